@@ -1,0 +1,148 @@
+import type { BunRequest, Server as BunServer } from 'bun'
+import { clientAddress } from '#shared/client.ts'
+import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
+import { refusal } from '#shared/guard.ts'
+import { FAIL, type Health, isProbe, PASS } from '#shared/health.ts'
+import { requestId } from '#shared/ids.ts'
+import type { AppOptions } from '#shared/lifecycle.ts'
+import { logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
+import { errorStatus, problem } from '#shared/problem.ts'
+
+type Server = BunServer<undefined>
+
+/** What `Bun.serve` needs beside an address. */
+export interface App {
+  routes: Record<string, (request: BunRequest, server: Server) => Promise<Response>>
+  fetch(request: Request, server: Server): Promise<Response>
+}
+export type Options = AppOptions<readonly Route[]>
+
+export interface Route {
+  method: string
+  /** In Bun's notation: `:name` matches a segment that is not empty, a last `*` whatever is left. */
+  path: string
+  handle(exchange: Exchange): Response | Promise<Response>
+}
+
+type OutgoingHeaders = Record<string, string>
+
+/** What all apps have in common; a role gives its routes. */
+export function createBase({ config, health, log, routes = [] }: Options, own: readonly Route[]): App {
+  const logs = logsAnswers(log)
+  const all = [...own, ...healthRoutes(health), ...routes]
+
+  return {
+    // One function per path, not one per method: Bun would send the other methods to `fetch`, which cannot tell 405 from 404.
+    routes: Object.fromEntries(
+      all.map((route) => [route.path, (request, server) => answer(request, server, route)]),
+    ),
+    fetch: (request, server) => answer(request, server, undefined),
+  }
+
+  async function answer(request: Request, server: Server, route: Route | undefined): Promise<Response> {
+    const startedAt = performance.now()
+    const exchange = new Exchange(request, health)
+    const response = await respond(exchange, route)
+    if (logs && !isProbe(exchange.target)) logResponse(exchange, response.status, startedAt, server)
+    return response
+  }
+
+  async function respond(exchange: Exchange, route: Route | undefined): Promise<Response> {
+    const { method, headers } = exchange.request
+    const refused = refusal(exchange.target, headers.get('host'), headers.get('content-length'))
+    if (refused !== undefined) return exchange.sendProblem(refused)
+    if (route === undefined) return exchange.sendProblem(404)
+    if ((method === 'HEAD' ? 'GET' : method) !== route.method) return exchange.refuseMethod()
+    try {
+      return await route.handle(exchange)
+    } catch (error) {
+      const status = errorStatus(error)
+      if (status === 500) logFailure(log, exchange.id, error)
+      return exchange.sendProblem(status)
+    }
+  }
+
+  /** Bun does not say when an answer has left: this is the time until it was handed over. */
+  function logResponse(
+    { id, request, target: url }: Exchange,
+    status: number,
+    startedAt: number,
+    server: Server,
+  ): void {
+    const { method, headers } = request
+    const peer = server.requestIP(request)?.address
+    const client = clientAddress(peer, headers.get('x-forwarded-for'), config.trustProxy)
+    logAnswer(log, { id, method, url, status, ms: performance.now() - startedAt, client })
+  }
+}
+
+/** One request and the means to answer it. */
+export class Exchange {
+  readonly request: Request
+  readonly id: string
+  /** The request target. Bun's `request.url` has the Host in front, except in HTTP/1.0 without one. */
+  readonly target: string
+  readonly #health: Health
+
+  constructor(request: Request, health: Health) {
+    const { url, headers } = request
+    this.request = request
+    this.id = requestId(headers.get('x-request-id'))
+    this.target = url.startsWith('/') ? url : url.slice(url.indexOf('/', 'http://'.length))
+    this.#health = health
+  }
+
+  /** The decoded `:name` segments of the path. */
+  get params(): Record<string, string> {
+    return (this.request as BunRequest<string>).params
+  }
+
+  get path(): string {
+    const query = this.target.indexOf('?')
+    return query === -1 ? this.target : this.target.slice(0, query)
+  }
+
+  /** A query value as often as it was given. */
+  query(name: string): string[] | undefined {
+    const values = new URLSearchParams(this.target.slice(this.path.length)).getAll(name)
+    return values.length > 0 ? values : undefined
+  }
+
+  /** The headers of every answer, with those of this one. */
+  headers(own: OutgoingHeaders): OutgoingHeaders {
+    const headers: OutgoingHeaders = { ...SECURITY_HEADERS, 'x-request-id': this.id, ...own }
+    if (this.#health.draining) headers.connection = 'close'
+    return headers
+  }
+
+  send(
+    status: number,
+    type: string,
+    body: string | Uint8Array<ArrayBuffer> | ReadableStream,
+    headers?: OutgoingHeaders,
+  ): Response {
+    return new Response(body, { status, headers: this.headers({ 'content-type': type, ...headers }) })
+  }
+
+  sendProblem(status: number, headers?: OutgoingHeaders): Response {
+    return this.send(status, PROBLEM_JSON, problem(status), headers)
+  }
+
+  refuseMethod(): Response {
+    if (this.request.method !== 'OPTIONS') return this.sendProblem(405, { allow: ALLOW })
+    return new Response(null, { status: 204, headers: this.headers({ allow: ALLOW }) })
+  }
+}
+
+function healthRoutes(health: Health): Route[] {
+  const send = (exchange: Exchange, status: number, body: string) =>
+    exchange.send(status, HEALTH_JSON, body, { 'cache-control': 'no-store' })
+  return [
+    { method: 'GET', path: '/livez', handle: (exchange) => send(exchange, 200, PASS) },
+    {
+      method: 'GET',
+      path: '/readyz',
+      handle: (exchange) => (health.draining ? send(exchange, 503, FAIL) : send(exchange, 200, PASS)),
+    },
+  ]
+}

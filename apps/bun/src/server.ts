@@ -1,0 +1,32 @@
+import { StartError } from '#shared/config.ts'
+import { start } from '#shared/lifecycle.ts'
+import { formatAddress, listenFailure, removeStaleSocket } from '#shared/listen.ts'
+
+await start<typeof import('./hello.ts')>(
+  'bun',
+  import.meta.dir,
+  process.argv[2],
+  (role, { config, ...options }) => {
+    const app = role.createApp({ config, ...options })
+    let server: Bun.Server<undefined> | undefined
+    return {
+      async listen() {
+        const { host, port, socket } = config
+        if (socket !== undefined) await removeStaleSocket(socket)
+        try {
+          server = Bun.serve({
+            ...app,
+            ...(socket === undefined ? { hostname: host, port } : { unix: socket }),
+            development: false,
+            maxRequestBodySize: Number.MAX_SAFE_INTEGER, // the guard in base.ts refuses, with a problem as body
+            idleTimeout: 65, // outlives NGINX's keep-alive (60 s), or NGINX reuses a connection that was just closed: 502
+          } as Bun.Serve.Options<undefined>)
+        } catch (error) {
+          throw new StartError(listenFailure(error, config), { cause: error })
+        }
+        return socket === undefined ? formatAddress(host, server.port ?? port) : `unix:${socket}`
+      },
+      close: async () => server?.stop(),
+    }
+  },
+)

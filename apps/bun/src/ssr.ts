@@ -1,0 +1,70 @@
+import { findAsset, isFresh, readAssets } from '#shared/assets.ts'
+import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
+import { createNonce } from '#shared/ids.ts'
+import { logFailure } from '#shared/log.ts'
+import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { streamDocument } from '#shared/stream-web.ts'
+import { type App, createBase, type Options } from './base.ts'
+
+export function createApp(options: Options): App {
+  const assets = readAssets(ASSETS_DIR)
+
+  return createBase(options, [
+    {
+      method: 'GET',
+      path: '/',
+      handle(exchange) {
+        const items = parseCount(exchange.query('items'), ITEMS)
+        const nonce = createNonce()
+        const html = renderDocument({ items, requestId: exchange.id, nonce })
+        return exchange.send(200, HTML, html, { 'content-security-policy': pagePolicy(nonce) })
+      },
+    },
+
+    {
+      method: 'GET',
+      path: '/stream',
+      async handle(exchange) {
+        const items = parseCount(exchange.query('items'), ITEMS)
+        const delayMs = parseCount(exchange.query('delay'), DELAY_MS)
+        const { id: requestId, request } = exchange
+        const nonce = createNonce()
+        const headers = { 'content-security-policy': pagePolicy(nonce) }
+        const logError = (error: unknown) => logFailure(options.log, requestId, error)
+        const html = await streamDocument({ items, requestId, nonce, delayMs }, request.signal, logError)
+        return exchange.send(200, HTML, html, headers)
+      },
+    },
+
+    {
+      method: 'GET',
+      path: '/partial/:locale/:slug',
+      handle(exchange) {
+        const { locale = '', slug = '' } = exchange.params
+        const fragment = renderPartial(locale, slug)
+        if (fragment === undefined) return exchange.sendProblem(404)
+        return exchange.send(200, HTML, fragment, { 'content-security-policy': pagePolicy(createNonce()) })
+      },
+    },
+
+    {
+      method: 'GET',
+      path: '/assets/*',
+      handle(exchange) {
+        const { headers } = exchange.request
+        const asset = findAsset(
+          assets,
+          exchange.path.slice('/assets/'.length),
+          headers.get('accept-encoding'),
+        )
+        if (asset === undefined) return exchange.sendProblem(404)
+        const { type, coding, bytes, etag } = asset
+        const caching = { etag, vary: 'Accept-Encoding', 'cache-control': IMMUTABLE }
+        if (isFresh(headers.get('if-none-match'), etag)) {
+          return new Response(null, { status: 304, headers: exchange.headers(caching) })
+        }
+        return exchange.send(200, type, bytes, coding ? { ...caching, 'content-encoding': coding } : caching)
+      },
+    },
+  ])
+}

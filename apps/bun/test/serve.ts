@@ -1,0 +1,12 @@
+import type { App } from '../src/base.ts'
+
+/** A server on a free port, closed at the end of the block. */
+export async function serve(app: App) {
+  const server = Bun.serve({ ...app, hostname: '127.0.0.1', port: 0, development: false })
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    async [Symbol.asyncDispose]() {
+      await server.stop(true)
+    },
+  }
+}

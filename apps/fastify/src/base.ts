@@ -1,0 +1,132 @@
+import { METHODS } from 'node:http'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import {
+  ALLOW,
+  BODY_LIMIT,
+  HEADER_LIMIT,
+  HEALTH_JSON,
+  PROBLEM_JSON,
+  SECURITY_HEADERS,
+} from '#shared/contract.ts'
+import { drain } from '#shared/drain.ts'
+import { refusal } from '#shared/guard.ts'
+import { FAIL, isProbe, PASS } from '#shared/health.ts'
+import { requestId } from '#shared/ids.ts'
+import type { AppOptions } from '#shared/lifecycle.ts'
+import { SERVER_OPTIONS } from '#shared/listen.ts'
+import { type Logger, logAnswer, logFailure } from '#shared/log.ts'
+import { errorStatus, HttpProblem, problem } from '#shared/problem.ts'
+
+export type App = FastifyInstance
+export type Options = AppOptions<(app: App) => void>
+
+/** What all apps have in common; a role adds its routes. */
+export function createBase({ config, health, log, routes }: Options): App {
+  const app: App = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new AnswerLog(log),
+    http: SERVER_OPTIONS,
+    keepAliveTimeout: SERVER_OPTIONS.keepAliveTimeout,
+    requestTimeout: SERVER_OPTIONS.requestTimeout,
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: HEADER_LIMIT }, // the default, 100, answers 404 to a longer parameter
+    trustProxy: (address) => config.trustProxy(address),
+    genReqId: (request) => requestId(request.headers['x-request-id']),
+    frameworkErrors: (error, request, reply) => {
+      addHeaders(request, reply)
+      sendProblem(reply, errorStatus(error))
+    },
+  })
+
+  app.addHook('onRequest', (request, reply, done) => {
+    addHeaders(request, reply)
+    const { host, 'content-length': length } = request.headers
+    // 404 here, before the body is parsed: an unknown path is unknown whatever the body holds.
+    const status = refusal(request.raw.url ?? '/', host, length) ?? (request.is404 ? 404 : undefined)
+    done(status && new HttpProblem(status))
+  })
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (health.draining) reply.header('connection', 'close')
+    done()
+  })
+  app.addHook('preClose', () => drain(app.server))
+
+  app.setNotFoundHandler((_request, reply) => sendProblem(reply, 404))
+  app.setErrorHandler((error, request, reply) => {
+    const status = errorStatus(error)
+    if (status === 500) logFailure(log, request.id, error)
+    return sendProblem(reply, status)
+  })
+
+  refuseOtherMethods(app)
+  app.get('/livez', (_request, reply) => sendHealth(reply, 200, PASS))
+  app.get('/readyz', (_request, reply) =>
+    health.draining ? sendHealth(reply, 503, FAIL) : sendHealth(reply, 200, PASS),
+  )
+  routes?.(app)
+  return app
+}
+
+function addHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers(SECURITY_HEADERS).header('x-request-id', request.id)
+}
+
+/** As bytes: Fastify would add a charset to the type of a string, and JSON has none (RFC 8259 section 11). */
+function sendProblem(reply: FastifyReply, status: number): FastifyReply {
+  return reply
+    .code(status)
+    .header('content-type', PROBLEM_JSON)
+    .send(Buffer.from(problem(status)))
+}
+
+function sendHealth(reply: FastifyReply, status: number, body: string): FastifyReply {
+  return reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .header('content-type', HEALTH_JSON)
+    .send(Buffer.from(body))
+}
+
+/** One line per answer, with the fields of all apps, instead of Fastify's two. */
+class AnswerLog extends LogController {
+  readonly #log: Logger
+
+  constructor(log: Logger) {
+    super()
+    this.#log = log
+  }
+
+  override incomingRequest(): void {}
+
+  override routeNotFound(): void {}
+
+  override requestCompleted(_error: Error | null, request: FastifyRequest, reply: FastifyReply): void {
+    const { id, method, url, ip } = request
+    if (isProbe(url)) return
+    logAnswer(this.#log, { id, method, url, status: reply.statusCode, ms: reply.elapsedTime, client: ip })
+  }
+}
+
+/** Fastify answers 404 to a method without a route; a path that has a GET answers 405, and 204 to OPTIONS. */
+function refuseOtherMethods(app: App): void {
+  const others = METHODS.filter((method) => method !== 'GET' && method !== 'HEAD' && method !== 'CONNECT')
+  for (const method of others) {
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  }
+  app.addHook('onRoute', ({ method, url }) => {
+    if ([method].flat().includes('GET'))
+      app.route({ method: others, url, onRequest: refuseMethod, handler: refuseMethod })
+  })
+}
+
+/** Before any body is parsed: the method is wrong whatever it holds. */
+async function refuseMethod(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  reply.header('allow', ALLOW)
+  return request.method === 'OPTIONS' ? reply.code(204).send() : sendProblem(reply, 405)
+}

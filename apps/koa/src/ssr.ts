@@ -1,0 +1,63 @@
+import { fileURLToPath } from 'node:url'
+import { send } from '@koa/send'
+import { prepareAssetRequest } from '#shared/assets.ts'
+import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
+import { createNonce } from '#shared/ids.ts'
+import { logFailure } from '#shared/log.ts'
+import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { HttpProblem } from '#shared/problem.ts'
+import { closeSignal, streamDocument } from '#shared/stream-node.ts'
+import { type App, createBase, type Options } from './base.ts'
+
+export function createApp(options: Options): App {
+  return createBase(options, (router) => {
+    router.get('/', (ctx) => {
+      const items = parseCount(ctx.query.items, ITEMS)
+      const nonce = createNonce()
+      ctx.set('content-security-policy', pagePolicy(nonce))
+      ctx.type = HTML
+      ctx.body = renderDocument({ items, requestId: ctx.state.id, nonce })
+    })
+
+    router.get('/stream', async (ctx) => {
+      const items = parseCount(ctx.query.items, ITEMS)
+      const delayMs = parseCount(ctx.query.delay, DELAY_MS)
+      const requestId = ctx.state.id
+      const nonce = createNonce()
+      ctx.set('content-security-policy', pagePolicy(nonce))
+      ctx.type = HTML
+      ctx.status = 200
+      if (ctx.method === 'HEAD') return
+      const gone = closeSignal(ctx.res)
+      ctx.state.gone = gone
+      const logError = (error: unknown) => logFailure(options.log, requestId, error)
+      ctx.body = await streamDocument({ items, requestId, nonce, delayMs }, gone, logError)
+    })
+
+    router.get('/partial/:locale/:slug', (ctx) => {
+      const fragment = renderPartial(ctx.params.locale ?? '', ctx.params.slug ?? '')
+      if (fragment === undefined) throw new HttpProblem(404)
+      ctx.set('content-security-policy', pagePolicy(createNonce()))
+      ctx.type = HTML
+      ctx.body = fragment
+    })
+
+    router.get('/assets/*file', async (ctx) => {
+      if (!prepareAssetRequest(ctx.req)) throw new HttpProblem(404)
+      const sent = await send(ctx, ctx.path.slice('/assets/'.length), {
+        root: fileURLToPath(ASSETS_DIR),
+        setHeaders: (_response, _path, { size, mtimeMs }) => {
+          ctx.set('cache-control', IMMUTABLE)
+          ctx.etag = `W/"${size.toString(16)}-${mtimeMs.toString(16)}"`
+        },
+      })
+      if (!sent) throw new HttpProblem(404)
+      ctx.vary('Accept-Encoding')
+      ctx.remove('last-modified')
+      if (ctx.fresh) {
+        ctx.status = 304
+        ctx.remove('content-encoding')
+      }
+    })
+  })
+}

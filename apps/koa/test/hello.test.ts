@@ -1,0 +1,240 @@
+import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict'
+import { test } from 'node:test'
+import type Router from '@koa/router'
+import request from 'supertest'
+import { readBody } from '#shared/body.ts'
+import { BODY_LIMIT, JSON_TEXT, PLAIN_TEXT, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
+import { createApp } from '../src/hello.ts'
+import { createOptions, ERROR, INFO } from './options.ts'
+
+/** supertest listens on all addresses of both families. */
+const PEER = '::ffff:127.0.0.1'
+
+/** What the app does not have: handlers that fail, each in its own way, and one that takes a body. */
+function routes(router: Router): void {
+  router.get('/throws', () => {
+    throw new Error('secret')
+  })
+  router.get('/rejects', () => Promise.reject(new Error('secret')))
+  router.get('/conflicts', (ctx) => ctx.throw(409, 'secret'))
+  router.get('/breaks', (ctx) => {
+    ctx.status = 200
+    ctx.res.write('half')
+    throw new Error('secret')
+  })
+  router.post('/echo', async (ctx) => {
+    ctx.type = PLAIN_TEXT
+    ctx.body = await readBody(ctx.req)
+  })
+}
+
+test('greets in text and in JSON', async () => {
+  const app = createApp(createOptions()).callback()
+  const text = await request(app).get('/')
+  equal(text.status, 200)
+  equal(text.headers['content-type'], PLAIN_TEXT)
+  equal(text.text, 'Hello World!')
+  const json = await request(app).get('/json')
+  equal(json.headers['content-type'], JSON_TEXT)
+  deepEqual(json.body, { hello: 'world' })
+})
+
+test('greets by name', async () => {
+  const app = createApp(createOptions()).callback()
+  for (const [name, decoded] of [
+    ['Ada', 'Ada'],
+    ['Zo%C3%AB', 'Zoë'],
+    ['a%2Fb', 'a/b'],
+    ['1+1', '1+1'],
+  ]) {
+    const answer = await request(app).get(`/hello/${name}`)
+    equal(answer.text, `Hello, ${decoded}!`)
+  }
+})
+
+test('answers a problem to what it does not know', async () => {
+  const app = createApp(createOptions()).callback()
+  for (const [method, path, status] of [
+    ['get', '/nowhere', 404],
+    ['get', '/hello/', 404],
+    ['post', '/json', 405],
+    ['get', '/hello/%zz', 400],
+  ] as const) {
+    const answer = await request(app)[method](path)
+    equal(answer.status, status)
+    equal(answer.headers['content-type'], PROBLEM_JSON)
+    equal(answer.headers.allow, status === 405 ? 'GET, HEAD, OPTIONS' : undefined)
+    equal(answer.body.status, status)
+  }
+})
+
+test('sends the security headers with every answer', async () => {
+  const app = createApp({ ...createOptions(), routes }).callback()
+  for (const path of ['/', '/nowhere', '/hello/%zz', '/throws', '/livez']) {
+    const { headers } = await request(app).get(path)
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) equal(headers[name], value)
+  }
+})
+
+for (const way of ['throws', 'rejects']) {
+  test(`a handler that ${way}: 500 without the cause, which is logged once with the client's id`, async () => {
+    const { readLines, ...options } = createOptions()
+    const app = createApp({ ...options, routes }).callback()
+    const answer = await request(app).get(`/${way}`)
+    equal(answer.status, 500)
+    equal(answer.headers['content-type'], PROBLEM_JSON)
+    equal(answer.text, '{"type":"about:blank","title":"Internal Server Error","status":500}')
+    const id = answer.headers['x-request-id']
+    const [failed, answered, ...others] = await readLines(2)
+    equal(failed?.level, ERROR)
+    equal(failed?.id, id)
+    match(JSON.stringify(failed?.err), /secret.*hello\.test\.ts/)
+    equal(answered?.id, id)
+    equal(answered?.status, 500)
+    deepEqual(others, [])
+  })
+}
+
+test('a handler that throws a status: the client is told, and nothing has failed', async () => {
+  const { readLines, ...options } = createOptions()
+  const app = createApp({ ...options, routes }).callback()
+  const answer = await request(app).get('/conflicts')
+  equal(answer.status, 409)
+  deepEqual(answer.body, { type: 'about:blank', title: 'Conflict', status: 409 })
+  const lines = await readLines(1)
+  deepEqual(
+    lines.map(({ level, status }) => [level, status]),
+    [[INFO, 409]],
+  )
+})
+
+test('a handler that fails amid its answer: the connection is cut, and the app lives on', async (t) => {
+  const printed = t.mock.method(console, 'error', () => {})
+  const { readLines, ...options } = createOptions()
+  const app = createApp({ ...options, routes }).callback()
+  await rejects(async () => request(app).get('/breaks'))
+  equal((await request(app).get('/')).status, 200)
+  const lines = await readLines(3)
+  deepEqual(
+    lines.map(({ level, msg, status }) => [level, msg, status]),
+    [
+      [ERROR, 'failed', undefined],
+      [INFO, 'answered', 200],
+      [INFO, 'answered', 200],
+    ],
+  )
+  equal(lines[0]?.id, lines[1]?.id)
+  equal(printed.mock.callCount(), 0)
+})
+
+test('a body may have 65,536 bytes', async () => {
+  const app = createApp({ ...createOptions(), routes }).callback()
+  const largest = 'x'.repeat(BODY_LIMIT)
+  const passed = await request(app).post('/echo').send(largest)
+  equal(passed.status, 200)
+  equal(passed.text, largest)
+  const refused = await request(app).post('/echo').send(`${largest}x`)
+  equal(refused.status, 413)
+  equal(refused.body.title, 'Content Too Large')
+})
+
+test('a chunked body may not have more either', async () => {
+  const { readLines, ...options } = createOptions()
+  const app = createApp({ ...options, routes }).callback()
+  const largest = 'x'.repeat(BODY_LIMIT)
+  const post = (body: string) => {
+    const sent = request(app).post('/echo')
+    sent.write(body)
+    return sent
+  }
+  const passed = await post(largest)
+  equal(passed.status, 200)
+  equal(passed.text, largest)
+  const refused = await post(`${largest}x`)
+  equal(refused.status, 413)
+  equal(refused.body.title, 'Content Too Large')
+  const lines = await readLines(2)
+  deepEqual(
+    lines.map(({ level, status }) => [level, status]),
+    [
+      [INFO, 200],
+      [INFO, 413],
+    ],
+  )
+})
+
+test('keeps a good request id and replaces a bad one', async () => {
+  const app = createApp(createOptions()).callback()
+  const ask = async (id: string) => {
+    const { headers } = await request(app).get('/').set('x-request-id', id)
+    return headers['x-request-id'] ?? ''
+  }
+  equal(await ask('Trace_1.2-3'), 'Trace_1.2-3')
+  for (const bad of ['', 'two words', 'x'.repeat(65)]) {
+    const id = await ask(bad)
+    notEqual(id, bad)
+    match(id, /^[A-Za-z0-9._-]{1,64}$/)
+  }
+})
+
+test('while draining it is alive but not ready, and every answer ends its connection', async () => {
+  const { health, ...options } = createOptions()
+  const app = createApp({ ...options, health, routes }).callback()
+  equal((await request(app).get('/readyz')).status, 200)
+  health.draining = true
+  for (const [path, status] of [
+    ['/readyz', 503],
+    ['/livez', 200],
+    ['/', 200],
+    ['/nowhere', 404],
+    ['/hello/%zz', 400],
+    ['/throws', 500],
+  ] as const) {
+    const answer = await request(app).get(path)
+    equal(answer.status, status)
+    equal(answer.headers.connection, 'close')
+  }
+})
+
+test('logs one line per request, and none of a probe', async () => {
+  const { readLines, ...options } = createOptions()
+  const app = createApp(options).callback()
+  await request(app).get('/livez')
+  await request(app).get('/readyz')
+  await request(app).get('/json?a=b').set('x-request-id', 'first')
+  await request(app).post('/nowhere').set('x-request-id', 'second')
+  await request(app).get('/hello/%zz').set('x-request-id', 'third')
+  const lines = await readLines(3)
+  deepEqual(
+    lines.map(({ level, id, method, url, status, ms, client }) => [
+      level,
+      id,
+      method,
+      url,
+      status,
+      typeof ms,
+      client,
+    ]),
+    [
+      [INFO, 'first', 'GET', '/json?a=b', 200, 'number', PEER],
+      [INFO, 'second', 'POST', '/nowhere', 404, 'number', PEER],
+      [INFO, 'third', 'GET', '/hello/%zz', 400, 'number', PEER],
+    ],
+  )
+})
+
+test('believes X-Forwarded-For only as far as it trusts who wrote it', async () => {
+  for (const [trusted, forwardedFor, client] of [
+    ['', '203.0.113.7', PEER],
+    ['10.0.0.0/8', '203.0.113.7', PEER],
+    ['loopback', '203.0.113.7', '203.0.113.7'],
+    ['loopback', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
+    ['loopback,10.0.0.0/8', '198.51.100.1, 203.0.113.7, 10.1.2.3', '203.0.113.7'],
+  ] as const) {
+    const { readLines, ...options } = createOptions({ TRUST_PROXY: trusted })
+    const app = createApp(options).callback()
+    await request(app).get('/').set('x-forwarded-for', forwardedFor)
+    const [line] = await readLines(1)
+    equal(line?.client, client)
+  }
+})

@@ -1,0 +1,17 @@
+import { createServer } from 'node:http'
+import { readConfig } from '#shared/config.ts'
+import { listen, SERVER_OPTIONS } from '#shared/listen.ts'
+import type { App } from '../src/base.ts'
+
+/** A server on a free port, closed at the end of the block. */
+export async function serve(app: App) {
+  const server = createServer(SERVER_OPTIONS, app.callback())
+  const url = await listen(server, readConfig({ PORT: '0' }))
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import { pipeline } from 'node:stream/promises'
+import { findAsset, isFresh, readAssets } from '#shared/assets.ts'
+import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
+import { createNonce } from '#shared/ids.ts'
+import { logFailure } from '#shared/log.ts'
+import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { closeSignal, streamDocument } from '#shared/stream-node.ts'
+import { type App, createBase, type Options } from './base.ts'
+
+export function createApp(options: Options): App {
+  const assets = readAssets(ASSETS_DIR)
+
+  return createBase(options, [
+    {
+      method: 'GET',
+      path: '/',
+      handle(exchange) {
+        const items = parseCount(exchange.query('items'), ITEMS)
+        const nonce = createNonce()
+        const html = renderDocument({ items, requestId: exchange.id, nonce })
+        exchange.send(200, HTML, html, { 'content-security-policy': pagePolicy(nonce) })
+      },
+    },
+
+    {
+      method: 'GET',
+      path: '/stream',
+      async handle(exchange) {
+        const items = parseCount(exchange.query('items'), ITEMS)
+        const delayMs = parseCount(exchange.query('delay'), DELAY_MS)
+        const { id: requestId, request, response } = exchange
+        const nonce = createNonce()
+        const headers = exchange.headers({
+          'content-type': HTML,
+          'content-security-policy': pagePolicy(nonce),
+        })
+        if (request.method === 'HEAD') {
+          response.writeHead(200, headers).end()
+          return
+        }
+        const gone = closeSignal(response)
+        const logError = (error: unknown) => logFailure(options.log, requestId, error)
+        const html = await streamDocument({ items, requestId, nonce, delayMs }, gone, logError)
+        await pipeline(html, response.writeHead(200, headers)).catch((error: unknown) => {
+          if (!gone.aborted) throw error
+        })
+      },
+    },
+
+    {
+      method: 'GET',
+      path: '/partial/:locale/:slug',
+      handle(exchange) {
+        const [locale = '', slug = ''] = exchange.params
+        const fragment = renderPartial(locale, slug)
+        if (fragment === undefined) exchange.sendProblem(404)
+        else exchange.send(200, HTML, fragment, { 'content-security-policy': pagePolicy(createNonce()) })
+      },
+    },
+
+    {
+      method: 'GET',
+      path: '/assets/*',
+      handle(exchange) {
+        const { headers } = exchange.request
+        const asset = findAsset(assets, exchange.params[0] ?? '', headers['accept-encoding'])
+        if (asset === undefined) return exchange.sendProblem(404)
+        const { type, coding, bytes, etag } = asset
+        const caching = { etag, vary: 'Accept-Encoding', 'cache-control': IMMUTABLE }
+        if (isFresh(headers['if-none-match'], etag)) {
+          exchange.response.writeHead(304, exchange.headers(caching)).end()
+        } else {
+          exchange.send(200, type, bytes, coding ? { ...caching, 'content-encoding': coding } : caching)
+        }
+      },
+    },
+  ])
+}

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { APPS, type App, findApps, UnknownName } from './matrix.ts'
+
+/** `pnpm dev fastify/ssr`: runs one app, and starts it again when a source file changes. */
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const HELP = `pnpm dev <framework>/<role>   runs one app with reload
+
+The settings of the app work as always: PORT=4000 LOG_LEVEL=debug pnpm dev ${APPS[4]?.name}
+`
+
+function main(): number | undefined {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { help: { type: 'boolean' } },
+  })
+  if (values.help) {
+    process.stdout.write(HELP)
+    return 0
+  }
+  const app = chooseApp(positionals)
+  const children = [
+    // The page is the only source that is built; njs builds its handlers too.
+    watch(['node', 'build.ts', '--watch'], `${ROOT}packages/shared`),
+    app.framework === 'njs' && watch(['node', 'build.ts', '--watch'], app.directory),
+    watch([...command(app), 'src/server.ts', app.role], app.directory),
+  ].filter((child) => child !== false)
+
+  const stopAll = (): void => {
+    for (const child of children) child.kill('SIGTERM')
+  }
+  process.once('SIGINT', stopAll).once('SIGTERM', stopAll)
+  for (const child of children) child.once('exit', stopAll)
+  return undefined
+}
+
+function chooseApp(names: string[]): App {
+  const [name, ...more] = names
+  if (name === undefined || more.length > 0)
+    throw new UnknownName('Name one app, such as pnpm dev fastify/ssr.')
+  const [app, ...others] = findApps(name)
+  if (app === undefined || others.length > 0) {
+    throw new UnknownName(`'${name}' is ${others.length + 1} apps: name one, such as ${app?.name}.`)
+  }
+  return app
+}
+
+/** Built files are outside `src/`, so they are named; NGINX cannot be reloaded from within, so njs restarts as well. */
+function command(app: App): string[] {
+  if (app.framework === 'bun') return ['bun', '--watch']
+  return [
+    'node',
+    '--watch',
+    '--watch-preserve-output',
+    `--watch-path=src`,
+    `--watch-path=${ROOT}packages/shared/dist`,
+  ]
+}
+
+function watch([file = 'node', ...args]: string[], cwd: string) {
+  return spawn(file, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] })
+}
+
+try {
+  const code = main()
+  if (code !== undefined) process.exitCode = code
+} catch (error) {
+  if (!(error instanceof UnknownName)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 2
+}

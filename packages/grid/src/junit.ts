@@ -1,0 +1,48 @@
+import { XMLParser } from 'fast-xml-parser'
+
+/** One test of a JUnit report. */
+export interface Outcome {
+  name: string
+  state: 'passed' | 'failed' | 'skipped'
+  /** Why it was skipped, or how it failed, in one line. */
+  reason: string
+}
+
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  isArray: (name) => name === 'testcase' || name === 'testsuite',
+})
+
+interface Node {
+  name?: unknown
+  message?: unknown
+  testsuites?: Node
+  testsuite?: Node[]
+  testcase?: Node[]
+  skipped?: Node | string
+  failure?: Node | string
+  error?: Node | string
+}
+
+/** The tests of a report as node:test and bun test write it: suites in suites, whose sums are not counted again. */
+export function readJunit(xml: string): Outcome[] {
+  return readSuite((parser.parse(xml) as Node).testsuites ?? {})
+}
+
+function readSuite({ testcase = [], testsuite = [] }: Node): Outcome[] {
+  return [...testcase.map(readCase), ...testsuite.flatMap(readSuite)]
+}
+
+function readCase(node: Node): Outcome {
+  const name = String(node.name)
+  const failure = node.failure ?? node.error
+  if (failure !== undefined) return { name, state: 'failed', reason: readMessage(failure) }
+  if (node.skipped !== undefined) return { name, state: 'skipped', reason: readMessage(node.skipped) }
+  return { name, state: 'passed', reason: '' }
+}
+
+function readMessage(node: Node | string): string {
+  const message = typeof node === 'string' ? node : String(node.message ?? '')
+  return message.trim().split('\n', 1)[0]?.slice(0, 200) ?? ''
+}

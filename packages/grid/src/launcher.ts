@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { App } from './matrix.ts'
+
+/** Where a server listens. */
+export type Target = { host: string; port: number } | { socketPath: string }
+
+/** The first line of an app, once it listens. */
+export interface Ready {
+  app: string
+  pid: number
+  /** `http://host:port` or `unix:path` */
+  address: string
+  /** njs only: which engine runs the JavaScript. */
+  engine?: string
+  /** njs only: the version of NGINX. */
+  nginx?: string
+}
+
+export interface LaunchOptions {
+  /** Settings of the app beside the launcher's own: a free port on loopback, `LOG_LEVEL=warn`, NODE_ENV=production. */
+  env?: Readonly<Record<string, string>>
+  /** The core to stay on (Linux). */
+  cpu?: number | undefined
+  /** Node or Bun options before the file, such as `--cpu-prof`. */
+  execArgv?: readonly string[]
+  /** Milliseconds until it must listen. */
+  timeoutMs?: number
+}
+
+/** One start of one app. */
+export interface Launch {
+  app: App
+  ready: Ready
+  target: Target
+  child: ChildProcess
+  /** What it wrote so far, both streams. */
+  output(): string
+  /** Asks it to drain and waits. @returns the exit code, or null after a signal */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** An app that did not come up; the message is a sentence with what it said. */
+export class LaunchError extends Error {
+  override name = 'LaunchError'
+}
+
+const BIN = fileURLToPath(new URL('../../../node_modules/.bin/', import.meta.url))
+
+/**
+ * Starts an app on a free port and waits until it listens.
+ * @throws {LaunchError}
+ */
+export async function launch(app: App, options: LaunchOptions = {}): Promise<Launch> {
+  const runtime = app.framework === 'bun' ? `${BIN}bun` : process.execPath
+  const command = [...bind(options.cpu), runtime, ...(options.execArgv ?? []), 'src/server.ts', app.role]
+  const [file = runtime, ...args] = command
+  const child = spawn(file, args, {
+    cwd: app.directory,
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      ...options.env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+  })
+  const { promise: listening, resolve } = Promise.withResolvers<Ready>()
+  createInterface(child.stdout).on('line', (line) => {
+    output += `${line}\n`
+    const ready = parseReady(line)
+    if (ready) resolve(ready)
+  })
+  const exited = once(child, 'exit').then(([code]) => code as number | null)
+  const spawnFailed = once(child, 'error').then(([error]) => {
+    throw new LaunchError(`${app.name} did not start: ${error instanceof Error ? error.message : error}.`)
+  })
+  spawnFailed.catch(() => {})
+
+  const timeoutMs = options.timeoutMs ?? 20_000
+  const ready = await Promise.race([
+    listening,
+    spawnFailed,
+    exited.then((code) => {
+      throw new LaunchError(
+        `${app.name} ended with ${code} before it listened: ${output.trim() || 'it said nothing'}`,
+      )
+    }),
+    sleep(timeoutMs, undefined, { ref: false }).then(() => {
+      child.kill('SIGKILL')
+      throw new LaunchError(
+        `${app.name} does not listen after ${timeoutMs} ms: ${output.trim() || 'it said nothing'}`,
+      )
+    }),
+  ])
+  return {
+    app,
+    ready,
+    target: toTarget(ready.address),
+    child,
+    output: () => output,
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal)
+      return exited
+    },
+  }
+}
+
+function parseReady(line: string): Ready | undefined {
+  if (!line.includes('"msg":"listening"')) return undefined
+  return JSON.parse(line) as Ready
+}
+
+function toTarget(address: string): Target {
+  if (address.startsWith('unix:')) return { socketPath: address.slice('unix:'.length) }
+  const { hostname, port } = new URL(address)
+  return { host: hostname, port: Number(port) }
+}
+
+/** Keeps a child on one core, and ends it with us even if we are killed (util-linux; elsewhere neither). */
+function bind(cpu: number | undefined): string[] {
+  const command: string[] = []
+  if (hasTool('setpriv')) command.push('setpriv', '--pdeathsig', 'TERM')
+  if (cpu !== undefined && hasTool('taskset')) command.push('taskset', '-c', String(cpu))
+  return command
+}
+
+const tools = new Map<string, boolean>()
+
+export function hasTool(name: string): boolean {
+  let found = tools.get(name)
+  if (found === undefined) {
+    found = process.platform === 'linux' && spawnSync(name, ['--version']).status === 0
+    tools.set(name, found)
+  }
+  return found
+}

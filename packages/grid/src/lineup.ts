@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Nginx } from '@startgrid/nginx/find.ts'
+import type { Front } from '@startgrid/nginx/front.ts'
+import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
+import { ASSETS_DIR } from '@startgrid/shared/page/server.js'
+import { type Launch, launch, type Target } from './launcher.ts'
+import type { App, Topology } from './matrix.ts'
+
+export interface LineupOptions {
+  apps: readonly App[]
+  topologies: readonly Topology[]
+  /** Without one, only `direct` can be reached. */
+  nginx: Nginx | undefined
+  /** The core that apps and NGINX stay on. */
+  cpu?: number | undefined
+  env?: Readonly<Record<string, string>>
+}
+
+/** Apps that were started together, with one NGINX in front of all. */
+export interface Lineup {
+  /** Why an app is not there, by its name. */
+  failures: ReadonlyMap<string, string>
+  /** Where an app is reached, if it runs. */
+  target(app: App, topology: Topology): Target | undefined
+  /** The start of an app that serves this topology, if it runs. */
+  launched(app: App, topology: Topology): Launch | undefined
+  /** The processes of the NGINX in front; none if it was not needed. */
+  proxyPids(): readonly number[]
+  stop(): Promise<void>
+}
+
+/**
+ * Starts apps and, if a topology needs it, NGINX. An app that does not come up is named in `failures`; the rest goes on.
+ * @throws {Error} if NGINX does not start
+ */
+export async function startLineup(options: LineupOptions): Promise<Lineup> {
+  const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
+  const launches = new Map<string, Launch>()
+  const failures = new Map<string, string>()
+  const addresses = new Map<string, Target>()
+  let instance: Instance | undefined
+
+  const start = async (app: App, socketPath: string | undefined): Promise<void> => {
+    const env = { ...options.env, ...(socketPath && { SOCKET: socketPath }) }
+    try {
+      launches.set(key(app, socketPath !== undefined), await launch(app, { env, cpu: options.cpu }))
+    } catch (error) {
+      failures.set(app.name, error instanceof Error ? error.message : String(error))
+    }
+  }
+  const stop = async (): Promise<void> => {
+    await instance?.stop()
+    await Promise.all([...launches.values()].map((one) => one.stop()))
+    rmSync(directory, { recursive: true, force: true })
+  }
+
+  try {
+    await Promise.all(
+      options.apps.flatMap((app) =>
+        socketsOf(app, options.topologies, directory).map((path) => start(app, path)),
+      ),
+    )
+    const fronts = options.apps.flatMap((app) =>
+      options.topologies.flatMap((topology) => createFront(app, topology)),
+    )
+    if (fronts.length > 0 && options.nginx) {
+      instance = await startNginx(options.nginx, {
+        fronts,
+        ...(options.cpu !== undefined && { cpus: String(options.cpu) }),
+      })
+      for (const [index, address] of instance.addresses.entries())
+        addresses.set(fronts[index]?.name ?? '', address)
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+
+  function createFront(app: App, topology: Topology): Front[] {
+    const upstream = launches.get(key(app, topology === 'nginx-socket'))?.target
+    if (topology === 'direct' || upstream === undefined) return []
+    const assets = app.role === 'ssr' ? { serveAssets: ASSETS_PATH } : {}
+    return [
+      {
+        name: frontName(app, topology),
+        topology,
+        listen: { host: '127.0.0.1', port: 0 },
+        upstream,
+        ...assets,
+      },
+    ]
+  }
+
+  return {
+    failures,
+    launched: (app, topology) => launches.get(key(app, topology === 'nginx-socket')),
+    target: (app, topology) => {
+      if (topology === 'direct') return launches.get(key(app, false))?.target
+      return addresses.get(frontName(app, topology))
+    },
+    proxyPids: () => instance?.pids() ?? [],
+    stop,
+  }
+}
+
+/** Apps that only serve `nginx-socket` are not started on a port, and the other way round. */
+function socketsOf(app: App, topologies: readonly Topology[], directory: string): (string | undefined)[] {
+  const sockets: (string | undefined)[] = []
+  if (topologies.some((topology) => topology !== 'nginx-socket')) sockets.push(undefined)
+  if (topologies.includes('nginx-socket')) sockets.push(join(directory, `${app.framework}-${app.role}.sock`))
+  return sockets
+}
+
+function key(app: App, onSocket: boolean): string {
+  return onSocket ? `${app.name} on a socket` : app.name
+}
+
+function frontName(app: App, topology: Topology): string {
+  return `${app.framework}-${app.role}-${topology}`
+}
+
+const ASSETS_PATH = fileURLToPath(ASSETS_DIR).replace(/\/$/, '')

@@ -1,0 +1,69 @@
+import { HttpProblem } from './problem.ts'
+
+/**
+ * The values of docs/contract.md that every app sends or checks. One list, because helmet, @fastify/helmet, koa-helmet and
+ * hono/secure-headers each have their own defaults and disagree.
+ */
+
+export const PLAIN_TEXT = 'text/plain; charset=utf-8'
+export const JSON_TEXT = 'application/json; charset=utf-8'
+export const HTML = 'text/html; charset=utf-8'
+export const HEALTH_JSON = 'application/health+json'
+export const PROBLEM_JSON = 'application/problem+json'
+
+/** What every route of the contract allows. */
+export const ALLOW = 'GET, HEAD, OPTIONS'
+
+/** Bytes; a larger request body is 413. */
+export const BODY_LIMIT = 65_536
+
+/** Bytes of request line and headers; more is 431. Node's own default, written out so that Bun and NGINX match it. */
+export const HEADER_LIMIT = 16_384
+
+/** Hashed file names never change their content. */
+export const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+const POLICY = "default-src 'none'; frame-ancestors 'none'"
+
+/** Sent with every answer. HTML replaces the policy by `pagePolicy`. HSTS is the TLS terminator's. */
+export const SECURITY_HEADERS = {
+  'content-security-policy': POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const
+
+/**
+ * The content security policy of an HTML answer. No `upgrade-insecure-requests`: Safari would apply it to localhost.
+ * @param nonce from `createNonce`, one per request
+ */
+export function pagePolicy(nonce: string): string {
+  return (
+    `default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'self'; img-src 'self' data:; ` +
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+  )
+}
+
+/** What `GET /hello/:name` answers. */
+export function greeting(name: string): string {
+  return `Hello, ${name}!`
+}
+
+export const ITEMS = { default: 50, max: 1000 } as const
+export const DELAY_MS = { default: 50, max: 5000 } as const
+
+/**
+ * A query value that must be a plain decimal from 0 to `range.max`.
+ * @param value as the framework's query parser gives it: absent, a string, or an array of all that were given
+ * @throws {HttpProblem} 400 for anything else
+ */
+export function parseCount(value: unknown, range: { default: number; max: number }): number {
+  const given = Array.isArray(value) && value.length === 1 ? value[0] : value
+  if (given === undefined) return range.default
+  if (typeof given === 'string' && /^(?:0|[1-9]\d{0,3})$/.test(given)) {
+    const count = Number(given)
+    if (count <= range.max) return count
+  }
+  throw new HttpProblem(400)
+}

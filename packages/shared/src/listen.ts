@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import type { ServerOptions } from 'node:http'
+import { connect, type Server } from 'node:net'
+import { type Config, StartError } from './config.ts'
+import { HEADER_LIMIT } from './contract.ts'
+
+/** Of every `http.Server`. Keep-alive outlives NGINX's (60 s), or NGINX reuses a connection that was just closed: 502. */
+export const SERVER_OPTIONS = {
+  keepAliveTimeout: 65_000,
+  headersTimeout: 66_000,
+  requestTimeout: 70_000,
+  maxHeaderSize: HEADER_LIMIT,
+  // A second Host or X-Request-Id is seen, as "a, b", instead of dropped.
+  joinDuplicateHeaders: true,
+} as const satisfies ServerOptions
+
+/**
+ * Listens where the configuration says.
+ * @returns `http://host:port` or `unix:path`
+ * @throws {StartError} if it cannot
+ */
+export async function listen(server: Server, config: Config): Promise<string> {
+  if (config.socket !== undefined) await removeStaleSocket(config.socket)
+  try {
+    server.listen(
+      config.socket === undefined ? { host: config.host, port: config.port } : { path: config.socket },
+    )
+    await once(server, 'listening')
+  } catch (error) {
+    throw new StartError(listenFailure(error, config), { cause: error })
+  }
+  const address = server.address()
+  if (typeof address === 'string' || address === null) return `unix:${address}`
+  return formatAddress(address.address, address.port)
+}
+
+/** `http://host:port`, with brackets around IPv6. */
+export function formatAddress(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** One sentence: what happened and what to do. */
+export function listenFailure(error: unknown, { host, port, socket }: Config): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const place = socket === undefined ? `Port ${port} on ${host}` : `The socket ${socket}`
+  if (code === 'EADDRINUSE') {
+    const cure =
+      socket === undefined ? 'set PORT to another one (0 picks a free one)' : 'set SOCKET to another path'
+    return `${place} is in use by another process: stop that, or ${cure}.`
+  }
+  if (code === 'EACCES')
+    return `${place} may not be used by this user: choose ${socket ? 'another path' : 'a port from 1024 up'}.`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `HOST is '${host}', which is no address of this machine.`
+  if (code === 'ENOENT')
+    return `The directory of ${socket} does not exist: make it, or set SOCKET to another path.`
+  return `${place} cannot be used: ${error instanceof Error ? error.message : error}.`
+}
+
+/** A process that was killed leaves its socket file behind, and `listen` would call it in use. */
+export async function removeStaleSocket(path: string): Promise<void> {
+  const probe = connect(path)
+  try {
+    await once(probe, 'connect')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED') rmSync(path)
+  } finally {
+    probe.destroy()
+  }
+}

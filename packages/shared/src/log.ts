@@ -1,0 +1,35 @@
+import { type Logger, pino } from 'pino'
+import type { Config } from './config.ts'
+
+export type { Logger }
+
+/** JSON lines on standard output; collecting them is the platform's work (https://12factor.net/logs). */
+export function createLogger(app: string, config: Pick<Config, 'logLevel'>): Logger {
+  return pino({ base: { app }, level: config.logLevel })
+}
+
+export interface Answer {
+  id: string
+  method: string
+  /** The request target, with its query. */
+  url: string
+  status: number
+  /** Milliseconds from the request to the end of its answer. */
+  ms: number
+  client: string | undefined
+}
+
+/** One line per answered request, with the same fields in every app. */
+export function logAnswer(log: Logger, { ms, ...answer }: Answer): void {
+  log.info({ ...answer, ms: Math.round(ms * 1000) / 1000 }, 'answered')
+}
+
+/** Whether requests are logged at all; where not, an app need not even listen for their end. Probes never are. */
+export function logsAnswers(log: Logger): boolean {
+  return log.isLevelEnabled('info')
+}
+
+/** One line per request that we failed, with the cause and the id that the client was given. */
+export function logFailure(log: Logger, id: string, error: unknown): void {
+  log.error({ id, err: error }, 'failed')
+}

@@ -1,0 +1,54 @@
+import { type ReactNode, Suspense } from 'react'
+import { ICON, STYLESHEET } from './assets.ts'
+import { Catalogue } from './catalogue.tsx'
+import type { Product } from './product.ts'
+import { Recommendations } from './recommendations.tsx'
+import type { State } from './state.ts'
+
+interface Props extends State {
+  /** See `Recommendations`. */
+  pending?: Promise<Product[]> | undefined
+  /**
+   * What the server alone puts at the end of the body. React leaves what it does not know there when it hydrates, because
+   * others (extensions, frameworks' own scripts) add to the body too.
+   */
+  children?: ReactNode
+}
+
+/** The whole document, the same on server and in the browser. */
+export function Document({ items, requestId, pending, children }: Props) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>Leaf &amp; Kettle: single-origin teas</title>
+        <meta name="description" content="Single-origin teas from seven countries, sold by weight." />
+        <link rel="icon" type="image/svg+xml" href={ICON} />
+        <link rel="stylesheet" href={STYLESHEET} />
+      </head>
+      <body>
+        <header>
+          <h1>Leaf &amp; Kettle</h1>
+          <p>Single-origin teas from seven countries, sold by weight and packed on the day they leave.</p>
+        </header>
+        <main>
+          <Catalogue items={items} />
+          <aside aria-labelledby="liked">
+            <h2 id="liked">Customers also liked</h2>
+            <Suspense fallback={<p>Asking around…</p>}>
+              <Recommendations items={items} pending={pending} />
+            </Suspense>
+          </aside>
+        </main>
+        <footer>
+          <p>
+            Rendered for request <code>{requestId}</code>
+          </p>
+        </footer>
+        {children}
+      </body>
+    </html>
+  )
+}

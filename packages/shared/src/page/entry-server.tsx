@@ -1,0 +1,78 @@
+import type { ReactElement } from 'react'
+import { renderToStaticMarkup, renderToString } from 'react-dom/server'
+import type { Asset } from './assets.ts'
+import { delayed } from './delay.ts'
+import { Document } from './document.tsx'
+import { findLocale } from './locales.ts'
+import { Partial } from './partial.tsx'
+import { type Product, products } from './product.ts'
+import { recommend } from './recommendations.tsx'
+import { STATE_ID, type State, serializeState } from './state.ts'
+
+// What an app sees of this module is declared in server.d.ts.
+
+declare const PAGE_SCRIPT: string
+declare const PAGE_ASSETS: readonly Asset[]
+
+/** How many products, counted from the first, have a fragment. */
+const PARTIALS = 50
+
+export const ASSETS = PAGE_ASSETS
+
+export const ASSETS_DIR = /* @__PURE__ */ new URL('../assets/', import.meta.url)
+
+interface PageProps extends State {
+  nonce: string
+}
+
+interface DocumentProps extends PageProps {
+  delayMs?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
+export function renderDocument(props: PageProps): string {
+  // Streams write the doctype themselves, `renderToString` does not.
+  return `<!DOCTYPE html>${renderToString(<Page {...props} />)}`
+}
+
+export function documentElement({ delayMs = 0, signal, ...props }: DocumentProps): ReactElement {
+  const pending = delayMs > 0 ? delayed(recommend(props.items), delayMs, signal) : undefined
+  return <Page {...props} pending={pending} />
+}
+
+let slugs: Map<string, Product> | undefined
+
+export function renderPartial(tag: string, slug: string): string | undefined {
+  slugs ??= new Map(products(PARTIALS).map((tea) => [tea.slug, tea]))
+  const locale = findLocale(tag)
+  const tea = slugs.get(slug)
+  if (locale === undefined || tea === undefined) return undefined
+  return renderToStaticMarkup(<Partial tag={tag} locale={locale} tea={tea} />)
+}
+
+function Page({ nonce, ...props }: PageProps & { pending?: Promise<Product[]> | undefined }) {
+  return (
+    <Document {...props}>
+      <Hydration state={props} nonce={nonce} />
+    </Document>
+  )
+}
+
+/** Server only: the browser could not render it equally, because it hides the values of `nonce` attributes. */
+function Hydration({ state, nonce }: { state: State; nonce: string }) {
+  return (
+    <>
+      <script
+        id={STATE_ID}
+        type="application/json"
+        // As a child, React would escape its quotes for HTML, which no parser undoes inside a script.
+        dangerouslySetInnerHTML={{ __html: serializeState(state) }}
+      />
+      {/* `async`, so that the page works before a stream ends; with `onLoad` React leaves it here, behind all that it
+          needs, instead of hoisting it into the head: https://react.dev/reference/react-dom/components/script */}
+      <script type="module" async src={PAGE_SCRIPT} nonce={nonce} onLoad={ignore} />
+    </>
+  )
+}
+
+function ignore(): void {}

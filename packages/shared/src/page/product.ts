@@ -1,0 +1,81 @@
+/** The catalogue: a thousand teas, each computed from its number. */
+
+export const PRODUCTS = 1000
+
+export type Leaf = 'black' | 'green' | 'white' | 'oolong' | 'yellow'
+
+export type Country = 'China' | 'India' | 'Japan' | 'Kenya' | 'Korea' | 'Sri Lanka' | 'Taiwan'
+
+export type Season = 'spring' | 'summer' | 'autumn'
+
+export interface Product {
+  /** Lower case words with hyphens: its place in a URL. */
+  slug: string
+  name: string
+  leaf: Leaf
+  country: Country
+  /** When it was picked. */
+  season: Season
+  /** Price of 100 g in euro cents. */
+  cents: number
+  /** Brewing temperature in °C. */
+  celsius: number
+  minutes: number
+}
+
+const LEAVES: readonly { leaf: Leaf; label: string; celsius: number; minutes: number }[] = [
+  { leaf: 'black', label: 'Black', celsius: 95, minutes: 4 },
+  { leaf: 'green', label: 'Green', celsius: 75, minutes: 2 },
+  { leaf: 'oolong', label: 'Oolong', celsius: 90, minutes: 3 },
+  { leaf: 'white', label: 'White', celsius: 80, minutes: 5 },
+  { leaf: 'yellow', label: 'Yellow', celsius: 80, minutes: 3 },
+]
+
+const PLACES: readonly { place: string; country: Country }[] = [
+  { place: 'Assam', country: 'India' },
+  { place: 'Uji', country: 'Japan' },
+  { place: 'Alishan', country: 'Taiwan' },
+  { place: 'Fuding', country: 'China' },
+  { place: 'Darjeeling', country: 'India' },
+  { place: 'Jeju', country: 'Korea' },
+  { place: 'Yunnan', country: 'China' },
+  { place: 'Dimbula', country: 'Sri Lanka' },
+  { place: 'Kericho', country: 'Kenya' },
+  { place: 'Nilgiri', country: 'India' },
+]
+
+const SEASONS: readonly Season[] = ['spring', 'summer', 'autumn']
+
+const NOTES = (
+  'Honeyed Smoky Malty Floral Nutty Citrus Toasted Silky Mellow Bright ' +
+  'Buttery Spiced Plum Orchid Apricot Mineral Meadow Golden Misty Velvet'
+).split(' ')
+
+/**
+ * The product with that number. Pure, and no two share a name: notes × places × leaves are exactly `PRODUCTS`, and each
+ * digit below only rotates the next one, so that neighbours still look different.
+ * @param index counted from 0; wraps around at `PRODUCTS`
+ */
+export function product(index: number): Product {
+  const ones = index % 5
+  const tens = Math.floor(index / 5) % 10
+  const rest = Math.floor(index / 50)
+  const { leaf, label, celsius, minutes } = at(LEAVES, ones)
+  const { place, country } = at(PLACES, tens + 2 * ones)
+  const note = at(NOTES, rest + 7 * tens + 3 * ones)
+  const name = `${note} ${place} ${label}`
+  const season = at(SEASONS, ones + rest)
+  const cents = 390 + 10 * ((index * 37) % 83)
+  return { slug: name.toLowerCase().replace(/ /g, '-'), name, leaf, country, season, cents, celsius, minutes }
+}
+
+/** The first `count` products. */
+export function products(count: number): Product[] {
+  const list: Product[] = []
+  for (let index = 0; index < count; index += 1) list.push(product(index))
+  return list
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  return list[index % list.length] as T
+}

@@ -1,0 +1,33 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { StartError } from './config.ts'
+
+/** Files of `src/` that are not a role. */
+const OTHERS = new Set(['base.ts', 'server.ts'])
+
+/** The roles in a directory: its files by name, so that an app lifted out with one role has nothing to rewrite. */
+export function listRoles(directory: string): string[] {
+  return readdirSync(directory)
+    .filter((file) => file.endsWith('.ts') && !OTHERS.has(file))
+    .map((file) => file.slice(0, -3))
+    .sort()
+}
+
+/**
+ * Finds and imports a role.
+ * @param directory where the role files are
+ * @param name may be absent where there is only one role
+ * @throws {StartError} listing the roles there are
+ */
+export async function loadRole<Role>(
+  directory: string,
+  name: string | undefined,
+): Promise<{ name: string; role: Role }> {
+  const roles = listRoles(directory)
+  const found = name ?? (roles.length === 1 ? roles[0] : undefined)
+  if (found === undefined) throw new StartError(`Say which app to start: ${roles.join(', ')}.`)
+  if (!roles.includes(found))
+    throw new StartError(`There is no app '${found}' here, only ${roles.join(', ')}.`)
+  return { name: found, role: (await import(pathToFileURL(join(directory, `${found}.ts`)).href)) as Role }
+}

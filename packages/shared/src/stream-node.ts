@@ -1,0 +1,42 @@
+import type { ServerResponse } from 'node:http'
+import { PassThrough, type Readable } from 'node:stream'
+import { renderToPipeableStream } from 'react-dom/server'
+import { type DocumentProps, documentElement } from '#shared/page/server.js'
+
+/** Rendering that takes longer is given up: the browser gets what there is and renders the rest. */
+const ABORT_MS = 10_000
+
+/**
+ * Streams the page on Node: resolves when the shell is ready, so that a failure before it can still become a 500.
+ * @param signal aborted when the client leaves; rendering stops
+ * @param onError told of a part that failed after the shell was sent; never of a client that left
+ */
+export function streamDocument(
+  props: DocumentProps,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<Readable> {
+  const { promise, resolve, reject } = Promise.withResolvers<Readable>()
+  const deadline = setTimeout(() => abort(new Error(`rendering took over ${ABORT_MS} ms`)), ABORT_MS)
+  const { pipe, abort } = renderToPipeableStream(documentElement(props), {
+    nonce: props.nonce,
+    onShellReady: () => resolve(pipe(new PassThrough())),
+    onShellError: reject,
+    onAllReady: () => clearTimeout(deadline),
+    onError: (error) => {
+      clearTimeout(deadline)
+      if (!signal.aborted) onError(error)
+    },
+  })
+  signal.addEventListener('abort', () => abort(signal.reason), { once: true })
+  return promise
+}
+
+/** Aborted when the connection closes before the answer is complete. */
+export function closeSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort()
+  })
+  return controller.signal
+}
