@@ -1,4 +1,5 @@
-import { type HttpBindings, RequestError } from '@hono/node-server'
+import type { RequestListener } from 'node:http'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type Context, type Handler, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { clientAddress } from '#shared/client.ts'
@@ -57,6 +58,8 @@ export function createBase({ config, health, log, routes }: Options): App {
     // Now, because a closed connection has no address.
     const client = clientAddress(socket.remoteAddress, headers['x-forwarded-for'], config.trustProxy)
     outgoing.once('close', () => {
+      // A body stream that failed after the headers were sent; the adapter cuts the connection.
+      if (outgoing.errored) logFailure(log, c.var.id, outgoing.errored)
       logAnswer(log, {
         id: c.var.id,
         method,
@@ -87,12 +90,21 @@ export function sendProblem(c: Context<Env>, status: number): Response {
   return c.body(problem(status), status as ContentfulStatusCode, { 'content-type': PROBLEM_JSON })
 }
 
-/** What the adapter answers by itself, where a request has no valid URL, as with two Host headers. */
-export function answerInvalid(error: unknown): Response {
-  const status = error instanceof RequestError ? 400 : 500
-  const body = problem(status)
-  const headers = { ...SECURITY_HEADERS, 'x-request-id': requestId(undefined), 'content-type': PROBLEM_JSON }
-  return new Response(body, { status, headers: { ...headers, 'content-length': String(body.length) } })
+/**
+ * The app as a listener of an `http.Server`. The adapter makes a URL of Host and target before any middleware sees the request;
+ * two Host headers make none, so they are refused here.
+ * @param hostname stands in for the Host header, which HTTP/1.0 may leave out
+ */
+export function createListener({ fetch }: App, hostname: string): RequestListener {
+  const listener = getRequestListener(fetch, { hostname })
+  return (incoming, outgoing) => {
+    if (refusal('/', incoming.headers.host, undefined) === undefined) return listener(incoming, outgoing)
+    const headers = { ...SECURITY_HEADERS, 'x-request-id': requestId(incoming.headers['x-request-id']) }
+    const body = problem(400)
+    outgoing
+      .writeHead(400, { ...headers, 'content-type': PROBLEM_JSON, 'content-length': Buffer.byteLength(body) })
+      .end(body)
+  }
 }
 
 function sendHealth(c: Context<Env>, status: 200 | 503, body: string): Response {

@@ -1,12 +1,11 @@
 import { createServer } from 'node:http'
-import { getRequestListener } from '@hono/node-server'
 import { readConfig } from '#shared/config.ts'
 import { listen, SERVER_OPTIONS } from '#shared/listen.ts'
-import type { App } from '../src/base.ts'
+import { type App, createListener } from '../src/base.ts'
 
 /** A server on a free port, closed at the end of the block. */
 export async function serve(app: App) {
-  const server = createServer(SERVER_OPTIONS, getRequestListener(app.fetch))
+  const server = createServer(SERVER_OPTIONS, createListener(app, '127.0.0.1'))
   const url = await listen(server, readConfig({ PORT: '0' }))
   return {
     url,

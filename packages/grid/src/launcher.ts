@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { App } from './matrix.ts'
 
@@ -84,24 +83,20 @@ export async function launch(app: App, options: LaunchOptions = {}): Promise<Lau
   const spawnFailed = once(child, 'error').then(([error]) => {
     throw new LaunchError(`${app.name} did not start: ${error instanceof Error ? error.message : error}.`)
   })
-  spawnFailed.catch(() => {})
+  spawnFailed.catch(() => {}) // handled by whoever waits
 
   const timeoutMs = options.timeoutMs ?? 20_000
-  const ready = await Promise.race([
-    listening,
-    spawnFailed,
-    exited.then((code) => {
-      throw new LaunchError(
-        `${app.name} ended with ${code} before it listened: ${output.trim() || 'it said nothing'}`,
-      )
-    }),
-    sleep(timeoutMs, undefined, { ref: false }).then(() => {
-      child.kill('SIGKILL')
-      throw new LaunchError(
-        `${app.name} does not listen after ${timeoutMs} ms: ${output.trim() || 'it said nothing'}`,
-      )
-    }),
-  ])
+  let late = false
+  const deadline = setTimeout(() => {
+    late = true
+    child.kill('SIGKILL')
+  }, timeoutMs)
+  const endedEarly = exited.then((code) => {
+    const how = late ? `does not listen after ${timeoutMs} ms` : `ended with ${code} before it listened`
+    throw new LaunchError(`${app.name} ${how}: ${output.trim() || 'it said nothing'}`)
+  })
+  endedEarly.catch(() => {})
+  const ready = await Promise.race([listening, spawnFailed, endedEarly]).finally(() => clearTimeout(deadline))
   return {
     app,
     ready,

@@ -1,0 +1,300 @@
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import type { Answer } from '../answer.ts'
+import type { Check } from '../check.ts'
+import { asset, notModified, problemOf } from '../expectation.ts'
+import { type Header, headerValue } from '../header.ts'
+import { compareBytes } from '../judge.ts'
+import type { Probe } from '../probe.ts'
+import type { Request } from '../request.ts'
+import { assetType } from '../route.ts'
+
+type Coding = 'br' | 'gzip' | undefined
+
+/** Accept-Encoding (RFC 9110 section 12.5.3) and the coding that the contract wants for it. */
+const NEGOTIATIONS: readonly (readonly [accepts: readonly string[], coding: Coding])[] = [
+  [[], undefined],
+  [[''], undefined],
+  [['identity'], undefined],
+  [['zstd, deflate'], undefined],
+  [['brotli, bread, abr, xgzip'], undefined],
+  [['br'], 'br'],
+  [['BR'], 'br'],
+  [['gzip'], 'gzip'],
+  [['GZip'], 'gzip'],
+  [['gzip, br'], 'br'],
+  [['br,gzip'], 'br'],
+  [['gzip', 'br'], 'br'],
+  [['gzip, deflate, br, zstd'], 'br'],
+  [['gzip, deflate'], 'gzip'],
+  [['gzip;q=1.0, br;q=0.1'], 'br'],
+  [['br;q=0.001'], 'br'],
+  [['gzip ; q=0.5'], 'gzip'],
+  [['*'], 'br'],
+  [['*;q=0.5'], 'br'],
+]
+
+/** `q=0` means not accepted. */
+const REFUSALS: typeof NEGOTIATIONS = [
+  [['br;q=0'], undefined],
+  [['br;q=0.0, gzip;q=0.000'], undefined],
+  [['gzip;q=0'], undefined],
+  [['br;q=0, gzip'], 'gzip'],
+  [['gzip, br ; q=0'], 'gzip'],
+  [['gzip;q=0, br'], 'br'],
+  [['*;q=0'], undefined],
+  [['br;q=0, *'], 'gzip'],
+  [['gzip;q=0, *'], 'br'],
+  [['br;q=0, gzip;q=0, *'], undefined],
+  [['*;q=0, gzip'], 'gzip'],
+]
+
+/** Nothing but the hashed files may come out, however it is asked for. */
+const TRAVERSALS = [
+  ...[
+    '../package.json',
+    '%2e%2e%2fpackage.json',
+    '%2e%2e/package.json',
+    '..%2fpackage.json',
+    '..%5cpackage.json',
+  ],
+  ...['..%5c..%5cpackage.json', '%252e%252e%252fpackage.json', '....//package.json', '.%2e/%2e./etc/passwd'],
+  ...['../page/server.js', '..%2fpage%2fserver.js', '../../../../../../../etc/passwd', '%2fetc%2fpasswd'],
+  ...['//etc/passwd', '..;/package.json', './../package.json', '.'.repeat(2), '%2e%2e', '%2e%2e%2f'],
+]
+
+/** Lines about `/assets/*`. */
+export const assets: readonly Check[] = [
+  {
+    name: 'every asset has its type and validator',
+    section: 'Headers',
+    roles: ['ssr'],
+    run: (probe) =>
+      eachAsset(probe, async (target) => {
+        await probe.expect({ target }, asset(assetType(target), undefined))
+        await probe.expect({ target: `${target}?v=1` }, asset(assetType(target), undefined))
+      }),
+  },
+  {
+    name: 'every asset is the file that was built',
+    section: 'Routes',
+    roles: ['ssr'],
+    needsPage: true,
+    run: (probe) =>
+      eachAsset(probe, async (target, body) => {
+        const file = probe.subject.page && new URL(basename(target), probe.subject.page.ASSETS_DIR)
+        const built = file && (await readFile(file).catch(() => undefined))
+        if (built) probe.report({ target }, compareBytes(built, body))
+        else probe.report({ target }, [{ expected: 'a file of the build', received: 'another file' }])
+      }),
+  },
+  negotiation('an asset comes in br, else gzip, else as it is', NEGOTIATIONS),
+  negotiation('a coding with q=0 is not accepted', REFUSALS),
+  {
+    name: 'each coding of an asset has an etag of its own',
+    section: 'Headers',
+    roles: ['ssr'],
+    run: (probe) =>
+      eachAsset(probe, async (target) => {
+        const tags: (string | undefined)[] = []
+        for (const accept of ['identity', 'gzip', 'br']) tags.push(await etagOf(probe, target, accept))
+        if (new Set(tags).size === 3) return
+        probe.report({ target }, [{ expected: 'three etags', received: tags.join(', ') }])
+      }),
+  },
+  {
+    name: 'an asset that the client has is 304',
+    section: 'Headers',
+    roles: ['ssr'],
+    run: (probe) =>
+      eachAsset(probe, async (target) => {
+        for (const accept of ['identity', 'gzip', 'br']) {
+          const etag = await etagOf(probe, target, accept)
+          if (etag === undefined) continue
+          const opaque = etag.replace(/^W\//, '')
+          // RFC 9110 section 13.1.2: the comparison is weak.
+          const matches = [etag, opaque, `W/${opaque}`, `"x", ${etag}`, `"x",W/"y",${opaque} , "z"`, '*']
+          await probe.expectEach(conditions(target, accept, matches), notModified(etag))
+          await probe.expect({ method: 'HEAD', ...conditional(target, accept, etag) }, notModified(etag))
+        }
+      }),
+  },
+  {
+    name: 'an asset that the client has not is 200',
+    section: 'Headers',
+    roles: ['ssr'],
+    run: (probe) =>
+      eachAsset(probe, async (target, body) => {
+        const etag = (await etagOf(probe, target, 'identity')) ?? '""'
+        const opaque = etag.replace(/^W\//, '')
+        const others = [
+          '"x"',
+          'W/"x"',
+          '"x", "y"',
+          opaque.slice(0, -2).concat('"'),
+          opaque.replace(/"$/, 'x"'),
+        ]
+        const coded = await etagOf(probe, target, 'br')
+        const mismatches = coded === undefined ? others : [...others, coded]
+        await probe.expectEach(conditions(target, 'identity', mismatches), asset(assetType(target), body))
+      }),
+  },
+  {
+    name: 'a date is no validator',
+    section: 'Headers',
+    roles: ['ssr'],
+    run: (probe) =>
+      eachAsset(probe, async (target, body) => {
+        for (const date of ['Fri, 01 Jan 2100 00:00:00 GMT', 'Thu, 01 Jan 1970 00:00:00 GMT']) {
+          await probe.expect(
+            { target, headers: [['if-modified-since', date]] },
+            asset(assetType(target), body),
+          )
+        }
+      }),
+  },
+  {
+    name: 'a range gets the whole asset',
+    section: 'Headers',
+    roles: ['ssr'],
+    run: (probe) =>
+      eachAsset(probe, async (target, body) => {
+        const etag = (await etagOf(probe, target, 'identity')) ?? '""'
+        const ranges = ['bytes=0-9', 'bytes=-1', 'bytes=0-0,2-3', 'bytes=99999999-', 'bytes=0-', 'lines=1-2']
+        const requests = ranges.map((range): Request => ({ target, headers: [['range', range]] }))
+        const ifRange: Request = {
+          target,
+          headers: [
+            ['range', 'bytes=0-9'],
+            ['if-range', etag],
+          ],
+        }
+        await probe.expectEach([...requests, ifRange], asset(assetType(target), body))
+      }),
+  },
+  {
+    name: 'an unknown asset is 404',
+    section: 'Everything else',
+    roles: ['ssr'],
+    async run(probe) {
+      const [target = '/assets/x.js'] = await probe.subject.assets()
+      const targets = [
+        ...[
+          '/assets/x',
+          '/assets/x.js',
+          '/assets/',
+          '/assets',
+          '/assets/a/b',
+          '/assets//x',
+          '/assets/index.html',
+        ],
+        ...[
+          `${target}/`,
+          `${target}/x`,
+          `${target}x`,
+          `${target}%20`,
+          upper(target),
+          target.replace('/assets/', '/assets//'),
+        ],
+        ...['/assets/.', '/assets/.gitkeep', '/assets/manifest.json', '/assets/*', '/assets/constructor'],
+      ]
+      const unconditional = targets.map((path) => ({
+        target: path,
+        headers: [['if-none-match', '*'] as const],
+      }))
+      await probe.expectEach([...targets.map((path) => ({ target: path })), ...unconditional], problemOf(404))
+    },
+  },
+  {
+    name: 'a compressed sibling is no asset of its own',
+    section: 'Everything else',
+    roles: ['ssr'],
+    run: (probe) =>
+      eachAsset(probe, async (target) => {
+        const siblings = ['.br', '.gz', '.BR', '%2Ebr', '.map', '.br.br'].map((end) => target + end)
+        const accepting = siblings.map((path) => ({ target: path, headers: acceptHeaders(['br, gzip']) }))
+        await probe.expectEach([...siblings.map((path) => ({ target: path })), ...accepting], problemOf(404))
+      }),
+  },
+  {
+    name: 'no path leads out of the assets',
+    section: 'Everything else',
+    roles: ['ssr'],
+    run: (probe) =>
+      probe.expectEach(
+        TRAVERSALS.map((path) => ({ target: `/assets/${path}` })),
+        [
+          problemOf(404),
+          { ...problemOf(400), ...(probe.subject.session.proxied ? { statusOnly: true } : {}) },
+        ],
+      ),
+  },
+]
+
+function negotiation(name: string, rows: typeof NEGOTIATIONS): Check {
+  return {
+    name,
+    section: 'Headers',
+    roles: ['ssr'],
+    run: (probe) =>
+      eachAsset(probe, async (target, body) => {
+        // NGINX before 1.23 reads only the first of several lines.
+        const { proxied } = probe.subject.session
+        for (const [accepts, coding] of rows.filter((row) => !proxied || row[0].length < 2)) {
+          const request = { target, headers: acceptHeaders(accepts) }
+          const answer = await probe.expect(request, asset(assetType(target), undefined, coding))
+          if (answer?.status === 200) compareDecoded(probe, request, answer, body)
+        }
+      }),
+  }
+}
+
+/** What comes out of the coding must be the file. */
+function compareDecoded(probe: Probe, request: Request, answer: Answer, body: Buffer): void {
+  const coding = headerValue(answer.headers, 'content-encoding')
+  try {
+    probe.report(request, compareBytes(body, decode(answer.body, coding)))
+  } catch {
+    probe.report(request, [{ expected: `a body in ${coding}`, received: 'bytes that cannot be decoded' }])
+  }
+}
+
+function decode(body: Buffer, coding: string | undefined): Buffer {
+  if (coding === 'br') return brotliDecompressSync(body)
+  return coding === 'gzip' ? gunzipSync(body) : body
+}
+
+/** Runs for every asset with its bytes; a page without assets is a difference. */
+async function eachAsset(probe: Probe, use: (target: string, body: Buffer) => Promise<void>): Promise<void> {
+  const targets = await probe.subject.assets()
+  if (targets.length === 0)
+    probe.report({ target: '/' }, [{ expected: 'assets in the page', received: 'none' }])
+  for (const target of targets) {
+    const answer = await probe.expect({ target }, asset(assetType(target), undefined))
+    if (answer !== undefined) await use(target, answer.body)
+  }
+}
+
+async function etagOf(probe: Probe, target: string, accept: string): Promise<string | undefined> {
+  const answer = await probe.connected((connection) =>
+    connection.exchange({ target, headers: acceptHeaders([accept]) }),
+  )
+  return headerValue(answer.headers, 'etag')
+}
+
+function conditions(target: string, accept: string, tags: readonly string[]): Request[] {
+  return tags.map((tag) => conditional(target, accept, tag))
+}
+
+function conditional(target: string, accept: string, tag: string): Request {
+  return { target, headers: [...acceptHeaders([accept]), ['if-none-match', tag]] }
+}
+
+function acceptHeaders(values: readonly string[]): Header[] {
+  return values.map((value) => ['accept-encoding', value])
+}
+
+function upper(target: string): string {
+  return `/assets/${target.slice('/assets/'.length).toUpperCase()}`
+}

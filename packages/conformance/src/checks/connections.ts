@@ -1,0 +1,253 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Check } from '../check.ts'
+import type { Connection } from '../connection.ts'
+import { allowed, type Expectation, methodNotAllowed, notModified, problemOf } from '../expectation.ts'
+import { headerValue } from '../header.ts'
+import type { Probe } from '../probe.ts'
+import { methodOf, type Request, requestBytes } from '../request.ts'
+import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
+import { authority } from '../target.ts'
+
+/** A request and what it should be answered. */
+interface Step {
+  request: Request
+  expected: Expectation
+}
+
+/** Long enough for a server on this machine to read what was sent before the rest comes. */
+const PAUSE_MS = 1
+
+/** Lines about connections. */
+export const connections: readonly Check[] = [
+  {
+    name: 'a connection serves 50 requests',
+    section: 'Connections',
+    async run(probe) {
+      const steps = await mixedSteps(probe)
+      await probe.connected(async (connection) => {
+        for (const { request, expected } of cycle(steps, 50))
+          await probe.expect(request, expected, connection)
+      })
+    },
+  },
+  {
+    name: 'a connection is usable after every kind of answer',
+    section: 'Connections',
+    async run(probe) {
+      for (const step of await mixedSteps(probe)) await expectUsableAfter(probe, step)
+    },
+  },
+  {
+    name: 'pipelined requests are answered in order',
+    section: 'Connections',
+    async run(probe) {
+      const steps = (await mixedSteps(probe)).filter(({ expected }) => !expected.streamed)
+      await pipeline(probe, cycle(steps, 20))
+    },
+  },
+  {
+    name: 'requests behind a stream are answered after it',
+    section: 'Connections',
+    roles: ['ssr'],
+    needs: ['stream', 'pipelined-stream'],
+    async run(probe) {
+      const streams = (await mixedSteps(probe)).filter(({ expected }) => expected.streamed)
+      const { target, expected } = plainRoute(probe)
+      await pipeline(probe, [
+        ...streams,
+        { request: { target }, expected },
+        ...streams,
+        { request: { target }, expected },
+      ])
+    },
+  },
+  {
+    name: 'a request may arrive byte by byte',
+    section: 'Connections',
+    async run(probe) {
+      const { target, expected } = plainRoute(probe)
+      const get = { request: { target, headers: [['x-request-id', 'byte-by-byte'] as const] }, expected }
+      const post = { request: { method: 'POST', target, body: '{"a":1}' }, expected: methodNotAllowed() }
+      for (const step of [get, post]) await sendInPieces(probe, step, (bytes) => [...bytes.keys()].slice(1))
+    },
+  },
+  {
+    name: 'a request may be split anywhere',
+    section: 'Connections',
+    async run(probe) {
+      const { target, expected } = plainRoute(probe)
+      const request = { target }
+      const { length } = requestBytes(request, authority(probe.subject.target))
+      await probe.connected(async (connection) => {
+        for (let at = 1; at < length; at += 1)
+          await sendInPieces(probe, { request, expected }, () => [at], connection)
+      })
+    },
+  },
+  {
+    name: 'connection: close is honoured',
+    section: 'Connections',
+    async run(probe) {
+      const close = [['connection', 'close'] as const]
+      for (const { target, expected } of await routesOf(probe)) {
+        await expectClosedAfter(probe, { request: { target, headers: close }, expected })
+      }
+      await expectClosedAfter(probe, {
+        request: { target: UNKNOWN_PATH, headers: close },
+        expected: problemOf(404),
+      })
+    },
+  },
+  {
+    name: 'HTTP/1.0 is answered and closed, with and without Host',
+    section: 'Connections',
+    async run(probe) {
+      for (const { target, expected } of await routesOf(probe)) {
+        await expectClosedAfter(probe, { request: { target, version: '1.0' }, expected })
+        await expectClosedAfter(probe, { request: { target, version: '1.0', host: null }, expected })
+      }
+    },
+  },
+  {
+    name: 'Expect: 100-continue is answered',
+    section: 'Connections',
+    async run(probe) {
+      const { target, expected } = plainRoute(probe)
+      await expectContinue(probe, { request: { target }, expected })
+      await expectContinue(probe, { request: { method: 'POST', target }, expected: methodNotAllowed() })
+      await expectContinue(probe, {
+        request: { method: 'POST', target: UNKNOWN_PATH },
+        expected: problemOf(404),
+      })
+    },
+  },
+  {
+    name: '100 requests at once are not mixed up',
+    section: 'Connections',
+    async run(probe) {
+      const steps = cycle(await mixedSteps(probe), 100).map((step, index) =>
+        identified(step, `concurrent-${index}`),
+      )
+      await Promise.all(steps.map(({ request, expected }) => probe.expect(request, expected)))
+    },
+  },
+]
+
+/** Every kind of answer that leaves the connection open. */
+async function mixedSteps(probe: Probe): Promise<Step[]> {
+  const routes = await routesOf(probe)
+  const { target, expected } = plainRoute(probe)
+  const malformed: Request[] = [
+    { target: '/%zz' },
+    { target, host: 'a.example', headers: [['host', 'b.example']] },
+  ]
+  // NGINX refuses these itself and closes.
+  const refused = probe.subject.session.proxied ? [] : malformed
+  const gets = routes.map((route) => ({ request: { target: route.target }, expected: route.expected }))
+  return [
+    ...gets,
+    { request: { method: 'HEAD', target }, expected },
+    { request: { target: UNKNOWN_PATH }, expected: problemOf(404) },
+    { request: { method: 'HEAD', target: UNKNOWN_PATH }, expected: problemOf(404) },
+    { request: { method: 'POST', target }, expected: methodNotAllowed() },
+    { request: { method: 'PUT', target, body: '{"a":' }, expected: methodNotAllowed() },
+    { request: { method: 'POST', target: UNKNOWN_PATH, body: 'text' }, expected: problemOf(404) },
+    { request: { method: 'OPTIONS', target }, expected: allowed() },
+    { request: { target, body: 'text' }, expected },
+    ...(probe.subject.role === 'ssr' ? [{ request: { target: '/?items=x' }, expected: problemOf(400) }] : []),
+    ...refused.map((request) => ({ request, expected: problemOf(400) })),
+    ...(await notModifiedStep(probe)),
+  ]
+}
+
+async function notModifiedStep(probe: Probe): Promise<Step[]> {
+  const [target] = await probe.subject.assets()
+  if (target === undefined) return []
+  const { headers } = await probe.connected((connection) => connection.exchange({ target }))
+  const etag = headerValue(headers, 'etag')
+  if (etag === undefined) return []
+  return [{ request: { target, headers: [['if-none-match', etag]] }, expected: notModified(etag) }]
+}
+
+function cycle(steps: readonly Step[], count: number): Step[] {
+  return Array.from({ length: Math.ceil(count / steps.length) }, () => steps)
+    .flat()
+    .slice(0, count)
+}
+
+function identified({ request, expected }: Step, id: string): Step {
+  return { request: { ...request, headers: [...(request.headers ?? []), ['x-request-id', id]] }, expected }
+}
+
+async function expectUsableAfter(probe: Probe, { request, expected }: Step): Promise<void> {
+  const { target, expected: next } = plainRoute(probe)
+  await probe.connected(async (connection) => {
+    const answer = await probe.expect(request, expected, connection)
+    if (answer === undefined) return
+    if (headerValue(answer.headers, 'connection')?.toLowerCase() === 'close') {
+      probe.report(request, [{ expected: 'a connection that stays open', received: 'connection: close' }])
+      return
+    }
+    await probe.attempt(request, async () =>
+      probe.judge({ target }, await connection.exchange({ target }), next),
+    )
+  })
+}
+
+/** Sends all requests in one write, each with an id by which its answer is known. */
+async function pipeline(probe: Probe, requests: readonly Step[]): Promise<void> {
+  const host = authority(probe.subject.target)
+  const steps = requests.map((step, index) => identified(step, `pipelined-${index}`))
+  await probe.connected(async (connection) => {
+    await connection.send(Buffer.concat(steps.map(({ request }) => requestBytes(request, host))))
+    for (const { request, expected } of steps) {
+      const answer = await probe.attempt(request, () => connection.answer(methodOf(request)))
+      if (answer === undefined) return
+      probe.judge(request, answer, expected)
+    }
+  })
+}
+
+/** Sends a request in pieces, with time for the server to read each. */
+async function sendInPieces(
+  probe: Probe,
+  { request, expected }: Step,
+  cuts: (bytes: Buffer) => readonly number[],
+  connection?: Connection,
+): Promise<void> {
+  if (connection === undefined) {
+    return probe.connected((opened) => sendInPieces(probe, { request, expected }, cuts, opened))
+  }
+  const bytes = requestBytes(request, authority(probe.subject.target))
+  await probe.attempt(request, async () => {
+    let start = 0
+    for (const cut of cuts(bytes)) {
+      await connection.send(bytes.subarray(start, cut))
+      await sleep(PAUSE_MS)
+      start = cut
+    }
+    await connection.send(bytes.subarray(start))
+    probe.judge(request, await connection.answer(methodOf(request)), expected)
+  })
+}
+
+async function expectClosedAfter(probe: Probe, { request, expected }: Step): Promise<void> {
+  await probe.connected(async (connection) => {
+    const answer = await probe.expect(request, expected, connection)
+    if (answer !== undefined) await probe.attempt(request, () => connection.closed())
+  })
+}
+
+/** RFC 9110 section 10.1.1: either 100 and, after the body, the answer; or the answer at once. */
+async function expectContinue(probe: Probe, { request, expected }: Step): Promise<void> {
+  const body = Buffer.from('12345')
+  const headers = [['content-length', String(body.length)] as const, ['expect', '100-continue'] as const]
+  const announced: Request = { ...request, headers }
+  await probe.attempt(announced, () =>
+    probe.connected(async (connection) => {
+      await connection.send(announced)
+      if ((await connection.peekStatus()) === 100) await connection.send(body)
+      probe.judge(announced, await connection.answer(methodOf(announced)), expected)
+    }),
+  )
+}

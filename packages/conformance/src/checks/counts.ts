@@ -1,0 +1,138 @@
+import { asyncProperty, integer, stringMatching } from 'fast-check'
+import type { Check } from '../check.ts'
+import { document, problemOf, streamedDocument } from '../expectation.ts'
+
+/** Values that are no plain decimal, whatever the limit. */
+const INVALID = [
+  ...[
+    '',
+    '-1',
+    '-0',
+    '+5',
+    '%2B5',
+    '1e3',
+    '1E1',
+    '007',
+    '00',
+    '05',
+    '5.0',
+    '5.',
+    '.5',
+    '0x10',
+    '0b1',
+    '0o7',
+    '1_0',
+  ],
+  ...[
+    '%205',
+    '5%20',
+    '5+',
+    '5%0A',
+    '%095',
+    '5%00',
+    '5,6',
+    '5%2C6',
+    'abc',
+    '5a',
+    'null',
+    'NaN',
+    'Infinity',
+    'true',
+  ],
+  ...['%D9%A3', '%EF%BC%95', '99999999999999999999', '[5]', '%zz'],
+]
+
+/** Lines about `items` and `delay`. */
+export const counts: readonly Check[] = [
+  {
+    name: 'items is the number of products',
+    section: 'Routes',
+    roles: ['ssr'],
+    async run(probe) {
+      for (const items of [0, 1, 7, 50, 99, 100, 1000]) {
+        await probe.expect({ target: `/?items=${items}` }, document(items))
+      }
+      const count = integer({ min: 0, max: 200 })
+      await probe.search((holds) =>
+        asyncProperty(count, (items) => holds({ target: `/?items=${items}` }, document(items))),
+      )
+    },
+  },
+  {
+    name: 'items is 50 where it is absent',
+    section: 'Routes',
+    roles: ['ssr'],
+    run: (probe) =>
+      probe.expectEach([{ target: '/' }, { target: '/?' }, { target: '/?items[]=5' }], document(50)),
+  },
+  {
+    name: 'items that are no plain decimal up to 1000 are 400',
+    section: 'Routes',
+    roles: ['ssr'],
+    async run(probe) {
+      await probe.expectEach(malformed('/?items', ['1001', '10000', ...INVALID]), problemOf(400))
+      await probe.expect({ target: '/?items' }, problemOf(400))
+      const value = stringMatching(/^[0-9A-Za-z.+_-]{1,6}$/).filter(
+        (text) => !/^(?:0|[1-9]\d{0,2}|1000)$/.test(text),
+      )
+      await probe.search((holds) =>
+        asyncProperty(value, (text) => holds({ target: `/?items=${text}` }, problemOf(400))),
+      )
+    },
+  },
+  {
+    name: 'items given twice are 400',
+    section: 'Routes',
+    roles: ['ssr'],
+    run: (probe) =>
+      probe.expectEach(
+        ['items=5&items=5', 'items=5&items=6', 'items=5&x=1&items=', 'items&items=5'].map((query) => ({
+          target: `/?${query}`,
+        })),
+        problemOf(400),
+      ),
+  },
+  {
+    name: 'items are read among other parameters',
+    section: 'Routes',
+    roles: ['ssr'],
+    run: (probe) =>
+      probe.expectEach(
+        ['x=1&items=5', 'items=5&x=%zz', 'items=5&items[]=6', 'ITEMS=7&items=5', 'items=5&'].map((query) => ({
+          target: `/?${query}`,
+        })),
+        document(5),
+      ),
+  },
+  {
+    name: 'the stream has the same rules for items',
+    section: 'Routes',
+    roles: ['ssr'],
+    needs: ['stream'],
+    async run(probe) {
+      for (const items of [0, 1, 100, 1000]) {
+        await probe.expect({ target: `/stream?delay=0&items=${items}` }, streamedDocument(items))
+      }
+      await probe.expect({ target: '/stream?delay=0' }, streamedDocument(50))
+      await probe.expectEach(malformed('/stream?delay=0&items', ['1001', ...INVALID]), problemOf(400))
+      await probe.expect({ target: '/stream?delay=0&items=5&items=5' }, problemOf(400))
+    },
+  },
+  {
+    name: 'a delay that is no plain decimal up to 5000 is 400',
+    section: 'Routes',
+    roles: ['ssr'],
+    needs: ['stream'],
+    async run(probe) {
+      await probe.expectEach(
+        malformed('/stream?items=1&delay', ['5001', '10000', ...INVALID]),
+        problemOf(400),
+      )
+      await probe.expect({ target: '/stream?items=1&delay=0&delay=0' }, problemOf(400))
+    },
+  },
+]
+
+function malformed(start: string, values: readonly string[]) {
+  return values.map((value) => ({ target: `${start}=${value}` }))
+}

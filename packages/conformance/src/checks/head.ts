@@ -1,0 +1,87 @@
+import type { Answer } from '../answer.ts'
+import type { Check } from '../check.ts'
+import type { Connection } from '../connection.ts'
+import { type Expectation, notModified, problemOf } from '../expectation.ts'
+import { headerValue } from '../header.ts'
+import { nonceOf } from '../judge.ts'
+import type { Probe } from '../probe.ts'
+import { describeRequest, type Request } from '../request.ts'
+import { routesOf, UNKNOWN_PATH } from '../route.ts'
+
+/** Lines about HEAD. */
+export const head: readonly Check[] = [
+  {
+    name: 'HEAD is GET without the body',
+    section: 'Everything else',
+    async run(probe) {
+      for (const { target, expected } of await routesOf(probe)) await compareHead(probe, { target }, expected)
+    },
+  },
+  {
+    name: 'HEAD of an error is its GET without the body',
+    section: 'Everything else',
+    async run(probe) {
+      await compareHead(probe, { target: UNKNOWN_PATH }, problemOf(404))
+      if (!probe.subject.session.proxied) await compareHead(probe, { target: '/%zz' }, problemOf(400))
+      if (probe.subject.role === 'ssr') await compareHead(probe, { target: '/?items=x' }, problemOf(400))
+    },
+  },
+  {
+    name: 'HEAD of an asset follows its coding and its validator',
+    section: 'Headers',
+    roles: ['ssr'],
+    async run(probe) {
+      const asset = (await routesOf(probe)).find(({ pattern }) => pattern === '/assets/*')
+      if (asset === undefined) return
+      const { target, expected } = asset
+      const coded = { ...expected, headers: { ...expected.headers, 'content-encoding': 'gzip' } }
+      const answer = await compareHead(probe, { target, headers: [['accept-encoding', 'gzip']] }, coded)
+      const etag = headerValue(answer?.headers ?? [], 'etag')
+      if (etag === undefined) return
+      const headers = [['accept-encoding', 'gzip'] as const, ['if-none-match', etag] as const]
+      await compareHead(probe, { target, headers }, notModified(etag))
+    },
+  },
+]
+
+/** GET and HEAD on one connection, and a GET after them that shows whether HEAD really had no body. */
+async function compareHead(
+  probe: Probe,
+  request: Request,
+  expected: Expectation,
+): Promise<Answer | undefined> {
+  const headRequest = { ...request, method: 'HEAD' }
+  return probe.connected(async (connection: Connection) => {
+    const answer = await probe.expect(request, expected, connection)
+    const headAnswer = await probe.expect(headRequest, expected, connection)
+    if (answer === undefined || headAnswer === undefined) return undefined
+    compareHeaders(probe, headRequest, answer, headAnswer)
+    await probe.attempt(`GET after ${describeRequest(headRequest)}`, () => connection.exchange(request))
+    return answer
+  })
+}
+
+/** RFC 9110 section 9.3.2: HEAD may leave out only what is known when the content is made, such as the framing. */
+function compareHeaders(probe: Probe, request: Request, answer: Answer, headAnswer: Answer): void {
+  const [expected, received] = [comparable(answer), comparable(headAnswer)]
+  const names = new Set([...expected.keys(), ...received.keys()])
+  for (const name of names) {
+    const [want, got] = [expected.get(name), received.get(name)]
+    if (want === got) continue
+    probe.report(request, [{ expected: `${show(name, want)}, as to GET`, received: show(name, got) }])
+  }
+}
+
+function show(name: string, value: string | undefined): string {
+  return value === undefined ? `no ${name}` : `${name}: ${value}`
+}
+
+const DIFFERENT = new Set(['date', 'x-request-id', 'connection', 'keep-alive', 'transfer-encoding'])
+
+function comparable(answer: Answer): Map<string, string> {
+  const nonce = nonceOf(answer) ?? 'no nonce'
+  const entries = answer.headers.map(
+    ([name, value]) => [name.toLowerCase(), value.replace(nonce, 'NONCE')] as const,
+  )
+  return new Map(entries.filter(([name]) => !DIFFERENT.has(name)))
+}

@@ -1,0 +1,38 @@
+import type { Check } from '../check.ts'
+import { health as healthy, methodNotAllowed } from '../expectation.ts'
+
+const PATHS = ['/livez', '/readyz']
+
+/** Lines about the health of an app. That it is 503 while draining needs a signal: the apps test it. */
+export const health: readonly Check[] = [
+  {
+    name: 'livez and readyz pass and are not stored',
+    section: 'Routes',
+    run: (probe) =>
+      probe.expectEach(
+        PATHS.map((target) => ({ target })),
+        healthy(),
+      ),
+  },
+  {
+    name: 'livez and readyz whatever the client accepts',
+    section: 'Routes',
+    async run(probe) {
+      for (const accept of ['text/html', 'application/json', 'image/*;q=0.1', '*/*;q=0']) {
+        await probe.expectEach(
+          PATHS.map((target) => ({ target, headers: [['accept', accept] as const] })),
+          healthy(),
+        )
+      }
+    },
+  },
+  {
+    name: 'a 405 on livez and readyz has no cache-control',
+    section: 'Headers',
+    run: (probe) =>
+      probe.expectEach(
+        PATHS.map((target) => ({ method: 'POST', target })),
+        methodNotAllowed(),
+      ),
+  },
+]

@@ -1,0 +1,117 @@
+import { BODY_LIMIT } from '@startgrid/shared/contract.ts'
+import { asyncProperty, stringMatching } from 'fast-check'
+import type { Check } from '../check.ts'
+import { allowed, methodNotAllowed, problemOf } from '../expectation.ts'
+import type { Header } from '../header.ts'
+import type { Probe } from '../probe.ts'
+import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-'
+
+const VALID = [
+  'a',
+  '-',
+  '.',
+  '..',
+  '_',
+  '0',
+  'a'.repeat(64),
+  ALPHABET.slice(0, 64),
+  ALPHABET.slice(-64),
+  'constructor',
+]
+
+const INVALID = [
+  ...[
+    'a'.repeat(65),
+    'a'.repeat(1000),
+    '',
+    'a b',
+    'a,b',
+    '<b>',
+    '"a"',
+    'a/b',
+    'a+b',
+    'a=b',
+    'a:b',
+    'a%41',
+    'a\tb',
+  ],
+  ...[Buffer.from('ü').toString('latin1'), Buffer.from('山').toString('latin1'), '\xfc'],
+]
+
+/** Lines about `x-request-id`. `judge` compares it on every answer of every check. */
+export const ids: readonly Check[] = [
+  {
+    name: 'a valid x-request-id is kept',
+    section: 'Headers',
+    async run(probe) {
+      await sendIds(probe, VALID)
+      for (const { target, expected } of await routesOf(probe)) {
+        await probe.expect({ target, headers: idHeader('kept-by-every.route_1') }, expected)
+      }
+      await probe.expect({ target: UNKNOWN_PATH, headers: idHeader('kept-by-404') }, problemOf(404))
+      await probe.expect({ target: UNKNOWN_PATH, headers: [['X-Request-ID', 'any-case']] }, problemOf(404))
+      const { target, expected } = plainRoute(probe)
+      const id = stringMatching(/^[A-Za-z0-9._-]{1,64}$/)
+      await probe.search((holds) =>
+        asyncProperty(id, (value) => holds({ target, headers: idHeader(value) }, expected)),
+      )
+    },
+  },
+  {
+    name: 'a valid x-request-id is kept by refusals',
+    section: 'Headers',
+    async run(probe) {
+      const { target } = plainRoute(probe)
+      const headers = idHeader('kept-by-a-refusal')
+      const length = ['content-length', String(BODY_LIMIT + 1)] as const
+      await probe.expect({ method: 'POST', target, headers }, methodNotAllowed())
+      await probe.expect({ method: 'OPTIONS', target, headers }, allowed())
+      await probe.expect({ method: 'POST', target, headers: [...headers, length] }, problemOf(413))
+      // NGINX refuses these itself.
+      if (probe.subject.session.proxied) return
+      await probe.expect({ target: '/%zz', headers }, problemOf(400))
+      await probe.expect(
+        { target, host: 'a.example', headers: [['host', 'b.example'], ...headers] },
+        problemOf(400),
+      )
+    },
+  },
+  {
+    name: 'an invalid x-request-id is replaced',
+    section: 'Headers',
+    run: (probe) => sendIds(probe, INVALID),
+  },
+  {
+    name: 'two x-request-id headers are replaced by one',
+    section: 'Headers',
+    async run(probe) {
+      const { target, expected } = plainRoute(probe)
+      await probe.expect({ target, headers: [...idHeader('first'), ...idHeader('second')] }, expected)
+      await probe.expect({ target, headers: [...idHeader('same'), ...idHeader('same')] }, expected)
+    },
+  },
+  {
+    name: 'a request without x-request-id gets a fresh one',
+    section: 'Headers',
+    async run(probe) {
+      const { target, expected } = plainRoute(probe)
+      await probe.connected(async (connection) => {
+        for (let count = 0; count < 100; count += 1) await probe.expect({ target }, expected, connection)
+      })
+    },
+  },
+]
+
+async function sendIds(probe: Probe, values: readonly string[]): Promise<void> {
+  const { target, expected } = plainRoute(probe)
+  await probe.expectEach(
+    values.map((value) => ({ target, headers: idHeader(value) })),
+    expected,
+  )
+}
+
+function idHeader(value: string): Header[] {
+  return [['x-request-id', value]]
+}

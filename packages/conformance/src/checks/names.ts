@@ -1,0 +1,110 @@
+import { greeting } from '@startgrid/shared/contract.ts'
+import { asyncProperty, string } from 'fast-check'
+import type { Check } from '../check.ts'
+import { problemOf, text } from '../expectation.ts'
+
+/** Names as they are sent and what they mean. */
+const NAMES: readonly (readonly [sent: string, meant: string])[] = [
+  ['World', 'World'],
+  ['%57orld', 'World'],
+  ['J%C3%BCrgen', 'Jürgen'],
+  ['J%c3%bcrgen', 'Jürgen'],
+  ['%F0%9F%8D%B5', '🍵'],
+  ['%E5%B1%B1%E7%94%B0', '山田'],
+  ['e%CC%81', 'e\u0301'],
+  ['a%20b', 'a b'],
+  ['%20', ' '],
+  ['%3Cb%3E', '<b>'],
+  ['%22', '"'],
+  ['a%3Fb', 'a?b'],
+  ['a%23b', 'a#b'],
+  ['a%5Cb', 'a\\b'],
+  ['%0D%0A', '\r\n'],
+  ['%EF%BB%BFx', '\ufeffx'],
+  ['%F4%8F%BF%BF', '\u{10ffff}'],
+  ["~-._!$&'()*,;=:@", "~-._!$&'()*,;=:@"],
+  ['constructor', 'constructor'],
+  ['__proto__', '__proto__'],
+  ['x'.repeat(1000), 'x'.repeat(1000)],
+]
+
+/** Lines about `/hello/:name`. */
+export const names: readonly Check[] = [
+  table('a name is percent-decoded as UTF-8', NAMES),
+  table('an escaped slash in a name is data', [
+    ['a%2Fb', 'a/b'],
+    ['a%2fb', 'a/b'],
+    ['%2F', '/'],
+    ['%2F%2F', '//'],
+    // No `..%2F..`: NGINX decodes before it looks whether a path leads above the root, and answers 400.
+    ['a%2F..%2Fb', 'a/../b'],
+  ]),
+  table('a plus in a name is a plus', [
+    ['a+b', 'a+b'],
+    ['+', '+'],
+    ['a%2Bb', 'a+b'],
+  ]),
+  table('a name is decoded once', [
+    ['100%25', '100%'],
+    ['%2541', '%41'],
+    ['%252F', '%2F'],
+    ['%25zz', '%zz'],
+  ]),
+  table('escaped dots in a name are data', [
+    ['%2E', '.'],
+    ['%2E%2E', '..'],
+    ['%2e%2e', '..'],
+    ['...', '...'],
+    ['.x', '.x'],
+  ]),
+  {
+    name: 'a name is one segment and not empty',
+    section: 'Routes',
+    roles: ['hello'],
+    async run(probe) {
+      const targets = [
+        '/hello',
+        '/hello/',
+        '/hello?x',
+        '/hello/?x',
+        '/hello/a/b',
+        '/hello/a/',
+        '/hello//a',
+        '/hello/%2F/b',
+      ]
+      await probe.expectEach(
+        targets.map((target) => ({ target })),
+        problemOf(404),
+      )
+    },
+  },
+  {
+    name: 'any name is greeted',
+    section: 'Routes',
+    roles: ['hello'],
+    async run(probe) {
+      // A raw dot segment is removed by many clients (RFC 3986 section 5.2.4), so nobody can rely on it. NUL is refused.
+      const name = string({ unit: 'binary', minLength: 1, maxLength: 40 }).filter(
+        (text) => !/^\.{1,2}$|\0/.test(text),
+      )
+      await probe.search((holds) =>
+        asyncProperty(name, (text) => holds({ target: `/hello/${encodeURIComponent(text)}` }, greets(text))),
+      )
+    },
+  },
+]
+
+function greets(name: string) {
+  return text(greeting(name))
+}
+
+function table(name: string, rows: readonly (readonly [sent: string, meant: string])[]): Check {
+  return {
+    name,
+    section: 'Routes',
+    roles: ['hello'],
+    async run(probe) {
+      for (const [sent, meant] of rows) await probe.expect({ target: `/hello/${sent}` }, greets(meant))
+    },
+  }
+}

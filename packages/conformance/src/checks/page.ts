@@ -1,0 +1,143 @@
+import { product, products } from '@startgrid/shared/page/product.ts'
+import type { Answer } from '../answer.ts'
+import type { Check } from '../check.ts'
+import { document, fragment, problemOf } from '../expectation.ts'
+import { headerValue } from '../header.ts'
+import { compareBytes, nonceOf } from '../judge.ts'
+import { assetUrls, type Told, withoutSecrets } from '../markup.ts'
+import { FRAGMENT, routesOf } from '../route.ts'
+
+const LOCALES = ['en-US', 'de-DE', 'fr-FR']
+
+/** How many products, counted from the first, have a fragment. */
+const FRAGMENTS = 50
+
+const SLUG = product(0).slug
+
+/** Lines about the document and the fragments. `inspectDocument` looks at nonce, id and products of every one. */
+export const page: readonly Check[] = [
+  {
+    name: 'the document works under its own policy',
+    section: 'Headers',
+    roles: ['ssr'],
+    run: (probe) => probe.expectEach([{ target: '/' }, { target: '/?items=50' }], document(50)),
+  },
+  {
+    name: 'the document is the page, byte for byte',
+    section: 'Routes',
+    roles: ['ssr'],
+    needsPage: true,
+    async run(probe) {
+      for (const items of [0, 1, 50, 1000]) {
+        const request = { target: `/?items=${items}` }
+        const answer = await probe.expect(request, document(items))
+        if (answer === undefined) continue
+        const { id: requestId = '', nonce = '' } = told(answer)
+        const html = probe.subject.page?.renderDocument({ items, requestId, nonce }) ?? ''
+        probe.report(request, compareBytes(Buffer.from(html), answer.body))
+      }
+    },
+  },
+  {
+    name: 'the page loads its assets',
+    section: 'Routes',
+    roles: ['ssr'],
+    async run(probe) {
+      const answer = await probe.expect({ target: '/' }, document(50))
+      const urls = assetUrls(answer?.body.toString('utf8') ?? '')
+      for (const extension of ['.js', '.css']) {
+        if (urls.some((url) => url.endsWith(extension))) continue
+        probe.report({ target: '/' }, [
+          { expected: `a ${extension} below /assets/`, received: urls.join(' ') || 'none' },
+        ])
+      }
+    },
+  },
+  {
+    name: 'two equal requests differ only in id and nonce',
+    section: 'What differs between two equal answers',
+    async run(probe) {
+      for (const { target, expected } of await routesOf(probe)) {
+        const first = await probe.expect({ target }, expected)
+        const second = await probe.expect({ target }, expected)
+        if (first && second) probe.report({ target }, compareBytes(normalized(first), normalized(second)))
+      }
+    },
+  },
+  {
+    name: 'a fragment for every locale and slug',
+    section: 'Routes',
+    roles: ['ssr'],
+    needsPage: true,
+    async run(probe) {
+      for (const locale of LOCALES) {
+        for (const { slug } of products(FRAGMENTS).filter((_, index) => index % 7 === 0)) {
+          const request = { target: `/partial/${locale}/${slug}` }
+          const answer = await probe.expect(request, fragment())
+          const html = probe.subject.page?.renderPartial(locale, slug) ?? ''
+          if (answer) probe.report(request, compareBytes(Buffer.from(html), answer.body))
+        }
+      }
+    },
+  },
+  {
+    name: 'locale and slug are percent-decoded',
+    section: 'Routes',
+    roles: ['ssr'],
+    run: (probe) =>
+      probe.expectEach(
+        [{ target: FRAGMENT.replaceAll('-', '%2D') }, { target: FRAGMENT.replace('honeyed', '%68oneyed') }],
+        fragment(),
+      ),
+  },
+  {
+    name: 'an unknown locale or slug is 404',
+    section: 'Routes',
+    roles: ['ssr'],
+    async run(probe) {
+      const locales = [
+        'xx',
+        'en',
+        'en-us',
+        'EN-US',
+        'en_US',
+        'constructor',
+        '__proto__',
+        '%20en-US',
+        'en-US%2F',
+      ]
+      const slugs = [
+        'x',
+        SLUG.toUpperCase(),
+        `${SLUG}x`,
+        `${SLUG}%20`,
+        `${SLUG}%2F`,
+        'constructor',
+        '__proto__',
+      ]
+      const targets = [
+        ...locales.map((locale) => `/partial/${locale}/${SLUG}`),
+        ...[...slugs, product(FRAGMENTS).slug].map((slug) => `/partial/en-US/${slug}`),
+      ]
+      await probe.expectEach(
+        targets.map((target) => ({ target })),
+        problemOf(404),
+      )
+    },
+  },
+]
+
+function told(answer: Answer): Told {
+  return { id: headerValue(answer.headers, 'x-request-id'), nonce: nonceOf(answer) }
+}
+
+const FREE = new Set(['date', 'connection', 'keep-alive', 'server', 'etag'])
+
+/** Everything of an answer that must be the same next time, as bytes. */
+function normalized(answer: Answer): Buffer {
+  const lines = answer.headers
+    .map(([name, value]) => `${name.toLowerCase()}: ${withoutSecrets(value, told(answer))}`)
+    .filter((line) => !FREE.has(line.slice(0, line.indexOf(':'))))
+  const body = withoutSecrets(answer.body.toString('latin1'), told(answer))
+  return Buffer.from(`${lines.sort().join('\n')}\n\n${body}`, 'latin1')
+}

@@ -1,0 +1,182 @@
+import { asyncProperty, stringMatching } from 'fast-check'
+import type { Check, Role } from '../check.ts'
+import { document, problemOf, text } from '../expectation.ts'
+import { routesOf, UNKNOWN_PATH } from '../route.ts'
+
+const CASED: Readonly<Record<Role, readonly string[]>> = {
+  hello: ['/JSON', '/Json', '/HELLO/x', '/Hello/x', '/LIVEZ', '/Readyz'],
+  ssr: ['/Stream', '/Partial/en-US/honeyed-assam-black', '/ASSETS/x', '/LIVEZ', '/Readyz'],
+  status: ['/_/STATUS', '/_/Status', '/LIVEZ', '/Readyz'],
+}
+
+const NEAR: Readonly<Record<Role, readonly string[]>> = {
+  hello: [
+    '/jso',
+    '/jsonx',
+    '/json.',
+    '/json/x',
+    '/json;x',
+    '/hello',
+    '/hello/',
+    '/hello/a/b',
+    '/hello/a/',
+    '/hello//a',
+  ],
+  ssr: [
+    ...['/index.html', '/streams', '/stream/x', '/partial', '/partial/', '/partial/en-US', '/partial/en-US/'],
+    ...['/partial/en-US/honeyed-assam-black/x', '/assets', '/assets/'],
+  ],
+  status: ['/', '/_', '/_/', '/_/status/x', '/_/statusx', '/status'],
+}
+
+const FOREIGN: Readonly<Record<Role, readonly string[]>> = {
+  hello: ['/_/status', '/stream', '/partial/en-US/honeyed-assam-black', '/assets/x'],
+  ssr: ['/json', '/hello/x', '/_/status'],
+  status: ['/json', '/hello/x', '/stream', '/assets/x'],
+}
+
+const DOTTED: Readonly<Record<Role, readonly string[]>> = {
+  hello: ['/./json', '/x/../json', '/x/%2e%2e/json', '/json/.'],
+  ssr: ['/./stream', '/x/../stream', '/x/%2e%2e/stream', '/stream/.'],
+  status: ['/_/./status', '/x/../_/status', '/x/%2e%2e/_/status', '/_/status/.'],
+}
+
+/** Queries that no route knows, some of them not even form-encoded. */
+const QUERIES = [
+  '',
+  'x',
+  'x=1&x=2',
+  'x=%zz&y',
+  '%',
+  '?',
+  'x[]=1&x[a]=2',
+  '__proto__=1',
+  'ITEMS=-1',
+  'items[]=5',
+  '&&==',
+]
+
+/** Lines about which paths exist. */
+export const routes: readonly Check[] = [
+  {
+    name: 'every route answers',
+    section: 'Routes',
+    async run(probe) {
+      for (const { target, expected } of await routesOf(probe)) await probe.expect({ target }, expected)
+    },
+  },
+  notFound('a path in another case is another path', CASED),
+  {
+    name: 'a path with a trailing slash is another path',
+    section: 'Routes',
+    async run(probe) {
+      const paths = (await routesOf(probe)).map(({ target }) => pathOf(target)).filter((path) => path !== '/')
+      await probe.expectEach(
+        paths.map((path) => ({ target: `${path}/` })),
+        problemOf(404),
+      )
+    },
+  },
+  {
+    name: 'a path with a double slash is another path',
+    section: 'Routes',
+    async run(probe) {
+      const paths = (await routesOf(probe)).map(({ target }) => pathOf(target))
+      const targets = paths.flatMap((path) => [`/${path}`, path.replace(/(?<=.)\//, '//')])
+      const doubled = targets.filter((target) => target.includes('//'))
+      await probe.expectEach(
+        doubled.map((target) => ({ target })),
+        problemOf(404),
+      )
+    },
+  },
+  notFound('dot segments are not resolved', DOTTED),
+  {
+    name: 'an escaped letter is the same path or an unknown one',
+    section: 'Routes',
+    async run(probe) {
+      for (const { pattern, target, expected } of await routesOf(probe)) {
+        if (pattern === '/') continue
+        const request = { target: target.replace(/[a-z]/, escapeLetter) }
+        await probe.attempt(request, async () => {
+          const answer = await probe.connected((connection) => connection.exchange(request))
+          probe.judge(request, answer, answer.status === 404 ? problemOf(404) : expected)
+        })
+      }
+    },
+  },
+  notFound('a path that is almost a route is unknown', NEAR),
+  notFound('a route of another role is unknown', FOREIGN),
+  {
+    name: 'an unknown path is 404',
+    section: 'Everything else',
+    async run(probe) {
+      const targets = [
+        UNKNOWN_PATH,
+        `${UNKNOWN_PATH}?x=1`,
+        '/a/b/c/d',
+        '/favicon.ico',
+        '/.env',
+        '/:name',
+        '/*',
+        '/%20',
+      ]
+      await probe.expectEach(
+        targets.map((target) => ({ target })),
+        problemOf(404),
+      )
+      const segment = stringMatching(/^[A-Za-z0-9._~!$&'()*+,;=:@-]{1,20}$/)
+      await probe.search((holds) =>
+        asyncProperty(segment, (tail) => holds({ target: `/no-such-${tail}` }, problemOf(404))),
+      )
+    },
+  },
+  {
+    name: 'an unknown query is ignored',
+    section: 'Routes',
+    async run(probe) {
+      for (const { target, expected } of await routesOf(probe)) {
+        const join = target.includes('?') ? '&' : '?'
+        await probe.expectEach(
+          QUERIES.map((query) => ({ target: `${target}${join}${query}` })),
+          expected,
+        )
+      }
+    },
+  },
+  {
+    name: 'a parameter of one route is unknown to the others',
+    section: 'Routes',
+    async run(probe) {
+      const { role } = probe.subject
+      const targets = (await routesOf(probe)).map(({ target, expected }) => ({ target, expected }))
+      for (const { target, expected } of targets.filter(({ target }) => !target.includes('?'))) {
+        await probe.expect({ target: `${target}?items=-1&delay=x` }, expected)
+      }
+      if (role === 'ssr') await probe.expect({ target: '/?items=3&delay=x' }, document(3))
+      if (role === 'hello') await probe.expect({ target: '/?items=-1' }, text('Hello World!'))
+    },
+  },
+]
+
+/** RFC 3986 section 6.2.2.2: `%6A` means the same as `j`. */
+function escapeLetter(letter: string): string {
+  return `%${letter.charCodeAt(0).toString(16).toUpperCase()}`
+}
+
+function notFound(name: string, targets: Readonly<Record<Role, readonly string[]>>): Check {
+  return {
+    name,
+    section: 'Routes',
+    async run(probe) {
+      await probe.expectEach(
+        targets[probe.subject.role].map((target) => ({ target })),
+        problemOf(404),
+      )
+    },
+  }
+}
+
+function pathOf(target: string): string {
+  return target.split('?', 1)[0] ?? target
+}

@@ -1,0 +1,163 @@
+import { DELAY_MS } from '@startgrid/shared/contract.ts'
+import { PRODUCTS, product } from '@startgrid/shared/page/product.ts'
+import type { Answer, Fragment } from '../answer.ts'
+import type { Check } from '../check.ts'
+import { document, methodNotAllowed, problemOf, streamedDocument } from '../expectation.ts'
+import { headerValue, headerValues } from '../header.ts'
+import { compareBytes, type Finding, nonceOf } from '../judge.ts'
+import { assembleStream, productNames, withoutSecrets } from '../markup.ts'
+import type { Probe } from '../probe.ts'
+import type { Request } from '../request.ts'
+import { plainRoute } from '../route.ts'
+
+const ITEMS = 3
+const DELAY = 300
+
+/** Timers of the server may be early by their granularity. */
+const EARLY_MS = 5
+
+/** A busy machine can hold back the shell until the rest is there as well. */
+const ATTEMPTS = 3
+
+/** Lines about `/stream`. */
+export const stream: readonly Check[] = [
+  {
+    name: 'the stream sends the shell before the slow part',
+    section: 'Routes',
+    roles: ['ssr'],
+    needs: ['stream'],
+    async run(probe) {
+      const request = { target: `/stream?items=${ITEMS}&delay=${DELAY}` }
+      let findings: Finding[] = []
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        const answer = await probe.expect(request, streamedDocument(ITEMS))
+        if (answer === undefined) return
+        findings = judgeOrder(answer.fragments)
+        if (findings.length === 0) return
+      }
+      probe.report(request, findings)
+    },
+  },
+  {
+    name: 'the slow part comes after the delay',
+    section: 'Routes',
+    roles: ['ssr'],
+    needs: ['stream'],
+    async run(probe) {
+      await expectDelay(probe, `/stream?items=${ITEMS}&delay=200`, 200)
+      await expectDelay(probe, `/stream?items=${ITEMS}`, DELAY_MS.default)
+    },
+  },
+  {
+    name: 'the stream adds up to the document',
+    section: 'Routes',
+    roles: ['ssr'],
+    needs: ['stream'],
+    async run(probe) {
+      for (const items of [0, ITEMS, 200]) {
+        const whole = await probe.expect({ target: `/?items=${items}` }, document(items))
+        for (const delay of [0, 1, 50]) {
+          const request = { target: `/stream?items=${items}&delay=${delay}` }
+          const answer = await probe.expect(request, streamedDocument(items))
+          if (whole && answer) probe.report(request, compareBytes(anonymous(whole), anonymous(answer)))
+        }
+      }
+    },
+  },
+  {
+    name: 'the stream is chunked, or ends with the connection in HTTP/1.0',
+    section: 'Headers',
+    roles: ['ssr'],
+    needs: ['stream'],
+    async run(probe) {
+      await expectFraming(probe, { target: '/stream?items=1&delay=1' }, 'chunked')
+      // RFC 9112 section 6.1: no transfer coding to a client of HTTP/1.0.
+      await expectFraming(probe, { target: '/stream?items=1&delay=1', version: '1.0' }, 'close')
+    },
+  },
+  {
+    name: 'a delay of 5000 is accepted, and the client may leave',
+    section: 'Routes',
+    roles: ['ssr'],
+    needs: ['stream'],
+    async run(probe) {
+      const request = { target: '/stream?items=1&delay=5000' }
+      await probe.attempt(request, () =>
+        probe.connected(async (connection) => {
+          await connection.send(request)
+          const { status } = await connection.head()
+          if (status !== 200)
+            probe.report(request, [{ expected: 'status 200', received: `status ${status}` }])
+        }),
+      )
+      await probe.expect({ target: plainRoute(probe).target }, plainRoute(probe).expected)
+    },
+  },
+  {
+    name: 'an absent stream is unknown',
+    section: 'Absent capabilities',
+    roles: ['ssr'],
+    lacks: 'stream',
+    async run(probe) {
+      await probe.expectEach([{ target: '/stream' }, { target: '/stream?items=1&delay=0' }], problemOf(404))
+      await probe.expect({ method: 'POST', target: '/stream' }, problemOf(404))
+    },
+  },
+  {
+    name: 'another method on the stream is 405 at once',
+    section: 'Everything else',
+    roles: ['ssr'],
+    needs: ['stream'],
+    run: (probe) => probe.expectEach([{ method: 'POST', target: '/stream?delay=5000' }], methodNotAllowed()),
+  },
+]
+
+/** What came well before the end must be the shell with all products, what came at the end the recommendations. */
+function judgeOrder(fragments: readonly Fragment[]): Finding[] {
+  const end = fragments.at(-1)?.at ?? 0
+  const early = textOf(fragments.filter(({ at }) => at < end - DELAY / 2))
+  const slow = product((ITEMS + 3) % PRODUCTS).name
+  if (productNames(early).length !== ITEMS) {
+    return [
+      { expected: 'the shell with all products before the slow part', received: 'everything at the end' },
+    ]
+  }
+  if (!early.includes(slow)) return []
+  return [{ expected: `the slow part (${slow}) after the delay`, received: 'it came with the shell' }]
+}
+
+function textOf(fragments: readonly Fragment[]): string {
+  return Buffer.concat(fragments.map(({ bytes }) => bytes)).toString('utf8')
+}
+
+/** A lower bound only: how much longer it takes says nothing about correctness. */
+async function expectDelay(probe: Probe, target: string, delay: number): Promise<void> {
+  const start = performance.now()
+  const answer = await probe.expect({ target }, streamedDocument(ITEMS))
+  const end = answer?.fragments.at(-1)?.at ?? Number.POSITIVE_INFINITY
+  if (end - start >= delay - EARLY_MS) return
+  probe.report({ target }, [
+    {
+      expected: `the end of the document after ${delay} ms`,
+      received: `the end after ${Math.round(end - start)} ms`,
+    },
+  ])
+}
+
+async function expectFraming(probe: Probe, request: Request, framing: 'chunked' | 'close'): Promise<void> {
+  const answer = await probe.expect(request, streamedDocument(1))
+  if (answer === undefined || answer.framing === framing) return
+  const codings = headerValues(answer.headers, 'transfer-encoding').join(', ') || 'none'
+  probe.report(request, [
+    {
+      expected: `framing: ${framing}`,
+      received: `framing: ${answer.framing}, transfer-encoding: ${codings}`,
+    },
+  ])
+}
+
+function anonymous(answer: Answer): Buffer {
+  const html = assembleStream(answer.body.toString('utf8'))
+  const id = headerValue(answer.headers, 'x-request-id')
+  return Buffer.from(withoutSecrets(html, { id, nonce: nonceOf(answer) }))
+}

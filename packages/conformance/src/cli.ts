@@ -1,0 +1,106 @@
+import { parseArgs } from 'node:util'
+import {
+  CAPABILITIES,
+  type Capability,
+  checkConformance,
+  formatReport,
+  NoAnswer,
+  type Options,
+  parseTarget,
+  ROLES,
+  type Role,
+  UsageError,
+} from './index.ts'
+
+const USAGE = `Checks that a server answers as docs/contract.md says.
+
+  pnpm conformance <role> <url>         such as: pnpm conformance ssr http://127.0.0.1:3000
+  pnpm conformance <role> --socket PATH
+
+  <role>               ${ROLES.join(', ')}
+  --absent CAPABILITY  the app lacks it: ${CAPABILITIES.join(', ')} (may be repeated)
+  --proxied            NGINX answers or stands in front
+  --only TEXT          only the checks whose name contains it
+  --seed N             the random inputs of an earlier run
+  --runs N             random inputs per check, 50 by default
+  --json               the report as JSON
+`
+
+/** Runs the command line; resolves with the exit code: 0 equal, 1 different, 2 wrong usage or no server. */
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const { values, positionals } = readArguments(args)
+    if (values.help) return print(USAGE, 0)
+    const report = await checkConformance(readOptions(values, positionals))
+    const text = values.json ? JSON.stringify(report, undefined, 2) : formatReport(report)
+    return print(`${text}\n`, report.differences.length === 0 ? 0 : 1)
+  } catch (error) {
+    if (!(error instanceof UsageError || error instanceof NoAnswer)) throw error
+    process.stderr.write(`${error.message}\n`)
+    return 2
+  }
+}
+
+function readArguments(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        absent: { type: 'string', multiple: true, default: [] },
+        proxied: { type: 'boolean', default: false },
+        socket: { type: 'string' },
+        only: { type: 'string', default: '' },
+        seed: { type: 'string' },
+        runs: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+type Arguments = ReturnType<typeof readArguments>
+
+function readOptions(values: Arguments['values'], [role, url, ...rest]: Arguments['positionals']): Options {
+  if (!isRole(role))
+    throw new UsageError(`${role ? `There is no role '${role}'` : 'Say which role'}: ${ROLES.join(', ')}.`)
+  if (rest.length > 0) throw new UsageError(`'${rest[0]}' is one argument too many.`)
+  if ((url === undefined) === (values.socket === undefined)) {
+    throw new UsageError('Say where the server is: either http://host:port or --socket PATH.')
+  }
+  return {
+    role,
+    target: values.socket === undefined ? parseTarget(url ?? '') : { socketPath: values.socket },
+    absent: values.absent.map(readCapability),
+    proxied: values.proxied,
+    only: values.only,
+    ...(values.seed === undefined ? {} : { seed: readCount('--seed', values.seed) }),
+    ...(values.runs === undefined ? {} : { runs: readCount('--runs', values.runs) }),
+  }
+}
+
+function isRole(text: string | undefined): text is Role {
+  return ROLES.some((role) => role === text)
+}
+
+function readCapability(text: string): Capability {
+  const found = CAPABILITIES.find((capability) => capability === text)
+  if (found === undefined)
+    throw new UsageError(`--absent is '${text}', but must be ${CAPABILITIES.join(' or ')}.`)
+  return found
+}
+
+function readCount(name: string, text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new UsageError(`${name} is '${text}', but must be a whole number.`)
+  return Number(text)
+}
+
+function print(text: string, code: number): number {
+  process.stdout.write(text)
+  return code
+}
+
+process.exitCode = await main(process.argv.slice(2))

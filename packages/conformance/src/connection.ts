@@ -1,0 +1,142 @@
+import { connect, type Socket } from 'node:net'
+import { type Answer, type Head, readBody, readHead } from './answer.ts'
+import { methodOf, type Request, requestBytes } from './request.ts'
+import { ByteSource, NoAnswer } from './source.ts'
+import { authority, connectOptions, formatTarget, type Target } from './target.ts'
+
+/** How long to wait, and for whom to stop. */
+export interface Patience {
+  /** Milliseconds for the connection, and again for each answer. */
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * An HTTP/1.1 connection that writes the bytes it is given. `fetch` and `node:http` hide what must be seen: duplicated
+ * headers, the framing, bytes after an answer.
+ */
+export class Connection {
+  readonly #socket: Socket
+  readonly #source = new ByteSource()
+  readonly #host: string
+  readonly #timeoutMs: number
+
+  private constructor(socket: Socket, host: string, timeoutMs: number) {
+    this.#socket = socket
+    this.#host = host
+    this.#timeoutMs = timeoutMs
+    socket.on('data', (bytes: Buffer) => this.#source.push(bytes))
+    socket.on('end', () => this.#source.end(new NoAnswer('closed', 'the connection was closed')))
+    socket.on('error', (error) =>
+      this.#source.end(new NoAnswer('reset', `the connection failed: ${error.message}`)),
+    )
+    socket.on('close', () => this.#source.end(new NoAnswer('closed', 'the connection was closed')))
+  }
+
+  /**
+   * Connects.
+   * @throws {NoAnswer} if nobody listens there
+   */
+  static async open(target: Target, { timeoutMs, signal }: Patience): Promise<Connection> {
+    if (signal?.aborted) throw new NoAnswer('aborted', 'the run was stopped')
+    const socket = connect(connectOptions(target))
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const place = formatTarget(target)
+    socket.once('connect', resolve)
+    socket.once('error', (error) =>
+      reject(new NoAnswer('refused', `Nothing listens at ${place} (${error.message}).`)),
+    )
+    const timer = setTimeout(() => {
+      socket.destroy()
+      reject(new NoAnswer('timeout', `${place} accepted no connection within ${timeoutMs} ms.`))
+    }, timeoutMs)
+    await promise.finally(() => clearTimeout(timer))
+    return new Connection(socket, authority(target), timeoutMs).#stopOn(signal)
+  }
+
+  /** Sends a request, or bytes as they are; resolves when the system has taken them. */
+  send(request: Request | Uint8Array): Promise<void> {
+    const bytes = request instanceof Uint8Array ? request : requestBytes(request, this.#host)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    // A failed write is no error of its own: the answer may be there already, and if not, reading it says why.
+    this.#socket.write(bytes, () => resolve())
+    return this.#within(() => promise, 'the request was not taken')
+  }
+
+  /** Reads one head, 1xx included. */
+  head(): Promise<Head> {
+    return this.#within(() => readHead(this.#source), 'no answer')
+  }
+
+  /** Reads the next final answer. @param method that it answers, since HEAD has no body */
+  answer(method = 'GET'): Promise<Answer> {
+    return this.#within(async () => {
+      let head = await readHead(this.#source)
+      // RFC 9110 section 15.2: a client must be able to read any number of interim answers.
+      while (head.status < 200) head = await readHead(this.#source)
+      return readBody(this.#source, head, method)
+    }, 'no complete answer')
+  }
+
+  /** The status of the next answer, 1xx included, which stays to be read. */
+  peekStatus(): Promise<number> {
+    return this.#within(async () => {
+      const line = await this.#source.peekLine()
+      return Number(line.split(' ')[1])
+    }, 'no answer')
+  }
+
+  /** Sends a request and reads its answer; bytes that came with the answer but lie behind it are a fault of it. */
+  async exchange(request: Request): Promise<Answer> {
+    await this.send(request)
+    const answer = await this.answer(methodOf(request))
+    if (this.#source.length > 0)
+      answer.faults.push(`${this.#source.length} bytes after the answer: ${this.excess()}`)
+    return answer
+  }
+
+  /** The start of what has arrived and belongs to no answer. */
+  excess(): string {
+    return JSON.stringify(this.#source.peek().toString('latin1', 0, 60))
+  }
+
+  /** Waits until the server has closed the connection. @throws {NoAnswer} if it does not, or sends more before */
+  async closed(): Promise<void> {
+    const reason = await this.#within(() => this.#source.settled(), 'the connection was not closed')
+    if (reason.failure === 'timeout' || reason.failure === 'aborted') throw reason
+    if (this.#source.length > 0)
+      throw new NoAnswer('malformed', `bytes after the last answer: ${this.excess()}`)
+  }
+
+  /** Says that nothing more will be sent. */
+  finish(): void {
+    this.#socket.end()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  async #within<T>(read: () => Promise<T>, lacking: string): Promise<T> {
+    const expire = () => {
+      this.#source.end(new NoAnswer('timeout', `${lacking} within ${this.#timeoutMs} ms`))
+      this.#socket.destroy()
+    }
+    const timer = setTimeout(expire, this.#timeoutMs)
+    try {
+      return await read()
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #stopOn(signal: AbortSignal | undefined): this {
+    const stop = () => {
+      this.#source.end(new NoAnswer('aborted', 'the run was stopped'))
+      this.#socket.destroy()
+    }
+    signal?.addEventListener('abort', stop, { once: true })
+    this.#socket.once('close', () => signal?.removeEventListener('abort', stop))
+    return this
+  }
+}

@@ -1,0 +1,6 @@
+export { CAPABILITIES, type Capability, ROLES, type Role } from './check.ts'
+export type { Difference } from './probe.ts'
+export { formatReport } from './report.ts'
+export { type CheckResult, checkConformance, type Options, type Report, type Skipped } from './runner.ts'
+export { NoAnswer } from './source.ts'
+export { parseTarget, type Target, UsageError } from './target.ts'

@@ -1,0 +1,156 @@
+import { type IAsyncProperty, check as search } from 'fast-check'
+import type { Answer } from './answer.ts'
+import type { Capability, Check, Role, Section } from './check.ts'
+import { Connection, type Patience } from './connection.ts'
+import type { Expectation } from './expectation.ts'
+import { type Finding, judge, type Session } from './judge.ts'
+import type { Page } from './page.ts'
+import { describeRequest, type Request } from './request.ts'
+import { NoAnswer } from './source.ts'
+import type { Target } from './target.ts'
+
+/** One thing in which the server is not as the contract says. */
+export interface Difference {
+  check: string
+  section: Section
+  /** Readable, one line. */
+  request: string
+  expected: string
+  received: string
+}
+
+/** The server under test and what is known about it. */
+export interface Subject extends Patience {
+  target: Target
+  role: Role
+  absent: readonly Capability[]
+  seed: number
+  runs: number
+  session: Session
+  /** What the documents and fragments should be; undefined where it was not built. */
+  page: Page | undefined
+  /** URLs of the assets, from the caller or from the page. */
+  assets: () => Promise<readonly string[]>
+}
+
+/** How a reset may destroy an answer that was sent: RFC 9112 section 9.6. */
+const ATTEMPTS = 3
+
+/** What a check tries things with: it sends, compares, and collects the differences. */
+export class Probe {
+  readonly subject: Subject
+  readonly differences: Difference[] = []
+  readonly #check: Check
+
+  constructor(subject: Subject, check: Check) {
+    this.subject = subject
+    this.#check = check
+  }
+
+  /** Notes differences. */
+  report(request: Request | string, findings: readonly Finding[]): void {
+    const { name, section } = this.#check
+    const text = typeof request === 'string' ? request : describeRequest(request)
+    this.differences.push(...findings.map((finding) => ({ check: name, section, request: text, ...finding })))
+  }
+
+  connect(): Promise<Connection> {
+    return Connection.open(this.subject.target, this.subject)
+  }
+
+  /** Gives `use` a new connection and closes it afterwards. */
+  async connected<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await this.connect()
+    try {
+      return await use(connection)
+    } finally {
+      connection.destroy()
+    }
+  }
+
+  /** Compares an answer with what the contract says. */
+  judge(request: Request, answer: Answer, expected: Expectation | readonly Expectation[]): void {
+    this.report(request, judge(request, answer, expected, this.subject.session))
+  }
+
+  /**
+   * Sends a request and compares the answer; where none comes, that is a difference.
+   * @param connection a new one for this request alone without it
+   */
+  async expect(
+    request: Request,
+    expected: Expectation | readonly Expectation[],
+    connection?: Connection,
+  ): Promise<Answer | undefined> {
+    const exchange = (open: Connection) => open.exchange(request)
+    return this.attempt(request, async () => {
+      const answer = await (connection === undefined ? this.connected(exchange) : exchange(connection))
+      this.judge(request, answer, expected)
+      return answer
+    })
+  }
+
+  /** Sends each request on a connection of its own. */
+  async expectEach(
+    requests: readonly Request[],
+    expected: Expectation | readonly Expectation[],
+  ): Promise<void> {
+    for (const request of requests) await this.expect(request, expected)
+  }
+
+  /**
+   * Does something for which a missing answer is a difference.
+   * @throws {NoAnswer} when the time ran out, so that a server that hangs is not waited for again and again
+   */
+  async attempt<T>(request: Request | string, action: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await action()
+    } catch (error) {
+      if (!(error instanceof NoAnswer) || error.failure === 'aborted') throw error
+      this.report(request, [{ expected: 'an answer', received: error.message }])
+      if (error.failure === 'timeout' || error.failure === 'refused') throw new GaveUp()
+      return undefined
+    }
+  }
+
+  /** Tries again when the connection was reset: the server closed it with bytes unread, which can destroy its answer. */
+  async despiteReset<T>(action: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await action()
+      } catch (error) {
+        if (attempt === ATTEMPTS || !(error instanceof NoAnswer) || error.failure !== 'reset') throw error
+      }
+    }
+  }
+
+  /**
+   * Random inputs: of all that show a difference, only the smallest is reported.
+   * @param property its predicate calls `holds`
+   */
+  async search<T>(property: (holds: Holds) => IAsyncProperty<T>): Promise<void> {
+    let smallest: Difference[] = []
+    const holds: Holds = async (request, expected) => {
+      const trial = new Probe(this.subject, this.#check)
+      await trial.expect(request, expected).catch(ignoreGivingUp)
+      if (trial.differences.length > 0) smallest = trial.differences
+      return trial.differences.length === 0
+    }
+    const { seed, runs } = this.subject
+    const result = await search(property(holds), { seed, numRuns: runs, interruptAfterTimeLimit: 10_000 })
+    if (result.errorInstance instanceof NoAnswer) throw result.errorInstance
+    if (result.failed) this.differences.push(...smallest)
+  }
+}
+
+/** Whether a request is answered as expected. */
+export type Holds = (request: Request, expected: Expectation | readonly Expectation[]) => Promise<boolean>
+
+/** A check ended early; what it found is noted. */
+export class GaveUp extends Error {
+  override name = 'GaveUp'
+}
+
+function ignoreGivingUp(error: unknown): void {
+  if (!(error instanceof GaveUp)) throw error
+}

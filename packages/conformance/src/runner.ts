@@ -1,0 +1,170 @@
+import type { Capability, Check, Role } from './check.ts'
+import { CHECKS } from './checks/index.ts'
+import { Connection } from './connection.ts'
+import { createSession } from './judge.ts'
+import { assetUrls } from './markup.ts'
+import { loadPage, type Page } from './page.ts'
+import { type Difference, GaveUp, Probe, type Subject } from './probe.ts'
+import { NoAnswer } from './source.ts'
+import type { Target } from './target.ts'
+
+export interface Options {
+  target: Target
+  role: Role
+  /** Capabilities that the app lacks. */
+  absent?: readonly Capability[]
+  /** NGINX answers or stands in front: `server` may be there, and what its parser refuses needs only the right status. */
+  proxied?: boolean
+  /** URLs of assets; otherwise those that the page loads. */
+  assets?: readonly string[]
+  /** For the random inputs; printed in the report. */
+  seed?: number
+  /** Random inputs per check. */
+  runs?: number
+  /** Only checks whose name contains this. */
+  only?: string
+  /** Milliseconds for each answer. */
+  timeoutMs?: number
+  signal?: AbortSignal
+}
+
+export interface CheckResult {
+  check: string
+  section: string
+}
+
+export interface Skipped {
+  check: string
+  reason: string
+}
+
+export interface Report {
+  role: Role
+  seed: number
+  passed: CheckResult[]
+  /** Checks with at least one difference. */
+  failed: CheckResult[]
+  differences: Difference[]
+  skipped: Skipped[]
+}
+
+/**
+ * Tries every line of the contract on a server. All checks run, also when some fail; only when the server no longer
+ * answers at all are the remaining ones skipped.
+ * @throws {NoAnswer} if nobody listens there, or when the signal stops the run
+ */
+export async function checkConformance(options: Options): Promise<Report> {
+  const subject = createSubject(options, await loadPage())
+  await assertReachable(subject)
+  const report: Report = {
+    role: subject.role,
+    seed: subject.seed,
+    passed: [],
+    failed: [],
+    differences: [],
+    skipped: [],
+  }
+  let dead = false
+  for (const check of CHECKS.filter((candidate) => applies(candidate, options))) {
+    const reason = dead ? 'the server no longer answers' : skipReason(check, subject)
+    if (reason !== undefined) report.skipped.push({ check: check.name, reason })
+    else dead = await runCheck(check, subject, report)
+  }
+  return report
+}
+
+function createSubject(options: Options, page: Page | undefined): Subject {
+  const {
+    target,
+    role,
+    absent = [],
+    proxied = false,
+    seed = randomSeed(),
+    runs = 50,
+    timeoutMs = 5000,
+  } = options
+  const subject: Subject = {
+    target,
+    role,
+    absent,
+    seed,
+    runs,
+    timeoutMs,
+    signal: options.signal,
+    session: createSession(proxied),
+    page,
+    assets: () => found,
+  }
+  let found: Promise<readonly string[]>
+  subject.assets = () =>
+    (found ??= options.assets ? Promise.resolve(options.assets) : discoverAssets(subject))
+  return subject
+}
+
+function randomSeed(): number {
+  return Math.floor(Math.random() * 2 ** 31)
+}
+
+async function assertReachable(subject: Subject): Promise<void> {
+  const connection = await Connection.open(subject.target, subject)
+  connection.destroy()
+}
+
+/** What the page of an ssr app loads; nothing where there is no page. */
+async function discoverAssets(subject: Subject): Promise<readonly string[]> {
+  if (subject.role !== 'ssr') return []
+  try {
+    const connection = await Connection.open(subject.target, subject)
+    const { body } = await connection.exchange({ target: '/' }).finally(() => connection.destroy())
+    return assetUrls(body.toString('utf8'))
+  } catch (error) {
+    if (error instanceof NoAnswer) return []
+    throw error
+  }
+}
+
+function applies(check: Check, { role, absent = [], only = '' }: Options): boolean {
+  if (check.roles !== undefined && !check.roles.includes(role)) return false
+  if (check.lacks !== undefined && !absent.includes(check.lacks)) return false
+  return check.name.includes(only)
+}
+
+function skipReason({ needs = [], needsPage }: Check, { absent, page }: Subject): string | undefined {
+  const lacking = needs.find((capability) => absent.includes(capability))
+  if (lacking !== undefined) return `the app has no ${lacking}`
+  return needsPage && page === undefined ? 'the page to compare with is not built (pnpm build)' : undefined
+}
+
+/** Runs one check; says whether the server is gone after it. */
+async function runCheck(check: Check, subject: Subject, report: Report): Promise<boolean> {
+  const probe = new Probe(subject, check)
+  const complete = await completes(check, probe)
+  const { name, section } = check
+  const results = probe.differences.length === 0 ? report.passed : report.failed
+  results.push({ check: name, section })
+  report.differences.push(...probe.differences)
+  return !complete && !(await isAlive(subject))
+}
+
+async function completes(check: Check, probe: Probe): Promise<boolean> {
+  try {
+    await check.run(probe)
+    return true
+  } catch (error) {
+    if (error instanceof GaveUp) return false
+    if (!(error instanceof NoAnswer) || error.failure === 'aborted') throw error
+    probe.report('the check itself', [{ expected: 'an answer', received: error.message }])
+    return false
+  }
+}
+
+async function isAlive(subject: Subject): Promise<boolean> {
+  try {
+    const connection = await Connection.open(subject.target, subject)
+    await connection.exchange({ target: '/livez' }).finally(() => connection.destroy())
+    return true
+  } catch (error) {
+    if (error instanceof NoAnswer && error.failure !== 'aborted') return false
+    throw error
+  }
+}

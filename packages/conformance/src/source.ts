@@ -1,0 +1,112 @@
+/** Why an answer could not be read. */
+export type Failure = 'closed' | 'reset' | 'timeout' | 'malformed' | 'refused' | 'aborted'
+
+/** There is no complete answer; the message says what came instead. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer'
+  readonly failure: Failure
+
+  constructor(failure: Failure, message: string) {
+    super(message)
+    this.failure = failure
+  }
+}
+
+/** Bytes that arrive piece by piece, to be read as lines and blocks. */
+export class ByteSource {
+  #buffered: Buffer = Buffer.alloc(0)
+  #end: NoAnswer | undefined
+  #wake: () => void = () => {}
+
+  /** How many bytes have arrived and were not read. */
+  get length(): number {
+    return this.#buffered.length
+  }
+
+  /** Why nothing more will come; undefined while more may. */
+  get ended(): NoAnswer | undefined {
+    return this.#end
+  }
+
+  /** What has arrived and was not read. */
+  peek(): Buffer {
+    return this.#buffered
+  }
+
+  push(bytes: Buffer): void {
+    this.#buffered = this.#buffered.length === 0 ? bytes : Buffer.concat([this.#buffered, bytes])
+    this.#wake()
+  }
+
+  /** Nothing more will come. The first reason stands. */
+  end(reason: NoAnswer): void {
+    this.#end ??= reason
+    this.#wake()
+  }
+
+  /**
+   * Reads up to and including LF, which is left out together with the CR before it.
+   * @throws {NoAnswer} where the line ends in a bare LF (RFC 9112 section 2.2) or never ends
+   */
+  async line(): Promise<string> {
+    const end = await this.#lineEnd()
+    const line = this.#read(end).toString('latin1')
+    if (!line.endsWith('\r\n'))
+      throw new NoAnswer('malformed', `a line that ends in LF without CR: ${JSON.stringify(line)}`)
+    return line.slice(0, -2)
+  }
+
+  /** The next line, which stays to be read. */
+  async peekLine(): Promise<string> {
+    const end = await this.#lineEnd()
+    return this.#buffered.toString('latin1', 0, end)
+  }
+
+  /** Reads so many bytes. */
+  async take(count: number): Promise<Buffer> {
+    while (this.#buffered.length < count) await this.#more()
+    return this.#read(count)
+  }
+
+  /** Reads what there is, at least one byte and at most so many; undefined when the peer has closed. */
+  async some(most = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
+    while (this.#buffered.length === 0) {
+      if (this.#end?.failure === 'closed') return undefined
+      await this.#more()
+    }
+    return this.#read(Math.min(most, this.#buffered.length))
+  }
+
+  /** Resolves when nothing more will come, with the reason. */
+  async settled(): Promise<NoAnswer> {
+    while (this.#end === undefined) await this.#change()
+    return this.#end
+  }
+
+  /** Where the next line ends, behind its LF. */
+  async #lineEnd(): Promise<number> {
+    let end = this.#buffered.indexOf(10)
+    while (end === -1) {
+      await this.#more()
+      end = this.#buffered.indexOf(10)
+    }
+    return end + 1
+  }
+
+  #read(count: number): Buffer {
+    const bytes = this.#buffered.subarray(0, count)
+    this.#buffered = this.#buffered.subarray(count)
+    return bytes
+  }
+
+  async #more(): Promise<void> {
+    if (this.#end !== undefined) throw this.#end
+    await this.#change()
+  }
+
+  #change(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wake = resolve
+    return promise
+  }
+}

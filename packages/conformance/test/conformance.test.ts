@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { ROLES } from '../src/check.ts'
+import { checkConformance, formatReport } from '../src/index.ts'
+import { CORRECT } from './reference/behaviour.ts'
+import { startReference } from './reference/server.ts'
+
+for (const role of ROLES) {
+  test(`a ${role} app that keeps the contract shows no difference`, async () => {
+    const reference = await startReference(role)
+    try {
+      const report = await checkConformance({ target: reference.target, role })
+      assert.equal(report.differences.length, 0, formatReport(report))
+      assert.deepEqual(report.skipped, [])
+    } finally {
+      await reference.close()
+    }
+  })
+}
+
+test('an app without the stream shows no difference where that is said', async () => {
+  const path = (target: string) => (target.startsWith('/stream') ? '/absent' : CORRECT.path(target))
+  const reference = await startReference('ssr', { path })
+  try {
+    const report = await checkConformance({ target: reference.target, role: 'ssr', absent: ['stream'] })
+    assert.equal(report.differences.length, 0, formatReport(report))
+    assert.deepEqual([...new Set(report.skipped.map(({ reason }) => reason))], ['the app has no stream'])
+  } finally {
+    await reference.close()
+  }
+})
+
+test('a server that does not answer ends the run soon', async () => {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  try {
+    const target = { host: '127.0.0.1', port }
+    const report = await checkConformance({ target, role: 'hello', timeoutMs: 50 })
+    assert.equal(report.passed.length, 0)
+    assert.equal(report.failed.length, 1)
+    assert.equal(report.skipped[0]?.reason, 'the server no longer answers')
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  }
+})
+
+test('a run can be stopped', async () => {
+  const reference = await startReference('hello')
+  try {
+    const signal = AbortSignal.timeout(100)
+    const run = checkConformance({ target: reference.target, role: 'hello', signal })
+    await assert.rejects(run, { name: 'NoAnswer', failure: 'aborted' })
+  } finally {
+    await reference.close()
+  }
+})
+
+test('the same seed tries the same inputs', async () => {
+  const decode = (name: string) => Buffer.from(decodeURIComponent(name)).toString('latin1')
+  const reference = await startReference('hello', { decode })
+  try {
+    const options = { target: reference.target, role: 'hello', only: 'any name is greeted', seed: 1 } as const
+    const [first, second] = [await checkConformance(options), await checkConformance(options)]
+    assert.equal(first.differences.length, 1)
+    assert.deepEqual(first, second)
+  } finally {
+    await reference.close()
+  }
+})

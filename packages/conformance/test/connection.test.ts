@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { Connection } from '../src/connection.ts'
+
+/** Runs with a connection to a server that does nothing but what `serve` does. */
+async function withServer(
+  serve: (socket: Socket) => void,
+  use: (open: () => Promise<Connection>) => Promise<void>,
+) {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    serve(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  try {
+    await use(() => Connection.open({ host: '127.0.0.1', port }, { timeoutMs: 200 }))
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  }
+}
+
+const EMPTY = 'HTTP/1.1 204 No Content\r\n\r\n'
+
+test('bytes behind an answer are a fault of it', () =>
+  withServer(
+    (socket) => socket.write(`${EMPTY}more`),
+    async (open) => {
+      const connection = await open()
+      const { faults } = await connection.exchange({ target: '/' })
+      assert.deepEqual(faults, ['4 bytes after the answer: "more"'])
+      connection.destroy()
+    },
+  ))
+
+test('interim answers are passed over', () =>
+  withServer(
+    (socket) =>
+      socket.write(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${EMPTY}`),
+    async (open) => {
+      const connection = await open()
+      assert.equal((await connection.exchange({ target: '/' })).status, 204)
+      connection.destroy()
+    },
+  ))
+
+test('a silent server is given up', () =>
+  withServer(
+    () => {},
+    async (open) => {
+      const connection = await open()
+      await assert.rejects(connection.exchange({ target: '/' }), { failure: 'timeout' })
+      await assert.rejects((await open()).closed(), { failure: 'timeout' })
+    },
+  ))
+
+test('a closed connection is no answer, and what came before it counts', () =>
+  withServer(
+    (socket) => socket.end(EMPTY),
+    async (open) => {
+      const connection = await open()
+      assert.equal((await connection.exchange({ target: '/' })).status, 204)
+      await connection.closed()
+      await assert.rejects(connection.exchange({ target: '/' }), /closed|failed/)
+    },
+  ))
+
+test('a run that is stopped ends its connections', () =>
+  withServer(
+    () => {},
+    async (open) => {
+      const { abort, signal } = abortable()
+      const connection = await open()
+      connection.destroy()
+      abort()
+      await assert.rejects(Connection.open({ host: '127.0.0.1', port: 1 }, { timeoutMs: 200, signal }), {
+        failure: 'aborted',
+      })
+    },
+  ))
+
+test('nobody listening is one sentence', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  server.close()
+  await once(server, 'close')
+  const target = { host: '127.0.0.1', port }
+  await assert.rejects(
+    Connection.open(target, { timeoutMs: 200 }),
+    /^NoAnswer: Nothing listens at http:\/\/127\.0\.0\.1:\d+ /,
+  )
+})
+
+function abortable() {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort() }
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { CHECKS } from '../src/checks/index.ts'
+import { checkConformance } from '../src/index.ts'
+import { DEFECTS } from './reference/defects.ts'
+import { startReference } from './reference/server.ts'
+
+describe('every defect is found by the check for it', { concurrency: 4 }, () => {
+  for (const { name, role, check, behaviour, absent = [] } of DEFECTS) {
+    test(`${role}: ${name}`, async () => {
+      const reference = await startReference(role, behaviour)
+      try {
+        const report = await checkConformance({
+          target: reference.target,
+          role,
+          absent,
+          only: check,
+          timeoutMs: 1000,
+        })
+        const names = new Set(report.differences.map((difference) => difference.check))
+        assert.ok(names.has(check), `'${check}' saw no difference`)
+      } finally {
+        await reference.close()
+      }
+    })
+  }
+})
+
+test('the table has a defect for every check', () => {
+  const covered = new Set(DEFECTS.map(({ check }) => check))
+  const missing = CHECKS.map(({ name }) => name).filter((name) => !covered.has(name))
+  assert.deepEqual(missing, [])
+})

@@ -1,0 +1,46 @@
+import type { Behaviour } from './behaviour.ts'
+import { type Incoming, type Outgoing, replaceHeader } from './message.ts'
+
+type Change = (answer: Outgoing) => Outgoing
+
+/** The header with these values, or without any, on every answer. */
+export function withHeader(name: string, ...values: readonly string[]): Partial<Behaviour> {
+  return { finish: (answer) => replaceHeader(answer, name, ...values) }
+}
+
+export function withStatus(status: number): Change {
+  return (answer) => ({ ...answer, status })
+}
+
+export function onStatus(status: number, change: Change): Partial<Behaviour> {
+  return { finish: (answer) => (answer.status === status ? change(answer) : answer) }
+}
+
+/** Changes what succeeds on paths that start so; `/` is only itself. */
+export function onPath(path: string, change: Change): Partial<Behaviour> {
+  const concerns = (target: string) => (path === '/' ? /^\/(?:\?|$)/.test(target) : target.startsWith(path))
+  return {
+    finish: (answer, { target }) => (answer.status === 200 && concerns(target) ? change(answer) : answer),
+  }
+}
+
+export function onAssets(change: Change): Partial<Behaviour> {
+  return onPath('/assets/', change)
+}
+
+export function onOptions(change: Change): Partial<Behaviour> {
+  return { finish: (answer, request) => (isOn(request, 'OPTIONS') ? change(answer) : answer) }
+}
+
+export function isOn({ method }: Incoming, other: string): boolean {
+  return method === other
+}
+
+/** Decodes what can be decoded. */
+export function decodeName(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

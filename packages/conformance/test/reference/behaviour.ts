@@ -1,0 +1,119 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { headerValues } from '../../src/header.ts'
+import type { Incoming, Outgoing } from './message.ts'
+
+export type Coding = 'br' | 'gzip' | undefined
+
+/**
+ * Every decision of the reference server on its own, so that a defect is one of them replaced. The values stand here as
+ * docs/contract.md writes them and are not imported: without a defect, the suite and the document agree.
+ */
+export interface Behaviour {
+  /** Bytes of the header section. */
+  headerLimit: number
+  /** The status of what is refused before routing. */
+  refuse(request: Incoming): number | undefined
+  /** What the parser does without a Host. */
+  allowsNoHost: boolean
+  /** The path that routes are compared with. */
+  path(target: string): string
+  decode(segment: string): string
+  /** The query parameter of that name; undefined where it is malformed. */
+  count(values: readonly string[], fallback: number, max: number): number | undefined
+  requestId(values: readonly string[]): string
+  nonce(): string
+  /** The document before it is sent. */
+  html(html: string, nonce: string): string
+  /** The shell, the slow part and the end of a stream. */
+  parts(html: string, nonce: string): [string, string, string]
+  wait(ms: number): number
+  negotiate(accepted: string | undefined): Coding
+  etag(body: Buffer, coding: Coding): string
+  matches(condition: string, etag: string): boolean
+  /** Whether a name below /assets/ may be asked for. */
+  asset(name: string): string | undefined
+  /** The last word about an answer. */
+  finish(answer: Outgoing, request: Incoming): Outgoing
+  /** The last word about the bytes of an answer without a late part. */
+  bytes(bytes: Buffer, request: Incoming, answer: Outgoing): Buffer
+  staysOpen(answer: Outgoing, request: Incoming): boolean
+  /** The status of what is no HTTP. */
+  garbage: number
+  /** Whether 100 is sent where it is expected. */
+  continues: boolean
+  /** Whether a head may come in several pieces. */
+  patient: boolean
+  /** Milliseconds before a request is answered; later ones overtake it unless `inOrder`. */
+  pause(request: Incoming): number
+  inOrder: boolean
+}
+
+export const CORRECT: Behaviour = {
+  headerLimit: 16_384,
+  refuse: ({ target, headers, length = 0 }) => {
+    if (isMalformed(target.split('?')[0] ?? '') || headerValues(headers, 'host').length > 1) return 400
+    return length > 65_536 ? 413 : undefined
+  },
+  allowsNoHost: false,
+  path: (target) => target.split('?', 1)[0] ?? '',
+  decode: decodeURIComponent,
+  count: (values, fallback, max) => {
+    const [value = ''] = values
+    if (values.length === 0) return fallback
+    return values.length === 1 && /^(?:0|[1-9]\d*)$/.test(value) && Number(value) <= max
+      ? Number(value)
+      : undefined
+  },
+  requestId: (values) => {
+    const [value = ''] = values
+    return values.length === 1 && /^[A-Za-z0-9._-]{1,64}$/.test(value) ? value : randomUUID()
+  },
+  nonce: () => randomBytes(18).toString('base64'),
+  html: (html) => html,
+  parts: (html, nonce) => {
+    const [, content = ''] = /<!--\$-->([\s\S]*?)<!--\/\$-->/.exec(html) ?? []
+    const pending = '<!--$?--><template id="B:0"></template><p>Asking around…</p><!--/$-->'
+    const shell = html.replace(`<!--$-->${content}<!--/$-->`, pending).replace('</body></html>', '')
+    const late = `<div hidden id="S:0">${content}</div><script nonce="${nonce}">$RC("B:0","S:0")</script>`
+    return [shell, late, '</body></html>']
+  },
+  wait: (ms) => ms,
+  negotiate: (accepted = '') => {
+    const weights = new Map(accepted.split(',').map((part) => readWeight(part)))
+    const accepts = (coding: string) => (weights.get(coding) ?? weights.get('*') ?? 0) > 0
+    return accepts('br') ? 'br' : accepts('gzip') ? 'gzip' : undefined
+  },
+  etag: (body) => `"${createHash('sha256').update(body).digest('base64url')}"`,
+  matches: (condition, etag) =>
+    condition.split(',').some((tag) => tag.trim() === '*' || strong(tag.trim()) === strong(etag)),
+  asset: (name) => name,
+  finish: (answer) => answer,
+  bytes: (bytes) => bytes,
+  staysOpen: ({ status }, { version, headers, length = 0 }) =>
+    version === '1.1' &&
+    status !== 413 &&
+    length <= 65_536 &&
+    !headerValues(headers, 'connection').includes('close'),
+  garbage: 400,
+  continues: true,
+  patient: true,
+  pause: () => 0,
+  inOrder: true,
+}
+
+function isMalformed(path: string): boolean {
+  try {
+    return decodeURIComponent(path).includes('\0')
+  } catch {
+    return true
+  }
+}
+
+function readWeight(part: string): [coding: string, weight: number] {
+  const [coding = '', weight = ''] = part.split(';').map((text) => text.trim().toLowerCase())
+  return [coding, weight === '' ? 1 : Number(weight.replace('q=', ''))]
+}
+
+function strong(tag: string): string {
+  return tag.replace(/^W\//, '')
+}

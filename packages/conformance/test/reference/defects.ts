@@ -1,0 +1,733 @@
+import type { Capability, Role } from '../../src/check.ts'
+import {
+  decodeName,
+  isOn,
+  onAssets,
+  onOptions,
+  onPath,
+  onStatus,
+  withHeader,
+  withStatus,
+} from './alterations.ts'
+import { type Behaviour, CORRECT } from './behaviour.ts'
+import { type Outgoing, replaceBody, replaceHeader } from './message.ts'
+
+/** One way to break the contract, and the check that must notice. */
+export interface Defect {
+  name: string
+  role: Role
+  check: string
+  behaviour: Partial<Behaviour>
+  absent?: readonly Capability[]
+}
+
+const EVERY_ROUTE = 'every route answers'
+const KNOWN = 'another method on a known path is 405'
+const OPTIONS = 'OPTIONS on a known path is 204 without a body'
+const DOCUMENT = 'the document works under its own policy'
+const INVALID_ITEMS = 'items that are no plain decimal up to 1000 are 400'
+const TYPES = 'every asset has its type and validator'
+const NEGOTIATED = 'an asset comes in br, else gzip, else as it is'
+const MODIFIED = 'an asset that the client has is 304'
+const UNMODIFIED = 'an asset that the client has not is 200'
+
+const SECURITY: readonly (readonly [name: string, wrong: string])[] = [
+  ['content-security-policy', "default-src 'self'"],
+  ['cross-origin-opener-policy', 'unsafe-none'],
+  ['cross-origin-resource-policy', 'same-site'],
+  ['referrer-policy', 'origin'],
+  ['x-content-type-options', 'NOSNIFF'],
+]
+
+const headers: readonly Defect[] = [
+  ...SECURITY.flatMap(([name, wrong]): Defect[] => [
+    hello(`${name} missing`, EVERY_ROUTE, withHeader(name)),
+    hello(`${name} wrong`, EVERY_ROUTE, withHeader(name, wrong)),
+    hello(
+      `${name} missing on 404 only`,
+      'an unknown path is 404',
+      onStatus(404, (a) => replaceHeader(a, name)),
+    ),
+  ]),
+  hello(
+    'x-content-type-options twice',
+    EVERY_ROUTE,
+    withHeader('x-content-type-options', 'nosniff', 'nosniff'),
+  ),
+  hello('x-powered-by', EVERY_ROUTE, withHeader('x-powered-by', 'Express')),
+  hello('server', EVERY_ROUTE, withHeader('server', 'nginx')),
+  hello('strict-transport-security', EVERY_ROUTE, withHeader('strict-transport-security', 'max-age=1')),
+  hello('set-cookie', EVERY_ROUTE, withHeader('set-cookie', 'a=b')),
+  hello('access-control-allow-origin', EVERY_ROUTE, withHeader('access-control-allow-origin', '*')),
+  hello('no content-type', EVERY_ROUTE, withHeader('content-type')),
+  hello('another charset', EVERY_ROUTE, withHeader('content-type', 'text/plain; charset=UTF-8')),
+  hello(
+    'JSON without charset',
+    EVERY_ROUTE,
+    onPath('/json', (a) => replaceHeader(a, 'content-type', 'application/json')),
+  ),
+  hello(
+    'a charset on problems',
+    'an unknown path is 404',
+    onStatus(404, (a) => replaceHeader(a, 'content-type', 'application/problem+json; charset=utf-8')),
+  ),
+  hello('no content-length', EVERY_ROUTE, { ...withHeader('content-length'), staysOpen: () => false }),
+  hello(
+    'content-length twice',
+    EVERY_ROUTE,
+    onPath('/json', (a) => replaceHeader(a, 'content-length', '17', '17')),
+  ),
+  hello('two spaces in a header', EVERY_ROUTE, {
+    bytes: (bytes) => replaceBytes(bytes, 'date: ', 'date:  '),
+  }),
+  hello('lines that end in LF', EVERY_ROUTE, { bytes: (bytes) => replaceBytes(bytes, '\r\n', '\n') }),
+  hello('bytes after an answer', EVERY_ROUTE, {
+    bytes: (bytes) => Buffer.concat([bytes, Buffer.from('\r\n')]),
+  }),
+  hello('another date format', EVERY_ROUTE, { bytes: (bytes) => replaceBytes(bytes, ' GMT', ' UTC') }),
+]
+
+const routes: readonly Defect[] = [
+  hello(
+    'a body off by one byte',
+    EVERY_ROUTE,
+    onPath('/', (a) => replaceBody(a, 'Hello World')),
+  ),
+  hello(
+    'JSON with a space',
+    EVERY_ROUTE,
+    onPath('/json', (a) => replaceBody(a, '{"hello": "world"}')),
+  ),
+  hello('201', EVERY_ROUTE, onPath('/json', withStatus(201))),
+  status(
+    'status without its answer',
+    EVERY_ROUTE,
+    onPath('/_/status', (a) => replaceBody(a, 'ok')),
+  ),
+  hello('paths without case', 'a path in another case is another path', {
+    path: (target) =>
+      CORRECT.path(target).startsWith('/hello/') ? CORRECT.path(target) : CORRECT.path(target).toLowerCase(),
+  }),
+  hello('a trailing slash ignored', 'a path with a trailing slash is another path', {
+    path: (target) => CORRECT.path(target).replace(/(?<=.)\/$/, ''),
+  }),
+  hello('double slashes merged', 'a path with a double slash is another path', {
+    path: (target) => CORRECT.path(target).replace(/\/+/g, '/'),
+  }),
+  hello('dot segments resolved', 'dot segments are not resolved', {
+    path: (target) => new URL(target, 'http://a').pathname,
+  }),
+  hello('an escaped letter refused', 'an escaped letter is the same path or an unknown one', {
+    refuse: (request) => (request.target.startsWith('/%6A') ? 400 : CORRECT.refuse(request)),
+  }),
+  hello('%2F decoded before routing', 'an escaped slash in a name is data', {
+    path: (target) => CORRECT.path(target).replaceAll(/%2F/gi, '/'),
+  }),
+  hello('a prefix is enough', 'a path that is almost a route is unknown', {
+    path: (target) => (target.startsWith('/json') ? '/json' : CORRECT.path(target)),
+  }),
+  hello('a catch-all', 'an unknown path is 404', onStatus(404, withStatus(200))),
+  hello('the query is part of the path', 'an unknown query is ignored', {
+    path: (target) => target,
+    decode: decodeName,
+  }),
+  hello('a bad escape in the query refused', 'an unknown query is ignored', {
+    refuse: (request) => (request.target.includes('%zz') ? 400 : CORRECT.refuse(request)),
+  }),
+  hello('items checked everywhere', 'a parameter of one route is unknown to the others', {
+    refuse: (request) => (request.target.includes('items=-1') ? 400 : CORRECT.refuse(request)),
+  }),
+  hello('an empty name', 'a name is one segment and not empty', {
+    path: (target) => CORRECT.path(target).replace(/^\/hello\/$/, '/hello/x'),
+  }),
+  hello('names decoded twice', 'a name is decoded once', {
+    decode: (text) => decodeName(decodeURIComponent(text)),
+  }),
+  hello('names not decoded', 'a name is percent-decoded as UTF-8', { decode: (text) => text }),
+  hello('names decoded as Latin-1', 'any name is greeted', {
+    decode: (text) => Buffer.from(decodeURIComponent(text)).toString('latin1'),
+  }),
+  hello('plus as space', 'a plus in a name is a plus', {
+    decode: (text) => decodeURIComponent(text.replaceAll('+', ' ')),
+  }),
+  hello('escaped dots resolved', 'escaped dots in a name are data', {
+    path: (target) => new URL(target.replace('/x/', '/'), 'http://a').pathname,
+  }),
+  hello(
+    'a wrong title',
+    'a content-length over the limit is 413',
+    onStatus(413, (a) => replaceBody(a, '{"type":"about:blank","title":"Payload Too Large","status":413}')),
+  ),
+]
+
+const methods: readonly Defect[] = [
+  hello(
+    '405 without allow',
+    KNOWN,
+    onStatus(405, (a) => replaceHeader(a, 'allow')),
+  ),
+  hello(
+    '405 with another allow',
+    KNOWN,
+    onStatus(405, (a) => replaceHeader(a, 'allow', 'GET, HEAD')),
+  ),
+  hello('404 for another method', KNOWN, onStatus(405, withStatus(404))),
+  hello('another method served', KNOWN, {
+    finish: (a, r) => (isOn(r, 'DELETE') ? { ...a, status: 200 } : a),
+  }),
+  hello('TRACE echoed', 'TRACE is a method like others', {
+    finish: (a, r) => (isOn(r, 'TRACE') ? { ...a, status: 200 } : a),
+  }),
+  hello('415 before 405', 'a body does not change a 405', {
+    refuse: (r) => (r.headers.some(([, value]) => value.includes('nobody')) ? 415 : CORRECT.refuse(r)),
+  }),
+  hello('400 for a body that is no JSON', 'a body does not change a 405', {
+    refuse: (r) => (String(r.body) === '{"a":' ? 400 : CORRECT.refuse(r)),
+  }),
+  hello('chunked bodies refused', 'a chunked body does not change a 405', {
+    refuse: (r) => (r.headers.some(([name]) => name === 'transfer-encoding') ? 411 : CORRECT.refuse(r)),
+  }),
+  hello('405 for an unknown path', 'another method on an unknown path is 404', {
+    finish: (a, r) => (a.status === 404 && r.method === 'POST' ? { ...a, status: 405 } : a),
+  }),
+  hello('OPTIONS answered 200', OPTIONS, onOptions(withStatus(200))),
+  hello(
+    '204 with content-length: 0',
+    OPTIONS,
+    onOptions((a) => replaceHeader(a, 'content-length', '0')),
+  ),
+  hello(
+    '204 with content-type',
+    OPTIONS,
+    onOptions((a) => replaceHeader(a, 'content-type', 'text/plain')),
+  ),
+  hello(
+    '204 without allow',
+    OPTIONS,
+    onOptions((a) => replaceHeader(a, 'allow')),
+  ),
+  hello('a preflight allowed', 'a CORS preflight gets nothing but the 204', {
+    finish: (a, r) =>
+      r.headers.some(([name]) => name === 'origin') ? replaceHeader(a, 'access-control-max-age', '1') : a,
+  }),
+  hello('HEAD with a body', 'HEAD is GET without the body', {
+    bytes: (bytes, { method }, { body }) => (method === 'HEAD' ? Buffer.concat([bytes, body]) : bytes),
+  }),
+  hello('HEAD without content-length', 'HEAD is GET without the body', {
+    finish: (a, r) => (isOn(r, 'HEAD') ? replaceHeader(a, 'content-length') : a),
+  }),
+  hello('HEAD with content-length: 0', 'HEAD is GET without the body', {
+    finish: (a, r) => (isOn(r, 'HEAD') ? replaceHeader(a, 'content-length', '0') : a),
+  }),
+  hello('HEAD is 404', 'HEAD is GET without the body', {
+    finish: (a, r) => (isOn(r, 'HEAD') ? { ...a, status: 404 } : a),
+  }),
+  hello('HEAD of 404 with a body', 'HEAD of an error is its GET without the body', {
+    bytes: (bytes, { method }, { status, body }) =>
+      method === 'HEAD' && status === 404 ? Buffer.concat([bytes, body]) : bytes,
+  }),
+]
+
+const refusals: readonly Defect[] = [
+  hello('bad escapes are 404', 'a malformed escape in any path is 400', onStatus(400, withStatus(404))),
+  hello('NUL accepted', 'a malformed escape in any path is 400', {
+    refuse: (r) => (r.target.includes('%00') ? undefined : CORRECT.refuse(r)),
+  }),
+  hello('overlong UTF-8 accepted', 'a malformed escape in any path is 400', {
+    refuse: (r) => (r.target.includes('%C0') ? undefined : CORRECT.refuse(r)),
+    decode: decodeName,
+  }),
+  hello('404 before 400', 'a malformed escape precedes 404 and 405', {
+    finish: (a, r) => (a.status === 400 && r.target.startsWith('/no-such') ? { ...a, status: 404 } : a),
+  }),
+  hello('two Hosts accepted', 'two Host headers are 400', {
+    refuse: (r) => (r.length ? CORRECT.refuse(r) : undefined),
+  }),
+  hello('two equal Hosts accepted', 'two Host headers are 400', {
+    refuse: (r) =>
+      CORRECT.refuse({
+        ...r,
+        headers: [...new Map(r.headers.map((field) => [field.join(), field])).values()],
+      }),
+  }),
+  hello('405 before two Hosts', 'two Host headers precede 404, 405 and 413', {
+    finish: (a, r) => (a.status === 400 && isOn(r, 'POST') ? { ...a, status: 405 } : a),
+  }),
+  hello('a body on GET refused', 'a body on GET is ignored', {
+    refuse: (r) => (r.length && isOn(r, 'GET') ? 400 : CORRECT.refuse(r)),
+  }),
+  hello('413 before 400', '400 precedes 413', {
+    refuse: (r) => ((r.length ?? 0) > 65_536 ? 413 : CORRECT.refuse(r)),
+  }),
+  hello('no Host accepted', 'no Host is 400 in HTTP/1.1', { allowsNoHost: true }),
+  hello('413 missing', 'a content-length over the limit is 413', {
+    refuse: (r) => CORRECT.refuse({ ...r, length: 0 }),
+  }),
+  hello('413 only for POST', 'a content-length over the limit is 413', {
+    refuse: (r) => CORRECT.refuse({ ...r, length: isOn(r, 'POST') ? r.length : 0 }),
+  }),
+  hello('413 one byte too early', 'a body of exactly the limit is not too large', {
+    refuse: (r) => ((r.length ?? 0) >= 65_536 ? 413 : CORRECT.refuse(r)),
+  }),
+  hello('413 one byte too late', 'a content-length over the limit is 413', {
+    refuse: (r) => CORRECT.refuse({ ...r, length: Math.max(0, (r.length ?? 0) - 1) }),
+  }),
+  hello('404 before 413', '413 precedes 404', {
+    finish: (a, r) => (a.status === 413 && r.target.startsWith('/no-such') ? { ...a, status: 404 } : a),
+  }),
+  hello('the unread body taken for a request', 'a content-length over the limit is 413', {
+    staysOpen: () => true,
+  }),
+  hello(
+    'chunked bodies over the limit are 500',
+    'a chunked body over the limit is 413 or the answer of the route',
+    {
+      refuse: (r) => (r.body.length > 65_536 ? 500 : CORRECT.refuse(r)),
+    },
+  ),
+  hello('8 KiB of headers', 'a header section of 12 KiB is read', { headerLimit: 8192 }),
+  hello('8 KiB of request line', 'a request line of 12 KiB is read', { headerLimit: 8192 }),
+  hello('32 KiB of headers', 'a header section over 16 KiB is 431 or 414', { headerLimit: 32_768 }),
+  hello('32 KiB of request line', 'a request line over 16 KiB is 431 or 414', { headerLimit: 32_768 }),
+]
+
+const ids: readonly Defect[] = [
+  hello(
+    'ids not kept by 400',
+    'a valid x-request-id is kept by refusals',
+    onStatus(400, (a) => replaceHeader(a, 'x-request-id', crypto.randomUUID())),
+  ),
+  hello('ids not kept', 'a valid x-request-id is kept', { requestId: () => crypto.randomUUID() }),
+  hello('ids of 64 characters not kept', 'a valid x-request-id is kept', {
+    requestId: ([id = '', ...rest]) => CORRECT.requestId(id.length > 63 ? [] : [id, ...rest]),
+  }),
+  hello('every id kept', 'an invalid x-request-id is replaced', {
+    requestId: ([id]) => id ?? crypto.randomUUID(),
+  }),
+  hello('ids of 65 characters kept', 'an invalid x-request-id is replaced', {
+    requestId: ([id = '']) => (id.length === 65 ? id : CORRECT.requestId([id])),
+  }),
+  hello('the first of two ids kept', 'two x-request-id headers are replaced by one', {
+    requestId: (values) => CORRECT.requestId(values.slice(0, 1)),
+  }),
+  hello('two ids joined', 'two x-request-id headers are replaced by one', {
+    requestId: (values) => (values.length > 1 ? values.join(', ') : CORRECT.requestId(values)),
+  }),
+  hello('ids reused', 'a request without x-request-id gets a fresh one', {
+    requestId: (values) => (values.length === 0 ? 'always-the-same' : CORRECT.requestId(values)),
+  }),
+  hello(
+    'no id on 404',
+    'an unknown path is 404',
+    onStatus(404, (a) => replaceHeader(a, 'x-request-id')),
+  ),
+]
+
+const health: readonly Defect[] = [
+  status(
+    'health without no-store',
+    'livez and readyz pass and are not stored',
+    onPath('/livez', (a) => replaceHeader(a, 'cache-control')),
+  ),
+  status('readyz missing', 'livez and readyz pass and are not stored', {
+    path: (t) => (t === '/readyz' ? '/x' : CORRECT.path(t)),
+  }),
+  status(
+    'health as JSON',
+    'livez and readyz pass and are not stored',
+    onPath('/readyz', (a) => replaceHeader(a, 'content-type', 'application/json')),
+  ),
+  status(
+    'health with more in it',
+    'livez and readyz pass and are not stored',
+    onPath('/livez', (a) => replaceBody(a, '{"status":"pass","version":"1"}')),
+  ),
+  status('406 for another type', 'livez and readyz whatever the client accepts', {
+    refuse: (r) => (r.headers.some(([, value]) => value === 'text/html') ? 404 : CORRECT.refuse(r)),
+  }),
+  status(
+    'no-store on 405',
+    'a 405 on livez and readyz has no cache-control',
+    onStatus(405, (a) => replaceHeader(a, 'cache-control', 'no-store')),
+  ),
+  status('the route of another role', 'a route of another role is unknown', {
+    path: (t) => (t === '/json' ? '/_/status' : CORRECT.path(t)),
+  }),
+]
+
+const page: readonly Defect[] = [
+  ssr('nonces reused', DOCUMENT, { nonce: () => 'AAAAAAAAAAAAAAAAAAAAAAAA' }),
+  ssr('a short nonce', DOCUMENT, { nonce: () => crypto.randomUUID().slice(0, 16) }),
+  ssr('another nonce in the markup', DOCUMENT, {
+    html: (html, nonce) => html.replaceAll(nonce, 'B'.repeat(24)),
+  }),
+  ssr('a script without a nonce', DOCUMENT, { html: (html, nonce) => html.replace(` nonce="${nonce}"`, '') }),
+  ssr('an inline style', DOCUMENT, { html: (html) => html.replace('<main>', '<main style="color:red">') }),
+  ssr('a style element', DOCUMENT, { html: (html) => html.replace('</head>', '<style>a{}</style></head>') }),
+  ssr('an inline handler', DOCUMENT, { html: (html) => html.replace('<main>', '<main onclick="f()">') }),
+  ssr('the id not in the page', DOCUMENT, {
+    html: (html) => html.replace(/<code>[^<]*<\/code>/, '<code></code>'),
+  }),
+  ssr('no doctype', DOCUMENT, { html: (html) => html.replace('<!DOCTYPE html>', '') }),
+  ssr(
+    'the plain policy on the document',
+    DOCUMENT,
+    onPath('/', (a) =>
+      replaceHeader(a, 'content-security-policy', "default-src 'none'; frame-ancestors 'none'"),
+    ),
+  ),
+  ssr(
+    'the page policy on 404',
+    'an unknown path is 404',
+    onStatus(404, (a) =>
+      replaceHeader(a, 'content-security-policy', "default-src 'none'; script-src 'nonce-x'"),
+    ),
+  ),
+  ssr('another word in the page', 'the document is the page, byte for byte', {
+    html: (html) => html.replace('Our teas', 'Teas'),
+  }),
+  ssr('a time in the page', 'two equal requests differ only in id and nonce', {
+    html: (html) => html.replace('Our teas', `Our teas at ${process.hrtime.bigint()}`),
+  }),
+  ssr('no script', 'the page loads its assets', {
+    html: (html) => html.replace(/<script type="module".*?<\/script>/, ''),
+  }),
+  ssr('items off by one', 'items is the number of products', {
+    count: (values, fallback, max) => offByOne(CORRECT.count(values, fallback, max), max),
+  }),
+  ssr('another default', 'items is 50 where it is absent', {
+    count: (values, _, max) => CORRECT.count(values, 49, max),
+  }),
+  ssr('items[] read as items', 'items is 50 where it is absent', {
+    path: (target) => CORRECT.path(target),
+    refuse: (r) => (r.target.includes('items[]') ? 400 : CORRECT.refuse(r)),
+  }),
+  ssr('items=007 accepted', INVALID_ITEMS, lenient(/^\d+$/)),
+  ssr('items=-0 accepted', INVALID_ITEMS, lenient(/^-?\d$/)),
+  ssr('items=1e3 accepted', INVALID_ITEMS, lenient(/^[\de]+$/)),
+  ssr('items=0x10 accepted', INVALID_ITEMS, lenient(/^0x\d+$/)),
+  ssr('items= accepted', INVALID_ITEMS, lenient(/^$/)),
+  ssr('items with spaces accepted', INVALID_ITEMS, lenient(/^ *\d+ *$/)),
+  ssr('items=1001 accepted', INVALID_ITEMS, {
+    count: (values, fallback) => CORRECT.count(values, fallback, 1001),
+  }),
+  ssr('the first of two items taken', 'items given twice are 400', {
+    count: (values, fallback, max) => CORRECT.count(values.slice(0, 1), fallback, max),
+  }),
+  ssr('a bad query refused', 'items are read among other parameters', {
+    refuse: (r) => (r.target.includes('%zz') ? 400 : CORRECT.refuse(r)),
+  }),
+  ssr('a wrong locale falls back', 'an unknown locale or slug is 404', {
+    decode: (text) => text.replace(/^(?:en|xx)$/, 'en-US'),
+  }),
+  ssr('locales without case', 'an unknown locale or slug is 404', {
+    decode: (text) => text.replace(/^en-us$/i, 'en-US'),
+  }),
+  ssr('slugs not decoded', 'locale and slug are percent-decoded', { decode: (text) => text }),
+  ssr('one fragment in all languages', 'a fragment for every locale and slug', {
+    decode: (text) => text.replace('de-DE', 'en-US'),
+  }),
+  ssr(
+    'a document as fragment',
+    EVERY_ROUTE,
+    onPath('/partial', (a) => replaceBody(a, `<html><body>${a.body}</body></html>`)),
+  ),
+]
+
+const stream: readonly Defect[] = [
+  ssr('the stream buffered', 'the stream sends the shell before the slow part', {
+    finish: (a) =>
+      a.late ? { ...a, body: Buffer.alloc(0), late: { ...a.late, parts: [a.body, ...a.late.parts] } } : a,
+  }),
+  ssr('the shell without products', 'the stream sends the shell before the slow part', {
+    parts: (html, nonce) => {
+      const [shell, late, end] = CORRECT.parts(html, nonce)
+      const at = shell.indexOf('<ul')
+      return [shell.slice(0, at), shell.slice(at) + late, end]
+    },
+  }),
+  ssr('the slow part missing', 'the stream adds up to the document', {
+    parts: (html, nonce) => CORRECT.parts(html, nonce).with(1, '') as [string, string, string],
+  }),
+  ssr('the slow part with the shell', 'the stream sends the shell before the slow part', {
+    parts: (html) => [html.replace('</body></html>', ''), '', '</body></html>'],
+  }),
+  ssr('the end missing', 'the stream adds up to the document', {
+    parts: (html, nonce) => CORRECT.parts(html, nonce).with(2, '') as [string, string, string],
+  }),
+  ssr('the delay ignored', 'the slow part comes after the delay', { wait: () => 0 }),
+  ssr('half the delay', 'the slow part comes after the delay', { wait: (ms) => ms / 2 }),
+  ssr('a delay of 5000 refused', 'a delay of 5000 is accepted, and the client may leave', {
+    refuse: (r) => (r.target.includes('delay=5000') ? 400 : CORRECT.refuse(r)),
+  }),
+  ssr('a delay of 5001 accepted', 'a delay that is no plain decimal up to 5000 is 400', {
+    count: (values, fallback, max) => CORRECT.count(values, fallback, max === 5000 ? 5001 : max),
+  }),
+  ssr('a script of the stream without a nonce', 'the stream adds up to the document', {
+    parts: (html, nonce) =>
+      CORRECT.parts(html, nonce).map((part) => part.replace(` nonce="${nonce}">$RC`, '>$RC')) as [
+        string,
+        string,
+        string,
+      ],
+  }),
+  ssr('items ignored by the stream', 'the stream has the same rules for items', {
+    html: (html) => html.replace(/<ul class="teas">.*?<\/ul>/, '<ul class="teas"></ul>'),
+  }),
+  ssr('the stream with a length', 'the stream is chunked, or ends with the connection in HTTP/1.0', {
+    finish: (a) => (a.late ? settled(a) : a),
+  }),
+  { ...ssr('a stream that should be absent', 'an absent stream is unknown', {}), absent: ['stream'] },
+  ssr('POST streams', 'another method on the stream is 405 at once', onStatus(405, withStatus(200))),
+]
+
+const assets: readonly Defect[] = [
+  ssr(
+    'a type without charset',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'content-type', 'text/javascript')),
+  ),
+  ssr(
+    'assets not immutable',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'cache-control', 'public, max-age=0')),
+  ),
+  ssr(
+    'no etag',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'etag')),
+  ),
+  ssr('an etag without quotes', TYPES, { etag: () => 'abc' }),
+  ssr(
+    'no vary',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'vary')),
+  ),
+  ssr(
+    'last-modified',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'last-modified', new Date(0).toUTCString())),
+  ),
+  ssr(
+    'accept-ranges',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'accept-ranges', 'bytes')),
+  ),
+  ssr(
+    'content-encoding: identity',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'content-encoding', 'identity')),
+  ),
+  ssr(
+    'other bytes',
+    'every asset is the file that was built',
+    onAssets((a) => replaceBody(a, Buffer.concat([a.body, Buffer.from(' ')]))),
+  ),
+  ssr('identity where br is accepted', NEGOTIATED, { negotiate: () => undefined }),
+  ssr('gzip before br', NEGOTIATED, {
+    negotiate: (accepted = '') => (/gzip/.test(accepted) ? 'gzip' : CORRECT.negotiate(accepted)),
+  }),
+  ssr('br in brotli', NEGOTIATED, {
+    negotiate: (accepted = '') => (/br/.test(accepted) ? 'br' : CORRECT.negotiate(accepted)),
+  }),
+  ssr('codings with case', NEGOTIATED, {
+    negotiate: (accepted = '') => (/[A-Z]/.test(accepted) ? undefined : CORRECT.negotiate(accepted)),
+  }),
+  ssr('br without being asked', NEGOTIATED, { negotiate: (accepted) => CORRECT.negotiate(accepted ?? 'br') }),
+  ssr('bytes that are not br', NEGOTIATED, { finish: (a) => (isCoded(a) ? replaceBody(a, 'no brotli') : a) }),
+  ssr('br of another file', NEGOTIATED, {
+    finish: (a) => (isCoded(a) ? replaceBody(a, Buffer.from([0x3b])) : a),
+  }),
+  ssr('q=0 ignored', 'a coding with q=0 is not accepted', {
+    negotiate: (accepted = '') => CORRECT.negotiate(accepted.replace(/;.*?(?=,|$)/g, '')),
+  }),
+  ssr('q=0.000 ignored', 'a coding with q=0 is not accepted', {
+    negotiate: (accepted = '') => CORRECT.negotiate(accepted.replaceAll('q=0.000', 'q=1')),
+  }),
+  ssr('one etag for all codings', 'each coding of an asset has an etag of its own', { etag: () => 'W/"1"' }),
+  ssr('etags compared strongly', MODIFIED, {
+    matches: (condition, etag) => condition.split(/ *, */).includes(etag) || condition === '*',
+  }),
+  ssr('only one etag read', MODIFIED, {
+    matches: (condition, etag) => condition === '*' || condition.replace(/^W\//, '') === etag,
+  }),
+  ssr('* not read', MODIFIED, {
+    matches: (condition, etag) => condition !== '*' && CORRECT.matches(condition, etag),
+  }),
+  ssr('304 with a body', MODIFIED, {
+    bytes: (bytes, _, { status }) => (status === 304 ? Buffer.concat([bytes, Buffer.from('x')]) : bytes),
+  }),
+  ssr(
+    '304 with content-type',
+    MODIFIED,
+    onStatus(304, (a) => replaceHeader(a, 'content-type', 'text/css')),
+  ),
+  ssr(
+    '304 with content-length',
+    MODIFIED,
+    onStatus(304, (a) => replaceHeader(a, 'content-length', '0')),
+  ),
+  ssr(
+    '304 with content-encoding',
+    MODIFIED,
+    onStatus(304, (a) => replaceHeader(a, 'content-encoding', 'br')),
+  ),
+  ssr(
+    '304 without etag',
+    MODIFIED,
+    onStatus(304, (a) => replaceHeader(a, 'etag')),
+  ),
+  ssr(
+    '304 without cache-control',
+    MODIFIED,
+    onStatus(304, (a) => replaceHeader(a, 'cache-control')),
+  ),
+  ssr(
+    '304 without the security headers',
+    MODIFIED,
+    onStatus(304, (a) => replaceHeader(a, 'referrer-policy')),
+  ),
+  ssr('no 304', MODIFIED, { matches: () => false }),
+  ssr('304 for any etag', UNMODIFIED, { matches: () => true }),
+  ssr('304 for a part of the etag', UNMODIFIED, {
+    matches: (condition, etag) => etag.includes(condition.slice(0, -1)),
+  }),
+  ssr('a date as validator', 'a date is no validator', {
+    finish: (a, r) => (r.headers.some(([name]) => name === 'if-modified-since') ? { ...a, status: 304 } : a),
+  }),
+  ssr('ranges honoured', 'a range gets the whole asset', {
+    finish: (a, r) =>
+      r.headers.some(([, value]) => value === 'bytes=0-9')
+        ? {
+            ...replaceHeader(
+              replaceBody(a, a.body.subarray(0, 10)),
+              'content-range',
+              `bytes 0-9/${a.body.length}`,
+            ),
+            status: 206,
+          }
+        : a,
+  }),
+  ssr('416', 'a range gets the whole asset', {
+    finish: (a, r) =>
+      r.headers.some(([, value]) => value === 'bytes=99999999-') ? { ...a, status: 416 } : a,
+  }),
+  ssr('siblings served', 'a compressed sibling is no asset of its own', {
+    asset: (name) => (/\.(?:br|gz)$/.test(name) ? `./${name}` : name),
+  }),
+  ssr('an index of the directory', 'an unknown asset is 404', {
+    path: (t) => (t === '/assets/' ? '/' : CORRECT.path(t)),
+  }),
+  ssr(
+    'a 404 that is cached',
+    'an unknown asset is 404',
+    onStatus(404, (a) => replaceHeader(a, 'cache-control', 'public, max-age=31536000, immutable')),
+  ),
+  ssr('a way out', 'no path leads out of the assets', {
+    asset: (name) => (decodeName(name).includes('../') ? `./${decodeName(name)}` : name),
+  }),
+  ssr('HEAD of an asset without its coding', 'HEAD of an asset follows its coding and its validator', {
+    finish: (a, r) => (isOn(r, 'HEAD') ? replaceHeader(a, 'content-encoding') : a),
+  }),
+]
+
+const connections: readonly Defect[] = [
+  hello('dead after 404', 'a connection is usable after every kind of answer', {
+    staysOpen: ({ status }) => status !== 404,
+  }),
+  hello('dead after HEAD', 'a connection is usable after every kind of answer', {
+    staysOpen: (_, r) => !isOn(r, 'HEAD'),
+  }),
+  hello('dead after OPTIONS', 'a connection is usable after every kind of answer', {
+    staysOpen: (_, r) => !isOn(r, 'OPTIONS'),
+  }),
+  ssr('dead after 304', 'a connection is usable after every kind of answer', {
+    staysOpen: ({ status }) => status !== 304,
+  }),
+  hello('connection: close ignored', 'connection: close is honoured', { staysOpen: () => true }),
+  hello('HTTP/1.0 kept open', 'HTTP/1.0 is answered and closed, with and without Host', {
+    staysOpen: () => true,
+  }),
+  hello('the head in one piece or not at all', 'a request may arrive byte by byte', { patient: false }),
+  hello('the head in one piece or nothing', 'a request may be split anywhere', { patient: false }),
+  hello('no 100 where it is expected', 'Expect: 100-continue is answered', { continues: false }),
+  hello('garbage answered 200', 'what is no HTTP is 400 or a closed connection', { garbage: 200 }),
+  hello('no keep-alive', 'a connection serves 50 requests', { staysOpen: () => false }),
+  hello('pipelining out of order', 'pipelined requests are answered in order', {
+    inOrder: false,
+    pause: ({ headers }) => (headers.some(([, value]) => value === 'pipelined-3') ? 20 : 0),
+  }),
+  ssr('closed after a stream', 'requests behind a stream are answered after it', {
+    staysOpen: ({ late }) => late === undefined,
+  }),
+  hello('the id of the request before', 'pipelined requests are answered in order', mixedUp()),
+  hello('answers mixed up', '100 requests at once are not mixed up', mixedUp()),
+  hello('505 for HTTP/1.0', 'HTTP/1.0 is answered and closed, with and without Host', {
+    finish: (a, r) => (r.version === '1.0' ? { ...a, status: 505 } : a),
+  }),
+]
+
+function hello(name: string, check: string, behaviour: Partial<Behaviour>): Defect {
+  return { name, role: 'hello', check, behaviour }
+}
+
+function status(name: string, check: string, behaviour: Partial<Behaviour>): Defect {
+  return { name, role: 'status', check, behaviour }
+}
+
+function ssr(name: string, check: string, behaviour: Partial<Behaviour>): Defect {
+  return { name, role: 'ssr', check, behaviour }
+}
+
+/** Takes what the pattern takes beside the plain decimals. */
+function lenient(pattern: RegExp): Partial<Behaviour> {
+  return {
+    count: ([value, ...rest], fallback, max) => {
+      if (value === undefined) return fallback
+      const accepted = pattern.test(value) ? Math.abs(Number(value)) : Number.NaN
+      return accepted <= max ? accepted : CORRECT.count([value, ...rest], fallback, max)
+    },
+  }
+}
+
+function offByOne(count: number | undefined, max: number): number | undefined {
+  return count === undefined ? undefined : Math.min(max, count + 1)
+}
+
+function isCoded({ headers, status }: Outgoing): boolean {
+  return status === 200 && headers.some(([, value]) => value === 'br')
+}
+
+function settled({ status, headers, body, late }: Outgoing): Outgoing {
+  const whole = Buffer.concat([body, ...(late?.parts ?? [])])
+  return replaceBody({ status, headers, body }, whole)
+}
+
+/** Each answer carries the id of the request before. */
+function mixedUp(): Partial<Behaviour> {
+  let before = 'none'
+  return {
+    requestId: ([id = 'none']) => {
+      const given = before
+      before = id
+      return given
+    },
+  }
+}
+
+function replaceBytes(bytes: Buffer, from: string, to: string): Buffer {
+  return Buffer.from(bytes.toString('latin1').replace(from, to), 'latin1')
+}
+
+export const DEFECTS: readonly Defect[] = [
+  ...headers,
+  ...routes,
+  ...methods,
+  ...refusals,
+  ...ids,
+  ...health,
+  ...page,
+  ...stream,
+  ...assets,
+  ...connections,
+]
