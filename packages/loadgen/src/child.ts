@@ -1,0 +1,35 @@
+/** The generator as a process of its own, started by generator.ts: loads come in on stdin, results go out on stdout. */
+
+import { createInterface } from 'node:readline'
+import { runLoad } from './load.ts'
+import type { FromChild, ToChild } from './messages.ts'
+import type { LoadPlan } from './options.ts'
+
+let running = new AbortController()
+
+async function run(plan: LoadPlan): Promise<void> {
+  running = new AbortController()
+  try {
+    answer({ result: await runLoad({ ...plan, signal: running.signal }) })
+  } catch (error) {
+    answer({ error: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+function answer(message: FromChild): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`)
+}
+
+createInterface({ input: process.stdin })
+  .on('line', (line) => {
+    const message = JSON.parse(line) as ToChild
+    if ('run' in message) void run(message.run)
+    else running.abort()
+  })
+  // The parent stopped this process or died: nobody is left to measure for.
+  .on('close', () => process.exit())
+
+// Ctrl-C reaches the whole process group; the parent decides what becomes of a running load.
+process.on('SIGINT', () => {})
+
+answer({ ready: true })

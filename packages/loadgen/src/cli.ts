@@ -1,0 +1,73 @@
+import { writeFileSync } from 'node:fs'
+import { type Command, HELP, readCommand, UsageError } from './arguments.ts'
+import { formatDuration } from './duration.ts'
+import { runLoad } from './load.ts'
+import { LoadError } from './load-error.ts'
+import { ProgressBar } from './progress-bar.ts'
+import { report } from './report.ts'
+import { type LoadResult, sumErrors } from './result.ts'
+import { probe, resolveTarget } from './target.ts'
+
+const EXIT_FAILED = 1
+const EXIT_USAGE = 2
+const EXIT_INTERRUPTED = 130
+
+/** @returns the exit code */
+async function main(args: string[]): Promise<number> {
+  const command = readCommand(args)
+  if (command === 'help') {
+    process.stdout.write(HELP)
+    return 0
+  }
+  const interrupt = new AbortController()
+  // Once: a second Ctrl-C ends the process at once.
+  process.once('SIGINT', () => interrupt.abort())
+  const result = await load(command, interrupt.signal)
+  print(command, result)
+  if (interrupt.signal.aborted) return EXIT_INTERRUPTED
+  return sumErrors(result.errors) > 0 || result.requests === 0 ? EXIT_FAILED : 0
+}
+
+async function load({ url, plan }: Command, signal: AbortSignal): Promise<LoadResult> {
+  const target = await resolveTarget(plan.target)
+  const refused = await probe(target)
+  if (refused !== undefined)
+    throw new LoadError(nobody('socketPath' in target ? target.socketPath : url, refused))
+  const bar = process.stderr.isTTY ? new ProgressBar(process.stderr) : undefined
+  const onProgress = bar && { onProgress: bar.draw.bind(bar) }
+  const result = await runLoad({ ...plan, target, signal, ...onProgress })
+  bar?.clear()
+  return result
+}
+
+function nobody(where: string, code: string): string {
+  return `Nobody accepts connections at ${where} (${code}): start the server first.`
+}
+
+function print({ url, plan, json }: Command, result: LoadResult): void {
+  const { method = 'GET', connections, durationMs } = plan
+  const line = `${JSON.stringify({ url, method, connections, ...result })}\n`
+  if (json === '-') {
+    process.stdout.write(line)
+    return
+  }
+  const title = `${method} ${url} with ${connections} connections for ${formatDuration(durationMs)}`
+  process.stdout.write(report(title, result))
+  if (json !== undefined) write(json, line)
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    throw new LoadError(`The result cannot be written to ${file}: ${(error as Error).message}.`)
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof LoadError || error instanceof UsageError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED
+}

@@ -1,0 +1,4 @@
+/** A load that cannot be run as asked; the message is a whole sentence for the person who asked for it. */
+export class LoadError extends Error {
+  override name = 'LoadError'
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { exactly, LoadError, spawnLoad, startGenerator } from '../src/index.ts'
+import { noErrors } from '../src/result.ts'
+import { answer, serve } from './raw-server.ts'
+
+const settings = { path: '/', connections: 4, durationMs: 50 }
+
+test('one process serves several loads, one after the other', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  const generator = await startGenerator({ cpu: 0 })
+  let requests = 0
+  for (let slice = 0; slice < 3; slice++) {
+    const expect = { body: exactly('hi'), checkEvery: 1 }
+    const result = await generator.run({ ...settings, target: server.target, expect })
+    assert.deepEqual(result.errors, noErrors())
+    assert.equal(result.checked, result.requests)
+    requests += result.requests
+  }
+  assert.equal(requests, server.requests)
+  const first = generator.run({ ...settings, target: server.target })
+  await assert.rejects(generator.run({ ...settings, target: server.target }), LoadError)
+  await first
+  await generator.stop()
+  await generator.stop()
+  assert.throws(() => process.kill(generator.pid, 0))
+})
+
+test('its refusals arrive as sentences, and it goes on', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  const generator = await startGenerator()
+  await assert.rejects(
+    generator.run({ ...settings, target: server.target, connections: 0 }),
+    /^LoadError: connections is 0, but must be/,
+  )
+  assert.ok((await generator.run({ ...settings, target: server.target })).requests > 0)
+  await generator.stop()
+})
+
+test('a load in it can be aborted, and keeps what was measured', async () => {
+  const stop = new AbortController()
+  await using server = await serve((socket, n) => {
+    socket.write(answer('hi'))
+    if (n === 100) stop.abort()
+  })
+  const load = { ...settings, target: server.target, durationMs: 60_000, signal: stop.signal }
+  const result = await spawnLoad(load)
+  assert.ok(result.requests > 0)
+})
+
+test('a load whose process dies is rejected with a sentence', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await using server = await serve((socket) => {
+    socket.write(answer('hi'))
+    resolve()
+  })
+  const generator = await startGenerator()
+  const load = generator.run({ ...settings, target: server.target, durationMs: 60_000 })
+  void promise.then(() => process.kill(generator.pid, 'SIGKILL'))
+  await assert.rejects(load, /^LoadError: The generator process \d+ has ended \(signal SIGKILL\)\.$/)
+  await assert.rejects(generator.run({ ...settings, target: server.target }), /has ended \(signal SIGKILL\)/)
+  await generator.stop()
+})
+
+test('a core that does not exist is a sentence', { skip: process.platform !== 'linux' }, async () => {
+  await assert.rejects(
+    startGenerator({ cpu: 4096 }),
+    /^LoadError: The generator process \d+ has ended \(exit code 1\): taskset/,
+  )
+})
+
+test('the process ends with its parent, even in the middle of a load', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  const parent = `
+    import { startGenerator } from ${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)}
+    const generator = await startGenerator()
+    generator.run({ target: { host: '127.0.0.1', port: ${server.port} }, path: '/', connections: 4, durationMs: 60_000 })
+    console.log(generator.pid)`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', parent], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [pid] = await once(child.stdout, 'data')
+  while (server.requests === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  child.kill('SIGKILL')
+  while (isAlive(Number(pid))) await new Promise((resolve) => setTimeout(resolve, 5))
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

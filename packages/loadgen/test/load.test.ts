@@ -1,0 +1,391 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import {
+  type ErrorCounts,
+  exactly,
+  LoadError,
+  type LoadOptions,
+  type LoadResult,
+  type Progress,
+  runLoad,
+  sumErrors,
+} from '../src/index.ts'
+import { noErrors } from '../src/result.ts'
+import { answer, closedPort, type Handler, RawServer, serve } from './raw-server.ts'
+
+type Settings = Partial<Omit<LoadOptions, 'target'>>
+
+function run(server: RawServer, settings: Settings = {}): Promise<LoadResult> {
+  return runLoad({ target: server.target, path: '/', connections: 8, durationMs: 150, ...settings })
+}
+
+async function against(
+  handler: Handler,
+  settings: Settings = {},
+): Promise<{ server: RawServer; result: LoadResult }> {
+  await using server = await serve(handler)
+  return { server, result: await run(server, settings) }
+}
+
+function errors(counts: Partial<ErrorCounts>): ErrorCounts {
+  return { ...noErrors(), ...counts }
+}
+
+/** The most attempts of one connection with a back-off of 10 ms; Node's timers may fire up to 1 ms early. */
+function attempts({ seconds }: LoadResult): number {
+  return (seconds * 1000) / 9 + 2
+}
+
+test('every request that the server read is reported, none more', async () => {
+  const { server, result } = await against((socket) => socket.write(answer('hi')))
+  assert.equal(result.requests, server.requests)
+  assert.equal(server.connections, 8)
+  assert.deepEqual(result.errors, noErrors())
+  assert.deepEqual(result.statuses, { 200: server.requests })
+  assert.equal(result.bytes, server.requests * answer('hi').length)
+  assert.equal(result.rate, result.requests / result.seconds)
+  assert.ok(result.seconds >= 0.149, `${result.seconds} s`)
+  assert.ok(result.cpu.seconds > 0 && result.cpu.utilisation > 0 && result.cpu.utilisation <= 1)
+  const { min, p50, p90, p99, p999, max, mean } = result.latency
+  assert.ok(min > 0 && min <= p50 && p50 <= p90 && p90 <= p99 && p99 <= p999 && p999 <= max)
+  assert.ok(mean >= min && mean <= max)
+})
+
+test('a node:http server, with content-length and with chunks', async () => {
+  for (const chunked of [false, true]) {
+    let requests = 0
+    await using server = createServer((request, response) => {
+      requests++
+      assert.equal(request.headers['x-test'], 'yes')
+      if (chunked) response.write('hel')
+      response.end(chunked ? 'lo' : 'hello')
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const result = await runLoad({
+      target: { host: '127.0.0.1', port },
+      path: '/a?b=c',
+      headers: { 'x-test': 'yes' },
+      connections: 3,
+      durationMs: 100,
+      expect: { body: exactly('hello'), checkEvery: 1 },
+    })
+    assert.equal(result.requests, requests)
+    assert.equal(result.checked, requests)
+    assert.deepEqual(result.errors, noErrors())
+  }
+})
+
+test('the request is the same bytes each time, and says what was asked for', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  await using seen = createServer((request, response) => {
+    resolve(`${request.method} ${request.url} ${request.rawHeaders.join(' ')}`)
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(seen, 'listening')
+  const { port } = seen.address() as AddressInfo
+  const target = { host: '127.0.0.1', port }
+  await runLoad({
+    target,
+    path: '/x',
+    method: 'POST',
+    headers: { Accept: '*/*' },
+    connections: 1,
+    durationMs: 20,
+  })
+  assert.equal(await promise, `POST /x host 127.0.0.1:${port} content-length 0 Accept */*`)
+})
+
+test('warm-up is load that is not counted', async () => {
+  const { server, result } = await against((socket, n) => socket.write(answer(n < 20 ? 'bad' : 'good')), {
+    warmupMs: 150,
+    expect: { body: { length: 4 } },
+  })
+  assert.ok(server.requests > result.requests, `${server.requests} of ${result.requests}`)
+  assert.ok(result.requests > 0)
+  assert.deepEqual(result.errors, noErrors())
+})
+
+test('answers in pieces and in one write with another status before it', async () => {
+  const text = answer('hello', { headers: 'date: now\r\n' })
+  const { server, result } = await against(
+    (socket, n) => {
+      const at = 1 + (n % (text.length - 1))
+      socket.write(`HTTP/1.1 103 Early Hints\r\n\r\n${text.slice(0, at)}`)
+      setImmediate(() => socket.write(text.slice(at)))
+    },
+    { expect: { body: exactly('hello'), checkEvery: 2 } },
+  )
+  assert.equal(result.requests, server.requests)
+  assert.ok(result.checked > 0 && result.checked < result.requests)
+  assert.deepEqual(result.errors, noErrors())
+})
+
+test('HEAD, 204 and 304 have no body', async () => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n'
+  for (const [method, status, text] of [
+    ['HEAD', 200, head],
+    ['GET', 204, 'HTTP/1.1 204 No Content\r\n\r\n'],
+    ['GET', 304, 'HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n'],
+  ] as const) {
+    const { server, result } = await against((socket) => socket.write(text), {
+      method,
+      durationMs: 50,
+      expect: { status },
+    })
+    assert.equal(result.requests, server.requests)
+    assert.deepEqual(result.errors, noErrors())
+  }
+})
+
+test('a server that says it closes, and closes: no error', async () => {
+  for (const text of [
+    answer('hi', { headers: 'connection: close\r\n' }),
+    'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhi',
+    'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nhi',
+  ]) {
+    const { server, result } = await against((socket) => socket.end(text), {
+      expect: { body: exactly('hi'), checkEvery: 1 },
+    })
+    assert.equal(result.requests, server.requests)
+    assert.ok(server.connections >= result.requests, 'one connection per request')
+    assert.deepEqual(result.errors, noErrors())
+  }
+})
+
+test('a request that asks to close expects to be closed', async () => {
+  const { server, result } = await against((socket) => socket.end(answer('hi')), {
+    headers: { Connection: 'close' },
+  })
+  assert.equal(result.requests, server.requests)
+  assert.deepEqual(result.errors, noErrors())
+})
+
+test('a server that closes without saying so loses requests: reset', async () => {
+  const { result } = await against((socket) => socket.end(answer('hi')))
+  assert.ok(result.requests > 8, 'it goes on')
+  assert.deepEqual(result.errors, errors({ reset: result.errors.reset }))
+  assert.ok(result.errors.reset > 0)
+})
+
+test('an early close and a reset in mid-answer', async () => {
+  const half = answer('hello').slice(0, -2)
+  for (const handler of [
+    (socket) => socket.end(half),
+    (socket) => socket.write(half, () => socket.resetAndDestroy()),
+    (socket) => socket.resetAndDestroy(),
+  ] satisfies Handler[]) {
+    const { server, result } = await against(handler)
+    assert.equal(result.requests, 0)
+    assert.deepEqual(result.errors, errors({ reset: server.requests }))
+    assert.ok(server.requests <= 8 * attempts(result), `${server.requests} requests: it does not spin`)
+  }
+})
+
+test('another status of the same length is counted exactly', async () => {
+  const good = answer('hi')
+  const bad = answer('no', { status: '500 No' })
+  assert.equal(good.length, bad.length)
+  const all = await against((socket) => socket.write(bad))
+  assert.deepEqual(all.result.errors, errors({ status: all.server.requests }))
+  assert.deepEqual(all.result.statuses, { 500: all.server.requests })
+  const { server, result } = await against((socket, n) => socket.write(n % 2 === 0 ? good : bad))
+  assert.deepEqual(result.statuses, {
+    200: Math.ceil(server.requests / 2),
+    500: Math.floor(server.requests / 2),
+  })
+  assert.deepEqual(result.errors, errors({ status: Math.floor(server.requests / 2) }))
+})
+
+test('another length is noticed in every answer, sampled or not', async () => {
+  const { server, result } = await against(
+    (socket, n) => socket.write(answer(n === 12 ? 'hellO!' : 'hello')),
+    {
+      expect: { body: exactly('hello'), checkEvery: 1_000_000 },
+    },
+  )
+  assert.ok(server.requests > 12)
+  assert.deepEqual(result.errors, errors({ body: 1 }))
+})
+
+test('a wrong body of the same length is found by the samples', async () => {
+  const wrong = await against((socket, n) => socket.write(answer(n % 2 === 0 ? 'right' : 'wrong')), {
+    connections: 1,
+    expect: { body: exactly('right'), checkEvery: 4 },
+  })
+  assert.ok(wrong.result.errors.body > 0, 'a period of two does not hide from a distance of four')
+  assert.ok(wrong.result.errors.body <= wrong.result.checked)
+  const { server, result } = await against(
+    (socket, n) => socket.write(answer(n % 3 === 0 ? 'right' : 'wrong')),
+    {
+      connections: 1,
+      expect: { body: { includes: ['ight'], length: 5 }, checkEvery: 1 },
+    },
+  )
+  assert.equal(result.checked, server.requests)
+  assert.deepEqual(result.errors, errors({ body: server.requests - Math.ceil(server.requests / 3) }))
+})
+
+test('more bytes than announced, and no HTTP at all: parse', async () => {
+  for (const text of [`${answer('hi')}!`, answer('hi') + answer('hi'), 'SSH-2.0-OpenSSH\r\n']) {
+    const { server, result } = await against((socket) => socket.write(text))
+    assert.equal(result.requests, 0)
+    assert.deepEqual(result.errors, errors({ parse: server.requests }))
+  }
+})
+
+test('a server that never answers: timeout', async () => {
+  const { server, result } = await against(() => {}, { timeoutMs: 60 })
+  assert.equal(result.requests, 0)
+  assert.deepEqual(result.errors, errors({ timeout: server.requests }))
+  assert.ok(server.requests >= 8)
+  assert.equal(result.rate, 0)
+  assert.deepEqual(result.latency, { mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0, min: 0 })
+})
+
+test('answers in flight at the end are waited for', async () => {
+  const { server, result } = await against((socket) => setTimeout(() => socket.write(answer('hi')), 100), {
+    durationMs: 50,
+  })
+  assert.equal(server.requests, 8)
+  assert.equal(result.requests, 8)
+  assert.ok(result.seconds >= 0.098, `${result.seconds} s: until the last answer`)
+})
+
+test('latency is never below a constant delay', async () => {
+  const { result } = await against((socket) => setTimeout(() => socket.write(answer('hi')), 20), {
+    durationMs: 200,
+  })
+  assert.ok(result.requests > 0)
+  // Node's timers count whole milliseconds of the loop's clock, so one may fire up to one early.
+  assert.ok(result.latency.min >= 19 && result.latency.p50 >= 19, JSON.stringify(result.latency))
+})
+
+test('nobody listening: connect, and it does not spin', async () => {
+  const target = { host: '127.0.0.1', port: await closedPort() }
+  const result = await runLoad({ target, path: '/', connections: 4, durationMs: 100 })
+  assert.equal(result.requests, 0)
+  assert.deepEqual(result.errors, errors({ connect: result.errors.connect }))
+  assert.ok(
+    result.errors.connect >= 4 && result.errors.connect <= 4 * attempts(result),
+    `${result.errors.connect} attempts`,
+  )
+})
+
+test('a server that goes away is missed until the end, and found when it is back', async () => {
+  const server = await serve((socket) => socket.write(answer('hi')))
+  const { port, target } = server
+  const running = runLoad({ target, path: '/', connections: 4, durationMs: 400 })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await server[Symbol.asyncDispose]()
+  const before = server.requests
+  await using back = createServer((_request, response) => response.end('hi'))
+  back.listen(port, '127.0.0.1')
+  const result = await running
+  assert.ok(result.requests > before, 'answers of the second server')
+  assert.ok(result.errors.reset + result.errors.connect > 0)
+  assert.equal(sumErrors(result.errors), result.errors.reset + result.errors.connect)
+})
+
+test('a unix socket', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'loadgen-'))
+  const socketPath = join(directory, 'server.sock')
+  await using server = await new RawServer((socket) => socket.write(answer('hi'))).listen(socketPath)
+  const result = await runLoad({ target: { socketPath }, path: '/', connections: 4, durationMs: 50 })
+  assert.equal(result.requests, server.requests)
+  assert.deepEqual(result.errors, noErrors())
+  await rm(directory, { recursive: true })
+})
+
+test('an abort keeps what was measured', async () => {
+  const stop = new AbortController()
+  await using server = await serve((socket, n) => {
+    socket.write(answer('hi'))
+    if (n === 200) stop.abort()
+  })
+  const result = await run(server, { durationMs: 60_000, signal: stop.signal })
+  assert.ok(result.requests > 0 && result.requests <= server.requests)
+  assert.ok(result.rate > 0)
+  assert.deepEqual(result.errors, noErrors())
+  const none = await run(server, { signal: AbortSignal.abort() })
+  assert.equal(none.requests, 0)
+})
+
+test('progress is told, and whether it is the warm-up', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  for (const [warmupMs, durationMs] of [
+    [60_000, 1],
+    [0, 60_000],
+  ] as const) {
+    const stop = new AbortController()
+    const onProgress = ({ warmingUp, done, errors }: Progress) => {
+      assert.equal(warmingUp, warmupMs > 0)
+      assert.ok(done > 0 && done < 1)
+      assert.equal(errors, 0)
+      stop.abort()
+    }
+    await run(server, { warmupMs, durationMs, onProgress, signal: stop.signal })
+  }
+})
+
+test('names are resolved, and other machines refused', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  const { port } = server
+  const settings = { path: '/', connections: 1, durationMs: 20 }
+  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  const loopback = own
+    .filter(({ internal, family }) => internal && family === 'IPv4')
+    .map(({ address }) => address)
+  for (const host of ['localhost', ...loopback]) {
+    assert.ok((await runLoad({ target: { host, port }, ...settings })).requests > 0, host)
+  }
+  for (const host of ['192.0.2.1', '2001:db8::1', 'nobody.invalid', '::ffff:192.0.2.1']) {
+    await assert.rejects(runLoad({ target: { host, port }, ...settings }), LoadError, host)
+  }
+})
+
+test('options that cannot be used are refused with a sentence', async () => {
+  const plan: LoadOptions = {
+    target: { host: '127.0.0.1', port: 1 },
+    path: '/',
+    connections: 1,
+    durationMs: 10,
+  }
+  const wrong: Partial<LoadOptions>[] = [
+    { connections: 0 },
+    { connections: 1.5 },
+    { durationMs: 0 },
+    { durationMs: Number.NaN },
+    { warmupMs: -1 },
+    { timeoutMs: 0 },
+    { target: { host: '127.0.0.1', port: 65_536 } },
+    { target: { socketPath: '' } },
+    { path: 'x' },
+    { path: '/ HTTP/1.1\r\nx: y' },
+    { path: '/é' },
+    { method: 'GET /' },
+    { headers: { 'a b': 'c' } },
+    { headers: { a: 'b\r\nc: d' } },
+    { headers: { 'content-length': '5' } },
+    { headers: { 'transfer-encoding': 'chunked' } },
+    { expect: { status: 42 } },
+    { expect: { checkEvery: 0 } },
+    { expect: { body: { length: -1 } } },
+    { expect: { body: { sha256: 'x' } } },
+    { expect: { body: { ...exactly('hi'), length: 3 } } },
+    { method: 'HEAD', expect: { body: exactly('hi') } },
+  ]
+  for (const options of wrong) {
+    await assert.rejects(runLoad({ ...plan, ...options }), (error) => {
+      assert.ok(error instanceof LoadError, String(error))
+      assert.match(error.message, /^[^\n]+\.$/)
+      return true
+    })
+  }
+})

@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+
+/** What to do with the n-th request of the server, counted from 0. */
+export type Handler = (socket: Socket, n: number) => void
+
+/** A server below HTTP, for answers that no HTTP server would give. */
+export class RawServer implements AsyncDisposable {
+  /** Requests read so far. */
+  requests = 0
+  connections = 0
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+
+  constructor(handler: Handler) {
+    this.#server = createServer({ noDelay: true }, (socket) => {
+      this.connections++
+      this.#sockets.add(socket)
+      let text = ''
+      socket.on('error', () => {})
+      socket.on('data', (data) => {
+        text += data.toString('latin1')
+        for (let end = text.indexOf('\r\n\r\n'); end >= 0; end = text.indexOf('\r\n\r\n')) {
+          text = text.slice(end + 4)
+          handler(socket, this.requests++)
+        }
+      })
+    })
+  }
+
+  /** @param path of a unix socket; without, any free TCP port */
+  async listen(path?: string): Promise<this> {
+    this.#server.listen(path === undefined ? { port: 0, host: '127.0.0.1' } : { path })
+    await once(this.#server, 'listening')
+    return this
+  }
+
+  get port(): number {
+    const address = this.#server.address()
+    if (address === null || typeof address === 'string') throw new Error('not a TCP server')
+    return address.port
+  }
+
+  get target(): { host: string; port: number } {
+    return { host: '127.0.0.1', port: this.port }
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+}
+
+export function serve(handler: Handler): Promise<RawServer> {
+  return new RawServer(handler).listen()
+}
+
+/** An answer with a content-length. */
+export function answer(body: string, { status = '200 OK', headers = '' } = {}): string {
+  return `HTTP/1.1 ${status}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+}
+
+/** A TCP port that nobody listens on. */
+export async function closedPort(): Promise<number> {
+  const server = await serve(() => {})
+  const { port } = server
+  await server[Symbol.asyncDispose]()
+  return port
+}

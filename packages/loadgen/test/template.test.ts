@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AnswerParser, ParseError } from '../src/parser.ts'
+import { AnswerTemplate } from '../src/template.ts'
+import { seeded } from './random.ts'
+
+const BUFFER = Buffer.allocUnsafeSlow(4096)
+const WORDS = new Int32Array(BUFFER.buffer)
+
+const ANSWER = [
+  'HTTP/1.1 200 OK',
+  'date: Sat, 21 Nov 2026 03:52:07 GMT',
+  'x-request-id: 123e4567-e89b-12d3-a456-426614174000',
+  'Content-Length: 12',
+  'connection: keep-alive',
+  '',
+  'Hello World!',
+].join('\r\n')
+
+function place(text: string): number {
+  return BUFFER.write(text, 'latin1')
+}
+
+function learn(text: string, method = 'GET'): AnswerTemplate {
+  const length = place(text)
+  const parser = new AnswerParser(method)
+  parser.parse(BUFFER, 0, length)
+  const template = new AnswerTemplate()
+  template.miss(BUFFER, length, parser)
+  return template
+}
+
+function matches(template: AnswerTemplate, text: string): boolean {
+  return template.matches(WORDS, place(text))
+}
+
+test('an answer that differs in skipped values and in the body matches', () => {
+  const template = learn(ANSWER)
+  assert.deepEqual(template.answer, { status: 200, bodyLength: 12 })
+  assert.ok(matches(template, ANSWER))
+  assert.ok(
+    matches(template, ANSWER.replace('52:07', '53:18').replace('123e', 'ffff').replace('Hello', 'Adieu')),
+  )
+  assert.ok(matches(template, ANSWER.replace('Hello', '\r\n\0\r\n')), 'any byte may stand in a body')
+})
+
+test('an answer that differs in anything else does not', () => {
+  const template = learn(ANSWER)
+  const others = {
+    status: ANSWER.replace('200', '500'),
+    version: ANSWER.replace('1.1', '1.0'),
+    length: ANSWER.replace('12\r', '11\r'),
+    connection: ANSWER.replace('keep-alive', 'close     '),
+    name: ANSWER.replace('date', 'dote'),
+    'a line inside a value': ANSWER.replace('123e4567-e89b-12d3-', '\r\nconnection: close'),
+    'a control character': ANSWER.replace('123e', '123\0'),
+    'a byte more': `${ANSWER}!`,
+    'a byte less': ANSWER.slice(0, -1),
+  }
+  for (const [what, text] of Object.entries(others)) assert.equal(matches(template, text), false, what)
+})
+
+test('whatever matches, the parser reads alike', () => {
+  const random = seeded(7)
+  const template = learn(ANSWER)
+  let matched = 0
+  for (let round = 0; round < 20_000; round++) {
+    const length = place(ANSWER)
+    for (let change = 0; change < 3; change++)
+      BUFFER[Math.floor(random() * length)] = Math.floor(random() * 256)
+    if (!template.matches(WORDS, length)) continue
+    matched++
+    const parser = new AnswerParser()
+    assert.equal(parser.parse(BUFFER, 0, length), length)
+    assert.deepEqual([parser.complete, parser.reusable], [true, true])
+    assert.deepEqual({ status: parser.status, bodyLength: parser.bodyLength }, template.answer)
+  }
+  assert.ok(matched > 100, `${matched} of the changed answers matched`)
+})
+
+test('the other way round: what the parser refuses never matches', () => {
+  const template = learn(ANSWER)
+  for (let at = 0; at < ANSWER.length - 12; at++) {
+    for (let byte = 0; byte < 256; byte++) {
+      const length = place(ANSWER)
+      BUFFER[at] = byte
+      if (template.matches(WORDS, length))
+        assert.doesNotThrow(() => new AnswerParser().parse(BUFFER, 0, length), ParseError)
+    }
+  }
+})
+
+test('answers in chunks or before a close are not learnt', () => {
+  const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n'
+  const closing = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\na'
+  for (const text of [chunked, closing]) assert.equal(matches(learn(text), text), false)
+})
+
+test('answers without a body are learnt, with a colon in the reason too', () => {
+  const none = 'HTTP/1.1 204 a:b\r\n\r\n'
+  assert.ok(matches(learn(none), none))
+  assert.equal(matches(learn(none), none.replace('a:b', 'a:c')), false)
+  const head = ANSWER.slice(0, -12)
+  assert.ok(matches(learn(head, 'HEAD'), head))
+})
+
+test('a changed shape is learnt after a few misses', () => {
+  const template = learn(ANSWER)
+  const other = ANSWER.replace('200', '404')
+  let misses = 0
+  while (!matches(template, other)) {
+    const parser = new AnswerParser()
+    template.miss(BUFFER, parser.parse(BUFFER, 0, place(other)), parser)
+    assert.ok(++misses < 10)
+  }
+  assert.equal(template.answer.status, 404)
+})
