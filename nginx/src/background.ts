@@ -1,0 +1,140 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Binary, containerName } from './binary.ts'
+import { cacheDirectory } from './cache.ts'
+import { containerPid } from './docker.ts'
+import type { Nginx } from './find.ts'
+import type { Front } from './front.ts'
+import { leave, readErrors } from './launch.ts'
+import {
+  containerMaster,
+  endOrphans,
+  type Master,
+  nativeMaster,
+  refusal,
+  reloadMaster,
+  stopMaster,
+} from './master.ts'
+import { createPlace, type Plan, planFronts, removePlace } from './plan.ts'
+import { isMasterOf, isRunning } from './processes.ts'
+import { awaitAnswers } from './ready.ts'
+
+/** What is remembered about the NGINX that was left running. */
+export interface State {
+  readonly pid: number
+  /** The container's name; undefined for a native NGINX. */
+  readonly container: string | undefined
+  readonly binary: Binary
+  readonly keepaliveMinTimeout: boolean
+  /** `Nginx.describe()`. */
+  readonly description: string
+  readonly dir: string
+  readonly front: Front
+  readonly workers: number
+}
+
+/** Where the one background NGINX of a user has its files: $XDG_RUNTIME_DIR, which ends with the session, else the cache. */
+export function stateDirectory(env: NodeJS.ProcessEnv = process.env): string {
+  const runtime = env.XDG_RUNTIME_DIR
+  return runtime ? join(runtime, 'startgrid', 'nginx') : join(cacheDirectory(env), 'run', 'nginx')
+}
+
+/** The background NGINX, if it runs. What a crash or a reboot left behind is removed. */
+export async function readState(directory: string): Promise<State | undefined> {
+  const text = await readFile(join(directory, 'state.json'), 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  const state = parseState(text)
+  if (state !== undefined && isMasterOf(state.pid, state.dir)) return state
+  if (state?.container === undefined) endOrphans(state?.pid ?? 0)
+  await rm(directory, { recursive: true, force: true })
+  return undefined
+}
+
+function parseState(text: string): State | undefined {
+  try {
+    return JSON.parse(text) as State
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Starts an NGINX that outlives this process and waits until it serves.
+ * @throws {Error} one sentence, as `startNginx`
+ */
+export async function startBackground(
+  nginx: Nginx,
+  front: Front,
+  workers: number,
+  directory: string,
+): Promise<State> {
+  await mkdir(directory, { recursive: true })
+  const place = await createPlace(join(directory, 'instance'))
+  try {
+    const plan = await planFronts(nginx, [front], { dir: place.dir, workers }, accessLog(place.dir))
+    const settled = { ...front, listen: plan.addresses[0] ?? front.listen }
+    const { pid, container } = await launch(nginx, plan)
+    const { binary, keepaliveMinTimeout } = nginx
+    const description = nginx.describe()
+    const about = { binary, keepaliveMinTimeout, description, dir: place.dir, front: settled, workers }
+    const state: State = { pid, container, ...about }
+    await writeState(directory, state)
+    return state
+  } catch (error) {
+    await removePlace(place)
+    throw error
+  }
+}
+
+async function launch(nginx: Nginx, plan: Plan): Promise<{ pid: number; container: string | undefined }> {
+  const { dir } = plan.place
+  await writeFile(join(dir, 'nginx.conf'), plan.render())
+  const name = containerName()
+  const left = await leave({ binary: nginx.binary, dir, name, mounts: plan.mounts, cpus: undefined })
+  const pid = left ?? (await containerPid(name)) ?? 0
+  try {
+    await awaitAnswers(plan, () => isRunning(pid))
+  } catch (error) {
+    if (isRunning(pid)) process.kill(pid, 'SIGTERM')
+    const log = readErrors(dir)
+    throw log === '' ? error : new Error(refusal(log))
+  }
+  return { pid, container: left === undefined ? name : undefined }
+}
+
+/** Puts the configuration files as they are now, or another number of workers, into use without dropping a request. */
+export async function reloadBackground(state: State, workers: number, directory: string): Promise<State> {
+  const place = { dir: state.dir, workers }
+  const plan = await planFronts(state, [state.front], place, accessLog(state.dir), [state.front.listen])
+  const size = readErrors(state.dir).length
+  await reloadMaster(await masterOf(state), plan.render(), workers, () => readErrors(state.dir).slice(size))
+  await awaitAnswers(plan, () => isRunning(state.pid))
+  const next = { ...state, workers }
+  await writeState(directory, next)
+  return next
+}
+
+/** Ends it. @returns whether everything in flight was answered within ten seconds */
+export async function stopBackground(state: State, directory: string): Promise<boolean> {
+  const drained = await stopMaster(await masterOf(state), 10_000)
+  await rm(directory, { recursive: true, force: true })
+  return drained
+}
+
+async function masterOf(state: State): Promise<Master> {
+  if (state.container === undefined) return nativeMaster(state.pid, state.dir, state.binary)
+  const master = await containerMaster(state.container, state.dir)
+  if (master === undefined) throw new Error('The container of this NGINX has ended; start it again.')
+  return master
+}
+
+/** Written beside and renamed: a command that runs meanwhile reads the old state or the new one. */
+async function writeState(directory: string, state: State): Promise<void> {
+  const file = join(directory, 'state.json')
+  await writeFile(`${file}.next`, `${JSON.stringify(state, undefined, 2)}\n`)
+  await rename(`${file}.next`, file)
+}
+
+function accessLog(dir: string): string {
+  return `${join(dir, 'access.log')} startgrid if=$logged`
+}

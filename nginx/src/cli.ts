@@ -1,0 +1,217 @@
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { formatAddress, formatUpstream, parseAddress, parseUpstream, type Upstream } from './address.ts'
+import {
+  readState,
+  reloadBackground,
+  type State,
+  startBackground,
+  stateDirectory,
+  stopBackground,
+} from './background.ts'
+import { requireNginx } from './find.ts'
+import { checkFronts, type Front, TOPOLOGIES, type Topology } from './front.ts'
+import { workersOf } from './processes.ts'
+
+const HELP = `An NGINX in front of an app, in the background, without root and apart from the system's own.
+
+  pnpm nginx start      start it
+  pnpm nginx status     say whether it runs, and how
+  pnpm nginx reload     use the configuration files as they are now, without dropping a request
+  pnpm nginx workers N  run N worker processes, without dropping a request
+  pnpm nginx stop       answer what is in flight, then end
+
+Options of start:
+  --topology NAME     nginx (default), nginx-naive or nginx-socket
+  --listen ADDRESS    where it listens, default 127.0.0.1:8080; port 0 takes a free one
+  --upstream ADDRESS  the app: HOST:PORT, or the path of a unix socket; default 127.0.0.1:3000
+  --assets DIRECTORY  serve /assets/ from there instead of asking the app
+  --workers N         worker processes, default 1
+  --no-download       do not download an NGINX if none is installed
+
+STARTGRID_NGINX=path|docker|download|/path/of/nginx says which NGINX to use.
+
+Exit codes: 0 done, or nothing to do; 1 failed; 2 not understood; 3 status: it does not run.
+`
+
+/** A command line that makes no sense; exit code 2. */
+class Misuse extends Error {}
+
+const OPTIONS = {
+  topology: { type: 'string', default: 'nginx' },
+  listen: { type: 'string', default: '127.0.0.1:8080' },
+  upstream: { type: 'string', default: '127.0.0.1:3000' },
+  assets: { type: 'string' },
+  workers: { type: 'string', default: '1' },
+  'no-download': { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const
+
+type Values = ReturnType<typeof read>['values']
+
+function read(args: string[]) {
+  try {
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    // The rest of Node's message explains `--`, which no command here needs.
+    throw new Misuse(error instanceof Error ? error.message.replace(/\. .*$/s, '.') : String(error))
+  }
+}
+
+async function main(args: string[]): Promise<number> {
+  const { values, positionals } = read(args)
+  const [command, ...operands] = positionals
+  if (values.help || command === 'help') return say(HELP.trimEnd())
+  const directory = stateDirectory()
+  if (command === 'workers') return workers(operands, directory)
+  if (operands.length > 0) throw new Misuse(`${command} takes no ${operands[0]}.`)
+  if (command === 'start') return start(values, directory)
+  if (command === 'status') return status(directory)
+  if (command === 'reload') return reload(directory)
+  if (command === 'stop') return stop(directory)
+  const said = command === undefined ? 'Say what to do' : `There is no command ${JSON.stringify(command)}`
+  throw new Misuse(`${said}: start, status, reload, workers N or stop.`)
+}
+
+async function start(values: Values, directory: string): Promise<number> {
+  const front = readFront(values)
+  const count = readCount(values.workers)
+  const running = await readState(directory)
+  if (running !== undefined) return startAgain(running, front)
+  const nginx = await requireNginx({ download: !values['no-download'] })
+  const state = await startBackground(nginx, front, count, directory)
+  say(`Started ${summary(state)}`)
+  if (!(await listens(front.upstream))) {
+    say(
+      `Nothing listens on ${formatUpstream(front.upstream)} yet: requests are answered with 502 until it does.`,
+    )
+  }
+  return 0
+}
+
+/** The same front again is done already; another one would go unnoticed. */
+function startAgain(running: State, wanted: Front): number {
+  say(`NGINX is running already: ${summary(running)}`)
+  const { port } = wanted.listen
+  const asked = {
+    ...wanted,
+    listen: { ...wanted.listen, port: port === 0 ? running.front.listen.port : port },
+  }
+  if (JSON.stringify(asked) === JSON.stringify(running.front)) return 0
+  console.error('You asked for something else: stop it first with pnpm nginx stop.')
+  return 1
+}
+
+async function status(directory: string): Promise<number> {
+  const state = await readState(directory)
+  if (state === undefined) {
+    say('NGINX is not running.')
+    return 3
+  }
+  say(`NGINX is running: ${summary(state)}`)
+  const ids = workersOf(state.pid).map(({ pid }) => pid)
+  say(`Master process ${state.pid}, workers ${ids.join(', ')}; files and logs in ${state.dir}.`)
+  return 0
+}
+
+async function reload(directory: string): Promise<number> {
+  const state = await requireState(directory)
+  const next = await reloadBackground(state, state.workers, directory)
+  return say(`Reloaded: ${plural(next.workers)} with the configuration as it is now; no request was dropped.`)
+}
+
+async function workers(operands: readonly string[], directory: string): Promise<number> {
+  if (operands.length !== 1) throw new Misuse('Say how many: pnpm nginx workers N.')
+  const count = readCount(operands[0] ?? '')
+  const state = await requireState(directory)
+  const next = await reloadBackground(state, count, directory)
+  return say(
+    `NGINX serves with ${plural(next.workers)} now, before with ${state.workers}; no request was dropped.`,
+  )
+}
+
+async function stop(directory: string): Promise<number> {
+  const state = await readState(directory)
+  if (state === undefined) return say('NGINX is not running; there is nothing to stop.')
+  const drained = await stopBackground(state, directory)
+  const how = drained
+    ? 'everything in flight was answered'
+    : 'what was still in flight after 10 s was cut off'
+  return say(`Stopped NGINX on ${formatAddress(state.front.listen)}; ${how}.`)
+}
+
+async function requireState(directory: string): Promise<State> {
+  const state = await readState(directory)
+  if (state === undefined) throw new Error('NGINX is not running; start it with pnpm nginx start.')
+  return state
+}
+
+function readFront(values: Values): Front {
+  const topology = TOPOLOGIES.find((name) => name === values.topology)
+  if (topology === undefined) throw new Misuse(`--topology must be one of ${TOPOLOGIES.join(', ')}.`)
+  try {
+    const listen = parseAddress(values.listen)
+    const upstream = parseUpstream(values.upstream)
+    const serveAssets = readAssets(values.assets)
+    const front = { name: 'app', topology: topology as Topology, listen, upstream, ...serveAssets }
+    checkFronts([front])
+    return front
+  } catch (error) {
+    throw new Misuse(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function readAssets(directory: string | undefined): { serveAssets?: string } {
+  if (directory === undefined) return {}
+  // pnpm runs scripts in the package's directory; INIT_CWD is where the person is.
+  const path = resolve(process.env.INIT_CWD ?? '.', directory)
+  if (!existsSync(path))
+    throw new Error(`--assets ${directory} does not exist; build it first with pnpm build.`)
+  return { serveAssets: path }
+}
+
+function readCount(text: string): number {
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (count < 1 || count > 256) {
+    throw new Misuse(`${JSON.stringify(text)} is not a number of workers; give 1 to 256.`)
+  }
+  return count
+}
+
+function summary({ front, description, workers: count }: State): string {
+  const { topology, listen, upstream } = front
+  const route = `http://${formatAddress(listen)} to ${formatUpstream(upstream)}`
+  return `${description}: ${route}, topology ${topology}, ${plural(count)}.`
+}
+
+function plural(count: number): string {
+  return count === 1 ? '1 worker' : `${count} workers`
+}
+
+function listens(upstream: Upstream): Promise<boolean> {
+  const target = 'socketPath' in upstream ? { path: upstream.socketPath } : { ...upstream }
+  return new Promise((done) => {
+    const socket = connect({ ...target, timeout: 1_000 })
+    const settle = (answer: boolean) => {
+      socket.destroy()
+      done(answer)
+    }
+    socket.once('connect', () => settle(true))
+    for (const failure of ['error', 'timeout']) socket.once(failure, () => settle(false))
+  })
+}
+
+function say(text: string): 0 {
+  console.log(text)
+  return 0
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error))
+  if (error instanceof Misuse) console.error('See pnpm nginx --help.')
+  process.exitCode = error instanceof Misuse ? 2 : 1
+}

@@ -1,0 +1,241 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Address } from './address.ts'
+import { containerName } from './binary.ts'
+import { type Mount, signalContainer } from './docker.ts'
+import type { Nginx } from './find.ts'
+import type { Front } from './front.ts'
+import { hold, readErrors, release } from './launch.ts'
+import {
+  containerMaster,
+  endOrphans,
+  type Master,
+  nativeMaster,
+  refusal,
+  reloadMaster,
+  stopMaster,
+} from './master.ts'
+import { createPlace, type Plan, planConfig, planFronts, removePlace } from './plan.ts'
+import { isRunning, workersOf } from './processes.ts'
+import { awaitAnswers } from './ready.ts'
+import type { Place } from './render.ts'
+
+interface CommonOptions {
+  /** Worker processes, default 1. */
+  readonly workers?: number
+  /** CPUs to pin master and workers to, as `taskset` and Docker write a list: `0` or `0,2-3`. */
+  readonly cpus?: string
+  /** A directory for it to write in, made if absent. Default: a temporary one, removed when it has stopped. */
+  readonly dir?: string
+  /** `inherit`: errors, and the access log if it goes to `standardOutput(dir)`, come out of this process. */
+  readonly output?: 'capture' | 'inherit'
+}
+
+export interface FrontsOptions extends CommonOptions {
+  readonly fronts: readonly Front[]
+  /** An `access_log` value; default `off`. In it, `standardOutput(dir)` needs a `dir` of the caller's. */
+  readonly accessLog?: string
+}
+
+export interface ConfigOptions extends CommonOptions {
+  /** The whole configuration; `renderMain(place)` has the part before the `http` block. */
+  readonly config: (place: Place) => string
+  /** What the configuration listens on (TCP): the start is complete when all of them accept. */
+  readonly listen: readonly Address[]
+  /** Host paths that the configuration names; a container sees nothing else. */
+  readonly mounts?: readonly Mount[]
+  /** A path that answers quickly, whatever its status; the start is complete when it does. */
+  readonly probe?: string
+}
+
+export type StartOptions = FrontsOptions | ConfigOptions
+
+/** How an NGINX ended: `signal` is null unless it was killed. */
+export interface Ending {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A running NGINX that ends with this process. */
+export interface Instance {
+  readonly nginx: Nginx
+  readonly version: string
+  readonly dir: string
+  /** One per front, or `listen` of the raw configuration; the ports are the real ones. */
+  readonly addresses: readonly Address[]
+  /** Process ids on this machine: the master first, then the workers, leaving ones included. */
+  pids(): number[]
+  /** Its error log; empty once it was stopped. */
+  errors(): string
+  /**
+   * Puts new fronts or a new configuration into use (default: the same again) without dropping a request.
+   * @throws {Error} one sentence; the old configuration stays in use
+   */
+  reload(next?: readonly Front[] | ((place: Place) => string)): Promise<void>
+  /** Changes the number of workers without dropping a request; returns when the new ones serve. */
+  workers(count: number): Promise<void>
+  /** Sends a signal to the master. */
+  signal(signal: NodeJS.Signals): Promise<void>
+  /**
+   * Answers what is in flight, then ends, and removes what it wrote. May be called again.
+   * @param deadlineMs milliseconds until the rest is cut off, default 10,000
+   */
+  stop(deadlineMs?: number): Promise<void>
+  /** Resolves when it has ended, for whatever reason. */
+  readonly exited: Promise<Ending>
+}
+
+/**
+ * Starts an NGINX in the foreground, without root, with everything it writes in one directory, and waits until it serves.
+ * It ends with this process, even if that is killed.
+ * @throws {Error} one sentence: a taken port, a configuration that NGINX refuses, no CPU pinning on this system
+ */
+export async function startNginx(nginx: Nginx, options: StartOptions): Promise<Instance> {
+  if (options.cpus !== undefined && process.platform !== 'linux') {
+    throw new Error('Pinning NGINX to a CPU works only on Linux; leave it out here.')
+  }
+  // A port that was free may be taken before NGINX has it; with port 0 another one will do.
+  for (let attempt = 1; ; attempt++) {
+    const place = await createPlace(options.dir)
+    try {
+      const plan = await planFor(nginx, options, place.dir)
+      return await startPlanned(nginx, options, plan, () => removePlace(place))
+    } catch (error) {
+      await removePlace(place)
+      if (!(error instanceof PortLost) || attempt === 5) throw error
+    }
+  }
+}
+
+/** A port chosen here was taken by someone else in the meantime. */
+class PortLost extends Error {}
+
+function planFor(nginx: Nginx, options: StartOptions, dir: string): Promise<Plan> {
+  const workers = options.workers ?? 1
+  if ('fronts' in options) return planFronts(nginx, options.fronts, { dir, workers }, options.accessLog)
+  return planConfig(options, { dir, workers })
+}
+
+async function startPlanned(
+  nginx: Nginx,
+  options: StartOptions,
+  plan: Plan,
+  clean: () => Promise<void>,
+): Promise<Instance> {
+  await writeFile(join(plan.place.dir, 'nginx.conf'), plan.render())
+  const name = containerName()
+  const launch = { binary: nginx.binary, dir: plan.place.dir, name, mounts: plan.mounts, cpus: options.cpus }
+  const child = hold(launch, options.output === 'inherit')
+  const errors = collectErrors(child, plan.place.dir)
+  const exited = watch(child)
+  const said = once(child, 'close').catch(() => undefined)
+  try {
+    await awaitAnswers(plan, () => isRunning(child.pid ?? 0))
+    const master = await masterOf(nginx, child, name, plan.place.dir)
+    return createInstance(nginx, plan, { child, master, exited, errors, clean })
+  } catch (error) {
+    await kill(nginx, child, name)
+    await exited
+    // Its last words may still be in the pipe.
+    await Promise.race([said, sleep(1_000, undefined, { ref: false })])
+    throw explain(error, errors(), plan)
+  }
+}
+
+async function masterOf(nginx: Nginx, child: ChildProcess, name: string, dir: string): Promise<Master> {
+  const master =
+    nginx.kind === 'docker'
+      ? await containerMaster(name, dir)
+      : nativeMaster(child.pid ?? 0, dir, nginx.binary)
+  if (master === undefined) throw new Error('The container ended as soon as it had started.')
+  return master
+}
+
+async function kill(nginx: Nginx, child: ChildProcess, name: string): Promise<void> {
+  if (nginx.kind === 'docker') await signalContainer(name, 'SIGKILL')
+  if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+}
+
+/** The reason from NGINX's own log if there is one, else what the wait says. */
+function explain(error: unknown, log: string, plan: Plan): Error {
+  if (!log.includes('[emerg]')) {
+    const line = log.trim().split('\n').at(-1) ?? ''
+    return line === '' && error instanceof Error ? error : new Error(`NGINX does not start: ${line}`)
+  }
+  const sentence = refusal(log)
+  return plan.chosePorts && /\(98|\(48/.test(log) ? new PortLost(sentence) : new Error(sentence)
+}
+
+/** What NGINX has logged: from its file, or, with `inherit`, the last 64 KiB of standard error, which is passed on. */
+function collectErrors(child: ChildProcess, dir: string): () => string {
+  let text = ''
+  child.once('error', (error) => {
+    text += `${error.message}\n`
+  })
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    text = (text + chunk).slice(-65_536)
+    process.stderr.write(chunk)
+  })
+  return () => (child.stderr === null ? text + readErrors(dir) : text)
+}
+
+function watch(child: ChildProcess): Promise<Ending> {
+  return new Promise((resolve) => {
+    child.once('error', () => resolve({ code: 127, signal: null }))
+    child.once('exit', (code, signal) => {
+      release(child)
+      // No more than a look at the process list, unless someone killed the master.
+      if (signal !== null) endOrphans(child.pid ?? 0)
+      resolve({ code, signal })
+    })
+  })
+}
+
+interface Running {
+  readonly child: ChildProcess
+  readonly master: Master
+  readonly exited: Promise<Ending>
+  readonly errors: () => string
+  readonly clean: () => Promise<void>
+}
+
+function createInstance(nginx: Nginx, first: Plan, running: Running): Instance {
+  const { master, exited, errors, clean } = running
+  let plan = first
+  let stopping: Promise<void> | undefined
+
+  async function change(next: Plan): Promise<void> {
+    if (!isRunning(master.pid)) throw new Error('This NGINX has ended; start it again.')
+    await reloadMaster(master, next.render(), next.place.workers, errors)
+    await awaitAnswers(next, () => isRunning(master.pid))
+    plan = next
+  }
+
+  async function stop(deadlineMs: number): Promise<void> {
+    await stopMaster(master, deadlineMs)
+    await exited
+    await clean()
+  }
+
+  return {
+    nginx,
+    version: nginx.version,
+    dir: plan.place.dir,
+    get addresses() {
+      return plan.addresses
+    },
+    pids: () => (isRunning(master.pid) ? [master.pid, ...workersOf(master.pid).map(({ pid }) => pid)] : []),
+    errors,
+    reload: async (next) => change(next === undefined ? plan : await plan.replace(next)),
+    workers: async (count) => change(plan.withWorkers(count)),
+    signal: (signal) => master.signal(signal),
+    stop: (deadlineMs = 10_000) => {
+      stopping ??= stop(deadlineMs)
+      return stopping
+    },
+    exited,
+  }
+}

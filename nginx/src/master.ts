@@ -1,0 +1,129 @@
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Binary, onceCommand } from './binary.ts'
+import { type Outcome, run } from './command.ts'
+import { containerPid, signalContainer } from './docker.ts'
+import { isRunning, orphansOf, type Worker, workersOf } from './processes.ts'
+
+/** A running NGINX: its master process, on this machine or first in a container. */
+export interface Master {
+  /** On this machine, also for a container. */
+  readonly pid: number
+  /** Its directory, with nginx.conf. */
+  readonly dir: string
+  signal(signal: NodeJS.Signals): Promise<void>
+  /** `nginx -t` on a file in `dir`, where this NGINX sees it. */
+  test(config: string): Promise<Outcome>
+}
+
+export function nativeMaster(pid: number, dir: string, binary: Binary): Master {
+  return {
+    pid,
+    dir,
+    async signal(name) {
+      if (isRunning(pid)) process.kill(pid, name)
+    },
+    test: (config) => run(onceCommand(binary, ['-t', ...nginxArguments(dir, config)])),
+  }
+}
+
+/** @returns undefined if no such container runs */
+export async function containerMaster(name: string, dir: string): Promise<Master | undefined> {
+  const pid = await containerPid(name)
+  if (pid === undefined) return undefined
+  const exec = (config: string) => ['exec', name, 'nginx', '-t', ...nginxArguments(dir, config)]
+  return {
+    pid,
+    dir,
+    signal: (signal) => signalContainer(name, signal),
+    test: (config) => run({ file: 'docker', args: exec(config) }),
+  }
+}
+
+/** Arguments that keep NGINX inside `dir`. `-e`: the compiled-in error log may need root before the configuration is read. */
+export function nginxArguments(dir: string, config = 'nginx.conf'): string[] {
+  return ['-p', dir, '-c', join(dir, config), '-e', 'stderr']
+}
+
+/**
+ * Puts a configuration into use without dropping a request: the master starts new workers, and the old ones answer what
+ * they have before they end. Returns when only new workers take connections.
+ * @param workers how many the configuration asks for
+ * @param errors what the running NGINX has logged lately
+ * @throws {Error} one sentence, if NGINX refuses it; the old configuration then stays in use
+ */
+export async function reloadMaster(
+  master: Master,
+  config: string,
+  workers: number,
+  errors: () => string,
+): Promise<void> {
+  await writeFile(join(master.dir, 'next.conf'), config)
+  const { code, stderr } = await master.test('next.conf')
+  if (code !== 0) throw new Error(refusal(stderr))
+  await rename(join(master.dir, 'next.conf'), join(master.dir, 'nginx.conf'))
+  const before = new Set(workersOf(master.pid).map(({ pid }) => pid))
+  await master.signal('SIGHUP')
+  const deadline = Date.now() + 10_000
+  while (!taken(workersOf(master.pid), before, workers)) {
+    if (Date.now() > deadline) {
+      throw new Error(`NGINX kept its old configuration after 10 s. ${refusal(errors())}`)
+    }
+    await sleep(20)
+  }
+}
+
+function taken(now: readonly Worker[], before: ReadonlySet<number>, workers: number): boolean {
+  const serving = now.filter(({ leaving }) => !leaving)
+  return serving.length === workers && serving.every(({ pid }) => !before.has(pid))
+}
+
+/**
+ * Ends an NGINX: no new connections, answers what is in flight, then goes (SIGQUIT). After the deadline the rest is cut off.
+ * @param deadlineMs milliseconds
+ * @returns whether it ended within the deadline
+ */
+export async function stopMaster(master: Master, deadlineMs: number): Promise<boolean> {
+  await master.signal('SIGQUIT')
+  if (await ended(master, deadlineMs)) return true
+  await master.signal('SIGTERM')
+  if (await ended(master, 2_000)) return false
+  await master.signal('SIGKILL')
+  await ended(master, 2_000)
+  endOrphans(master.pid)
+  return false
+}
+
+/** Ends the workers that a killed master left behind: they would go on serving, and hold the port. */
+export function endOrphans(master: number): void {
+  for (const pid of orphansOf(master)) process.kill(pid, 'SIGTERM')
+}
+
+async function ended(master: Master, limitMs: number): Promise<boolean> {
+  const deadline = Date.now() + limitMs
+  while (isRunning(master.pid)) {
+    if (Date.now() > deadline) return false
+    await sleep(20)
+  }
+  return true
+}
+
+/** NGINX's last [emerg] line as a sentence for a person. */
+export function refusal(log: string): string {
+  const lines = log.split('\n').filter((line) => line.includes('[emerg]'))
+  // NGINX tries five times to bind, then sums up without the address.
+  const line = lines.find((text) => text.includes('bind()')) ?? lines.at(-1) ?? log.trim().split('\n').at(-1)
+  const reason = line?.replace(/^.*\[emerg\]\s*(?:\d+#\d+:\s*)?/, '').trim() ?? ''
+  const bind = /bind\(\) to (\S+) failed \((\d+): ([^)]*)\)/.exec(reason)
+  if (bind === null) return `NGINX refuses its configuration: ${reason || 'it gave no reason'}.`
+  const [, address = '', number, why = ''] = bind
+  return bindRefusal(address, { '98': 'EADDRINUSE', '48': 'EADDRINUSE', '13': 'EACCES' }[number ?? ''], why)
+}
+
+/** Why an address cannot be listened on, and what to do. */
+export function bindRefusal(address: string, code: string | undefined, why: string): string {
+  if (code === 'EADDRINUSE') return `Something else listens on ${address}: stop it, or choose another port.`
+  if (code === 'EACCES') return `Listening on ${address} is not allowed: choose a port from 1024.`
+  return `NGINX cannot listen on ${address} (${why}): choose another address.`
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Address, formatAddress } from './address.ts'
+
+interface Expected {
+  readonly place: { readonly dir: string }
+  readonly addresses: readonly Address[]
+  readonly probe: string | undefined
+}
+
+const LIMIT_MS = 20_000
+
+/**
+ * Waits until NGINX has written its pid, which it does when it has bound every port, and answers on each of them.
+ * @param runs whether the process is still there
+ * @throws {Error} if it ended, or does not answer within 20 s
+ */
+export async function awaitAnswers(expected: Expected, runs: () => boolean): Promise<void> {
+  const deadline = Date.now() + LIMIT_MS
+  await until(() => Promise.resolve(hasPid(expected.place.dir)), 'has not started', runs, deadline)
+  for (const address of expected.addresses) {
+    const what = `does not answer on ${formatAddress(address)}`
+    await until(() => answers(address, expected.probe), what, runs, deadline)
+  }
+}
+
+async function until(
+  check: () => Promise<boolean>,
+  failure: string,
+  runs: () => boolean,
+  deadline: number,
+): Promise<void> {
+  while (!(await check())) {
+    if (!runs()) throw new Error('NGINX ended before it served; its error log has the reason.')
+    if (Date.now() > deadline) throw new Error(`NGINX ${failure} after ${LIMIT_MS / 1000} s; it was ended.`)
+    await sleep(10)
+  }
+}
+
+function hasPid(dir: string): boolean {
+  try {
+    return readFileSync(join(dir, 'nginx.pid'), 'utf8').trim() !== ''
+  } catch {
+    return false
+  }
+}
+
+/** Whether something answers: an HTTP response to `probe`, or without one an accepted connection. */
+function answers({ host, port }: Address, probe: string | undefined): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: reachable(host), port, timeout: 2_000 })
+    const settle = (answered: boolean) => {
+      socket.destroy()
+      resolve(answered)
+    }
+    socket.once('connect', () => {
+      if (probe === undefined) settle(true)
+      else socket.write(`GET ${probe} HTTP/1.0\r\nHost: startgrid\r\n\r\n`)
+    })
+    socket.once('data', () => settle(true))
+    for (const failure of ['timeout', 'error', 'close']) socket.once(failure, () => settle(false))
+  })
+}
+
+/** "Every address" is not one to connect to. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host === '::' ? '::1' : host
+}

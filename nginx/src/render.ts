@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { formatAddress, formatUpstream } from './address.ts'
+import { checkFronts, type Front, type Topology } from './front.ts'
+
+/** The directory of the configuration files; `startgrid` in their includes. */
+export const CONF = join(import.meta.dirname, '..', 'conf')
+
+/** What the main part of a configuration depends on. */
+export interface Place {
+  /** The instance's own directory: configuration, pid, temporary files. */
+  readonly dir: string
+  /** Worker processes. */
+  readonly workers: number
+}
+
+export interface RenderOptions extends Place {
+  readonly fronts: readonly Front[]
+  /** An `access_log` value such as `/tmp/access.log startgrid if=$logged`; default `off`. */
+  readonly accessLog?: string
+  /** Whether this NGINX knows `keepalive_min_timeout`. */
+  readonly keepaliveMinTimeout?: boolean
+}
+
+const TEMPLATES: Record<Topology, string> = {
+  nginx: 'keep-alive.conf.template',
+  'nginx-socket': 'keep-alive.conf.template',
+  'nginx-naive': 'new-connection.conf.template',
+}
+
+/**
+ * The whole configuration of one NGINX for its fronts.
+ * @throws {Error} if a front cannot work
+ */
+export function renderNginx(options: RenderOptions): string {
+  checkFronts(options.fronts)
+  const blocks = options.fronts.map((front) => renderFront(front, options.accessLog ?? 'off'))
+  return [
+    renderMain(options),
+    'http {',
+    indent(renderTemporaryPaths(options.dir)),
+    indent(readTemplate('00-http.conf.template')),
+    ...(options.keepaliveMinTimeout === true ? [indent('include startgrid/graceful-reload.conf;')] : []),
+    ...blocks.map(indent),
+    '}',
+    '',
+  ].join('\n')
+}
+
+/** Everything before the `http` block, for an NGINX without rights of its own that writes only in its directory. */
+export function renderMain({ dir, workers }: Place): string {
+  return [
+    '# In the foreground: whoever started this NGINX holds it.',
+    'daemon off;',
+    ...userLine(),
+    `worker_processes ${workers};`,
+    `pid "${join(dir, 'nginx.pid')}";`,
+    'error_log stderr warn;',
+    'events {',
+    '    # Both sides of every request count: 100 clients are 200 connections per front.',
+    '    worker_connections 4096;',
+    '}',
+    '',
+  ].join('\n')
+}
+
+/** For the `http` block: the compiled-in paths belong to root. */
+export function renderTemporaryPaths(dir: string): string {
+  return ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path "${join(dir, 'temporary', name)}";`)
+    .join('\n')
+}
+
+/**
+ * Fills in a template as the official image's envsubst does: `${NAME}` in capitals; NGINX's own `$variables` stay.
+ * @throws {Error} naming a placeholder without value
+ */
+export function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replaceAll(/\$\{([A-Z][A-Z0-9_]*)\}/g, (placeholder, name: string) => {
+    const value = values[name]
+    if (value === undefined) throw new Error(`The template has no value for ${placeholder}.`)
+    return value
+  })
+}
+
+function renderFront(front: Front, accessLog: string): string {
+  return fill(readTemplate(TEMPLATES[front.topology]), {
+    NAME: front.name,
+    LISTEN: formatAddress(front.listen),
+    UPSTREAM: formatUpstream(front.upstream),
+    ACCESS_LOG: accessLog,
+    ASSETS: front.serveAssets === undefined ? 'no-assets' : 'assets',
+    ASSETS_DIR: front.serveAssets ?? '',
+  })
+}
+
+function readTemplate(name: string): string {
+  return readFileSync(join(CONF, 'templates', name), 'utf8')
+}
+
+/**
+ * Started by root, NGINX would switch its workers to nobody or www-data, who cannot enter root's temporary directory or a
+ * checkout in /root. This NGINX is a tool of the person who starts it, so it keeps their rights, whoever they are.
+ */
+function userLine(): string[] {
+  if (process.getuid?.() !== 0) return []
+  const group = process.platform === 'linux' ? 'root' : 'wheel'
+  return [`user ${userInfo().username} ${group};`]
+}
+
+function indent(text: string): string {
+  return text.trimEnd().replaceAll(/^(?=.)/gm, '    ')
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { claimPort } from '../src/address.ts'
+import { candidates } from './support/nginxes.ts'
+import { request } from './support/raw.ts'
+import { type App, startApp } from './support/upstream.ts'
+
+interface Result {
+  code: number
+  out: string
+  err: string
+}
+
+for (const { choice, nginx, skip } of await candidates()) {
+  describe(`${choice}: ${nginx?.version ?? 'absent'}`, { skip }, () => {
+    let runtime: string
+    let app: App
+
+    before(async () => {
+      runtime = await mkdtemp(join(tmpdir(), 'startgrid-cli-'))
+      app = await startApp()
+    })
+    after(async () => {
+      await cli('stop')
+      await app.close()
+      await rm(runtime, { recursive: true, force: true })
+    })
+
+    function cli(...args: string[]): Promise<Result> {
+      const env = { ...process.env, XDG_RUNTIME_DIR: runtime, STARTGRID_NGINX: choice }
+      const script = join(import.meta.dirname, '..', 'src', 'cli.ts')
+      return new Promise((resolve) => {
+        execFile(process.execPath, [script, ...args], { env }, (error, out, err) =>
+          resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+        )
+      })
+    }
+
+    test('nothing runs', async () => {
+      const none = { code: 3, out: 'NGINX is not running.\n', err: '' }
+      assert.deepEqual(await cli('status'), none)
+      const stop = { code: 0, out: 'NGINX is not running; there is nothing to stop.\n', err: '' }
+      assert.deepEqual(await cli('stop'), stop)
+      const start = { code: 1, out: '', err: 'NGINX is not running; start it with pnpm nginx start.\n' }
+      assert.deepEqual(await cli('reload'), start)
+      assert.deepEqual(await cli('workers', '2'), start)
+    })
+
+    test('start, status, workers, reload, stop', async () => {
+      const listen = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
+      const where = ['--listen', `127.0.0.1:${listen.port}`, '--upstream', `127.0.0.1:${app.address.port}`]
+      const started = await cli('start', ...where, '--workers', '2')
+      assert.deepEqual([started.code, started.err], [0, ''])
+      const route = `http://127.0.0.1:${listen.port} to 127.0.0.1:${app.address.port}`
+      assert.equal(started.out, `Started ${nginx?.describe()}: ${route}, topology nginx, 2 workers.\n`)
+      assert.equal((await request(listen, '/json')).status, 200)
+
+      const again = await cli('start', ...where)
+      assert.deepEqual([again.code, again.err], [0, ''])
+      assert.match(again.out, /^NGINX is running already: /)
+      const other = await cli('start', '--topology', 'nginx-naive')
+      assert.equal(other.code, 1)
+      assert.equal(other.err, 'You asked for something else: stop it first with pnpm nginx stop.\n')
+
+      const three = 'NGINX serves with 3 workers now, before with 2; no request was dropped.\n'
+      assert.deepEqual(await cli('workers', '3'), { code: 0, out: three, err: '' })
+      assert.match(
+        (await cli('status')).out,
+        /3 workers\.\nMaster process \d+, workers \d+, \d+, \d+; files and /,
+      )
+      const reloaded = 'Reloaded: 3 workers with the configuration as it is now; no request was dropped.\n'
+      assert.deepEqual(await cli('reload'), { code: 0, out: reloaded, err: '' })
+      assert.equal((await request(listen, '/json')).status, 200)
+
+      const stopped = await cli('stop')
+      assert.equal(
+        stopped.out,
+        `Stopped NGINX on 127.0.0.1:${listen.port}; everything in flight was answered.\n`,
+      )
+      assert.equal((await cli('status')).code, 3)
+      await assert.rejects(request(listen, '/json'), { code: 'ECONNREFUSED' })
+    })
+
+    test('one that was killed is not running, and does not stand in the way', async () => {
+      const dead = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9']
+      const first = await cli('start', ...dead)
+      assert.match(first.out, /Nothing listens on 127\.0\.0\.1:9 yet: requests are answered with 502/)
+      const listen = /http:\/\/([\d.:]+) to/.exec(first.out)?.[1] ?? ''
+      const text = await readFile(join(runtime, 'startgrid', 'nginx', 'state.json'), 'utf8')
+      const { pid } = JSON.parse(text) as { pid: number }
+      process.kill(pid, 'SIGKILL')
+      while ((await cli('status')).code !== 3);
+      let second = await cli('start', '--listen', listen, '--upstream', '127.0.0.1:9')
+      // The workers that were left behind, or the container, take a moment to go.
+      while (second.code === 1 && second.err.startsWith('Something else listens')) {
+        second = await cli('start', '--listen', listen, '--upstream', '127.0.0.1:9')
+      }
+      assert.deepEqual([second.code, second.err], [0, ''])
+      await cli('stop')
+    })
+
+    test('what is not understood: exit code 2 and what is right', async () => {
+      for (const [args, message] of [
+        [[], 'Say what to do: start, status, reload, workers N or stop.'],
+        [['restart'], 'There is no command "restart": start, status, reload, workers N or stop.'],
+        [['workers'], 'Say how many: pnpm nginx workers N.'],
+        [['workers', 'many'], '"many" is not a number of workers; give 1 to 256.'],
+        [['start', '--topology', 'x'], '--topology must be one of nginx, nginx-naive, nginx-socket.'],
+        [['start', '--listen', 'x'], '"x" is not an address; write HOST:PORT, such as 127.0.0.1:8080.'],
+        [
+          ['start', '--topology', 'nginx-socket'],
+          'Front "app" cannot work: nginx-socket needs a unix socket.',
+        ],
+        [['start', '--fast'], "Unknown option '--fast'."],
+        [['stop', 'now'], 'stop takes no now.'],
+      ] as const) {
+        const result = await cli(...args)
+        assert.deepEqual(result, { code: 2, out: '', err: `${message}\nSee pnpm nginx --help.\n` })
+      }
+      assert.match((await cli('--help')).out, /pnpm nginx workers N/)
+    })
+  })
+}

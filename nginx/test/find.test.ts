@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { isDebianLike } from '../src/download.ts'
+import { findNginx, loadModule } from '../src/find.ts'
+import { startNginx } from '../src/instance.ts'
+import { candidates } from './support/nginxes.ts'
+import { request } from './support/raw.ts'
+
+interface Printed {
+  kind?: string
+  version?: string
+  reasons?: string[]
+  help?: string
+  description?: string
+  error?: string
+}
+
+describe('with programs that only look like NGINX', () => {
+  let directory: string
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'startgrid-find-'))
+  })
+  after(() => rm(directory, { recursive: true, force: true }))
+
+  /** A directory for the PATH with scripts of these names. */
+  async function stub(name: string, scripts: Record<string, string>): Promise<string> {
+    const path = join(directory, name)
+    await mkdir(path)
+    for (const [file, body] of Object.entries(scripts)) {
+      await writeFile(join(path, file), `#!/bin/sh\n${body}\n`)
+      await chmod(join(path, file), 0o755)
+    }
+    return path
+  }
+
+  /** In a process of its own, whose PATH has neither Docker nor apt unless the test puts them there. */
+  async function find(path: string, options: object = {}, env: object = {}): Promise<Printed> {
+    const script = join(import.meta.dirname, 'support', 'find.ts')
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [script, JSON.stringify({ systemDirectories: [], ...options })],
+      { env: { PATH: path, HOME: directory, ...env } },
+    )
+    return JSON.parse(stdout) as Printed
+  }
+
+  const WITHOUT_NJS = 'case "$*" in *-V*) echo "nginx version: nginx/9.9.9" >&2 ;; *) exit 1 ;; esac'
+
+  test('nothing at all: every reason, and one command that helps', async () => {
+    const found = await find(await stub('empty', {}))
+    assert.equal(found.kind, 'none')
+    assert.deepEqual(found.reasons, [
+      'no nginx on the PATH',
+      process.platform === 'linux'
+        ? 'no Docker engine answers'
+        : 'Docker shares the host network only on Linux',
+      'no Debian packages on this system',
+    ])
+    assert.match(
+      found.description ?? '',
+      /^No NGINX was found: no nginx on the PATH; .* This would help: \S+ /,
+    )
+    assert.ok(found.description?.endsWith(found.help ?? '?'))
+  })
+
+  test('a program that is no NGINX is passed over', async () => {
+    const path = await stub('other', { nginx: 'echo hello' })
+    assert.equal((await find(path)).reasons?.[0], `${path}/nginx does not run`)
+  })
+
+  test('an NGINX without njs is taken when nothing better is there', async () => {
+    const found = await find(await stub('plain', { nginx: WITHOUT_NJS }))
+    assert.deepEqual([found.kind, found.version], ['path', '9.9.9'])
+    assert.match(found.description ?? '', /^NGINX 9\.9\.9 at \S+plain\/nginx \(installed; no njs\)$/)
+  })
+
+  test('the first on the PATH that runs', async () => {
+    const broken = await stub('broken', { nginx: 'exit 1' })
+    const works = await stub('works', { nginx: WITHOUT_NJS })
+    assert.match((await find(`${broken}:${works}`)).description ?? '', /works\/nginx/)
+  })
+
+  test('directories that a minimal PATH leaves out', async () => {
+    const hidden = await stub('hidden', { nginx: WITHOUT_NJS })
+    const found = await find(await stub('minimal', {}), { systemDirectories: [hidden] })
+    assert.match(found.description ?? '', /hidden\/nginx/)
+  })
+
+  test('a choice rules out everything else', async () => {
+    const path = await stub('chosen', { nginx: WITHOUT_NJS })
+    assert.equal((await find(path, { choice: 'docker' })).kind, 'none')
+    assert.equal((await find(path, {}, { STARTGRID_NGINX: 'docker' })).kind, 'none')
+    assert.equal((await find(path, { choice: 'path' }, { STARTGRID_NGINX: 'docker' })).kind, 'path')
+    assert.equal((await find('/nowhere', { choice: join(path, 'nginx') })).version, '9.9.9')
+    assert.deepEqual((await find(path, { choice: '/nowhere/nginx' })).reasons, [
+      '/nowhere/nginx is not a program',
+    ])
+  })
+
+  test('a choice that does not exist', async () => {
+    const { error } = await find('/nowhere', {}, { STARTGRID_NGINX: 'podman' })
+    assert.match(error ?? '', /^Error: STARTGRID_NGINX is "podman", but must be path, docker, download or /)
+  })
+
+  test('no download: neither packages nor an image', async () => {
+    // Tools that leave a trace if they are asked to fetch anything.
+    const trace = join(directory, 'trace')
+    const docker = `case "$1 $2" in "version "*) echo 1 ;; "image "*) exit 1 ;; *) echo "$@" >> ${trace} ;; esac`
+    const fetch = `echo "$0 $@" >> ${trace}`
+    const path = await stub('tools', { docker, 'apt-get': fetch, 'dpkg-deb': fetch })
+    const found = await find(path, { download: false })
+    assert.equal(found.kind, 'none')
+    assert.equal(found.reasons?.at(-1), 'nothing was unpacked before, and downloading is switched off')
+    if (process.platform === 'linux') {
+      assert.equal(found.reasons?.[1], 'Docker has no image nginx:1.30, and downloading is switched off')
+    }
+    await assert.rejects(stat(trace), { code: 'ENOENT' })
+  })
+})
+
+for (const { choice, nginx, skip } of await candidates()) {
+  test(`${choice}: ${nginx?.version ?? 'absent'} runs njs on the engine that answered`, { skip }, () => {
+    assert.ok(nginx?.njs !== undefined)
+    assert.match(nginx.njs.version, /^\d+\.\d+\.\d+$/)
+    assert.equal(loadModule(nginx), `load_module "${nginx.njs.module}";`)
+    const kind = choice === 'docker' ? 'in Docker image nginx:1.30' : 'at /'
+    assert.ok(nginx.describe().startsWith(`NGINX ${nginx.version} ${kind}`))
+  })
+}
+
+const debian = (await isDebianLike()) ? false : 'not a Debian-like system: there is nothing to unpack'
+
+test("download: the distribution's packages, unpacked and not installed", {
+  skip: debian,
+}, async (context) => {
+  const cache = await mkdtemp(join(tmpdir(), 'startgrid-cache-'))
+  const env = { XDG_CACHE_HOME: cache }
+  const before = await stat('/var/lib/dpkg/status')
+  try {
+    const found = await findNginx({ choice: 'download', env })
+    if (found.kind === 'none') return context.skip(`${found.describe()} (a Debian mirror is needed once)`)
+    assert.equal(found.kind, 'download')
+    assert.ok(found.binary.type === 'native' && found.binary.path.startsWith(cache))
+    assert.ok(found.njs?.module?.startsWith(cache))
+    assert.match(found.describe(), /unpacked from the system's packages; njs /)
+    assert.equal((await stat('/var/lib/dpkg/status')).mtimeMs, before.mtimeMs)
+
+    const listen = { host: '127.0.0.1', port: 0 }
+    const upstream = { host: '127.0.0.1', port: 9 }
+    const instance = await startNginx(found, { fronts: [{ name: 'a', topology: 'nginx', listen, upstream }] })
+    assert.equal((await request(instance.addresses[0] ?? listen, '/ceiling')).body.toString(), 'Hello World!')
+    await instance.stop()
+
+    // What is there already needs no download.
+    assert.equal((await findNginx({ choice: 'download', download: false, env })).kind, 'download')
+  } finally {
+    await rm(cache, { recursive: true, force: true })
+  }
+})

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { BODY_LIMIT, HEADER_LIMIT, IMMUTABLE, SECURITY_HEADERS } from '../../packages/shared/src/contract.ts'
+import { problem } from '../../packages/shared/src/problem.ts'
+import { formatAddress, formatUpstream, parseAddress, parseUpstream } from '../src/address.ts'
+import type { Front } from '../src/front.ts'
+import { refusal } from '../src/master.ts'
+import { CONF, fill, renderNginx } from '../src/render.ts'
+
+const FRONT: Front = {
+  name: 'fastify-hello',
+  topology: 'nginx',
+  listen: { host: '127.0.0.1', port: 8080 },
+  upstream: { host: '::1', port: 3000 },
+}
+
+function render(...fronts: Front[]): string {
+  return renderNginx({ dir: '/tmp/place', workers: 2, fronts })
+}
+
+function conf(file: string): string {
+  return readFileSync(join(CONF, file), 'utf8')
+}
+
+describe('rendering', () => {
+  test('tuned: a pool of kept connections', () => {
+    const text = render(FRONT)
+    assert.match(text, /upstream fastify-hello \{\n\s+server \[::1\]:3000;/)
+    assert.match(text, /listen 127\.0\.0\.1:8080;/)
+    assert.match(text, /include startgrid\/server\/keep-alive\.conf;/)
+    assert.match(text, /^worker_processes 2;$/m)
+    assert.match(text, /access_log off;/)
+  })
+
+  test('a unix socket is the same with another server', () => {
+    const socket = render({ ...FRONT, topology: 'nginx-socket', upstream: { socketPath: '/run/app.sock' } })
+    assert.equal(socket.replace('unix:/run/app.sock', '[::1]:3000'), render(FRONT))
+  })
+
+  test('naive: no pool', () => {
+    const text = render({ ...FRONT, topology: 'nginx-naive' })
+    assert.doesNotMatch(text, /^\s*upstream /m)
+    assert.match(text, /proxy_pass http:\/\/\[::1\]:3000;/)
+    assert.match(text, /include startgrid\/server\/new-connection\.conf;/)
+  })
+
+  test('one server block per front', () => {
+    const text = render(FRONT, { ...FRONT, name: 'b', listen: { host: '127.0.0.1', port: 8081 } })
+    assert.equal(text.match(/^\s*server \{/gm)?.length, 2)
+  })
+
+  test('assets only where asked for', () => {
+    assert.match(
+      render({ ...FRONT, serveAssets: '/srv/assets' }),
+      /\$assets_dir "\/srv\/assets";\n.*\/assets\.conf/,
+    )
+    assert.match(render(FRONT), /\/no-assets\.conf/)
+  })
+
+  test('nothing is left to fill in, and every include exists', () => {
+    for (const topology of ['nginx', 'nginx-naive'] as const) {
+      const text = render({ ...FRONT, topology, serveAssets: '/srv' })
+      assert.doesNotMatch(text, /\$\{/)
+      for (const [, path = ''] of text.matchAll(/include startgrid\/([^*;]+);/g)) {
+        assert.ok(statSync(join(CONF, path)).isFile(), path)
+      }
+    }
+  })
+
+  test('only templates have placeholders: the official image fills in no other file', () => {
+    for (const directory of ['http', 'server']) {
+      for (const file of readdirSync(join(CONF, directory))) {
+        assert.doesNotMatch(conf(join(directory, file)), /\$\{/, file)
+      }
+    }
+  })
+
+  test('fill leaves the variables of NGINX alone and misses no value', () => {
+    const hole = (name: string) => `$\{${name}}`
+    assert.equal(
+      fill(`${hole('A')} $host ${hole('host')} ${hole('A')}`, { A: '1' }),
+      `1 $host ${hole('host')} 1`,
+    )
+    assert.throws(() => fill(hole('NONE'), {}), /no value for \$\{NONE\}/)
+  })
+
+  test('fronts that cannot work', () => {
+    const socket = { socketPath: '/run/app.sock' }
+    assert.throws(() => render({ ...FRONT, name: 'a b' }), /Front "a b" cannot work: its name must be/)
+    assert.throws(() => render(FRONT, FRONT), /its name must be its own/)
+    assert.throws(() => render({ ...FRONT, upstream: socket }), /only nginx-socket takes a unix socket/)
+    assert.throws(() => render({ ...FRONT, topology: 'nginx-socket' }), /nginx-socket needs a unix socket/)
+    assert.throws(() => render({ ...FRONT, serveAssets: '/a"; b' }), /its paths must be absolute/)
+    assert.throws(() => render({ ...FRONT, serveAssets: 'dist' }), /its paths must be absolute/)
+  })
+})
+
+describe('the files hold the values of packages/shared', () => {
+  test('security headers', () => {
+    const headers = conf('server/headers.conf')
+    const written = [...headers.matchAll(/^add_header (\S+)\s+(?:"([^"]*)"|(\S+))\s+always;/gm)]
+    const security = written.map(([, name, quoted, plain]) => [name, quoted ?? plain])
+    assert.deepEqual(
+      security.filter(([, value]) => !value?.startsWith('$')),
+      Object.entries(SECURITY_HEADERS),
+    )
+  })
+
+  test('limits and caching', () => {
+    assert.equal(BODY_LIMIT, 64 * 1024)
+    assert.match(conf('server/limits.conf'), /client_max_body_size 64k;/)
+    assert.equal(HEADER_LIMIT, 16 * 1024)
+    const over = new RegExp(/"~(\^\(\?:1638.*\$)"/.exec(conf('http/header-limit.conf'))?.[1] ?? 'none')
+    for (let length = 1; length < 200_000; length += length < 20_000 ? 1 : 97) {
+      assert.equal(over.test(String(length)), length > HEADER_LIMIT, String(length))
+    }
+    assert.ok(conf('http/assets.conf').includes(`'${IMMUTABLE}'`))
+  })
+
+  test('problems', () => {
+    const titles = [...conf('http/problem.conf').matchAll(/^ {4}(\d{3})\s+'([A-Z][^']*)';/gm)]
+    for (const [, status, title] of titles) {
+      const shared = problem(Number(status))
+      // 412, 414 and 501 are NGINX's own.
+      if (!shared.includes(`"status":${status}`)) continue
+      assert.equal(shared, `{"type":"about:blank","title":"${title}","status":${status}}`)
+    }
+    assert.ok(titles.length >= 10)
+  })
+})
+
+describe('addresses', () => {
+  test('read and written', () => {
+    for (const text of ['127.0.0.1:8080', '[::1]:0', 'app.internal:65535']) {
+      assert.equal(formatAddress(parseAddress(text)), text)
+    }
+    assert.deepEqual(parseAddress(':3000'), { host: '127.0.0.1', port: 3000 })
+    assert.equal(formatUpstream(parseUpstream('/run/a.sock')), 'unix:/run/a.sock')
+    assert.deepEqual(parseUpstream('unix:/run/a.sock'), { socketPath: '/run/a.sock' })
+    for (const text of ['8080', 'host:', 'host:65536', 'a b:1', '[::1', '']) {
+      assert.throws(() => parseAddress(text), /is not an address; write HOST:PORT/, text)
+    }
+  })
+})
+
+describe('what NGINX says, as a sentence', () => {
+  test('a taken port, from the first of several lines', () => {
+    const line = 'nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)'
+    assert.equal(
+      refusal(`${line}\n${line}\nnginx: [emerg] still could not bind()\n`),
+      'Something else listens on 0.0.0.0:80: stop it, or choose another port.',
+    )
+  })
+
+  test('others', () => {
+    const denied = '2026/11/21 04:00:00 [emerg] 7#7: bind() to 0.0.0.0:80 failed (13: Permission denied)'
+    assert.equal(refusal(denied), 'Listening on 0.0.0.0:80 is not allowed: choose a port from 1024.')
+    const unknown = 'nginx: [emerg] unknown directive "x" in /a/nginx.conf:3'
+    assert.equal(
+      refusal(unknown),
+      'NGINX refuses its configuration: unknown directive "x" in /a/nginx.conf:3.',
+    )
+    assert.equal(refusal(''), 'NGINX refuses its configuration: it gave no reason.')
+  })
+})

@@ -1,0 +1,39 @@
+/** Runs an njs handler in the foreground, as apps/njs does: `node njs-server.ts CHOICE` prints its port, then its log. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { claimPort } from '../../src/address.ts'
+import { jsEngine, loadModule, requireNginx } from '../../src/find.ts'
+import { startNginx } from '../../src/instance.ts'
+import { standardOutput } from '../../src/launch.ts'
+import { renderMain, renderTemporaryPaths } from '../../src/render.ts'
+
+const nginx = await requireNginx({ choice: process.argv[2] ?? 'path' })
+const scripts = await mkdtemp(join(tmpdir(), 'startgrid-njs-'))
+await writeFile(join(scripts, 'who.js'), 'export default { who(r) { r.return(200, njs.version) } }\n')
+const address = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
+
+const instance = await startNginx(nginx, {
+  listen: [address],
+  mounts: [{ path: scripts }],
+  output: 'inherit',
+  config: (place) =>
+    [
+      loadModule(nginx),
+      renderMain(place),
+      'http {',
+      renderTemporaryPaths(place.dir),
+      jsEngine(nginx),
+      `js_import who from "${join(scripts, 'who.js')}";`,
+      `log_format short '{"url":"$request_uri","status":$status}';`,
+      `access_log "${standardOutput(place.dir)}" short;`,
+      `server { listen ${address.host}:${address.port}; location / { js_content who.who; } }`,
+      '}',
+    ].join('\n'),
+})
+console.log(address.port)
+
+process.once('SIGTERM', async () => {
+  await instance.stop()
+  await rm(scripts, { recursive: true })
+})
