@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type Context, type Handler, Hono } from 'hono'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { clientAddress } from '#shared/client.ts'
 import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
 import { refusal } from '#shared/guard.ts'
@@ -13,7 +12,7 @@ import { errorStatus, problem } from '#shared/problem.ts'
 
 export interface Env {
   Bindings: HttpBindings
-  Variables: { id: string }
+  Variables: { id: string; draining: boolean }
 }
 export type App = Hono<Env>
 export type Options = AppOptions<(app: App) => void>
@@ -24,25 +23,20 @@ export function createBase({ config, health, log, routes }: Options): App {
   const app: App = new Hono<Env>({ getPath: (_request, options) => pathOf(options?.env?.incoming.url) })
   const logs = logsAnswers(log)
 
-  app.use(async (c, next) => {
+  app.use((c, next) => {
     const { incoming } = c.env
     const { url = '/', headers } = incoming
-    const id = requestId(headers['x-request-id'])
-    c.set('id', id)
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.header(name, value)
-    c.header('x-request-id', id)
+    c.set('id', requestId(headers['x-request-id']))
+    c.set('draining', health.draining)
     if (logs && !isProbe(url)) logWhenClosed(c)
     const status = refusal(url, headers.host, headers['content-length'])
-    if (status === undefined) await next()
-    else c.res = sendProblem(c, status)
-    if (health.draining) c.header('connection', 'close')
-    if (c.req.method === 'HEAD') await addLength(c)
+    return status === undefined ? next() : Promise.resolve(sendProblem(c, status))
   })
 
   app.notFound((c) => sendProblem(c, 404))
   app.onError((error, c) => {
     const status = errorStatus(error)
-    if (status === 500) logFailure(log, c.var.id, error)
+    if (status === 500) logFailure(log, c.get('id'), error)
     return sendProblem(c, status)
   })
 
@@ -59,9 +53,9 @@ export function createBase({ config, health, log, routes }: Options): App {
     const client = clientAddress(socket.remoteAddress, headers['x-forwarded-for'], config.trustProxy)
     outgoing.once('close', () => {
       // A body stream that failed after the headers were sent; the adapter cuts the connection.
-      if (outgoing.errored) logFailure(log, c.var.id, outgoing.errored)
+      if (outgoing.errored) logFailure(log, c.get('id'), outgoing.errored)
       logAnswer(log, {
-        id: c.var.id,
+        id: c.get('id'),
         method,
         url,
         status: outgoing.statusCode,
@@ -81,13 +75,37 @@ function pathOf(target = '/'): string {
 export function get<Path extends string>(app: App, path: Path, handler: Handler<Env, Path>): void {
   app.get(path, handler)
   app.all(path, (c) => {
-    c.header('allow', ALLOW)
-    return c.req.method === 'OPTIONS' ? c.body(null, 204) : sendProblem(c, 405)
+    if (c.req.method !== 'OPTIONS') return sendProblem(c, 405, { allow: ALLOW })
+    return new Response(null, { status: 204, headers: headersOf(c, { allow: ALLOW }) })
   })
 }
 
-export function sendProblem(c: Context<Env>, status: number): Response {
-  return c.body(problem(status), status as ContentfulStatusCode, { 'content-type': PROBLEM_JSON })
+/** The headers of every answer, with those of this one. */
+export function headersOf(c: Context<Env>, own: Record<string, string>): Record<string, string> {
+  const headers: Record<string, string> = { ...SECURITY_HEADERS, 'x-request-id': c.get('id'), ...own }
+  if (c.get('draining')) headers.connection = 'close'
+  return headers
+}
+
+/**
+ * Answers with a body whose length is known. All headers go into one Response, as they are: the adapter then writes them as they
+ * are, while `c.header()` makes an undici Headers of them first (8 µs of a request's 26).
+ */
+export function send(
+  c: Context<Env>,
+  status: number,
+  type: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  own?: Record<string, string>,
+): Response {
+  const headers = headersOf(c, { 'content-type': type, ...own })
+  // Hono drops the body of GET to answer HEAD, and with it the length.
+  if (c.req.method === 'HEAD') headers['content-length'] = String(Buffer.byteLength(body))
+  return new Response(body, { status, headers })
+}
+
+export function sendProblem(c: Context<Env>, status: number, own?: Record<string, string>): Response {
+  return send(c, status, PROBLEM_JSON, problem(status), own)
 }
 
 /**
@@ -108,12 +126,5 @@ export function createListener({ fetch }: App, hostname: string): RequestListene
 }
 
 function sendHealth(c: Context<Env>, status: 200 | 503, body: string): Response {
-  return c.body(body, status, { 'cache-control': 'no-store', 'content-type': HEALTH_JSON })
-}
-
-/** Hono drops the body of GET to answer HEAD, and with it the length. A stream has none. */
-async function addLength(c: Context<Env>): Promise<void> {
-  if (c.res.body === null) return
-  const { byteLength } = await c.res.clone().arrayBuffer()
-  c.header('content-length', String(byteLength))
+  return send(c, status, HEALTH_JSON, body, { 'cache-control': 'no-store' })
 }

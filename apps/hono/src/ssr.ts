@@ -5,7 +5,7 @@ import { logFailure } from '#shared/log.ts'
 import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { HttpProblem } from '#shared/problem.ts'
 import { streamDocument } from '#shared/stream-web.ts'
-import { type App, createBase, get, type Options } from './base.ts'
+import { type App, createBase, get, headersOf, type Options, send } from './base.ts'
 
 export function createApp(options: Options): App {
   const app = createBase(options)
@@ -13,27 +13,26 @@ export function createApp(options: Options): App {
   get(app, '/', (c) => {
     const items = parseCount(c.req.queries('items'), ITEMS)
     const nonce = createNonce()
-    c.header('content-security-policy', pagePolicy(nonce))
-    return c.html(renderDocument({ items, requestId: c.var.id, nonce }), 200, { 'content-type': HTML })
+    const html = renderDocument({ items, requestId: c.get('id'), nonce })
+    return send(c, 200, HTML, html, { 'content-security-policy': pagePolicy(nonce) })
   })
 
   get(app, '/stream', async (c) => {
     const items = parseCount(c.req.queries('items'), ITEMS)
     const delayMs = parseCount(c.req.queries('delay'), DELAY_MS)
-    const requestId = c.var.id
+    const requestId = c.get('id')
     const nonce = createNonce()
-    c.header('content-security-policy', pagePolicy(nonce))
-    c.header('content-type', HTML)
-    if (c.req.method === 'HEAD') return c.body(null)
+    const headers = headersOf(c, { 'content-type': HTML, 'content-security-policy': pagePolicy(nonce) })
+    if (c.req.method === 'HEAD') return new Response(null, { headers })
     const logError = (error: unknown) => logFailure(options.log, requestId, error)
-    return c.body(await streamDocument({ items, requestId, nonce, delayMs }, c.req.raw.signal, logError))
+    const html = await streamDocument({ items, requestId, nonce, delayMs }, c.req.raw.signal, logError)
+    return new Response(html, { headers })
   })
 
   get(app, '/partial/:locale/:slug', (c) => {
     const fragment = renderPartial(c.req.param('locale'), c.req.param('slug'))
     if (fragment === undefined) throw new HttpProblem(404)
-    c.header('content-security-policy', pagePolicy(createNonce()))
-    return c.html(fragment, 200, { 'content-type': HTML })
+    return send(c, 200, HTML, fragment, { 'content-security-policy': pagePolicy(createNonce()) })
   })
 
   // serveStatic of @hono/node-server honours ranges, ignores the weights in Accept-Encoding and knows no entity tags.
@@ -43,12 +42,10 @@ export function createApp(options: Options): App {
     if (asset === undefined) throw new HttpProblem(404)
     const { type, coding, bytes, etag } = asset
     const caching = { etag, vary: 'Accept-Encoding', 'cache-control': IMMUTABLE }
-    if (isFresh(c.req.header('if-none-match'), etag)) return c.body(null, 304, caching)
-    return c.body(bytes, 200, {
-      ...caching,
-      'content-type': type,
-      ...(coding && { 'content-encoding': coding }),
-    })
+    if (isFresh(c.req.header('if-none-match'), etag)) {
+      return new Response(null, { status: 304, headers: headersOf(c, caching) })
+    }
+    return send(c, 200, type, bytes, coding ? { ...caching, 'content-encoding': coding } : caching)
   })
 
   return app

@@ -1,13 +1,29 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomFillSync } from 'node:crypto'
 
 const VALID = /^[A-Za-z0-9._-]{1,64}$/
 
 /**
- * The id of a request: the inbound one if a proxy or caller sent an acceptable one, so that logs join up, else a new one.
+ * The id of a request: the inbound one if a proxy or caller sent an acceptable one, so that logs join up, else a new one: 32
+ * hexadecimal digits like NGINX's `$request_id`.
  * @param inbound the `x-request-id` header
  */
 export function requestId(inbound: string | string[] | null | undefined): string {
-  return typeof inbound === 'string' && VALID.test(inbound) ? inbound : randomUUID()
+  return typeof inbound === 'string' && VALID.test(inbound) ? inbound : randomId()
+}
+
+const ID_BYTES = 16
+const pool = Buffer.allocUnsafe(256 * ID_BYTES)
+let used = pool.length
+
+/** From a pool: asking the system for 16 bytes costs more than a hundred requests' share of 4,096. */
+function randomId(): string {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  const start = used
+  used += ID_BYTES
+  return pool.toString('hex', start, used)
 }
 
 /** A content-security-policy nonce: 18 random bytes as 24 characters of base64 (CSP3 asks for at least 128 bits). */

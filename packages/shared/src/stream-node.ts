@@ -18,7 +18,7 @@ export function streamDocument(
 ): Promise<Readable> {
   const { promise, resolve, reject } = Promise.withResolvers<Readable>()
   const deadline = setTimeout(() => abort(new Error(`rendering took over ${ABORT_MS} ms`)), ABORT_MS)
-  const { pipe, abort } = renderToPipeableStream(documentElement(props), {
+  const { pipe, abort } = renderToPipeableStream(documentElement({ ...props, signal }), {
     nonce: props.nonce,
     onShellReady: () => resolve(pipe(new PassThrough())),
     onShellError: reject,
