@@ -28,7 +28,7 @@ export interface Launch {
  */
 const HOLD = `
 fifo=$1; shift
-if [ -n "$fifo" ]; then mkfifo "$fifo" && cat "$fifo" & fi
+if [ -n "$fifo" ]; then mkfifo "$fifo"; cat "$fifo" & fi
 (read -r _ <&3 || kill -TERM $$; [ ! -p "$fifo" ] || : <>"$fifo") &
 exec "$@" </dev/null 3<&-
 `

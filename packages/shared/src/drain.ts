@@ -4,7 +4,7 @@ import { Server as NetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Milliseconds that a connection may still bring a request after the server stopped listening. */
-const QUIET_MS = 100
+export const QUIET_MS = 100
 
 /**
  * Closes an HTTP server without losing a request. `server.close()` alone resets connections that are idle for just this

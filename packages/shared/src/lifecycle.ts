@@ -57,7 +57,8 @@ function closeOnSignal(service: Service, config: Config, health: Health, log: Lo
     if (err) log.fatal({ err }, 'uncaught')
     else log.info({ signal }, 'draining')
     health.draining = true
-    await sleep(config.shutdownDelayMs)
+    // Without a delay not even a tick: a connection that is accepted now would only be closed.
+    if (config.shutdownDelayMs > 0) await sleep(config.shutdownDelayMs)
     await service.close()
     log.info('stopped')
   })

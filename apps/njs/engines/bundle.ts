@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { transform } from '@swc/core'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
+import { shrinkFrames } from './frames.ts'
+
+/** `qjs`: QuickJS. `njs`: njs's own, older engine. The names are those of `js_engine`. */
+export const ENGINES = ['qjs', 'njs'] as const
+export type Engine = (typeof ENGINES)[number]
+
+const ROOT = join(import.meta.dirname, '..')
+const resolve = createRequire(import.meta.url).resolve
+
+/** What `renderToString` alone is in; `react-dom/server` loads the streaming renderer as well, twice the size. */
+const REACT_SERVER = join(dirname(resolve('react-dom')), 'cjs/react-dom-server-legacy.browser.production.js')
+
+/** One role as the one file that `js_import` takes. */
+export async function bundleRole(role: string, engine: Engine): Promise<string> {
+  const code = await bundle(role, engine)
+  return engine === 'qjs' ? asModule(code) : asModule(shrinkFrames(await toEs5(code)))
+}
+
+/** @returns a program that leaves the role's default export in the variable `app` */
+async function bundle(role: string, engine: Engine): Promise<string> {
+  const polyfills = role === 'ssr' ? `import './engines/polyfills/${engine}';` : ''
+  const options: BuildOptions = {
+    stdin: { contents: `${polyfills} export { default } from './src/${role}.ts'`, resolveDir: ROOT },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    target: 'es2020',
+    charset: 'utf8',
+    legalComments: 'none',
+    alias: { 'react-dom/server': REACT_SERVER },
+    // Only ASSETS_DIR uses import.meta; with a constant instead, it is left out.
+    define: { 'process.env.NODE_ENV': '"production"', 'import.meta.url': '""' },
+    plugins: engine === 'njs' ? [joinChunks] : [],
+  }
+  const [file] = (await build(options)).outputFiles ?? []
+  const [statement, name] = /\nexport \{\n {2}(\S+) as default\n\};\n$/.exec(file?.text ?? '') ?? []
+  if (file === undefined || statement === undefined)
+    throw new Error(`The bundle of ${role} does not end with its export.`)
+  const body = file.text.slice(0, -statement.length)
+  return `${LOAD_FAILURE}\nvar app = (function () {\ntry {\n${body}\nreturn ${name};\n} catch (error) {\nreturn loadFailure(error);\n}\n})();`
+}
+
+/** njs says nothing about a module that throws while it loads, but "js function not found" for each request. */
+const LOAD_FAILURE = `function loadFailure(error) {
+  function answer(r) {
+    r.error('the app does not load: ' + error + '\\n' + error.stack);
+    r.return(500);
+  }
+  return { answer: answer };
+}`
+
+/**
+ * `result += chunk` copies all that there is each time, and njs's own engine frees nothing before the request ends:
+ * 11 s for 1000 items instead of 1.
+ */
+const joinChunks: Plugin = {
+  name: 'join-chunks',
+  setup({ onLoad }) {
+    onLoad({ filter: /react-dom-server-legacy\.browser\.production\.js$/ }, async ({ path }) => {
+      let contents = await readFile(path, 'utf8')
+      contents = replaceOnce(contents, 'result = "",', 'result = [],')
+      contents = replaceOnce(contents, '(result += chunk)', 'result.push(chunk)')
+      return {
+        contents: replaceOnce(contents, 'return result;\n}\nexports', 'return result.join("");\n}\nexports'),
+      }
+    })
+  },
+}
+
+function replaceOnce(text: string, part: string, replacement: string): string {
+  if (text.split(part).length !== 2)
+    throw new Error(`React's source no longer has one ${JSON.stringify(part)}.`)
+  return text.replace(part, () => replacement)
+}
+
+async function toEs5(code: string): Promise<string> {
+  const options = { isModule: false, jsc: { target: 'es5', parser: { syntax: 'ecmascript' } } } as const
+  return (await transform(code, options)).code
+}
+
+/** njs's own engine knows this form of export only. */
+function asModule(code: string): string {
+  return `${code}\nexport default app;\n`
+}

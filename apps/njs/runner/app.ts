@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { requireNginx } from '@startgrid/nginx/find.ts'
+import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
+import { type Config, StartError } from '#shared/config.ts'
+import { listen } from '#shared/listen.ts'
+import { listRoles } from '#shared/role.ts'
+import { DIST, renderConfig, type Settings } from './nginx-config.ts'
+
+/** A role running inside an NGINX of its own. */
+export interface RunningApp {
+  /** `http://host:port` or `unix:path`. */
+  address: string
+  instance: Instance
+  /** Fails readiness, and lets every answer end its connection. */
+  drain(): Promise<void>
+}
+
+/**
+ * Starts a role with the NGINX found on this machine.
+ * @param trustProxy TRUST_PROXY as it was set; `config` has it as a function, which NGINX cannot call
+ * @throws {StartError} one sentence
+ */
+export async function startApp(role: string, config: Config, trustProxy: string): Promise<RunningApp> {
+  const nginx = await requireNginx().catch(toStartError)
+  const engine = nginx.njs?.engine
+  if (engine === undefined)
+    throw new StartError(`${nginx.describe()} cannot run JavaScript: install its njs module.`)
+  const module = join(DIST, engine, `${role}.js`)
+  if (!existsSync(module)) throw new StartError(`${module} does not exist: run the build first (pnpm build).`)
+  const address = await claim(config)
+  const settings: Settings = { role, module, nginx, address, config, trustProxy }
+  const options = {
+    config: renderConfig(settings, false),
+    listen: address.port === undefined ? [] : [{ host: config.host, port: address.port }],
+    mounts: [
+      { path: DIST },
+      ...(config.socket === undefined ? [] : [{ path: dirname(config.socket), writable: true }]),
+    ],
+    output: 'inherit',
+  } as const
+  const instance = await startNginx(nginx, options).catch(toStartError)
+  return { address: address.text, instance, drain: () => instance.reload(renderConfig(settings, true)) }
+}
+
+/**
+ * Finds the role by name, or the only one.
+ * @throws {StartError} listing the roles there are
+ */
+export function findRole(directory: string, name: string | undefined): string {
+  const roles = listRoles(directory)
+  const found = name ?? (roles.length === 1 ? roles[0] : undefined)
+  if (found === undefined) throw new StartError(`Say which app to start: ${roles.join(', ')}.`)
+  if (!roles.includes(found))
+    throw new StartError(`There is no app '${found}' here, only ${roles.join(', ')}.`)
+  return found
+}
+
+/** The address to listen on, with a real port. It is free, and a socket file left by a killed process is gone. */
+async function claim(config: Config): Promise<{ text: string; port: number | undefined }> {
+  const server = createServer()
+  const text = await listen(server, config)
+  const bound = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return { text, port: typeof bound === 'object' ? bound?.port : undefined }
+}
+
+function toStartError(error: unknown): never {
+  throw new StartError(error instanceof Error ? error.message : String(error), { cause: error })
+}

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '#shared/config.ts'
+import type { RunningApp } from './app.ts'
+
+/**
+ * Waits for the first signal, then stops the app in good order: readiness fails, the load balancer gets its time to
+ * notice, NGINX answers what is in flight.
+ * @param first from `nextSignal`, called before anything was started that would be left behind
+ * @returns the exit code: 0 after a complete drain; 1 when the deadline passed, on a second signal, or if NGINX died
+ */
+export async function runToEnd(
+  app: RunningApp,
+  config: Config,
+  first: Promise<NodeJS.Signals>,
+): Promise<number> {
+  const died = app.instance.exited.then(() => 'died' as const)
+  if ((await Promise.race([first, died])) === 'died') return 1
+  const second = nextSignal()
+  const deadline = sleep(config.shutdownDelayMs + config.shutdownTimeoutMs, 'late' as const, { ref: false })
+  const stopped = stop(app, config).then(() => 'stopped' as const)
+  if ((await Promise.race([stopped, second, deadline])) === 'stopped') return 0
+  await app.instance.signal('SIGTERM')
+  await app.instance.stop(0)
+  return 1
+}
+
+async function stop({ drain, instance }: RunningApp, config: Config): Promise<void> {
+  // If NGINX cannot reload, it can still be stopped.
+  await drain().catch((error: unknown) =>
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`),
+  )
+  await sleep(config.shutdownDelayMs)
+  await instance.stop(config.shutdownTimeoutMs + 1_000)
+}
+
+/** Resolves at the next SIGTERM or SIGINT, which until then do not end the process. */
+export function nextSignal(): Promise<NodeJS.Signals> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))
+  return promise
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
+import { join } from 'node:path'
+import { jsEngine, loadModule, type Nginx } from '@startgrid/nginx/find.ts'
+import { standardOutput } from '@startgrid/nginx/launch.ts'
+import { fill, type Place, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
+import type { Config } from '#shared/config.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** What build.ts writes: a module per engine and role, and the page's files. */
+export const DIST = join(ROOT, 'dist')
+
+/** Everything that an app's NGINX configuration depends on. */
+export interface Settings {
+  role: string
+  /** The bundled role. */
+  module: string
+  nginx: Nginx
+  /** No port: a unix socket. */
+  address: { port: number | undefined }
+  config: Config
+  trustProxy: string
+}
+
+/** The whole configuration, for a directory of its own. */
+export function renderConfig(settings: Settings, draining: boolean): (place: Place) => string {
+  const { role, module, nginx, address, config, trustProxy } = settings
+  return (place) => {
+    const roleConf = fill(readTemplate(role), { ASSETS_DIR: join(DIST, 'assets') })
+    const http = fill(readTemplate('main'), {
+      TEMPORARY_PATHS: renderTemporaryPaths(place.dir),
+      GRACEFUL_RELOAD: nginx.keepaliveMinTimeout ? 'include startgrid/graceful-reload.conf;' : '',
+      JS_ENGINE: jsEngine(nginx),
+      MODULE: module,
+      ROLE: role,
+      DRAINING: draining ? '1' : '0',
+      LISTEN: renderListen(config, address.port),
+      ACCESS_LOG: renderAccessLog(config, place),
+      TRUST_PROXY: renderTrustProxy(trustProxy, config),
+      // While draining, every answer says `connection: close`.
+      CONNECTIONS: draining ? 'keepalive_timeout 0;' : 'include startgrid/server/connections.conf;',
+      ROLE_CONF: roleConf,
+    })
+    return [loadModule(nginx), renderMain(place), http].join('\n')
+  }
+}
+
+function readTemplate(name: string): string {
+  return readFileSync(join(ROOT, 'conf', `${name}.conf.template`), 'utf8')
+}
+
+function renderListen({ host, socket }: Config, port: number | undefined): string {
+  if (socket !== undefined) return `"unix:${socket}"`
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`
+}
+
+/** The other apps log each answer at `info`; what fails is in the error log, which is standard error. */
+function renderAccessLog({ logLevel }: Config, { dir }: Place): string {
+  const logged = ['info', 'debug', 'trace'].includes(logLevel)
+  return logged ? `"${standardOutput(dir)}" answered if=$logged` : 'off'
+}
+
+/** The proxies whose X-Forwarded-For is believed (http_realip_module). */
+function renderTrustProxy(trusted: string, { socket }: Config): string {
+  if (trusted === '') return ''
+  const parts = trusted.split(',').map((part) => part.trim())
+  const ranges = parts.flatMap((part) => (part === 'loopback' ? ['127.0.0.0/8', '::1'] : [part]))
+  const all = socket === undefined ? ranges : ['unix:', ...ranges]
+  return [
+    ...all.map((range) => `set_real_ip_from ${range};`),
+    'real_ip_header X-Forwarded-For;',
+    'real_ip_recursive on;',
+  ].join('\n        ')
+}

@@ -1,0 +1,155 @@
+import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
+import { refusal } from '#shared/guard.ts'
+import { FAIL, PASS } from '#shared/health.ts'
+import { errorStatus, problem } from '#shared/problem.ts'
+
+/** What is used of njs's request object (https://nginx.org/en/docs/njs/reference.html#http). */
+export interface NginxRequest {
+  readonly method: string
+  /** The query: an array where a name was repeated. */
+  readonly args: Readonly<Record<string, string | string[] | undefined>>
+  /** Every header as it came, repeated ones too. */
+  readonly rawHeadersIn: readonly (readonly [name: string, value: string])[]
+  readonly headersOut: Record<string, string | undefined>
+  /** NGINX's own, and those of conf/: `req_id`, `draining`. */
+  readonly variables: Readonly<Record<string, string | undefined>>
+  return(status: number, body?: string): void
+  error(message: string): void
+}
+
+/** What a handler answers; 200 unless it says otherwise. NGINX adds the length, and leaves out the body for HEAD. */
+export interface Answer {
+  status?: number
+  type?: string
+  headers?: Readonly<Record<string, string>>
+  body?: string
+}
+
+/** @param parameters the path segments that the route names, decoded */
+export type Handler = (request: NginxRequest, parameters: readonly string[]) => Answer
+
+/** Path patterns such as `/hello/:name`, and who answers their GET. */
+export type Routes = Readonly<Record<string, Handler>>
+
+/** What NGINX calls: `js_content app.answer`. */
+export interface App {
+  answer(request: NginxRequest): void
+}
+
+/**
+ * What all apps have in common; a role brings its routes.
+ * @param ownHeaders whether the script sends the headers that every answer has. NGINX is faster at it (`add_header` in
+ *   nginx/conf/server/headers.conf), but cannot leave one out for the answer that brings its own.
+ */
+export function createApp(routes: Routes, ownHeaders = false): App {
+  const table = compile({ '/livez': live, '/readyz': ready, ...routes })
+  return {
+    answer(request) {
+      const answered = answer(request, table)
+      if (ownHeaders) addHeaders(request, answered)
+      send(request, answered)
+    },
+  }
+}
+
+function answer(request: NginxRequest, table: Table): Answer {
+  const target = request.variables.request_uri ?? ''
+  if (hasTwoHosts(request) || refusal(target, undefined, undefined) !== undefined) return refuse(400)
+  const query = target.indexOf('?')
+  const found = find(table, query === -1 ? target : target.slice(0, query))
+  return found === undefined ? refuse(404) : call(found, request)
+}
+
+function call({ handler, parameters }: Match, request: NginxRequest): Answer {
+  if (request.method === 'OPTIONS') return { status: 204 }
+  if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405)
+  try {
+    return handler(request, parameters)
+  } catch (error) {
+    const status = errorStatus(error)
+    if (status === 500)
+      request.error(error instanceof Error ? `${error.message}\n${error.stack}` : String(error))
+    return refuse(status)
+  }
+}
+
+function refuse(status: number): Answer {
+  return { status, type: PROBLEM_JSON, body: problem(status) }
+}
+
+function addHeaders({ headersOut, variables }: NginxRequest, { status }: Answer): void {
+  Object.assign(headersOut, SECURITY_HEADERS)
+  headersOut['x-request-id'] = variables.req_id
+  if (status === 204 || status === 405) headersOut.allow = ALLOW
+}
+
+function send(request: NginxRequest, { status = 200, type, headers, body }: Answer): void {
+  const { headersOut } = request
+  if (type !== undefined) headersOut['content-type'] = type
+  for (const name in headers) headersOut[name] = headers[name]
+  request.return(status, body)
+}
+
+const NO_STORE = { 'cache-control': 'no-store' }
+
+function live(): Answer {
+  return { type: HEALTH_JSON, headers: NO_STORE, body: PASS }
+}
+
+function ready({ variables }: NginxRequest): Answer {
+  if (variables.draining === '1') return { status: 503, type: HEALTH_JSON, headers: NO_STORE, body: FAIL }
+  return live()
+}
+
+/** NGINX refuses them itself from 1.23 on. */
+function hasTwoHosts({ rawHeadersIn }: NginxRequest): boolean {
+  let hosts = 0
+  for (const [name] of rawHeadersIn) if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  return hosts > 1
+}
+
+interface Match {
+  handler: Handler
+  parameters: readonly string[]
+}
+
+interface Table {
+  /** By path. */
+  exact: Readonly<Record<string, Match | undefined>>
+  patterns: readonly { segments: readonly string[]; handler: Handler }[]
+}
+
+function compile(routes: Routes): Table {
+  // Without a prototype: a path is never the name of an inherited member.
+  const exact: Record<string, Match> = Object.create(null)
+  const patterns: { segments: string[]; handler: Handler }[] = []
+  for (const [pattern, handler] of Object.entries(routes)) {
+    if (pattern.includes(':')) patterns.push({ segments: pattern.split('/'), handler })
+    else exact[pattern] = { handler, parameters: [] }
+  }
+  return { exact, patterns }
+}
+
+/** @param path as it was sent: `r.uri` is decoded, so that a `%2F` in it would be a slash */
+function find({ exact, patterns }: Table, path: string): Match | undefined {
+  const found = exact[path]
+  if (found !== undefined) return found
+  const parts = path.split('/')
+  for (const { segments, handler } of patterns) {
+    const parameters = match(segments, parts)
+    if (parameters !== undefined) return { handler, parameters }
+  }
+  return undefined
+}
+
+/** The decoded parameters, if each segment is the same or a parameter that is not empty. */
+function match(segments: readonly string[], parts: readonly string[]): string[] | undefined {
+  if (parts.length !== segments.length) return undefined
+  const parameters: string[] = []
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index] ?? ''
+    if (segments[index]?.startsWith(':') && part !== '') parameters.push(decodeURIComponent(part))
+    else if (segments[index] !== part) return undefined
+  }
+  return parameters
+}

@@ -1,0 +1,19 @@
+import { readConfig, StartError } from '#shared/config.ts'
+import { findRole, startApp } from '../runner/app.ts'
+import { nextSignal, runToEnd } from '../runner/lifecycle.ts'
+
+const signal = nextSignal()
+try {
+  const config = readConfig(process.env)
+  const role = findRole(import.meta.dirname, process.argv[2])
+  const app = await startApp(role, config, process.env.TRUST_PROXY ?? '')
+  const { version, njs } = app.instance.nginx
+  const started = { address: app.address, engine: njs?.engine, nginx: version, msg: 'listening' }
+  const line = { level: 30, time: Date.now(), app: `njs/${role}`, pid: process.pid, ...started }
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+  process.exit(await runToEnd(app, config, signal))
+} catch (error) {
+  if (!(error instanceof StartError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,180 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findNginx } from '@startgrid/nginx/find.ts'
+import { ASSETS, renderDocument } from '#shared/page/server.js'
+import { fail, type Running, start } from './running.ts'
+
+/** Each kind of NGINX that this machine may have; between them, both engines. */
+for (const choice of ['path', 'docker'] as const) {
+  const found = await findNginx({ choice, download: false })
+  const reason =
+    found.kind === 'none' ? found.describe() : found.njs === undefined && `${found.describe()} has no njs`
+  describe(`on ${found.describe()}`, { skip: reason }, () => testRoles(choice))
+}
+
+function testRoles(choice: 'path' | 'docker'): void {
+  const env = { STARTGRID_NGINX: choice }
+
+  test('hello: one line with the address, answers, a log line each but for probes, exit 0', async () => {
+    const app = await start('hello', env)
+    const { started, address, child } = app
+    deepEqual(
+      [started.level, started.app, started.pid, started.msg],
+      [30, 'njs/hello', child.pid, 'listening'],
+    )
+    ok(started.engine === 'qjs' || started.engine === 'njs')
+    equal(await (await fetch(address)).text(), 'Hello World!')
+    equal(
+      await (await fetch(`${address}/hello/a%2Fb`, { headers: { 'x-request-id': 'r-1' } })).text(),
+      'Hello, a/b!',
+    )
+    equal((await fetch(`${address}/readyz`)).status, 200)
+    equal((await fetch(`${address}/nothing`)).status, 404)
+    equal(await stop(app), 0)
+    deepEqual(
+      app.lines.map(({ url, status }) => [url, status]),
+      [
+        ['/', 200],
+        ['/hello/a%2Fb', 200],
+        ['/nothing', 404],
+      ],
+    )
+    const { time, ms, ...rest } = app.lines[1] ?? {}
+    ok(typeof time === 'number' && typeof ms === 'number')
+    const request = { id: 'r-1', method: 'GET', url: '/hello/a%2Fb', status: 200, client: '127.0.0.1' }
+    deepEqual(rest, { level: 30, app: 'njs/hello', ...request, msg: 'answered' })
+  })
+
+  test('ssr: the same bytes as on Node, for every size', async () => {
+    const app = await start('ssr', { ...env, LOG_LEVEL: 'warn' })
+    for (const items of [0, 4, 50, 1000]) {
+      const response = await fetch(`${app.address}/?items=${items}`, { headers: { 'x-request-id': 'r-1' } })
+      const nonce = /'nonce-([^']+)'/.exec(response.headers.get('content-security-policy') ?? '')?.[1] ?? ''
+      equal(await response.text(), renderDocument({ items, requestId: 'r-1', nonce }))
+    }
+    for (const { url, bytes, contentType } of ASSETS) {
+      const response = await fetch(app.address + url, { headers: { 'accept-encoding': 'br' } })
+      equal(response.headers.get('content-type'), contentType)
+      equal(response.headers.get('content-encoding'), 'br')
+      equal((await response.arrayBuffer()).byteLength, bytes)
+    }
+    equal(await stop(app), 0)
+    deepEqual(app.lines, [], 'nothing is logged at warn')
+  })
+
+  test('status: on a unix socket, without leaving a file', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'startgrid-njs-'))
+    const socketPath = join(directory, 'app.sock')
+    const app = await start('status', { ...env, SOCKET: socketPath })
+    equal(app.address, `unix:${socketPath}`)
+    const response = await request({ socketPath, path: '/_/status' })
+    deepEqual([response.status, response.body], [200, 'OK'])
+    equal(await stop(app), 0)
+    deepEqual(await readdir(directory), [])
+    await rm(directory, { recursive: true })
+  })
+
+  test('the client behind a trusted proxy is logged', async () => {
+    const app = await start('hello', { ...env, TRUST_PROXY: 'loopback, 10.0.0.0/8' })
+    await fetch(app.address, { headers: { 'x-forwarded-for': '203.0.113.7, 198.51.100.1, 10.1.2.3' } })
+    await stop(app)
+    equal(app.lines[0]?.client, '198.51.100.1')
+  })
+
+  test('while draining, /readyz fails and every answer ends its connection', async () => {
+    const app = await start('hello', { ...env, SHUTDOWN_DELAY_MS: '60000' })
+    app.child.kill('SIGTERM')
+    const { port } = new URL(app.address)
+    while ((await request({ port, path: '/readyz' })).status !== 503) await sleep(20)
+    const answer = await request({ port, path: '/', agent: new Agent({ keepAlive: true }) })
+    deepEqual([answer.status, answer.connection], [200, 'close'])
+    equal((await request({ port, path: '/livez' })).status, 200)
+    app.child.kill('SIGTERM')
+    equal((await app.ended).code, 1, 'a second signal ends it at once')
+  })
+
+  test('a drain loses no request', async () => {
+    const app = await start('hello', { ...env, SHUTDOWN_DELAY_MS: '200', LOG_LEVEL: 'warn' })
+    const clients = Array.from({ length: 8 }, () => askUntilClosed(new URL(app.address).port))
+    await sleep(200)
+    equal(await stop(app), 0)
+    for (const answered of await Promise.all(clients)) ok(answered > 0)
+  })
+}
+
+describe('what cannot start says why in one sentence', () => {
+  const choice = { STARTGRID_NGINX: 'path' }
+
+  test('a bad setting, role or NGINX', async () => {
+    const cases = [
+      [{ PORT: 'x' }, 'hello', /^PORT is "x", but must be .*\.\n$/],
+      [{}, 'nothing', /^There is no app 'nothing' here, only hello, ssr, status\.\n$/],
+      [{}, undefined, /^Say which app to start: hello, ssr, status\.\n$/],
+      [{ STARTGRID_NGINX: '/no/nginx' }, 'hello', /^[^\n]+\/no\/nginx is not a program[^\n]+\n$/],
+    ] as const
+    for (const [env, role, expected] of cases) {
+      const { code, errors } = await fail(role, { ...choice, ...env })
+      match(errors, expected)
+      equal(code, 1)
+    }
+  })
+
+  test('a port in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const address = other.address()
+    const port = typeof address === 'object' ? String(address?.port) : ''
+    const { code, errors } = await fail('hello', { ...choice, PORT: port })
+    other.close()
+    equal(code, 1)
+    // Without any NGINX here, that is what it says.
+    match(errors, /^(?:Port \d+ on 127\.0\.0\.1 is in use|No NGINX was found).*\n$/)
+  })
+})
+
+async function stop({ child, ended }: Running): Promise<number | null> {
+  child.kill('SIGTERM')
+  return (await ended).code
+}
+
+interface Asked {
+  status: number | undefined
+  connection: string | undefined
+  body: string
+}
+
+/** One GET; once more on a new connection if a kept one was closed under it, as RFC 9110 section 9.2.2 allows. */
+function request(options: object): Promise<Asked> {
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    const sent = get(options, resolve).once('error', (error) => {
+      if (sent.reusedSocket) get(options, resolve).once('error', reject)
+      else reject(error)
+    })
+  }).then(async (response) => ({
+    status: response.statusCode,
+    connection: response.headers.connection,
+    body: await text(response),
+  }))
+}
+
+/** Asks on a kept connection until the server says that it closes. @returns the number of answers */
+async function askUntilClosed(port: string): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  for (let answered = 1; ; answered += 1) {
+    const { status, connection } = await request({ port, path: '/', agent })
+    equal(status, 200)
+    if (connection === 'close') return answered
+  }
+}
+
+test('the build is there', () => {
+  ok(existsSync(join(import.meta.dirname, '../dist/qjs/ssr.js')), 'run `pnpm build`')
+})

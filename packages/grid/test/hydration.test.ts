@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { accessSync, constants } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { findNginx } from '@startgrid/nginx/find.ts'
+import { type Browser, type ConsoleMessage, chromium, type Page } from 'playwright-core'
+import { type Lineup, startLineup } from '../src/lineup.ts'
+import { APPS, type App, type Topology } from '../src/matrix.ts'
+
+/** The page in a real browser: React takes it over without a complaint, and it works. */
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(isProgram)
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-quic',
+  '--disable-background-networking',
+  '--disable-component-update',
+]
+const TOPOLOGIES = ['direct', 'nginx'] as const
+const nginx = await findNginx()
+const apps = APPS.filter((app) => app.role === 'ssr')
+
+describe('hydration', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get install chromium' }, () => {
+  let lineup: Lineup
+  let browser: Browser
+
+  before(async () => {
+    lineup = await startLineup({
+      apps,
+      topologies: TOPOLOGIES,
+      nginx: nginx.kind === 'none' ? undefined : nginx,
+    })
+    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: FLAGS })
+  })
+  after(async () => {
+    await browser?.close()
+    await lineup?.stop()
+  })
+
+  for (const app of apps) {
+    for (const topology of TOPOLOGIES) {
+      const skip =
+        nginx.kind === 'none' && (topology === 'nginx' || app.framework === 'njs') ? nginx.describe() : false
+      test(`${app.name} ${topology}: the page is taken over and its filter works`, { skip }, () =>
+        visit('/?items=50', app, topology, useFilter),
+      )
+      test(
+        `${app.name} ${topology}: the streamed page is taken over and its filter works`,
+        { skip: skip || (app.absent.includes('stream') && 'njs cannot stream (docs/contract.md)') },
+        () => visit('/stream?items=50&delay=300', app, topology, useFilter),
+      )
+    }
+  }
+
+  /** Opens a page and lets it be used; any word on the console fails. */
+  async function visit(
+    path: string,
+    app: App,
+    topology: Topology,
+    use: (page: Page) => Promise<void>,
+  ): Promise<void> {
+    const target = lineup.target(app, topology)
+    assert.ok(target && 'port' in target, lineup.failures.get(app.name) ?? `${app.name} was not started`)
+    const context = await browser.newContext()
+    const complaints: string[] = []
+    try {
+      const page = await context.newPage()
+      page.on('console', (message: ConsoleMessage) => complaints.push(`${message.type()}: ${message.text()}`))
+      page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`))
+      page.on('requestfailed', (request) =>
+        complaints.push(`failed: ${request.url()} ${request.failure()?.errorText}`),
+      )
+      page.on('response', (response) => {
+        if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`)
+      })
+      // A violation of the content security policy is also reported as an event, before any script of the page runs.
+      await page.addInitScript(() => {
+        document.addEventListener('securitypolicyviolation', (event) => {
+          console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`)
+        })
+      })
+      await page.goto(`http://${target.host}:${target.port}${path}`)
+      await use(page)
+    } finally {
+      await context.close()
+    }
+    assert.deepEqual(complaints, [])
+  }
+})
+
+/** Typing changes the list only when React is at work: the server rendered all 50. */
+async function useFilter(page: Page): Promise<void> {
+  const count = page.locator('output')
+  assert.equal(await count.textContent(), '50 of 50')
+  // The part inside Suspense, which a streamed page gets late.
+  await page.getByRole('region', { name: 'Customers also liked' }).getByRole('listitem').nth(2).waitFor()
+  const total = await page.locator('ul.teas > li').count()
+  await page.getByRole('searchbox').pressSequentially('assam')
+  await page.waitForFunction(() => document.querySelector('output')?.textContent !== '50 of 50')
+  const shown = await page.locator('ul.teas > li').count()
+  assert.equal(await count.textContent(), `${shown} of 50`)
+  assert.ok(shown > 0 && shown < total)
+  for (const name of await page.locator('ul.teas > li h3').allTextContents()) assert.match(name, /assam/i)
+  await page.getByRole('searchbox').fill('')
+  await page.waitForFunction(() => document.querySelector('output')?.textContent === '50 of 50')
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

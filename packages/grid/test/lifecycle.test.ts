@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findNginx } from '@startgrid/nginx/find.ts'
+import { type Launch, LaunchError, launch, type Target } from '../src/launcher.ts'
+import { APPS, type App } from '../src/matrix.ts'
+
+/** How every framework's apps start, log and stop: what an orchestrator sees. */
+
+const nginx = await findNginx()
+
+for (const hello of APPS.filter((app) => app.role === 'hello')) {
+  const skip = hello.framework === 'njs' && nginx.kind === 'none' ? nginx.describe() : false
+  const ssr = APPS.find((app) => app.role === 'ssr' && app.framework === hello.framework) ?? hello
+
+  describe(`${hello.framework}: life`, { skip }, () => {
+    test('one JSON line says where it listens', async () => {
+      const launched = await launch(hello)
+      assert.equal(launched.ready.app, hello.name)
+      assert.match(launched.ready.address, /^http:\/\/127\.0\.0\.1:\d+$/)
+      assert.equal((await get(launched.target, '/livez')).status, 200)
+      assert.equal(await launched.stop(), 0)
+      assert.equal(launched.output().match(/listening/g)?.length, 1)
+    })
+
+    test('a unix socket instead of a port, gone afterwards', async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
+      try {
+        const socketPath = join(directory, 'app.sock')
+        const launched = await launch(hello, { env: { SOCKET: socketPath } })
+        assert.equal(launched.ready.address, `unix:${socketPath}`)
+        assert.equal((await get({ socketPath }, '/json')).body, '{"hello":"world"}')
+        assert.equal(await launched.stop(), 0)
+        assert.equal(existsSync(socketPath), false)
+      } finally {
+        rmSync(directory, { recursive: true })
+      }
+    })
+
+    test('a bad setting is one sentence and exit 1', async () => {
+      for (const [name, value] of [
+        ['PORT', '99999'],
+        ['HOST', 'not a host'],
+        ['SOCKET', ''],
+        ['LOG_LEVEL', 'loud'],
+        ['TRUST_PROXY', '10.0.0.0/99'],
+        ['SHUTDOWN_DELAY_MS', '-1'],
+        ['SHUTDOWN_TIMEOUT_MS', '1.5'],
+      ] as const) {
+        const said = await failure(hello, { [name]: value })
+        assert.match(
+          said,
+          new RegExp(`ended with 1 before it listened: ${name} is "${value}", but must be [^\\n]+\\.$`),
+        )
+      }
+    })
+
+    test('a busy port is one sentence and exit 1', async () => {
+      const taken = createServer().listen(0, '127.0.0.1')
+      await new Promise((resolve) => taken.once('listening', resolve))
+      const address = taken.address()
+      assert.ok(typeof address === 'object' && address)
+      const said = await failure(hello, { PORT: String(address.port) })
+      taken.close()
+      assert.match(
+        said,
+        new RegExp(`ended with 1 before it listened: Port ${address.port} [^\\n]+in use[^\\n]+\\.$`),
+      )
+    })
+
+    test('each answer is one line of the log, with the client that a trusted proxy names', async () => {
+      const launched = await launch(hello, { env: { LOG_LEVEL: 'info', TRUST_PROXY: 'loopback' } })
+      const headers = { 'x-request-id': 'logged-1', 'x-forwarded-for': '198.51.100.9, 203.0.113.7' }
+      await get(launched.target, '/json?x=1', headers)
+      await get(launched.target, '/livez')
+      assert.equal(await launched.stop(), 0)
+      const [line, ...more] = answersIn(launched)
+      assert.deepEqual(more, [])
+      const { level, app, id, method, url, status, client } = line ?? {}
+      assert.deepEqual(
+        { level, app, id, method, url, status, client },
+        {
+          level: 30,
+          app: hello.name,
+          id: 'logged-1',
+          method: 'GET',
+          url: '/json?x=1',
+          status: 200,
+          client: '203.0.113.7',
+        },
+      )
+      assert.equal(typeof line?.ms, 'number')
+    })
+
+    test('nobody is trusted unless told, and nothing is logged at warn', async () => {
+      const untrusting = await launch(hello, { env: { LOG_LEVEL: 'info' } })
+      await get(untrusting.target, '/', { 'x-forwarded-for': '203.0.113.7' })
+      assert.equal(await untrusting.stop(), 0)
+      assert.equal(answersIn(untrusting)[0]?.client, '127.0.0.1')
+      const quiet = await launch(hello)
+      await get(quiet.target, '/nope')
+      assert.equal(await quiet.stop(), 0)
+      assert.deepEqual(answersIn(quiet), [])
+    })
+
+    test('while draining, readiness fails, liveness passes and every answer closes', async () => {
+      const launched = await launch(hello, { env: { SHUTDOWN_DELAY_MS: '1500' } })
+      const stopped = launched.stop()
+      await until(async () => (await get(launched.target, '/readyz')).status === 503)
+      assert.equal((await get(launched.target, '/livez')).status, 200)
+      const answer = await get(launched.target, '/json')
+      assert.deepEqual([answer.status, answer.connection], [200, 'close'])
+      assert.equal(await stopped, 0)
+    })
+
+    test('SIGTERM under load loses no request', async () => {
+      const launched = await launch(hello)
+      const resend = hello.framework === 'njs' && nginx.kind !== 'none' && !nginx.keepaliveMinTimeout
+      const clients = Promise.all(Array.from({ length: 20 }, () => askUntilClosed(launched.target, resend)))
+      await sleep(300)
+      const [code, counts] = await Promise.all([launched.stop(), clients])
+      assert.equal(code, 0)
+      assert.ok(counts.every((count) => count > 0))
+    })
+
+    test('a slow answer in flight is completed', {
+      skip: ssr.absent.includes('stream') && 'njs has no slow route',
+    }, async () => {
+      const launched = await launch(ssr)
+      const answer = get(launched.target, '/stream?items=3&delay=800')
+      await sleep(200)
+      assert.equal(await launched.stop(), 0)
+      assert.match((await answer).body, /Customers also liked[\s\S]*<\/html>$/)
+    })
+
+    test('a second signal ends at once', {
+      skip: ssr.absent.includes('stream') && 'njs has no slow route',
+    }, async () => {
+      const launched = await launch(ssr)
+      const answer = get(launched.target, '/stream?items=3&delay=5000').catch(() => 'cut off')
+      await sleep(200)
+      const stopped = launched.stop()
+      await sleep(200)
+      launched.child.kill('SIGTERM')
+      assert.equal(await stopped, 1)
+      assert.equal(await answer, 'cut off')
+    })
+
+    test('the deadline ends what does not finish', {
+      skip: ssr.absent.includes('stream') && 'njs has no slow route',
+    }, async () => {
+      const launched = await launch(ssr, { env: { SHUTDOWN_TIMEOUT_MS: '300' } })
+      const answer = get(launched.target, '/stream?items=3&delay=5000').catch(() => 'cut off')
+      await sleep(200)
+      assert.equal(await launched.stop(), 1)
+      assert.equal(await answer, 'cut off')
+    })
+  })
+}
+
+interface Answer {
+  status: number
+  connection: string | undefined
+  body: string
+}
+
+function get(
+  target: Target,
+  path: string,
+  headers: Record<string, string> = {},
+  agent?: Agent,
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  request({ ...target, path, headers, ...(agent && { agent }) }, async (response: IncomingMessage) => {
+    try {
+      const chunks: Buffer[] = []
+      for await (const chunk of response) chunks.push(chunk)
+      const body = Buffer.concat(chunks).toString()
+      resolve({ status: response.statusCode ?? 0, connection: response.headers.connection, body })
+    } catch (error) {
+      reject(error)
+    }
+  })
+    .on('error', reject)
+    .end()
+  return promise
+}
+
+/**
+ * One keep-alive connection, one request after the other, until the server says that it will close.
+ * @param resend whether a request on a reused connection may be sent again: NGINX before 1.27.4 closes idle connections at once,
+ * also those that are only idle between two requests, and RFC 9110 section 9.2.2 has clients retry then
+ * @returns how many
+ */
+async function askUntilClosed(target: Target, resend: boolean): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  for (let count = 1; ; count++) {
+    const answer = await get(target, '/json', {}, agent).catch((error: unknown) => {
+      if (resend && count > 1) return undefined
+      throw error
+    })
+    if (answer === undefined) return count - 1
+    assert.deepEqual([answer.status, answer.body], [200, '{"hello":"world"}'])
+    if (answer.connection !== 'close') continue
+    agent.destroy()
+    return count
+  }
+}
+
+/** What an app that refuses to start says. */
+async function failure(app: App, env: Record<string, string>): Promise<string> {
+  try {
+    const launched = await launch(app, { env })
+    await launched.stop()
+  } catch (error) {
+    assert.ok(error instanceof LaunchError)
+    return error.message
+  }
+  throw new Error(`${app.name} started with ${JSON.stringify(env)}`)
+}
+
+function answersIn(launched: Launch): Record<string, unknown>[] {
+  const lines = launched.output().trim().split('\n')
+  return lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ msg }) => msg === 'answered')
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    if (await condition()) return
+    await sleep(10)
+  }
+  throw new Error('It never came true.')
+}
