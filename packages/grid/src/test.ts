@@ -33,18 +33,16 @@ function main(args: string[]): number {
   return status === 0 && outcomes.every(({ state }) => state !== 'failed') ? 0 : 1
 }
 
-/** App × topology, as the conformance tests named them. */
+/** App × topology, from the names of the conformance tests. */
 function formatMatrix(outcomes: readonly Outcome[]): string {
   const states = new Map(outcomes.map(({ name, state }) => [name, state]))
   const line = (first: string, rest: readonly string[]) =>
-    [first.padEnd(16), ...rest.map((text) => text.padEnd(13))].join('').trimEnd()
-  const rows = APPS.map(({ name }) =>
-    line(
-      name,
-      TOPOLOGIES.map((topology) => states.get(`${name} ${topology}`) ?? 'not run'),
-    ),
+    [first.padEnd(20), ...rest.map((text) => text.padEnd(13))].join('').trimEnd()
+  const rows = APPS.flatMap(({ name, framework }) =>
+    framework === 'njs' ? [`${name} (njs)`, `${name} (qjs)`] : [name],
   )
-  return [line('conformance', TOPOLOGIES), ...rows, ''].join('\n')
+  const cells = (row: string) => TOPOLOGIES.map((topology) => states.get(`${row} ${topology}`) ?? 'not run')
+  return [line('conformance', TOPOLOGIES), ...rows.map((row) => line(row, cells(row))), ''].join('\n')
 }
 
 /** Every skipped test with its reason, then the count that CI reads. */

@@ -1,46 +1,66 @@
 import { after, before, describe, test } from 'node:test'
 import { checkConformance, formatReport } from '@startgrid/conformance'
-import { findNginx } from '@startgrid/nginx/find.ts'
+import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import { type Lineup, startLineup } from '../src/lineup.ts'
 import { APPS, type App, ROLES, TOPOLOGIES, type Topology } from '../src/matrix.ts'
 
 /** Every app, in every topology, against every line of docs/contract.md. `pnpm test` makes its matrix from these names. */
 
-const nginx = await findNginx()
+const front = await findNginx()
+const nginx = front.kind === 'none' ? undefined : front
 
 for (const role of ROLES) {
-  describe(`conformance of ${role}`, () => {
-    const apps = APPS.filter((app) => app.role === role)
-    let lineup: Lineup
+  const apps = APPS.filter((app) => app.role === role)
+  const others = apps.filter((app) => app.framework !== 'njs')
+  describe(`conformance of ${role}`, () => proveAll(others, {}, (app) => app.name))
 
-    before(async () => {
-      lineup = await startLineup({
-        apps,
-        topologies: TOPOLOGIES,
-        nginx: nginx.kind === 'none' ? undefined : nginx,
-      })
-    })
-    after(() => lineup.stop())
+  for (const engine of ['njs', 'qjs'] as const) {
+    const runner = await findEngine(engine)
+    const skip = runner
+      ? false
+      : `no NGINX here runs njs on ${engine}: docker pull nginx:1.30 brings qjs, apt-get njs`
+    const env = { STARTGRID_NGINX: runner?.choice ?? '' }
+    const [app] = apps.filter((one) => one.framework === 'njs')
+    if (app === undefined) continue
+    describe(`conformance of ${role} on njs's engine ${engine}`, () =>
+      proveAll([app], env, ({ name }) => `${name} (${engine})`, skip))
+  }
+}
 
-    for (const app of apps) {
-      for (const topology of TOPOLOGIES) {
-        test(`${app.name} ${topology}`, { skip: skipReason(app, topology) }, () =>
-          conforms(lineup, app, topology),
-        )
-      }
-    }
+/** One test per app and topology. */
+function proveAll(
+  apps: readonly App[],
+  env: Record<string, string>,
+  label: (app: App) => string,
+  absent: string | false = false,
+): void {
+  let lineup: Lineup | undefined
+  before(async () => {
+    if (absent === false) lineup = await startLineup({ apps, topologies: TOPOLOGIES, nginx, env })
   })
+  after(() => lineup?.stop())
+
+  for (const app of apps) {
+    for (const topology of TOPOLOGIES) {
+      const skip = absent || (topology !== 'direct' && front.kind === 'none' && front.describe())
+      test(`${label(app)} ${topology}`, { skip }, () => conforms(lineup, app, topology))
+    }
+  }
 }
 
-function skipReason(app: App, topology: Topology): string | false {
-  if (nginx.kind !== 'none' || (topology === 'direct' && app.framework !== 'njs')) return false
-  return nginx.describe()
-}
-
-async function conforms(lineup: Lineup, app: App, topology: Topology): Promise<void> {
-  const target = lineup.target(app, topology)
-  if (target === undefined) throw new Error(lineup.failures.get(app.name) ?? `${app.name} was not started`)
+async function conforms(lineup: Lineup | undefined, app: App, topology: Topology): Promise<void> {
+  const target = lineup?.target(app, topology)
+  if (target === undefined) throw new Error(lineup?.failures.get(app.name) ?? `${app.name} was not started`)
   const proxied = topology !== 'direct' || app.framework === 'njs'
   const report = await checkConformance({ target, role: app.role, absent: app.absent, proxied })
   if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)
+}
+
+/** An NGINX of this machine with the wanted engine, and how to ask for it. */
+async function findEngine(engine: string): Promise<{ choice: string; nginx: Nginx } | undefined> {
+  for (const choice of ['path', 'docker', 'download']) {
+    const found = await findNginx({ choice, download: false })
+    if (found.kind !== 'none' && found.njs?.engine === engine) return { choice, nginx: found }
+  }
+  return undefined
 }

@@ -129,7 +129,7 @@ for (const hello of APPS.filter((app) => app.role === 'hello')) {
     })
 
     test('a slow answer in flight is completed', {
-      skip: ssr.absent.includes('stream') && 'njs has no slow route',
+      skip: ssr.absent.includes('stream') && 'njs cannot stream, and has no other slow route',
     }, async () => {
       const launched = await launch(ssr)
       const answer = get(launched.target, '/stream?items=3&delay=800')
@@ -139,7 +139,7 @@ for (const hello of APPS.filter((app) => app.role === 'hello')) {
     })
 
     test('a second signal ends at once', {
-      skip: ssr.absent.includes('stream') && 'njs has no slow route',
+      skip: ssr.absent.includes('stream') && 'njs cannot stream, and has no other slow route',
     }, async () => {
       const launched = await launch(ssr)
       const answer = get(launched.target, '/stream?items=3&delay=5000').catch(() => 'cut off')
@@ -152,7 +152,7 @@ for (const hello of APPS.filter((app) => app.role === 'hello')) {
     })
 
     test('the deadline ends what does not finish', {
-      skip: ssr.absent.includes('stream') && 'njs has no slow route',
+      skip: ssr.absent.includes('stream') && 'njs cannot stream, and has no other slow route',
     }, async () => {
       const launched = await launch(ssr, { env: { SHUTDOWN_TIMEOUT_MS: '300' } })
       const answer = get(launched.target, '/stream?items=3&delay=5000').catch(() => 'cut off')

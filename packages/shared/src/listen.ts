@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import type { ServerOptions } from 'node:http'
 import { connect, type Server } from 'node:net'
 import { type Config, StartError } from './config.ts'
@@ -58,13 +58,19 @@ export function listenFailure(error: unknown, { host, port, socket }: Config): s
   return `${place} cannot be used: ${error instanceof Error ? error.message : error}.`
 }
 
-/** A process that was killed leaves its socket file behind, and `listen` would call it in use. */
+/**
+ * A process that was killed leaves its socket file behind, and `listen` would call it in use.
+ * @throws {StartError} if the path is that of something else
+ */
 export async function removeStaleSocket(path: string): Promise<void> {
   const probe = connect(path)
   try {
     await once(probe, 'connect')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED') rmSync(path)
+    if (!(error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED')) return
+    // Linux refuses a connection to a plain file in the same way.
+    if (!statSync(path).isSocket()) throw new StartError(`SOCKET is '${path}', which exists and is no socket.`)
+    rmSync(path)
   } finally {
     probe.destroy()
   }

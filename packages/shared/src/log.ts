@@ -29,6 +29,12 @@ export function logsAnswers(log: Logger): boolean {
   return log.isLevelEnabled('info')
 }
 
+/** Whether an error only says that the client left before it had the whole answer: nothing of ours failed. */
+export function isDeparture(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE'
+}
+
 /** One line per request that we failed, with the cause and the id that the client was given. */
 export function logFailure(log: Logger, id: string, error: unknown): void {
   log.error({ id, err: error }, 'failed')

@@ -1,0 +1,141 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+
+const SERVER = join(import.meta.dirname, 'fixtures/roles/server.ts')
+const LIMIT = { timeout: 20_000 }
+
+interface Line {
+  level: number
+  msg: string
+  address?: string
+  [field: string]: unknown
+}
+
+/** Runs the fixture. It is killed at the end of the block if it still runs. */
+function launch(env: Record<string, string> = {}, role: string[] = ['slow']) {
+  const child = spawn(process.execPath, [SERVER, ...role], {
+    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: Line[] = []
+  const reading = (async () => {
+    let rest = ''
+    for await (const chunk of child.stdout.setEncoding('utf8')) {
+      const parts = (rest + chunk).split('\n')
+      rest = parts.pop() ?? ''
+      for (const part of parts) lines.push(JSON.parse(part))
+      child.emit('lines')
+    }
+  })()
+  const stderr = text(child.stderr)
+  const exited = once(child, 'exit')
+  return {
+    stop: () => child.kill('SIGTERM'),
+    /** The first line with that message. */
+    async line(msg: string): Promise<Line> {
+      for (;;) {
+        const found = lines.find((line) => line.msg === msg)
+        if (found !== undefined) return found
+        await once(child, 'lines')
+      }
+    },
+    /** How it ended and all that it said. */
+    async end() {
+      const [code, signal] = await exited
+      await reading
+      return { code, signal, messages: lines.map(({ msg }) => msg), lines, stderr: await stderr }
+    },
+    [Symbol.dispose]: () => void child.kill('SIGKILL'),
+  }
+}
+
+const SENTENCES: [what: string, env: Record<string, string>, role: string[], sentence: string][] = [
+  ['a bad setting', { PORT: 'x' }, ['slow'], 'PORT is "x", but must be a whole number from 0 to 65535.\n'],
+  ['an unknown role', {}, ['quick'], "There is no app 'quick' here, only fast, slow.\n"],
+  ['no role', {}, [], 'Say which app to start: fast, slow.\n'],
+]
+
+for (const [what, env, role, sentence] of SENTENCES) {
+  test(`${what}: one sentence, exit 1`, LIMIT, async () => {
+    using app = launch(env, role)
+    deepEqual(await app.end(), { code: 1, signal: null, messages: [], lines: [], stderr: sentence })
+  })
+}
+
+test('a port in use: one sentence, exit 1', LIMIT, async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const address = other.address()
+  const port = String(typeof address === 'object' ? address?.port : '')
+  using app = launch({ PORT: port })
+  const { code, messages, stderr } = await app.end()
+  other.close()
+  deepEqual([code, messages], [1, []])
+  match(stderr, new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use by another process: .*\\.\\n$`))
+})
+
+test('says where it listens, whatever the log level', LIMIT, async () => {
+  using app = launch({ LOG_LEVEL: 'silent' })
+  const { address, app: name, pid } = await app.line('listening')
+  match(String(address), /^http:\/\/127\.0\.0\.1:\d+$/)
+  deepEqual([name, typeof pid], ['fixture/slow', 'number'])
+  app.stop()
+  const { code, messages, stderr } = await app.end()
+  deepEqual([code, messages, stderr], [0, ['listening'], ''])
+})
+
+test('SIGTERM amid a slow request: it is answered completely, exit 0', LIMIT, async () => {
+  using app = launch()
+  const { address } = await app.line('listening')
+  const answer = await fetch(`${address}/slow`)
+  app.stop()
+  equal(await answer.text(), 'first half, second half')
+  const { code, signal, messages, stderr } = await app.end()
+  deepEqual([code, signal, messages, stderr], [0, null, ['listening', 'draining', 'stopped'], ''])
+})
+
+test('while the load balancer gets its time, new connections are served', LIMIT, async () => {
+  using app = launch({ SHUTDOWN_DELAY_MS: '600000' })
+  const { address } = await app.line('listening')
+  app.stop()
+  await app.line('draining')
+  const answer = await fetch(`${address}/`)
+  deepEqual([answer.headers.get('connection'), await answer.text()], ['close', 'here'])
+})
+
+test('the deadline passes while a request hangs: exit 1', LIMIT, async () => {
+  using app = launch({ SHUTDOWN_TIMEOUT_MS: '200' })
+  const { address } = await app.line('listening')
+  await fetch(`${address}/hang`)
+  app.stop()
+  const { code, messages } = await app.end()
+  deepEqual([code, messages], [1, ['listening', 'draining', 'killed by timeout (200ms)']])
+})
+
+test('a second SIGTERM while a request hangs: exit 1 at once', LIMIT, async () => {
+  using app = launch({ SHUTDOWN_TIMEOUT_MS: '600000' })
+  const { address } = await app.line('listening')
+  await fetch(`${address}/hang`)
+  app.stop()
+  await app.line('draining')
+  app.stop()
+  const { code, messages } = await app.end()
+  deepEqual([code, messages], [1, ['listening', 'draining', 'second SIGTERM, exiting']])
+})
+
+test('an uncaught exception is logged, the rest is drained, exit 1', LIMIT, async () => {
+  using app = launch()
+  const { address } = await app.line('listening')
+  const answer = await fetch(`${address}/slow`)
+  fetch(`${address}/crash`).catch(() => {})
+  equal(await answer.text(), 'first half, second half')
+  const { level, err } = await app.line('uncaught')
+  equal(level, 60)
+  match(JSON.stringify(err), /crash/)
+  ok((await app.line('listening')).address)
+})
