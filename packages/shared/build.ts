@@ -5,7 +5,7 @@
  *     node build.ts --watch    again after every change of src/page
  */
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, readFile, rename, rm, watch, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readFile, rename, rm, watch, writeFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -32,15 +32,15 @@ const COMMON: BuildOptions = {
   define: { 'process.env.NODE_ENV': '"production"' },
 }
 
-await buildAll()
 if (process.argv.includes('--watch')) await rebuildOnChange()
+else await buildAll(swap)
 
-/** Builds beside dist/ and then swaps, so that whoever reads dist/ meanwhile finds all of the old or all of the new. */
-async function buildAll(): Promise<void> {
+/** Builds beside dist/ and then publishes, so that whoever reads dist/ meanwhile finds all of the old or all of the new. */
+async function buildAll(publish: (staging: string) => Promise<void>): Promise<void> {
   const staging = join(ROOT, '.cache', String(process.pid))
   try {
     await buildInto(staging)
-    await swap(staging)
+    await publish(staging)
   } finally {
     await rm(staging, { recursive: true, force: true })
   }
@@ -130,13 +130,19 @@ async function swap(staging: string): Promise<void> {
   await rm(old, { recursive: true, force: true })
 }
 
+/** Keeps the directories that `node --watch-path` watches; hashed files of earlier builds stay. */
+function overwrite(staging: string): Promise<void> {
+  return cp(staging, DIST, { recursive: true })
+}
+
 function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
 }
 
 async function rebuildOnChange(): Promise<void> {
+  await buildAll(overwrite)
   for await (const { filename } of watch(PAGE, { recursive: true })) {
     console.log(`${filename} changed.`)
-    await buildAll().catch((error: unknown) => console.error(error))
+    await buildAll(overwrite).catch((error: unknown) => console.error(error))
   }
 }

@@ -22,17 +22,18 @@ function main(): number | undefined {
   }
   const app = chooseApp(positionals)
   const children = [
-    // The page is the only source that is built; njs builds its handlers too.
     watch(['node', 'build.ts', '--watch'], `${ROOT}packages/shared`),
-    app.framework === 'njs' && watch(['node', 'build.ts', '--watch'], app.directory),
     watch([...command(app), 'src/server.ts', app.role], app.directory),
-  ].filter((child) => child !== false)
+  ]
 
   const stopAll = (): void => {
     for (const child of children) child.kill('SIGTERM')
   }
   process.once('SIGINT', stopAll).once('SIGTERM', stopAll)
   for (const child of children) child.once('exit', stopAll)
+  // npx and pnpm do not pass on every signal; without them nobody is there to see this.
+  const parent = process.ppid
+  setInterval(() => process.ppid !== parent && stopAll(), 1000).unref()
   return undefined
 }
 
@@ -47,16 +48,16 @@ function chooseApp(names: string[]): App {
   return app
 }
 
-/** Built files are outside `src/`, so they are named; NGINX cannot be reloaded from within, so njs restarts as well. */
+/** The built page is outside `src/`, so it is named. What njs runs is built as well, before each start. */
 function command(app: App): string[] {
   if (app.framework === 'bun') return ['bun', '--watch']
-  return [
-    'node',
+  const paths = [
     '--watch',
     '--watch-preserve-output',
-    `--watch-path=src`,
+    '--watch-path=src',
     `--watch-path=${ROOT}packages/shared/dist`,
   ]
+  return ['node', ...paths, ...(app.framework === 'njs' ? ['--import', './build.ts'] : [])]
 }
 
 function watch([file = 'node', ...args]: string[], cwd: string) {

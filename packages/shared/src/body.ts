@@ -15,8 +15,13 @@ export async function readBody(chunks: AsyncIterable<Uint8Array>, limit = BODY_L
   let length = 0
   for await (const chunk of kept) {
     length += chunk.length
-    if (length > limit) throw new HttpProblem(413)
+    if (length > limit) break
     parts.push(chunk)
+  }
+  if (length > limit) {
+    // Node discards what nobody reads, but not once somebody has begun to.
+    if (chunks instanceof Readable) chunks.resume()
+    throw new HttpProblem(413)
   }
   return Buffer.concat(parts, length)
 }

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import type { ServerOptions } from 'node:http'
 import { connect, type Server } from 'node:net'
+import { dirname } from 'node:path'
 import { type Config, StartError } from './config.ts'
 import { HEADER_LIMIT } from './contract.ts'
 
@@ -49,12 +50,13 @@ export function listenFailure(error: unknown, { host, port, socket }: Config): s
       socket === undefined ? 'set PORT to another one (0 picks a free one)' : 'set SOCKET to another path'
     return `${place} is in use by another process: stop that, or ${cure}.`
   }
+  // libuv says EACCES for it, Bun ENOENT.
+  if (socket !== undefined && !existsSync(dirname(socket)))
+    return `The directory of ${socket} does not exist: make it, or set SOCKET to another path.`
   if (code === 'EACCES')
     return `${place} may not be used by this user: choose ${socket ? 'another path' : 'a port from 1024 up'}.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return `HOST is '${host}', which is no address of this machine.`
-  if (code === 'ENOENT')
-    return `The directory of ${socket} does not exist: make it, or set SOCKET to another path.`
   return `${place} cannot be used: ${error instanceof Error ? error.message : error}.`
 }
 
