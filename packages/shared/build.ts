@@ -5,7 +5,7 @@
  *     node build.ts --watch    again after every change of src/page
  */
 import { createHash } from 'node:crypto'
-import { copyFile, cp, mkdir, readFile, rename, rm, watch, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readdir, readFile, rename, rm, watch, writeFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -130,9 +130,12 @@ async function swap(staging: string): Promise<void> {
   await rm(old, { recursive: true, force: true })
 }
 
-/** Keeps the directories that `node --watch-path` watches; hashed files of earlier builds stay. */
-function overwrite(staging: string): Promise<void> {
-  return cp(staging, DIST, { recursive: true })
+/** Keeps the directories themselves: `node --watch-path` watches those. */
+async function overwrite(staging: string): Promise<void> {
+  await cp(staging, DIST, { recursive: true })
+  const [built, there] = await Promise.all([staging, DIST].map((dir) => readdir(join(dir, 'assets'))))
+  const stale = there?.filter((name) => !built?.includes(name)) ?? []
+  for (const name of stale) await rm(join(DIST, 'assets', name))
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

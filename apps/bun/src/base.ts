@@ -42,8 +42,10 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
   async function answer(request: Request, server: Server, route: Route | undefined): Promise<Response> {
     const startedAt = performance.now()
     const exchange = new Exchange(request, health)
+    // Now, because a closed connection has no address.
+    const peer = logs ? server.requestIP(request)?.address : undefined
     const response = await respond(exchange, route)
-    if (logs && !isProbe(exchange.target)) logResponse(exchange, response.status, startedAt, server)
+    if (logs && !isProbe(exchange.target)) logResponse(exchange, response.status, startedAt, peer)
     return response
   }
 
@@ -67,10 +69,9 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
     { id, request, target: url }: Exchange,
     status: number,
     startedAt: number,
-    server: Server,
+    peer: string | undefined,
   ): void {
     const { method, headers } = request
-    const peer = server.requestIP(request)?.address
     const client = clientAddress(peer, headers.get('x-forwarded-for'), config.trustProxy)
     logAnswer(log, { id, method, url, status, ms: performance.now() - startedAt, client })
   }

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '#shared/config.ts'
+import { QUIET_MS } from '#shared/drain.ts'
 import { start } from '#shared/lifecycle.ts'
 import { formatAddress, listenFailure, removeStaleSocket } from '#shared/listen.ts'
 
@@ -26,7 +28,10 @@ await start<typeof import('./hello.ts')>(
         }
         return socket === undefined ? formatAddress(host, server.port ?? port) : `unix:${socket}`
       },
-      close: async () => server?.stop(),
+      async close() {
+        await sleep(QUIET_MS) // stop() resets idle connections at once, and a request may be on its way
+        await server?.stop()
+      },
     }
   },
 )

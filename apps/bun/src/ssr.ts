@@ -30,6 +30,8 @@ export function createApp(options: Options): App {
         const { id: requestId, request } = exchange
         const nonce = createNonce()
         const headers = { 'content-security-policy': pagePolicy(nonce) }
+        // An empty stream, because Bun takes the length of a body that is none to be 0.
+        if (request.method === 'HEAD') return exchange.send(200, HTML, new ReadableStream(), headers)
         const logError = (error: unknown) => logFailure(options.log, requestId, error)
         const html = await streamDocument({ items, requestId, nonce, delayMs }, request.signal, logError)
         return exchange.send(200, HTML, html, headers)

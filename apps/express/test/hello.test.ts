@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, notEqual, rejects } from 'node:assert/strict'
 import { test } from 'node:test'
 import express from 'express'
 import request from 'supertest'
@@ -6,9 +6,7 @@ import { BODY_LIMIT, JSON_TEXT, PLAIN_TEXT, PROBLEM_JSON, SECURITY_HEADERS } fro
 import type { App } from '../src/base.ts'
 import { createApp } from '../src/hello.ts'
 import { createOptions, ERROR, INFO } from './options.ts'
-
-/** supertest listens on all addresses of both families. */
-const PEER = '::ffff:127.0.0.1'
+import { serve } from './serve.ts'
 
 /** What the app does not have: handlers that fail, each in its own way, and one that takes a body. */
 function routes(app: App): void {
@@ -64,7 +62,7 @@ test('answers a problem to what it does not know', async () => {
     equal(answer.status, status)
     equal(answer.headers['content-type'], PROBLEM_JSON)
     equal(answer.headers.allow, status === 405 ? 'GET, HEAD, OPTIONS' : undefined)
-    equal(answer.body.status, status)
+    match(answer.text, new RegExp(`"status":${status}`))
   }
 })
 
@@ -111,9 +109,14 @@ test('a handler that throws a status: the client is told, and nothing has failed
 test('a handler that fails amid its answer: the connection is cut, and the app lives on', async (t) => {
   const printed = t.mock.method(console, 'error', () => {})
   const { readLines, ...options } = createOptions()
-  const app = createApp({ ...options, routes })
-  await rejects(async () => request(app).get('/breaks'))
-  equal((await request(app).get('/')).status, 200)
+  await using server = await serve(createApp({ ...options, routes }))
+  let received = ''
+  await rejects(async () => {
+    const { body } = await fetch(`${server.url}/breaks`)
+    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) received += chunk
+  })
+  doesNotMatch(received, /secret/)
+  equal((await fetch(`${server.url}/`)).status, 200)
   const lines = await readLines(3)
   deepEqual(
     lines.map(({ level, msg, status }) => [level, msg, status]),
@@ -132,10 +135,10 @@ test('a body may have 65,536 bytes', async () => {
   const largest = 'x'.repeat(BODY_LIMIT)
   const passed = await request(app).post('/echo').send(largest)
   equal(passed.status, 200)
-  equal(passed.text, largest)
+  equal(passed.text.length, BODY_LIMIT)
   const refused = await request(app).post('/echo').send(`${largest}x`)
   equal(refused.status, 413)
-  equal(refused.body.title, 'Content Too Large')
+  match(refused.text, /Content Too Large/)
 })
 
 test('a chunked body may not have more either', async () => {
@@ -149,10 +152,10 @@ test('a chunked body may not have more either', async () => {
   }
   const passed = await post(largest)
   equal(passed.status, 200)
-  equal(passed.text, largest)
+  equal(passed.text.length, BODY_LIMIT)
   const refused = await post(`${largest}x`)
   equal(refused.status, 413)
-  equal(refused.body.title, 'Content Too Large')
+  match(refused.text, /Content Too Large/)
   const lines = await readLines(2)
   deepEqual(
     lines.map(({ level, status }) => [level, status]),
@@ -216,17 +219,17 @@ test('logs one line per request, and none of a probe', async () => {
       client,
     ]),
     [
-      [INFO, 'first', 'GET', '/json?a=b', 200, 'number', PEER],
-      [INFO, 'second', 'POST', '/nowhere', 404, 'number', PEER],
-      [INFO, 'third', 'GET', '/hello/%zz', 400, 'number', PEER],
+      [INFO, 'first', 'GET', '/json?a=b', 200, 'number', '127.0.0.1'],
+      [INFO, 'second', 'POST', '/nowhere', 404, 'number', '127.0.0.1'],
+      [INFO, 'third', 'GET', '/hello/%zz', 400, 'number', '127.0.0.1'],
     ],
   )
 })
 
 test('believes X-Forwarded-For only as far as it trusts who wrote it', async () => {
   for (const [trusted, forwardedFor, client] of [
-    ['', '203.0.113.7', PEER],
-    ['10.0.0.0/8', '203.0.113.7', PEER],
+    ['', '203.0.113.7', '127.0.0.1'],
+    ['10.0.0.0/8', '203.0.113.7', '127.0.0.1'],
     ['loopback', '203.0.113.7', '203.0.113.7'],
     ['loopback', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
     ['loopback,10.0.0.0/8', '198.51.100.1, 203.0.113.7, 10.1.2.3', '203.0.113.7'],

@@ -20,7 +20,7 @@ import { FAIL, isProbe, PASS } from '#shared/health.ts'
 import { requestId } from '#shared/ids.ts'
 import type { AppOptions } from '#shared/lifecycle.ts'
 import { SERVER_OPTIONS } from '#shared/listen.ts'
-import { type Logger, logAnswer, logFailure } from '#shared/log.ts'
+import { isDeparture, type Logger, logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
 import { errorStatus, HttpProblem, problem } from '#shared/problem.ts'
 
 export type App = FastifyInstance
@@ -30,30 +30,28 @@ export type Options = AppOptions<(app: App) => void>
 export function createBase({ config, health, log, routes }: Options): App {
   const app: App = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    logController: new AnswerLog(log),
+    logController: new FailureLog(),
     http: SERVER_OPTIONS,
     keepAliveTimeout: SERVER_OPTIONS.keepAliveTimeout,
     requestTimeout: SERVER_OPTIONS.requestTimeout,
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: HEADER_LIMIT }, // the default, 100, answers 404 to a longer parameter
     trustProxy: (address) => config.trustProxy(address),
+    return503OnClosing: false, // whoever comes last is answered like everyone else
     genReqId: (request) => requestId(request.headers['x-request-id']),
     frameworkErrors: (error, request, reply) => {
-      addHeaders(request, reply)
+      begin(request, reply) // no hook runs for these
       sendProblem(reply, errorStatus(error))
     },
   })
 
+  const logs = logsAnswers(log)
   app.addHook('onRequest', (request, reply, done) => {
-    addHeaders(request, reply)
+    begin(request, reply)
     const { host, 'content-length': length } = request.headers
     // 404 here, before the body is parsed: an unknown path is unknown whatever the body holds.
     const status = refusal(request.raw.url ?? '/', host, length) ?? (request.is404 ? 404 : undefined)
     done(status && new HttpProblem(status))
-  })
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (health.draining) reply.header('connection', 'close')
-    done()
   })
   app.addHook('preClose', () => drain(app.server))
 
@@ -61,7 +59,10 @@ export function createBase({ config, health, log, routes }: Options): App {
   app.setErrorHandler((error, request, reply) => {
     const status = errorStatus(error)
     if (status === 500) logFailure(log, request.id, error)
-    return sendProblem(reply, status)
+    if (!reply.raw.headersSent) return sendProblem(reply, status)
+    // With the headers gone, only a cut connection can tell the client that the answer is not whole.
+    reply.hijack().raw.destroy()
+    return reply
   })
 
   refuseOtherMethods(app)
@@ -71,10 +72,12 @@ export function createBase({ config, health, log, routes }: Options): App {
   )
   routes?.(app)
   return app
-}
 
-function addHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers(SECURITY_HEADERS).header('x-request-id', request.id)
+  function begin(request: FastifyRequest, reply: FastifyReply): void {
+    reply.headers(SECURITY_HEADERS).header('x-request-id', request.id)
+    if (health.draining) reply.header('connection', 'close')
+    if (logs && !isProbe(request.url)) logWhenClosed(log, request, reply)
+  }
 }
 
 /** As bytes: Fastify would add a charset to the type of a string, and JSON has none (RFC 8259 section 11). */
@@ -93,23 +96,27 @@ function sendHealth(reply: FastifyReply, status: number, body: string): FastifyR
     .send(Buffer.from(body))
 }
 
-/** One line per answer, with the fields of all apps, instead of Fastify's two. */
-class AnswerLog extends LogController {
-  readonly #log: Logger
+function logWhenClosed(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  const startedAt = performance.now()
+  // Now, because a closed connection has no address.
+  const { id, method, url, ip: client } = request
+  reply.raw.once('close', () => {
+    const { statusCode: status } = reply.raw
+    logAnswer(log, { id, method, url, status, ms: performance.now() - startedAt, client })
+  })
+}
 
-  constructor(log: Logger) {
-    super()
-    this.#log = log
-  }
-
+/** Fastify's own lines have other fields, and no line at all for a client that left early. */
+class FailureLog extends LogController {
   override incomingRequest(): void {}
 
   override routeNotFound(): void {}
 
-  override requestCompleted(_error: Error | null, request: FastifyRequest, reply: FastifyReply): void {
-    const { id, method, url, ip } = request
-    if (isProbe(url)) return
-    logAnswer(this.#log, { id, method, url, status: reply.statusCode, ms: reply.elapsedTime, client: ip })
+  override requestCompleted(): void {}
+
+  /** A body stream that failed after the headers were sent; Fastify cuts the connection. */
+  override streamError(error: Error, request: FastifyRequest): void {
+    if (!isDeparture(error)) logFailure(request.log as Logger, request.id, error)
   }
 }
 

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, notEqual, rejects } from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { BODY_LIMIT, JSON_TEXT, PLAIN_TEXT, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
@@ -16,7 +16,11 @@ function routes(app: App): void {
   app.get('/conflicts', () => {
     throw Object.assign(new Error('secret'), { statusCode: 409 })
   })
-  app.get('/breaks', (_request, reply) => reply.type(PLAIN_TEXT).send(Readable.from(breakAmid())))
+  app.get('/breaks', (_request, reply) => {
+    reply.raw.write('half')
+    throw new Error('secret')
+  })
+  app.get('/breaks/as/a/stream', (_request, reply) => reply.send(Readable.from(breakAmid())))
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.post('/echo', (request, reply) => reply.type(PLAIN_TEXT).send(request.body))
 }
@@ -62,7 +66,7 @@ test('answers a problem to what it does not know', async () => {
     equal(answer.statusCode, status)
     equal(answer.headers['content-type'], PROBLEM_JSON)
     equal(answer.headers.allow, status === 405 ? 'GET, HEAD, OPTIONS' : undefined)
-    equal(answer.json().status, status)
+    match(answer.payload, new RegExp(`"status":${status}`))
   }
 })
 
@@ -106,34 +110,41 @@ test('a handler that throws a status: the client is told, and nothing has failed
   )
 })
 
-test('a handler that fails amid its answer: the connection is cut, and the app lives on', async (t) => {
-  const printed = t.mock.method(console, 'error', () => {})
-  const { readLines, ...options } = createOptions()
-  await using server = await serve(createApp({ ...options, routes }))
-  await rejects(async () => (await fetch(`${server.url}/breaks`)).text())
-  equal((await fetch(`${server.url}/`)).status, 200)
-  const lines = await readLines(3)
-  deepEqual(
-    lines.map(({ level, msg, status }) => [level, msg, status]),
-    [
-      [ERROR, 'failed', undefined],
-      [INFO, 'answered', 200],
-      [INFO, 'answered', 200],
-    ],
-  )
-  equal(lines[0]?.id, lines[1]?.id)
-  equal(printed.mock.callCount(), 0)
-})
+for (const path of ['/breaks', '/breaks/as/a/stream']) {
+  test(`a handler that fails amid its answer (${path}): the connection is cut, and the app lives on`, async (t) => {
+    const printed = t.mock.method(console, 'error', () => {})
+    const { readLines, ...options } = createOptions()
+    await using server = await serve(createApp({ ...options, routes }))
+    let received = ''
+    await rejects(async () => {
+      const { body } = await fetch(server.url + path)
+      for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) received += chunk
+    })
+    doesNotMatch(received, /secret/)
+    equal((await fetch(`${server.url}/`)).status, 200)
+    const lines = await readLines(3)
+    deepEqual(
+      lines.map(({ level, msg, status }) => [level, msg, status]),
+      [
+        [ERROR, 'failed', undefined],
+        [INFO, 'answered', 200],
+        [INFO, 'answered', 200],
+      ],
+    )
+    equal(lines[0]?.id, lines[1]?.id)
+    equal(printed.mock.callCount(), 0)
+  })
+}
 
 test('a body may have 65,536 bytes', async () => {
   const app = createApp({ ...createOptions(), routes })
   const largest = 'x'.repeat(BODY_LIMIT)
   const passed = await app.inject({ method: 'POST', url: '/echo', payload: largest })
   equal(passed.statusCode, 200)
-  equal(passed.payload, largest)
+  equal(passed.payload.length, BODY_LIMIT)
   const refused = await app.inject({ method: 'POST', url: '/echo', payload: `${largest}x` })
   equal(refused.statusCode, 413)
-  equal(refused.json().title, 'Content Too Large')
+  match(refused.payload, /Content Too Large/)
 })
 
 test('a chunked body may not have more either', async () => {
@@ -141,13 +152,18 @@ test('a chunked body may not have more either', async () => {
   const app = createApp({ ...options, routes })
   const largest = 'x'.repeat(BODY_LIMIT)
   const post = (body: string) =>
-    app.inject({ method: 'POST', url: '/echo', payload: Readable.from([Buffer.from(body)]) })
+    app.inject({
+      method: 'POST',
+      url: '/echo',
+      headers: { 'transfer-encoding': 'chunked' },
+      payload: Readable.from([Buffer.from(body)]),
+    })
   const passed = await post(largest)
   equal(passed.statusCode, 200)
-  equal(passed.payload, largest)
+  equal(passed.payload.length, BODY_LIMIT)
   const refused = await post(`${largest}x`)
   equal(refused.statusCode, 413)
-  equal(refused.json().title, 'Content Too Large')
+  match(refused.payload, /Content Too Large/)
   const lines = await readLines(2)
   deepEqual(
     lines.map(({ level, status }) => [level, status]),

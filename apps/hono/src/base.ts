@@ -7,7 +7,7 @@ import { refusal } from '#shared/guard.ts'
 import { FAIL, isProbe, PASS } from '#shared/health.ts'
 import { requestId } from '#shared/ids.ts'
 import type { AppOptions } from '#shared/lifecycle.ts'
-import { logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
+import { isDeparture, logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
 import { errorStatus, problem } from '#shared/problem.ts'
 
 export interface Env {
@@ -37,7 +37,8 @@ export function createBase({ config, health, log, routes }: Options): App {
   app.onError((error, c) => {
     const status = errorStatus(error)
     if (status === 500) logFailure(log, c.get('id'), error)
-    return sendProblem(c, status)
+    // The adapter cuts the connection soon after if the rest of the body is still in flight.
+    return sendProblem(c, status, status === 413 ? { connection: 'close' } : {})
   })
 
   get(app, '/livez', (c) => sendHealth(c, 200, PASS))
@@ -53,7 +54,8 @@ export function createBase({ config, health, log, routes }: Options): App {
     const client = clientAddress(socket.remoteAddress, headers['x-forwarded-for'], config.trustProxy)
     outgoing.once('close', () => {
       // A body stream that failed after the headers were sent; the adapter cuts the connection.
-      if (outgoing.errored) logFailure(log, c.get('id'), outgoing.errored)
+      const { errored } = outgoing
+      if (errored && !isDeparture(errored)) logFailure(log, c.get('id'), errored)
       logAnswer(log, {
         id: c.get('id'),
         method,

@@ -110,6 +110,7 @@ test('answers HEAD to a stream without rendering', async () => {
   const answer = await fetch(`${server.url}/stream?delay=5000`, { method: 'HEAD' })
   equal(answer.status, 200)
   equal(answer.headers.get('content-type'), HTML)
+  equal(answer.headers.get('content-length'), null)
   equal(countTimers(), timers)
 })
 

@@ -49,7 +49,7 @@ test('starts from its environment, and stops on SIGTERM without losing a request
   }
   const { address, app } = await readLine()
   equal(app, 'hono/status')
-  deepEqual(await ask(`${address}/_/status`), { status: 200, connection: 'keep-alive', body: 'OK' })
+  equal((await ask(`${address}/_/status`)).body, 'OK')
   equal((await readLine()).msg, 'answered')
   child.kill('SIGTERM')
   equal((await readLine()).msg, 'draining')

@@ -6,7 +6,7 @@ import { refusal } from '#shared/guard.ts'
 import { FAIL, isProbe, PASS } from '#shared/health.ts'
 import { requestId } from '#shared/ids.ts'
 import type { AppOptions } from '#shared/lifecycle.ts'
-import { logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
+import { isDeparture, logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
 import { errorStatus, problem } from '#shared/problem.ts'
 
 export type App = Koa
@@ -24,9 +24,11 @@ export function createBase(
   addRoutes(router)
   routes?.(router)
 
-  // A body stream that fails after the headers were sent; Koa cuts the connection.
+  // A body stream that fails after the headers were sent; Koa cuts the connection and tells it twice.
   app.on('error', (error: unknown, ctx: Context) => {
-    if (!ctx.state.gone?.aborted) logFailure(log, ctx.state.id, error)
+    if (isDeparture(error) || ctx.state.failure === error) return
+    ctx.state.failure = error
+    logFailure(log, ctx.state.id, error)
   })
   const logs = logsAnswers(log)
 

@@ -29,7 +29,6 @@ export function createApp(options: Options): App {
       ctx.status = 200
       if (ctx.method === 'HEAD') return
       const gone = closeSignal(ctx.res)
-      ctx.state.gone = gone
       const logError = (error: unknown) => logFailure(options.log, requestId, error)
       ctx.body = await streamDocument({ items, requestId, nonce, delayMs }, gone, logError)
     })

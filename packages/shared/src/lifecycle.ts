@@ -42,7 +42,7 @@ export async function start<Role>(
     const address = await service.listen()
     closeOnSignal(service, config, health, log)
     // Whatever the level: it is how a person or a launcher that set PORT=0 learns the address.
-    log.info({ pid: process.pid, address }, 'listening')
+    log.child({}, { level: 'info' }).info({ pid: process.pid, address }, 'listening')
   } catch (error) {
     if (!(error instanceof StartError)) throw error
     process.stderr.write(`${error.message}\n`)

@@ -71,7 +71,8 @@ export async function removeStaleSocket(path: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED')) return
     // Linux refuses a connection to a plain file in the same way.
-    if (!statSync(path).isSocket()) throw new StartError(`SOCKET is '${path}', which exists and is no socket.`)
+    if (!statSync(path).isSocket())
+      throw new StartError(`SOCKET is '${path}', which exists and is no socket.`)
     rmSync(path)
   } finally {
     probe.destroy()

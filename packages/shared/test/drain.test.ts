@@ -4,6 +4,7 @@ import { Agent, createServer, get, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '../src/config.ts'
 import { drain } from '../src/drain.ts'
 import { listen, SERVER_OPTIONS } from '../src/listen.ts'
@@ -58,13 +59,16 @@ test(
 test('a request in flight is waited for', LIMIT, async () => {
   const { server, ask, entered, release } = await setUp()
   const order: string[] = []
-  const answer = ask('/slow').then(() => order.push('answered'))
+  const answer = ask('/slow')
   await entered
   const drained = drain(server).then(() => order.push('drained'))
   // Well past the quiet time and the first sweep.
-  setTimeout(release, 300)
-  await Promise.all([answer, drained])
-  deepEqual(order, ['answered', 'drained'])
+  await sleep(300)
+  order.push('released')
+  release()
+  equal(await answer, 'answer to /slow')
+  await drained
+  deepEqual(order, ['released', 'drained'])
 })
 
 test('a request on a connection that was idle when draining began is answered', LIMIT, async () => {

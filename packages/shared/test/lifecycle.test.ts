@@ -41,7 +41,7 @@ function launch(env: Record<string, string> = {}, role: string[] = ['slow']) {
       for (;;) {
         const found = lines.find((line) => line.msg === msg)
         if (found !== undefined) return found
-        await once(child, 'lines')
+        await once(child, 'lines', { signal: AbortSignal.timeout(10_000) })
       }
     },
     /** How it ended and all that it said. */
