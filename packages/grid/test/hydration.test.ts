@@ -64,6 +64,7 @@ describe('hydration', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get inst
     const complaints: string[] = []
     try {
       const page = await context.newPage()
+      page.setDefaultTimeout(10_000)
       page.on('console', (message: ConsoleMessage) => complaints.push(`${message.type()}: ${message.text()}`))
       page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`))
       page.on('requestfailed', (request) =>
@@ -92,7 +93,7 @@ async function useFilter(page: Page): Promise<void> {
   const count = page.locator('output')
   assert.equal(await count.textContent(), '50 of 50')
   // The part inside Suspense, which a streamed page gets late.
-  await page.getByRole('region', { name: 'Customers also liked' }).getByRole('listitem').nth(2).waitFor()
+  await page.getByRole('complementary', { name: 'Customers also liked' }).getByRole('listitem').nth(2).waitFor()
   const total = await page.locator('ul.teas > li').count()
   await page.getByRole('searchbox').pressSequentially('assam')
   await page.waitForFunction(() => document.querySelector('output')?.textContent !== '50 of 50')
