@@ -12,8 +12,8 @@ export interface Machine {
   memoryBytes: number
   os: string
   kernel: string
-  /** CPU frequency governor; undefined where the kernel does not say (virtual machines, macOS). */
-  governor: string | undefined
+  /** CPU frequency governor; null where the kernel does not say (virtual machines, macOS). */
+  governor: string | null
 }
 
 export function describeMachine(): Machine {
@@ -23,7 +23,7 @@ export function describeMachine(): Machine {
     memoryBytes: os.totalmem(),
     os: readOsName(),
     kernel: `${os.type()} ${os.release()} ${os.machine()}`,
-    governor: tryRead('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')?.trim(),
+    governor: tryRead('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')?.trim() ?? null,
   }
 }
 
@@ -35,9 +35,11 @@ function readOsName(): string {
 
 /** What was measured: versions by name, and the hash of the lockfile that fixes the rest. */
 export interface Versions {
+  /** Commit, with `-dirty` after it if files differ from it. */
   startgrid: string
   node: string
   bun: string
+  /** First 16 hexadecimal digits of its SHA-256. */
   lockfile: string
   packages: Record<string, string>
 }
@@ -46,9 +48,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 export function readVersions(): Versions {
   const lockfile = readFileSync(`${ROOT}pnpm-lock.yaml`)
-  const catalog = readFileSync(`${ROOT}pnpm-workspace.yaml`, 'utf8')
-  const version = (name: string): string =>
-    new RegExp(`^  '?${name.replace('/', '\\/')}'?: (\\S+)`, 'm').exec(catalog)?.[1] ?? 'unknown'
+  const catalog = readCatalog()
+  const version = (name: string): string => catalog.get(name) ?? 'unknown'
   const names = ['fastify', 'express', 'koa', 'hono', '@hono/node-server', 'react', 'pino']
   return {
     startgrid: tryRun('git', ['-C', ROOT, 'describe', '--always', '--dirty']) ?? 'not a git checkout',
@@ -59,10 +60,20 @@ export function readVersions(): Versions {
   }
 }
 
-/** The part of all cores, 0 to 1, that anyone used during a second in which we do nothing; undefined where unknown. */
-export async function foreignLoad(): Promise<number | undefined> {
+/** The exact versions that the workspace pins, by package. */
+function readCatalog(): Map<string, string> {
+  const [, catalog = ''] = readFileSync(`${ROOT}pnpm-workspace.yaml`, 'utf8').split(/^catalog:$/m)
+  const lines = catalog.matchAll(/^ {2}'?([^\s']+)'?: (\S+)/gm)
+  return new Map([...lines].map(([, name = '', version = '']) => [name, version]))
+}
+
+/**
+ * The part of all cores, 0 to 1, that anyone used during a second in which we do nothing; undefined where unknown.
+ * @param signal ends the wait early
+ */
+export async function foreignLoad(signal?: AbortSignal): Promise<number | undefined> {
   const before = readCpuTimes()
-  await sleep(1000)
+  await sleep(1000, undefined, { ...(signal && { signal }) }).catch(() => {})
   const after = readCpuTimes()
   const total = after.total - before.total
   return total > 0 ? (after.busy - before.busy) / total : undefined

@@ -35,19 +35,20 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-export const HELP = `pnpm bench [options]   measures every app, directly and behind NGINX (about 4 minutes)
+export const HELP = `pnpm bench [options]   measures every app, directly and behind NGINX (4 minutes)
 
-  --only NAMES        frameworks, apps or roles, separated by commas: fastify,koa/ssr
+  --only NAMES        frameworks, apps or roles, with commas: fastify,koa/ssr
   --role NAMES        ${ROLES.join(', ')}
-  --topology NAMES    ${TOPOLOGIES.join(', ')} (default direct,nginx)
+  --topology NAMES    ${TOPOLOGIES.join(', ')};
+                      default direct,nginx
   --quick             three frameworks, 2 rounds, under a minute
   --rounds N          starts of every app, 1 to 100 (default 4)
-  --duration T        measured in each round, per cell: 500ms, 2s (default 500ms)
+  --duration T        measured per cell and round: 500ms, 2s (default 500ms)
   --warmup T          discarded before that, per cell (default 1s)
   --connections N     kept open, 1 to 10000 (default 64)
   --seed N            repeats an order
   --list              prints the cells and ends
-  --json FILE         writes the result there as well, - for standard output
+  --json FILE         writes the result there too, - for standard output
   --output DIR        default bench/results/<time>
   --no-download       does not fetch NGINX if this machine has none
   --help
@@ -68,7 +69,7 @@ export function readOptions(args: readonly string[]): Options {
   const quick = values.quick === true
   return {
     apps: chooseApps(values.only, values.role, quick),
-    topologies: split(values.topology ?? 'direct,nginx').map(findTopology),
+    topologies: [...new Set(split(values.topology ?? 'direct,nginx').map(findTopology))],
     rounds: readInteger('--rounds', values.rounds ?? (quick ? QUICK.rounds : '4'), 1, 100),
     durationMs: readDuration('--duration', values.duration ?? (quick ? QUICK.duration : '500ms')),
     warmupMs: readDuration('--warmup', values.warmup ?? (quick ? QUICK.warmup : '1s')),

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ErrorCounts, Latency } from '@startgrid/loadgen'
@@ -8,6 +8,7 @@ import type { Machine, Versions } from './machine.ts'
 /** A result as it is stored: bench/result.schema.json describes it for other programs. */
 export interface Result {
   schema: 1
+  /** ISO 8601, UTC. */
   startedAt: string
   /** Null while it runs and after an interruption. */
   finishedAt: string | null
@@ -16,25 +17,38 @@ export interface Result {
   seed: number
   machine: Machine
   versions: Versions
+  /** Null if none was needed or found. */
   nginx: NginxVersion | null
-  driver: { name: 'startgrid'; ceiling: number | null }
+  driver: DriverResult
   settings: Settings
+  /** What a reader must know, in sentences. */
   cautions: string[]
   cells: CellResult[]
 }
 
 export interface NginxVersion {
+  /** `path`, `docker` or `download`. */
   kind: string
   version: string
   njs: { version: string; engine: string } | null
 }
 
+/** What offered the load. */
+export interface DriverResult {
+  name: 'startgrid'
+  /** Answers per second against NGINX's `return 200`; null if not measured. */
+  ceiling: number | null
+}
+
 export interface Settings {
   rounds: number
+  /** Milliseconds measured per cell and round. */
   durationMs: number
+  /** Milliseconds of load before that, not counted; a quarter of it behind NGINX. */
   warmupMs: number
+  /** Kept open, each with one request in flight. */
   connections: number
-  /** The cores of the servers and of the generator; null where processes cannot be pinned. */
+  /** The cores of the servers and of the generator; null where processes cannot be kept apart. */
   cores: { server: number; generator: number } | null
 }
 
@@ -58,8 +72,12 @@ export interface CellResult {
   cpuPerRequest: { app: number | null; proxy: number | null; generator: number } | null
   /** Bytes, highest of the rounds. The proxy is one NGINX in front of all apps of the role. */
   peakMemory: { app: number | null; proxy: number | null }
+  /** Requests that failed, in all rounds. */
   errors: number
   errorsByKind: ErrorCounts
+  /** Not tried, because the machine lacks a tool; such a cell is voided as well. */
+  skipped: boolean
+  /** There is no number, or it may not be used. */
   voided: boolean
   voidedBecause: string | null
   rounds: Round[]
@@ -67,14 +85,18 @@ export interface CellResult {
 
 /** One measured stretch of one launch. */
 export interface Round {
+  /** From 1. */
   round: number
+  /** Answers per second. */
   rate: number
   requests: number
   seconds: number
   /** Answers whose body was compared. */
   checked: number
+  /** Milliseconds; of a closed loop: it says how long requests queued, not how fast the server is under a fixed rate. */
   latency: Latency
   cpuSeconds: { app: number | null; proxy: number | null; generator: number }
+  /** Bytes. */
   peakMemory: { app: number | null; proxy: number | null }
 }
 
@@ -87,10 +109,18 @@ export function validateResult(data: unknown): string[] {
   return (validate.errors ?? []).map((error: ErrorObject) => `${error.instancePath || '/'} ${error.message}`)
 }
 
-/** Writes the file in one step, so that a reader or an interruption never sees half of it. */
+/**
+ * Writes the file in one step, so that a reader or an interruption never sees half of it.
+ * @throws {Error} of the file system; the old file then stays as it was
+ */
 export function writeResult(path: string, result: Result): void {
   mkdirSync(dirname(path), { recursive: true })
   const temporary = `${path}.${process.pid}.tmp`
-  writeFileSync(temporary, `${JSON.stringify(result, null, 2)}\n`)
-  renameSync(temporary, path)
+  try {
+    writeFileSync(temporary, `${JSON.stringify(result, null, 2)}\n`)
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
 }

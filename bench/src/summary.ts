@@ -10,13 +10,15 @@ export interface Measured {
   engine: string | undefined
   rounds: Round[]
   errors: ErrorCounts
+  /** It was not tried, because the machine lacks a tool. */
+  skipped: boolean
   /** Why the number may not be used; the first reason counts. */
   voidedBecause: string | undefined
 }
 
 export function createMeasured(cell: Cell): Measured {
   const errors = Object.fromEntries(ERROR_KINDS.map((kind) => [kind, 0])) as ErrorCounts
-  return { cell, engine: undefined, rounds: [], errors, voidedBecause: undefined }
+  return { cell, engine: undefined, rounds: [], errors, skipped: false, voidedBecause: undefined }
 }
 
 /** The figures of all cells. A cell without a round counts as voided: there is no number. */
@@ -36,7 +38,7 @@ function findBaseline({ cell }: Measured, measured: readonly Measured[]): Measur
 function summariseCell(measured: Measured, baseline: Measured | undefined): CellResult {
   const { cell, rounds, errors } = measured
   const { framework, role, name } = cell.app
-  const voidedBecause = measured.voidedBecause ?? (rounds.length === 0 ? 'it was not measured' : undefined)
+  const voidedBecause = measured.voidedBecause ?? (rounds.length === 0 ? 'not measured' : undefined)
   const valid = voidedBecause === undefined
   const rate = valid ? geometricMean(rounds.map((round) => round.rate)) : undefined
   return {
@@ -48,7 +50,7 @@ function summariseCell(measured: Measured, baseline: Measured | undefined): Cell
     workload: `GET ${WORKLOADS[role].path}`,
     rate: rate?.value ?? null,
     rateInterval: rate?.low === undefined || rate.high === undefined ? null : [rate.low, rate.high],
-    ratioToNode: valid && baseline ? toJson(pairedRatio(pairRounds(rounds, baseline.rounds))) : null,
+    ratioToNode: valid && baseline ? ratioOf(rounds, baseline.rounds) : null,
     cpuPerRequest: valid ? cpuPerRequest(rounds) : null,
     peakMemory: {
       app: highest(rounds.map((round) => round.peakMemory.app)),
@@ -56,10 +58,17 @@ function summariseCell(measured: Measured, baseline: Measured | undefined): Cell
     },
     errors: ERROR_KINDS.reduce((sum, kind) => sum + errors[kind], 0),
     errorsByKind: errors,
+    skipped: measured.skipped,
     voided: !valid,
     voidedBecause: voidedBecause ?? null,
     rounds,
   }
+}
+
+/** @returns null if they have no round in common */
+function ratioOf(rounds: readonly Round[], baseline: readonly Round[]): CellResult['ratioToNode'] {
+  const pairs = pairRounds(rounds, baseline)
+  return pairs.length === 0 ? null : toJson(pairedRatio(pairs))
 }
 
 function pairRounds(rounds: readonly Round[], baseline: readonly Round[]): [number, number][] {
@@ -94,4 +103,14 @@ function highest(values: readonly (number | null)[]): number | null {
     (max, value) => (value === null ? max : Math.max(max ?? 0, value)),
     null,
   )
+}
+
+/** Why cells have no number: one sentence per reason. Skipped cells are not in it: what they lack is said at the top. */
+export function describeVoided(cells: readonly CellResult[]): string[] {
+  const tried = cells.filter((cell) => cell.voided && !cell.skipped)
+  const byReason = Map.groupBy(tried, (cell) => cell.voidedBecause ?? '')
+  return [...byReason].map(([reason, group]) => {
+    const names = group.map(({ app, topology }) => `${app} ${topology}`).join(', ')
+    return `${names} ${group.length === 1 ? 'is' : 'are'} void: ${reason}.`
+  })
 }

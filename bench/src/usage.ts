@@ -1,9 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import type { Launch, Target } from '@startgrid/grid/launcher.ts'
 
 /** What processes have used, from the kernel's own accounts. Linux only: elsewhere every figure is undefined. */
 
-/** CPU seconds that the processes have used so far, all threads: nanosecond accounts, not the 10 ms ticks of /proc/PID/stat. */
-export function cpuSeconds(pids: readonly number[]): number | undefined {
+/**
+ * CPU seconds that the processes have used so far, all threads: nanosecond accounts, not the 10 ms ticks of /proc/PID/stat.
+ * @returns undefined if one of them has ended: what it used is gone from the accounts
+ */
+export function cpuSeconds(pids: readonly number[] | undefined): number | undefined {
   return sumOf(pids, (pid) => {
     const tasks = readdirSync(`/proc/${pid}/task`)
     return tasks.reduce((sum, task) => sum + readOnCpu(`/proc/${pid}/task/${task}/schedstat`), 0) / 1e9
@@ -20,38 +24,90 @@ function readOnCpu(path: string): number {
 }
 
 /** Highest resident memory of the processes so far, in bytes. Pages that they share count in each. */
-export function peakMemory(pids: readonly number[]): number | undefined {
+export function peakMemory(pids: readonly number[] | undefined): number | undefined {
   return sumOf(pids, (pid) => {
     const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
     return Number(peak?.[1] ?? 0) * 1024
   })
 }
 
+/**
+ * The processes that serve. njs runs in an NGINX, without the process that started it, and in a container that is not even
+ * its ancestor: there it is whoever listens.
+ */
+export function serverPids({ ready, target }: Pick<Launch, 'ready' | 'target'>): number[] | undefined {
+  if (ready.nginx === undefined) return processTree(ready.pid)
+  const pids = listenersOf(target)
+  return pids.length > 0 ? pids : undefined
+}
+
 /** A process and all below it. */
 export function processTree(root: number): number[] {
   const found = [root]
-  try {
-    for (const pid of found) {
-      for (const task of readdirSync(`/proc/${pid}/task`)) {
-        const children = readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1')
-        found.push(...children.split(' ').filter(Boolean).map(Number))
-      }
-    }
-  } catch {
-    // No /proc, or a process that just ended.
-  }
+  for (const pid of found) found.push(...childrenOf(pid))
   return found
 }
 
-function sumOf(pids: readonly number[], measure: (pid: number) => number): number | undefined {
-  if (process.platform !== 'linux') return undefined
-  let sum = 0
-  for (const pid of pids) {
-    try {
-      sum += measure(pid)
-    } catch {
-      // It ended; what it used before is in the earlier reading.
-    }
+function childrenOf(parent: number): number[] {
+  return list(`/proc/${parent}/task`).flatMap((task) =>
+    read(`/proc/${parent}/task/${task}/children`).split(' ').filter(Boolean).map(Number),
+  )
+}
+
+/** All processes that hold the listening socket, as far as this user may see. */
+export function listenersOf(target: Target): number[] {
+  const inode = 'port' in target ? tcpInode(target.port) : unixInode(target.socketPath)
+  if (inode === undefined) return []
+  const link = `socket:[${inode}]`
+  return list('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => list(`/proc/${pid}/fd`).some((fd) => linkOf(`/proc/${pid}/fd/${fd}`) === link))
+    .map(Number)
+}
+
+/** Columns of /proc/net/tcp: local address as hex `address:port` (1), state (3; 0A is listening), inode (9). */
+function tcpInode(port: number): string | undefined {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  return ['/proc/net/tcp', '/proc/net/tcp6']
+    .flatMap((path) => read(path).split('\n'))
+    .map((line) => line.trim().split(/\s+/))
+    .find(([, local, , state]) => state === '0A' && local?.endsWith(end))?.[9]
+}
+
+/** Columns of /proc/net/unix: flags (3; 00010000 is listening), inode (6), path (7). */
+function unixInode(path: string): string | undefined {
+  return read('/proc/net/unix')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .find((columns) => columns[3] === '00010000' && columns[7] === path)?.[6]
+}
+
+function sumOf(pids: readonly number[] | undefined, measure: (pid: number) => number): number | undefined {
+  if (pids === undefined || process.platform !== 'linux') return undefined
+  try {
+    return pids.reduce((sum, pid) => sum + measure(pid), 0)
+  } catch {
+    return undefined // it has ended
   }
-  return sum
+}
+
+/** Processes end while they are looked at, and those of others are closed: then there is nothing. */
+function orNothing<Value>(look: () => Value, nothing: Value): Value {
+  try {
+    return look()
+  } catch {
+    return nothing
+  }
+}
+
+function list(directory: string): string[] {
+  return orNothing(() => readdirSync(directory), [])
+}
+
+function read(path: string): string {
+  return orNothing(() => readFileSync(path, 'latin1'), '')
+}
+
+function linkOf(path: string): string {
+  return orNothing(() => readlinkSync(path), '')
 }

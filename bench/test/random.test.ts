@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createRandom, shuffle } from '../src/random.ts'
+
+const items = Array.from({ length: 42 }, (_, index) => index)
+
+test('a seed repeats its numbers, another one has others', () => {
+  const draw = (seed: number) => {
+    const random = createRandom(seed)
+    return items.map(() => random())
+  }
+  assert.deepEqual(draw(7), draw(7))
+  assert.notDeepEqual(draw(7), draw(8))
+  for (const number of [...draw(0), ...draw(2 ** 32 - 1)]) assert.ok(number >= 0 && number < 1)
+})
+
+test('a seed repeats its order, and the numbers go on after it', () => {
+  const random = createRandom(7)
+  const first = shuffle(items, random)
+  assert.deepEqual(first, shuffle(items, createRandom(7)))
+  assert.notDeepEqual(first, shuffle(items, random))
+})
+
+test('a shuffled list has the same items in another order, and the list itself is left alone', () => {
+  const copy = [...items]
+  const shuffled = shuffle(items, createRandom(1))
+  assert.notDeepEqual(shuffled, items)
+  assert.deepEqual(
+    shuffled.toSorted((a, b) => a - b),
+    items,
+  )
+  assert.deepEqual(items, copy)
+})
+
+test('every item can come to every place', () => {
+  const seen = new Set<string>()
+  const random = createRandom(3)
+  for (let run = 0; run < 200; run++)
+    for (const [place, item] of shuffle(['a', 'b', 'c'], random).entries()) seen.add(`${item}${place}`)
+  assert.equal(seen.size, 9)
+})
+
+test('nothing and one item are shuffled as well', () => {
+  assert.deepEqual(shuffle([], createRandom(1)), [])
+  assert.deepEqual(shuffle(['a'], createRandom(1)), ['a'])
+})
