@@ -93,7 +93,11 @@ async function useFilter(page: Page): Promise<void> {
   const count = page.locator('output')
   assert.equal(await count.textContent(), '50 of 50')
   // The part inside Suspense, which a streamed page gets late.
-  await page.getByRole('complementary', { name: 'Customers also liked' }).getByRole('listitem').nth(2).waitFor()
+  await page
+    .getByRole('complementary', { name: 'Customers also liked' })
+    .getByRole('listitem')
+    .nth(2)
+    .waitFor()
   const total = await page.locator('ul.teas > li').count()
   await page.getByRole('searchbox').pressSequentially('assam')
   await page.waitForFunction(() => document.querySelector('output')?.textContent !== '50 of 50')
