@@ -3,6 +3,8 @@ import { XMLParser } from 'fast-xml-parser'
 /** One test of a JUnit report. */
 export interface Outcome {
   name: string
+  /** The innermost suite around it; empty where there is none. */
+  suite: string
   state: 'passed' | 'failed' | 'skipped'
   /** Why it was skipped, or how it failed, in one line. */
   reason: string
@@ -30,16 +32,16 @@ export function readJunit(xml: string): Outcome[] {
   return readSuite((parser.parse(xml) as Node).testsuites ?? {})
 }
 
-function readSuite({ testcase = [], testsuite = [] }: Node): Outcome[] {
-  return [...testcase.map(readCase), ...testsuite.flatMap(readSuite)]
+function readSuite({ name = '', testcase = [], testsuite = [] }: Node): Outcome[] {
+  return [...testcase.map((node) => readCase(node, String(name))), ...testsuite.flatMap(readSuite)]
 }
 
-function readCase(node: Node): Outcome {
+function readCase(node: Node, suite: string): Outcome {
   const name = String(node.name)
   const failure = node.failure ?? node.error
-  if (failure !== undefined) return { name, state: 'failed', reason: readMessage(failure) }
-  if (node.skipped !== undefined) return { name, state: 'skipped', reason: readMessage(node.skipped) }
-  return { name, state: 'passed', reason: '' }
+  if (failure !== undefined) return { name, suite, state: 'failed', reason: readMessage(failure) }
+  if (node.skipped !== undefined) return { name, suite, state: 'skipped', reason: readMessage(node.skipped) }
+  return { name, suite, state: 'passed', reason: '' }
 }
 
 function readMessage(node: Node | string): string {

@@ -49,9 +49,10 @@ function formatMatrix(outcomes: readonly Outcome[]): string {
 function formatTotals(outcomes: readonly Outcome[]): string {
   const count = (wanted: Outcome['state']) => outcomes.filter(({ state }) => state === wanted).length
   const notPassed = outcomes.filter(({ state }) => state !== 'passed')
-  const reasons = notPassed.map(
-    ({ name, state, reason }) => `${state}: ${name}${reason ? ` (${reason})` : ''}\n`,
-  )
+  const reasons = notPassed.map(({ name, suite, state, reason }) => {
+    const where = suite === '' ? name : `${suite}: ${name}`
+    return `${state}: ${where}${reason ? ` (${reason})` : ''}\n`
+  })
   return `${reasons.join('')}${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`
 }
 
