@@ -5,7 +5,6 @@ import { requireNginx } from '@startgrid/nginx/find.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import { type Config, StartError } from '#shared/config.ts'
 import { listen } from '#shared/listen.ts'
-import { listRoles } from '#shared/role.ts'
 import { DIST, renderConfig, type Settings } from './nginx-config.ts'
 
 /** A role running inside an NGINX of its own. */
@@ -42,19 +41,6 @@ export async function startApp(role: string, config: Config, trustProxy: string)
   } as const
   const instance = await startNginx(nginx, options).catch(toStartError)
   return { address: address.text, instance, drain: () => instance.reload(renderConfig(settings, true)) }
-}
-
-/**
- * Finds the role by name, or the only one.
- * @throws {StartError} listing the roles there are
- */
-export function findRole(directory: string, name: string | undefined): string {
-  const roles = listRoles(directory)
-  const found = name ?? (roles.length === 1 ? roles[0] : undefined)
-  if (found === undefined) throw new StartError(`Say which app to start: ${roles.join(', ')}.`)
-  if (!roles.includes(found))
-    throw new StartError(`There is no app '${found}' here, only ${roles.join(', ')}.`)
-  return found
 }
 
 /** The address to listen on, with a real port. It is free, and a socket file left by a killed process is gone. */

@@ -1,5 +1,6 @@
 import { readConfig, StartError } from '#shared/config.ts'
-import { findRole, startApp } from '../runner/app.ts'
+import { findRole } from '#shared/role.ts'
+import { startApp } from '../runner/app.ts'
 import { nextSignal, runToEnd } from '../runner/lifecycle.ts'
 
 const signal = nextSignal()

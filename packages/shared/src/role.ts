@@ -15,19 +15,28 @@ export function listRoles(directory: string): string[] {
 }
 
 /**
- * Finds and imports a role.
+ * The role that is meant.
  * @param directory where the role files are
  * @param name may be absent where there is only one role
  * @throws {StartError} listing the roles there are
  */
-export async function loadRole<Role>(
-  directory: string,
-  name: string | undefined,
-): Promise<{ name: string; role: Role }> {
+export function findRole(directory: string, name: string | undefined): string {
   const roles = listRoles(directory)
   const found = name ?? (roles.length === 1 ? roles[0] : undefined)
   if (found === undefined) throw new StartError(`Say which app to start: ${roles.join(', ')}.`)
   if (!roles.includes(found))
     throw new StartError(`There is no app '${found}' here, only ${roles.join(', ')}.`)
+  return found
+}
+
+/**
+ * Finds and imports a role; the rest is as in `findRole`.
+ * @throws {StartError}
+ */
+export async function loadRole<Role>(
+  directory: string,
+  name: string | undefined,
+): Promise<{ name: string; role: Role }> {
+  const found = findRole(directory, name)
   return { name: found, role: (await import(pathToFileURL(join(directory, `${found}.ts`)).href)) as Role }
 }
