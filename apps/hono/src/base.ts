@@ -91,7 +91,7 @@ export function headersOf(c: Context<Env>, own: Record<string, string>): Record<
 
 /**
  * Answers with a body whose length is known. All headers go into one Response, as they are: the adapter then writes them as they
- * are, while `c.header()` makes an undici Headers of them first (8 µs of a request's 26).
+ * are, while `c.header()` makes an undici Headers of them first: 26 µs of CPU per request instead of 19.
  */
 export function send(
   c: Context<Env>,
