@@ -29,7 +29,8 @@ export function createBase({ config, health, log, routes }: Options): App {
     c.set('id', requestId(headers['x-request-id']))
     c.set('draining', health.draining)
     if (logs && !isProbe(url)) logWhenClosed(c)
-    const status = refusal(url, headers.host, headers['content-length'])
+    const host = headers.host ?? incoming.headersDistinct.host?.join()
+    const status = refusal(url, host, headers['content-length'])
     return status === undefined ? next() : Promise.resolve(sendProblem(c, status))
   })
 
@@ -111,19 +112,15 @@ export function sendProblem(c: Context<Env>, status: number, own?: Record<string
 }
 
 /**
- * The app as a listener of an `http.Server`. The adapter makes a URL of Host and target before any middleware sees the request;
- * two Host headers make none, so they are refused here.
+ * The app as a listener of an `http.Server`. The adapter makes a URL of Host and target before any middleware sees the request, and
+ * answers by itself where two Host headers make none: so it gets neither, and the guard finds both in `headersDistinct`.
  * @param hostname stands in for the Host header, which HTTP/1.0 may leave out
  */
 export function createListener({ fetch }: App, hostname: string): RequestListener {
   const listener = getRequestListener(fetch, { hostname })
   return (incoming, outgoing) => {
-    if (refusal('/', incoming.headers.host, undefined) === undefined) return listener(incoming, outgoing)
-    const headers = { ...SECURITY_HEADERS, 'x-request-id': requestId(incoming.headers['x-request-id']) }
-    const body = problem(400)
-    outgoing
-      .writeHead(400, { ...headers, 'content-type': PROBLEM_JSON, 'content-length': Buffer.byteLength(body) })
-      .end(body)
+    if (incoming.headers.host?.includes(',')) delete incoming.headers.host
+    return listener(incoming, outgoing)
   }
 }
 
