@@ -110,7 +110,7 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
 function socketsOf(app: App, topologies: readonly Topology[], directory: string): (string | undefined)[] {
   const sockets: (string | undefined)[] = []
   if (topologies.some((topology) => topology !== 'nginx-socket')) sockets.push(undefined)
-  if (topologies.includes('nginx-socket')) sockets.push(join(directory, `${app.framework}-${app.role}.sock`))
+  if (topologies.includes('nginx-socket')) sockets.push(join(directory, `${fileName(app)}.sock`))
   return sockets
 }
 
@@ -119,7 +119,12 @@ function key(app: App, onSocket: boolean): string {
 }
 
 function frontName(app: App, topology: Topology): string {
-  return `${app.framework}-${app.role}-${topology}`
+  return `${fileName(app)}-${topology}`
+}
+
+/** An app may run twice under two names: `node/hello` and `node/hello#2`. */
+function fileName({ name }: App): string {
+  return name.replaceAll(/[/#]/g, '-')
 }
 
 const ASSETS_PATH = fileURLToPath(ASSETS_DIR).replace(/\/$/, '')
