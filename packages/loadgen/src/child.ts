@@ -1,16 +1,19 @@
 /** The generator as a process of its own, started by generator.ts: loads come in on stdin, results go out on stdout. */
 
 import { createInterface } from 'node:readline'
-import { runLoad } from './load.ts'
 import type { FromChild, ToChild } from './messages.ts'
 import type { LoadPlan } from './options.ts'
+import { runLoad } from './run-load.ts'
+import { ThreadTeam } from './thread-team.ts'
 
+/** Threads stay warm as well. */
+const team = new ThreadTeam()
 let running = new AbortController()
 
 async function run(plan: LoadPlan): Promise<void> {
   running = new AbortController()
   try {
-    answer({ result: await runLoad({ ...plan, signal: running.signal }) })
+    answer({ result: await runLoad({ ...plan, signal: running.signal }, team) })
   } catch (error) {
     answer({ error: error instanceof Error ? error.message : String(error) })
   }

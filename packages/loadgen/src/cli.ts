@@ -1,12 +1,14 @@
 import { writeFileSync } from 'node:fs'
-import { type Command, HELP, readCommand, UsageError } from './arguments.ts'
-import { formatDuration } from './duration.ts'
-import { runLoad } from './load.ts'
+import { type Command, readCommand } from './arguments.ts'
+import { HELP } from './help.ts'
+import { histogramFile } from './histogram-file.ts'
 import { LoadError } from './load-error.ts'
 import { ProgressBar } from './progress-bar.ts'
-import { report } from './report.ts'
+import { report, title } from './report.ts'
 import { type LoadResult, sumErrors } from './result.ts'
+import { runLoad } from './run-load.ts'
 import { probe, resolveTarget } from './target.ts'
+import { UsageError } from './usage-error.ts'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
@@ -22,8 +24,10 @@ async function main(args: string[]): Promise<number> {
   const interrupt = new AbortController()
   // Once: a second Ctrl-C ends the process at once.
   process.once('SIGINT', () => interrupt.abort())
+  const startedAt = Date.now()
   const result = await load(command, interrupt.signal)
   print(command, result)
+  for (const file of command.histograms) write(file, histogramFile(file, result, startedAt))
   if (interrupt.signal.aborted) return EXIT_INTERRUPTED
   return sumErrors(result.errors) > 0 || result.requests === 0 ? EXIT_FAILED : 0
 }
@@ -45,14 +49,13 @@ function nobody(where: string, code: string): string {
 }
 
 function print({ url, plan, json }: Command, result: LoadResult): void {
-  const { method = 'GET', connections, durationMs } = plan
+  const { method, connections } = plan
   const line = `${JSON.stringify({ url, method, connections, ...result })}\n`
   if (json === '-') {
     process.stdout.write(line)
     return
   }
-  const title = `${method} ${url} with ${connections} connections for ${formatDuration(durationMs)}`
-  process.stdout.write(report(title, result))
+  process.stdout.write(report(title(url, plan), result))
   if (json !== undefined) write(json, line)
 }
 

@@ -1,97 +1,117 @@
-import { Connection, type ConnectionOwner } from './connection.ts'
+import { ClosedLoop } from './closed-loop.ts'
+import type { Connection, ConnectionOwner } from './connection.ts'
+import type { Dispatcher, Line, Schedule } from './dispatcher.ts'
 import { Checker } from './expectation.ts'
-import { LoadError } from './load-error.ts'
-import { type LoadOptions, type Progress, validatePlan } from './options.ts'
-import { asksToClose, requestBytes } from './request.ts'
-import type { ErrorKind, LoadResult } from './result.ts'
+import { LoopWatch } from './loop-watch.ts'
+import type { Measurement } from './measurement.ts'
+import { tooFewFiles } from './open-files.ts'
+import { OpenLoop } from './open-loop.ts'
+import type { LoadOptions } from './options.ts'
+import { closedLoop, constantRate, type Pacer, poisson } from './pacer.ts'
+import { Pool } from './pool.ts'
+import type { Progress } from './progress.ts'
+import { seeded } from './random.ts'
+import { asksToClose } from './request.ts'
+import { Requests } from './requests.ts'
+import type { ErrorKind } from './result.ts'
+import { Series } from './series.ts'
 import { Tally } from './tally.ts'
-import { hostHeader, resolveTarget, type Target } from './target.ts'
+import { hostHeader, type Target } from './target.ts'
 import { AnswerTemplate } from './template.ts'
-
-/** Milliseconds before a connection that never answered is tried again, so that a dead server is not flooded. */
-const BACK_OFF_MS = 10
 
 const PROGRESS_MS = 200
 
-/**
- * Offers closed-loop load: each connection sends its next request as soon as the last one is answered.
- *
- * All connections are opened first, then the clock starts. Requests sent after the warm-up and before the end of the duration
- * are counted; those in flight at the end are waited for, up to `timeoutMs`.
- * @throws {LoadError} if the options are unusable, the target is not on this machine, or too few files may be open
- */
-export async function runLoad(options: LoadOptions): Promise<LoadResult> {
-  validatePlan(options)
-  const target = await resolveTarget(options.target)
-  const load = new Load(options, target)
-  return load.run()
+/** What makes a load one thread's part of a larger one. */
+export interface LoadPart {
+  /** Milliseconds by which a constant rate begins later. */
+  firstMs: number
+  /** Called when all connections are open; the load begins when it resolves. */
+  gate: () => Promise<void>
 }
 
-/** `opening` until every connection was tried once, then `sending`; `draining` waits for answers in flight. */
-type Phase = 'opening' | 'sending' | 'draining' | 'over'
-
-class Load implements ConnectionOwner {
+/** One thread's load, from its first connection to its last answer. */
+export class Load implements ConnectionOwner, Line {
   readonly #options: LoadOptions
-  readonly #target: Target
-  readonly #method: string
-  readonly #request: Buffer
+  readonly #part: LoadPart | undefined
+  readonly #requests: Requests
   readonly #closes: boolean
   readonly #timeoutMs: number
   readonly #warmupMs: number
   readonly #checker: Checker
   readonly #tally: Tally
-  readonly #template = new AnswerTemplate()
-  readonly #connections = new Set<Connection>()
-  readonly #timers = new Set<NodeJS.Timeout>()
-  readonly #ending = Promise.withResolvers<LoadResult>()
-  #phase: Phase = 'opening'
-  #untried: number
-  #startedAt = 0
-  #stoppedAt = 0
+  readonly #pool: Pool
+  readonly #watch = new LoopWatch()
+  readonly #timers: NodeJS.Timeout[] = []
+  readonly #ending = Promise.withResolvers<Measurement>()
+  readonly #schedule: Schedule
+  #dispatcher: Dispatcher | undefined
+  #isOver = false
+  #isCounting = false
   #inFlight = 0
 
-  constructor(options: LoadOptions, target: Target) {
-    const { method = 'GET', headers = {}, path, timeoutMs = 5_000, expect = {} } = options
+  /** @param options valid ones; @param target resolved; @param part absent if it is a load of its own */
+  constructor(options: LoadOptions, target: Target, part?: LoadPart) {
+    this.#part = part
+    const {
+      method = 'GET',
+      headers = {},
+      path,
+      body,
+      expect = {},
+      newConnections = false,
+      pipeline = 1,
+    } = options
     this.#options = options
-    this.#target = target
-    this.#method = method
-    this.#request = requestBytes({ method, path, headers, host: hostHeader(options.target) })
-    this.#closes = asksToClose(headers)
-    this.#timeoutMs = timeoutMs
+    const host = hostHeader(options.target)
+    // Apart from the arrivals, so that neither depends on how many the other draws.
+    const random = seeded((options.seed ?? 1) ^ 0x5bd1e995)
+    this.#requests = new Requests({ method, path, headers, host, body, close: newConnections }, random)
+    this.#closes = newConnections || asksToClose(headers)
+    this.#timeoutMs = options.timeoutMs ?? 5_000
     this.#warmupMs = options.warmupMs ?? 0
-    this.#checker = new Checker(expect, method)
-    this.#tally = new Tally(timeoutMs)
-    this.#untried = options.connections
+    this.#checker = new Checker(expect, method, this.#requests.paths)
+    const series = options.seriesMs === undefined ? undefined : new Series(options.seriesMs)
+    this.#tally = new Tally(this.#checker, series, options.rate !== undefined)
+    const { connections } = options
+    const template = new AnswerTemplate()
+    this.#pool = new Pool(
+      { target, method, depth: pipeline, template, connections, fresh: newConnections },
+      this,
+    )
+    const never = Number.POSITIVE_INFINITY
+    this.#schedule = { start: never, from: never, until: never, requests: options.requests ?? never }
   }
 
-  run(): Promise<LoadResult> {
-    const { signal, connections } = this.#options
-    const abort = () => this.#finish(performance.now())
+  /** @throws {LoadError} if too few files may be open */
+  run(): Promise<Measurement> {
+    const { signal } = this.#options
+    const abort = () => this.#abort()
     signal?.addEventListener('abort', abort, { once: true })
     if (this.#warmupMs === 0) this.#tally.begin(performance.now())
     // A coarse sweep costs nothing; a timer per request would.
     this.#repeat(Math.min(100, Math.max(1, this.#timeoutMs / 10)), () => this.#sweep())
     if (signal?.aborted) abort()
-    else for (let n = 0; n < connections; n++) this.#open()
+    else this.#pool.open(() => this.#opened())
     return this.#ending.promise.finally(() => signal?.removeEventListener('abort', abort))
   }
 
   opened(connection: Connection): void {
-    if (this.#phase === 'sending') this.#send(connection, performance.now())
-    else if (this.#phase === 'opening') this.#tried()
-    else this.#drop(connection)
+    this.#pool.opened(connection)
+    this.#dispatcher?.dispatch(performance.now())
   }
 
   answered(connection: Connection, now: number): void {
     this.#inFlight--
-    this.#tally.answered(connection, now, this.#checker)
-    if (this.#phase !== 'sending') {
-      this.#drop(connection)
-    } else if (connection.parser.reusable && !this.#closes) {
-      this.#send(connection, now)
+    this.#watch.events++
+    this.#tally.answered(connection, now)
+    if (connection.parser.reusable && !this.#closes) {
+      this.#dispatcher?.freed(connection, now)
     } else {
-      this.#drop(connection)
-      this.#open()
+      const unanswered = connection.inFlight.intendedTimes()
+      this.#inFlight -= unanswered.length
+      for (const intended of unanswered.reverse()) this.#dispatcher?.returned(intended)
+      this.#pool.retire(connection)
+      this.#dispatcher?.dispatch(now)
     }
   }
 
@@ -101,123 +121,127 @@ class Load implements ConnectionOwner {
       this.#ending.reject(tooFewFiles(this.#options.connections))
       return
     }
-    this.#connections.delete(connection)
-    if (kind !== undefined && kind !== 'connect') this.#inFlight--
-    if (kind !== undefined) this.#tally.failed(connection, kind)
-    if (this.#phase === 'draining') this.#settle()
-    else if (this.#phase === 'sending') this.#reopen(connection)
-    else if (kind === 'connect') this.#tried()
+    const now = performance.now()
+    const lost = connection.inFlight.intendedTimes()
+    this.#inFlight -= lost.length
+    if (kind !== undefined) this.#countLost(connection, kind, lost, now)
+    this.#pool.lost(connection, kind === 'connect', () => this.#dispatcher?.dispatch(performance.now()))
   }
 
-  #open(): void {
-    this.#connections.add(new Connection(this.#target, this.#method, this.#template, this))
-  }
-
-  #reopen(lost: Connection): void {
-    if (lost.answers > 0) this.#open()
-    else this.#after(BACK_OFF_MS, () => this.#open())
-  }
-
-  #drop(connection: Connection): void {
-    this.#connections.delete(connection)
-    connection.close()
-    if (this.#phase === 'draining') this.#settle()
-  }
-
-  #send(connection: Connection, now: number): void {
+  send(connection: Connection, intended: number, now: number): void {
     this.#inFlight++
-    this.#tally.sent(now)
-    connection.send(this.#request, now, this.#checker.sample())
+    this.#watch.events++
+    this.#tally.sent(intended, now, this.#schedule)
+    const path = this.#requests.draw()
+    connection.send(this.#requests.bytes(path), intended, now, path, this.#checker.sample())
   }
 
-  /** One of the first connections is open or failed to open. */
-  #tried(): void {
-    if (--this.#untried === 0) this.#start()
+  reached(due: number, now: number): void {
+    this.#tally.reached(due, now, this.#schedule)
+  }
+
+  #countLost(connection: Connection, kind: ErrorKind, lost: readonly number[], now: number): void {
+    const [first = connection.since] = lost
+    if (lost.length === 0) this.#tally.failed(kind, first, now)
+    for (const intended of lost) this.#tally.failed(kind, intended, now)
+    if (connection.parser.started) this.#tally.wasted(connection.received, first)
+    if (lost.length === 0 && kind === 'connect') this.#dispatcher?.refused(now)
+  }
+
+  #opened(): void {
+    if (this.#part === undefined) this.#start()
+    else void this.#part.gate().then(() => this.#start())
   }
 
   #start(): void {
-    this.#phase = 'sending'
-    this.#startedAt = performance.now()
-    const { connections, durationMs, onProgress } = this.#options
-    if (this.#warmupMs > 0) this.#after(this.#warmupMs, () => this.#count())
-    this.#after(this.#warmupMs + durationMs, () => this.#stop())
+    if (this.#isOver) return
+    const { durationMs = Number.POSITIVE_INFINITY, onProgress } = this.#options
+    const start = performance.now()
+    Object.assign(this.#schedule, {
+      start,
+      from: start + this.#warmupMs,
+      until: start + this.#warmupMs + durationMs,
+    })
+    this.#dispatcher = this.#makeDispatcher()
     if (onProgress !== undefined) this.#repeat(PROGRESS_MS, () => onProgress(this.#progress()))
-    const missing = connections - this.#connections.size
-    for (const connection of this.#connections) this.#send(connection, performance.now())
-    for (let n = 0; n < missing; n++) this.#after(BACK_OFF_MS, () => this.#open())
+    this.#turn()
+  }
+
+  #makeDispatcher(): Dispatcher {
+    const { rate, arrivals = 'poisson', seed = 1 } = this.#options
+    const all = { pool: this.#pool, line: this, schedule: this.#schedule }
+    if (rate === undefined) return new ClosedLoop({ ...all, pacer: closedLoop() })
+    const pacer: Pacer =
+      arrivals === 'constant' ? constantRate(rate, this.#part?.firstMs) : poisson(rate, seeded(seed))
+    return new OpenLoop({ ...all, pacer }, rate)
+  }
+
+  /**
+   * One turn of the polling loop. A chain of `setImmediate` keeps the event loop from sleeping: timers are late by up to a
+   * millisecond, and a generator that sleeps makes servers look more expensive.
+   */
+  readonly #turn = (): void => {
+    if (this.#dispatcher === undefined) return
+    const now = performance.now()
+    if (!this.#isCounting && now >= this.#schedule.from) this.#count(now)
+    this.#watch.turn(now)
+    this.#dispatcher.dispatch(now)
+    const isDraining = this.#dispatcher.over && this.#dispatcher.waiting === 0
+    this.#pool.isWanted = !isDraining
+    if (isDraining && this.#inFlight === 0) this.#finish()
+    if (!this.#isOver) setImmediate(this.#turn)
   }
 
   /** The warm-up is over. */
-  #count(): void {
+  #count(now: number): void {
+    this.#isCounting = true
+    this.#watch.begin(now)
+    if (this.#warmupMs === 0) return
     this.#checker.restart()
-    this.#tally.begin(performance.now())
+    this.#tally.begin(this.#schedule.from)
   }
 
-  /** The duration is over. */
-  #stop(): void {
-    this.#phase = 'draining'
-    this.#stoppedAt = performance.now()
-    for (const connection of [...this.#connections].filter(({ waiting }) => !waiting)) this.#drop(connection)
-    this.#settle()
-  }
-
-  #settle(): void {
-    if (this.#phase === 'draining' && this.#inFlight === 0) this.#finish(this.#stoppedAt)
-  }
-
-  /** @param notBefore the earliest end of the measured stretch; a later drained answer moves it */
-  #finish(notBefore: number): void {
-    if (this.#phase === 'over') return
+  #finish(): void {
+    if (this.#isOver) return
     this.#close()
-    this.#ending.resolve(this.#tally.result(notBefore))
+    const { until } = this.#schedule
+    const end = Number.isFinite(until) ? until : 0
+    this.#ending.resolve(this.#tally.measurement(this.#schedule, end, this.#watch))
+  }
+
+  #abort(): void {
+    this.#schedule.until = Math.min(this.#schedule.until, performance.now())
+    this.#finish()
   }
 
   #close(): void {
-    this.#phase = 'over'
-    for (const timer of this.#timers) clearTimeout(timer)
-    for (const connection of this.#connections) connection.close()
-    this.#connections.clear()
+    this.#isOver = true
+    for (const timer of this.#timers) clearInterval(timer)
+    this.#pool.close()
   }
 
   #sweep(): void {
-    const late = performance.now() - this.#timeoutMs
-    const overdue = [...this.#connections].filter(({ since, idle }) => !idle && since < late)
-    for (const connection of overdue) {
-      const kind = connection.waiting ? 'timeout' : 'connect'
+    const now = performance.now()
+    const late = now - this.#timeoutMs
+    for (const connection of this.#pool.waitingSince(late)) {
+      const kind = connection.connecting ? 'connect' : 'timeout'
       connection.close()
       this.failed(connection, kind)
     }
+    for (const due of this.#dispatcher?.expired(late) ?? []) this.#tally.failed('timeout', due, now)
   }
 
   #progress(): Progress {
-    const elapsed = performance.now() - this.#startedAt
-    const done = Math.min(1, elapsed / (this.#warmupMs + this.#options.durationMs))
-    return { done, warmingUp: elapsed < this.#warmupMs, ...this.#tally.progress() }
-  }
-
-  #after(milliseconds: number, action: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer)
-      action()
-    }, milliseconds)
-    this.#timers.add(timer)
+    const { start, from } = this.#schedule
+    const { durationMs, requests = 1 } = this.#options
+    const now = performance.now()
+    const counted = this.#tally.progress()
+    const part =
+      durationMs === undefined ? counted.requests / requests : (now - start) / (this.#warmupMs + durationMs)
+    return { done: Math.min(1, part), warmingUp: now < from, ...counted }
   }
 
   #repeat(milliseconds: number, action: () => void): void {
-    this.#timers.add(setInterval(action, milliseconds))
+    this.#timers.push(setInterval(action, milliseconds))
   }
-}
-
-function tooFewFiles(connections: number): LoadError {
-  const limit = openFilesLimit()
-  const most = limit === undefined ? 'too few open files' : `only ${limit} open files`
-  return new LoadError(
-    `This process is allowed ${most}, not enough for ${connections} connections: ` +
-      'use fewer connections or raise the limit (ulimit -n).',
-  )
-}
-
-function openFilesLimit(): string | undefined {
-  const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: string | number } } }
-  return report.userLimits?.open_files?.soft?.toString()
 }

@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:tty'
-import type { Progress } from './options.ts'
+import type { Progress } from './progress.ts'
 
 const WIDTH = 24
 const CLEAR = '\r\x1b[K'

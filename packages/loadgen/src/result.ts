@@ -13,7 +13,7 @@ export type ErrorKind = (typeof ERROR_KINDS)[number]
 
 export type ErrorCounts = Record<ErrorKind, number>
 
-/** Milliseconds from a request to its answer's last byte. All 0 if nothing was answered. */
+/** Milliseconds. All 0 if nothing was answered. */
 export interface Latency {
   mean: number
   p50: number
@@ -29,8 +29,8 @@ export interface LoadResult {
   /** Whole answers to counted requests, whatever their status. */
   requests: number
   /**
-   * From the first counted request (or attempt to connect, if none was sent) to the last drained answer, at least to the end
-   * of the duration.
+   * From when the first counted request was due (or a connection was first tried, if none was sent) to the last drained answer,
+   * at least to the end of the duration.
    */
   seconds: number
   /** `requests / seconds`. */
@@ -42,13 +42,72 @@ export interface LoadResult {
   checked: number
   /** Counted answers by status. */
   statuses: Record<string, number>
+  /** To the answer's last byte: in closed loop from the send, in open loop from when it was due (corrected). */
   latency: Latency
+  /** From the send to the answer's last byte. With a connection per request: from the attempt to connect. */
+  service: Latency
+  /** Open loop: how late the polling loop came to requests, which is the generator's own doing. Null in closed loop. */
+  lag: Latency | null
+  /** HdrHistogram V2, compressed, base64; values in nanoseconds. */
+  histograms: { latency: string; service: string; lag: string | null }
+  /** Null in closed loop. */
+  openLoop: OpenLoopRates | null
+  /** Intervals of `seriesMs` from the end of the warm-up until the last answer; empty if not asked for. */
+  series: SeriesPoint[]
   cpu: {
-    /** CPU seconds of this process during the measured stretch, all threads. */
+    /** CPU seconds of this process during the measured stretch, all threads. It polls, so that it uses all of its core. */
     seconds: number
-    /** The same as a part of one core, 0 to 1; near 1 the generator may be the limit. */
+    /** The same as a part of as many cores as `threads`, 0 to 1. */
     utilisation: number
   }
+  /** How well the generator did: the sum or the worst of its threads. */
+  self: SelfReport
+  /** Each thread alone: a slow one must not hide in the sum. */
+  threads: ThreadReport[]
+}
+
+/** Requests per second. */
+export interface OpenLoopRates {
+  /** Due by the schedule. A Poisson process has about √n more or fewer than its rate says. */
+  offered: number
+  /** Sent in the time in which they were due, the warm-up and the wait for the last answers aside. */
+  achieved: number
+}
+
+export interface SeriesPoint {
+  /** Seconds since the warm-up ended. */
+  at: number
+  /** Its length. */
+  seconds: number
+  /** Answers that came in it. */
+  requests: number
+  errors: number
+  /** Milliseconds, of `latency`. */
+  p50: number
+  p99: number
+  max: number
+}
+
+export interface SelfReport {
+  /** Seconds for which its threads were ready to run, but had no core; null where the system does not tell (not Linux). */
+  waitSeconds: number | null
+  /** Milliseconds: a turn of the event loop that is under way at some moment takes at most so long, 99 times in 100. */
+  loopDelayP99: number
+  /** Part of the time, 0 to 1, spent in turns of the loop that sent or received something, not in polling in vain. */
+  busy: number
+  /** It could not offer the load that was asked for: open loops only. */
+  bound: boolean
+  /** Why, as a clause without the full stop. */
+  reason: string | null
+}
+
+export interface ThreadReport extends SelfReport {
+  requests: number
+  rate: number
+  cpuSeconds: number
+  openLoop: OpenLoopRates | null
+  /** Milliseconds; null in closed loop. */
+  lagP99: number | null
 }
 
 export function noErrors(): ErrorCounts {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { listTags } from 'hdr-histogram-js'
 import type { LoadResult } from '../src/index.ts'
 import { answer, closedPort, RawServer, serve } from './raw-server.ts'
 
@@ -37,7 +39,7 @@ test('a table of at most 80 columns, and nothing on stderr that is no terminal',
   const { code, stdout, stderr } = await load(server.url, '-c', '4', '-d', '100ms', '--warmup', '50ms')
   assert.equal(stderr, '')
   assert.equal(code, 0)
-  for (const word of ['rate', 'errors     none', 'p99.9', '200: ', 'of one core'])
+  for (const word of ['rate', 'errors      none', 'p99.9', '200: ', 'generator   busy'])
     assert.ok(stdout.includes(word), stdout)
   for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
 })
@@ -92,7 +94,112 @@ test('errors are printed, and the exit code says so', async () => {
   await using server = await serve((socket) => socket.write(answer('hi', { status: '500 No' })))
   const { code, stdout } = await load(server.url, '-c', '2', '-d', '50ms')
   assert.equal(code, 1)
-  assert.match(stdout, /errors {5}status: /)
+  assert.match(stdout, /errors {6}status: /)
+})
+
+test('an open loop is told with both latencies, the lag, and what was offered', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  const args = [
+    '-c',
+    '4',
+    '-d',
+    '200ms',
+    '-r',
+    '500',
+    '--arrivals',
+    'constant',
+    '--series',
+    '100ms',
+    '--seed',
+    '3',
+  ]
+  const { code, stdout, stderr } = await load(server.url, ...args, '-t', '2', '--timeout', '20s')
+  assert.deepEqual([code, stderr], [0, ''])
+  assert.match(stdout, / with 4 connections from 2 threads at 500 per second \(constant\) for 200 ms\n/)
+  assert.match(stdout, /\n {2}offered {5}500 per second, achieved [\d,]+ \([\d.]+ %\)\n/)
+  for (const row of ['corrected', 'service', 'lag'])
+    assert.match(stdout, new RegExp(`\\n {2}${row.padEnd(11)}(?: +[\\d.,]+){6} ms\\n`))
+  assert.match(stdout, /\n {2}threads {5}each /)
+  assert.match(stdout, /\n {2}0\.10 s +0\.10 +\d+ +0 /)
+  for (const line of stdout.split('\n').slice(1)) assert.ok(line.length <= 80, line)
+})
+
+test('the requests that were asked for', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'loadgen-'))
+  const file = (name: string) => join(directory, name)
+  await writeFile(file('paths'), '# a list\n/one\n\n/two/{int:1-2}\n')
+  await writeFile(file('body'), 'naïve')
+  const heads = new Set<string>()
+  await using server = await serve((socket, _n, head) => {
+    heads.add(head.replaceAll('\r\n', ' | '))
+    socket.write(answer('hi'))
+  })
+  const run = async (...args: string[]) => {
+    heads.clear()
+    const { code, stderr } = await load(...args, '-n', '40', '-c', '2')
+    assert.deepEqual([code, stderr], [0, ''])
+    return [...heads].sort()
+  }
+  const host = `host: 127.0.0.1:${server.port}`
+  assert.deepEqual(await run(`${server.url}ignored`, '--path-file', file('paths')), [
+    `GET /one HTTP/1.1 | ${host}`,
+    `GET /two/1 HTTP/1.1 | ${host}`,
+    `GET /two/2 HTTP/1.1 | ${host}`,
+  ])
+  assert.deepEqual(await run(`${server.url}a?q={pick:x|y}`, `${server.url}é`), [
+    `GET /%C3%A9 HTTP/1.1 | ${host}`,
+    `GET /a?q=x HTTP/1.1 | ${host}`,
+    `GET /a?q=y HTTP/1.1 | ${host}`,
+  ])
+  assert.deepEqual(await run(server.url, '--new-connections', '--pipeline', '1'), [
+    `GET / HTTP/1.1 | connection: close | ${host}`,
+  ])
+  for (const body of [
+    ['--body', 'naïve'],
+    ['--body-file', file('body')],
+  ])
+    assert.ok((await run(server.url, ...body)).includes(`POST / HTTP/1.1 | content-length: 6 | ${host}`))
+  assert.deepEqual(await run(server.url, '--method', 'put'), [`PUT / HTTP/1.1 | content-length: 0 | ${host}`])
+  await rm(directory, { recursive: true })
+})
+
+test('answers are compared with a file, with a hash, or with the first one', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'loadgen-'))
+  const file = join(directory, 'body')
+  await writeFile(file, 'right')
+  const sha256 = createHash('sha256').update('right').digest('hex')
+  for (const args of [['--expect-body', file], ['--expect-sha256', sha256], []]) {
+    // The first of each load is right.
+    await using server = await serve((socket, n) =>
+      socket.write(answer(n === 0 || n > 9 ? 'right' : 'wrong')),
+    )
+    const { code, stdout } = await load(
+      server.url,
+      '-c',
+      '1',
+      '-n',
+      '20',
+      '--check',
+      '1',
+      '--json',
+      '-',
+      ...args,
+    )
+    const { checked, errors } = JSON.parse(stdout) as LoadResult
+    assert.deepEqual([code, checked, errors.body], [1, 20, 9], args.join(' '))
+  }
+  await rm(directory, { recursive: true })
+})
+
+test('the distribution is written in the formats that other tools read', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'loadgen-'))
+  const [log, text] = [join(directory, 'x.hlog'), join(directory, 'x.hgrm')]
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  const { code } = await load(server.url, '-n', '50', '-r', '1000', '--histogram', log, '--histogram', text)
+  assert.equal(code, 0)
+  assert.deepEqual(listTags(await readFile(log, 'utf8')), ['latency', 'service', 'lag'])
+  assert.match(await readFile(text, 'utf8'), /Total count += +50\]/)
+  await rm(directory, { recursive: true })
 })
 
 const SENTENCE = /^[^\n]+\n$/
@@ -100,18 +207,8 @@ const SENTENCE = /^[^\n]+\n$/
 test('what cannot be used is one sentence, and exit code 2', async () => {
   const wrong = {
     'Which URL': [],
-    'is not a URL': ['127.0.0.1:3000'],
-    'without TLS': ['https://127.0.0.1/'],
-    'one argument too many': ['http://127.0.0.1/', 'x'],
-    "Unknown option '--rate'": ['http://127.0.0.1/', '--rate', '5'],
-    '--connections is "x"': ['http://127.0.0.1/', '-c', 'x'],
+    "Unknown option '--speed'": ['http://127.0.0.1/', '--speed', '5'],
     'connections is 0': ['http://127.0.0.1/', '-c', '0'],
-    '--duration is "5"': ['http://127.0.0.1/', '-d', '5'],
-    'durationMs is 0': ['http://127.0.0.1/', '-d', '0s'],
-    "must be written as 'name: value'": ['http://127.0.0.1/', '-H', 'x'],
-    'not an HTTP method': ['http://127.0.0.1/', '--method', 'A B'],
-    'The expected status is 1': ['http://127.0.0.1/', '--expect-status', '1'],
-    'argument missing': ['http://127.0.0.1/', '-d'],
   }
   await Promise.all(
     Object.entries(wrong).map(async ([message, args]) => {

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 
-/** What to do with the n-th request of the server, counted from 0. */
-export type Handler = (socket: Socket, n: number) => void
+/** What to do with the n-th request of the server, counted from 0. @param head its request line and headers */
+export type Handler = (socket: Socket, n: number, head: string) => void
 
 /** A server below HTTP, for answers that no HTTP server would give. */
 export class RawServer implements AsyncDisposable {
@@ -21,8 +21,9 @@ export class RawServer implements AsyncDisposable {
       socket.on('data', (data) => {
         text += data.toString('latin1')
         for (let end = text.indexOf('\r\n\r\n'); end >= 0; end = text.indexOf('\r\n\r\n')) {
+          const head = text.slice(0, end)
           text = text.slice(end + 4)
-          handler(socket, this.requests++)
+          handler(socket, this.requests++, head)
         }
       })
     })

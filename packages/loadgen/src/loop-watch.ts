@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs'
+import { Recorder, type Recording } from './recorder.ts'
+
+const NANOSECONDS_PER_SECOND = 1e9
+const MICROSECONDS = 1e3
+
+/** What a thread's event loop did while it offered load. */
+export interface LoopReport {
+  /** Part of the time, 0 to 1, spent in turns of the loop that sent or received something. The rest it polled in vain. */
+  busy: number
+  /** How long turns took, each weighted by its length in microseconds: how long a moment may have to wait for the loop. */
+  turns: Recording
+  /** Seconds for which the thread was ready to run, but had no core; null where the system does not tell. */
+  waitSeconds: number | null
+}
+
+/** Watches the polling loop of this thread. */
+export class LoopWatch {
+  /** To be counted up whenever something is sent or received. */
+  events = 0
+  readonly #turns = new Recorder()
+  #last = Number.NaN
+  #seen = 0
+  #busyMs = 0
+  #idleMs = 0
+  #waitedBefore: number | null = null
+
+  /** From here on turns count. @param now `performance.now()` */
+  begin(now: number): void {
+    this.#last = now
+    this.#seen = this.events
+    this.#waitedBefore = waitedSeconds()
+  }
+
+  /** The loop begins another turn. @param now `performance.now()` */
+  turn(now: number): void {
+    const length = now - this.#last
+    this.#last = now
+    // Before `begin` the length is not a number.
+    if (!(length >= 0)) return
+    this.#turns.record(length, Math.round(length * MICROSECONDS))
+    if (this.events === this.#seen) this.#idleMs += length
+    else this.#busyMs += length
+    this.#seen = this.events
+  }
+
+  report(): LoopReport {
+    const waited = waitedSeconds()
+    const isKnown = waited !== null && this.#waitedBefore !== null
+    return {
+      busy: this.#busyMs > 0 ? this.#busyMs / (this.#busyMs + this.#idleMs) : 0,
+      turns: this.#turns.recording(),
+      waitSeconds: isKnown ? Math.max(0, (waited ?? 0) - (this.#waitedBefore ?? 0)) : null,
+    }
+  }
+}
+
+/**
+ * Seconds for which this thread waited on a run queue since it began: the second field of
+ * https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat. This thread's only: V8's helper threads wait for the core
+ * that this one polls on, which is no sign of trouble.
+ */
+function waitedSeconds(): number | null {
+  try {
+    const [, waited] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')
+    return waited === undefined ? null : Number(waited) / NANOSECONDS_PER_SECOND
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,36 @@
+import type { Random } from './random.ts'
+
+/** A load model: when each request is due. Times are milliseconds since the load began. */
+export interface Pacer {
+  /**
+   * When the n-th request is due. To be asked in order: 0, 1, 2, …
+   * @param free when a connection became free for it
+   */
+  due(n: number, free: number): number
+}
+
+/** A closed loop: a request is due as soon as a connection is free. The server decides how much is asked of it. */
+export function closedLoop(): Pacer {
+  return { due: (_n, free) => free }
+}
+
+/** An open loop at fixed distances. @param rate requests per second; @param first milliseconds until the first one */
+export function constantRate(rate: number, first = 0): Pacer {
+  return { due: (n) => first + (n * 1000) / rate }
+}
+
+/**
+ * An open loop of many independent users: a Poisson process, whose gaps are exponentially distributed and do not depend on each
+ * other. Gaps are drawn by inversion, −ln(1 − u) / rate (Devroye 1986, Non-Uniform Random Variate Generation, II.2).
+ * @param rate requests per second, on average
+ */
+export function poisson(rate: number, random: Random): Pacer {
+  const meanGap = 1000 / rate
+  let at = 0
+  return {
+    due() {
+      at -= Math.log(1 - random()) * meanGap
+      return at
+    },
+  }
+}

@@ -1,0 +1,37 @@
+/** One of several threads that offer a load together, started by worker-thread.ts. */
+
+import { parentPort } from 'node:worker_threads'
+import { Load } from './load.ts'
+import type { Progress } from './progress.ts'
+import type { Share } from './shares.ts'
+import type { Target } from './target.ts'
+import type { FromThread, ToThread } from './thread-messages.ts'
+
+let aborting = new AbortController()
+let starting = Promise.withResolvers<void>()
+
+async function run({ plan, firstMs }: Share, target: Target): Promise<void> {
+  aborting = new AbortController()
+  starting = Promise.withResolvers<void>()
+  const gate = () => {
+    tell({ opened: true })
+    return starting.promise
+  }
+  const onProgress = (progress: Progress) => tell({ progress })
+  try {
+    const load = new Load({ ...plan, signal: aborting.signal, onProgress }, target, { firstMs, gate })
+    tell({ measurement: await load.run() })
+  } catch (error) {
+    tell({ error: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+function tell(message: FromThread): void {
+  parentPort?.postMessage(message)
+}
+
+parentPort?.on('message', (message: ToThread) => {
+  if ('open' in message) void run(message.open, message.target)
+  else if ('start' in message) starting.resolve()
+  else aborting.abort()
+})

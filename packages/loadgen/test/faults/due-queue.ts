@@ -1,0 +1,45 @@
+import type { Socket } from 'node:net'
+import { answer } from '../raw-server.ts'
+import { did } from './fault-process.ts'
+
+/** A timer may fire this late, so the rest of a wait is polled. */
+const POLLED_MS = 2
+
+interface Held {
+  socket: Socket
+  due: number
+}
+
+/** Holds answers back until they are due: never early, and late only by as much as the machine keeps this process waiting. */
+export class DueQueue {
+  readonly #held: Held[] = []
+  #waiting = false
+
+  /** @param due milliseconds of `performance.now()`, none before the last one's */
+  answerAt(socket: Socket, due: number): void {
+    did.readAt.push(performance.now())
+    this.#held.push({ socket, due })
+    if (!this.#waiting) this.#wait()
+  }
+
+  #wait(): void {
+    const next = this.#held[0]
+    this.#waiting = next !== undefined
+    if (next === undefined) return
+    const left = next.due - performance.now()
+    if (left > POLLED_MS) setTimeout(() => this.#answerDue(), left - POLLED_MS)
+    else setImmediate(() => this.#answerDue())
+  }
+
+  #answerDue(): void {
+    for (let next = this.#held[0]; next !== undefined; next = this.#held[0]) {
+      const now = performance.now()
+      if (now < next.due) break
+      this.#held.shift()
+      did.answers++
+      did.answeredAt.push(now)
+      if (!next.socket.destroyed) next.socket.write(answer('late'))
+    }
+    this.#wait()
+  }
+}

@@ -1,0 +1,22 @@
+/** Sends its answer byte by byte. */
+
+import { answer } from '../raw-server.ts'
+import { did, offer, readSettings } from './fault-process.ts'
+
+export interface TrickleSettings {
+  /** Between two bytes. */
+  ms: number
+}
+
+const { ms } = readSettings<TrickleSettings>()
+const BYTES = [...Buffer.from(answer('drop by drop'))].map((byte) => Buffer.of(byte))
+
+await offer((socket) => {
+  let sent = 0
+  const drip = setInterval(() => {
+    socket.write(BYTES[sent++] ?? '')
+    if (sent < BYTES.length && !socket.destroyed) return
+    clearInterval(drip)
+    did.answers++
+  }, ms)
+})

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  countAbove,
+  curveOf,
+  encodeRecording,
+  mergeHistograms,
+  percentiles,
+  summarise,
+} from '../src/histogram.ts'
+import { Recorder } from '../src/recorder.ts'
+
+function encode(values: Iterable<number>): string {
+  const recorder = new Recorder()
+  for (const value of values) recorder.record(value)
+  return encodeRecording(recorder.recording())
+}
+
+/** 1 to 1000 ms. */
+const THOUSAND = Array.from({ length: 1_000 }, (_, n) => n + 1)
+
+function assertClose(actual: number | undefined, expected: number): void {
+  assert.ok(
+    actual !== undefined && Math.abs(actual / expected - 1) <= 0.001,
+    `${actual} instead of ${expected}`,
+  )
+}
+
+test('percentiles are the values that so many do not exceed', () => {
+  const found = percentiles(encode(THOUSAND), [0.1, 50, 90, 99, 99.9, 100])
+  ;[1, 500, 900, 990, 999, 1_000].forEach((expected, n) => {
+    assertClose(found[n], expected)
+  })
+})
+
+test('merged histograms are the histogram of all values', () => {
+  const parts = [THOUSAND.slice(0, 10), THOUSAND.slice(10, 800), THOUSAND.slice(800), []]
+  assert.equal(mergeHistograms(parts.map(encode)), encode(THOUSAND))
+})
+
+test('so many values are above a percentile', () => {
+  const encoded = encode(THOUSAND)
+  assert.deepEqual(
+    [50, 90, 99, 99.9, 100].map((percent) => countAbove(encoded, percent)),
+    [500, 100, 10, 1, 0],
+  )
+  // Equal values cannot be told apart: none is above them.
+  assert.equal(countAbove(encode([1, 1, 1, 1, 9]), 50), 1)
+})
+
+test('a curve rises to 100 % through the percentiles', () => {
+  const curve = curveOf(encode(THOUSAND))
+  const last = curve.at(-1)
+  assert.equal(last?.percentile, 100)
+  assertClose(last?.ms, 1_000)
+  for (const [n, { percentile, ms }] of curve.entries()) {
+    const before = curve[n - 1] ?? { percentile: -1, ms: 0 }
+    assert.ok(percentile > before.percentile && ms >= before.ms)
+    assert.ok(ms >= 10 * percentile * 0.999, `${ms} ms at ${percentile}`)
+  }
+  // Ten steps to 50 %, ten more to 75 %, and so on while there are values.
+  assert.equal(curve.filter(({ percentile }) => percentile < 50).length, 10)
+  assert.equal(curve.filter(({ percentile }) => percentile >= 50 && percentile < 75).length, 10)
+})
+
+test('nothing recorded', () => {
+  const none = encode([])
+  assert.deepEqual(percentiles(none, [50, 100]), [0, 0])
+  assert.equal(countAbove(none, 50), 0)
+  assert.deepEqual(curveOf(none), [])
+  assert.deepEqual(summarise(new Recorder().recording()), {
+    ...{ mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0, min: 0 },
+  })
+})
+
+test('a summary has exact mean and extremes, and no percentile above the largest', () => {
+  const recorder = new Recorder()
+  for (const value of THOUSAND) recorder.record(value + 0.000_4)
+  const { mean, min, max, p50, p999 } = summarise(recorder.recording())
+  assertClose(mean, 500.5004)
+  assert.deepEqual([min, max], [1.0004, 1_000.0004])
+  assertClose(p50, 500)
+  assert.ok(p999 <= max)
+})
+
+test('what is no histogram is refused', () => {
+  assert.throws(() => percentiles('bm9uZQ==', [50]))
+})

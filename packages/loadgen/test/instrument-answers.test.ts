@@ -1,0 +1,54 @@
+/** The instrument against servers whose answers are right but awkward: no error may be made of them. */
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { exactly, type LoadGenerator, startGenerator } from '../src/index.ts'
+import { noErrors } from '../src/result.ts'
+import { bodyOf } from './faults/bodies.ts'
+import { startFault } from './faults/fault-server.ts'
+
+let generator: LoadGenerator
+before(async () => {
+  generator = await startGenerator()
+})
+after(() => generator.stop())
+
+for (const framing of ['length', 'chunks', 'close'] as const) {
+  for (const bytes of [0, 1, 7_919, 10_000_000]) {
+    test(`${bytes} bytes framed by ${framing}, in odd pieces`, async () => {
+      await using server = await startFault('chunks', { bytes, framing })
+      const body = bodyOf(bytes)
+      const sha256 = createHash('sha256').update(body).digest('hex')
+      const result = await generator.run({
+        target: server.target,
+        path: '/',
+        connections: 2,
+        durationMs: 100,
+        expect: { body: { length: bytes, sha256 }, checkEvery: 1 },
+      })
+      const did = await server.did()
+      assert.ok(did.answers > 0)
+      assert.equal(result.requests, did.answers)
+      assert.equal(result.checked, did.answers)
+      assert.deepEqual(result.errors, noErrors())
+      assert.ok(result.bytes > did.answers * bytes)
+    })
+  }
+}
+
+test('an answer that trickles in is one answer, and takes until its last byte', async () => {
+  await using server = await startFault('trickle', { ms: 1 })
+  const result = await generator.run({
+    target: server.target,
+    path: '/',
+    connections: 4,
+    durationMs: 300,
+    expect: { body: exactly('drop by drop'), checkEvery: 1 },
+  })
+  const did = await server.did()
+  assert.equal(result.requests, did.answers)
+  assert.deepEqual(result.errors, noErrors())
+  // 51 bytes, with a millisecond between two of them.
+  assert.ok(result.latency.min > 40, `least ${result.latency.min} ms`)
+})

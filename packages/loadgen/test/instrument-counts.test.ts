@@ -1,0 +1,117 @@
+/** The instrument told to send a number of requests, on pipelined connections, or on a connection each: it counts right. */
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
+import { exactly, type LoadGenerator, startGenerator, sumErrors } from '../src/index.ts'
+import { noErrors } from '../src/result.ts'
+import { RIGHT } from './faults/bodies.ts'
+import { startFault } from './faults/fault-server.ts'
+
+let generator: LoadGenerator
+before(async () => {
+  generator = await startGenerator()
+})
+after(() => generator.stop())
+
+const SHAPES = {
+  'closed loop': {},
+  'closed loop, pipelined': { pipeline: 8 },
+  'closed loop, two threads': { threads: 2 },
+  'a connection each': { newConnections: true },
+  'open loop': { rate: 5_000 },
+  'open loop, two threads': { rate: 5_000, threads: 2 },
+} as const
+
+for (const [name, shape] of Object.entries(SHAPES)) {
+  test(`exactly the number of requests that was asked for: ${name}`, async () => {
+    for (const requests of [2, 7, 1_001]) {
+      await using server = await startFault('at-once', {})
+      const plan = { target: server.target, path: '/', connections: 16, requests, ...shape }
+      const result = await generator.run(plan)
+      assert.equal(result.requests, requests)
+      assert.equal((await server.did()).requests, requests)
+      assert.deepEqual(result.errors, noErrors())
+    }
+  })
+}
+
+test('requests that fail are of that number', async () => {
+  for (const [fault, kind] of [
+    ['status', 'status'],
+    ['reset', 'reset'],
+  ] as const) {
+    await using server = await startFault('every-nth', { every: 10, fault })
+    const plan = { target: server.target, path: '/', connections: 8, requests: 1_000 }
+    const result = await generator.run(plan)
+    const did = await server.did()
+    assert.equal(did.requests, 1_000)
+    assert.equal(did.faults, 100)
+    assert.equal(result.requests, did.answers)
+    assert.deepEqual(result.errors, { ...noErrors(), [kind]: 100 })
+  }
+})
+
+test('a connection each', async () => {
+  await using server = await startFault('at-once', {})
+  const plan = { target: server.target, path: '/', connections: 8, newConnections: true, durationMs: 250 }
+  const result = await generator.run(plan)
+  const did = await server.did()
+  assert.equal(result.requests, did.requests)
+  assert.ok(did.connections >= did.requests && did.connections <= did.requests + 8)
+  assert.deepEqual(result.errors, noErrors())
+})
+
+test("Little's law with pipelining: connections × depth = rate × mean latency", async () => {
+  await using server = await startFault('delay', { ms: 20 })
+  const plan = { target: server.target, path: '/', connections: 4, pipeline: 8, durationMs: 1_000 }
+  const result = await generator.run(plan)
+  const inFlight = (result.rate * result.latency.mean) / 1_000
+  assert.ok(Math.abs(inFlight / 32 - 1) < 0.03, `${inFlight} in flight on average`)
+  assert.ok(result.latency.min >= 20, `least ${result.latency.min}`)
+})
+
+test('pipelined answers belong to their own requests', async () => {
+  await using server = await startFault('every-nth', { every: 10, fault: 'status' })
+  const expect = { body: exactly(RIGHT), checkEvery: 1 }
+  const plan = { target: server.target, path: '/', connections: 4, pipeline: 8, durationMs: 250, expect }
+  const result = await generator.run(plan)
+  const did = await server.did()
+  assert.equal(result.requests, did.answers)
+  assert.deepEqual(result.errors, { ...noErrors(), status: did.faults })
+})
+
+test('a reset loses each request that was in flight on its connection, once', async () => {
+  await using server = await startFault('every-nth', { every: 50, fault: 'reset' })
+  const plan = { target: server.target, path: '/', connections: 4, pipeline: 8, requests: 5_000 }
+  const result = await generator.run(plan)
+  assert.equal(result.requests + sumErrors(result.errors), 5_000)
+  assert.deepEqual(result.errors, { ...noErrors(), reset: result.errors.reset })
+  const { faults } = await server.did()
+  assert.ok(result.errors.reset >= faults && result.errors.reset <= 8 * faults)
+})
+
+test('the histograms are what others read, and say what the result says', async () => {
+  await using server = await startFault('delay', { ms: 5 })
+  const plan = { target: server.target, path: '/', connections: 64, rate: 1_000, durationMs: 500 }
+  const result = await generator.run(plan)
+  assert.ok(result.lag !== null && result.histograms.lag !== null)
+  for (const [latency, encoded] of [
+    [result.latency, result.histograms.latency],
+    [result.service, result.histograms.service],
+    [result.lag, result.histograms.lag],
+  ] as const) {
+    const histogram = decodeFromCompressedBase64(encoded)
+    assert.equal(histogram.totalCount, result.requests)
+    for (const [reported, percent] of [
+      [latency.p50, 50],
+      [latency.p90, 90],
+      [latency.p99, 99],
+      [latency.p999, 99.9],
+      [latency.max, 100],
+    ] as const) {
+      const read = histogram.getValueAtPercentile(percent) / 1e6
+      assert.ok(Math.abs(read - reported) <= 0.002 * reported + 1e-6, `p${percent}: ${read} and ${reported}`)
+    }
+  }
+})

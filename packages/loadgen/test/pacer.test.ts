@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { closedLoop, constantRate, type Pacer, poisson } from '../src/pacer.ts'
+import { seeded } from '../src/random.ts'
+
+function firstDue(pacer: Pacer, count: number): number[] {
+  return Array.from({ length: count }, (_, n) => pacer.due(n, 0))
+}
+
+function gaps(times: readonly number[]): number[] {
+  return times.map((time, n) => time - (times[n - 1] ?? 0))
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+function variance(values: readonly number[]): number {
+  const middle = mean(values)
+  return mean(values.map((value) => (value - middle) ** 2))
+}
+
+test('closed loop: due when a connection is free, however long that takes', () => {
+  const pacer = closedLoop()
+  assert.deepEqual([pacer.due(0, 0), pacer.due(1, 7.5), pacer.due(2, 7.5)], [0, 7.5, 7.5])
+})
+
+test('constant rate: equal gaps that do not drift, whenever connections are free', () => {
+  const pacer = constantRate(3)
+  assert.deepEqual([pacer.due(0, 999), pacer.due(3, 0), pacer.due(3_000_000, 5)], [0, 1_000, 1e9])
+  assert.deepEqual(firstDue(constantRate(1_000, 0.25), 3), [0.25, 1.25, 2.25])
+})
+
+test('Poisson: gaps have the mean and the variance of an exponential distribution', () => {
+  const count = 200_000
+  const drawn = gaps(firstDue(poisson(500, seeded(1)), count))
+  // In milliseconds the mean is 2 and the variance 4; five standard errors of each (kurtosis 9).
+  assert.ok(Math.abs(mean(drawn) - 2) < 5 * (2 / Math.sqrt(count)), `mean ${mean(drawn)}`)
+  assert.ok(Math.abs(variance(drawn) - 4) < 5 * 4 * Math.sqrt(8 / count), `variance ${variance(drawn)}`)
+  // P(gap > t) = exp(−t / mean), at several t.
+  for (const t of [0.2, 2, 6]) {
+    const expected = Math.exp(-t / 2)
+    const found = drawn.filter((gap) => gap > t).length / count
+    const error = Math.sqrt((expected * (1 - expected)) / count)
+    assert.ok(Math.abs(found - expected) < 5 * error, `${found} of the gaps exceed ${t} ms, not ${expected}`)
+  }
+})
+
+test('Poisson: gaps are independent, so that counts per window vary as much as their mean', () => {
+  const times = firstDue(poisson(1_000, seeded(2)), 200_000)
+  const windows = new Array<number>(1_900).fill(0)
+  for (const time of times) {
+    const window = Math.floor(time / 100)
+    if (window < windows.length) windows[window] = (windows[window] ?? 0) + 1
+  }
+  // The index of dispersion is 1 with a standard error of √(2/n).
+  const dispersion = variance(windows) / mean(windows)
+  assert.ok(Math.abs(dispersion - 1) < 5 * Math.sqrt(2 / windows.length), `${dispersion}`)
+  const drawn = gaps(times)
+  const middle = mean(drawn)
+  const products = drawn.slice(1).map((gap, n) => (gap - middle) * ((drawn[n] ?? 0) - middle))
+  assert.ok(Math.abs(mean(products) / variance(drawn)) < 5 / Math.sqrt(drawn.length), 'no autocorrelation')
+})
+
+test('Poisson: the seed decides', () => {
+  const times = (seed: number) => firstDue(poisson(10, seeded(seed)), 100)
+  assert.deepEqual(times(5), times(5))
+  assert.notDeepEqual(times(5), times(6))
+})

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { report, title } from '../src/report.ts'
+import { type LoadResult, noErrors } from '../src/result.ts'
+
+const LATENCY = { mean: 1.5, p50: 1, p90: 2, p99: 12.34, p999: 1_234.5, max: 4_000, min: 0.04 }
+
+const THREAD = {
+  requests: 10_000,
+  rate: 10_000,
+  cpuSeconds: 1,
+  openLoop: { offered: 10_000, achieved: 10_000 },
+  lagP99: 0.01,
+  waitSeconds: 0,
+  loopDelayP99: 0.05,
+  busy: 0.3,
+  bound: false,
+  reason: null,
+}
+
+const RESULT: LoadResult = {
+  requests: 20_000,
+  seconds: 1,
+  rate: 20_000,
+  errors: noErrors(),
+  bytes: 3_200_000,
+  checked: 200,
+  statuses: { 200: 20_000 },
+  latency: LATENCY,
+  service: { ...LATENCY, max: 15 },
+  lag: { ...LATENCY, p99: 0.0123, max: 0.5 },
+  histograms: { latency: '', service: '', lag: '' },
+  openLoop: { offered: 20_000, achieved: 19_900 },
+  series: [],
+  cpu: { seconds: 1, utilisation: 1 },
+  self: { waitSeconds: 0.1, loopDelayP99: 0.05, busy: 0.3, bound: false, reason: null },
+  threads: [THREAD, { ...THREAD, rate: 8_000, busy: 0.2 }],
+}
+
+test('an open loop', () => {
+  assert.equal(
+    report('x', RESULT),
+    `x
+
+  rate        20,000 answers per second
+  offered     20,000 per second, achieved 19,900 (99.5 %)
+  requests    20,000 in 1.00 s
+  errors      none
+  statuses    200: 20,000
+  received    3.2 MB
+  compared    200 answers
+  generator   busy 30 %, loop turns 0.050 ms at p99, 0.10 s without a core
+  threads     each 8,000 to 10,000 answers per second, busy 20 % to 30 %
+
+                   mean       p50       p90       p99     p99.9       max
+  corrected        1.50      1.00      2.00      12.3     1,235     4,000 ms
+  service          1.50      1.00      2.00      12.3     1,235      15.0 ms
+  lag              1.50      1.00      2.00     0.012     1,235     0.500 ms
+`,
+  )
+})
+
+test('generator-bound, in words and within 80 columns', () => {
+  const reason = 'it was late by 78.1 ms at p99, where the latency is 161 ms; it waited 0.29 s for a core'
+  const text = report('x', { ...RESULT, self: { ...RESULT.self, bound: true, reason } })
+  assert.ok(text.replaceAll('\n', ' ').endsWith(` generator-bound: ${reason}. `), text)
+  for (const line of text.split('\n')) assert.ok(line.length <= 80, line)
+})
+
+test('a closed loop has one latency, and says when the generator may be the limit', () => {
+  const closed = { ...RESULT, openLoop: null, lag: null, threads: [THREAD] }
+  const text = report('x', closed)
+  assert.doesNotMatch(text, /corrected|service|lag|offered|threads|may be the limit/)
+  assert.match(text, /\n {2}latency {10}1\.50 /)
+  const busy = report('x', { ...closed, self: { ...RESULT.self, busy: 0.97 } })
+  assert.match(busy, /\n {14}it may be the limit, not the server\n/)
+})
+
+test('no answer, and a system that does not tell', () => {
+  const nothing = {
+    ...RESULT,
+    requests: 0,
+    statuses: {},
+    errors: { ...noErrors(), reset: 3, connect: 1_000 },
+  }
+  const text = report('x', { ...nothing, self: { ...RESULT.self, waitSeconds: null } })
+  assert.match(text, /\n {2}errors {6}connect: 1,000, reset: 3\n/)
+  assert.match(text, /\n {2}statuses {4}none\n/)
+  assert.match(text, /\n {2}latency {5}no answer\n/)
+  assert.doesNotMatch(text, /without a core/)
+})
+
+test('a series, with intervals in which nothing came', () => {
+  const point = { at: 0, seconds: 0.25, requests: 500, errors: 0, p50: 1, p99: 2, max: 3 }
+  const series = [point, { ...point, at: 0.25, requests: 0, errors: 2, p50: 0, p99: 0, max: 0 }]
+  const lines = report('x', { ...RESULT, series })
+    .split('\n')
+    .slice(-4, -1)
+  assert.deepEqual(lines, [
+    '  at            seconds   answers    errors       p50       p99       max',
+    '  0.00 s           0.25       500         0      1.00      2.00      3.00',
+    '  0.25 s           0.25         0         2         –         –         –',
+  ])
+})
+
+test('a title says what was loaded, and how', () => {
+  const plan = { target: { socketPath: '/s' }, path: '/', connections: 1 }
+  assert.equal(title('u', { ...plan, durationMs: 500 }), 'GET u with 1 connection for 500 ms')
+  assert.equal(
+    title('u', {
+      ...plan,
+      path: ['/a', '/b', '/c'],
+      connections: 2_000,
+      newConnections: true,
+      requests: 9_000,
+    }),
+    'GET u and 2 more with 2,000 new connections, 9,000 requests',
+  )
+  assert.equal(
+    title('u', { ...plan, method: 'PUT', pipeline: 4, threads: 2, rate: 5_000, durationMs: 1_500 }),
+    'PUT u with 1 connection, 4 requests in each, from 2 threads at 5,000 per second (poisson) for 1.5 s',
+  )
+})

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LoadError } from '../src/index.ts'
+import { PathTemplate } from '../src/path-template.ts'
+import { seeded } from '../src/random.ts'
+import { Requests, type RequestsOptions } from '../src/requests.ts'
+
+const OPTIONS: RequestsOptions = { method: 'GET', path: '/', headers: {}, host: 'h' }
+
+function text(options: Partial<RequestsOptions>, path = 0): string {
+  return new Requests({ ...OPTIONS, ...options }, seeded(1)).bytes(path).toString()
+}
+
+function counts(values: readonly string[]): Map<string, number> {
+  const found = new Map<string, number>()
+  for (const value of values) found.set(value, (found.get(value) ?? 0) + 1)
+  return found
+}
+
+/** Within five standard deviations of a binomial count. */
+function assertUniform(found: Map<string, number>, kinds: number, draws: number): void {
+  assert.equal(found.size, kinds)
+  const expected = draws / kinds
+  for (const [value, count] of found)
+    assert.ok(Math.abs(count - expected) < 5 * Math.sqrt(expected), `${value}: ${count} of ${draws}`)
+}
+
+test('a fixed request is the same buffer each time', () => {
+  const requests = new Requests(OPTIONS, seeded(1))
+  assert.equal(requests.bytes(0), requests.bytes(0))
+  assert.equal(requests.bytes(0).toString(), 'GET / HTTP/1.1\r\nhost: h\r\n\r\n')
+})
+
+test('a body has its length in bytes, and any method may have one', () => {
+  const body = 'naïve ✓'
+  for (const method of ['POST', 'GET']) {
+    const expected = `${method} / HTTP/1.1\r\nhost: h\r\ncontent-length: ${Buffer.byteLength(body)}\r\na: b\r\n\r\n${body}`
+    assert.equal(text({ method, body, headers: { a: 'b' } }), expected)
+  }
+  assert.equal(text({ method: 'PUT', body: '' }), 'PUT / HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n')
+})
+
+test('a request can ask for a close, once', () => {
+  assert.equal(text({ close: true }), 'GET / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n')
+  const headers = { Connection: 'close' }
+  assert.equal(text({ close: true, headers }), 'GET / HTTP/1.1\r\nhost: h\r\nConnection: close\r\n\r\n')
+})
+
+test('paths of a list are drawn alike', () => {
+  const requests = new Requests({ ...OPTIONS, path: ['/a', '/b', '/c'] }, seeded(1))
+  const drawn = Array.from({ length: 30_000 }, () => requests.draw())
+  assertUniform(counts(drawn.map(String)), 3, drawn.length)
+  assert.equal(requests.bytes(1).toString(), 'GET /b HTTP/1.1\r\nhost: h\r\n\r\n')
+})
+
+test('random parts are drawn anew, each value as often as any other', () => {
+  const draws = 20_000
+  const random = seeded(2)
+  const render = (path: string) => {
+    const template = new PathTemplate(path)
+    assert.equal(template.isFixed, false)
+    return counts(Array.from({ length: draws }, () => template.render(random)))
+  }
+  const ints = render('/hello/{int:8-12}?x')
+  assertUniform(ints, 5, draws)
+  assert.deepEqual([...ints.keys()].sort(), [
+    '/hello/10?x',
+    '/hello/11?x',
+    '/hello/12?x',
+    '/hello/8?x',
+    '/hello/9?x',
+  ])
+  assertUniform(render('/{hex:1}'), 16, draws)
+  assertUniform(render('/{pick:a|b%20c}/{pick:x|y}'), 4, draws)
+  const [long = ''] = render('/{hex:19}').keys()
+  assert.match(long, /^\/[0-9a-f]{19}$/)
+  assert.deepEqual(render('/{int:7-7}'), new Map([['/7', draws]]))
+})
+
+test('the same seed makes the same requests', () => {
+  const path = ['/{int:1-1000000}', '/{hex:8}']
+  const sequence = (seed: number) => {
+    const requests = new Requests({ ...OPTIONS, path }, seeded(seed))
+    return Array.from({ length: 50 }, () => requests.bytes(requests.draw()).toString())
+  }
+  assert.deepEqual(sequence(1), sequence(1))
+  assert.notDeepEqual(sequence(1), sequence(2))
+})
+
+test('what is no random part is refused with a sentence that shows what is', () => {
+  for (const path of [
+    '/{}',
+    '/{int:2-1}',
+    '/{int:a-b}',
+    '/{hex:0}',
+    '/{hex:100}',
+    '/{pick:a||b}',
+    '/{name}',
+    '/{',
+    '/a}',
+  ]) {
+    assert.throws(
+      () => new PathTemplate(path),
+      (error) => error instanceof LoadError && /\{int:1-1000\}.*\.$/.test(error.message),
+      path,
+    )
+  }
+  assert.throws(() => new Requests({ ...OPTIONS, path: [] }, seeded(1)), LoadError)
+  assert.throws(() => new Requests({ ...OPTIONS, path: ['/', 'x'] }, seeded(1)), LoadError)
+  assert.throws(() => new Requests({ ...OPTIONS, path: '/{pick:c|a b}' }, seeded(1)), LoadError)
+})
+
+test('headers that would contradict the body are refused', () => {
+  for (const headers of [
+    { 'content-length': '2' },
+    { 'Transfer-Encoding': 'chunked' },
+    { 'content-length': '0' },
+  ])
+    assert.throws(() => text({ method: 'POST', body: 'hi', headers }), /The length of the body is known/)
+})
