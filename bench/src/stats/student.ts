@@ -1,3 +1,5 @@
+import { logGamma } from './gamma.ts'
+
 /** Student's t distribution. The libraries that have it bring 220 packages along, or are not kept. */
 
 /**
@@ -8,21 +10,28 @@
  */
 export function tQuantile(p: number, df: number): number {
   if (!(p >= 0.5 && p < 1) || !(df >= 1)) throw new RangeError(`t quantile of p = ${p}, df = ${df}`)
+  const tail = 2 * (1 - p)
   let low = 0
   let high = 1
-  while (tCdf(high, df) < p) high *= 2
-  // The CDF rises steadily, so halving finds it: 60 steps exhaust a double.
+  while (tTwoSided(high, df) > tail) {
+    low = high
+    high *= 2
+  }
+  // The tail falls steadily, so halving finds it: 60 steps exhaust a double.
   for (let step = 0; step < 60; step++) {
     const middle = (low + high) / 2
-    if (tCdf(middle, df) < p) low = middle
+    if (tTwoSided(middle, df) > tail) low = middle
     else high = middle
   }
   return (low + high) / 2
 }
 
-/** Abramowitz and Stegun 26.7.1 and 26.5.27: P(T ≤ t) for t ≥ 0. */
-function tCdf(t: number, df: number): number {
-  return 1 - incompleteBeta(df / (df + t * t), df / 2, 0.5) / 2
+/**
+ * P(|T| ≥ |t|), the two-sided p-value (Abramowitz and Stegun 26.7.1 and 26.5.27).
+ * @param df degrees of freedom above 0; need not be whole
+ */
+export function tTwoSided(t: number, df: number): number {
+  return incompleteBeta(df / (df + t * t), df / 2, 0.5)
 }
 
 /** Regularised incomplete beta function by its continued fraction (DLMF 8.17.22, evaluated by the modified Lentz method). */
@@ -57,18 +66,3 @@ function lentz(coefficient: (m: number) => number): number {
   }
   return fraction
 }
-
-/** Lanczos approximation with g = 7 and 9 terms (Godfrey 2001): 15 digits for x > 0. */
-function logGamma(x: number): number {
-  let series = 0.99999999999980993
-  LANCZOS.forEach((term, index) => {
-    series += term / (x + index)
-  })
-  const shifted = x + 6.5
-  return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(shifted) - shifted + Math.log(series)
-}
-
-const LANCZOS = [
-  676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905,
-  -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
-]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { tQuantile } from '../src/student.ts'
+import { tQuantile, tTwoSided } from '../../src/stats/student.ts'
 
 // NIST/SEMATECH e-Handbook, section 1.3.6.7.2, critical values of Student's t.
 const PUBLISHED: [p: number, df: number, t: number][] = [
@@ -42,4 +42,12 @@ test('what has no quantile is refused', () => {
   ] as const) {
     assert.throws(() => tQuantile(p, df), RangeError)
   }
+})
+
+test('p-values undo quantiles', () => {
+  for (const df of [1, 2.5, 21])
+    for (const p of [0.6, 0.975, 0.9995])
+      assert.ok(Math.abs(tTwoSided(tQuantile(p, df), df) - 2 * (1 - p)) < 1e-12, `p = ${p}, df = ${df}`)
+  assert.equal(tTwoSided(0, 3), 1)
+  assert.equal(tTwoSided(-2, 3), tTwoSided(2, 3))
 })

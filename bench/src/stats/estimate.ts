@@ -1,0 +1,86 @@
+import type { Interval } from '../figures.ts'
+import { mean, sampleVariance } from './moments.ts'
+import { tQuantile, tTwoSided } from './student.ts'
+import type { Combination } from './two-way.ts'
+import type { Fitted, RowVariances } from './variances.ts'
+
+/** An estimate on the scale of logarithms, and how sure it is. */
+export interface Estimate {
+  estimate: number
+  standardError: number
+  /** Degrees of freedom of the standard error, at least 1; may be broken. */
+  df: number
+}
+
+/** An estimated part of a variance, with the degrees of freedom that it rests on. */
+export interface Component {
+  variance: number
+  df: number
+}
+
+/**
+ * A combination of values with the variances of their rows. The part of the variances that rows share counts as one component: as
+ * independent estimates they would promise twice the degrees of freedom.
+ */
+export function estimateOf({ estimate, loads }: Combination, variances: RowVariances): Estimate {
+  return withComponents(estimate, componentsOf(loads, variances), variances.limitDf)
+}
+
+/**
+ * The mean of a row where columns are drawn at random as well, as heats are: the variance of column effects takes part, with the few
+ * degrees of freedom that it has.
+ * @param fitted of logarithms
+ * @returns the geometric mean; without an interval where there are too few columns, or rows have too few in common
+ */
+export function rowMean({ values, fit, variances }: Fitted, row: number): Interval {
+  const present = (values[row] ?? []).filter((value) => value !== null)
+  const { columns } = fit
+  if (columns === null || columns.length < 2) return { value: Math.exp(mean(present)), low: null, high: null }
+  const n = present.length
+  // The variance of column effects has the mean error of all rows in it: of this row's own, the rest is left.
+  const loads = values.map((_, index) => (index === row ? (1 - 1 / values.length) / n : 0))
+  const shared = { variance: sampleVariance(columns) / n, df: columns.length - 1 }
+  const own = variances === null ? [] : componentsOf(loads, variances)
+  return toInterval(withComponents(mean(present), [shared, ...own], shared.df + (variances?.limitDf ?? 0)))
+}
+
+function componentsOf(loads: readonly number[], { rows, sharedDf }: RowVariances): Component[] {
+  const shared = rows.reduce((sum, row, index) => sum + (loads[index] ?? 0) * row.shared, 0)
+  const own = rows.map(({ variance, shared, ownDf }, index) => ({
+    variance: (loads[index] ?? 0) * (variance - shared),
+    df: ownDf,
+  }))
+  return [{ variance: shared, df: sharedDf }, ...own]
+}
+
+/**
+ * An estimate whose variance is a sum of independent ones.
+ * @param limitDf more degrees of freedom there are not
+ * @returns with the degrees of freedom of Satterthwaite 1946 (Biometrics Bulletin 2:110, equation 17)
+ */
+export function withComponents(
+  estimate: number,
+  components: readonly Component[],
+  limitDf: number,
+): Estimate {
+  const variance = components.reduce((sum, one) => sum + one.variance, 0)
+  const spread = components.reduce((sum, one) => sum + one.variance ** 2 / one.df, 0)
+  const df = spread === 0 ? limitDf : Math.min(limitDf, variance ** 2 / spread)
+  return { estimate, standardError: Math.sqrt(variance), df: Math.max(1, df) }
+}
+
+/** What a difference of logarithms is as a ratio (or a logarithm as a value), with its 95 % interval. */
+export function toInterval({ estimate, standardError, df }: Estimate): Interval {
+  const halfWidth = standardError === 0 ? 0 : tQuantile(0.975, df) * standardError
+  return {
+    value: Math.exp(estimate),
+    low: Math.exp(estimate - halfWidth),
+    high: Math.exp(estimate + halfWidth),
+  }
+}
+
+/** Two-sided, of no difference. */
+export function pValue({ estimate, standardError, df }: Estimate): number {
+  if (standardError === 0) return estimate === 0 ? 1 : 0
+  return tTwoSided(estimate / standardError, df)
+}

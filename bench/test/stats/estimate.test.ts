@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { estimateOf, pValue, rowMean, toInterval, withComponents } from '../../src/stats/estimate.ts'
+import { mean, sampleVariance } from '../../src/stats/moments.ts'
+import { fitLayouts } from '../../src/stats/variances.ts'
+import { near } from './near.ts'
+
+// Student 1908: hours of sleep gained by two drugs; R: t.test(extra ~ group, data = sleep).
+const FIRST = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0, 2]
+const SECOND = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+
+test('two variances: Welch and Satterthwaite, as R has them', () => {
+  const components = [FIRST, SECOND].map((values) => ({ variance: sampleVariance(values) / 10, df: 9 }))
+  const estimate = withComponents(mean(FIRST) - mean(SECOND), components, 18)
+  near(estimate.estimate / estimate.standardError, -1.8608, 5e-5)
+  near(estimate.df, 17.776, 5e-5)
+  near(pValue(estimate), 0.07939, 5e-5)
+  const { low, high } = toInterval(estimate)
+  near(Math.log(low ?? 0), -3.3654832, 1e-7)
+  near(Math.log(high ?? 0), 0.2054832, 1e-7)
+})
+
+test('degrees of freedom are those of the only variance, and never more than the limit or less than one', () => {
+  near(
+    withComponents(
+      0,
+      [
+        { variance: 2, df: 5 },
+        { variance: 0, df: 1 },
+      ],
+      100,
+    ).df,
+    5,
+  )
+  near(withComponents(0, [{ variance: 2, df: 50 }], 8).df, 8)
+  near(withComponents(0, [{ variance: 2, df: 0.2 }], 8).df, 1)
+})
+
+test('without any variance there is no doubt', () => {
+  const nothing = withComponents(Math.log(2), [{ variance: 0, df: 3 }], 3)
+  const { value, low, high } = toInterval(nothing)
+  for (const end of [value, low, high]) near(end, 2)
+  assert.equal(pValue(nothing), 0)
+  assert.equal(pValue(withComponents(0, [], 3)), 1)
+})
+
+test('what rows share counts once, not as two independent estimates', () => {
+  const contrast = { estimate: 1, loads: [0.25, 0.25] }
+  const shared = { variance: 2, shared: 2, ownDf: 3 }
+  const { df, standardError } = estimateOf(contrast, { rows: [shared, shared], sharedDf: 9, limitDf: 21 })
+  near(standardError, 1)
+  near(df, 9)
+  const own = { variance: 2, shared: 0, ownDf: 9 }
+  near(estimateOf(contrast, { rows: [own, own], sharedDf: 1, limitDf: 21 }).df, 18)
+})
+
+test('the mean of a single row is Student t on logarithms, worked by hand', () => {
+  // Logarithms to base 10 are 0, 1, 2: mean 1, standard deviation 1, standard error 1/√3; t(0.975; 2) = 4.302653 (NIST).
+  const [fitted] = fitLayouts([{ names: ['a'], values: [[1, 10, 100].map(Math.log)] }])
+  if (fitted === undefined) throw new Error('There is no layout.')
+  const { value, low, high } = rowMean(fitted, 0)
+  near(value, 10)
+  near(low, 10 ** (1 - 4.302653 / Math.sqrt(3)), 1e-6)
+  near(high, 10 ** (1 + 4.302653 / Math.sqrt(3)), 1e-6)
+})
+
+test('with columns alike, the mean of a row is as sure as its own error, whatever that of the others', () => {
+  // Column effects are all 0: the variance among them vanishes, and (1 − 1/n) of the error is left.
+  const values = [
+    [1, -1, 1, -1],
+    [-1, 1, -1, 1],
+  ]
+  const [fitted] = fitLayouts([{ names: ['a', 'b'], values }])
+  if (fitted === undefined) throw new Error('There is no layout.')
+  // Each row: sum of squares 4 over (4 − 1)(1 − 1/2); both are pooled, for they do not differ. t(0.975; 3) = 3.182446 (NIST).
+  const error = Math.sqrt(((4 / 1.5) * 0.5) / 4)
+  near(Math.log(rowMean(fitted, 0).high ?? 0), 3.182446 * error, 1e-6)
+})
+
+test('one column gives a mean without an interval', () => {
+  const [fitted] = fitLayouts([{ names: ['a', 'b'], values: [[Math.log(5)], [1]] }])
+  if (fitted === undefined) throw new Error('There is no layout.')
+  const { value, low, high } = rowMean(fitted, 0)
+  near(value, 5)
+  assert.deepEqual([low, high], [null, null])
+})
