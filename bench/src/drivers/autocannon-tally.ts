@@ -1,0 +1,86 @@
+import { createHistogram } from 'node:perf_hooks'
+import type { ErrorCounts } from '@startgrid/loadgen'
+import type { LatencySeconds } from './driver.ts'
+
+/** What one load by autocannon measured: plain data, sent between processes. */
+export interface AutocannonLoad {
+  requests: number
+  seconds: number
+  errors: Pick<ErrorCounts, 'connect' | 'reset' | 'timeout' | 'status'>
+  latencySeconds: LatencySeconds
+}
+
+/** An hour in nanoseconds: longer latencies are told as this. */
+const LONGEST = 3600e9
+
+/**
+ * Counts autocannon's answers. Its own figures will not do: it rounds latencies to milliseconds, and its rate includes making the
+ * connections, 15 ms for 64. Here time begins when as many answers have come as there are connections, and these are not counted.
+ */
+export class AutocannonTally {
+  readonly errors = { connect: 0, reset: 0, timeout: 0, status: 0 }
+  readonly #status: number
+  readonly #uncounted: number
+  readonly #histogram = createHistogram({ lowest: 1, highest: LONGEST, figures: 3 })
+  #answers = 0
+  #sum = 0
+  #from = 0
+  #last = 0
+
+  /** @param now milliseconds, of the same clock as in the other calls */
+  constructor({ connections, status, now }: { connections: number; status: number; now: number }) {
+    this.#uncounted = connections
+    this.#status = status
+    this.#from = now
+  }
+
+  /** @param milliseconds from the request to the answer */
+  answered(status: number, milliseconds: number, now: number): void {
+    if (status !== this.#status) this.errors.status++
+    this.#last = now
+    this.#answers++
+    if (this.#answers <= this.#uncounted) {
+      this.#from = now
+      return
+    }
+    this.#sum += milliseconds
+    this.#histogram.record(Math.min(LONGEST, Math.max(1, Math.round(milliseconds * 1e6))))
+  }
+
+  failed(kind: 'connect' | 'reset' | 'timeout'): void {
+    this.errors[kind]++
+  }
+
+  /**
+   * Call it once, at the end. autocannon says nothing when a server closes a connection before its answer: the request is just
+   * neither answered, nor failed, nor in flight.
+   * @param sent requests, the ones in flight included; @param stoppedAt when the end was asked for: later answers still count
+   */
+  finish({
+    sent,
+    connections,
+    stoppedAt,
+  }: {
+    sent: number
+    connections: number
+    stoppedAt: number
+  }): AutocannonLoad {
+    const { connect, reset, timeout } = this.errors
+    const lost = sent - this.#answers - connect - reset - timeout - connections
+    const requests = Math.max(0, this.#answers - this.#uncounted)
+    return {
+      requests,
+      seconds: (Math.max(this.#last, stoppedAt) - this.#from) / 1000,
+      errors: { ...this.errors, reset: reset + Math.max(0, lost) },
+      latencySeconds: {
+        mean: requests > 0 ? this.#sum / requests / 1000 : 0,
+        ...this.#percentiles(requests),
+      },
+    }
+  }
+
+  #percentiles(requests: number): { p50: number; p99: number } {
+    if (requests === 0) return { p50: 0, p99: 0 }
+    return { p50: this.#histogram.percentile(50) / 1e9, p99: this.#histogram.percentile(99) / 1e9 }
+  }
+}

@@ -1,0 +1,84 @@
+import { accountFor } from './accounts.ts'
+import { type AutocannonProcess, startAutocannon } from './autocannon-process.ts'
+import { AnswerChecker } from './checker.ts'
+import {
+  type Capabilities,
+  type Checked,
+  type Driver,
+  occurred,
+  rateOf,
+  type SliceLoad,
+  type SlicePlan,
+  urlFor,
+} from './driver.ts'
+
+/**
+ * autocannon (https://github.com/mcollina/autocannon), through its programmatic interface, in one process that stays warm.
+ *
+ * It drops the requests in flight at the end, which is why a slice must be long. Its own check of bodies is not used: it makes
+ * text of every piece of a body apart, so a character that lies in two pieces would be an error.
+ */
+export class AutocannonDriver implements Driver {
+  readonly name = 'autocannon'
+  readonly version: string
+  readonly capabilities: Capabilities = {
+    openLoop: false,
+    unixSockets: false,
+    checks: 'before',
+    minSliceMs: 500,
+    warmupMs: 2000,
+  }
+  readonly #cpu: number | undefined
+  readonly #checker: AnswerChecker
+  #process: AutocannonProcess | undefined
+
+  /** @param cpu the only core that it may use */
+  constructor(version: string, cpu: number | undefined) {
+    this.version = version
+    this.#cpu = cpu
+    this.#checker = new AnswerChecker(cpu)
+  }
+
+  pids(): number[] {
+    return this.#process === undefined ? [] : [this.#process.pid]
+  }
+
+  check(plan: SlicePlan): Promise<Checked> {
+    return this.#checker.check(plan)
+  }
+
+  async run(plan: SlicePlan): Promise<SliceLoad> {
+    const { connections, durationMs, timeoutMs = 5000, expect, signal } = plan
+    const url = urlFor('autocannon', plan)
+    const status = expect?.status ?? 200
+    const running = await this.start()
+    try {
+      const { value, accounts } = await accountFor(running.pid, () =>
+        running.run({ url, connections, durationMs, timeoutMs, status }, signal),
+      )
+      return {
+        ...value,
+        rate: rateOf(value),
+        checked: 0,
+        errors: occurred(value.errors),
+        generator: accounts,
+      }
+    } catch (error) {
+      this.#process = undefined
+      await running.stop()
+      throw error
+    }
+  }
+
+  /** Starts the process, unless it runs. @throws {LoadError} if that is impossible */
+  async start(): Promise<AutocannonProcess> {
+    this.#process ??= await startAutocannon(this.#cpu)
+    return this.#process
+  }
+
+  async stop(): Promise<void> {
+    const running = this.#process
+    this.#process = undefined
+    await Promise.all([running?.stop(), this.#checker.stop()])
+  }
+}

@@ -1,0 +1,33 @@
+import autocannon from 'autocannon/package.json' with { type: 'json' }
+import { readVersions } from '../machine.ts'
+import type { DriverRecord } from '../results.ts'
+import { AutocannonDriver } from './autocannon.ts'
+import type { Driver } from './driver.ts'
+import { StartgridDriver } from './startgrid.ts'
+import { WrkDriver } from './wrk.ts'
+import { wrkVersion } from './wrk-process.ts'
+
+/**
+ * Makes a driver ready to offer loads.
+ * @param cpu the only core that it may use
+ * @throws {LoadError} with a sentence: it is not installed, or cannot be started
+ */
+export async function createDriver(
+  name: DriverRecord['name'],
+  { cpu }: { cpu: number | undefined },
+): Promise<Driver> {
+  if (name === 'wrk') return new WrkDriver(await wrkVersion(), cpu)
+  if (name === 'autocannon') {
+    const driver = new AutocannonDriver(autocannon.version, cpu)
+    await driver.start()
+    return driver
+  }
+  return createStartgridDriver({ cpu })
+}
+
+/** The one that open loops need. @throws {LoadError} if it cannot be started */
+export async function createStartgridDriver({ cpu }: { cpu: number | undefined }): Promise<StartgridDriver> {
+  const driver = new StartgridDriver(readVersions().startgrid, cpu)
+  await driver.start()
+  return driver
+}

@@ -1,0 +1,107 @@
+import { type ErrorCounts, type Expectation, LoadError, type Target } from '@startgrid/loadgen'
+import { formatAddress } from '@startgrid/nginx/address.ts'
+import type { DriverRecord } from '../results.ts'
+
+/** What offers the load: Startgrid's own generator, or one that others trust. */
+export interface Driver {
+  readonly name: DriverRecord['name']
+  /** Of the program that sends the requests. */
+  readonly version: string
+  readonly capabilities: Capabilities
+  /** The processes that exist between loads; none if each load has its own. `SliceLoad.generator` has the account of either. */
+  pids(): number[]
+  /**
+   * Compares answers outside the slice, for drivers that cannot do so inside it: a short load by Startgrid's generator on the
+   * same core. To be called right before `run`, outside of what is accounted to the slice. Drivers that check inside do nothing.
+   * @throws {LoadError} as `run`
+   */
+  check(plan: SlicePlan): Promise<Checked>
+  /**
+   * Offers one load. An aborted one ends soon and keeps what was measured.
+   * @throws {LoadError} if it cannot be offered: a plan that this driver cannot do, a generator that died. The next one has a new process.
+   */
+  run(plan: SlicePlan): Promise<SliceLoad>
+  /** Ends all processes; resolves when they are gone. */
+  stop(): Promise<void>
+}
+
+export interface Capabilities {
+  /** Only `StartgridDriver.offer` takes a rate; the others know closed loops alone. */
+  openLoop: boolean
+  unixSockets: boolean
+  /** Where the content of answers is compared: in `run`, or in `check`. */
+  checks: 'inside' | 'before'
+  /** Milliseconds: a shorter slice says more about how this driver begins and ends than about the server. */
+  minSliceMs: number
+  /** Milliseconds of load until its own code is compiled, before its first number counts. */
+  warmupMs: number
+}
+
+/** One closed-loop load, each connection with one request in flight. */
+export interface SlicePlan {
+  target: Target
+  /** The path of a GET, as it stands in the request line. */
+  path: string
+  connections: number
+  durationMs: number
+  /** Allowed to an answer; default 5000. Drivers that know whole seconds only round it up. */
+  timeoutMs?: number
+  expect?: Expectation
+  signal?: AbortSignal
+}
+
+/** Answers whose content was compared, and what was wrong. */
+export interface Checked {
+  checked: number
+  /** Only kinds that occurred. */
+  errors: Partial<ErrorCounts>
+}
+
+export interface SliceLoad extends Checked {
+  /** Whole answers, whatever their status. */
+  requests: number
+  /** The time that they took. */
+  seconds: number
+  /** `requests / seconds`. */
+  rate: number
+  /** From a request to its answer's last byte, without any correction; all 0 if nothing was answered. */
+  latencySeconds: LatencySeconds
+  generator: GeneratorAccounts
+}
+
+export interface LatencySeconds {
+  mean: number
+  p50: number
+  p99: number
+}
+
+/** Of all the generator's threads, for this load; null where the system does not tell. */
+export interface GeneratorAccounts {
+  cpuSeconds: number | null
+  /** Ready to run, but waiting for a core. */
+  waitSeconds: number | null
+}
+
+/** The rate; 0 instead of a division by zero. */
+export function rateOf({ requests, seconds }: Pick<SliceLoad, 'requests' | 'seconds'>): number {
+  return seconds > 0 ? requests / seconds : 0
+}
+
+/** Without the kinds that did not occur. */
+export function occurred(errors: Readonly<Partial<ErrorCounts>>): Partial<ErrorCounts> {
+  return Object.fromEntries(Object.entries(errors).filter(([, count]) => count > 0))
+}
+
+/**
+ * The URL for a program that speaks TCP only and asks for one fixed path.
+ * @throws {LoadError} if the plan needs more than that
+ */
+export function urlFor(driver: string, { target, path }: Pick<SlicePlan, 'target' | 'path'>): string {
+  if ('socketPath' in target) {
+    throw new LoadError(`${driver} cannot use unix sockets: measure these cells with --driver startgrid.`)
+  }
+  if (/[{}]/.test(path)) {
+    throw new LoadError(`${driver} cannot draw random paths such as ${path}: use --driver startgrid.`)
+  }
+  return `http://${formatAddress(target)}${path}`
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { exactly, LoadError } from '@startgrid/loadgen'
+import { createDriver } from '../../src/drivers/create.ts'
+import type { Driver, SlicePlan } from '../../src/drivers/driver.ts'
+import { wrkVersion } from '../../src/drivers/wrk-process.ts'
+import { type BehavingServer, BODY, DELAY_MS, startServer } from './behaving-server.ts'
+
+const CONNECTIONS = 8
+const LINUX = process.platform === 'linux'
+
+const missing = await wrkVersion().then(
+  () => false as const,
+  (error: LoadError) => error.message,
+)
+
+function planAt(server: BehavingServer, path: string, more: Partial<SlicePlan> = {}): SlicePlan {
+  const { target } = server
+  return { target, path, connections: CONNECTIONS, durationMs: 700, expect: { body: exactly(BODY) }, ...more }
+}
+
+/** What all of them must do, against a server that answers after a constant delay. */
+function describeDriver(name: Driver['name']): void {
+  describe(`the ${name} driver`, { concurrency: 1, skip: name === 'wrk' && missing }, () => {
+    let driver: Driver
+    let server: BehavingServer
+    const planOf = (path: string, more?: Partial<SlicePlan>) => planAt(server, path, more)
+    before(async () => {
+      server = await startServer()
+      driver = await createDriver(name, { cpu: undefined })
+    })
+    after(async () => {
+      await driver.stop()
+      server.stop()
+    })
+
+    test('says who it is', () => {
+      assert.equal(driver.name, name)
+      assert.match(driver.version, /\w/)
+    })
+
+    test('counts what the server counts, and measures the built-in delay', async () => {
+      const before = server.requests()
+      const load = await driver.run(planOf('/'))
+      const asked = server.requests() - before
+      assert.deepEqual(load.errors, {})
+      assert.ok(load.requests > 0 && load.requests <= asked, `${load.requests} of ${asked}`)
+      // What it may drop: a request per connection at the beginning and at the end.
+      assert.ok(load.requests >= asked - 2 * CONNECTIONS, `${load.requests} of ${asked}`)
+      assert.ok(Math.abs(load.rate - load.requests / load.seconds) < 1e-6)
+      const { mean, p50, p99 } = load.latencySeconds
+      assert.ok(mean >= (DELAY_MS - 1) / 1000 && mean < 1, `mean ${mean}`)
+      assert.ok(p50 >= (DELAY_MS - 1) / 1000 && p50 <= p99, `p50 ${p50}, p99 ${p99}`)
+    })
+
+    test("obeys Little's law: rate × mean latency = connections", async () => {
+      const { rate, latencySeconds } = await driver.run(planOf('/'))
+      const inFlight = rate * latencySeconds.mean
+      assert.ok(Math.abs(inFlight - CONNECTIONS) < 0.15 * CONNECTIONS, `${inFlight} in flight`)
+    })
+
+    test('runs for as long as it was told, to within its own steps', async () => {
+      const { seconds } = await driver.run(planOf('/', { durationMs: 1300 }))
+      assert.ok(seconds > 1.1 && seconds < 2, `${seconds} s`)
+    })
+
+    test('names unexpected statuses, and counts them as answers', async () => {
+      const { requests, errors } = await driver.run(planOf('/fifth-500'))
+      assert.deepEqual(Object.keys(errors), ['status'])
+      const part = (errors.status ?? 0) / requests
+      assert.ok(part > 0.1 && part < 0.3, `${part} of the answers`)
+    })
+
+    for (const path of ['/fifth-resets', '/fifth-closes']) {
+      test(`names connections that end before the answer: ${path}`, async () => {
+        const { requests, errors } = await driver.run(planOf(path))
+        assert.deepEqual(Object.keys(errors), ['reset'])
+        const part = (errors.reset ?? 0) / (requests + (errors.reset ?? 0))
+        assert.ok(part > 0.1 && part < 0.35, `${part} of the requests`)
+      })
+    }
+
+    test('finds wrong bodies of the right length, inside the slice or before it', async () => {
+      const plan = planOf('/wrong', { expect: { body: exactly(BODY), checkEvery: 1 } })
+      const [checked, load] = [await driver.check(plan), await driver.run(plan)]
+      const { errors } = driver.capabilities.checks === 'inside' ? load : checked
+      assert.ok((errors.body ?? 0) > 0)
+      assert.equal(load.checked > 0, driver.capabilities.checks === 'inside')
+    })
+
+    test('finds nothing wrong with right bodies', async () => {
+      const [{ checked, errors }, load] = [await driver.check(planOf('/')), await driver.run(planOf('/'))]
+      assert.ok(checked + load.checked > 0)
+      assert.deepEqual([errors, load.errors], [{}, {}])
+    })
+
+    test('accounts for the generator', { skip: !LINUX && 'only Linux tells' }, async () => {
+      const { generator, seconds } = await driver.run(planOf('/'))
+      assert.ok(
+        generator.cpuSeconds !== null && generator.cpuSeconds > 0 && generator.cpuSeconds < 2 * seconds,
+      )
+      assert.ok(generator.waitSeconds !== null && generator.waitSeconds >= 0)
+    })
+
+    test('ends early on request, and keeps what it measured', async () => {
+      const abortion = new AbortController()
+      setTimeout(() => abortion.abort(), 400)
+      const load = await driver.run(planOf('/', { durationMs: 60_000, signal: abortion.signal }))
+      assert.ok(load.requests > 0 && load.seconds < 30, `${load.requests} in ${load.seconds} s`)
+    })
+
+    test('ends at once when it was stopped before it began', async () => {
+      const load = await driver.run(planOf('/', { durationMs: 60_000, signal: AbortSignal.abort() }))
+      assert.ok(load.seconds < 30, `${load.seconds} s`)
+    })
+
+    test('works again after a load that could not be offered', async () => {
+      const nobody = { host: '127.0.0.1', port: 1 }
+      const errors = await driver.run(planOf('/', { target: nobody })).then(
+        (load) => load.errors.connect ?? 0,
+        (error: unknown) => (error instanceof LoadError ? 1 : 0),
+      )
+      assert.ok(errors > 0)
+      assert.ok((await driver.run(planOf('/'))).requests > 0)
+    })
+  })
+}
+
+describe('what all drivers do', { concurrency: 3 }, () => {
+  for (const name of ['startgrid', 'wrk', 'autocannon'] as const) describeDriver(name)
+})
+
+describe('what some drivers do', { concurrency: 4 }, () => {
+  let server: BehavingServer
+  before(async () => {
+    server = await startServer()
+  })
+  after(() => server.stop())
+
+  for (const name of ['startgrid', 'autocannon'] as const) {
+    test(`the process of ${name} is named, replaced if it dies, and gone after stop`, async () => {
+      const driver = await createDriver(name, { cpu: undefined })
+      const [first = 0] = driver.pids()
+      const running = driver.run(planAt(server, '/', { durationMs: 60_000 }))
+      process.kill(first, 'SIGKILL')
+      await assert.rejects(running, LoadError)
+      assert.ok((await driver.run(planAt(server, '/'))).requests > 0)
+      const [second = 0] = driver.pids()
+      assert.notEqual(second, first)
+      await driver.stop()
+      assert.throws(() => process.kill(second, 0), { code: 'ESRCH' })
+      assert.deepEqual(driver.pids(), [])
+    })
+
+    test(`${name} counts requests that are not answered in time`, async () => {
+      const driver = await createDriver(name, { cpu: undefined })
+      const load = await driver.run(planAt(server, '/never', { timeoutMs: 1000, durationMs: 1600 }))
+      await driver.stop()
+      assert.deepEqual(Object.keys(load.errors), ['timeout'])
+      assert.equal((load.errors.timeout ?? 0) % CONNECTIONS, 0)
+      assert.equal(load.requests, 0)
+    })
+  }
+
+  test('wrk cannot see that a request is never answered', { skip: missing }, async () => {
+    const driver = await createDriver('wrk', { cpu: undefined })
+    const load = await driver.run(planAt(server, '/never', { timeoutMs: 1000, durationMs: 1600 }))
+    await driver.stop()
+    assert.deepEqual([load.requests, load.errors], [0, {}])
+  })
+
+  for (const name of ['wrk', 'autocannon'] as const) {
+    test(`${name} refuses what it cannot do, in a sentence`, {
+      skip: name === 'wrk' && missing,
+    }, async () => {
+      const driver = await createDriver(name, { cpu: undefined })
+      const socket = planAt(server, '/', { target: { socketPath: '/tmp/some.sock' } })
+      await assert.rejects(driver.run(socket), {
+        name: 'LoadError',
+        message: /unix sockets.*--driver startgrid/,
+      })
+      await assert.rejects(driver.run(planAt(server, '/{int:1-9}')), {
+        name: 'LoadError',
+        message: /random paths/,
+      })
+      await driver.stop()
+    })
+  }
+})
+
+test('a driver that is not installed says what would help', async () => {
+  const path = process.env.PATH
+  process.env.PATH = '/nowhere'
+  try {
+    await assert.rejects(createDriver('wrk', { cpu: undefined }), {
+      name: 'LoadError',
+      message: /install wrk/,
+    })
+  } finally {
+    process.env.PATH = path
+  }
+})
