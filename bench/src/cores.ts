@@ -1,43 +1,63 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { hasTool } from '@startgrid/grid/launcher.ts'
+import type { Caution } from './cautions.ts'
+import { type Cpu, readCpus } from './cpus.ts'
 import type { Settings } from './results.ts'
 
+export { parseCpuList } from './cpus.ts'
+
+/** Cores within this part of the fastest are alike: one model's favoured cores differ by a few per cent. */
+const ALIKE = 0.9
+
 /**
- * Servers on the first core that this process may use, the generator on the last: neither pays for the other.
- * @param warn told in a sentence why there is nothing to choose
+ * A core for the servers and one for the generator, so that neither pays for the other.
+ * @param warn told why there is no good choice, or none at all
  * @returns null where processes cannot be kept apart
  */
-export function chooseCores(warn: (text: string) => void): Settings['cores'] {
-  if (!hasTool('taskset')) {
-    warn(
-      'Processes cannot be pinned to cores here (that takes Linux and taskset): the system moves them about.',
-    )
+export function chooseCores(warn: (caution: Caution) => void, cpus?: readonly Cpu[]): Settings['cores'] {
+  if (cpus === undefined && !hasTool('taskset')) {
+    warn({ kind: 'not-pinned' })
     return null
   }
-  const [server, ...others] = parseCpuList(allowedCpus())
-  const generator = others.at(-1)
-  if (server !== undefined && generator !== undefined) return { server, generator }
-  warn(
-    'Only one core can be used: servers and generator share it, so rates are far below what a server can do.',
-  )
-  return null
+  const pair = choosePair(cpus ?? readCpus())
+  if (pair === undefined) {
+    warn({ kind: 'one-core' })
+    return null
+  }
+  const [server, generator] = [pair.server.number, pair.generator.number]
+  if (pair.server.siblings.includes(generator)) warn({ kind: 'smt-shared', server, generator })
+  if (!areAlike(pair.server, pair.generator)) {
+    warn({ kind: 'unlike-cores', server, generator, slower: pair.generator.speed / pair.server.speed })
+  }
+  return { server, generator }
 }
 
-/** Containers and batch systems allow a part of the machine, which need not begin at 0. */
-function allowedCpus(): string {
-  return /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1] ?? ''
+interface Pair {
+  server: Cpu
+  generator: Cpu
 }
 
-/** The numbers in a list as the kernel writes it: `0,2-3`. */
-export function parseCpuList(list: string): number[] {
-  return list
-    .split(',')
-    .filter((part) => part !== '')
-    .flatMap((part) => {
-      const [first = Number.NaN, last = first] = part.split('-').map(Number)
-      return Array.from({ length: last - first + 1 }, (_, index) => first + index)
-    })
+/**
+ * Two physical cores of the fastest kind: the first and the last of them. Otherwise the servers get a fast core, and the generator
+ * the best other physical one; and only if there is a single physical core, two threads of that.
+ */
+function choosePair(cpus: readonly Cpu[]): Pair | undefined {
+  const best = Math.max(...cpus.map(({ speed }) => speed))
+  const server = cpus.find(({ speed }) => speed >= best * ALIKE)
+  if (server === undefined) return undefined
+  const others = cpus.filter((cpu) => cpu !== server)
+  const apart = others.filter((cpu) => !server.siblings.includes(cpu.number))
+  const alike = apart.filter((cpu) => areAlike(server, cpu))
+  const generator = alike.at(-1) ?? fastest(apart) ?? others.at(-1)
+  return generator && { server, generator }
+}
+
+function areAlike(one: Cpu, other: Cpu): boolean {
+  return Math.min(one.speed, other.speed) >= Math.max(one.speed, other.speed) * ALIKE
+}
+
+function fastest(cpus: readonly Cpu[]): Cpu | undefined {
+  return cpus.toSorted((one, other) => other.speed - one.speed)[0]
 }
 
 /** Keeps running processes on one core, with what they start later. One that has just ended does not matter. */

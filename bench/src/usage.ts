@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import type { Launch, Target } from '@startgrid/grid/launcher.ts'
+import { cpuOf, type ProcessAccount, readThreads, waitOf } from './accounting/threads.ts'
 
 /** What processes have used, from the kernel's own accounts. Linux only: elsewhere every figure is undefined. */
 
@@ -8,19 +9,21 @@ import type { Launch, Target } from '@startgrid/grid/launcher.ts'
  * @returns undefined if one of them has ended: what it used is gone from the accounts
  */
 export function cpuSeconds(pids: readonly number[] | undefined): number | undefined {
-  return sumOf(pids, (pid) => {
-    const tasks = readdirSync(`/proc/${pid}/task`)
-    return tasks.reduce((sum, task) => sum + readOnCpu(`/proc/${pid}/task/${task}/schedstat`), 0) / 1e9
-  })
+  return sumOf(pids, (pid) => cpuOf(accountOf(pid)))
 }
 
-/** First field: nanoseconds on a CPU (https://docs.kernel.org/scheduler/sched-stats.html). A thread may end meanwhile. */
-function readOnCpu(path: string): number {
-  try {
-    return Number(readFileSync(path, 'latin1').split(' ', 1)[0])
-  } catch {
-    return 0
-  }
+/**
+ * Seconds that threads which the processes have now were ready to run, but waited for a core.
+ * @returns undefined as `cpuSeconds`
+ */
+export function waitSeconds(pids: readonly number[] | undefined): number | undefined {
+  return sumOf(pids, (pid) => waitOf(accountOf(pid)))
+}
+
+function accountOf(pid: number): ProcessAccount {
+  const account = readThreads(pid)
+  if (account === undefined) throw new Error(`${pid} has ended.`)
+  return account
 }
 
 /** Highest resident memory of the processes so far, in bytes. Pages that they share count in each. */
@@ -31,14 +34,19 @@ export function peakMemory(pids: readonly number[] | undefined): number | undefi
   })
 }
 
+/** Whoever listens for an njs app: looking through all processes takes 30 ms, far too long beside a slice. */
+const listeners = new WeakMap<Launch['ready'], number[]>()
+
 /**
  * The processes that serve. njs runs in an NGINX, without the process that started it, and in a container that is not even
  * its ancestor: there it is whoever listens.
  */
 export function serverPids({ ready, target }: Pick<Launch, 'ready' | 'target'>): number[] | undefined {
   if (ready.nginx === undefined) return processTree(ready.pid)
-  const pids = listenersOf(target)
-  return pids.length > 0 ? pids : undefined
+  const known = listeners.get(ready)?.filter((pid) => existsSync(`/proc/${pid}`)) ?? []
+  const roots = known.length > 0 ? known : listenersOf(target)
+  listeners.set(ready, roots)
+  return roots.length > 0 ? [...new Set(roots.flatMap(processTree))] : undefined
 }
 
 /** A process and all below it. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import os from 'node:os'
 import { test } from 'node:test'
-import { chooseCores, parseCpuList } from '../src/cores.ts'
 import { describeMachine, foreignLoad, readVersions } from '../src/machine.ts'
 
 test('the machine is described', () => {
@@ -26,18 +25,4 @@ test('foreign load is a part of all cores, and the wait for it can be cut short'
   const load = await foreignLoad()
   assert.ok(load !== undefined && load >= 0 && load <= 1, `${load}`)
   await foreignLoad(AbortSignal.abort())
-})
-
-test('a list of CPUs as the kernel writes it', () => {
-  assert.deepEqual(parseCpuList('0-3,8,10-11'), [0, 1, 2, 3, 8, 10, 11])
-  assert.deepEqual(parseCpuList('5'), [5])
-  assert.deepEqual(parseCpuList(''), [])
-})
-
-test('servers and generator get different cores, or a sentence says why not', () => {
-  const warnings: string[] = []
-  const cores = chooseCores((text) => warnings.push(text))
-  if (cores === null) assert.match(warnings.join(), /core/)
-  else assert.notEqual(cores.server, cores.generator)
-  assert.equal(warnings.length, cores === null ? 1 : 0)
 })

@@ -85,7 +85,23 @@ describe('what the kernel counts', { skip }, () => {
     const inNginx = { ...ready, engine: 'qjs', nginx: '1.30.3' }
     assert.deepEqual(serverPids({ ready: inNginx, target }), [process.pid])
     server.close()
-    await once(server, 'close')
-    assert.equal(serverPids({ ready: inNginx, target }), undefined)
+  })
+
+  test('who listens in NGINX is remembered while it lives, with what it starts', async () => {
+    const script = `
+      const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port))
+      process.stdin.once('data', () => console.log(require('node:child_process').spawn('sleep', ['60']).pid))`
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const [port] = await once(child.stdout, 'data')
+    const ready = { app: 'x/hello', pid: GONE, address: '', engine: 'qjs', nginx: '1.30.3' }
+    const launch = { ready, target: { host: '127.0.0.1', port: Number(port) } }
+    assert.deepEqual(serverPids(launch), [child.pid])
+    child.stdin.write('start\n')
+    const [grandchild] = await once(child.stdout, 'data')
+    assert.deepEqual(serverPids(launch), [child.pid, Number(grandchild)])
+    process.kill(Number(grandchild))
+    child.kill()
+    await once(child, 'exit')
+    assert.equal(serverPids(launch), undefined)
   })
 })

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** What one thread has had so far, in nanoseconds. */
+export interface ThreadAccount {
+  onCpu: number
+  /** Ready to run, but waiting for a core. */
+  waiting: number
+}
+
+/** The threads of a process by their ids; the main thread has the id of the process. */
+export type ProcessAccount = ReadonlyMap<string, ThreadAccount>
+
+/**
+ * The kernel's own accounts of all threads of a process, from `schedstat`
+ * (https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat): nanoseconds, where /proc/PID/stat has ticks of 10 ms.
+ * The account of a thread that is running on another core may be one timer tick old (1 to 10 ms).
+ * @returns undefined if the process has ended, and where there is no such account (macOS)
+ */
+export function readThreads(pid: number): ProcessAccount | undefined {
+  try {
+    const tasks = readdirSync(`/proc/${pid}/task`)
+    return new Map(tasks.map((task) => [task, readThread(`/proc/${pid}/task/${task}/schedstat`)]))
+  } catch {
+    return undefined
+  }
+}
+
+function readThread(path: string): ThreadAccount {
+  try {
+    const [onCpu = 0, waiting = 0] = readFileSync(path, 'latin1').split(' ').map(Number)
+    return { onCpu, waiting }
+  } catch {
+    return { onCpu: 0, waiting: 0 } // it ended meanwhile
+  }
+}
+
+/** CPU time of all threads, in seconds. */
+export function cpuOf(account: ProcessAccount): number {
+  return [...account.values()].reduce((sum, { onCpu }) => sum + onCpu, 0) / 1e9
+}
+
+/** Time that threads were ready to run but waited for a core, in seconds; those of several threads add up. */
+export function waitOf(account: ProcessAccount): number {
+  return [...account.values()].reduce((sum, { waiting }) => sum + waiting, 0) / 1e9
+}
+
+/**
+ * What each thread had between two readings. A thread that appeared had all of its time in between; what one that ended had is
+ * lost, and counts as nothing (a difference of sums would take its whole life away from the others).
+ */
+export function difference(before: ProcessAccount, after: ProcessAccount): ProcessAccount {
+  return new Map(
+    [...after].map(([thread, { onCpu, waiting }]) => {
+      const { onCpu: cpuBefore, waiting: waitBefore } = before.get(thread) ?? { onCpu: 0, waiting: 0 }
+      return [
+        thread,
+        { onCpu: Math.max(0, onCpu - cpuBefore), waiting: Math.max(0, waiting - waitBefore) },
+      ] as const
+    }),
+  )
+}

@@ -1,0 +1,104 @@
+import { isWithin } from './analysis.ts'
+import type { Caution } from './cautions.ts'
+import { NEAR_CEILING } from './gates/ceiling.ts'
+import { METRIC_NAMES } from './report/format.ts'
+import { standingsOf } from './report/standings.ts'
+import type { Result } from './results.ts'
+
+/** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
+export function cautionsOf(result: Result): Caution[] {
+  return [
+    ...suspects(result),
+    ...contention(result),
+    ...repeated(result),
+    ...accounting(result),
+    ...trends(result),
+    ...driver(result),
+    ...generatorBound(result),
+    ...withoutIntervals(result),
+    ...halfWidth(result),
+  ]
+}
+
+/** A difference was found where none exists. */
+function suspects({ analysis }: Result): Caution[] {
+  return (analysis?.races ?? []).flatMap(({ control, metric }): Caution[] => {
+    if (control === null || !control.suspect || control.p === null) return []
+    const { twin, ratio, p } = control
+    return [{ kind: 'suspect', twin, metric: METRIC_NAMES[metric], difference: ratio.value - 1, p }]
+  })
+}
+
+function contention(result: Result): Caution[] {
+  const standings = standingsOf(result)
+  const races = standings.filter(({ lead }) => lead === 'cpu').length
+  return races > 0 ? [{ kind: 'contention', races, of: standings.length }] : []
+}
+
+function repeated({ heats }: Result): Caution[] {
+  const slices = heats
+    .flatMap((heat) => heat.slices)
+    .filter(({ phase, repeat }) => phase === 'measure' && !repeat)
+  const disturbed = slices.filter((slice) => slice.disturbed).length
+  return disturbed > 0 ? [{ kind: 'repeated', slices: disturbed, of: slices.length }] : []
+}
+
+function accounting({ heats, trials }: Result): Caution[] {
+  const found = [...heats.flatMap(({ slices }) => slices), ...trials].map(({ disturbance }) => disturbance)
+  if (found.length === 0 || found.some(({ serverForeign }) => serverForeign !== null)) return []
+  const isSilent = found.every(({ serverWait }) => serverWait === null)
+  return [{ kind: isSilent ? 'no-accounting' : 'no-foreign-accounting' }]
+}
+
+/** Change over the measured slices, as a part of the cost, that a reader must know of. */
+const TREND = 0.02
+
+function trends({ analysis }: Result): Caution[] {
+  const found = (analysis?.cells ?? []).flatMap(({ cell, voided, warmup: { trend } }) =>
+    voided || trend === null || Math.abs(trend) <= TREND ? [] : [{ cell, trend }],
+  )
+  const [worst] = found.toSorted((one, other) => Math.abs(other.trend) - Math.abs(one.trend))
+  return worst === undefined
+    ? []
+    : [{ kind: 'trend', cells: found.length, worst: worst.cell, trend: worst.trend }]
+}
+
+function driver({ driver: { name, ceiling }, analysis }: Result): Caution[] {
+  const cautions: Caution[] = name === 'startgrid' ? [] : [{ kind: 'foreign-driver', name }]
+  if (ceiling === null) return cautions
+  const near = (analysis?.cells ?? [])
+    .flatMap(({ cell, rate }) => (rate === null ? [] : [{ cell, rate: rate.value }]))
+    .filter(({ rate }) => rate >= ceiling * NEAR_CEILING)
+    .sort((one, other) => other.rate - one.rate)
+  const [fastest] = near
+  if (fastest === undefined) return cautions
+  return [
+    ...cautions,
+    { kind: 'near-ceiling', cells: near.length, fastest: fastest.cell, rate: fastest.rate, ceiling },
+  ]
+}
+
+function generatorBound({ trials }: Result): Caution[] {
+  const cells = new Set(trials.filter((trial) => trial.generatorBound).map(({ cell }) => cell))
+  const [first] = cells
+  return first === undefined ? [] : [{ kind: 'generator-bound', cells: cells.size, first }]
+}
+
+function withoutIntervals({ analysis }: Result): Caution[] {
+  const ratios = (analysis?.races ?? [])
+    .filter(({ metric }) => metric === 'rate')
+    .flatMap((race) => race.ratios)
+  const cells = ratios.filter(({ ratio }) => ratio.low === null || ratio.high === null).length
+  return cells > 0 ? [{ kind: 'no-intervals', cells }] : []
+}
+
+function halfWidth({ settings: { until }, analysis, finishedAt }: Result): Caution[] {
+  if (until === null || analysis === null || finishedAt === null || isWithin(analysis, until)) return []
+  const widths = analysis.races
+    .flatMap(({ ratios }) => ratios)
+    .map(({ ratio: { low, high } }) =>
+      low === null || high === null ? Number.POSITIVE_INFINITY : Math.expm1(Math.log(high / low) / 2),
+    )
+  const reached = Math.max(...widths)
+  return [{ kind: 'half-width', target: until, reached: Number.isFinite(reached) ? reached : null }]
+}

@@ -1,0 +1,88 @@
+import { existsSync, readFileSync } from 'node:fs'
+import os from 'node:os'
+import { readCpuTimes } from './accounting/interrupts.ts'
+import type { Caution } from './cautions.ts'
+import { foreignLoad } from './machine.ts'
+
+/** What about a machine and its state makes figures less certain. All of it is told, none of it decides about a number. */
+
+/** Above this part of all cores, others use so much of the machine that rates say little. */
+const BUSY = 0.1
+
+/** Load average per core. */
+const LOADED = 0.5
+
+/** Part of all CPU time. */
+const STOLEN = 0.01
+
+/**
+ * Looks at the machine for a second in which nothing of ours runs.
+ * @param signal ends the second early
+ */
+export async function inspectMachine(signal: AbortSignal): Promise<Caution[]> {
+  const [load = 0] = os.loadavg()
+  const state = { share: await foreignLoad(signal), load, cores: os.availableParallelism() }
+  return signal.aborted ? [] : [...busyCautions(state), ...clockCautions(), ...guestCautions()]
+}
+
+/** One of both is enough: the load average says what was, the share what is. */
+export function busyCautions(state: { share: number | undefined; load: number; cores: number }): Caution[] {
+  const { share = 0, load, cores } = state
+  if (share > BUSY) return [{ kind: 'busy', share }]
+  return load > LOADED * cores ? [{ kind: 'load-average', load, cores }] : []
+}
+
+/** @param root for tests: the directory that has sys */
+export function clockCautions(root = ''): Caution[] {
+  const directory = `${root}/sys/devices/system/cpu`
+  const governor = read(`${directory}/cpu0/cpufreq/scaling_governor`)
+  const boosts =
+    read(`${directory}/cpufreq/boost`) === '1' || read(`${directory}/intel_pstate/no_turbo`) === '0'
+  return [
+    ...(governor !== '' && governor !== 'performance' ? [{ kind: 'governor', governor } as const] : []),
+    ...(boosts ? [{ kind: 'boost' } as const] : []),
+  ]
+}
+
+/** @param root for tests: the directory that has proc and sys */
+export function guestCautions(root = ''): Caution[] {
+  const name = virtualMachine(root)
+  return name === undefined ? [] : [{ kind: 'virtual-machine', name }]
+}
+
+/** Firmware of virtual machines names itself; x86 has a CPU flag besides, ARM a node of the device tree. */
+function virtualMachine(root: string): string | undefined {
+  const firmware = read(`${root}/sys/class/dmi/id/sys_vendor`)
+  const product = read(`${root}/sys/class/dmi/id/product_name`)
+  if (/KVM|QEMU|VMware|VirtualBox|Virtual Machine|Parallels|Google Compute/i.test(`${firmware} ${product}`))
+    return `${firmware} ${product}`.trim()
+  if (/Microsoft|WSL/i.test(read(`${root}/proc/sys/kernel/osrelease`))) return 'WSL'
+  const hasFlag = /^flags\s*:.*\bhypervisor\b/m.test(read(`${root}/proc/cpuinfo`))
+  if (hasFlag || existsSync(`${root}/proc/device-tree/hypervisor`)) return firmware || 'its CPU says so'
+  return undefined
+}
+
+/**
+ * Begins to watch what the host of a virtual machine takes.
+ * @param root for tests: the directory that has proc
+ * @returns tells what it took since then
+ */
+export function watchSteal(root = ''): (seconds: number) => Caution[] {
+  const cpus = os.cpus().map((_, index) => index)
+  const before = readCpuTimes(cpus, root)
+  return (seconds) => {
+    const after = readCpuTimes(cpus, root)
+    if (before === undefined || after === undefined || seconds <= 0) return []
+    const share = (after.steal - before.steal) / seconds / cpus.length
+    return share > STOLEN ? [{ kind: 'steal', share }] : []
+  }
+}
+
+/** What the kernel does not tell is empty. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1').trim()
+  } catch {
+    return ''
+  }
+}
