@@ -1,230 +1,195 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Launch } from '@startgrid/grid/launcher.ts'
+import type { Launch as Started } from '@startgrid/grid/launcher.ts'
 import { type Lineup, startLineup } from '@startgrid/grid/lineup.ts'
-import type { Role } from '@startgrid/grid/matrix.ts'
-import { ERROR_KINDS, LoadError, type LoadResult, sumErrors } from '@startgrid/loadgen'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import type { Cell } from './cell.ts'
+import type { Cores } from './accounting/sample.ts'
 import { pin } from './cores.ts'
-import type { Driver } from './driver.ts'
-import { type Random, shuffle } from './random.ts'
-import type { Round } from './results.ts'
-import type { Measured } from './summary.ts'
+import type { Driver } from './drivers/driver.ts'
+import { appOf, expectedHeatMs, launchName, type PlannedHeat, WARMUP_SLICE_MS } from './plan.ts'
+import type { CellSpec, Heat, Settings, Slice } from './results.ts'
+import { cutSlices, type PlannedSlice, scheduleSlices, scheduleWarmup } from './schedule.ts'
+import { CellFailure, measureSlice, type Track } from './slice.ts'
+import { createRandom, type Random } from './stats/random.ts'
 import { oneLine } from './text.ts'
-import { cpuSeconds, peakMemory, serverPids } from './usage.ts'
-import { learnLength, WORKLOADS, type Workload } from './workload.ts'
+import { peakMemory, serverPids } from './usage.ts'
+import { learnLength, WORKLOADS } from './workload.ts'
 
-export interface HeatOptions extends Timing {
-  role: Role
-  round: number
-  measured: readonly Measured[]
+export interface HeatOptions {
+  planned: PlannedHeat
+  cells: readonly CellSpec[]
+  settings: Pick<Settings, 'slices' | 'sliceMs'>
   nginx: Nginx | undefined
   driver: Driver
-  /** The core of the servers. */
-  cpu: number | undefined
-  connections: number
-  random: Random
+  cores: Cores | null
   signal: AbortSignal
   /** Told how much of the heat is over, 0 to 1. */
   onProgress(done: number): void
 }
 
-/** Milliseconds per cell. */
-export interface Timing {
-  durationMs: number
-  warmupMs: number
-}
-
-/** A Node launch is warm after 1.0 to 1.25 s; the path through NGINX only adds NGINX, which has nothing to compile. */
-const PROXIED_WARMUP = 0.25
-
-/** An interpreted page with 64 connections takes a second per answer on a fast machine. */
-const TIMEOUT_MS = 10_000
-
-interface Heat extends HeatOptions {
-  lineup: Lineup
-  workload: Workload
+interface Course extends HeatOptions, Track {
+  random: Random
+  record: Heat
+  /** Names of cells that failed in this heat. */
+  failed: Set<string>
 }
 
 /**
- * One heat: the apps of a role start together, are warmed and measured one after the other in shuffled order, and stop. What
- * goes wrong with one cell is noted in its `Measured`; the others go on. After an abort nothing is noted any more.
+ * One heat: the apps of a role start together, are warmed and measured in shuffled slices, and stop. What goes wrong with one cell
+ * is recorded; the others go on. After an abort the record is not complete.
  */
-export async function runHeat(options: HeatOptions): Promise<void> {
-  const lineup = await startServers(options)
-  if (lineup === undefined) return
-  try {
-    if (!options.signal.aborted) await runCells(options, lineup)
-  } finally {
-    await lineup.stop()
+export async function runHeat(options: HeatOptions): Promise<Heat> {
+  const beganAt = performance.now()
+  const { role, heat, seed } = options.planned
+  const record: Heat = {
+    role,
+    heat,
+    startedAt: new Date().toISOString(),
+    seconds: 0,
+    launches: [],
+    slices: [],
+    failures: [],
   }
-}
-
-/** What a heat takes, in milliseconds, if nothing disturbs it: starting and stopping, then its cells. */
-export function expectedMs(cells: readonly Cell[], timing: Timing): number {
-  const apps = new Set(cells.map(({ app }) => app)).size
-  return cells.reduce((sum, cell) => sum + warmupOf(cell, timing) + timing.durationMs, 1000 + 300 * apps)
-}
-
-function warmupOf({ topology }: Cell, { warmupMs }: Timing): number {
-  return topology === 'direct' ? warmupMs : warmupMs * PROXIED_WARMUP
+  const lineup = await startServers(options, options.cells, record)
+  if (lineup !== undefined) {
+    const failed = new Set<string>()
+    const random = createRandom(seed)
+    const course = { ...options, lineup, workload: WORKLOADS[role], beganAt, random, record, failed }
+    try {
+      if (!options.signal.aborted) await race(course)
+    } finally {
+      await lineup.stop()
+    }
+  }
+  record.seconds = (performance.now() - beganAt) / 1000
+  return record
 }
 
 /** Without NGINX, if that does not start, there are still the cells that need none. */
-async function startServers(options: HeatOptions): Promise<Lineup | undefined> {
-  const proxied = options.measured.filter(({ cell }) => cell.topology !== 'direct')
-  const direct = options.measured.filter(({ cell }) => cell.topology === 'direct')
+async function startServers(
+  options: HeatOptions,
+  cells: readonly CellSpec[],
+  record: Heat,
+): Promise<Lineup | undefined> {
+  const { nginx, cores, signal } = options
+  const apps = [...new Map(cells.map((cell) => [cell.app, appOf(cell)])).values()]
+  const topologies = [...new Set(cells.map(({ topology }) => topology))]
   try {
-    return await startCells(options.measured, options)
+    return await startLineup({ apps, topologies, nginx, cpu: cores?.server })
   } catch (error) {
-    if (options.signal.aborted) return undefined
-    voidAll(proxied.length > 0 ? proxied : direct, `the servers did not start: ${oneLine(error)}`)
-  }
-  return proxied.length > 0 && direct.length > 0 ? startServers({ ...options, measured: direct }) : undefined
-}
-
-function startCells(measured: readonly Measured[], { nginx, cpu }: HeatOptions): Promise<Lineup> {
-  const apps = [...new Set(measured.map(({ cell }) => cell.app))]
-  const topologies = [...new Set(measured.map(({ cell }) => cell.topology))]
-  return startLineup({ apps, topologies, nginx, cpu })
-}
-
-function voidAll(measured: readonly Measured[], reason: string): void {
-  for (const one of measured) one.voidedBecause ??= reason
-}
-
-async function runCells(options: HeatOptions, lineup: Lineup): Promise<void> {
-  const { measured, random, signal, cpu, role } = options
-  const running = measured.filter((one) => isReachable(one, lineup))
-  const [first] = running
-  const target = first && lineup.launched(first.cell.app, first.cell.topology)?.target
-  if (first === undefined || target === undefined) return
-  if (cpu !== undefined) pinContainers(running, lineup, cpu)
-  const workload = await learnLength(WORKLOADS[role], target)
-  const heat = { ...options, lineup, workload }
-  const total = expectedMs(
-    running.map(({ cell }) => cell),
-    options,
-  )
-  let spent = total
-  for (const { cell } of running) spent -= warmupOf(cell, options) + options.durationMs
-  const advance = (milliseconds: number) => {
-    spent += milliseconds
-    options.onProgress(spent / total)
-  }
-  for (const one of shuffle(running, random)) {
-    if (signal.aborted) return
-    await offer(heat, one, warmupOf(one.cell, options))
-    advance(warmupOf(one.cell, options))
-  }
-  for (const one of shuffle(running, random)) {
-    if (signal.aborted) return
-    await measure(heat, one)
-    advance(options.durationMs)
-  }
-}
-
-function isReachable(one: Measured, lineup: Lineup): boolean {
-  const { app, topology } = one.cell
-  if (lineup.target(app, topology) !== undefined) {
-    one.engine ??= engineOf(lineup.launched(app, topology))
-    return true
-  }
-  const failure = lineup.failures.get(app.name)?.replace(`${app.name} `, 'the app ')
-  one.voidedBecause ??= oneLine(failure ?? 'there is no NGINX')
-  return false
-}
-
-function engineOf(launched: Launch | undefined): string | undefined {
-  const { engine, nginx } = launched?.ready ?? {}
-  return engine === undefined ? undefined : `${engine} in NGINX ${nginx}`
-}
-
-/** A container does not inherit the core of whoever asked for it. */
-function pinContainers(running: readonly Measured[], lineup: Lineup, cpu: number): void {
-  const inNginx = running
-    .map(({ cell }) => lineup.launched(cell.app, cell.topology))
-    .filter((launched) => launched?.ready.nginx !== undefined)
-  for (const launched of new Set(inNginx)) if (launched) pin(serverPids(launched) ?? [], cpu)
-}
-
-async function measure(heat: Heat, one: Measured): Promise<void> {
-  const { lineup, round, durationMs } = heat
-  const { app, topology } = one.cell
-  const launched = lineup.launched(app, topology)
-  const appPids = launched && serverPids(launched)
-  const proxyPids = topology === 'direct' ? [] : lineup.proxyPids()
-  const before = { app: cpuSeconds(appPids), proxy: cpuSeconds(proxyPids) }
-  const load = await offer(heat, one, durationMs)
-  if (load === undefined) return
-  const after = { app: cpuSeconds(appPids), proxy: cpuSeconds(proxyPids) }
-  note(one, load, {
-    round,
-    rate: load.rate,
-    requests: load.requests,
-    seconds: load.seconds,
-    checked: load.checked,
-    latency: load.latency,
-    cpuSeconds: {
-      app: difference(after.app, before.app),
-      proxy: difference(after.proxy, before.proxy),
-      generator: load.cpu.seconds,
-    },
-    peakMemory: { app: peakMemory(appPids) ?? null, proxy: peakMemory(proxyPids) ?? null },
-  })
-}
-
-/** @returns undefined if there is nothing to note: it was interrupted, or the cell is void, and says why */
-async function offer(heat: Heat, one: Measured, durationMs: number): Promise<LoadResult | undefined> {
-  const { lineup, workload, driver, connections, signal, round } = heat
-  const target = lineup.target(one.cell.app, one.cell.topology)
-  if (target === undefined || one.voidedBecause !== undefined) return undefined
-  const expect = { status: 200, body: workload.expect, checkEvery: 100 }
-  const plan = { target, path: workload.path, connections, durationMs, timeoutMs: TIMEOUT_MS, expect, signal }
-  try {
-    const load = await driver.run(plan)
-    // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
-    await nextTurn()
     if (signal.aborted) return undefined
-    one.voidedBecause ??= whoEnded(heat, one.cell)
-    return load
+    const proxied = cells.filter(({ topology }) => topology !== 'direct')
+    const lost = proxied.length > 0 ? proxied : cells
+    const reason = `the servers did not start: ${oneLine(error)}`
+    record.failures.push(...lost.map(({ id }) => ({ cell: id, reason })))
+    const direct = cells.filter((cell) => !lost.includes(cell))
+    return direct.length > 0 ? startServers(options, direct, record) : undefined
+  }
+}
+
+async function race(course: Course): Promise<void> {
+  const running = course.cells.filter((cell) => isReachable(course, cell))
+  pinContainers(course, running)
+  const [first] = running
+  const target = first && course.lineup.target(appOf(first), first.topology)
+  if (target !== undefined) course.workload = await learnLength(course.workload, target)
+  const advance = progressOf(course, running)
+
+  const rates = new Map<string, number>()
+  for (const cell of scheduleWarmup(running, course.random)) {
+    const slice = await take(course, cell, { phase: 'warmup', durationMs: WARMUP_SLICE_MS, repeat: false })
+    if (slice !== undefined) rates.set(cell.id, slice.requests / slice.seconds)
+    advance(WARMUP_SLICE_MS)
+  }
+  const cut = running.map((cell) => ({
+    cell,
+    ...cutSlices(cell, rates.get(cell.id) ?? 0, sliceSettings(course)),
+  }))
+  const disturbed: PlannedSlice[] = []
+  for (const planned of scheduleSlices(cut, course.random)) {
+    const slice = await take(course, planned.cell, { phase: 'measure', ...planned, repeat: false })
+    if (slice?.disturbed) disturbed.push(planned)
+    advance(planned.durationMs)
+  }
+  // Once, at the end: decided by what others did to our cores, never by the result.
+  for (const planned of disturbed)
+    await take(course, planned.cell, { phase: 'measure', ...planned, repeat: true })
+  recordLaunches(course, running)
+}
+
+/** Drivers that cannot end a load so soon take fewer and longer slices. */
+function sliceSettings({
+  settings: { slices, sliceMs },
+  driver: { capabilities },
+}: Course): HeatOptions['settings'] {
+  const longer = Math.max(sliceMs, capabilities.minSliceMs)
+  return { slices: Math.max(1, Math.floor((slices * sliceMs) / longer)), sliceMs: longer }
+}
+
+/** @returns undefined if there is nothing to record: it was aborted, or the cell has failed */
+async function take(
+  course: Course,
+  cell: CellSpec,
+  kind: { phase: Slice['phase']; durationMs: number; repeat: boolean },
+): Promise<Slice | undefined> {
+  if (course.signal.aborted || course.failed.has(cell.id)) return undefined
+  try {
+    const slice = await measureSlice(course, cell, kind)
+    if (slice !== undefined) course.record.slices.push(slice)
+    return slice
   } catch (error) {
-    if (!(error instanceof LoadError)) throw error
-    if (!signal.aborted) one.voidedBecause ??= `no load could be offered in round ${round}: ${oneLine(error)}`
+    if (!(error instanceof CellFailure)) throw error
+    fail(course, cell, error.message)
     return undefined
   }
 }
 
-/** Which server is no longer there; that says more than a thousand failed requests. */
-function whoEnded({ lineup, round }: Heat, { app, topology }: Cell): string | undefined {
-  const { exitCode = null, signalCode = null } = lineup.launched(app, topology)?.child ?? {}
-  if (exitCode !== null) return `the app ended with exit code ${exitCode} in round ${round}`
-  if (signalCode !== null) return `the app was ended by ${signalCode} in round ${round}`
-  if (topology !== 'direct' && lineup.proxyPids().length === 0) return `NGINX ended in round ${round}`
-  return undefined
+function fail({ record, failed }: Course, { id }: CellSpec, reason: string): void {
+  failed.add(id)
+  record.failures.push({ cell: id, reason })
 }
 
-function note(one: Measured, load: LoadResult, round: Round): void {
-  for (const kind of ERROR_KINDS) one.errors[kind] += load.errors[kind]
-  one.voidedBecause ??= whyVoid(load, round.round)
-  if (load.requests > 0) one.rounds.push(round)
-}
-
-/** Why a load proves nothing about its cell; undefined if it is sound. */
-export function whyVoid(
-  { requests, errors, checked }: Pick<LoadResult, 'requests' | 'errors' | 'checked'>,
-  round: number,
-): string | undefined {
-  const failed = sumErrors(errors)
-  if (failed > 0) {
-    const kinds = ERROR_KINDS.filter((kind) => errors[kind] > 0).map((kind) => `${errors[kind]} ${kind}`)
-    return `${failed} of ${requests + failed} requests failed in round ${round} (${kinds.join(', ')})`
+function isReachable(course: Course, cell: CellSpec): boolean {
+  const { lineup, record } = course
+  const app = appOf(cell)
+  if (lineup.target(app, cell.topology) !== undefined) {
+    cell.engine ??= engineOf(lineup.launched(app, cell.topology))
+    return true
   }
-  if (requests === 0) return `no request was answered in round ${round}`
-  if (checked === 0) return `no answer was checked in round ${round}`
-  return undefined
+  const failure = lineup.failures.get(app.name)?.replace(`${app.name} `, 'the app ')
+  const known = record.failures.some((one) => one.cell === cell.id)
+  if (!known) fail(course, cell, oneLine(failure ?? 'there is no NGINX'))
+  return false
 }
 
-function difference(after: number | undefined, before: number | undefined): number | null {
-  return after === undefined || before === undefined ? null : after - before
+function engineOf(started: Started | undefined): string | null {
+  const { engine, nginx } = started?.ready ?? {}
+  return engine === undefined ? null : `${engine} in NGINX ${nginx}`
+}
+
+/** A container does not inherit the core of whoever asked for it. */
+function pinContainers({ lineup, cores }: Course, running: readonly CellSpec[]): void {
+  if (cores === null) return
+  const started = new Set(running.map((cell) => lineup.launched(appOf(cell), cell.topology)))
+  for (const one of started) if (one?.ready.nginx !== undefined) pin(serverPids(one) ?? [], cores.server)
+}
+
+function recordLaunches({ lineup, record }: Course, running: readonly CellSpec[]): void {
+  const started = new Map<string, Started>()
+  for (const cell of running) {
+    const one = lineup.launched(appOf(cell), cell.topology)
+    if (one !== undefined) started.set(launchName(cell), one)
+  }
+  for (const [app, one] of started)
+    record.launches.push({ app, peakMemory: peakMemory(serverPids(one)) ?? null })
+  const proxy = lineup.proxyPids()
+  if (proxy.length > 0) record.launches.push({ app: 'nginx', peakMemory: peakMemory(proxy) ?? null })
+}
+
+function progressOf(course: Course, running: readonly CellSpec[]): (milliseconds: number) => void {
+  const total = expectedHeatMs(running, course.settings)
+  const { slices, sliceMs } = course.settings
+  let spent = total - running.reduce((sum, { warmupMs }) => sum + warmupMs + slices * sliceMs, 0)
+  return (milliseconds) => {
+    spent += milliseconds
+    course.onProgress(Math.min(1, spent / total))
+  }
 }

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { hasTool, launch, type Target } from '@startgrid/grid/launcher.ts'
 import { findApps } from '@startgrid/grid/matrix.ts'
 import { exactly, type LoadGenerator, startGenerator, sumErrors } from '@startgrid/loadgen'
+import { median } from './stats/moments.ts'
 
 /**
  * `node bench/src/overhead.ts`: what the contract costs. hello's `/json` as it is in production (headers, request ids, guards,
@@ -100,12 +101,6 @@ async function accepts(port: number): Promise<void> {
     await sleep(50)
   }
   throw new Error(`Nothing listens on port ${port} after 5 s.`)
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length / 2
-  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2
 }
 
 await main(process.argv.length > 2 ? process.argv.slice(2) : FRAMEWORKS)

@@ -1,44 +1,46 @@
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
+import type { Caution } from './cautions.ts'
 import type { Progress } from './progress.ts'
-import type { Measured } from './summary.ts'
+import type { CellSpec, NginxVersion } from './results.ts'
 
 /**
  * Finds an NGINX if a cell needs one. Cells that then cannot be measured are marked as skipped.
- * @param warn told in a sentence what is skipped and which command helps
+ * @param warn told what is skipped
  */
 export async function findProxy(
-  measured: readonly Measured[],
+  cells: readonly CellSpec[],
   { download, signal }: { download: boolean; signal: AbortSignal },
-  warn: (text: string) => void,
+  warn: (caution: Caution) => void,
   progress: Progress,
 ): Promise<Nginx | undefined> {
-  const inNginx = measured.filter(({ cell }) => cell.app.framework === 'njs')
-  const needNginx = measured.filter((one) => one.cell.topology !== 'direct' || inNginx.includes(one))
+  const inNginx = cells.filter(isInNginx)
+  const needNginx = cells.filter((cell) => cell.topology !== 'direct' || isInNginx(cell))
   if (needNginx.length === 0) return undefined
   const found = await orAborted(findNginx({ download }), signal)
   if (found === undefined) return undefined
   if (found.kind === 'none') {
-    warn(`The cells behind NGINX and the njs apps are skipped. ${found.describe()}`)
     skip(needNginx, 'there is no NGINX')
+    warn({ kind: 'no-nginx', cells: needNginx.length, help: found.describe() })
     return undefined
   }
   progress.say(`Using ${found.describe()}.`)
   if (found.njs === undefined && inNginx.length > 0) {
-    warn(`The njs apps are skipped: ${found.describe()} cannot run them. ${helpForNjs()}`)
     skip(inNginx, 'NGINX has no njs module')
+    warn({ kind: 'no-njs', cells: inNginx.length, nginx: found.describe() })
   }
   return found
 }
 
-function skip(measured: readonly Measured[], reason: string): void {
-  for (const one of measured) {
-    one.skipped = true
-    one.voidedBecause = reason
-  }
+export function versionOf({ kind, version, njs }: Nginx): NginxVersion {
+  return { kind, version, njs: njs ? { version: njs.version, engine: njs.engine } : null }
 }
 
-function helpForNjs(): string {
-  return 'Its module is a package of its own: libnginx-mod-http-js (Debian) or nginx-mod-js (Fedora).'
+function isInNginx({ app }: CellSpec): boolean {
+  return app.startsWith('njs/')
+}
+
+function skip(cells: readonly CellSpec[], reason: string): void {
+  for (const cell of cells) cell.skipped ??= reason
 }
 
 /** A download goes on for minutes; whoever interrupts it waits no longer. */

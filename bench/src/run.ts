@@ -1,166 +1,160 @@
-import { ROLES, type Role } from '@startgrid/grid/matrix.ts'
-import type { Nginx } from '@startgrid/nginx/find.ts'
-import { measureCeiling } from './ceiling.ts'
-import { createCells } from './cell.ts'
-import { chooseCores } from './cores.ts'
-import { Driver } from './driver.ts'
-import { expectedMs, runHeat } from './heat.ts'
-import { describeMachine, foreignLoad, readVersions } from './machine.ts'
+import type { Role } from '@startgrid/grid/matrix.ts'
+import { analyse, isWithin } from './analysis.ts'
+import { createDriver } from './drivers/create.ts'
+import { runHeat } from './heat.ts'
+import { describeMachine, readVersions } from './machine.ts'
 import type { Options } from './options.ts'
-import { formatTime, type Progress } from './progress.ts'
-import { findProxy } from './proxy.ts'
-import { createRandom, type Random, shuffle } from './random.ts'
-import type { NginxVersion, Result, Settings } from './results.ts'
-import { createMeasured, describeVoided, type Measured, summarise } from './summary.ts'
-import { oneLine, plural } from './text.ts'
+import { expectedHeatMs, type PlannedHeat, planCells, planHeats, planSelfcheck } from './plan.ts'
+import { type Equipment, type Surroundings, withEquipment } from './preparation.ts'
+import { formatTime } from './progress.ts'
+import type { CellSpec, Heat, Result, ResultKind } from './results.ts'
+import { plural } from './text.ts'
 
-/** Above this part of all cores, others use so much of the machine that rates say little. */
-const BUSY = 0.1
-
-export interface Surroundings {
-  progress: Progress
-  /** Called with the result so far after every heat: an interruption loses the heat in flight at most. */
-  save(result: Result): void
-  /** An abort stops all servers; what was measured is in the result. */
-  signal: AbortSignal
-}
-
-/**
- * Measures the chosen cells, heat by heat in random order.
- * @param command goes into the result
- */
-export async function runBench(
-  options: Options,
-  command: string,
-  surroundings: Surroundings,
-): Promise<Result> {
-  const { progress, signal } = surroundings
-  const cautions: string[] = []
-  const warn = (text: string): void => {
-    cautions.push(text)
-    progress.say(text)
-  }
-  const measured = createCells(options.apps, options.topologies).map(createMeasured)
-  const startedAt = new Date().toISOString()
-  await checkLoad(warn, signal)
-  const nginx = await findProxy(measured, { download: options.download, signal }, warn, progress)
-  const cores = chooseCores(warn)
-  const driver = new Driver(cores?.generator)
-  const result: Result = {
-    schema: 1,
-    startedAt,
+/** A result without measurements: the plan of a run. */
+export function createResult(options: Options, kind: ResultKind, command: string): Result {
+  const { profile, custom, heats, slices, sliceMs, until, maxTimeMs, driver } = options
+  return {
+    schema: 2,
+    kind,
+    mode: 'native',
+    startedAt: new Date().toISOString(),
     finishedAt: null,
     command,
     seed: options.seed,
     machine: describeMachine(),
     versions: readVersions(),
-    nginx: nginx ? versionOf(nginx) : null,
-    driver: { name: 'startgrid', ceiling: null },
-    settings: settingsOf(options, cores),
-    cautions,
-    cells: [],
+    nginx: null,
+    driver: { name: driver, version: '', ceiling: null },
+    settings: {
+      profile: custom ? 'custom' : profile,
+      heats,
+      slices,
+      sliceMs,
+      until,
+      maxTimeMs,
+      cores: null,
+      p99Ms: null,
+    },
+    cautions: [],
+    cells: kind === 'selfcheck' ? planSelfcheck(options) : planCells(options),
+    conformance: [],
+    heats: [],
+    trials: [],
+    failures: [],
+    analysis: null,
+    capacity: null,
+    latency: null,
+    overload: null,
   }
-  const course = { ...surroundings, options, measured, nginx, driver, cpu: cores?.server, warn }
-  try {
-    if (nginx) result.driver.ceiling = await measureCeiling(nginx, { ...course, ...options }, warn)
-    await runHeats(course, result)
-    if (!signal.aborted) result.finishedAt = new Date().toISOString()
-  } finally {
-    await driver.stop()
-    store(course, result)
+}
+
+/**
+ * Measures what a result lacks: all heats of a new one, the remaining ones of an interrupted one. The result is filled in place.
+ * @param keepVoided figures of cells that failed a gate are in the result all the same
+ * @throws {LoadError} with a sentence if the driver is not there
+ */
+export async function runBench(
+  result: Result,
+  { keepVoided, ...surroundings }: Surroundings & { keepVoided: boolean },
+): Promise<void> {
+  const startedAt = performance.now()
+  const preparation = {
+    ...surroundings,
+    createDriver: (options: { cpu: number | undefined }) => createDriver(result.driver.name, options),
+    figures: (so: Result) => ({ analysis: analyse(so, { keepVoided }) }),
   }
-  return result
+  await withEquipment(result, preparation, (equipment) => runHeats(equipment, startedAt))
 }
 
-interface Course extends Surroundings {
-  options: Options
-  measured: readonly Measured[]
-  nginx: Nginx | undefined
-  driver: Driver
-  cpu: number | undefined
-  warn(text: string): void
-}
-
-interface Heat {
-  role: Role
-  round: number
-  expectedMs: number
-}
-
-/** Every round has one heat per role; all of them in one shuffled order, so that a slow minute does not hit one role alone. */
-async function runHeats(course: Course, result: Result): Promise<void> {
-  const { options, progress, signal } = course
-  const random = createRandom(options.seed)
-  const heats = shuffle(planHeats(course), random)
-  const total = heats.reduce((sum, heat) => sum + heat.expectedMs, 0)
+/** In random order, until all are run, intervals are narrow enough, or time is up. */
+async function runHeats(equipment: Equipment, startedAt: number): Promise<void> {
+  const { result, progress, signal, store } = equipment
+  const heats = remainingHeats(result)
   if (heats.length === 0 || signal.aborted) return
-  progress.say(`${plural(heats.length, 'heat')}, about ${formatTime(total)} (minutes:seconds).`)
+  const expected = heats.map(({ role }) => expectedHeatMs(validCells(result, role), result.settings))
+  const planned =
+    result.settings.until === null
+      ? heats.length
+      : heats.filter(({ heat }) => heat <= result.settings.heats).length
+  const total = expected.slice(0, planned).reduce((sum, milliseconds) => sum + milliseconds, 0)
+  progress.say(`${plural(planned, 'heat')}, about ${formatTime(total)} (minutes:seconds).`)
   progress.begin(total)
   let before = 0
   for (const [index, heat] of heats.entries()) {
-    if (signal.aborted) return
-    const step = `heat ${index + 1} of ${heats.length}: ${heat.role}, round ${heat.round}`
-    const show = (done: number) => progress.update((before + done * heat.expectedMs) / total, step)
-    await runOne(course, heat, random, show)
-    store(course, result)
-    before += heat.expectedMs
+    const expectedMs = expected[index] ?? 0
+    if (signal.aborted || isEnough(result, heat)) return
+    if (isLate(result, heat, performance.now() - startedAt + expectedMs)) {
+      equipment.warn({ kind: 'heats-dropped', from: heat.heat, maxTimeMs: result.settings.maxTimeMs ?? 0 })
+      return
+    }
+    const step = `heat ${index + 1} of ${Math.max(planned, index + 1)}: ${heat.role}`
+    await runOne(equipment, heat, (done) =>
+      progress.update(Math.min(1, (before + done * expectedMs) / total), step),
+    )
+    store()
+    before += expectedMs
   }
 }
 
-function planHeats({ options, measured }: Course): Heat[] {
-  const rounds = Array.from({ length: options.rounds }, (_, index) => index + 1)
-  return ROLES.flatMap((role) => {
-    const cells = validOf(role, measured).map(({ cell }) => cell)
-    if (cells.length === 0) return []
-    return rounds.map((round) => ({ role, round, expectedMs: expectedMs(cells, options) }))
-  })
+function remainingHeats(result: Result): PlannedHeat[] {
+  const { cells, heats, settings, seed } = result
+  const roles = [...new Set(cells.map(({ role }) => role))].filter(
+    (role) => validCells(result, role).length > 0,
+  )
+  const done = new Set(heats.map(({ role, heat }) => `${role} ${heat}`))
+  const most = settings.until === null ? settings.heats : MOST_HEATS
+  return planHeats(roles, most, seed).filter(({ role, heat }) => !done.has(`${role} ${heat}`))
+}
+
+/** What failed stays void: measuring it again would only cost time. */
+function validCells({ cells, heats, conformance }: Result, role: Role): CellSpec[] {
+  const failed = new Set([
+    ...conformance.filter(({ differences }) => differences.length > 0).map(({ cell }) => cell),
+    ...heats.flatMap(failedCells),
+  ])
+  return cells.filter((cell) => cell.role === role && cell.skipped === null && !failed.has(cell.id))
+}
+
+function failedCells({ failures, slices }: Heat): string[] {
+  const wrong = slices.filter(({ errors }) => Object.keys(errors).length > 0)
+  return [...failures.map(({ cell }) => cell), ...wrong.map(({ cell }) => cell)]
 }
 
 async function runOne(
-  course: Course,
-  { role, round }: Heat,
-  random: Random,
+  { result, nginx, driver, signal, progress }: Equipment,
+  planned: PlannedHeat,
   onProgress: (done: number) => void,
 ): Promise<void> {
-  const { options, progress } = course
-  const measured = validOf(role, course.measured)
-  if (measured.length === 0) return
+  const { settings } = result
+  const cells = validCells(result, planned.role)
+  if (cells.length === 0) return
   onProgress(0)
-  await runHeat({ ...course, ...options, measured, role, round, random, onProgress })
-  const voided = summarise(measured.filter((one) => one.voidedBecause !== undefined))
-  for (const sentence of describeVoided(voided)) progress.say(sentence)
+  const heat = await runHeat({
+    planned,
+    cells,
+    settings,
+    cores: settings.cores,
+    nginx,
+    driver,
+    signal,
+    onProgress,
+  })
+  if (signal.aborted) return // half a heat has no launches to compare
+  result.heats.push(heat)
+  for (const { cell, reason } of heat.failures) progress.say(`${cell} is void: ${reason}.`)
 }
 
-/** What is void stays so: measuring it again would only cost time. */
-function validOf(role: Role, measured: readonly Measured[]): Measured[] {
-  return measured.filter((one) => one.cell.app.role === role && one.voidedBecause === undefined)
+/** `--until`: it ends once all intervals are narrow. Looking before the sixth heat would favour lucky runs. */
+function isEnough({ settings, analysis }: Result, { heat }: PlannedHeat): boolean {
+  const { until, heats } = settings
+  if (until === null || heat <= heats || analysis === null) return false
+  return analysis.races.length > 0 && isWithin(analysis, until)
 }
 
-/** A disk that fills up meanwhile must not end the run. */
-function store({ measured, save, warn }: Course, result: Result): void {
-  result.cells = summarise(measured)
-  try {
-    save(result)
-  } catch (error) {
-    const sentence = `The result could not be saved: ${oneLine(error)}.`
-    if (!result.cautions.includes(sentence)) warn(sentence)
-  }
+/** Two launches are the least that say anything, so these are run in any case. */
+function isLate({ settings: { maxTimeMs } }: Result, { heat }: PlannedHeat, endsAtMs: number): boolean {
+  return maxTimeMs !== null && heat > LEAST_HEATS && endsAtMs > maxTimeMs
 }
 
-async function checkLoad(warn: (text: string) => void, signal: AbortSignal): Promise<void> {
-  const load = await foreignLoad(signal)
-  if (load === undefined || load <= BUSY || signal.aborted) return
-  const percent = Math.round(load * 100)
-  warn(`Other programs use ${percent} % of this machine: close them, or read the rates as lower bounds.`)
-}
-
-function settingsOf(
-  { rounds, durationMs, warmupMs, connections }: Options,
-  cores: Settings['cores'],
-): Settings {
-  return { rounds, durationMs, warmupMs, connections, cores }
-}
-
-function versionOf({ kind, version, njs }: Nginx): NginxVersion {
-  return { kind, version, njs: njs ? { version: njs.version, engine: njs.engine } : null }
-}
+const LEAST_HEATS = 2
+const MOST_HEATS = 100

@@ -3,12 +3,15 @@
 /** Widest line of a table or a report. */
 export const COLUMNS = 80
 
-/** Breaks a text at spaces so that lines stay within 80 columns; later lines are indented. */
-export function wrap(text: string, indent = ''): string {
+/**
+ * Breaks a text at spaces so that lines stay within the columns; later lines are indented. Longer words stay whole, and a percent
+ * sign stays with its number.
+ */
+export function wrap(text: string, indent = '', columns = COLUMNS): string {
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > COLUMNS) {
+  for (const word of text.split(/ (?!%)/)) {
+    if (line !== '' && line.length + 1 + word.length > columns) {
       lines.push(line)
       line = `${indent}${word}`
     } else {
@@ -36,4 +39,16 @@ export function oneLine(error: unknown): string {
 /** `3 rounds`, `1 round` */
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+const LIST = new Intl.ListFormat('en-GB', { type: 'conjunction' })
+
+/** `a`, `a and b`, `a, b and c` */
+export function listOf(names: Iterable<string>): string {
+  return LIST.format(names)
+}
+
+/** The first letter as a capital. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -10,10 +10,19 @@ test('without options: every app, direct and behind NGINX', () => {
   assert.deepEqual(options, {
     apps: [...APPS],
     topologies: ['direct', 'nginx'],
-    rounds: 4,
-    durationMs: 500,
-    warmupMs: 1000,
-    connections: 64,
+    profile: 'default',
+    custom: false,
+    heats: 4,
+    slices: 3,
+    sliceMs: 200,
+    warmupMs: undefined,
+    connections: undefined,
+    driver: 'startgrid',
+    until: null,
+    maxTimeMs: 300_000,
+    resume: undefined,
+    keepVoided: false,
+    dryRun: false,
     list: false,
     help: false,
     json: undefined,
@@ -48,47 +57,81 @@ test('an app or a topology that is named twice is measured once', () => {
   assert.deepEqual(readOptions(['--topology', 'nginx,direct,nginx']).topologies, ['nginx', 'direct'])
 })
 
-test('--quick: three frameworks and less of everything, and what is given beside it counts', () => {
-  const quick = readOptions(['--quick'])
-  assert.equal(new Set(quick.apps.map(({ framework }) => framework)).size, 3)
-  const normal = readOptions([])
-  assert.ok(quick.rounds < normal.rounds && quick.durationMs < normal.durationMs)
+test('--quick and --thorough: the profiles, and what is given beside them counts', () => {
+  const shape = (...args: string[]) => {
+    const { profile, custom, heats, slices, maxTimeMs, apps } = readOptions(args)
+    return {
+      profile,
+      custom,
+      heats,
+      slices,
+      maxTimeMs,
+      frameworks: new Set(apps.map((app) => app.framework)).size,
+    }
+  }
+  assert.deepEqual(shape('--quick'), {
+    ...{ profile: 'quick', custom: false, heats: 2, slices: 2, maxTimeMs: 60_000, frameworks: 3 },
+  })
+  assert.deepEqual(shape('--thorough'), {
+    ...{ profile: 'thorough', custom: false, heats: 12, slices: 6, maxTimeMs: 3_600_000, frameworks: 7 },
+  })
   assert.deepEqual(namesOf('--quick', '--only', 'bun/hello'), ['bun/hello'])
-  assert.equal(readOptions(['--quick', '--rounds', '5']).rounds, 5)
+  const { custom, heats, maxTimeMs } = shape('--quick', '--heats', '5')
+  assert.deepEqual([custom, heats, maxTimeMs], [true, 5, null], 'what is asked for is not cut short')
+})
+
+test('--until looks from the sixth heat on and ends at last', () => {
+  const { until, heats, maxTimeMs } = readOptions(['--until', '3%'])
+  assert.deepEqual([until, heats, maxTimeMs], [0.03, 6, 3_600_000])
+  assert.equal(readOptions(['--until', '2.5%', '--heats', '8']).heats, 8)
+  assert.equal(readOptions(['--until', '5%', '--max-time', '10m']).maxTimeMs, 600_000)
+})
+
+test('--resume alone is the newest run', () => {
+  assert.equal(readOptions(['--resume']).resume, '')
+  assert.deepEqual(
+    [readOptions(['--resume', '--keep-voided']).resume, readOptions(['--resume', 'out']).resume],
+    ['', 'out'],
+  )
 })
 
 test('numbers, times and files', () => {
-  const { rounds, durationMs, warmupMs, connections } = readOptions(
-    '--rounds 3 --duration 2s --warmup 750ms --connections 128'.split(' '),
+  const { heats, slices, sliceMs, warmupMs, connections, driver } = readOptions(
+    '--heats 3 --slices 9 --slice 2s --warmup 750ms --connections 128 --driver wrk'.split(' '),
   )
-  assert.deepEqual([rounds, durationMs, warmupMs, connections], [3, 2000, 750, 128])
-  const { json, output, list, help, download } = readOptions(
-    '--json - --output somewhere --list --help --no-download'.split(' '),
+  assert.deepEqual([heats, slices, sliceMs, warmupMs, connections, driver], [3, 9, 2000, 750, 128, 'wrk'])
+  const { json, output, list, help, download, dryRun } = readOptions(
+    '--json - --output somewhere --list --help --no-download --dry-run'.split(' '),
   )
-  assert.deepEqual([json, output, list, help, download], ['-', 'somewhere', true, true, false])
+  assert.deepEqual([json, output, list, help, download, dryRun], ['-', 'somewhere', true, true, false, true])
 })
 
 test('the help names every option', () => {
   for (const option of [
-    'only,role,topology,quick,rounds,duration,warmup,connections',
-    'seed,list,json,output,no-download,help',
+    'only,role,topology,quick,thorough,heats,slices,slice,warmup,until,max-time,connections,driver',
+    'seed,resume,keep-voided,list,json,output,no-download,help',
   ].flatMap((names) => names.split(','))) {
     assert.match(HELP, new RegExp(`^ {2}--${option}\\b`, 'm'))
   }
   for (const line of HELP.split('\n')) assert.ok(line.length <= 80, line)
 })
 
-const TIME = 'but must be a time from 50ms to 10m, such as 500ms or 2s.'
+const TIME = 'ms to 10m, such as 500ms or 2s.'
 
 const REFUSED: [args: string, message: string][] = [
-  ['--rounds 0', "--rounds is '0', but must be a whole number from 1 to 100."],
-  ['--rounds two', "--rounds is 'two', but must be a whole number from 1 to 100."],
-  ['--rounds 1.5', "--rounds is '1.5', but must be a whole number from 1 to 100."],
+  ['--heats 0', "--heats is '0', but must be a whole number from 1 to 100."],
+  ['--heats two', "--heats is 'two', but must be a whole number from 1 to 100."],
+  ['--slices 1.5', "--slices is '1.5', but must be a whole number from 1 to 50."],
   ['--connections 10001', "--connections is '10001', but must be a whole number from 1 to 10000."],
   ['--seed 4294967296', "--seed is '4294967296', but must be a whole number from 0 to 4294967295."],
-  ['--duration 10', `--duration is '10', ${TIME}`],
-  ['--duration 49ms', `--duration is '49ms', ${TIME}`],
-  ['--warmup 11m', `--warmup is '11m', ${TIME}`],
+  ['--slice 10', `--slice is '10', but must be a time from 50${TIME}`],
+  ['--slice 49ms', `--slice is '49ms', but must be a time from 50${TIME}`],
+  ['--warmup 11m', `--warmup is '11m', but must be a time from 0${TIME}`],
+  ['--until 3', "--until is '3', but must be a percentage above 0 % and below 100 %, such as 3%."],
+  ['--until 0%', "--until is '0%', but must be a percentage above 0 % and below 100 %, such as 3%."],
+  ['--max-time 10', "--max-time is '10', but must be a time from 1000ms to 1440m, such as 90s or 10m."],
+  ['--driver ab', "There is no driver 'ab', only startgrid, wrk, autocannon."],
+  ['--quick --thorough', '--quick and --thorough exclude each other: choose one.'],
   ['--only node --role', "Option '--role <value>' argument missing. pnpm bench --help lists the options."],
   ['--colour', "Unknown option '--colour'. pnpm bench --help lists the options."],
   ['fastify', "Unexpected argument 'fastify'. pnpm bench --help lists the options."],

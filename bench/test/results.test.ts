@@ -9,15 +9,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { OutputError, prepareOutput } from '../src/output.ts'
 import { type Result, writeResult } from '../src/results.ts'
-import { fullResult } from './fixture.ts'
+import { rateResult } from './fixtures/results.ts'
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-results-'))
 after(() => rmSync(DIRECTORY, { recursive: true }))
 
 test('what is written can be read, and its directory is made', () => {
   const path = join(DIRECTORY, 'deep', 'below', 'result.json')
-  writeResult(path, fullResult())
-  assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), fullResult())
+  writeResult(path, rateResult())
+  assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), rateResult())
   assert.deepEqual(readdirSync(join(DIRECTORY, 'deep', 'below')), ['result.json'])
 })
 
@@ -56,7 +56,7 @@ function read(path: string): Result | undefined {
 test('what cannot be written is said, and leaves nothing behind', () => {
   const path = join(DIRECTORY, 'taken')
   mkdirSync(join(path, 'inside'), { recursive: true })
-  assert.throws(() => writeResult(path, fullResult()), /EISDIR|ENOTEMPTY|EEXIST/)
+  assert.throws(() => writeResult(path, rateResult()), /EISDIR|ENOTEMPTY|EEXIST/)
   assert.deepEqual(
     readdirSync(DIRECTORY).filter((name) => name.endsWith('.tmp') && name.startsWith('taken')),
     [],

@@ -1,9 +1,8 @@
 import { writeResult } from '../src/results.ts'
-import { fullCell, fullResult } from './fixture.ts'
+import { rateResult } from './fixtures/results.ts'
 
 /** `node write-results.ts FILE`: writes results of different lengths to it over and over, until it is ended. */
 const [, , path = ''] = process.argv
-for (let seed = 0; ; seed++) {
-  const cells = Array.from({ length: 1 + (seed % 42) }, () => fullCell())
-  writeResult(path, { ...fullResult(), seed, cells })
-}
+const result = rateResult()
+for (let seed = 0; ; seed++)
+  writeResult(path, { ...result, seed, cells: result.cells.slice(0, 1 + (seed % 42)) })

@@ -1,0 +1,59 @@
+import { describePlan } from '../dry-run.ts'
+import { listenForInterruption } from '../interruption.ts'
+import { HELP, type Options, readOptions } from '../options.ts'
+import { commandOf, prepareOutput, publish } from '../output.ts'
+import { createProgress } from '../progress.ts'
+import { type Result, writeResult } from '../results.ts'
+import { findUnfinished, pauseOf, type Unfinished } from '../resume.ts'
+import { createResult, runBench } from '../run.ts'
+
+type Kind = 'rate' | 'selfcheck'
+
+/** `pnpm bench` and `pnpm bench selfcheck`: races cells in heats. @returns the exit code */
+export async function raceCommand(args: readonly string[], kind: Kind): Promise<number> {
+  const options = readOptions(args)
+  const planned = () => createResult(options, kind, '')
+  if (options.help) process.stdout.write(HELP)
+  else if (options.list)
+    process.stdout.write(
+      planned()
+        .cells.map(({ id }) => `${id}\n`)
+        .join(''),
+    )
+  else if (options.dryRun) process.stdout.write(describePlan(planned()))
+  else return race(options, options.resume === undefined ? begin(options, args, kind) : goOn(options.resume))
+  return 0
+}
+
+function begin(options: Options, args: readonly string[], kind: Kind): Unfinished {
+  const command = commandOf(kind === 'rate' ? 'pnpm bench' : 'pnpm bench selfcheck', args, options.seed)
+  return {
+    result: createResult(options, kind, command),
+    directory: prepareOutput(options.output, options.json),
+  }
+}
+
+function goOn(name: string): Unfinished {
+  const found = findUnfinished(name)
+  found.result.cautions.push(pauseOf(found.result))
+  return found
+}
+
+async function race(
+  { json, download, keepVoided }: Options,
+  { result, directory }: Unfinished,
+): Promise<number> {
+  const progress = createProgress()
+  const { signal, code } = listenForInterruption(progress)
+  const save = (so: Result) => writeResult(`${directory}/result.json`, so)
+  await runBench(result, { progress, save, signal, download, keepVoided }).finally(progress.stop)
+  publish(result, directory, json)
+  if (signal.aborted) {
+    process.stderr.write(
+      'Interrupted: what was measured before is above and in the files. Go on with pnpm bench --resume\n',
+    )
+    return code()
+  }
+  const figures = result.analysis?.cells ?? []
+  return figures.some(({ voided, launches }) => voided || launches === 0) ? 1 : 0
+}

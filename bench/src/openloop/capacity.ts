@@ -1,0 +1,77 @@
+import type { CellSpec, Result, Trial } from '../results.ts'
+import type { Method } from './campaign.ts'
+import { outcomeOf } from './capacity-figures.ts'
+import { assumedRate, type CapacityEffort, capacityMs, durationFor, launchMs } from './effort.ts'
+import type { Session } from './session.ts'
+import { advance, createStaircase, nextRate, type Staircase, type StaircaseOptions } from './staircase.ts'
+import { highestKept } from './threshold.ts'
+
+/** Where a search starts, as a part of the closed-loop rate. */
+const START = 0.9
+
+/** Rungs of 2 %: the first launch knows little, later ones know what that one found. */
+const SEARCH_STRIDE = 4
+const CONFIRM_STRIDE = 2
+
+/**
+ * Finds the highest rate that keeps the bound: a staircase on every launch of a cell. The first starts near the closed-loop rate; later
+ * ones start where the last one ended, in proportion to their own closed-loop rate, because launches and the machine drift.
+ */
+export function capacityMethod(result: Result, effort: CapacityEffort): Method {
+  const { p99Ms, heats: launches } = result.settings
+  if (p99Ms === null) throw new RangeError('A capacity needs a bound on p99.')
+  const found = new Map<string, number>()
+  return {
+    launches,
+    expectedMs: (cell, launch) => expectedMs(cell, launch, effort),
+    measure: async (session) => {
+      const closedLoop = await session.capacity()
+      if (closedLoop === null) return false
+      const ratio = found.get(session.cell.id)
+      const staircase = await climb(session, p99Ms, effort, {
+        start: closedLoop * (ratio ?? START),
+        stride: ratio === undefined ? SEARCH_STRIDE : CONFIRM_STRIDE,
+        maxSteps: ratio === undefined ? effort.searchSteps : effort.confirmSteps,
+      })
+      const limit = highestKept(staircase.steps)
+      if (limit !== null) found.set(session.cell.id, limit / closedLoop)
+      return staircase.end !== 'unsettled' || !staircase.steps.some(({ outcome }) => outcome === 'void')
+    },
+  }
+}
+
+/** One staircase, to its end. */
+async function climb(
+  session: Session,
+  p99Ms: number,
+  { step }: CapacityEffort,
+  options: StaircaseOptions,
+): Promise<Staircase> {
+  let staircase = createStaircase(options)
+  for (let rate = nextRate(staircase); rate !== null; rate = nextRate(staircase)) {
+    const load = {
+      purpose: 'level',
+      level: levelOf(rate),
+      rate,
+      durationMs: durationFor(99, rate, 1, step),
+    } as const
+    staircase = advance(staircase, outcomeOf(await session.take(load), p99Ms).outcome)
+  }
+  return staircase
+}
+
+/** `41250/s` */
+function levelOf(rate: number): Trial['level'] {
+  return `${rate}/s`
+}
+
+/** A search mostly settles after three quarters of its steps. */
+const USUAL_PART = 0.75
+
+function expectedMs(cell: CellSpec, launch: number, effort: CapacityEffort): number {
+  const rate = assumedRate(cell)
+  const most = launch === 1 ? effort.searchSteps : effort.confirmSteps
+  const step = durationFor(99, rate, 1, effort.step)
+  const steps = Array.from({ length: Math.round(most * USUAL_PART) }, () => step)
+  return launchMs(cell, [capacityMs(rate, cell), ...steps])
+}

@@ -1,0 +1,20 @@
+import type { CellSpec, Result } from '../results.ts'
+import { geometricMean } from './interval.ts'
+
+/** What the figures of all three commands ask of a cell. */
+
+/** Why a cell has no open-loop figures at all, whatever was measured: a clause without the full stop. @returns null if it may have */
+export function whyNotMeasured({ id, skipped }: CellSpec, { conformance, failures }: Result): string | null {
+  if (skipped !== null) return skipped
+  const [difference] = conformance.find(({ cell }) => cell === id)?.differences ?? []
+  if (difference !== undefined) return `it does not keep the contract: ${difference}`
+  return failures.find(({ cell }) => cell === id)?.reason ?? null
+}
+
+/** The closed-loop rate over all launches that nobody disturbed, in answers per second; null without one. */
+export function closedLoopOf({ id }: Pick<CellSpec, 'id'>, trials: Result['trials']): number | null {
+  const rates = trials
+    .filter(({ cell, purpose, disturbed }) => cell === id && purpose === 'capacity' && !disturbed)
+    .map(({ achieved }) => achieved)
+  return rates.length > 0 ? geometricMean(rates) : null
+}

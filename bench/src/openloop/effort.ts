@@ -1,0 +1,114 @@
+import type { Role } from '@startgrid/grid/matrix.ts'
+import type { ProfileName } from '../profile.ts'
+import type { CellSpec } from '../results.ts'
+
+/** How much effort the open-loop commands take, and how long that lasts. Times are in milliseconds. */
+
+/** Samples beyond a percentile, over all launches, below which it is not printed. */
+export const BEYOND = 100
+
+/** Launches below which no percentile is printed. */
+export const LEAST_LAUNCHES = 3
+
+/** A stretch of load: as long as its samples need, within these ends. */
+export interface Span {
+  minMs: number
+  maxMs: number
+}
+
+export interface CapacityEffort {
+  /** The first one searches, the others confirm. */
+  launches: number
+  step: Span
+  searchSteps: number
+  confirmSteps: number
+}
+
+export const CAPACITY_EFFORT: Readonly<Record<ProfileName, CapacityEffort>> = {
+  quick: { launches: 2, step: { minMs: 500, maxMs: 1000 }, searchSteps: 9, confirmSteps: 6 },
+  default: { launches: 4, step: { minMs: 1500, maxMs: 4000 }, searchSteps: 12, confirmSteps: 8 },
+  thorough: { launches: 7, step: { minMs: 5000, maxMs: 20_000 }, searchSteps: 16, confirmSteps: 12 },
+}
+
+export interface LatencyEffort {
+  launches: number
+  level: Span
+  /** The highest percentile for which a level is long enough, if the rate allows. */
+  percentile: number
+  /** Whether all cells of a role are also compared at one rate. */
+  common: boolean
+}
+
+export const LATENCY_EFFORT: Readonly<Record<ProfileName, LatencyEffort>> = {
+  quick: { launches: 3, level: { minMs: 600, maxMs: 1500 }, percentile: 99, common: false },
+  default: { launches: 3, level: { minMs: 1000, maxMs: 3000 }, percentile: 99, common: true },
+  thorough: { launches: 6, level: { minMs: 3000, maxMs: 20_000 }, percentile: 99.9, common: true },
+}
+
+export interface OverloadEffort {
+  launches: number
+  /** At half the capacity, before the overload. */
+  before: Span
+  overloadMs: number
+  /** One stretch of recovery; another follows until p99 is back. */
+  recoveryMs: number
+  recoveries: number
+}
+
+export const OVERLOAD_EFFORT: Readonly<Record<ProfileName, OverloadEffort>> = {
+  quick: {
+    launches: 2,
+    before: { minMs: 800, maxMs: 1500 },
+    overloadMs: 1000,
+    recoveryMs: 1000,
+    recoveries: 2,
+  },
+  default: {
+    launches: 3,
+    before: { minMs: 1500, maxMs: 3000 },
+    overloadMs: 2000,
+    recoveryMs: 1000,
+    recoveries: 5,
+  },
+  thorough: {
+    launches: 6,
+    before: { minMs: 3000, maxMs: 10_000 },
+    overloadMs: 5000,
+    recoveryMs: 2000,
+    recoveries: 10,
+  },
+}
+
+/**
+ * How long a load must last so that a percentile may be printed; a tenth more, because arrivals are random.
+ * @param rate requests per second, above 0
+ * @param share of the samples that this load contributes: 1 / launches if they are pooled
+ */
+export function durationFor(percentile: number, rate: number, share: number, { minMs, maxMs }: Span): number {
+  const samples = (1.1 * BEYOND * share) / (1 - percentile / 100)
+  return Math.round(Math.min(maxMs, Math.max(minMs, (samples / rate) * 1000)))
+}
+
+/** A closed-loop load that finds the capacity: at least 8 answers per connection, for it fills and drains once. */
+export function capacityMs(rate: number, { connections }: Pick<CellSpec, 'connections'>): number {
+  return Math.round(Math.min(3000, Math.max(300, (8 * connections * 1000) / rate)))
+}
+
+/** Starting, asking for the first answer and stopping. */
+const LAUNCH_MS = 700
+
+/** Opening connections and draining, per load. */
+const LOAD_MS = 40
+
+/** Requests per second that plans count with, before anything is measured: rates of two shared cores. */
+const ASSUMED_RATE: Readonly<Record<Role, number>> = { hello: 40_000, ssr: 3000, status: 40_000 }
+const ASSUMED_NJS_PAGES = 200
+
+export function assumedRate({ role, app }: Pick<CellSpec, 'role' | 'app'>): number {
+  return role === 'ssr' && app.startsWith('njs/') ? ASSUMED_NJS_PAGES : ASSUMED_RATE[role]
+}
+
+/** What one launch takes, with these loads beside its warm-up. */
+export function launchMs({ warmupMs }: Pick<CellSpec, 'warmupMs'>, loads: readonly number[]): number {
+  return loads.reduce((sum, duration) => sum + duration + LOAD_MS, LAUNCH_MS + warmupMs + LOAD_MS)
+}

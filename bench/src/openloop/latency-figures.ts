@@ -1,0 +1,113 @@
+import { countAbove, curveOf, mergeHistograms, percentiles } from '@startgrid/loadgen'
+import type { LatencyFigures, LatencyLevel, LatencyPercentile } from '../figures.ts'
+import type { CellSpec, Result, Trial } from '../results.ts'
+import { whyNotMeasured } from './cell-state.ts'
+import { BEYOND, LEAST_LAUNCHES } from './effort.ts'
+import { intervalAround, meanOf } from './interval.ts'
+import { COMMON, OWN_LEVELS } from './latency.ts'
+import { whyFailed, whyUnsound } from './trial.ts'
+
+const PERCENTILES = [50, 90, 99, 99.9, 99.99] as const
+
+/** Schedule lag above this part of a latency would be charged to the server. */
+const LATE = 0.1
+
+/** The latencies of every cell at every level; pure. */
+export function latencyFigures(result: Result): LatencyFigures[] {
+  return result.cells.map((cell) => ({
+    cell: cell.id,
+    levels: levelsOf(cell, result).map((level) => levelOf(cell, level, result)),
+    voidedBecause: whyNotMeasured(cell, result) ?? whyMissing(cell, result),
+  }))
+}
+
+/** What any cell of the role was asked for: one that cannot do the common rate says so. */
+function levelsOf({ role }: CellSpec, { cells, trials }: Result): string[] {
+  const own = new Set(cells.filter((cell) => cell.role === role).map(({ id }) => id))
+  const tried = new Set(trials.filter(({ cell }) => own.has(cell)).map(({ level }) => level))
+  return [...OWN_LEVELS.keys(), COMMON].filter((level) => tried.has(level))
+}
+
+function whyMissing({ id }: CellSpec, { trials }: Result): string | null {
+  return trials.some(({ cell, purpose }) => cell === id && purpose === 'level') ? null : 'it was not measured'
+}
+
+function levelOf(cell: CellSpec, level: string, { trials }: Result): LatencyLevel {
+  const all = trials.filter((trial) => trial.cell === cell.id)
+  const own = all.filter((trial) => trial.level === level)
+  const used = own.filter((trial) => !trial.disturbed && whyUnsound(trial) === null)
+  const isCalm = all.some((trial) => trial.purpose === 'capacity' && !trial.disturbed)
+  const voidedBecause = whyVoid(level, own, used, isCalm)
+  const sound = voidedBecause === null ? used : []
+  const latencies = sound.flatMap(({ histogram }) => histogram ?? [])
+  const lags = sound.flatMap(({ lagHistogram }) => lagHistogram ?? [])
+  const pooled = latencies.length > 0 ? mergeHistograms(latencies) : null
+  const lag = lags.length > 0 ? mergeHistograms(lags) : null
+  const figures =
+    pooled === null
+      ? []
+      : PERCENTILES.map((one) => percentileOf(one, { pooled, lag, latencies, launches: sound.length }))
+  const highest = Math.max(
+    0,
+    ...figures.filter(({ beyond }) => beyond >= BEYOND).map(({ percentile }) => percentile),
+  )
+  return {
+    level,
+    offered: meanRate(sound.length > 0 ? sound : own, 'offered'),
+    achieved: meanRate(sound, 'achieved'),
+    launches: sound.length,
+    requests: sound.reduce((sum, { requests }) => sum + requests, 0),
+    percentiles: figures,
+    curve: pooled === null ? [] : curveOf(pooled).filter(({ percentile }) => percentile <= highest),
+    lagP99Ms: lag === null ? null : (percentiles(lag, [99])[0] ?? null),
+    voidedBecause,
+  }
+}
+
+/** Requests per second; 0 of no trials. */
+function meanRate(trials: readonly Trial[], rate: 'offered' | 'achieved'): number {
+  return trials.length > 0 ? meanOf(trials.map((trial) => trial[rate] ?? 0)) : 0
+}
+
+/** Errors count even where others disturbed; all else is asked of what was not disturbed. */
+function whyVoid(
+  level: string,
+  own: readonly Trial[],
+  used: readonly Trial[],
+  isCalm: boolean,
+): string | null {
+  const failure = own.map(whyFailed).find((reason) => reason !== null)
+  if (failure !== undefined) return failure
+  if (used.length > 0) return null
+  const [first] = own.filter(({ disturbed }) => !disturbed)
+  if (first !== undefined) return whyUnsound(first)
+  const wasAsked = own.length > 0 || level !== COMMON || !isCalm
+  return wasAsked
+    ? 'others used the machine each time'
+    : 'the common rate is more than 90 % of what it can do'
+}
+
+interface Pooled {
+  /** Of all launches, and each launch's own. */
+  pooled: string
+  latencies: readonly string[]
+  lag: string | null
+  launches: number
+}
+
+function percentileOf(percentile: number, { pooled, latencies, lag, launches }: Pooled): LatencyPercentile {
+  const beyond = countAbove(pooled, percentile)
+  const [ms = 0] = percentiles(pooled, [percentile])
+  const lagMs = lag === null ? 0 : (percentiles(lag, [percentile])[0] ?? 0)
+  const withheld = whyWithheld({ beyond, launches, isLate: lagMs > ms * LATE })
+  if (withheld !== null) return { percentile, ms: null, low: null, high: null, beyond, withheld }
+  const each = latencies.map((one) => percentiles(one, [percentile])[0] ?? ms)
+  const { low, high } = intervalAround(ms, each)
+  return { percentile, ms, low, high, beyond, withheld: null }
+}
+
+function whyWithheld(found: { beyond: number; launches: number; isLate: boolean }): string | null {
+  if (found.launches < LEAST_LAUNCHES) return 'too few launches'
+  if (found.beyond < BEYOND) return 'too few samples'
+  return found.isLate ? 'the generator was late' : null
+}

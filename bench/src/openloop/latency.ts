@@ -1,0 +1,135 @@
+import type { Role } from '@startgrid/grid/matrix.ts'
+import type { Result } from '../results.ts'
+import { createRandom, shuffle } from '../stats/random.ts'
+import type { Method } from './campaign.ts'
+import { closedLoopOf } from './cell-state.ts'
+import {
+  assumedRate,
+  capacityMs,
+  durationFor,
+  type LatencyEffort,
+  LEAST_LAUNCHES,
+  launchMs,
+} from './effort.ts'
+import type { Session } from './session.ts'
+import { isQuiet } from './trial.ts'
+
+/** Levels as parts of the cell's own capacity. */
+export const OWN_LEVELS: ReadonlyMap<string, number> = new Map([
+  ['25 %', 0.25],
+  ['50 %', 0.5],
+  ['75 %', 0.75],
+])
+
+export const COMMON = 'common'
+
+/** The common rate, as a part of what the slowest cell can do. */
+const COMMON_PART = 0.5
+
+/** Nearer to its capacity than this, a cell is not asked for the common rate: a queue would grow at the slightest dip. */
+const MOST_PART = 0.9
+
+/**
+ * Percentiles at fixed rates. The closed-loop rate is measured beside every level, because it drifts, and levels are taken in random
+ * order. For the common rate all cells are started once before, and only asked for their closed-loop rate.
+ * @param rate the common one, in requests per second; null finds one per role
+ */
+export function latencyMethod(result: Result, effort: LatencyEffort, rate: number | null): Method {
+  const { heats } = result.settings
+  const surveys = effort.common && rate === null ? 1 : 0
+  const levels = [...OWN_LEVELS.keys(), ...(effort.common || rate !== null ? [COMMON] : [])]
+  const random = createRandom(result.seed)
+  const plan = new LevelPlan(result, effort, rate)
+  return {
+    launches: heats + surveys,
+    expectedMs: (cell, launch) => {
+      const closedLoop = capacityMs(assumedRate(cell), cell)
+      if (launch <= surveys) return launchMs(cell, [closedLoop])
+      const rateOf = (level: string) => assumedRate(cell) * (OWN_LEVELS.get(level) ?? 0.25)
+      return launchMs(
+        cell,
+        levels.flatMap((level) => [closedLoop, plan.durationAt(rateOf(level))]),
+      )
+    },
+    measure: async (session, launch) => {
+      if (launch <= surveys) {
+        await session.capacity()
+        return true
+      }
+      let isComplete = true
+      for (const level of shuffle(levels, random))
+        isComplete = (await plan.take(session, level)) && isComplete
+      return isComplete
+    },
+  }
+}
+
+/** At which rate and for how long a level is taken. */
+class LevelPlan {
+  readonly #result: Result
+  readonly #effort: LatencyEffort
+  readonly #given: number | null
+  /** By role, once it is known: it is the same for all launches. */
+  readonly #common = new Map<Role, number | null>()
+
+  constructor(result: Result, effort: LatencyEffort, given: number | null) {
+    this.#result = result
+    this.#effort = effort
+    this.#given = given
+  }
+
+  durationAt(rate: number): number {
+    return durationFor(this.#effort.percentile, rate, shareOf(this.#result), this.#effort.level)
+  }
+
+  /** @returns whether there is nothing left to wish for: false if it was disturbed */
+  async take(session: Session, level: string): Promise<boolean> {
+    const capacity = await session.capacity()
+    if (capacity === null) return false
+    const part = OWN_LEVELS.get(level)
+    const rate = part === undefined ? this.#commonOf(session.cell.role) : capacity * part
+    if (rate === null || rate > capacity * MOST_PART) return true
+    const load = {
+      purpose: 'level',
+      level,
+      rate,
+      durationMs: this.durationAt(rate),
+      histograms: true,
+    } as const
+    return isQuiet(await session.takeQuiet(load))
+  }
+
+  #commonOf(role: Role): number | null {
+    if (this.#given !== null) return this.#given
+    const known = this.#common.get(role)
+    if (known !== undefined) return known
+    const found = commonRate(this.#result, role, this.#effort)
+    this.#common.set(role, found)
+    return found
+  }
+}
+
+/** The part of the samples behind a percentile that one launch contributes. */
+function shareOf({ settings }: Pick<Result, 'settings'>): number {
+  return 1 / Math.max(settings.heats, LEAST_LAUNCHES)
+}
+
+/**
+ * Half of what the slowest cell of a role can do, by the closed-loop rates so far. Cells that are too slow for p99 at half their
+ * capacity do not count: at their rate no percentile of any cell could be printed.
+ * @returns requests per second, in whole tens; null if no cell counts
+ */
+export function commonRate(
+  result: Pick<Result, 'cells' | 'trials' | 'settings'>,
+  role: Role,
+  { level }: Pick<LatencyEffort, 'level'>,
+): number | null {
+  const neededMs = durationFor(99, 1, shareOf(result), { minMs: 0, maxMs: Number.POSITIVE_INFINITY })
+  const least = neededMs / level.maxMs
+  const halves = result.cells
+    .filter((cell) => cell.role === role)
+    .flatMap((cell) => closedLoopOf(cell, result.trials) ?? [])
+    .map((capacity) => capacity * COMMON_PART)
+    .filter((rate) => rate >= least)
+  return halves.length > 0 ? Math.max(10, Math.round(Math.min(...halves) / 10) * 10) : null
+}

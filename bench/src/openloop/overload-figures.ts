@@ -1,0 +1,80 @@
+import { countAbove, mergeHistograms, percentiles } from '@startgrid/loadgen'
+import type { OverloadFigures } from '../figures.ts'
+import type { CellSpec, Result, Trial } from '../results.ts'
+import { closedLoopOf, whyNotMeasured } from './cell-state.ts'
+import { BEYOND } from './effort.ts'
+import { intervalOf, meanOf } from './interval.ts'
+import { type Episode, episodesOf, recoveredAfter } from './recovery.ts'
+
+/** Less than this multiple of the capacity is no overload worth the name: the generator could not offer more. */
+const LEAST_FACTOR = 1.5
+
+/** What is left of every cell at twice its capacity; pure. */
+export function overloadFigures(result: Result): OverloadFigures[] {
+  return result.cells.map((cell) => figuresOf(cell, result))
+}
+
+function figuresOf(cell: CellSpec, result: Result): OverloadFigures {
+  const trials = result.trials.filter((trial) => trial.cell === cell.id)
+  const all = episodesOf(trials)
+  const used = all.filter(({ overload }) => !overload.disturbed)
+  const overloads = used.map(({ overload }) => overload)
+  const capacity = closedLoopOf(cell, trials)
+  const offered = overloads.length > 0 ? meanOf(overloads.map((trial) => trial.offered ?? 0)) : null
+  const voidedBecause = whyNotMeasured(cell, result) ?? whyVoid(all, used, { capacity, offered })
+  const goodputs = voidedBecause === null ? overloads.map(goodputOf) : []
+  const goodput = goodputs.length > 0 && goodputs.every((one) => one > 0) ? intervalOf(goodputs) : null
+  return {
+    cell: cell.id,
+    capacity,
+    offered,
+    goodput,
+    goodputShare: goodput === null || capacity === null ? null : goodput.value / capacity,
+    p99Ms: voidedBecause === null ? p99Of(overloads) : null,
+    errors: sumOf(overloads),
+    recoverySeconds: voidedBecause === null ? typicalRecovery(used, result.settings.sliceMs) : null,
+    launches: new Set(overloads.map(({ launch }) => launch)).size,
+    voidedBecause,
+  }
+}
+
+function whyVoid(
+  all: readonly Episode[],
+  used: readonly Episode[],
+  { capacity, offered }: Pick<OverloadFigures, 'capacity' | 'offered'>,
+): string | null {
+  if (capacity === null && all.length === 0) return 'it was not measured'
+  if (used.length === 0) return 'others used the machine each time'
+  if (capacity === null) return 'others used the machine while its capacity was measured'
+  if (offered !== null && offered >= capacity * LEAST_FACTOR) return null
+  return `the generator could offer no more than ${((offered ?? 0) / capacity).toFixed(1)} times the capacity`
+}
+
+/**
+ * Right answers per second, from the first request to the last answer. Those with another status or a wrong body are answers, but
+ * not right ones; those that came too late are not among the answers.
+ */
+function goodputOf({ requests, seconds, errors: { status = 0, body = 0 } }: Trial): number {
+  return Math.max(0, requests - status - body) / seconds
+}
+
+function p99Of(overloads: readonly Trial[]): number | null {
+  const histograms = overloads.flatMap(({ histogram }) => histogram ?? [])
+  if (histograms.length === 0) return null
+  const pooled = mergeHistograms(histograms)
+  return countAbove(pooled, 99) >= BEYOND ? (percentiles(pooled, [99])[0] ?? null) : null
+}
+
+function sumOf(overloads: readonly Trial[]): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const { errors } of overloads)
+    for (const [kind, count] of Object.entries(errors)) sums[kind] = (sums[kind] ?? 0) + count
+  return sums
+}
+
+/** The median over launches; a launch that did not recover took longer than any other. */
+function typicalRecovery(episodes: readonly Episode[], overloadMs: number): number | null {
+  const each = episodes.map((episode) => recoveredAfter(episode, overloadMs) ?? Number.POSITIVE_INFINITY)
+  const middle = each.toSorted((a, b) => a - b)[Math.floor(each.length / 2)] ?? Number.POSITIVE_INFINITY
+  return Number.isFinite(middle) ? middle : null
+}

@@ -1,0 +1,67 @@
+import type { CellSpec, Result, Trial } from '../results.ts'
+import type { Method } from './campaign.ts'
+import { assumedRate, capacityMs, durationFor, launchMs, type OverloadEffort } from './effort.ts'
+import { recoveredAfter } from './recovery.ts'
+import type { LoadSpec } from './trial.ts'
+
+/** The offered rate, as a multiple of the closed-loop rate. */
+export const FACTOR = 2
+
+/** The rate before and after, as a part of it. */
+const HALF = 0.5
+
+/**
+ * Open at most during the overload: so many requests are with the server at once. What arrives while all are busy waits in the
+ * generator, in order, and its latency counts from when it was due.
+ */
+export const OVERLOAD_CONNECTIONS = 1000
+
+/** A right answer after more than this, in milliseconds, is of no use to whoever asked. */
+export const PATIENCE_MS = 5000
+
+/** Twice what a cell can do, for seconds; before and after that half of it. */
+export function overloadMethod({ settings }: Result, effort: OverloadEffort): Method {
+  const beforeMs = (capacity: number) => durationFor(99, capacity * HALF, 1, effort.before)
+  return {
+    launches: settings.heats,
+    expectedMs: (cell) => expectedMs(cell, beforeMs(assumedRate(cell)), effort),
+    measure: async (session) => {
+      const capacity = await session.capacity()
+      if (capacity === null) return false
+      const calm = { level: '50 %', rate: capacity * HALF } as const
+      const before = await session.takeQuiet({ ...calm, purpose: 'level', durationMs: beforeMs(capacity) })
+      const overload = await session.take(overloadOf(capacity, settings.sliceMs))
+      const recovery: Trial[] = []
+      while (
+        recovery.length < effort.recoveries &&
+        recoveredAfter({ before, overload, recovery }, settings.sliceMs) === null
+      ) {
+        const load = { durationMs: effort.recoveryMs, seriesMs: windowMs(capacity * HALF) }
+        recovery.push(await session.take({ ...calm, ...load, purpose: 'recovery' }))
+      }
+      return !overload.disturbed
+    },
+  }
+}
+
+function overloadOf(capacity: number, durationMs: number): LoadSpec {
+  return {
+    purpose: 'overload',
+    level: `${FACTOR}×`,
+    rate: capacity * FACTOR,
+    durationMs,
+    connections: OVERLOAD_CONNECTIONS,
+    timeoutMs: PATIENCE_MS,
+    histograms: true,
+  }
+}
+
+/** 100 ms, longer where that would be too few answers for a p99. */
+function windowMs(rate: number): number {
+  return Math.round(Math.min(1000, Math.max(100, 100_000 / rate)))
+}
+
+/** The queue of an overload of twice the capacity takes as long to drain as it took to build. */
+function expectedMs(cell: CellSpec, beforeMs: number, { overloadMs, recoveryMs }: OverloadEffort): number {
+  return launchMs(cell, [capacityMs(assumedRate(cell), cell), beforeMs, 2 * overloadMs, recoveryMs])
+}

@@ -1,0 +1,186 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Lineup, startLineup } from '@startgrid/grid/lineup.ts'
+import { LoadError, type LoadResult } from '@startgrid/loadgen'
+import type { Nginx } from '@startgrid/nginx/find.ts'
+import { compareSamples, takeSample } from '../accounting/sample.ts'
+import { pin } from '../cores.ts'
+import type { StartgridDriver } from '../drivers/startgrid.ts'
+import { isDisturbed } from '../gates/ours.ts'
+import { appOf, WARMUP_SLICE_MS } from '../plan.ts'
+import type { CellSpec, Settings, Trial } from '../results.ts'
+import { CellFailure } from '../slice.ts'
+import type { Random } from '../stats/random.ts'
+import { oneLine } from '../text.ts'
+import { serverPids } from '../usage.ts'
+import { learnLength, WORKLOADS, type Workload } from '../workload.ts'
+import { capacityMs } from './effort.ts'
+import { isQuiet, type LoadSpec, trialOf } from './trial.ts'
+
+export interface SessionOptions {
+  cell: CellSpec
+  /** From 1, per cell. */
+  launch: number
+  nginx: Nginx | undefined
+  driver: StartgridDriver
+  cores: Settings['cores']
+  signal: AbortSignal
+  /** Of arrivals: no two loads have the same ones. */
+  random: Random
+  /** Called with every trial, used or not. */
+  record(trial: Trial): void
+}
+
+/** Allowed to an answer where nothing else is said. */
+const TIMEOUT_MS = 10_000
+
+/** Loads that were disturbed are repeated at once this often in one launch; what is still missing then takes another launch. */
+const REPEATS = 3
+
+/** One fresh launch of one cell under load. */
+export class Session {
+  readonly cell: CellSpec
+  readonly #options: SessionOptions
+  readonly #lineup: Lineup
+  readonly #beganAt = performance.now()
+  #workload: Workload
+  /** Answers per second in closed loop, as last seen. */
+  #rate = 0
+  #repeatsLeft = REPEATS
+
+  private constructor(options: SessionOptions, lineup: Lineup) {
+    this.cell = options.cell
+    this.#options = options
+    this.#lineup = lineup
+    this.#workload = WORKLOADS[options.cell.role]
+  }
+
+  /**
+   * Starts the app, and NGINX if the cell needs it, and warms them.
+   * @throws {CellFailure} if they do not start, or no load can be offered
+   */
+  static async start(options: SessionOptions): Promise<Session> {
+    const { cell, nginx, cores } = options
+    const line = { apps: [appOf(cell)], topologies: [cell.topology], nginx, cpu: cores?.server }
+    const lineup = await startLineup(line).catch((error: unknown) => {
+      throw new CellFailure(`the servers did not start: ${oneLine(error)}`)
+    })
+    const session = new Session(options, lineup)
+    try {
+      await session.#warm()
+      return session
+    } catch (error) {
+      await session.stop()
+      throw error
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.#lineup.stop()
+  }
+
+  /** The closed-loop rate just now, in answers per second; null if others disturbed it each time. */
+  async capacity(): Promise<number | null> {
+    const durationMs = capacityMs(this.#rate, this.cell)
+    const trial = await this.takeQuiet({ purpose: 'capacity', level: 'closed loop', durationMs })
+    if (!isQuiet(trial)) return null
+    this.#rate = trial.achieved
+    return this.#rate
+  }
+
+  /** Offers a load, and once more if it was disturbed. @returns the last trial */
+  async takeQuiet(spec: LoadSpec): Promise<Trial> {
+    const trial = await this.take(spec)
+    if (isQuiet(trial) || this.#repeatsLeft === 0) return trial
+    this.#repeatsLeft--
+    return this.take(spec)
+  }
+
+  /**
+   * Offers one load and records it.
+   * @throws {CellFailure} if it cannot be offered, or a server is no longer there
+   * @throws the signal's reason after an abort
+   */
+  async take(spec: LoadSpec): Promise<Trial> {
+    const { cell, launch, driver, cores, record } = this.#options
+    const { app, proxy } = this.#pids()
+    const subject = { app, proxy, generator: driver.pids(), cores }
+    const at = (performance.now() - this.#beganAt) / 1000
+    const before = takeSample(subject)
+    const load = await this.#offer(spec)
+    const { cpuSeconds, disturbance } = compareSamples(before, takeSample(subject))
+    const frame = { cell: cell.id, launch, at, cpuSeconds, disturbance, disturbed: isDisturbed(disturbance) }
+    const trial = trialOf(load, spec, frame)
+    record(trial)
+    return trial
+  }
+
+  /**
+   * In several short loads: connections that were opened while the server was cold stay slow, so that after a single long load Node
+   * would still be a fifth slower on the next ones than after it.
+   */
+  async #warm(): Promise<void> {
+    const { cell, cores, driver } = this.#options
+    const launched = this.#lineup.launched(appOf(cell), cell.topology)
+    const target = this.#lineup.target(appOf(cell), cell.topology)
+    if (launched === undefined || target === undefined)
+      throw new CellFailure(oneLine(this.#lineup.failures.get(cell.app) ?? 'there is no NGINX'))
+    const { engine, nginx } = launched.ready
+    if (engine !== undefined) cell.engine ??= `${engine} in NGINX ${nginx}`
+    // A container does not inherit the core of whoever asked for it.
+    if (cores !== null && nginx !== undefined) pin(serverPids(launched) ?? [], cores.server)
+    await driver.start()
+    this.#workload = await learnLength(this.#workload, target)
+    for (let spent = 0; spent < cell.warmupMs; spent += WARMUP_SLICE_MS)
+      this.#rate = (
+        await this.#offer({ purpose: 'capacity', level: 'warm-up', durationMs: WARMUP_SLICE_MS })
+      ).rate
+    if (this.#rate === 0) throw new CellFailure('no request was answered')
+  }
+
+  async #offer({ rate, durationMs, connections, timeoutMs, seriesMs }: LoadSpec): Promise<LoadResult> {
+    const { cell, driver, signal, random } = this.#options
+    const target = this.#lineup.target(appOf(cell), cell.topology)
+    if (target === undefined) throw new CellFailure('it cannot be reached')
+    const load = await driver
+      .offer({
+        target,
+        path: this.#workload.path,
+        connections: connections ?? cell.connections,
+        durationMs,
+        timeoutMs: timeoutMs ?? TIMEOUT_MS,
+        expect: { status: 200, body: this.#workload.expect, checkEvery: 100 },
+        seed: Math.floor(random() * 2 ** 32),
+        signal,
+        ...(rate !== undefined && { rate }),
+        ...(seriesMs !== undefined && { seriesMs }),
+      })
+      .catch((error: unknown) => {
+        if (error instanceof LoadError) return new CellFailure(`no load could be offered: ${oneLine(error)}`)
+        throw error
+      })
+    // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
+    await nextTurn()
+    signal.throwIfAborted()
+    if (load instanceof CellFailure) throw load
+    this.#failIfEnded()
+    return load
+  }
+
+  #pids(): { app: number[] | undefined; proxy: readonly number[] } {
+    const { cell } = this.#options
+    const launched = this.#lineup.launched(appOf(cell), cell.topology)
+    const proxy = cell.topology === 'direct' ? [] : this.#lineup.proxyPids()
+    return { app: launched && serverPids(launched), proxy }
+  }
+
+  /** Which server is no longer there says more than a thousand failed requests. */
+  #failIfEnded(): void {
+    const { cell } = this.#options
+    const { exitCode = null, signalCode = null } =
+      this.#lineup.launched(appOf(cell), cell.topology)?.child ?? {}
+    if (exitCode !== null) throw new CellFailure(`the app ended with exit code ${exitCode}`)
+    if (signalCode !== null) throw new CellFailure(`the app was ended by ${signalCode}`)
+    if (cell.topology !== 'direct' && this.#lineup.proxyPids().length === 0)
+      throw new CellFailure('NGINX ended')
+  }
+}

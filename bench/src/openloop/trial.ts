@@ -1,0 +1,106 @@
+import type { LoadResult } from '@startgrid/loadgen'
+import { occurred } from '../drivers/driver.ts'
+import type { GateResult } from '../figures.ts'
+import { judgeOffered } from '../gates/offered.ts'
+import type { CpuSeconds, Disturbance, PercentilesMs, Trial } from '../results.ts'
+
+/** What one stretch of load on one launch is to be. */
+export interface LoadSpec {
+  purpose: Trial['purpose']
+  level: string
+  /** Requests per second in open loop; absent in closed loop. */
+  rate?: number
+  durationMs: number
+  /** Open at most; default the cell's own number. */
+  connections?: number
+  timeoutMs?: number
+  /** Milliseconds of one window of the series; absent without one. */
+  seriesMs?: number
+  /** Whether the whole distribution is stored, not only its percentiles. */
+  histograms?: boolean
+}
+
+/** Where and when a load ran, and what the kernel says of it. */
+export interface TrialFrame extends Pick<Trial, 'cell' | 'launch' | 'at'> {
+  cpuSeconds: CpuSeconds
+  disturbance: Disturbance
+  disturbed: boolean
+}
+
+/** A load as it is stored. */
+export function trialOf(load: LoadResult, spec: LoadSpec, frame: TrialFrame): Trial {
+  const isOpen = spec.rate !== undefined
+  return {
+    ...frame,
+    purpose: spec.purpose,
+    level: spec.level,
+    seconds: load.seconds,
+    offered: load.openLoop?.offered ?? null,
+    achieved: load.openLoop?.achieved ?? load.rate,
+    requests: load.requests,
+    checked: load.checked,
+    errors: occurred(load.errors),
+    latency: isOpen && load.requests > 0 ? percentilesOf(load.latency) : null,
+    service: load.requests > 0 ? percentilesOf(load.service) : null,
+    lag: load.lag === null || load.requests === 0 ? null : percentilesOf(load.lag),
+    histogram: spec.histograms ? load.histograms.latency : null,
+    lagHistogram: spec.histograms ? load.histograms.lag : null,
+    series:
+      spec.seriesMs === undefined
+        ? null
+        : load.series.map(({ at, seconds, requests, p99 }) => ({ at, seconds, requests, p99 })),
+    generatorBound: load.self.bound,
+  }
+}
+
+function percentilesOf({ p50, p90, p99, p999, max }: LoadResult['latency']): PercentilesMs {
+  return { p50, p90, p99, p999, max }
+}
+
+/** Neither others nor the generator are in the figures. Never asks what was measured of the server. */
+export function isQuiet({ disturbed, generatorBound }: Trial): boolean {
+  return !disturbed && !generatorBound
+}
+
+/**
+ * Why the latencies of an open-loop trial prove nothing about its cell: a clause without the full stop. Whether others used the
+ * machine is asked apart (`disturbed`), and never depends on what was measured.
+ * @returns null if they are sound
+ */
+export function whyUnsound(trial: Trial): string | null {
+  return whyWrong(trial) ?? failureOf(judgeOffered(trial))
+}
+
+/** Errors that say no more than that something took too long. */
+const LATE_KINDS: ReadonlySet<string> = new Set(['timeout', 'connect'])
+
+/**
+ * One error or one wrong answer voids a number. A neighbour makes answers late, but not wrong: of a disturbed trial, what took too
+ * long does not count.
+ */
+export function whyFailed({ errors, requests, disturbed }: Trial): string | null {
+  const counts = Object.entries(errors).filter(([kind]) => !disturbed || !LATE_KINDS.has(kind))
+  if (counts.length === 0) return null
+  const failed = counts.reduce((sum, [, count]) => sum + count, 0)
+  const kinds = counts.map(([kind, count]) => `${count} ${kind}`)
+  return `${failed} of ${requests + failed} requests failed (${kinds.join(', ')})`
+}
+
+/** Beside that, a load of which nothing was compared proves nothing. */
+export function whyWrong(trial: Trial): string | null {
+  const failure = whyFailed(trial)
+  if (failure !== null || trial.checked > 0) return failure
+  return trial.requests === 0 ? 'no request was answered' : 'no answer was compared'
+}
+
+/**
+ * The server's part of the gate `offered`: its answers fell behind, so a queue grew for as long as the load lasted, and latencies only
+ * say for how long that was.
+ */
+export function whyNotKept(trial: Trial): string | null {
+  return failureOf(judgeOffered({ ...trial, generatorBound: false, lag: null }))
+}
+
+function failureOf({ verdict, finding }: GateResult): string | null {
+  return verdict === 'failed' ? finding : null
+}

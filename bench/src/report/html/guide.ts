@@ -1,0 +1,21 @@
+import type { Result } from '../../results.ts'
+import { LEGENDS } from '../legend.ts'
+import { describeReach } from '../provenance.ts'
+import { html, type Markup, prose } from './markup.ts'
+
+/** How to read the page, shortly, and how far its figures reach. */
+export function guide(result: Result): Markup {
+  const reach = describeReach(result)
+  const raced = result.kind === 'rate' || result.kind === 'selfcheck'
+  return html`${reach !== null && html`<p><strong>${prose(reach)}</strong></p>`}
+<ul>
+<li>${prose(LEGENDS[result.kind])}</li>
+${raced && RACED}
+<li>A number that failed a gate is void: it says something about the measurement, not about the app.</li>
+<li>Rates are those of this machine. Only ratios carry over to others, and those not always.</li>
+</ul>`
+}
+
+const RACED = html`<li>A whisker is the 95 % interval: of 20 such intervals one is expected to miss. Two whiskers that overlap do not prove a tie, nor two
+that do not a difference: the rank range and the table of pairs decide.</li>
+<li>The closed loop of these races says how much work an app can do, not how fast it answers: that is <code>pnpm bench latency</code>.</li>`

@@ -1,0 +1,90 @@
+import type { Result } from '../../results.ts'
+import { sectionsOf } from '../sections.ts'
+import { standingsOf } from '../standings.ts'
+import { control } from './control.ts'
+import { costCharts } from './cost-chart.ts'
+import { gates } from './gates.ts'
+import { glance } from './glance.ts'
+import { guide } from './guide.ts'
+import { html, type Markup } from './markup.ts'
+import { openLoop } from './openloop.ts'
+import { pairs } from './pairs.ts'
+import { provenance } from './provenance.ts'
+import { proxyCosts } from './proxy.ts'
+import { raceBlock } from './race.ts'
+import { timeline } from './timeline.ts'
+import { warmup } from './warmup.ts'
+
+export interface PageSection {
+  id: string
+  title: string
+  body: Markup
+}
+
+/** What the page says below its summary, in order. */
+export function pageSections(result: Result): PageSection[] {
+  return [
+    ...(result.analysis === null ? openLoopSections(result) : raceSections(result)),
+    { id: 'provenance', title: 'Where it comes from', body: provenance(result) },
+    { id: 'guide', title: 'How to read it', body: guide(result) },
+  ]
+}
+
+function openLoopSections(result: Result): PageSection[] {
+  const figures = [...(result.capacity ?? []), ...(result.latency ?? []), ...(result.overload ?? [])]
+  return figures.length === 0 ? [] : [{ id: 'figures', title: 'Figures', body: openLoop(result) }]
+}
+
+function raceSections(result: Result): PageSection[] {
+  const charts = glance(result)
+  const costs = result.analysis?.proxyCosts ?? []
+  const sections: (PageSection | false)[] = [
+    charts.length > 0 && {
+      id: 'glance',
+      title: 'At a glance',
+      body: html`<p>Every app over the same baseline, with its 95 % interval; best first. Farther right is ${farther(result)}.</p><div class="panels">${charts}</div>`,
+    },
+    { id: 'races', title: 'Races', body: races(result) },
+    costs.length > 0 && {
+      id: 'proxy',
+      title: 'What NGINX costs',
+      body: html`<p>The same launch behind NGINX over direct: what is left of its rate, and how much more CPU time a request takes.</p>${proxyCosts(result)}`,
+    },
+    {
+      id: 'cost',
+      title: 'CPU per request',
+      body: html`<p>Microseconds of CPU time that one request takes: the app in its colour, NGINX in front of it in grey <span class="swatch proxy"></span>.
+ The figures of app and proxy stand at the bars, and in the tables of the races.</p><div class="panels">${costCharts(result)}</div>`,
+    },
+    {
+      id: 'warmup',
+      title: 'Warm-up',
+      body: html`<p>The rate after a launch, over the final rate of that cell, pooled over launches. What is shaded was discarded; filled dots count.</p>${warmup(result)}`,
+    },
+    { id: 'pairs', title: 'Who beats whom', body: pairs(result) },
+    { id: 'control', title: 'A/A control', body: control(result) },
+    { id: 'gates', title: 'Gates', body: gates(result) },
+    {
+      id: 'heats',
+      title: 'Heats',
+      body: html`<details class="long"><summary>Every slice in the order in which it ran</summary>${timeline(result)}</details>`,
+    },
+  ]
+  return sections.filter((section) => section !== false)
+}
+
+/** A race that others disturbed is ranked by CPU per request, of which less is better. */
+function farther(result: Result): string {
+  const leads = new Set(standingsOf(result).map(({ lead }) => lead))
+  if (leads.size > 1) return 'more: better for req/s, worse for CPU per request'
+  return leads.has('cpu') ? 'more CPU time: worse' : 'faster'
+}
+
+function races(result: Result): Markup {
+  const sections = sectionsOf(result)
+  return html`${standingsOf(result).map((standing) => {
+    const { role, topology } = standing
+    const section = sections.find(({ race }) => race?.role === role && race.topology === topology)
+    return section === undefined ? null : raceBlock(standing, section, result)
+  })}`
+}

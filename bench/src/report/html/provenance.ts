@@ -1,0 +1,39 @@
+import type { Result } from '../../results.ts'
+import { capital } from '../../text.ts'
+import { formatTime } from '../format.ts'
+import {
+  describeCores,
+  describeDriver,
+  describeMachine,
+  describeNginx,
+  describeSettings,
+  describeSource,
+  describeVersions,
+} from '../provenance.ts'
+import { html, type Markup } from './markup.ts'
+
+/** Where the result comes from, and how to get it again. */
+export function provenance(result: Result): Markup {
+  const { startedAt, finishedAt, heats, trials, conformance } = result
+  const proven = conformance.filter(({ differences }) => differences.length === 0).length
+  const items: [string, string][] = [
+    [
+      'When',
+      `${formatTime(startedAt)} to ${finishedAt === null ? 'an interruption' : formatTime(finishedAt)}`,
+    ],
+    ['Machine', describeMachine(result)],
+    ['Cores', describeCores(result)],
+    ['Driver', describeDriver(result)],
+    [
+      'Effort',
+      `${describeSettings(result)}; ${heats.length > 0 ? 'heats' : `${trials.length} trials`} in a random order from the seed`,
+    ],
+    ['Versions', describeVersions(result)],
+    ['NGINX', describeNginx(result)],
+    ['Source', describeSource(result)],
+    ['Contract', `${proven} of ${conformance.length} cells passed the suite`],
+  ]
+  return html`<p>This command repeats it, in the same order:</p>
+<pre tabindex="0" role="group" aria-label="Command that repeats it"><code>${result.command}</code></pre>
+<dl class="facts">${items.map(([term, text]) => html`<div><dt>${term}</dt><dd>${capital(text)}</dd></div>`)}</dl>`
+}

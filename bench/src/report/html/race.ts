@@ -1,0 +1,178 @@
+import type { CellFigures, Interval, Metric } from '../../figures.ts'
+import type { Result } from '../../results.ts'
+import {
+  formatEnds,
+  formatMegabytes,
+  formatMicros,
+  formatParts,
+  formatRank,
+  formatRate,
+  formatRateEnds,
+  formatRatio,
+  METRIC_NAMES,
+  nameOf,
+  orUnknown,
+} from '../format.ts'
+import { gatesText } from '../race-table.ts'
+import type { Section } from '../sections.ts'
+import type { Standing, StandingEntry } from '../standings.ts'
+import { describeControl, describeSmallestEffect, describeTies, shortName } from '../summary.ts'
+import { filterable } from './chart.ts'
+import { html, type Markup, type Part, prose } from './markup.ts'
+import { type Heading, numberCell, rowHeading, stacked, table } from './table.ts'
+import { linearAxis, ratioAxis, whiskerCell, whiskerHeading } from './whisker.ts'
+
+/** One race: its table, best first, and what must be said about it. */
+export function raceBlock(standing: Standing, { title }: Section, result: Result): Markup {
+  const race = standing.races[standing.lead]
+  const notes =
+    race === null
+      ? []
+      : [describeTies(race, result), describeControl(race, result), describeSmallestEffect(race)].filter(
+          (note) => note !== null,
+        )
+  return html`<article id="${raceId(standing)}"${filterable(standing)}>
+<h3>${title}</h3>
+${raceTable(standing, result)}
+${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${prose(note)}</li>`)}</ul>`}
+</article>`
+}
+
+export function raceId({ role, topology }: Pick<Standing, 'role' | 'topology'>): string {
+  return `race-${role}-${topology}`
+}
+
+/** A column, or several that belong together. */
+interface Field {
+  headings: Heading[]
+  cells(entry: StandingEntry): Markup[]
+}
+
+function raceTable(standing: Standing, result: Result): Markup {
+  const { role, topology, lead, races } = standing
+  const fields = fieldsOf(standing, result)
+  const headings: Heading[] = [
+    { text: 'Rank', align: 'right', sortable: true, sorted: 'ascending' },
+    { text: 'Framework', sortable: true },
+    ...fields.flatMap((field) => field.headings),
+  ]
+  const columns = fields.reduce((sum, field) => sum + field.headings.length, 0)
+  const ranked = races[lead] === null ? 'not ranked' : `ranked by ${METRIC_NAMES[lead]}`
+  return table(
+    `${role} ${topology}, ${ranked}`,
+    headings,
+    standing.entries.map((entry) => rowOf(entry, standing, fields, columns)),
+    'race',
+  )
+}
+
+function rowOf(entry: StandingEntry, { lead }: Standing, fields: readonly Field[], columns: number): Markup {
+  const { spec, figures, places } = entry
+  const place = places[lead]
+  const open = html`data-cell${filterable(spec, spec.framework)}`
+  const name = rowHeading(figures.voided ? html`<s>${nameOf(spec)}</s>` : nameOf(spec))
+  if (figures.voided && figures.rate === null && figures.cpu === null) {
+    return html`<tr class="void" ${open}><td class="right">void</td>${name}<td colspan="${columns}">${whyVoid(figures)}</td></tr>`
+  }
+  const rank = figures.voided
+    ? numberCell(null, 'void')
+    : numberCell(place && place.from * 100 + place.to, place && formatRank(place))
+  const tone = figures.voided ? 'void' : place?.from === 1 ? 'best' : 'plain'
+  return html`<tr class="${tone}" ${open}>${rank}${name}${fields.map((field) => field.cells(entry))}</tr>`
+}
+
+/** The gates that failed, what they found and what to do. */
+export function whyVoid({ gates, slices }: CellFigures): Part {
+  const failed = gates.filter(({ verdict }) => verdict === 'failed')
+  if (failed.length === 0) return slices === 0 ? 'Nothing was measured.' : 'It has no number.'
+  return failed.map(
+    ({ gate, finding, advice }) =>
+      html`<span class="why"><b>${gate}</b> ✗ ${finding}. ${prose(advice ?? '')}</span> `,
+  )
+}
+
+function fieldsOf(standing: Standing, result: Result): Field[] {
+  const { lead } = standing
+  const cost = [metricField('cpu', standing), partsField]
+  const metrics =
+    lead === 'rate'
+      ? [metricField('rate', standing), ratioField(standing, result), ...cost]
+      : [...cost.slice(0, 1), ratioField(standing, result), partsField, metricField('rate', standing)]
+  return [...metrics, memoryField, gatesField]
+}
+
+/** Value and interval; the metric that ranks has a whisker too. */
+function metricField(metric: Metric, standing: Standing): Field {
+  const leads = metric === standing.lead
+  const axis = linearAxis(standing.entries.map(({ figures }) => figures[metric]))
+  const [unit, format, ends] =
+    metric === 'rate'
+      ? (['req/s', formatRate, formatRateEnds] as const)
+      : (['CPU µs/req', formatMicros, (one: Interval | null) => formatEnds(one, formatMicros)] as const)
+  const heading: Heading = { text: stacked(unit, '95 % interval'), align: 'right', sortable: true }
+  return {
+    headings: leads
+      ? [heading, whiskerHeading(unit, axis, (end) => (end === 0 ? '0' : format(end)))]
+      : [heading],
+    cells: ({ spec, figures }) => {
+      const interval = figures[metric]
+      const text = interval === null ? '—' : stacked(format(interval.value), ends(interval))
+      const value = numberCell(interval?.value, text, leads ? 'lead' : '')
+      return leads ? [value, whiskerCell(interval, axis, spec.framework)] : [value]
+    },
+  }
+}
+
+/** The metric that ranks, over the baseline. */
+function ratioField({ lead, races, entries }: Standing, result: Result): Field {
+  const race = races[lead]
+  const axis = ratioAxis(entries.map(({ places }) => places[lead]?.ratio ?? null))
+  const name = race === null ? 'baseline' : shortName(race.baseline, result)
+  return {
+    headings: [
+      { text: stacked(`× ${name}`, '95 % interval'), align: 'right', sortable: true },
+      whiskerHeading(`ratio to ${name}`, axis, formatRatio),
+    ],
+    cells: ({ spec, places }) => {
+      const ratio = places[lead]?.ratio ?? null
+      if (ratio === null) return [numberCell(null, '—'), html`<td></td>`]
+      if (spec.id === race?.baseline)
+        return [
+          numberCell(1, stacked('1', 'baseline')),
+          whiskerCell({ value: 1, low: null, high: null }, axis, spec.framework),
+        ]
+      const text = stacked(formatRatio(ratio.value), formatEnds(ratio, formatRatio))
+      return [numberCell(ratio.value, text), whiskerCell(ratio, axis, spec.framework)]
+    },
+  }
+}
+
+/** Server and proxy share a core; the generator has its own. */
+const partsField: Field = {
+  headings: ['app', 'proxy', 'generator'].map((part) => ({
+    text: stacked(part, 'CPU µs'),
+    align: 'right',
+    sortable: true,
+  })),
+  cells: ({ figures: { cpuParts } }) =>
+    ([cpuParts.app, cpuParts.proxy, cpuParts.generator] as const).map((seconds) =>
+      numberCell(seconds, orUnknown(seconds, formatMicros)),
+    ),
+}
+
+const memoryField: Field = {
+  headings: [{ text: stacked('peak MB', 'app+proxy'), align: 'right', sortable: true }],
+  cells: ({ figures: { peakMemory } }) => [
+    numberCell(
+      peakMemory.app === null ? null : peakMemory.app + (peakMemory.proxy ?? 0),
+      formatParts(peakMemory, formatMegabytes),
+    ),
+  ],
+}
+
+const gatesField: Field = {
+  headings: [{ text: 'Gates' }],
+  cells: ({ figures }) => [
+    html`<td class="gates">${figures.voided ? whyVoid(figures) : html`<a href="#gates">${gatesText(figures.gates)}</a>`}</td>`,
+  ],
+}

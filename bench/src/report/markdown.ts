@@ -1,0 +1,90 @@
+import { describeCaution } from '../cautions.ts'
+import type { Result } from '../results.ts'
+import { capital } from '../text.ts'
+import { formatTime } from './format.ts'
+import { KIND_TITLES, LEGENDS } from './legend.ts'
+import {
+  describeCores,
+  describeDriver,
+  describeMachine,
+  describeNginx,
+  describeReach,
+  describeSettings,
+  describeSource,
+  describeVersions,
+} from './provenance.ts'
+import { gatesText } from './race-table.ts'
+import { type Section, sectionsOf } from './sections.ts'
+import { describeFailures, describeSkipped, summarise } from './summary.ts'
+import { markdownTable } from './table.ts'
+
+/** Columns of higher priority would make a pull request scroll sideways. */
+const WIDEST_PRIORITY = 3
+
+/** A result as a pull request comment: GitHub's Markdown, with gates and provenance folded. */
+export function formatMarkdown(result: Result): string {
+  const blocks = [
+    `# ${KIND_TITLES[result.kind]} of ${formatTime(result.startedAt)}`,
+    result.finishedAt === null ? '**Interrupted: not everything that was planned was measured.**' : '',
+    cautionsOf(result),
+    bullets(summarise(result)),
+    ...sectionsOf(result).map(formatSection),
+    bullets([...describeSkipped(result), ...describeFailures(result)]),
+    gatesOf(result),
+    fold('How to read it, and where it comes from', provenanceOf(result)),
+  ]
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+}
+
+function cautionsOf({ cautions }: Result): string {
+  if (cautions.length === 0) return ''
+  const lines = cautions.map((caution) => `> - ${quoted(describeCaution(caution))}`)
+  return ['> [!CAUTION]', ...lines].join('\n')
+}
+
+function formatSection({ title, table, notes }: Section): string {
+  const cells = table.rows.map(({ tone, cells }) => ({ tone, cells: cells.map(escapeBars) }))
+  const body = markdownTable({ columns: table.columns, rows: cells }, WIDEST_PRIORITY)
+  return [`### ${quoted(title)}`, body, bullets(notes)].filter((part) => part !== '').join('\n\n')
+}
+
+/** How every cell passed its gates; what was found is only said of those that did not pass. */
+function gatesOf({ analysis }: Result): string {
+  if (analysis === null) return ''
+  const cells = analysis.cells.map(({ cell, gates }) => {
+    const others = gates.filter(({ verdict }) => verdict !== 'passed')
+    const findings = others.map(({ gate, verdict, finding }) => `  - ${gate}, ${verdict}: ${quoted(finding)}`)
+    return [`- **${cell}**: ${gatesText(gates)}`, ...findings].join('\n')
+  })
+  return fold('Gates', cells.join('\n'))
+}
+
+function provenanceOf(result: Result): string {
+  const items = [
+    LEGENDS[result.kind],
+    `${capital(describeSettings(result))}. ${describeReach(result) ?? ''}`.trimEnd(),
+    `${capital(describeDriver(result))}.`,
+    `${describeMachine(result)}; ${describeCores(result)}.`,
+    `${describeVersions(result)}; ${describeNginx(result)}.`,
+    `${capital(describeSource(result))}.`,
+  ]
+  return `${bullets(items)}\n\n\`\`\`sh\n${result.command}\n\`\`\``
+}
+
+function bullets(sentences: readonly string[]): string {
+  return sentences.map((sentence) => `- ${quoted(sentence)}`).join('\n')
+}
+
+/** GitHub needs the empty line to read Markdown inside HTML. */
+function fold(summary: string, body: string): string {
+  return `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`
+}
+
+/** Findings may quote what a program said: nothing of it is markup. */
+function quoted(text: string): string {
+  return text.replace(/[\\<>*_[\]]/g, '\\$&')
+}
+
+function escapeBars(text: string): string {
+  return quoted(text).replaceAll('|', '\\|')
+}

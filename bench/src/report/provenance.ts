@@ -1,0 +1,54 @@
+import { PROFILES } from '../profile.ts'
+import type { Result } from '../results.ts'
+import { plural } from '../text.ts'
+import { formatRate } from './format.ts'
+
+/** Where a result comes from, in phrases without a full stop: the same in all reports. */
+
+/** `driver startgrid 1.0.0, ceiling 150,000 req/s (NGINX's return 200)` */
+export function describeDriver({ driver: { name, version, ceiling } }: Result): string {
+  if (ceiling === null) return `driver ${name} ${version}, its ceiling was not measured`
+  return `driver ${name} ${version}, ceiling ${formatRate(ceiling)} req/s (NGINX's return 200)`
+}
+
+export function describeCores({ settings: { cores } }: Result): string {
+  if (cores === null) return 'nothing was pinned to a core, and the figures include that noise'
+  return `app and proxy on core ${cores.server}, generator on core ${cores.generator}`
+}
+
+export function describeNginx({ nginx }: Result): string {
+  if (nginx === null) return 'no NGINX'
+  const njs = nginx.njs === null ? 'no njs' : `njs ${nginx.njs.version} on engine ${nginx.njs.engine}`
+  return `NGINX ${nginx.version} (${nginx.kind}), ${njs}`
+}
+
+export function describeMachine({ machine }: Result): string {
+  const memory = `${(machine.memoryBytes / 2 ** 30).toFixed(0)} GiB`
+  const governor = machine.governor === null ? '' : `, governor ${machine.governor}`
+  return `${machine.cpu}, ${plural(machine.cores, 'core')}, ${memory}, ${machine.os}, ${machine.kernel}${governor}`
+}
+
+export function describeVersions({ versions }: Result): string {
+  const packages = Object.entries(versions.packages).map(([name, version]) => `${name} ${version}`)
+  return [`Node ${versions.node}`, `Bun ${versions.bun}`, ...packages].join(', ')
+}
+
+/** How much was measured. */
+export function describeSettings({ kind, settings, heats, trials }: Result): string {
+  const { profile, slices, sliceMs, until } = settings
+  if (kind !== 'rate' && kind !== 'selfcheck') return `${profile} profile, ${plural(trials.length, 'trial')}`
+  const planned = `${profile} profile: ${plural(settings.heats, 'heat')} per role of ${plural(slices, 'slice')} of ${sliceMs} ms per cell`
+  return `${planned}${until === null ? '' : `, until all intervals are within ${until * 100} %`}; ${plural(heats.length, 'heat')} measured`
+}
+
+/** What the effort can and cannot show: sentences. */
+export function describeReach({ kind, settings: { profile } }: Result): string | null {
+  if (kind !== 'rate' && kind !== 'selfcheck') return null
+  if (profile === 'custom') return 'The effort was set by hand: what it could show is said with each race.'
+  return PROFILES[profile].shows
+}
+
+/** The hash that fixes every dependency, the commit, and the seed of the order. */
+export function describeSource({ versions, seed }: Result): string {
+  return `startgrid ${versions.startgrid}, lockfile ${versions.lockfile}, seed ${seed}`
+}

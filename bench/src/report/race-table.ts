@@ -1,0 +1,135 @@
+import type { CellFigures, GateResult, Interval, Metric } from '../figures.ts'
+import {
+  formatEnds,
+  formatMegabytes,
+  formatMicros,
+  formatParts,
+  formatPercent,
+  formatRank,
+  formatRate,
+  formatRateEnds,
+  formatRatio,
+  nameOf,
+  orUnknown,
+} from './format.ts'
+import type { Standing, StandingEntry } from './standings.ts'
+import type { Column, Row, Table } from './table.ts'
+
+/** The table of one race: the metric that ranks comes first. */
+
+interface Field extends Column {
+  text(entry: StandingEntry): string
+}
+
+export function raceTable(standing: Standing, baselineName: string): Table {
+  const fields = fieldsOf(standing, baselineName)
+  return {
+    columns: fields.map(({ heading, align, priority }) => ({ heading, align, priority })),
+    rows: standing.entries.map((entry) => rowOf(entry, standing, fields)),
+  }
+}
+
+function rowOf(entry: StandingEntry, { lead }: Standing, fields: readonly Field[]): Row {
+  const tone = entry.figures.voided ? 'void' : entry.places[lead]?.from === 1 ? 'best' : 'plain'
+  return { tone, cells: fields.map((field) => field.text(entry)) }
+}
+
+function fieldsOf(standing: Standing, baselineName: string): Field[] {
+  const { lead } = standing
+  const other = lead === 'rate' ? 'cpu' : 'rate'
+  const rank = right('rank', 0, ({ figures, places }) => (figures.voided ? 'void' : rankText(places[lead])))
+  const name: Field = { heading: 'framework', align: 'left', priority: 0, text: ({ spec }) => nameOf(spec) }
+  return [
+    rank,
+    name,
+    ...metricFields(lead, [0, 0, 1, 1], baselineName, standing),
+    ...metricFields(other, [2, 4, 5, 5], baselineName, standing),
+    right(`${other === 'cpu' ? 'CPU' : 'req/s'} rank`, 4, ({ places }) => rankText(places[other])),
+    ...PARTS,
+  ]
+}
+
+function right(heading: string, priority: number, text: Field['text']): Field {
+  return { heading, align: 'right', priority, text }
+}
+
+function rankText(place: StandingEntry['places'][Metric]): string {
+  return place === null ? '' : formatRank(place)
+}
+
+/** Value, its interval, ratio to the baseline, its interval. */
+function metricFields(
+  metric: Metric,
+  [value, ends, ratio, ratioEnds]: readonly [number, number, number, number],
+  baselineName: string,
+  { races }: Standing,
+): Field[] {
+  const isBaseline = ({ spec }: StandingEntry) => spec.id === races[metric]?.baseline
+  const ratioText = (entry: StandingEntry, format: (interval: Interval) => string) => {
+    const found = entry.places[metric]?.ratio ?? null
+    return found === null ? '' : format(found)
+  }
+  return [
+    right(
+      metric === 'rate' ? 'req/s' : 'CPU µs',
+      value,
+      ifCounted((figures) => valueText(metric, figures)),
+    ),
+    right('95 %', ends, ({ figures }) => endsText(metric, figures[metric])),
+    right(`× ${baselineName}`, ratio, (entry) =>
+      isBaseline(entry) ? '1' : ratioText(entry, (found) => formatRatio(found.value)),
+    ),
+    right('95 %', ratioEnds, (entry) =>
+      isBaseline(entry) ? '' : ratioText(entry, (found) => formatEnds(found, formatRatio)),
+    ),
+  ]
+}
+
+function valueText(metric: Metric, figures: CellFigures): string {
+  return orUnknown(figures[metric]?.value, metric === 'rate' ? formatRate : formatMicros)
+}
+
+function endsText(metric: Metric, interval: Interval | null): string {
+  if (interval === null) return ''
+  return metric === 'rate' ? formatRateEnds(interval) : formatEnds(interval, formatMicros)
+}
+
+/** What only a wide terminal has room for, except memory. */
+const PARTS: readonly Field[] = [
+  right(
+    'peak MB',
+    3,
+    ifCounted(({ peakMemory }) => formatParts(peakMemory, formatMegabytes)),
+  ),
+  right(
+    'app+proxy µs',
+    6,
+    ifCounted(({ cpuParts }) => formatParts(cpuParts, formatMicros)),
+  ),
+  right(
+    'generator µs',
+    6,
+    ifCounted(({ cpuParts }) => orUnknown(cpuParts.generator, formatMicros)),
+  ),
+  right('core', 7, ({ figures }) => orUnknown(figures.coreUse, formatPercent)),
+  right('launches', 8, ({ figures }) => String(figures.launches)),
+  right('slices', 8, ({ figures }) => String(figures.slices)),
+  { heading: 'gates', align: 'left', priority: 9, text: ({ figures }) => gatesText(figures.gates) },
+  right('disturbed', 10, ({ figures }) => String(figures.disturbed)),
+]
+
+/** Blank for a voided cell without numbers. */
+function ifCounted(text: (figures: CellFigures) => string): Field['text'] {
+  return ({ figures }) => (figures.voided && figures.rate === null ? '' : text(figures))
+}
+
+/** `6 passed, 1 unknown`, or the names of those that failed. */
+export function gatesText(gates: readonly GateResult[]): string {
+  const failed = gates.filter(({ verdict }) => verdict === 'failed')
+  if (failed.length > 0) return `failed: ${failed.map(({ gate }) => gate).join(', ')}`
+  return ['passed', 'unknown', 'not meant']
+    .map((verdict) => ({ verdict, count: gates.filter((gate) => gate.verdict === verdict).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ verdict, count }) => `${count} ${verdict}`)
+    .join(', ')
+}

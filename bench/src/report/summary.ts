@@ -1,0 +1,202 @@
+import type { CellFigures, GateName, Interval, Race } from '../figures.ts'
+import type { CellSpec, Result } from '../results.ts'
+import { listOf, plural } from '../text.ts'
+import { formatDistance, formatPercent, formatRatioInterval, METRIC_NAMES, nameOf } from './format.ts'
+import { summariseOpenLoop } from './openloop-summary.ts'
+import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from './standings.ts'
+
+/** What a result says, in sentences that its figures make: the same in all reports. */
+
+/** The whole result for somebody who reads nothing else: a few sentences, the most important first. */
+export function summarise(result: Result): string[] {
+  switch (result.kind) {
+    case 'rate':
+      return [
+        ...standingsOf(result).flatMap((standing) => describeWinner(standing, result) ?? []),
+        ...describeProxies(result),
+        ...describeControls(result),
+        ...describeReached(result),
+        ...describeVoidCount(result),
+      ]
+    case 'selfcheck':
+      return [...standingsOf(result).map(describeSelfcheck), ...describeVoidCount(result)]
+    default:
+      return summariseOpenLoop(result)
+  }
+}
+
+/** `hello direct: bun is first, at 1.48 (1.43–1.53) times the req/s of node.` @returns null if nothing could be ranked */
+function describeWinner(standing: Standing, result: Result): string | null {
+  const race = standing.races[standing.lead]
+  const [best] = race?.ranks ?? []
+  if (race === null || best === undefined) return null
+  const title = `${standing.role} ${standing.topology}`
+  if (race.ranks.length === 1) return `${title}: only ${shortName(best.cell, result)} was measured.`
+  if (race.pairs.every(({ p }) => p === null))
+    return `${title}: one launch of each app ranks nothing. Add heats.`
+  const leaders = race.ranks.filter(({ from }) => from === 1).map(({ cell }) => shortName(cell, result))
+  if (leaders.length === race.ranks.length) return `${title}: no difference was shown between the apps.`
+  if (leaders.length > 1) return `${title}: ${listOf(leaders)} tie for the first place.`
+  return `${title}: ${leaders[0]} is first, ${comparedWithBaseline(race, best.cell, result)}.`
+}
+
+function comparedWithBaseline(race: Race, cell: string, result: Result): string {
+  const other = cell === race.baseline ? race.ranks[1]?.cell : race.baseline
+  const ratio = ratioOf(race, cell, other)
+  if (other === undefined || ratio === null) return `by ${METRIC_NAMES[race.metric]}`
+  return `at ${formatRatioInterval(ratio)} times the ${METRIC_NAMES[race.metric]} of ${shortName(other, result)}`
+}
+
+/** One cell over another, from the pairs, which hold each pair once. */
+export function ratioOf(race: Race, cell: string, other: string | undefined): Interval | null {
+  const pair = race.pairs.find(({ a, b }) => a === cell && b === other)
+  if (pair) return pair.ratio
+  const reverse = race.pairs.find(({ a, b }) => a === other && b === cell)
+  if (reverse === undefined) return null
+  const { value, low, high } = reverse.ratio
+  return { value: 1 / value, low: high === null ? null : 1 / high, high: low === null ? null : 1 / low }
+}
+
+/** Which cells of a race could not be told apart: `Ties: node and fastify; fastify and hono.` @returns null if all could */
+export function describeTies(race: Race, result: Result): string | null {
+  if (race.pairs.length === 0) return null
+  if (race.pairs.every(({ p }) => p === null)) return 'One launch of each app shows no difference: add heats.'
+  const ties = tiesOf(race).map((cells) => listOf(cells.map((cell) => shortName(cell, result))))
+  if (ties.length === 0) return null
+  return `${ties.length === 1 ? 'Tie' : 'Ties'} (no difference shown between them): ${ties.join('; ')}.`
+}
+
+/** `Behind nginx, apps keep 24 to 41 % of their direct req/s.`, one sentence per topology. */
+function describeProxies({ analysis }: Result): string[] {
+  const costs = analysis?.proxyCosts.filter(({ metric }) => metric === 'rate') ?? []
+  return [...Map.groupBy(costs, ({ topology }) => topology)].map(([topology, group]) => {
+    const values = group.map(({ ratio }) => ratio.value)
+    const [low, high] = [formatPercent(Math.min(...values)), formatPercent(Math.max(...values))]
+    const range = low === high ? low : `${low.replace(' %', '')} to ${high}`
+    return `Behind ${topology}, ${group.length === 1 ? 'the app keeps' : 'apps keep'} ${range} of the direct req/s.`
+  })
+}
+
+/** One sentence about all A/A twins. */
+function describeControls({ analysis }: Result): string[] {
+  const races = (analysis?.races ?? []).filter(({ control }) => control !== null)
+  const controls = races.flatMap(({ control }) => control ?? [])
+  if (controls.length === 0) return ['There was no A/A control: no app raced under two names.']
+  if (controls.every(({ p }) => p === null))
+    return ['The A/A control says nothing: one launch shows no difference.']
+  const suspects = races.filter(({ control }) => control?.suspect)
+  if (suspects.length > 0) {
+    const names = suspects.map(
+      ({ role, topology, metric }) => `${role} ${topology} by ${METRIC_NAMES[metric]}`,
+    )
+    return [`The same app under two names differed in ${listOf(names)}: rely on no small difference there.`]
+  }
+  const worst = Math.max(...controls.map(({ ratio }) => Math.abs(Math.log(ratio.value))))
+  return [
+    `The same app under two names differed by at most ${formatDistance(Math.exp(worst))}, no more than chance explains.`,
+  ]
+}
+
+/** `A/A control: node#2 over node is 1.012 (0.974–1.051): no difference, as it should be.` */
+export function describeControl({ control, metric }: Race, result: Result): string | null {
+  if (control === null) return null
+  const { twin, original, ratio, p, suspect } = control
+  const found = formatRatioInterval(ratio, (value) => value.toFixed(3))
+  const what = `A/A control: ${shortName(twin, result)} over ${shortName(original, result)} is ${found} by ${METRIC_NAMES[metric]}`
+  if (suspect) {
+    return `${what}, p = ${p?.toPrecision(1)}: SUSPECT, a difference where none exists. Measure again on a quieter machine.`
+  }
+  return p === null
+    ? `${what}.`
+    : `${what}: ${p < 0.05 ? 'within chance' : 'no difference, as it should be'}.`
+}
+
+/** `Smallest difference this race could have shown at 80 % power: 6.1 % in one pair, 10 % in all pairs together.` */
+export function describeSmallestEffect({ smallestEffect }: Race): string | null {
+  if (smallestEffect === null) return null
+  const { single, adjusted } = smallestEffect
+  return (
+    `Smallest difference this race could have shown (80 % power): ${formatDistance(single)} in one pair, ` +
+    `${formatDistance(adjusted)} with all pairs tested.`
+  )
+}
+
+/** Over all races, by the metric that ranks each. */
+function describeReached(result: Result): string[] {
+  const effects = standingsOf(result).flatMap(
+    ({ lead, races }) => races[lead]?.smallestEffect?.adjusted ?? [],
+  )
+  if (effects.length === 0) return []
+  const [low, high] = [formatDistance(Math.min(...effects)), formatDistance(Math.max(...effects))]
+  const range = low === high ? low : `${low.replace(' %', '')} to ${high}, depending on the race,`
+  return [`Differences smaller than ${range} would probably have been missed.`]
+}
+
+function describeSelfcheck(standing: Standing): string {
+  const { role, topology, lead } = standing
+  const race = standing.races[lead]
+  const pairs = race?.pairs.filter(({ p }) => p !== null) ?? []
+  const title = `${role} ${topology}`
+  if (pairs.length === 0) return `${title}: too little was measured to compare the names.`
+  const single = pairs.filter(({ p }) => (p ?? 1) < SIGNIFICANT).length
+  const adjusted = pairs.filter(({ pAdjusted }) => (pAdjusted ?? 1) < SIGNIFICANT).length
+  const farthest = Math.max(...pairs.map(({ ratio }) => Math.abs(Math.log(ratio.value))))
+  return (
+    `${title}: of ${plural(pairs.length, 'pair')} of names for one app, ${single} differed at 5 % alone (about ` +
+    `${Math.round(pairs.length * SIGNIFICANT)} expected) and ${adjusted} after Holm's correction (none expected); ` +
+    `the farthest by ${formatDistance(Math.exp(farthest))} in ${METRIC_NAMES[lead]}.`
+  )
+}
+
+function describeVoidCount({ analysis }: Result): string[] {
+  const failed =
+    analysis?.cells.filter(({ gates }) => gates.some(({ verdict }) => verdict === 'failed')) ?? []
+  const count = failed.length
+  if (count === 0) return []
+  return [`${plural(count, 'cell')} failed a gate and ${count === 1 ? 'has' : 'have'} no number that counts.`]
+}
+
+/** The cells that failed one gate, and what to do about it. */
+export interface VoidGroup {
+  gate: GateName
+  cells: { cell: string; finding: string }[]
+  /** Sentences. */
+  advice: string[]
+}
+
+/** Every failed gate of these cells; a cell that failed two is in both. */
+export function describeVoided(cells: readonly CellFigures[]): VoidGroup[] {
+  const failed = cells.flatMap(({ cell, gates }) =>
+    gates.flatMap((gate) => (gate.verdict === 'failed' ? [{ ...gate, cell }] : [])),
+  )
+  return [...Map.groupBy(failed, ({ gate }) => gate)].map(([gate, group]) => ({
+    gate,
+    cells: group.map(({ cell, finding }) => ({ cell, finding })),
+    advice: [...new Set(group.flatMap(({ advice }) => advice ?? []))],
+  }))
+}
+
+/** What was not tried: a sentence per reason. */
+export function describeSkipped({ cells }: Result): string[] {
+  const skipped = cells.filter((cell) => cell.skipped !== null && cell.twinOf === null)
+  return [...Map.groupBy(skipped, (cell) => cell.skipped ?? '')].map(
+    ([reason, group]) => `Not tried: ${listOf(group.map(({ id }) => id))} (${reason}).`,
+  )
+}
+
+/** What broke: a sentence per cell and reason. */
+export function describeFailures({ heats, failures }: Result): string[] {
+  const all = [
+    ...heats.flatMap(({ heat, failures }) => failures.map((one) => ({ ...one, when: `heat ${heat}` }))),
+    ...failures.map((one) => ({ ...one, when: `launch ${one.launch}` })),
+  ]
+  return [...Map.groupBy(all, ({ cell, reason }) => `${cell}: ${reason}`)].map(
+    ([what, group]) => `Failed in ${listOf(group.map(({ when }) => when))}: ${what}.`,
+  )
+}
+
+/** The framework of a cell, as the tables name it. */
+export function shortName(id: string, result: Result): string {
+  const spec: CellSpec | undefined = result.cells.find((cell) => cell.id === id)
+  return spec === undefined ? id : nameOf(spec)
+}

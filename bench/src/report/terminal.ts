@@ -1,0 +1,111 @@
+import { describeCaution } from '../cautions.ts'
+import type { Result } from '../results.ts'
+import { COLUMNS, capital, wrap } from '../text.ts'
+import { formatTime } from './format.ts'
+import { KIND_TITLES, LEGENDS } from './legend.ts'
+import { type Format, painter } from './paint.ts'
+import {
+  describeCores,
+  describeDriver,
+  describeMachine,
+  describeNginx,
+  describeReach,
+  describeSettings,
+  describeSource,
+} from './provenance.ts'
+import { type Section, sectionsOf } from './sections.ts'
+import { describeFailures, describeSkipped, summarise } from './summary.ts'
+import { layOut, type Row, type TableLines } from './table.ts'
+
+/** A result on a terminal. */
+
+export interface TerminalStyle {
+  /** No line is longer. At least 60. */
+  columns: number
+  /** Colour only repeats what the text says. */
+  color: boolean
+}
+
+const NARROWEST = 60
+const WIDEST = 200
+
+/** What a stream can show: 80 columns if it is no terminal; colour as NO_COLOR and FORCE_COLOR ask, else on terminals. */
+export function terminalStyle(stream: NodeJS.WriteStream, environment = process.env): TerminalStyle {
+  const columns = stream.isTTY ? stream.columns : COLUMNS
+  return { columns: Math.min(WIDEST, Math.max(NARROWEST, columns)), color: wantsColor(stream, environment) }
+}
+
+function wantsColor(stream: NodeJS.WriteStream, { NO_COLOR, FORCE_COLOR }: NodeJS.ProcessEnv): boolean {
+  // https://no-color.org: any value that is not empty; FORCE_COLOR=0 says the same.
+  if (NO_COLOR) return false
+  if (FORCE_COLOR !== undefined) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
+  return stream.isTTY === true && stream.hasColors()
+}
+
+/** Cautions first, then what the result says in sentences, its tables, and under which conditions it holds. Ends with a line feed. */
+export function formatTables(result: Result, style: TerminalStyle): string {
+  const paint = painter(style.color)
+  const say = (text: string, indent = '') => wrap(text, indent, style.columns)
+  const sections = sectionsOf(result)
+  const tables = layOut(
+    sections.map(({ table }) => table),
+    style.columns,
+  )
+  const cautions = result.cautions.map((caution) =>
+    paint('yellow', say(`! ${describeCaution(caution)}`, '  ')),
+  )
+  const blocks = [
+    paint('bold', say(headline(result))),
+    cautions.join('\n'),
+    summarise(result)
+      .map((sentence) => say(`- ${sentence}`, '  '))
+      .join('\n'),
+    ...sections.map((section, index) => formatSection(section, tables[index], style)),
+    [...describeSkipped(result), ...describeFailures(result)]
+      .map((sentence) => say(sentence, '  '))
+      .join('\n'),
+    paint(
+      'dim',
+      conditions(result)
+        .map((sentence) => say(sentence))
+        .join('\n'),
+    ),
+  ]
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+}
+
+function headline(result: Result): string {
+  const unfinished =
+    result.finishedAt === null ? ' INTERRUPTED: not everything that was planned was measured.' : ''
+  return `${KIND_TITLES[result.kind]} of ${formatTime(result.startedAt)}.${unfinished}`
+}
+
+function formatSection(
+  { title, notes }: Section,
+  table: TableLines | undefined,
+  style: TerminalStyle,
+): string {
+  const paint = painter(style.color)
+  const rows = table?.rows.map(({ tone, text }) => paint(COLORS[tone], text)) ?? []
+  return [
+    paint('bold', wrap(title, '  ', style.columns)),
+    '',
+    paint('dim', table?.head ?? ''),
+    ...rows,
+    ...notes.map((note) => wrap(note, '  ', style.columns)),
+  ].join('\n')
+}
+
+const COLORS: Readonly<Record<Row['tone'], Format | null>> = { best: 'bold', void: 'red', plain: null }
+
+/** How to read the figures, what they rest on and how far they reach. */
+function conditions(result: Result): string[] {
+  const reach = describeReach(result)
+  return [
+    LEGENDS[result.kind],
+    `${capital(describeSettings(result))}.${reach === null ? '' : ` ${reach}`}`,
+    `${capital(describeDriver(result))}; ${describeCores(result)}.`,
+    `${describeMachine(result)}; ${describeNginx(result)}.`,
+    `${capital(describeSource(result))}. Repeat it: ${result.command}`,
+  ]
+}

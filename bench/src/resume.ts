@@ -1,0 +1,70 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Caution } from './cautions.ts'
+import { describeMachine, readVersions } from './machine.ts'
+import { RESULTS } from './output.ts'
+import { type Result, ResultError, readResult } from './results.ts'
+
+export interface Unfinished {
+  result: Result
+  /** Where its files are, and go on to be. */
+  directory: string
+}
+
+/**
+ * The interrupted run to go on with.
+ * @param name its directory or result.json; '' for the newest in bench/results
+ * @throws {ResultError} if there is none, it is complete, or it comes from another machine or other code: half a run each would
+ * not be one
+ */
+export function findUnfinished(name: string): Unfinished {
+  const directory = name === '' ? newestUnfinished() : directoryOf(name)
+  const result = readResult(join(directory, 'result.json'))
+  if (result.finishedAt !== null)
+    throw new ResultError(`${directory} is complete: there is nothing to resume.`)
+  const difference = differenceTo(result)
+  if (difference !== undefined)
+    throw new ResultError(`${directory} cannot be resumed, because ${difference}: start a new run.`)
+  return { result, directory }
+}
+
+function directoryOf(name: string): string {
+  const path = resolve(name)
+  if (!existsSync(path)) throw new ResultError(`There is no ${path}: give --resume the directory of a run.`)
+  return statSync(path).isDirectory() ? path : dirname(path)
+}
+
+function newestUnfinished(): string {
+  const names = existsSync(RESULTS) ? readdirSync(RESULTS).toSorted().reverse() : []
+  const found = names.find((name) => isUnfinished(join(RESULTS, name, 'result.json')))
+  if (found === undefined)
+    throw new ResultError('No interrupted run is in bench/results: start one with pnpm bench.')
+  return join(RESULTS, found)
+}
+
+function isUnfinished(path: string): boolean {
+  try {
+    return readResult(path).finishedAt === null
+  } catch {
+    return false // not a result, or of another version
+  }
+}
+
+/** Why what is measured here and now would not fit; undefined if it does. */
+function differenceTo({ machine, versions }: Result): string | undefined {
+  const [here, now] = [describeMachine(), readVersions()]
+  if (here.cpu !== machine.cpu || here.cores !== machine.cores || here.kernel !== machine.kernel)
+    return `it was begun on another machine (${machine.cpu}, ${machine.cores} cores, ${machine.kernel})`
+  if (now.startgrid !== versions.startgrid)
+    return `the code was ${versions.startgrid} then and is ${now.startgrid} now`
+  if (now.lockfile !== versions.lockfile) return 'the lockfile has changed'
+  if (now.node !== versions.node) return `Node was ${versions.node} then and is ${now.node} now`
+  return undefined
+}
+
+/** How long nothing was measured, for the reader. */
+export function pauseOf(result: Result): Caution {
+  const last = result.heats.at(-1)
+  const until = last ? Date.parse(last.startedAt) + last.seconds * 1000 : Date.parse(result.startedAt)
+  return { kind: 'resumed', pauseSeconds: Math.round((Date.now() - until) / 1000) }
+}

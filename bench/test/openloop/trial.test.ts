@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { whyNotKept, whyUnsound, whyWrong } from '../../src/openloop/trial.ts'
+import { trialOf } from './trials.ts'
+
+describe('an open-loop trial', () => {
+  test('is sound as it stands', () => {
+    assert.equal(whyUnsound(trialOf()), null)
+  })
+
+  test('is void with one error of any kind, which it names', () => {
+    for (const kind of ['connect', 'reset', 'timeout', 'status', 'body', 'parse'])
+      assert.equal(whyUnsound(trialOf({ errors: { [kind]: 1 } })), `1 of 10001 requests failed (1 ${kind})`)
+    assert.match(
+      whyWrong(trialOf({ errors: { reset: 2, timeout: 1 } })) ?? '',
+      /^3 of .* \(2 reset, 1 timeout\)$/,
+    )
+  })
+
+  test('is not void by what took too long while others used the machine, but by what was wrong', () => {
+    assert.equal(whyWrong(trialOf({ errors: { timeout: 9, connect: 1 }, disturbed: true })), null)
+    assert.match(whyWrong(trialOf({ errors: { timeout: 9, body: 1 }, disturbed: true })) ?? '', /\(1 body\)$/)
+  })
+
+  test('is void without answers, and without compared ones', () => {
+    assert.equal(whyUnsound(trialOf({ requests: 0, checked: 0 })), 'no request was answered')
+    assert.equal(whyUnsound(trialOf({ checked: 0 })), 'no answer was compared')
+  })
+
+  test('is void where the generator could not offer the rate, or was late', () => {
+    assert.match(whyUnsound(trialOf({ generatorBound: true })) ?? '', /the generator could not offer/)
+    const lag = { p50: 0, p90: 0, p99: 1.2, p999: 2, max: 3 }
+    assert.match(whyUnsound(trialOf({ lag })) ?? '', /1\.20 ms late/)
+    assert.equal(whyNotKept(trialOf({ generatorBound: true, lag })), null)
+  })
+
+  test('is void where answers fell more than 1 % behind', () => {
+    assert.equal(whyUnsound(trialOf({ achieved: 990 })), null)
+    assert.equal(whyUnsound(trialOf({ achieved: 989 })), '989 of 1,000 requests per second were answered')
+    assert.equal(whyNotKept(trialOf({ offered: null, achieved: 1 })), null)
+  })
+
+  test('does not ask whether others used the machine: that is decided apart', () => {
+    assert.equal(whyUnsound(trialOf({ disturbed: true })), null)
+  })
+})

@@ -1,0 +1,119 @@
+import { build } from 'hdr-histogram-js'
+import { encodeIntoCompressedBase64 } from 'hdr-histogram-js/dist/encoding.js'
+import type { CellSpec, Result, ResultKind, Trial } from '../../src/results.ts'
+
+/** Cells, trials and results as tests of open-loop figures need them. */
+
+export function cellOf(app: string, more: Partial<CellSpec> = {}): CellSpec {
+  const [framework = '', role] = app.split('/')
+  return {
+    id: `${app} direct`,
+    app,
+    framework,
+    role: role === 'ssr' || role === 'status' ? role : 'hello',
+    topology: 'direct',
+    twinOf: null,
+    engine: null,
+    workload: 'GET /json',
+    connections: 64,
+    warmupMs: 1250,
+    serverBound: true,
+    skipped: null,
+    ...more,
+  }
+}
+
+export const CELL = cellOf('node/hello')
+
+/** A sound open-loop trial at 1,000 requests per second. */
+export function trialOf(more: Partial<Trial> = {}): Trial {
+  const percentiles = { p50: 1, p90: 2, p99: 10, p999: 20, max: 30 }
+  return {
+    cell: CELL.id,
+    launch: 1,
+    purpose: 'level',
+    level: '50 %',
+    at: 0,
+    seconds: 10,
+    offered: 1000,
+    achieved: 1000,
+    requests: 10_000,
+    checked: 100,
+    errors: {},
+    cpuSeconds: { app: 1, proxy: 0, generator: 1 },
+    disturbance: { serverWait: 0, generatorWait: 0, serverForeign: 0, generatorForeign: 0 },
+    disturbed: false,
+    latency: percentiles,
+    service: percentiles,
+    lag: { p50: 0, p90: 0.01, p99: 0.02, p999: 0.03, max: 0.04 },
+    histogram: null,
+    lagHistogram: null,
+    generatorBound: false,
+    series: null,
+    ...more,
+  }
+}
+
+/** Only what figures of open-loop trials read. */
+export function resultOf(
+  kind: ResultKind,
+  trials: readonly Trial[],
+  more: { cells?: CellSpec[]; p99Ms?: number; failures?: Result['failures']; launches?: number } = {},
+): Result {
+  return {
+    schema: 2,
+    kind,
+    mode: 'native',
+    startedAt: '2026-11-20T10:00:00.000Z',
+    finishedAt: null,
+    command: `pnpm bench ${kind}`,
+    seed: 7,
+    machine: {
+      cpu: 'Example 3000',
+      cores: 2,
+      memoryBytes: 8e9,
+      os: 'Debian',
+      kernel: 'Linux',
+      governor: null,
+    },
+    versions: { startgrid: 'abc', node: '26.10.0', bun: '1.4.5', lockfile: '0', packages: {} },
+    nginx: null,
+    driver: { name: 'startgrid', version: 'abc', ceiling: null },
+    settings: {
+      profile: 'default',
+      heats: more.launches ?? 3,
+      slices: 1,
+      sliceMs: 2000,
+      until: null,
+      maxTimeMs: null,
+      cores: null,
+      p99Ms: more.p99Ms ?? null,
+    },
+    cautions: [],
+    cells: more.cells ?? [CELL],
+    conformance: [],
+    heats: [],
+    trials: [...trials],
+    failures: more.failures ?? [],
+    analysis: null,
+    capacity: null,
+    latency: null,
+    overload: null,
+  }
+}
+
+/** Encoded as the generator does it: a histogram of these values in milliseconds. */
+export function histogramOf(milliseconds: Iterable<number>): string {
+  const histogram = build({
+    highestTrackableValue: 60e9,
+    numberOfSignificantValueDigits: 3,
+    bitBucketSize: 64,
+  })
+  for (const one of milliseconds) histogram.recordValue(Math.round(one * 1e6))
+  return encodeIntoCompressedBase64(histogram)
+}
+
+/** Evenly spread over (0, max], in milliseconds: the p-th percentile is p % of `max`. */
+export function uniform(count: number, max: number): number[] {
+  return Array.from({ length: count }, (_, index) => ((index + 1) / count) * max)
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Race } from '../../src/figures.ts'
+import {
+  describeControl,
+  describeFailures,
+  describeSkipped,
+  describeSmallestEffect,
+  describeTies,
+  describeVoided,
+  summarise,
+} from '../../src/report/summary.ts'
+import type { Result } from '../../src/results.ts'
+import { capacityResult, latencyResult, overloadResult } from '../fixtures/results.ts'
+import { cellOf, smallRace, withFigures, within, withRaces } from '../fixtures/small-race.ts'
+
+function rateRace(result: Result): Race {
+  const race = result.analysis?.races.find(({ metric }) => metric === 'rate')
+  assert.ok(race)
+  return race
+}
+
+function assertSays(result: Result, sentence: RegExp): void {
+  assert.match(summarise(result).join('\n'), sentence)
+}
+
+test('a race is summarised: winner, proxy, control, reach, voids', () => {
+  assert.deepEqual(summarise(smallRace()), [
+    'hello nginx: bun is first, at 1.25 (1.20–1.30) times the req/s of node.',
+    'Behind nginx, the app keeps 42 % of the direct req/s.',
+    'The same app under two names differed by at most 0.4 %, no more than chance explains.',
+    'Differences smaller than 7.9 % would probably have been missed.',
+    '1 cell failed a gate and has no number that counts.',
+  ])
+})
+
+test('CPU per request ranks in the sentence where it ranks in the table', () => {
+  const result = withFigures(smallRace(), () => ({ disturbed: 12 }))
+  assertSays(result, /bun is first, at 0\.80 \(0\.77–0\.83\) times the CPU per request of node/)
+})
+
+test('the baseline in front is compared with the second', () => {
+  const ranks = (race: Race) => [race.ranks[1], race.ranks[0], race.ranks[2]].flatMap((rank) => rank ?? [])
+  const order = withRaces(smallRace(), (race) => ({
+    ranks: ranks(race).map(({ cell }, index) => ({ cell, from: index + 1, to: index + 1 })),
+  }))
+  assertSays(order, /node is first, at 0\.80 \(0\.77–0\.83\) times the req\/s of bun/)
+})
+
+test('a tie for the first place is called a tie', () => {
+  const tied = withRaces(smallRace(), ({ ranks }) => ({
+    ranks: ranks.map((rank, index) => (index < 2 ? { ...rank, from: 1, to: 2 } : { ...rank, from: 3 })),
+  }))
+  assertSays(tied, /hello nginx: bun and node tie for the first place\./)
+  const all = withRaces(smallRace(), ({ ranks }) => ({
+    ranks: ranks.map((rank) => ({ ...rank, from: 1, to: 3 })),
+  }))
+  assertSays(all, /hello nginx: no difference was shown between the apps\./)
+})
+
+test('one launch ranks nothing, and its control says nothing', () => {
+  const unknown = { p: null, pAdjusted: null }
+  const once = withRaces(smallRace(), ({ pairs, control }) => ({
+    pairs: pairs.map((pair) => ({ ...pair, ...unknown })),
+    control: control && { ...control, p: null, ratio: { value: 1.058, low: null, high: null } },
+    smallestEffect: null,
+  }))
+  assertSays(once, /one launch of each app ranks nothing/)
+  assertSays(once, /A\/A control says nothing/)
+  assert.doesNotMatch(summarise(once).join(), /missed/)
+  assert.match(describeTies(rateRace(once), once) ?? '', /^One launch/)
+  assert.equal(describeControl(rateRace(once), once), 'A/A control: node#2 over node is 1.058 by req/s.')
+  assert.equal(describeSmallestEffect(rateRace(once)), null)
+})
+
+test('a suspect control is said in the summary and in its race', () => {
+  const suspect = withRaces(smallRace(), ({ metric, control }) => ({
+    control: control && { ...control, ratio: within(0.86), p: 0.0004, suspect: metric === 'rate' },
+  }))
+  assertSays(suspect, /The same app under two names differed in hello nginx by req\/s: rely on no small/)
+  assert.doesNotMatch(summarise(suspect).join(), /no more than chance/)
+  assert.match(
+    describeControl(rateRace(suspect), suspect) ?? '',
+    /node#2 over node is 0\.860 \(0\.826–0\.894\) by req\/s, p = 0\.0004: SUSPECT/,
+  )
+})
+
+test('a control within chance is not called equal', () => {
+  const told = (p: number) => {
+    const result = withRaces(smallRace(), ({ control }) => ({ control: control && { ...control, p } }))
+    return describeControl(rateRace(result), result) ?? ''
+  }
+  assert.match(told(0.8), /: no difference, as it should be\.$/)
+  assert.match(told(0.03), /: within chance\.$/)
+})
+
+test('a race without a control says so', () => {
+  const without = withRaces(smallRace(), () => ({ control: null }))
+  assertSays(without, /no A\/A control/)
+  assert.equal(describeControl(rateRace(without), without), null)
+})
+
+test('ties and reach of a race', () => {
+  const result = smallRace()
+  assert.equal(
+    describeTies(rateRace(result), result),
+    'Tie (no difference shown between them): node and fastify.',
+  )
+  assert.match(describeSmallestEffect(rateRace(result)) ?? '', /5\.6 % in one pair, 7\.9 % with all pairs/)
+})
+
+test('a selfcheck counts false differences', () => {
+  assert.deepEqual(summarise(smallRace({ kind: 'selfcheck' })).slice(0, 1), [
+    "hello nginx: of 3 pairs of names for one app, 2 differed at 5 % alone (about 0 expected) and 2 after Holm's " +
+      'correction (none expected); the farthest by 28 % in req/s.',
+  ])
+})
+
+test('voided cells are grouped by gate, with what to do once', () => {
+  const failed = withFigures(smallRace(), ({ cell }) =>
+    cell.startsWith('bun')
+      ? {
+          gates: [
+            { gate: 'errors', verdict: 'failed', finding: 'one', advice: 'Look at the log of the app.' },
+          ],
+        }
+      : {},
+  )
+  assert.deepEqual(describeVoided(failed.analysis?.cells ?? []), [
+    {
+      gate: 'errors',
+      cells: [
+        { cell: 'koa/hello nginx', finding: '3 of 1,200 requests failed' },
+        { cell: 'bun/hello nginx', finding: 'one' },
+      ],
+      advice: ['Look at the log of the app.'],
+    },
+  ])
+})
+
+test('what was not tried, and what broke, is said with its reason', () => {
+  const skipped = cellOf('njs', { skipped: 'there is no njs' })
+  assert.deepEqual(describeSkipped(smallRace({ cells: [skipped, cellOf('bun')] })), [
+    'Not tried: njs/hello nginx (there is no njs).',
+  ])
+  const failure = { cell: 'koa/hello nginx', reason: 'it exited with code 1' }
+  const heat = {
+    role: 'hello',
+    startedAt: '',
+    seconds: 1,
+    launches: [],
+    slices: [],
+    failures: [failure],
+  } as const
+  const heats = [1, 3].map((number) => ({
+    ...heat,
+    heat: number,
+    launches: [],
+    slices: [],
+    failures: [failure],
+  }))
+  assert.deepEqual(describeFailures(smallRace({ heats, failures: [{ ...failure, launch: 2 }] })), [
+    'Failed in heat 1, heat 3 and launch 2: koa/hello nginx: it exited with code 1.',
+  ])
+})
+
+test('open-loop results say who does best, and of void cells nothing', () => {
+  assertSays(capacityResult(), /^hello nginx: bun goes farthest: [\d,]+ req\/s with p99 within 10 ms\.$/m)
+  assertSays(
+    latencyResult(),
+    /^hello direct: at [\d,]+ req\/s for all, p99 is from [\d.]+ ms \(bun\) to [\d.]+ ms \(express\)\.$/m,
+  )
+  assertSays(
+    overloadResult(),
+    /^status direct: under twice their capacity, apps still deliver 54 to 96 % of it\.$/m,
+  )
+  const [first] = capacityResult().capacity ?? []
+  const capacity = first === undefined ? [] : [{ ...first, voidedBecause: 'its answers were wrong' }]
+  assert.deepEqual(summarise({ ...capacityResult(), capacity }), [])
+})

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
+import { formatTables, terminalStyle } from '../../src/report/terminal.ts'
+import type { Result } from '../../src/results.ts'
+import { emptyResults } from '../fixtures/empty-results.ts'
+import { fullResult } from '../fixtures/full-result.ts'
+import {
+  capacityResult,
+  contendedResult,
+  interruptedResult,
+  latencyResult,
+  overloadResult,
+  rateResult,
+  selfcheckResult,
+  suspectResult,
+} from '../fixtures/results.ts'
+import { smallRace, withFigures, within } from '../fixtures/small-race.ts'
+
+const EVERY = {
+  rateResult,
+  suspectResult,
+  contendedResult,
+  interruptedResult,
+  selfcheckResult,
+  capacityResult,
+  latencyResult,
+  overloadResult,
+}
+
+function tablesOf(result: Result, columns = 80): string {
+  return formatTables(result, { columns, color: false })
+}
+
+test('the whole text at 80 columns', () => {
+  assert.equal(
+    tablesOf(smallRace()),
+    `Race of 2026-11-20 10:00 UTC.
+
+- hello nginx: bun is first, at 1.25 (1.20–1.30) times the req/s of node.
+- Behind nginx, the app keeps 42 % of the direct req/s.
+- The same app under two names differed by at most 0.4 %, no more than chance
+  explains.
+- Differences smaller than 7.9 % would probably have been missed.
+- 1 cell failed a gate and has no number that counts.
+
+hello nginx: GET /json, 64 connections, ranked by req/s
+
+rank  framework   req/s        95 %  × node       95 %  CPU µs  peak MB
+   1  bun        30,000  28.8–31.2k    1.25  1.20–1.30    33.3    97+19
+ 2–3  node       24,000  23.0–25.0k       1               41.7    97+19
+ 2–3  fastify    23,500  22.6–24.4k    0.98  0.94–1.02    42.6    97+19
+void  koa
+Void by the gate errors: koa (3 of 1,200 requests failed). Look at the log of
+  the app.
+Tie (no difference shown between them): node and fastify.
+A/A control: node#2 over node is 1.004 (0.964–1.044) by req/s: no difference, as
+  it should be.
+Smallest difference this race could have shown (80 % power): 5.6 % in one pair,
+  7.9 % with all pairs tested.
+
+What NGINX in front costs: the same launch behind NGINX over direct
+
+app         via    req/s ×       95 %  CPU ×       95 %
+hello node  nginx     0.42  0.40–0.44   2.38  2.28–2.48
+
+95 %: confidence interval over launches. CPU µs: of server and proxy, per
+request. rank: as a range where others could not be told apart. ×: ratio to the
+named app, within heats.
+Default profile: 4 heats per role of 3 slices of 200 ms per cell; 0 heats
+measured. A default run shows differences of about 10 % on a quiet machine. It
+cannot show smaller ones, and it says nothing about latency under a fixed rate:
+that is \`pnpm bench latency\`.
+Driver startgrid 1.0.0, ceiling 150,000 req/s (NGINX's return 200); app and
+proxy on core 0, generator on core 1.
+Example 3000, 2 cores, 8 GiB, Debian GNU/Linux 13 (trixie), Linux 6.12.0 x86_64,
+governor performance; NGINX 1.30.3 (path), njs 1.0.2 on engine qjs.
+Startgrid abc1234, lockfile 0123456789abcdef, seed 7. Repeat it: pnpm bench
+--seed 7
+`,
+  )
+})
+
+describe('no line is longer than the terminal', () => {
+  for (const [name, make] of Object.entries(EVERY))
+    test(name, () => {
+      const result = make()
+      for (const columns of [60, 80, 120, 200])
+        for (const line of tablesOf(result, columns).split('\n'))
+          assert.ok(line.length <= columns, `${line.length} > ${columns}: ${line}`)
+    })
+})
+
+test('nothing unknown shows as null, NaN or undefined', () => {
+  const results = [...Object.values(EVERY).map((make) => make()), fullResult(), ...emptyResults()]
+  for (const result of results)
+    for (const columns of [80, 200])
+      assert.doesNotMatch(tablesOf(result, columns), /null|undefined|NaN|Infinity/)
+})
+
+/** The headings of the first table. */
+function headings(result: Result, columns: number): string {
+  return tablesOf(result, columns).match(/^.*framework {2}.*$/m)?.[0] ?? ''
+}
+
+test('a wide terminal shows both metrics with ranks, parts of the cost, and how many slices count', () => {
+  const narrow = headings(rateResult(), 80)
+  const wide = headings(rateResult(), 200)
+  for (const heading of ['rank', 'req/s', 'CPU µs', 'peak MB']) assert.ok(narrow.includes(heading), heading)
+  for (const heading of ['CPU rank', 'app+proxy µs', 'generator µs', 'core', 'launches', 'slices', 'gates']) {
+    assert.ok(!narrow.includes(heading), heading)
+    assert.ok(wide.includes(heading), heading)
+  }
+  assert.equal(wide.match(/95 %/g)?.length, 4)
+})
+
+test('every cell that was tried has its row', () => {
+  const result = rateResult()
+  const tried = result.cells.filter(({ skipped, twinOf }) => skipped === null && twinOf === null)
+  const rows = tablesOf(result)
+    .split('\n')
+    .filter((line) => /^( {0,3}\d|[ \d]\d–\d|void) /.test(line))
+  assert.equal(rows.length, tried.length)
+  assert.match(tablesOf(result).replace(/\s+/g, ' '), /Not tried: njs\/ssr nginx \(NGINX in front of njs/)
+})
+
+test('where others disturbed a lot, CPU per request comes first and ranks', () => {
+  const text = tablesOf(contendedResult(), 120)
+  assert.match(text, /hello direct: .* ranked by CPU per request: others disturbed \d\d % of the slices/)
+  assert.match(text, /^rank {2}framework {2}CPU µs .* req\/s rank/m)
+})
+
+test('--keep-voided shows the number, marked', () => {
+  const kept = withFigures(smallRace(), ({ voided }) =>
+    voided ? { rate: within(19_000), cpu: within(5e-5) } : {},
+  )
+  assert.match(tablesOf(kept), /^void {2}koa +19,000 .* 50\.0/m)
+})
+
+test('an interrupted run says so first, and leaves out what it has not begun', () => {
+  const text = tablesOf(interruptedResult())
+  assert.match(text, /^Race .*INTERRUPTED: not everything that was planned was\nmeasured\./)
+  const roles = new Set(interruptedResult().heats.map(({ role }) => role))
+  for (const role of ['hello', 'ssr', 'status'] as const)
+    assert.equal(new RegExp(`^${role} direct: `, 'm').test(text), roles.has(role), role)
+})
+
+test('open-loop tables: what is withheld is a dash with its reason, void cells are named', () => {
+  const text = tablesOf(latencyResult())
+  assert.match(text, /^node +25 % +[\d,]+ .* —$/m)
+  assert.match(text, /^Withheld \(—\), the generator was late: p99\.9 of bun at 75 %\.$/m)
+  assert.match(text, /^koa is void: 4 errors: 4 timeout\.$/m)
+  assert.match(tablesOf(capacityResult()), /^bun +[\d,]+ +[\d.]+–[\d.]+k +3\/3 +[\d,]+ +\d\d %$/m)
+  assert.match(tablesOf(capacityResult()), /^express +void +0\/3/m)
+  assert.match(tablesOf(overloadResult()), /^node +[\d,]+ .*96 % +[\d,]+ +\d\.\d/m)
+})
+
+test('colour repeats what the text says, and changes nothing else', () => {
+  const colored = formatTables(smallRace(), { columns: 80, color: true })
+  assert.notEqual(colored, tablesOf(smallRace()))
+  assert.equal(stripVTControlCharacters(colored), tablesOf(smallRace()))
+  const lineOf = (word: string) => colored.split('\n').find((line) => line.includes(word)) ?? ''
+  assert.ok(lineOf('void  koa').startsWith('\u001b[31m'), 'void is red')
+  assert.ok(lineOf('30,000').startsWith('\u001b[1m'), 'the best is bold')
+})
+
+describe('terminalStyle', () => {
+  const stream = (more: Partial<NodeJS.WriteStream>) =>
+    ({ isTTY: true, columns: 132, hasColors: () => true, ...more }) as NodeJS.WriteStream
+
+  test('a terminal has its own width, within reason; a file has 80 columns', () => {
+    const widthOf = (more: Partial<NodeJS.WriteStream>) => terminalStyle(stream(more), {}).columns
+    assert.deepEqual(
+      [132, 20, 400].map((columns) => widthOf({ columns })),
+      [132, 60, 200],
+    )
+    assert.equal(widthOf({ isTTY: false }), 80)
+  })
+
+  test('NO_COLOR and FORCE_COLOR decide, else the terminal', () => {
+    const colorOf = (environment: NodeJS.ProcessEnv, more: Partial<NodeJS.WriteStream> = {}) =>
+      terminalStyle(stream(more), environment).color
+    assert.equal(colorOf({}), true)
+    assert.equal(colorOf({}, { isTTY: false }), false)
+    assert.equal(colorOf({}, { hasColors: () => false }), false)
+    assert.equal(colorOf({ NO_COLOR: '1' }), false)
+    assert.equal(colorOf({ NO_COLOR: '' }), true)
+    assert.equal(colorOf({ NO_COLOR: '1', FORCE_COLOR: '1' }), false)
+    assert.equal(colorOf({ FORCE_COLOR: '1' }, { isTTY: false }), true)
+    assert.equal(colorOf({ FORCE_COLOR: '0' }), false)
+  })
+})
