@@ -72,9 +72,12 @@ function sumOf(overloads: readonly Trial[]): Record<string, number> {
   return sums
 }
 
-/** The median over launches; a launch that did not recover took longer than any other. */
+/** The median over launches; a launch that did not recover took longer than any other. Null if that is the median, or nothing is known. */
 function typicalRecovery(episodes: readonly Episode[], overloadMs: number): number | null {
-  const each = episodes.map((episode) => recoveredAfter(episode, overloadMs) ?? Number.POSITIVE_INFINITY)
+  const undisturbed = episodes.filter(
+    ({ before, recovery }) => ![before, ...recovery].some(({ disturbed }) => disturbed),
+  )
+  const each = undisturbed.map((episode) => recoveredAfter(episode, overloadMs) ?? Number.POSITIVE_INFINITY)
   const middle = each.toSorted((a, b) => a - b)[Math.floor(each.length / 2)] ?? Number.POSITIVE_INFINITY
   return Number.isFinite(middle) ? middle : null
 }

@@ -39,7 +39,7 @@ export function overloadMethod({ settings }: Result, effort: OverloadEffort): Me
         const load = { durationMs: effort.recoveryMs, seriesMs: windowMs(capacity * HALF) }
         recovery.push(await session.take({ ...calm, ...load, purpose: 'recovery' }))
       }
-      return !overload.disturbed
+      return ![before, overload, ...recovery].some(({ disturbed }) => disturbed)
     },
   }
 }

@@ -73,6 +73,15 @@ describe('an overload', () => {
     assert.equal(twice.recoverySeconds, null)
   })
 
+  test('does not time a recovery that others disturbed', () => {
+    const slow = episode(2, {}, [90, 90, 90, 90, 9, 9]).map((trial) =>
+      trial.purpose === 'recovery' ? { ...trial, disturbed: true } : trial,
+    )
+    const found = figures([...episode(1), ...slow, ...slow.map((trial) => ({ ...trial, launch: 3 }))])
+    assert.ok(Math.abs((found.recoverySeconds ?? 0) - 2.2) < 1e-9, `${found.recoverySeconds}`)
+    assert.equal(found.launches, 3)
+  })
+
   test('has no p99 without 100 samples beyond it', () => {
     const histogram = histogramOf(uniform(4000, 2000))
     assert.equal(figures(episode(1, { histogram })).p99Ms, null)

@@ -8,9 +8,9 @@ import type { Did } from './faults/fault-process.ts'
 import { startFault } from './faults/fault-server.ts'
 import { autocorrelation, distanceFromExponential, gaps, mean, variation } from './faults/statistics.ts'
 
-const SECONDS = 2.5
+const SECONDS = 2
 /** How long server and generator may be kept from running during one load. */
-const CALM_MS = 250
+const CALM_MS = 200
 
 let generator: LoadGenerator
 before(async () => {

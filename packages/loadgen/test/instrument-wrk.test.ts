@@ -18,9 +18,9 @@ const SERVER_CPU = 0
 const GENERATOR_CPU = 1
 const CONNECTIONS = 32
 const TURN_MS = 1_000
-const PAIRS = 7
+const PAIRS = 5
 /** Of these pairs, those in which the server ran most are compared. */
-const CALMEST = 5
+const CALMEST = 3
 
 /** What the main thread of a process did, in parts of a turn's time. */
 interface Share {
