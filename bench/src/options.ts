@@ -71,12 +71,12 @@ pnpm bench COMMAND     each has its own --help
   --heats N           starts of every app, 1 to 100 (default 4)
   --slices N          measured per cell and heat, 1 to 50 (default 3)
   --slice T           length of a slice: 200ms, 1s (default 200ms)
-  --warmup T          discarded after a start (default 1.25s, Bun 0.5s,
-                      njs 0.25s)
+  --warmup T          discarded after a start (default 250ms to 1.5s, by
+                      framework and role)
   --until P           adds heats, from 6 on, until 95 % intervals are within
                       plus or minus P: 3%
   --max-time T        drops the last heats when time runs out: 90s, 10m
-  --connections N     kept open, 1 to 10000 (default 64; ssr 16)
+  --connections N     kept open, 1 to 10000 (default 64; ssr 8)
   --driver NAME       startgrid, wrk or autocannon (default startgrid)
   --seed N            repeats an order
   --resume [RESULT]   goes on with an interrupted run (default: the newest)

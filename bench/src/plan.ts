@@ -56,7 +56,7 @@ function cellsOf({ name, app, twinOf }: Entry, options: Options): CellSpec[] {
     workload: `GET ${WORKLOADS[app.role].path}`,
     connections: connections ?? CONNECTIONS[app.role],
     warmupMs: isFirstOfLaunch(topology, topologies)
-      ? (warmupMs ?? PROFILES[profile].warmupMs(app.framework))
+      ? (warmupMs ?? PROFILES[profile].warmupMs(app))
       : PROXIED_WARMUP_MS,
     serverBound: true,
     skipped: null,

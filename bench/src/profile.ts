@@ -12,7 +12,7 @@ export interface Profile {
   slices: number
   sliceMs: number
   /** Milliseconds of load after a launch that are discarded. */
-  warmupMs(framework: string): number
+  warmupMs(app: Warmed): number
   /** When the last heats are dropped. */
   maxTimeMs: number
   /** What a reader may expect of it. */
@@ -25,7 +25,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     heats: 2,
     slices: 2,
     sliceMs: 150,
-    warmupMs: (framework) => Math.min(1000, ownWarmup(framework)),
+    warmupMs: (app) => Math.min(1250, ownWarmup(app)),
     maxTimeMs: 60_000,
     shows:
       'A quick run shows that everything works and differences of about a factor of 1.3. It cannot rank what is closer, ' +
@@ -56,15 +56,32 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
 }
 
 /**
- * Milliseconds of load after a launch that are discarded, by framework: from the pooled slice profiles of thorough runs
- * (shared/FACTS.md: a Node launch costs 2.6 to 3.8 times its final CPU per request at first and is warm after 1.0 to 1.25 s, Bun at
- * once; njs compiles nothing).
+ * Milliseconds of load after a launch that are discarded, by app: from the pooled profiles of 250 ms slices of a default run (4 launches
+ * each, two cores of an EPYC, November 2026). hello and status cost 2.2 to 3.4 times the final CPU per request in their first slice;
+ * bare node, Fastify and Hono are within 5 % of it in the fourth, Express and Koa (1.2 to 1.6 in the fourth) in the fifth. A page takes
+ * longer: 1.1 to 1.15 in the fifth. Bun's is 7.3, 1.5, 1.4, then warm. njs compiles nothing.
  */
-const WARMUP_MS: Readonly<Record<string, number>> = { bun: 500, njs: 250 }
-const NODE_WARMUP_MS = 1250
+const WARMUP_MS: Readonly<Record<string, Readonly<Record<Role, number>>>> = {
+  node: { hello: 1000, ssr: 1500, status: 1000 },
+  fastify: { hello: 1000, ssr: 1500, status: 1000 },
+  express: { hello: 1250, ssr: 1500, status: 1250 },
+  koa: { hello: 1250, ssr: 1500, status: 1250 },
+  hono: { hello: 1000, ssr: 1500, status: 1000 },
+  bun: { hello: 250, ssr: 1250, status: 250 },
+  njs: { hello: 250, ssr: 250, status: 250 },
+}
 
-function ownWarmup(framework: string): number {
-  return WARMUP_MS[framework] ?? NODE_WARMUP_MS
+/** For a framework that is not in the table yet. */
+const LONGEST_WARMUP_MS = 1500
+
+function ownWarmup({ framework, role }: Warmed): number {
+  return WARMUP_MS[framework]?.[role] ?? LONGEST_WARMUP_MS
+}
+
+/** What decides how long an app takes to become warm. */
+interface Warmed {
+  framework: string
+  role: Role
 }
 
 /** Behind NGINX the app is warm already: what is new is NGINX, which has nothing to compile. */
@@ -72,6 +89,6 @@ export const PROXIED_WARMUP_MS = 250
 
 /**
  * Connections by role. A slice lasts at least 8 × connections / rate: an interpreted page at 56 answers per second would take
- * 9 s with 64, and 16 keep one core as busy.
+ * 9 s with 64, and 8 keep one core as busy.
  */
-export const CONNECTIONS: Readonly<Record<Role, number>> = { hello: 64, ssr: 16, status: 64 }
+export const CONNECTIONS: Readonly<Record<Role, number>> = { hello: 64, ssr: 8, status: 64 }

@@ -33,12 +33,12 @@ describe('cells', () => {
       ({ app, topology, warmupMs }) => [app, topology, warmupMs],
     )
     assert.deepEqual(lengths.slice(0, 6), [
-      ['node/hello', 'nginx', 1250],
+      ['node/hello', 'nginx', 1000],
       ['node/hello', 'direct', 250],
-      ['node/hello', 'nginx-socket', 1250],
-      ['bun/hello', 'nginx', 500],
+      ['node/hello', 'nginx-socket', 1000],
+      ['bun/hello', 'nginx', 250],
       ['bun/hello', 'direct', 250],
-      ['bun/hello', 'nginx-socket', 500],
+      ['bun/hello', 'nginx-socket', 250],
     ])
   })
 
@@ -46,13 +46,13 @@ describe('cells', () => {
     const warmup = (...args: string[]) =>
       plan('--only', 'node/hello,bun/hello', ...args).map((cell) => cell.warmupMs)
     assert.deepEqual(warmup('--warmup', '2s'), [2000, 250, 2000, 250, 2000, 250])
-    assert.deepEqual(warmup('--quick'), [1000, 250, 500, 250, 1000, 250])
+    assert.deepEqual(warmup('--quick'), [1000, 250, 250, 250, 1000, 250])
     assert.deepEqual(warmup('--thorough'), [3000, 250, 3000, 250, 3000, 250])
   })
 
   test('connections by role, or as given', () => {
     const connections = (...args: string[]) => [...new Set(plan(...args).map((cell) => cell.connections))]
-    assert.deepEqual(connections(), [64, 16])
+    assert.deepEqual(connections(), [64, 8])
     assert.deepEqual(connections('--connections', '8'), [8])
   })
 

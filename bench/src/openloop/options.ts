@@ -122,7 +122,7 @@ export function helpOf(kind: OpenLoopKind): string {
   --quick             three frameworks, hello, under a minute
   --thorough          longer loads on more launches
   --launches N        starts of every app, 1 to 100 (default ${launches})
-  --connections N     open at most, 1 to 10000 (default 64; ssr 16)
+  --connections N     open at most, 1 to 10000 (default 64; ssr 8)
   --seed N            repeats an order
   --dry-run           prints the plan and the time it takes
   --json FILE         writes the result there too, - for standard output

@@ -56,9 +56,8 @@ export class ClosedLoop implements Dispatcher {
   }
 
   #send(connection: Connection, now: number): void {
-    const { start, from } = this.#schedule
-    const due = start + this.#pacer.due(this.#sent++, now - start)
-    if (due >= from) this.#left--
+    const due = this.#pacer.due(this.#sent++, now)
+    if (due >= this.#schedule.from) this.#left--
     this.#line.send(connection, due, now)
   }
 }

@@ -76,7 +76,7 @@ export class Checker {
     path: number,
   ): ErrorKind | undefined {
     if (status !== this.status) return 'status'
-    const expected = this.#bodies[path]
+    const expected = this.#bodies.length > 0 ? this.#bodies[path] : undefined
     if (expected === undefined) return undefined
     if (expected.length >= 0 && bodyLength !== expected.length) return 'body'
     return body === undefined || expected.hasContent(body) ? undefined : 'body'

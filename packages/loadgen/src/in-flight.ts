@@ -35,7 +35,8 @@ export class InFlight {
   /** There must be room for it. */
   push(intended: number, sent: number, path: number, sampled: boolean): void {
     const fields = this.#fields
-    const at = (this.#first + FIELDS * this.count++) % fields.length
+    let at = this.#first + FIELDS * this.count++
+    if (at >= fields.length) at -= fields.length
     fields[at] = intended
     fields[at + 1] = sent
     fields[at + 2] = path
@@ -44,7 +45,8 @@ export class InFlight {
 
   /** Forgets the oldest. */
   shift(): void {
-    this.#first = (this.#first + FIELDS) % this.#fields.length
+    this.#first += FIELDS
+    if (this.#first === this.#fields.length) this.#first = 0
     this.count--
   }
 

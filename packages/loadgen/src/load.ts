@@ -171,8 +171,11 @@ export class Load implements ConnectionOwner, Line {
     const { rate, arrivals = 'poisson', seed = 1 } = this.#options
     const all = { pool: this.#pool, line: this, schedule: this.#schedule }
     if (rate === undefined) return new ClosedLoop({ ...all, pacer: closedLoop() })
+    const { start } = this.#schedule
     const pacer: Pacer =
-      arrivals === 'constant' ? constantRate(rate, this.#part?.firstMs) : poisson(rate, seeded(seed))
+      arrivals === 'constant'
+        ? constantRate(rate, start + (this.#part?.firstMs ?? 0))
+        : poisson(rate, seeded(seed), start)
     return new OpenLoop({ ...all, pacer }, rate)
   }
 

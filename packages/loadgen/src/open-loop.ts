@@ -84,9 +84,9 @@ export class OpenLoop implements Dispatcher {
   }
 
   #next(): number {
-    const { start, from, until } = this.#schedule
+    const { from, until } = this.#schedule
     if (this.#left === 0) return Number.POSITIVE_INFINITY
-    const due = start + this.#pacer.due(this.#drawn++, 0)
+    const due = this.#pacer.due(this.#drawn++, 0)
     if (due >= until) return Number.POSITIVE_INFINITY
     if (due >= from && --this.#left === 0) this.#schedule.until = due + this.#meanGap
     return due

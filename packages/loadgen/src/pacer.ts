@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** A load model: when each request is due. Times are milliseconds since the load began. */
+/** A load model: when each request is due. Times are milliseconds of one clock. */
 export interface Pacer {
   /**
    * When the n-th request is due. To be asked in order: 0, 1, 2, …
@@ -14,19 +14,19 @@ export function closedLoop(): Pacer {
   return { due: (_n, free) => free }
 }
 
-/** An open loop at fixed distances. @param rate requests per second; @param first milliseconds until the first one */
-export function constantRate(rate: number, first = 0): Pacer {
-  return { due: (n) => first + (n * 1000) / rate }
+/** An open loop at fixed distances. @param rate requests per second; @param start when the first one is due */
+export function constantRate(rate: number, start = 0): Pacer {
+  return { due: (n) => start + (n * 1000) / rate }
 }
 
 /**
  * An open loop of many independent users: a Poisson process, whose gaps are exponentially distributed and do not depend on each
  * other. Gaps are drawn by inversion, −ln(1 − u) / rate (Devroye 1986, Non-Uniform Random Variate Generation, II.2).
- * @param rate requests per second, on average
+ * @param rate requests per second, on average; @param start when the process begins: the first one is due a gap later
  */
-export function poisson(rate: number, random: Random): Pacer {
+export function poisson(rate: number, random: Random, start = 0): Pacer {
   const meanGap = 1000 / rate
-  let at = 0
+  let at = start
   return {
     due() {
       at -= Math.log(1 - random()) * meanGap

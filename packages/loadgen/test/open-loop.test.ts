@@ -80,7 +80,7 @@ test('requests go to the connection that has been idle longest: all are used ali
 })
 
 test('nobody answers: timeout, counted from when a request was due, sent or not', async () => {
-  const settings = { rate: 100, arrivals: 'constant', connections: 2, timeoutMs: 60 } as const
+  const settings = { rate: 100, arrivals: 'constant', connections: 2, timeoutMs: 400 } as const
   const { server, result } = await against(() => {}, settings)
   assert.equal(result.requests, 0)
   // A connection that is given up is replaced, and its successor sends what is waiting.
