@@ -20,6 +20,10 @@ export interface Unfinished {
 export function findUnfinished(name: string): Unfinished {
   const directory = name === '' ? newestUnfinished() : directoryOf(name)
   const result = readResult(join(directory, 'result.json'))
+  if (!isRace(result))
+    throw new ResultError(
+      `${directory} is a run of pnpm bench ${result.kind}, which cannot be resumed: start it again.`,
+    )
   if (result.finishedAt !== null)
     throw new ResultError(`${directory} is complete: there is nothing to resume.`)
   const difference = differenceTo(result)
@@ -44,10 +48,15 @@ function newestUnfinished(): string {
 
 function isUnfinished(path: string): boolean {
   try {
-    return readResult(path).finishedAt === null
+    const result = readResult(path)
+    return result.finishedAt === null && isRace(result)
   } catch {
     return false // not a result, or of another version
   }
+}
+
+function isRace({ kind }: Result): boolean {
+  return kind === 'rate' || kind === 'selfcheck'
 }
 
 /** Why what is measured here and now would not fit; undefined if it does. */

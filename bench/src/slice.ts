@@ -93,8 +93,11 @@ function asFailure(error: unknown): CellFailure {
   throw error
 }
 
-/** Which server is no longer there says more than a thousand failed requests. */
-function failIfEnded({ lineup }: Track, cell: CellSpec): void {
+/**
+ * Which server is no longer there says more than a thousand failed requests.
+ * @throws {CellFailure} if one has ended
+ */
+export function failIfEnded({ lineup }: Pick<Track, 'lineup'>, cell: CellSpec): void {
   const { exitCode = null, signalCode = null } = lineup.launched(appOf(cell), cell.topology)?.child ?? {}
   if (exitCode !== null) throw new CellFailure(`the app ended with exit code ${exitCode}`)
   if (signalCode !== null) throw new CellFailure(`the app was ended by ${signalCode}`)

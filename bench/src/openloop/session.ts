@@ -8,7 +8,7 @@ import type { StartgridDriver } from '../drivers/startgrid.ts'
 import { isDisturbed } from '../gates/ours.ts'
 import { appOf, WARMUP_SLICE_MS } from '../plan.ts'
 import type { CellSpec, Settings, Trial } from '../results.ts'
-import { CellFailure } from '../slice.ts'
+import { CellFailure, failIfEnded } from '../slice.ts'
 import type { Random } from '../stats/random.ts'
 import { oneLine } from '../text.ts'
 import { serverPids } from '../usage.ts'
@@ -162,7 +162,7 @@ export class Session {
     await nextTurn()
     signal.throwIfAborted()
     if (load instanceof CellFailure) throw load
-    this.#failIfEnded()
+    failIfEnded({ lineup: this.#lineup }, cell)
     return load
   }
 
@@ -171,16 +171,5 @@ export class Session {
     const launched = this.#lineup.launched(appOf(cell), cell.topology)
     const proxy = cell.topology === 'direct' ? [] : this.#lineup.proxyPids()
     return { app: launched && serverPids(launched), proxy }
-  }
-
-  /** Which server is no longer there says more than a thousand failed requests. */
-  #failIfEnded(): void {
-    const { cell } = this.#options
-    const { exitCode = null, signalCode = null } =
-      this.#lineup.launched(appOf(cell), cell.topology)?.child ?? {}
-    if (exitCode !== null) throw new CellFailure(`the app ended with exit code ${exitCode}`)
-    if (signalCode !== null) throw new CellFailure(`the app was ended by ${signalCode}`)
-    if (cell.topology !== 'direct' && this.#lineup.proxyPids().length === 0)
-      throw new CellFailure('NGINX ended')
   }
 }

@@ -1,3 +1,4 @@
+import { sharedNow } from './clock.ts'
 import { ClosedLoop } from './closed-loop.ts'
 import type { Connection, ConnectionOwner } from './connection.ts'
 import type { Dispatcher, Line, Schedule } from './dispatcher.ts'
@@ -26,7 +27,7 @@ export interface LoadPart {
   /** Milliseconds by which a constant rate begins later. */
   firstMs: number
   /** Called when all connections are open; the load begins when it resolves. */
-  gate: () => Promise<void>
+  gate: () => Promise<number>
 }
 
 /** One thread's load, from its first connection to its last answer. */
@@ -149,14 +150,14 @@ export class Load implements ConnectionOwner, Line {
   }
 
   #opened(): void {
-    if (this.#part === undefined) this.#start()
-    else void this.#part.gate().then(() => this.#start())
+    if (this.#part === undefined) this.#start(performance.now())
+    // Threads start at one time, whenever the message reaches each: constant arrivals must take turns.
+    else void this.#part.gate().then((at) => this.#start(performance.now() - (sharedNow() - at)))
   }
 
-  #start(): void {
+  #start(start: number): void {
     if (this.#isOver) return
     const { durationMs = Number.POSITIVE_INFINITY, onProgress } = this.#options
-    const start = performance.now()
     Object.assign(this.#schedule, {
       start,
       from: start + this.#warmupMs,

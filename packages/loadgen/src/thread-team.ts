@@ -1,3 +1,4 @@
+import { sharedNow } from './clock.ts'
 import type { Measurement } from './measurement.ts'
 import type { LoadOptions } from './options.ts'
 import { sumProgress } from './progress.ts'
@@ -42,7 +43,8 @@ export class ThreadTeam {
 async function runTogether(threads: readonly WorkerThread[]): Promise<Measurement[]> {
   try {
     await Promise.all(threads.map(({ opened }) => opened))
-    for (const thread of threads) thread.start()
+    const at = sharedNow()
+    for (const thread of threads) thread.start(at)
     return await Promise.all(threads.map(({ measured }) => measured))
   } catch (error) {
     // Without one of them it is another load: the others end, and can then take the next.

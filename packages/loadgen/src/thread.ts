@@ -8,11 +8,11 @@ import type { Target } from './target.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 
 let aborting = new AbortController()
-let starting = Promise.withResolvers<void>()
+let starting = Promise.withResolvers<number>()
 
 async function run({ plan, firstMs }: Share, target: Target): Promise<void> {
   aborting = new AbortController()
-  starting = Promise.withResolvers<void>()
+  starting = Promise.withResolvers<number>()
   const gate = () => {
     tell({ opened: true })
     return starting.promise
@@ -32,6 +32,6 @@ function tell(message: FromThread): void {
 
 parentPort?.on('message', (message: ToThread) => {
   if ('open' in message) void run(message.open, message.target)
-  else if ('start' in message) starting.resolve()
+  else if ('start' in message) starting.resolve(message.start)
   else aborting.abort()
 })

@@ -41,8 +41,9 @@ export class WorkerThread {
     return this.#opened.promise
   }
 
-  start(): void {
-    this.#tell({ start: true })
+  /** @param at milliseconds of `sharedNow` */
+  start(at: number): void {
+    this.#tell({ start: at })
   }
 
   /** Ends the load soon; what was measured is kept. */
