@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { analyseOpenLoop } from '../../src/openloop/analyse.ts'
-import { readResult } from '../../src/results.ts'
+import { type Result, readResult } from '../../src/results.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-openloop-'))
@@ -58,10 +58,30 @@ function processesOf(mark: string): string[] {
   })
 }
 
+/**
+ * Where others disturbed every attempt to find the capacity, no rates follow from it. Then nothing may be claimed, and that is what is
+ * left to test.
+ */
+function isCrowded({ trials, capacity, latency, overload }: Result): boolean {
+  const attempts = trials.filter(({ purpose }) => purpose === 'capacity')
+  if (attempts.length === 0 || attempts.some(({ disturbed }) => !disturbed)) return false
+  for (const figures of [...(capacity ?? []), ...(latency ?? []), ...(overload ?? [])]) {
+    assert.equal(typeof figures.voidedBecause, 'string', figures.cell)
+  }
+  assert.ok(
+    [...(capacity ?? []).map(({ rate }) => rate), ...(overload ?? []).map(({ goodput }) => goodput)].every(
+      (one) => one === null,
+    ),
+  )
+  return true
+}
+
 describe('pnpm bench', () => {
   test('capacity climbs a staircase beside the closed-loop rate', async () => {
-    const { trials, capacity, settings } = await run('capacity', '--p99', '80ms')
+    const result = await run('capacity', '--p99', '80ms')
+    const { trials, capacity, settings } = result
     assert.equal(settings.p99Ms, 80)
+    if (isCrowded(result)) return
     assert.equal(trials[0]?.purpose, 'capacity')
     const steps = trials.filter(({ purpose }) => purpose === 'level')
     assert.ok(steps.length >= 3)
@@ -74,7 +94,9 @@ describe('pnpm bench', () => {
   })
 
   test('latency takes every level, with the capacity beside it', async () => {
-    const { trials, latency } = await run('latency', '--rate', '300')
+    const result = await run('latency', '--rate', '300')
+    if (isCrowded(result)) return
+    const { trials, latency } = result
     const levels = new Set(trials.filter(({ purpose }) => purpose === 'level').map(({ level }) => level))
     assert.deepEqual([...levels].toSorted(), ['25 %', '50 %', '75 %', 'common'])
     for (const [index, trial] of trials.entries()) {
@@ -89,7 +111,9 @@ describe('pnpm bench', () => {
   })
 
   test('overload offers twice the capacity, and watches the recovery', async () => {
-    const { trials, overload } = await run('overload')
+    const result = await run('overload')
+    if (isCrowded(result)) return
+    const { trials, overload } = result
     const purposes = trials.map(({ purpose }) => purpose)
     assert.ok(purposes.indexOf('level') < purposes.indexOf('overload'))
     assert.ok(purposes.indexOf('overload') < purposes.indexOf('recovery'))

@@ -39,7 +39,7 @@ test('what others do instead does not cover: the percentile bootstrap over few l
   const quick = runStudy('quick', { model, runs: 60, seed: 3 })
   assert.ok(quick.bootstrap.coverage < 0.7, `${quick.bootstrap.coverage}`)
   const thorough = runStudy('thorough', { model, runs: 10, seed: 3 })
-  assert.ok(thorough.slices.coverage < 0.85, `${thorough.slices.coverage}`)
+  assert.ok(thorough.slices.coverage < 0.93, `${thorough.slices.coverage}`)
 })
 
 test('more heats give narrower intervals, and --until stops at its width', () => {
