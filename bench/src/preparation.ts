@@ -1,4 +1,4 @@
-import type { Nginx } from '@startgrid/nginx/find.ts'
+import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import { type Caution, cautionsOf, describeCaution } from './cautions.ts'
 import { proveCells } from './conformity.ts'
 import { chooseCores } from './cores.ts'
@@ -80,7 +80,8 @@ export async function withEquipment<Kind extends Driver>(
     result.nginx = found
     await prove(result, { ...preparation, nginx })
     const bench = { driver, cpu: cores?.server, connections: 64, signal }
-    if (nginx) result.driver.ceiling = await measureCeiling(nginx, bench, warn)
+    const still = nginx ?? (await findLocalNginx(signal))
+    if (still) result.driver.ceiling = await measureCeiling(still, bench, warn)
     await measure({ ...preparation, result, nginx, driver, warn, store })
     for (const caution of steal((performance.now() - beganAt) / 1000)) warn(caution)
     if (!signal.aborted) result.finishedAt = new Date().toISOString()
@@ -88,6 +89,13 @@ export async function withEquipment<Kind extends Driver>(
     await driver.stop()
     store()
   }
+}
+
+/** For the ceiling alone an NGINX that is here already is good enough. */
+async function findLocalNginx(signal: AbortSignal): Promise<Nginx | undefined> {
+  if (signal.aborted) return undefined
+  const found = await findNginx({ download: false })
+  return found.kind === 'none' ? undefined : found
 }
 
 /** Of a resumed run, what was seen before; what follows from its figures is made again. */
