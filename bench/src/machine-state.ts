@@ -16,8 +16,8 @@ const LOADED = 0.5
 const STOLEN = 0.01
 
 /**
- * Looks at the machine for a second in which nothing of ours runs.
- * @param signal ends the second early
+ * Looks at the machine for 0.3 s in which nothing of ours runs.
+ * @param signal ends that early
  */
 export async function inspectMachine(signal: AbortSignal): Promise<Caution[]> {
   const [load = 0] = os.loadavg()

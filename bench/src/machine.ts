@@ -68,12 +68,12 @@ function readCatalog(): Map<string, string> {
 }
 
 /**
- * The part of all cores, 0 to 1, that anyone used during a second in which we do nothing; undefined where unknown.
+ * The part of all cores, 0 to 1, that anyone used during 0.3 s in which we do nothing; undefined where unknown.
  * @param signal ends the wait early
  */
 export async function foreignLoad(signal?: AbortSignal): Promise<number | undefined> {
   const before = readCpuTimes()
-  await sleep(1000, undefined, { ...(signal && { signal }) }).catch(() => {})
+  await sleep(300, undefined, { ...(signal && { signal }) }).catch(() => {})
   const after = readCpuTimes()
   const total = after.total - before.total
   return total > 0 ? (after.busy - before.busy) / total : undefined

@@ -24,8 +24,8 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     frameworks: ['node', 'fastify', 'express'],
     heats: 2,
     slices: 2,
-    sliceMs: 150,
-    warmupMs: (app) => Math.min(1250, ownWarmup(app)),
+    sliceMs: 100,
+    warmupMs: ownWarmup,
     maxTimeMs: 60_000,
     shows:
       'A quick run shows that everything works and differences of about a factor of 1.3. It cannot rank what is closer, ' +

@@ -12,7 +12,7 @@ export interface CeilingOptions {
   signal: AbortSignal
 }
 
-const MEASURED_MS = 1000
+const MEASURED_MS = 600
 
 /**
  * What the driver can ask for at most: NGINX's `return 200` costs next to nothing.
