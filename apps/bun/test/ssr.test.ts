@@ -19,10 +19,11 @@ const findNonce = (html: string) => /<script[^>]* nonce="([^"]*)"/.exec(html)?.[
 /** The signals that clear the timers of slow parts. Bun does not tell which timers are running. */
 const signals: (AbortSignal | undefined)[] = []
 const { setTimeout: wait } = timers
+// It holds for the files after this one as well.
 mock.module('node:timers/promises', () => ({
   ...timers,
-  setTimeout(ms: number, value: unknown, options: { signal?: AbortSignal }) {
-    signals.push(options.signal)
+  setTimeout(ms?: number, value?: unknown, options?: { signal?: AbortSignal }) {
+    signals.push(options?.signal)
     return wait(ms, value, options)
   },
 }))

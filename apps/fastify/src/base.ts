@@ -81,7 +81,7 @@ export function createBase({ config, health, log, routes }: Options): App {
 }
 
 /** As bytes: Fastify would add a charset to the type of a string, and JSON has none (RFC 8259 section 11). */
-function sendProblem(reply: FastifyReply, status: number): FastifyReply {
+export function sendProblem(reply: FastifyReply, status: number): FastifyReply {
   return reply
     .code(status)
     .header('content-type', PROBLEM_JSON)

@@ -6,6 +6,7 @@ import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import { type Config, StartError } from '#shared/config.ts'
 import { listen } from '#shared/listen.ts'
 import { DIST, renderConfig, type Settings } from './nginx-config.ts'
+import { type NjsConfig, withEngine } from './njs-config.ts'
 
 /** A role running inside an NGINX of its own. */
 export interface RunningApp {
@@ -21,8 +22,13 @@ export interface RunningApp {
  * @param trustProxy TRUST_PROXY as it was set; `config` has it as a function, which NGINX cannot call
  * @throws {StartError} one sentence
  */
-export async function startApp(role: string, config: Config, trustProxy: string): Promise<RunningApp> {
-  const nginx = await requireNginx().catch(toStartError)
+export async function startApp(
+  role: string,
+  config: Config,
+  trustProxy: string,
+  { workers, engine: wanted }: NjsConfig,
+): Promise<RunningApp> {
+  const nginx = withEngine(await requireNginx().catch(toStartError), wanted)
   const engine = nginx.njs?.engine
   if (engine === undefined)
     throw new StartError(`${nginx.describe()} cannot run JavaScript: install its njs module.`)
@@ -37,6 +43,7 @@ export async function startApp(role: string, config: Config, trustProxy: string)
       { path: DIST },
       ...(config.socket === undefined ? [] : [{ path: dirname(config.socket), writable: true }]),
     ],
+    workers,
     output: 'inherit',
   } as const
   const instance = await startNginx(nginx, options).catch(toStartError)

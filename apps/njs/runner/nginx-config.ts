@@ -16,7 +16,7 @@ export interface Settings {
   role: string
   /** The bundled role. */
   module: string
-  nginx: Nginx
+  nginx: Pick<Nginx, 'njs' | 'keepaliveMinTimeout'>
   /** No port: a unix socket. */
   address: { port: number | undefined }
   config: Config
@@ -56,9 +56,9 @@ function renderListen({ host, socket }: Config, port: number | undefined): strin
 }
 
 /** The other apps log each answer at `info`; what fails is in the error log, which is standard error. */
-function renderAccessLog({ logLevel }: Config, { dir }: Place): string {
+function renderAccessLog({ logLevel }: Config, place: Place): string {
   const logged = ['info', 'debug', 'trace'].includes(logLevel)
-  return logged ? `"${standardOutput(dir)}" answered if=$logged` : 'off'
+  return logged ? `"${standardOutput(place)}" answered if=$logged` : 'off'
 }
 
 /** The proxies whose X-Forwarded-For is believed (http_realip_module). */

@@ -2,12 +2,14 @@ import { readConfig, StartError } from '#shared/config.ts'
 import { findRole } from '#shared/role.ts'
 import { startApp } from '../runner/app.ts'
 import { nextSignal, runToEnd } from '../runner/lifecycle.ts'
+import { readNjsConfig } from '../runner/njs-config.ts'
 
 const signal = nextSignal()
 try {
   const config = readConfig(process.env)
+  const njsConfig = readNjsConfig(process.env)
   const role = findRole(import.meta.dirname, process.argv[2])
-  const app = await startApp(role, config, process.env.TRUST_PROXY ?? '')
+  const app = await startApp(role, config, process.env.TRUST_PROXY ?? '', njsConfig)
   const { version, njs } = app.instance.nginx
   const started = { address: app.address, engine: njs?.engine, nginx: version, msg: 'listening' }
   const line = { level: 30, time: Date.now(), app: `njs/${role}`, pid: process.pid, ...started }

@@ -1,7 +1,8 @@
 /** The generator as a process of its own, started by generator.ts: loads come in on stdin, results go out on stdout. */
 
 import { createInterface } from 'node:readline'
-import type { FromChild, ToChild } from './messages.ts'
+import { learnOne } from './learn.ts'
+import type { FromChild, LearnPlan, ToChild } from './messages.ts'
 import type { LoadPlan } from './options.ts'
 import { runLoad } from './run-load.ts'
 import { ThreadTeam } from './thread-team.ts'
@@ -15,8 +16,20 @@ async function run(plan: LoadPlan): Promise<void> {
   try {
     answer({ result: await runLoad({ ...plan, signal: running.signal }, team) })
   } catch (error) {
-    answer({ error: error instanceof Error ? error.message : String(error) })
+    refuse(error)
   }
+}
+
+async function learn(plan: LearnPlan): Promise<void> {
+  try {
+    answer({ learnt: await learnOne(plan) })
+  } catch (error) {
+    refuse(error)
+  }
+}
+
+function refuse(error: unknown): void {
+  answer({ error: error instanceof Error ? error.message : String(error) })
 }
 
 function answer(message: FromChild): void {
@@ -27,6 +40,7 @@ createInterface({ input: process.stdin })
   .on('line', (line) => {
     const message = JSON.parse(line) as ToChild
     if ('run' in message) void run(message.run)
+    else if ('learn' in message) void learn(message.learn)
     else running.abort()
   })
   // The parent stopped this process or died: nobody is left to measure for.

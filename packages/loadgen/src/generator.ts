@@ -2,10 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { BodyExpectation } from './expectation.ts'
 import { LoadError } from './load-error.ts'
-import type { FromChild, ToChild } from './messages.ts'
+import type { FromChild, LearnPlan, ToChild } from './messages.ts'
 import type { LoadPlan } from './options.ts'
 import type { LoadResult } from './result.ts'
+import type { Reach } from './target.ts'
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url))
 
@@ -17,21 +19,28 @@ const STDERR_CHARACTERS = 500
 
 export interface GeneratorOptions {
   /** The only core the process may use. On Linux, with `taskset`; elsewhere there is no such thing, and it is ignored. */
-  cpu?: number
+  cpu?: number | undefined
+  /** How far away its targets may be; default `machine`. */
+  reach?: Reach
+  /** What starts child.ts elsewhere, with its standard input and output, such as `docker run --interactive …`; then `cpu` is for that to see to. */
+  command?: readonly [string, ...string[]]
 }
 
 /** A process of its own that runs one load after the other, and so keeps its compiled code warm between them. */
 export class LoadGenerator {
+  /** With a `command`: of that. */
   readonly pid: number
   readonly #child: ChildProcessWithoutNullStreams
+  readonly #reach: Reach
   #pending: PromiseWithResolvers<FromChild> | undefined
   #stderr = ''
   /** Why no load can be run any more. */
   #over: string | undefined
 
   /** Use `startGenerator`. */
-  constructor(child: ChildProcessWithoutNullStreams, pid: number) {
+  constructor(child: ChildProcessWithoutNullStreams, pid: number, reach: Reach) {
     this.#child = child
+    this.#reach = reach
     this.pid = pid
     createInterface({ input: child.stdout }).on('line', (line) =>
       this.#received(JSON.parse(line) as FromChild),
@@ -54,21 +63,28 @@ export class LoadGenerator {
    * @throws {LoadError} as `runLoad` does; also if the process died, or is running another load
    */
   async run({ signal, ...plan }: LoadPlan & { signal?: AbortSignal }): Promise<LoadResult> {
-    if (this.#pending !== undefined)
-      throw new LoadError('The generator runs one load at a time: wait for the last one.')
     const abort = () => this.#tell({ abort: true })
-    const answer = this.#next()
-    this.#tell({ run: plan })
+    const answer = this.#ask({ run: { reach: this.#reach, ...plan } })
     if (signal?.aborted) abort()
     signal?.addEventListener('abort', abort, { once: true })
     try {
       const message = await answer
-      if ('error' in message) throw new LoadError(message.error)
-      if ('ready' in message) throw new LoadError('The generator process answered out of turn.')
-      return message.result
+      if ('result' in message) return message.result
+      throw refusalOf(message)
     } finally {
       signal?.removeEventListener('abort', abort)
     }
+  }
+
+  /**
+   * Asks for a path once.
+   * @returns length and hash of the body
+   * @throws {LoadError} if there is no answer with status 200; also as `run`
+   */
+  async learn(plan: LearnPlan): Promise<BodyExpectation> {
+    const message = await this.#ask({ learn: { reach: this.#reach, ...plan } })
+    if ('learnt' in message) return message.learnt
+    throw refusalOf(message)
   }
 
   /** Ends the process, and with it a running load; resolves when it is gone. */
@@ -76,6 +92,14 @@ export class LoadGenerator {
     if (this.#over !== undefined) return
     this.#child.stdin.end()
     await once(this.#child, 'close')
+  }
+
+  async #ask(question: ToChild): Promise<FromChild> {
+    if (this.#pending !== undefined)
+      throw new LoadError('The generator runs one load at a time: wait for the last one.')
+    const answer = this.#next()
+    this.#tell(question)
+    return answer
   }
 
   #next(): Promise<FromChild> {
@@ -103,15 +127,18 @@ export class LoadGenerator {
   }
 }
 
+function refusalOf(message: FromChild): LoadError {
+  return new LoadError('error' in message ? message.error : 'The generator process answered out of turn.')
+}
+
 /**
  * Starts a generator process. It ends with `stop`, or when this process ends.
  * @throws {LoadError} if it cannot be started, for instance on a core that does not exist
  */
-export async function startGenerator({ cpu }: GeneratorOptions = {}): Promise<LoadGenerator> {
-  const node = [process.execPath, ...NODE_FLAGS, CHILD]
-  const pinned = cpu !== undefined && process.platform === 'linux'
-  const [command = '', ...args] = pinned ? ['taskset', '-c', String(cpu), ...node] : node
-  const child = spawn(command, args)
+export async function startGenerator(options: GeneratorOptions = {}): Promise<LoadGenerator> {
+  const [command, ...args] = options.command ?? ownCommand(options.cpu)
+  // Whatever starts it elsewhere need not ignore a Ctrl-C as the child does: a process group of its own gets none.
+  const child = spawn(command, args, { detached: options.command !== undefined })
   const failed = once(child, 'error').then(([error]) => {
     throw new LoadError(
       `The generator process cannot be started with ${command}: ${(error as Error).message}.`,
@@ -120,9 +147,14 @@ export async function startGenerator({ cpu }: GeneratorOptions = {}): Promise<Lo
   // Without a pid there never was a process, and 'error' follows.
   if (child.pid === undefined) return failed
   failed.catch(() => {})
-  const generator = new LoadGenerator(child, child.pid)
+  const generator = new LoadGenerator(child, child.pid, options.reach ?? 'machine')
   await generator.ready()
   return generator
+}
+
+function ownCommand(cpu: number | undefined): [string, ...string[]] {
+  const node: [string, ...string[]] = [process.execPath, ...NODE_FLAGS, CHILD]
+  return cpu !== undefined && process.platform === 'linux' ? ['taskset', '-c', String(cpu), ...node] : node
 }
 
 /** Runs one load in a process of its own.

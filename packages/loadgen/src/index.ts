@@ -18,4 +18,4 @@ export {
   type ThreadReport,
 } from './result.ts'
 export { runLoad } from './run-load.ts'
-export type { Target } from './target.ts'
+export type { Reach, Target } from './target.ts'

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { BodyExpectation, Expectation } from './expectation.ts'
 import { LoadError } from './load-error.ts'
+import type { LearnPlan } from './messages.ts'
 import type { LoadPlan } from './options.ts'
-import { hostHeader, type Target } from './target.ts'
+import { hostHeader, resolveTarget, type Target } from './target.ts'
 
 /**
  * Asks once for each path, by Node's own HTTP client, and expects all further answers to be the same.
@@ -20,6 +21,16 @@ export async function learn(
   for (const path of typeof plan.path === 'string' ? [plan.path] : plan.path)
     body.push(await firstAnswer(path, status, plan, target))
   return { ...expectation, status, body }
+}
+
+/**
+ * Asks once, and says what was answered.
+ * @returns length and hash of the body
+ * @throws {LoadError} as `learn`, and if the target is out of reach
+ */
+export async function learnOne(plan: LearnPlan): Promise<BodyExpectation> {
+  const target = await resolveTarget(plan.target, plan.reach)
+  return firstAnswer(plan.path, 200, { ...plan, connections: 1 }, target)
 }
 
 function firstAnswer(path: string, status: number, plan: LoadPlan, target: Target): Promise<BodyExpectation> {

@@ -1,8 +1,16 @@
+import type { BodyExpectation } from './expectation.ts'
 import type { LoadPlan } from './options.ts'
 import type { LoadResult } from './result.ts'
 
 /** What the parent tells the child, one JSON text per line. The end of the stream ends the child. */
-export type ToChild = { run: LoadPlan } | { abort: true }
+export type ToChild = { run: LoadPlan } | { learn: LearnPlan } | { abort: true }
 
-/** What the child answers, one JSON text per line: `ready` once, then one line per load. */
-export type FromChild = { ready: true } | { result: LoadResult } | { error: string }
+/** Where one request is sent to learn what an answer is. */
+export type LearnPlan = Pick<LoadPlan, 'target' | 'reach' | 'timeoutMs'> & { path: string }
+
+/** What the child answers, one JSON text per line: `ready` once, then one line per load or request. */
+export type FromChild =
+  | { ready: true }
+  | { result: LoadResult }
+  | { learnt: BodyExpectation }
+  | { error: string }

@@ -3,11 +3,13 @@ import { LoadError } from './load-error.ts'
 import { PathTemplate } from './path-template.ts'
 import type { Progress } from './progress.ts'
 import { Requests } from './requests.ts'
-import type { Target } from './target.ts'
+import type { Reach, Target } from './target.ts'
 
 /** One load as plain data: the same in this process and in another. */
 export interface LoadPlan {
   target: Target
+  /** Where the target may be; default `machine`. */
+  reach?: Reach
   /**
    * Path and query as they stand in the request line; of several, one is drawn at random for each request. Each may have random
    * parts: see `PathTemplate`.

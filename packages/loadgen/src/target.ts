@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import { BlockList, connect, isIP } from 'node:net'
+import { BlockList, connect, type IPVersion, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { LoadError } from './load-error.ts'
 
@@ -7,12 +7,18 @@ import { LoadError } from './load-error.ts'
 export type Target = { host: string; port: number } | { socketPath: string }
 
 /**
- * Resolves a target's name once, so that no request pays for it, and refuses addresses of other machines: a load generator
- * pointed at someone else's server is an attack. Of several addresses (`localhost` is often two) the first that accepts a
- * connection is taken.
- * @throws {LoadError} if the name is unknown, or an address is not on this machine
+ * How far away a server may be. `machine`: on this one alone. `network`: also on a network that this machine has an interface in, as
+ * containers of one Compose project are. `anywhere`: whoever asks for that answers for being allowed to load the server.
  */
-export async function resolveTarget(target: Target): Promise<Target> {
+export type Reach = 'machine' | 'network' | 'anywhere'
+
+/**
+ * Resolves a target's name once, so that no request pays for it, and refuses addresses out of reach: a load generator pointed at
+ * someone else's server is an attack. Of several addresses (`localhost` is often two) the first that accepts a
+ * connection is taken.
+ * @throws {LoadError} if the name is unknown, or an address is out of reach
+ */
+export async function resolveTarget(target: Target, reach: Reach = 'machine'): Promise<Target> {
   if ('socketPath' in target) {
     if (/^[^\0]+$/.test(target.socketPath)) return target
     throw new LoadError(`${JSON.stringify(target.socketPath)} is not the path of a socket.`)
@@ -22,8 +28,10 @@ export async function resolveTarget(target: Target): Promise<Target> {
     throw new LoadError(`The port is ${port}, but must be a whole number from 1 to 65535.`)
   }
   const candidates = (await addressesOf(host)).map((address) => ({ host: address, port }))
-  const local = localAddresses()
-  for (const candidate of candidates) refuseForeign(candidate.host, host, local)
+  if (reach !== 'anywhere') {
+    const near = addressesWithin(reach)
+    for (const candidate of candidates) refuseForeign(candidate.host, host, near, reach)
+  }
   return (await firstOpen(candidates)) ?? { host, port }
 }
 
@@ -64,21 +72,35 @@ async function addressesOf(host: string): Promise<string[]> {
   }
 }
 
-function refuseForeign(address: string, host: string, local: BlockList): void {
-  if (local.check(address.replace(/%.*$/, ''), isIP(address) === 6 ? 'ipv6' : 'ipv4')) return
-  const name = address === host ? host : `${host} (${address})`
-  throw new LoadError(`${name} is not on this machine: load only servers that run on this machine.`)
+type Limit = Exclude<Reach, 'anywhere'>
+
+const PLACES: Readonly<Record<Limit, string>> = {
+  machine: 'on this machine',
+  network: 'on a network of this machine',
 }
 
-/** Loopback, the unspecified address (which connects to loopback), and what this machine's interfaces have. */
-function localAddresses(): BlockList {
+function refuseForeign(address: string, host: string, near: BlockList, reach: Limit): void {
+  if (near.check(address.replace(/%.*$/, ''), versionOf(address))) return
+  const name = address === host ? host : `${host} (${address})`
+  throw new LoadError(`${name} is not ${PLACES[reach]}: load only servers that run ${PLACES[reach]}.`)
+}
+
+function versionOf(address: string): IPVersion {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
+}
+
+/** Loopback, the unspecified address (which connects to loopback), and what this machine's interfaces, or their networks, have. */
+function addressesWithin(reach: Limit): BlockList {
   const local = new BlockList()
   local.addSubnet('127.0.0.0', 8, 'ipv4')
   local.addAddress('0.0.0.0', 'ipv4')
   local.addAddress('::1', 'ipv6')
   local.addAddress('::', 'ipv6')
-  for (const { address, family } of Object.values(networkInterfaces()).flatMap((list) => list ?? [])) {
-    local.addAddress(address.replace(/%.*$/, ''), family === 'IPv6' ? 'ipv6' : 'ipv4')
+  for (const { address, cidr, family } of Object.values(networkInterfaces()).flatMap((list) => list ?? [])) {
+    const version = family === 'IPv6' ? 'ipv6' : 'ipv4'
+    const [own, prefix] = [address.replace(/%.*$/, ''), cidr?.split('/')[1]]
+    if (reach === 'network' && prefix !== undefined) local.addSubnet(own, Number(prefix), version)
+    else local.addAddress(own, version)
   }
   return local
 }

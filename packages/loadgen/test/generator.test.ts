@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { exactly, LoadError, spawnLoad, startGenerator } from '../src/index.ts'
 import { noErrors } from '../src/result.ts'
+import { addressElsewhere } from './elsewhere.ts'
 import { answer, serve } from './raw-server.ts'
 
 const settings = { path: '/', connections: 4, durationMs: 50 }
@@ -62,6 +65,39 @@ test('a load whose process dies is rejected with a sentence', async () => {
   await assert.rejects(load, /^LoadError: The generator process \d+ has ended \(signal SIGKILL\)\.$/)
   await assert.rejects(generator.run({ ...settings, target: server.target }), /has ended \(signal SIGKILL\)/)
   await generator.stop()
+})
+
+test('it says once what an answer is', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  const generator = await startGenerator()
+  const { length, sha256 } = await generator.learn({ target: server.target, path: '/' })
+  assert.equal(length, 2)
+  assert.equal(sha256, createHash('sha256').update('hi').digest('hex'))
+  assert.equal(server.requests, 1)
+  await generator.stop()
+})
+
+test('what it is asked is refused out of its reach', async () => {
+  const generator = await startGenerator()
+  const target = { host: addressElsewhere(), port: 80 }
+  await assert.rejects(generator.learn({ target, path: '/' }), /^LoadError: .* is not on this machine/)
+  await generator.stop()
+  const network = await startGenerator({ reach: 'network' })
+  await assert.rejects(
+    network.run({ ...settings, target }),
+    /^LoadError: .* is not on a network of this machine/,
+  )
+  await network.stop()
+})
+
+test('it is started by another command, in a process group of its own', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  const child = fileURLToPath(new URL('../src/child.ts', import.meta.url))
+  const generator = await startGenerator({ command: [process.execPath, '--title=elsewhere', child] })
+  process.kill(-generator.pid, 0)
+  assert.ok((await generator.run({ ...settings, target: server.target })).requests > 0)
+  await generator.stop()
+  assert.equal(isAlive(generator.pid), false)
 })
 
 test('a core that does not exist is a sentence', { skip: process.platform !== 'linux' }, async () => {

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
 
 /** What an app is told by its environment. */
 export interface Config {
@@ -15,19 +16,30 @@ export interface Config {
   shutdownDelayMs: number
   /** Milliseconds after which unfinished requests are abandoned and the process exits 1. */
   shutdownTimeoutMs: number
+  /** One process, or several that share the port: workers of `node:cluster`, or processes that listen with SO_REUSEPORT each. */
+  cluster: ClusterMode
+  /** How many processes serve. */
+  workers: number
 }
+
+export type ClusterMode = 'single' | 'cluster' | 'reuse-port'
 
 /** Why an app cannot start; the message is a whole sentence for the person who started it. */
 export class StartError extends Error {
   override name = 'StartError'
 }
 
+const CLUSTER_MODES: readonly ClusterMode[] = ['single', 'cluster', 'reuse-port']
+
+/** Far above any sensible number, and far below what would take a machine down. */
+const MOST_WORKERS = 1024
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /** Longest path that fits `sockaddr_un.sun_path` with its NUL, on Linux (108) and macOS (104). */
 const SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
 
-/** Reads HOST, PORT, SOCKET, LOG_LEVEL, TRUST_PROXY, SHUTDOWN_DELAY_MS and SHUTDOWN_TIMEOUT_MS.
+/** Reads HOST, PORT, SOCKET, LOG_LEVEL, TRUST_PROXY, SHUTDOWN_DELAY_MS, SHUTDOWN_TIMEOUT_MS, CLUSTER and WORKERS.
  * @throws {StartError} naming the variable, its value and what is allowed */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   return {
@@ -38,12 +50,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustProxy: readTrustProxy(env),
     shutdownDelayMs: readInteger(env, 'SHUTDOWN_DELAY_MS', 0, 600_000),
     shutdownTimeoutMs: readInteger(env, 'SHUTDOWN_TIMEOUT_MS', 9_000, 600_000),
+    cluster: readCluster(env),
+    workers: readWorkers(env),
   }
 }
 
-type Env = Readonly<Record<string, string | undefined>>
+export type Env = Readonly<Record<string, string | undefined>>
 
-function refuse(name: string, value: string, allowed: string): never {
+/** @throws {StartError} one sentence */
+export function refuse(name: string, value: string, allowed: string): never {
   throw new StartError(`${name} is ${JSON.stringify(value)}, but must be ${allowed}.`)
 }
 
@@ -55,10 +70,10 @@ function readHost(env: Env): string {
   return value
 }
 
-function readInteger(env: Env, name: string, fallback: number, max: number): number {
+export function readInteger(env: Env, name: string, fallback: number, max: number, min = 0): number {
   const value = env[name] ?? String(fallback)
   const number = /^\d{1,6}$/.test(value) ? Number(value) : Number.NaN
-  if (!(number <= max)) refuse(name, value, `a whole number from 0 to ${max}`)
+  if (!(number >= min && number <= max)) refuse(name, value, `a whole number from ${min} to ${max}`)
   return number
 }
 
@@ -71,10 +86,40 @@ function readSocket(env: Env): string | undefined {
   return value
 }
 
-function readChoice(env: Env, name: string, fallback: string, choices: readonly string[]): string {
+export function readChoice<Choice extends string>(
+  env: Env,
+  name: string,
+  fallback: Choice,
+  choices: readonly Choice[],
+): Choice {
   const value = env[name] ?? fallback
-  if (!choices.includes(value)) refuse(name, value, `one of ${choices.join(', ')}`)
-  return value
+  const found = choices.find((choice) => choice === value)
+  return found ?? refuse(name, value, `one of ${choices.join(', ')}`)
+}
+
+function readCluster(env: Env): ClusterMode {
+  const mode = readChoice(env, 'CLUSTER', 'single', CLUSTER_MODES)
+  if (mode !== 'single' && process.versions.bun !== undefined)
+    refuse('CLUSTER', mode, 'single on Bun: only Node apps can be clustered')
+  if (mode !== 'reuse-port') return mode
+  // libuv refuses it on macOS, where the kernel would give all connections to one of the processes.
+  if (process.platform !== 'linux') refuse('CLUSTER', mode, 'single or cluster: reuse-port needs Linux')
+  if (env.SOCKET !== undefined)
+    refuse('CLUSTER', mode, 'single or cluster with SOCKET: only a port can be reused')
+  return mode
+}
+
+/** `auto` is as many as there are cores for this process: its affinity, and on Linux the CPU limit of its cgroup, count. */
+function readWorkers(env: Env): number {
+  if ((env.CLUSTER ?? 'single') === 'single') {
+    const { WORKERS = '1' } = env
+    return WORKERS === '1' ? 1 : refuse('WORKERS', WORKERS, '1 unless CLUSTER is cluster or reuse-port')
+  }
+  const value = env.WORKERS ?? 'auto'
+  if (value === 'auto') return availableParallelism()
+  if (!/^[1-9]\d{0,3}$/.test(value) || Number(value) > MOST_WORKERS)
+    refuse('WORKERS', value, `auto or a whole number from 1 to ${MOST_WORKERS}`)
+  return Number(value)
 }
 
 /** Addresses and CIDRs of the proxies in front, or `loopback`, separated by commas; empty or absent trusts nobody. */

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { existsSync, rmSync, statSync } from 'node:fs'
 import type { ServerOptions } from 'node:http'
@@ -22,11 +23,12 @@ export const SERVER_OPTIONS = {
  * @throws {StartError} if it cannot
  */
 export async function listen(server: Server, config: Config): Promise<string> {
-  if (config.socket !== undefined) await removeStaleSocket(config.socket)
+  const { host, port, socket } = config
+  if (socket !== undefined) await removeStaleSocket(socket)
+  // Not in the primary, which listens for a moment to see whether the port is free.
+  const reusePort = config.cluster === 'reuse-port' && cluster.isWorker
   try {
-    server.listen(
-      config.socket === undefined ? { host: config.host, port: config.port } : { path: config.socket },
-    )
+    server.listen(socket === undefined ? { host, port, reusePort } : { path: socket })
     await once(server, 'listening')
   } catch (error) {
     throw new StartError(listenFailure(error, config), { cause: error })

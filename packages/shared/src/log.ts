@@ -1,11 +1,13 @@
+import cluster from 'node:cluster'
 import { type Logger, pino } from 'pino'
 import type { Config } from './config.ts'
 
 export type { Logger }
 
-/** JSON lines on standard output; collecting them is the platform's work (https://12factor.net/logs). */
+/** JSON lines on standard output; collecting them is the platform's work (https://12factor.net/logs). Workers say which they are. */
 export function createLogger(app: string, config: Pick<Config, 'logLevel'>): Logger {
-  return pino({ base: { app }, level: config.logLevel })
+  const base = cluster.worker === undefined ? { app } : { app, worker: cluster.worker.id }
+  return pino({ base, level: config.logLevel })
 }
 
 export interface Answer {

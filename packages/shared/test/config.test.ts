@@ -11,6 +11,8 @@ test('has a default for everything', () => {
     logLevel: 'info',
     shutdownDelayMs: 0,
     shutdownTimeoutMs: 9_000,
+    cluster: 'single',
+    workers: 1,
   })
   equal(trustProxy('127.0.0.1'), false)
   equal(trustProxy(undefined), false)
@@ -25,6 +27,8 @@ test('reads every variable', () => {
     TRUST_PROXY: '10.0.0.0/8',
     SHUTDOWN_DELAY_MS: '600000',
     SHUTDOWN_TIMEOUT_MS: '0',
+    CLUSTER: 'cluster',
+    WORKERS: '1024',
   })
   deepEqual(config, {
     host: '::1',
@@ -33,6 +37,8 @@ test('reads every variable', () => {
     logLevel: 'silent',
     shutdownDelayMs: 600_000,
     shutdownTimeoutMs: 0,
+    cluster: 'cluster',
+    workers: 1024,
   })
   equal(trustProxy('10.1.2.3'), true)
 })
@@ -60,6 +66,7 @@ const REFUSED: [name: string, allowed: string, values: string[]][] = [
     `the path of a unix socket, 1 to ${PATH_BYTES} bytes long`,
     ['', `/${'x'.repeat(PATH_BYTES)}`, `/${'é'.repeat(PATH_BYTES / 2)}x`],
   ],
+  ['CLUSTER', 'one of single, cluster, reuse-port', ['', 'true', 'reusePort', 'Cluster']],
   ['LOG_LEVEL', LEVELS, ['', 'INFO', 'verbose', '30', 'constructor']],
   [
     'TRUST_PROXY',

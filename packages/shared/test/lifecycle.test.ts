@@ -1,58 +1,10 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { launch } from './fixtures/launch.ts'
 
-const SERVER = join(import.meta.dirname, 'fixtures/roles/server.ts')
 const LIMIT = { timeout: 20_000 }
-
-interface Line {
-  level: number
-  msg: string
-  address?: string
-  [field: string]: unknown
-}
-
-/** Runs the fixture. It is killed at the end of the block if it still runs. */
-function launch(env: Record<string, string> = {}, role: string[] = ['slow']) {
-  const child = spawn(process.execPath, [SERVER, ...role], {
-    env: { PATH: process.env.PATH, PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const lines: Line[] = []
-  const reading = (async () => {
-    let rest = ''
-    for await (const chunk of child.stdout.setEncoding('utf8')) {
-      const parts = (rest + chunk).split('\n')
-      rest = parts.pop() ?? ''
-      for (const part of parts) lines.push(JSON.parse(part))
-      child.emit('lines')
-    }
-  })()
-  const stderr = text(child.stderr)
-  const exited = once(child, 'exit')
-  return {
-    stop: () => child.kill('SIGTERM'),
-    /** The first line with that message. */
-    async line(msg: string): Promise<Line> {
-      for (;;) {
-        const found = lines.find((line) => line.msg === msg)
-        if (found !== undefined) return found
-        await once(child, 'lines', { signal: AbortSignal.timeout(10_000) })
-      }
-    },
-    /** How it ended and all that it said. */
-    async end() {
-      const [code, signal] = await exited
-      await reading
-      return { code, signal, messages: lines.map(({ msg }) => msg), lines, stderr: await stderr }
-    },
-    [Symbol.dispose]: () => void child.kill('SIGKILL'),
-  }
-}
 
 const SENTENCES: [what: string, env: Record<string, string>, role: string[], sentence: string][] = [
   ['a bad setting', { PORT: 'x' }, ['slow'], 'PORT is "x", but must be a whole number from 0 to 65535.\n'],

@@ -1,0 +1,77 @@
+import { Piscina } from 'piscina'
+import { QOper8 } from 'qoper8-cp'
+import { HTML, ITEMS, JSON_TEXT, pagePolicy, parseCount } from '#shared/contract.ts'
+import { createNonce } from '#shared/ids.ts'
+import { type Logger, logFailure } from '#shared/log.ts'
+import { readPoolConfig } from '#shared/pool/config.ts'
+import { watchEventLoop } from '#shared/pool/event-loop.ts'
+import { PoolRefusal, TaskTimeout } from '#shared/pool/refusal.ts'
+import { createTaskPool, type TaskPool } from '#shared/pool/task-pool.ts'
+import { hello, page } from '#shared/pool/tasks.ts'
+import { type App, createBase, type Exchange, type Options, type Route } from './base.ts'
+
+/** @param options.pool by default as the environment says: no other role has these settings */
+export function createApp({ pool = createPool(), ...options }: Options & { pool?: TaskPool }): App {
+  const readDelay = watchEventLoop()
+
+  return createBase(options, [
+    {
+      method: 'GET',
+      path: '/local',
+      handle: (exchange) => exchange.send(200, JSON_TEXT, JSON.stringify(hello())),
+    },
+
+    {
+      method: 'GET',
+      path: '/page',
+      handle(exchange) {
+        const items = parseCount(exchange.query('items'), ITEMS)
+        const nonce = createNonce()
+        const html = page({ items, requestId: exchange.id, nonce })
+        return exchange.send(200, HTML, html, { 'content-security-policy': pagePolicy(nonce) })
+      },
+    },
+
+    {
+      method: 'GET',
+      path: '/event-loop',
+      handle: (exchange) => exchange.send(200, JSON_TEXT, JSON.stringify(readDelay())),
+    },
+
+    {
+      method: 'GET',
+      path: '/helloworld',
+      handle: answerRefusals(options.log, async (exchange) =>
+        exchange.send(200, JSON_TEXT, JSON.stringify(await pool.run('hello'))),
+      ),
+    },
+
+    {
+      method: 'GET',
+      path: '/pooled-page',
+      handle: answerRefusals(options.log, async (exchange) => {
+        const items = parseCount(exchange.query('items'), ITEMS)
+        const nonce = createNonce()
+        const html = await pool.run('page', { items, requestId: exchange.id, nonce })
+        return exchange.send(200, HTML, html, { 'content-security-policy': pagePolicy(nonce) })
+      }),
+    },
+  ])
+}
+
+/** Around a handler; what it throws on is the base's. */
+function answerRefusals(log: Logger, handle: (exchange: Exchange) => Promise<Response>): Route['handle'] {
+  return async (exchange) => {
+    try {
+      return await handle(exchange)
+    } catch (error) {
+      if (!(error instanceof PoolRefusal)) throw error
+      if (error instanceof TaskTimeout) logFailure(log, exchange.id, error)
+      return exchange.sendProblem(503, { 'retry-after': String(error.retryAfter) })
+    }
+  }
+}
+
+function createPool(): TaskPool {
+  return createTaskPool(readPoolConfig(process.env), { Piscina, QOper8 })
+}

@@ -1,0 +1,153 @@
+import { ServerResponse } from 'node:http'
+import fastifyExpress from '@fastify/express'
+import { type RequestHandler, type Response, Router } from 'express'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import { ALLOW, BODY_LIMIT, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
+import { drain } from '#shared/drain.ts'
+import { refusal } from '#shared/guard.ts'
+import { FAIL, type Health, isProbe, PASS } from '#shared/health.ts'
+import { requestId } from '#shared/ids.ts'
+import type { AppOptions } from '#shared/lifecycle.ts'
+import { SERVER_OPTIONS } from '#shared/listen.ts'
+import { type Logger, logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
+import { errorStatus, HttpProblem, problem } from '#shared/problem.ts'
+
+export type App = FastifyInstance
+export type Options = AppOptions<Add>
+
+/** Adds routes. */
+type Add = (router: Router) => void
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Fastify's; @fastify/express puts it there. */
+      id: string
+    }
+  }
+}
+
+const HEADERS = new Map(Object.entries(SECURITY_HEADERS))
+
+/** What all apps have in common, in Fastify, around the routes of a role, in Express. */
+export async function createBase({ config, health, log, routes }: Options, addRoutes: Add): Promise<App> {
+  const app: App = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }), // its lines have other fields
+    http: SERVER_OPTIONS,
+    keepAliveTimeout: SERVER_OPTIONS.keepAliveTimeout,
+    requestTimeout: SERVER_OPTIONS.requestTimeout,
+    bodyLimit: BODY_LIMIT,
+    trustProxy: (address) => config.trustProxy(address),
+    return503OnClosing: false, // whoever comes last is answered like everyone else
+    genReqId: (request) => requestId(request.headers['x-request-id']),
+    frameworkErrors: (error, request, reply) => {
+      begin(request, reply) // no hook runs for these
+      sendProblem(reply, errorStatus(error))
+    },
+  })
+
+  const logs = logsAnswers(log)
+  app.addHook('onRequest', (request, reply, done) => {
+    begin(request, reply)
+    const { host, 'content-length': length } = request.headers
+    const status = refusal(request.originalUrl, host, length)
+    // The plugin decodes the target, and Express would decode it again: %2565 would be an e, and a query of %zz 500.
+    request.raw.url = request.originalUrl.replaceAll('%', '%25')
+    done(status && new HttpProblem(status))
+  })
+  app.addHook('preClose', () => drain(app.server))
+
+  app.setErrorHandler((error, request, reply) => {
+    const status = errorStatus(error)
+    if (status === 500) logFailure(log, request.id, error)
+    if (!hasSentHeaders(reply.raw)) return sendProblem(reply, status)
+    // With the headers gone, only a cut connection can tell the client that the answer is not whole.
+    reply.hijack().raw.destroy()
+    return reply
+  })
+
+  await app.register(fastifyExpress)
+  app.use(handOver, createRouter(health, addRoutes, routes))
+  // Express has passed it on. 404 here, before the body is parsed: an unknown path is unknown whatever the body holds.
+  app.addHook('onRequest', (request, _reply, done) => done(request.is404 ? new HttpProblem(404) : undefined))
+  return app
+
+  function begin(request: FastifyRequest, reply: FastifyReply): void {
+    // Not on the reply: what is there wins over what Express sets, and a page would have the policy of a text.
+    reply.raw.setHeaders(HEADERS).setHeader('x-request-id', request.id)
+    if (health.draining) reply.raw.setHeader('connection', 'close')
+    if (logs && !isProbe(request.originalUrl)) logWhenClosed(log, request, reply)
+  }
+}
+
+/** Express's part. An application of its own would add nothing: the plugin has one, and mounts this in it. */
+function createRouter(health: Health, ...additions: (Add | undefined)[]): Router {
+  const router = Router({ caseSensitive: true, strict: true })
+  get(router, '/livez', (_request, response) => sendHealth(response, 200, PASS))
+  get(router, '/readyz', (_request, response) =>
+    health.draining ? sendHealth(response, 503, FAIL) : sendHealth(response, 200, PASS),
+  )
+  for (const add of additions) add?.(router)
+  return router
+}
+
+/** What @fastify/express leaves to do between the two. */
+const handOver: RequestHandler = (request, response, next) => {
+  response.locals.id = request.id
+  request.originalUrl = request.url
+  next()
+}
+
+/** Node's own `headersSent`: the plugin's says false where Express has written without `send`, as it does for streams and files. */
+function hasSentHeaders(response: ServerResponse): boolean {
+  return Reflect.get(ServerResponse.prototype, 'headersSent', response)
+}
+
+/** A route for GET, and so HEAD. Express alone answers 404 to other methods and 200 with a body to OPTIONS. */
+export function get(
+  router: Router,
+  path: string,
+  ...handlers: RequestHandler<Record<string, string>>[]
+): void {
+  router
+    .route(path)
+    .get(...handlers)
+    .all((request, response) => {
+      response.set('allow', ALLOW)
+      if (request.method !== 'OPTIONS') throw new HttpProblem(405)
+      response.status(204).end()
+    })
+}
+
+/** As bytes: Fastify would add a charset to the type of a string, and JSON has none (RFC 8259 section 11). */
+function sendProblem(reply: FastifyReply, status: number): FastifyReply {
+  return reply
+    .code(status)
+    .header('content-type', PROBLEM_JSON)
+    .send(Buffer.from(problem(status)))
+}
+
+function sendHealth(response: Response, status: number, body: string): void {
+  response
+    .status(status)
+    .set('cache-control', 'no-store')
+    .set('content-type', HEALTH_JSON)
+    .send(Buffer.from(body))
+}
+
+function logWhenClosed(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  const startedAt = performance.now()
+  // Now, because a closed connection has no address.
+  const { id, method, originalUrl: url, ip: client } = request
+  reply.raw.once('close', () => {
+    const { statusCode: status } = reply.raw
+    logAnswer(log, { id, method, url, status, ms: performance.now() - startedAt, client })
+  })
+}

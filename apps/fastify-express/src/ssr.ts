@@ -1,0 +1,70 @@
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import expressStaticGzip from 'express-static-gzip'
+import { assetType, prepareAssetRequest } from '#shared/assets.ts'
+import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
+import { createNonce } from '#shared/ids.ts'
+import { logFailure } from '#shared/log.ts'
+import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { HttpProblem } from '#shared/problem.ts'
+import { closeSignal, streamDocument } from '#shared/stream-node.ts'
+import { type App, createBase, get, type Options } from './base.ts'
+
+export function createApp(options: Options): Promise<App> {
+  return createBase(options, (router) => {
+    get(router, '/', (request, response) => {
+      const items = parseCount(request.query.items, ITEMS)
+      const nonce = createNonce()
+      response
+        .set('content-security-policy', pagePolicy(nonce))
+        .type(HTML)
+        .send(renderDocument({ items, requestId: response.locals.id, nonce }))
+    })
+
+    get(router, '/stream', async (request, response) => {
+      const items = parseCount(request.query.items, ITEMS)
+      const delayMs = parseCount(request.query.delay, DELAY_MS)
+      const requestId = response.locals.id
+      const nonce = createNonce()
+      response.set('content-security-policy', pagePolicy(nonce)).type(HTML)
+      if (request.method === 'HEAD') {
+        response.end()
+        return
+      }
+      const gone = closeSignal(response)
+      const logError = (error: unknown) => logFailure(options.log, requestId, error)
+      const html = await streamDocument({ items, requestId, nonce, delayMs }, gone, logError)
+      await pipeline(html, response).catch((error: unknown) => {
+        if (!gone.aborted) throw error
+      })
+    })
+
+    get(router, '/partial/:locale/:slug', (request, response) => {
+      const fragment = renderPartial(request.params.locale ?? '', request.params.slug ?? '')
+      if (fragment === undefined) throw new HttpProblem(404)
+      response.set('content-security-policy', pagePolicy(createNonce())).type(HTML).send(fragment)
+    })
+
+    get(router, '/assets/*file', (request, _response, next) =>
+      next(prepareAssetRequest(request) ? 'route' : new HttpProblem(404)),
+    )
+    router.use(
+      '/assets',
+      expressStaticGzip(fileURLToPath(ASSETS_DIR), {
+        enableBrotli: true,
+        orderPreference: ['br', 'gz'],
+        index: false,
+        serveStatic: {
+          redirect: false,
+          cacheControl: false,
+          lastModified: false,
+          acceptRanges: false,
+          setHeaders: (response, path) => {
+            response.setHeader('cache-control', IMMUTABLE)
+            response.setHeader('content-type', assetType(path))
+          },
+        },
+      }),
+    )
+  })
+}

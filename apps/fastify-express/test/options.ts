@@ -1,0 +1,39 @@
+import { EventEmitter, once } from 'node:events'
+import { pino } from 'pino'
+import { readConfig } from '#shared/config.ts'
+import { createHealth } from '#shared/health.ts'
+import type { Options } from '../src/base.ts'
+
+interface Line {
+  level: number
+  msg: string
+  [field: string]: unknown
+}
+
+export const INFO = 30
+export const ERROR = 50
+
+/** Options for an app under test. Its log lines go to an array instead of standard output. */
+export function createOptions(env: Record<string, string> = {}) {
+  const lines: Line[] = []
+  const written = new EventEmitter()
+  const destination = {
+    write(text: string) {
+      lines.push(JSON.parse(text))
+      written.emit('line')
+    },
+  }
+  const options: Options = {
+    config: readConfig(env),
+    health: createHealth(),
+    log: pino({ level: 'trace' }, destination),
+  }
+
+  /** All lines, as soon as there are so many: an answer may be here before its line is written. */
+  async function readLines(count: number): Promise<Line[]> {
+    while (lines.length < count) await once(written, 'line', { signal: AbortSignal.timeout(10_000) })
+    return lines
+  }
+
+  return { ...options, readLines }
+}

@@ -1,0 +1,154 @@
+import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { HTML, IMMUTABLE, PROBLEM_JSON, pagePolicy } from '#shared/contract.ts'
+import { ASSETS } from '#shared/page/server.js'
+import { createApp } from '../src/ssr.ts'
+import { createOptions, INFO } from './options.ts'
+import { serve } from './serve.ts'
+
+/** The end of the shell, and the start of what React sends when the slow part is there. */
+const SHELL_END = '</footer>'
+const SLOW_PART = 'id="S:0"'
+
+const countItems = (html: string) => html.split('class="price"').length - 1
+
+const findNonce = (html: string) => /<script[^>]* nonce="([^"]*)"/.exec(html)?.[1] ?? ''
+
+/** Timers that keep the process alive, as those of a page in the making do. */
+const countTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+
+test('shows as many items as asked for', async () => {
+  await using server = await serve(createApp(createOptions()))
+  for (const [path, items] of [
+    ['/', 50],
+    ['/?items=0', 0],
+    ['/?items=1000', 1000],
+    ['/stream?items=7&delay=0', 7],
+  ] as const) {
+    const answer = await server.client.get(path)
+    equal(answer.status, 200)
+    equal(answer.headers['content-type'], HTML)
+    equal(countItems(answer.text), items)
+  }
+})
+
+test('refuses what is no count in range', async () => {
+  await using server = await serve(createApp(createOptions()))
+  for (const path of [
+    '/?items=1001',
+    '/?items=-1',
+    '/?items=',
+    '/?items=1e3',
+    '/?items=1&items=2',
+    '/stream?items=1001',
+    '/stream?delay=5001',
+    '/stream?delay=x',
+  ]) {
+    const answer = await server.client.get(path)
+    equal(answer.status, 400, path)
+    equal(answer.headers['content-type'], PROBLEM_JSON)
+  }
+})
+
+test('allows the scripts of the page by a nonce that no other answer has', async () => {
+  await using server = await serve(createApp(createOptions()))
+  const nonces = new Set<string>()
+  for (const path of ['/', '/', '/stream?delay=1']) {
+    const answer = await server.client.get(path)
+    const html = answer.text
+    const nonce = findNonce(html)
+    match(nonce, /^[A-Za-z0-9+/]{24}$/)
+    equal(answer.headers['content-security-policy'], pagePolicy(nonce))
+    doesNotMatch(html.replaceAll(`nonce="${nonce}"`, ''), / nonce=/)
+    nonces.add(nonce)
+  }
+  equal(nonces.size, 3)
+})
+
+test('prints the id of the request in the page', async () => {
+  await using server = await serve(createApp(createOptions()))
+  for (const path of ['/', '/stream?delay=1']) {
+    const answer = await server.client.get(path).set({ 'x-request-id': 'r-1' })
+    match(answer.text, /<code>r-1<\/code>/)
+  }
+})
+
+test('streams the shell, then the slow part', async () => {
+  await using server = await serve(createApp(createOptions()))
+  const html = (await server.client.get('/stream?delay=1')).text
+  ok(html.indexOf(SHELL_END) < html.indexOf(SLOW_PART))
+  match(html, /<\/html>$/)
+})
+
+test('stops rendering when the client leaves before the slow part', async () => {
+  const { readLines, ...options } = createOptions()
+  await using server = await serve(createApp(options))
+  const timers = countTimers()
+  const leaving = new AbortController()
+  const { body } = await fetch(`${server.url}/stream?delay=5000`, { signal: leaving.signal })
+  let received = ''
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    received += chunk
+    if (received.includes(SHELL_END)) break
+  }
+  equal(received.includes(SLOW_PART), false)
+  notEqual(countTimers(), timers)
+  leaving.abort()
+  const lines = await readLines(1)
+  await setImmediate() // the abort is under way
+  equal(countTimers(), timers)
+  deepEqual(
+    lines.map(({ level, url, client }) => [level, url, client]),
+    [[INFO, '/stream?delay=5000', '127.0.0.1']],
+  )
+})
+
+test('answers HEAD to a stream without rendering', async () => {
+  await using server = await serve(createApp(createOptions()))
+  const timers = countTimers()
+  const answer = await fetch(`${server.url}/stream?delay=5000`, { method: 'HEAD' })
+  equal(answer.status, 200)
+  equal(answer.headers.get('content-type'), HTML)
+  equal(answer.headers.get('content-length'), null)
+  equal(countTimers(), timers)
+})
+
+test('answers a fragment in a known language about a known product', async () => {
+  await using server = await serve(createApp(createOptions()))
+  const found = await server.client.get('/partial/de-DE/honeyed-assam-black')
+  equal(found.status, 200)
+  equal(found.headers['content-type'], HTML)
+  match(found.headers['content-security-policy'] ?? '', /script-src 'nonce-/)
+  match(found.text, /^<article lang="de-DE"/)
+  for (const path of ['/partial/xx-XX/honeyed-assam-black', '/partial/de-DE/no-such-tea']) {
+    const missing = await server.client.get(path)
+    equal(missing.status, 404)
+    equal(missing.headers['content-type'], PROBLEM_JSON)
+  }
+})
+
+test('serves the files of the page compressed, and not again to whoever has them', async () => {
+  await using server = await serve(createApp(createOptions()))
+  for (const { url, contentType, bytes } of ASSETS) {
+    const plain = await server.client.get(url).set({ 'accept-encoding': 'identity' })
+    equal(plain.headers['content-length'], String(bytes))
+    const answer = await server.client.get(url).set({ 'accept-encoding': 'gzip, br' })
+    equal(answer.status, 200)
+    equal(answer.headers['content-type'], contentType)
+    equal(answer.headers['content-encoding'], 'br')
+    equal(answer.headers['cache-control'], IMMUTABLE)
+    equal(answer.headers.vary, 'Accept-Encoding')
+    ok(Number(answer.headers['content-length']) < bytes)
+    const etag = answer.headers.etag ?? ''
+    const again = await server.client.get(url).set({ 'accept-encoding': 'gzip, br', 'if-none-match': etag })
+    equal(again.status, 304)
+    equal(again.headers.etag, etag)
+    equal(again.text, '')
+  }
+  for (const path of ['/assets/no-such-file.js', `${ASSETS[0]?.url}.br`, '/assets/..%2Fpage%2Fserver.js']) {
+    const missing = await server.client.get(path)
+    equal(missing.status, 404, path)
+    equal(missing.headers['content-type'], PROBLEM_JSON)
+  }
+})

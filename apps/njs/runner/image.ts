@@ -1,0 +1,38 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Config, readConfig } from '#shared/config.ts'
+import { listRoles } from '#shared/role.ts'
+import { DIST, renderConfig } from './nginx-config.ts'
+
+/**
+ * `node image.ts DIRECTORY`, when the image is built: the configuration of each role for the official image's NGINX, from the same
+ * files as natively. The settings are the build's: NGINX cannot read its environment.
+ */
+
+/** As docker/nginx.Dockerfile has it: its module, and the engine that njs recommends. */
+const NGINX = {
+  njs: { version: '', engine: 'qjs', module: 'modules/ngx_http_js_module.so' },
+  keepaliveMinTimeout: true,
+} as const
+
+const [directory] = process.argv.slice(2)
+if (directory === undefined) throw new Error('Say where to write: node image.ts DIRECTORY.')
+mkdirSync(directory, { recursive: true })
+const config = readConfig(process.env)
+for (const role of listRoles(join(import.meta.dirname, '..', 'src'))) {
+  writeFileSync(join(directory, `${role}.conf`), render(role, config))
+  // For measurements: natively the benchmark logs no request either.
+  writeFileSync(join(directory, `${role}-quiet.conf`), render(role, { ...config, logLevel: 'warn' }))
+}
+
+function render(role: string, config: Config): string {
+  const settings = {
+    role,
+    module: join(DIST, NGINX.njs.engine, `${role}.js`),
+    nginx: NGINX,
+    address: { port: config.port },
+    config,
+    trustProxy: process.env.TRUST_PROXY ?? '',
+  }
+  return renderConfig(settings, false)({ dir: '/tmp', workers: 1, contained: true })
+}

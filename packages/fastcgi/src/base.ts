@@ -1,0 +1,166 @@
+import { clientAddress } from '#shared/client.ts'
+import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
+import { refusal } from '#shared/guard.ts'
+import { FAIL, type Health, isProbe, PASS } from '#shared/health.ts'
+import { requestId } from '#shared/ids.ts'
+import type { AppOptions } from '#shared/lifecycle.ts'
+import { logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
+import { errorStatus, problem } from '#shared/problem.ts'
+import type { Headers } from './responder/answer.ts'
+import type { Handler, Respond } from './responder/connection.ts'
+import type { Request } from './responder/request.ts'
+
+export type App = Handler
+export type Options = AppOptions<readonly Route[]>
+
+export interface Route {
+  method: string
+  /** Segments: `:name` matches one that is not empty. */
+  path: string
+  handle(exchange: Exchange): void | Promise<void>
+}
+
+/** What all apps have in common; a role gives its routes. */
+export function createBase({ config, health, log, routes = [] }: Options, own: readonly Route[]): App {
+  const match = createMatcher([...own, ...healthRoutes(health), ...routes])
+  const logs = logsAnswers(log)
+
+  return (request, respond) => {
+    const { url, params } = request
+    const id = requestId(params.get('HTTP_X_REQUEST_ID'))
+    const logged = logs && !isProbe(url) ? logging(request, id, respond) : respond
+    const exchange = new Exchange(request, id, logged)
+    const status = refusal(url, params.get('HTTP_HOST'), params.get('CONTENT_LENGTH')) ?? request.refusal
+    if (status === undefined) answer(exchange)
+    else exchange.sendProblem(status)
+  }
+
+  function answer(exchange: Exchange): void {
+    try {
+      const found = match(exchange)
+      if (found === undefined) exchange.sendProblem(404)
+      else if (found.handle === undefined) exchange.refuseMethod()
+      else found.handle(exchange)?.catch((error: unknown) => fail(exchange, error))
+    } catch (error) {
+      fail(exchange, error)
+    }
+  }
+
+  function fail(exchange: Exchange, error: unknown): void {
+    const status = errorStatus(error)
+    if (status === 500) logFailure(log, exchange.id, error)
+    if (!exchange.answered) exchange.sendProblem(status)
+  }
+
+  function logging({ method, url, params }: Request, id: string, respond: Respond): Respond {
+    const startedAt = performance.now()
+    // The web server says who its peer is, so that is whom X-Forwarded-For is believed from.
+    const client = clientAddress(
+      params.get('REMOTE_ADDR'),
+      params.get('HTTP_X_FORWARDED_FOR'),
+      config.trustProxy,
+    )
+    return (status, headers, body) => {
+      respond(status, headers, body)
+      logAnswer(log, { id, method, url, status, ms: performance.now() - startedAt, client })
+    }
+  }
+}
+
+/** One request and the means to answer it. */
+export class Exchange {
+  readonly request: Request
+  readonly id: string
+  /** The decoded `:name` segments of the path, in order. */
+  params: string[] = []
+  answered = false
+  readonly #respond: Respond
+
+  constructor(request: Request, id: string, respond: Respond) {
+    this.request = request
+    this.id = id
+    this.#respond = respond
+  }
+
+  get path(): string {
+    const { url } = this.request
+    const query = url.indexOf('?')
+    return query === -1 ? url : url.slice(0, query)
+  }
+
+  /** Adds the headers of every answer. */
+  respond(status: number, headers: Headers, body?: string | Buffer): void {
+    this.#respond(status, { ...SECURITY_HEADERS, 'x-request-id': this.id, ...headers }, body)
+    this.answered = true
+  }
+
+  send(status: number, type: string, body: string | Buffer, headers?: Headers): void {
+    const own = { 'content-type': type, 'content-length': Buffer.byteLength(body), ...headers }
+    this.respond(status, own, body)
+  }
+
+  sendProblem(status: number, headers?: Headers): void {
+    this.send(status, PROBLEM_JSON, problem(status), headers)
+  }
+
+  refuseMethod(): void {
+    if (this.request.method === 'OPTIONS') this.respond(204, { allow: ALLOW })
+    else this.sendProblem(405, { allow: ALLOW })
+  }
+}
+
+function healthRoutes(health: Health): Route[] {
+  const send = (exchange: Exchange, status: number, body: string) =>
+    exchange.send(status, HEALTH_JSON, body, { 'cache-control': 'no-store' })
+  return [
+    { method: 'GET', path: '/livez', handle: (exchange) => send(exchange, 200, PASS) },
+    {
+      method: 'GET',
+      path: '/readyz',
+      handle: (exchange) => (health.draining ? send(exchange, 503, FAIL) : send(exchange, 200, PASS)),
+    },
+  ]
+}
+
+/** The handlers of one path by method. */
+type Handlers = Map<string, Route['handle']>
+
+/**
+ * Finds the handlers of a path, exactly and case-sensitively: plain paths in a map, patterns one after the other.
+ * @returns undefined for an unknown path; `handle` is undefined where the path has no such method
+ */
+function createMatcher(routes: readonly Route[]) {
+  const plain = new Map<string, Handlers>()
+  const patterns = new Map<string, { pattern: RegExp; handlers: Handlers }>()
+  for (const { method, path, handle } of routes) {
+    const isPattern = path.includes(':')
+    const handlers = (isPattern ? patterns.get(path)?.handlers : plain.get(path)) ?? new Map()
+    handlers.set(method, handle)
+    if (isPattern) patterns.set(path, { pattern: toRegExp(path), handlers })
+    else plain.set(path, handlers)
+  }
+
+  function findHandlers(exchange: Exchange): Handlers | undefined {
+    const { path } = exchange
+    const exact = plain.get(path)
+    if (exact !== undefined) return exact
+    for (const { pattern, handlers } of patterns.values()) {
+      const matched = pattern.exec(path)
+      if (matched === null) continue
+      exchange.params = matched.slice(1).map(decodeURIComponent)
+      return handlers
+    }
+    return undefined
+  }
+
+  return (exchange: Exchange): { handle: Route['handle'] | undefined } | undefined => {
+    const { method } = exchange.request
+    const handlers = findHandlers(exchange)
+    // The responder leaves the body out of an answer to HEAD.
+    return handlers && { handle: handlers.get(method === 'HEAD' ? 'GET' : method) }
+  }
+}
+
+function toRegExp(path: string): RegExp {
+  return new RegExp(`^${path.replace(/:\w+/g, '([^/]+)')}$`)
+}

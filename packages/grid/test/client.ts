@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import type { Target } from '../src/launcher.ts'
+
+export interface Answer {
+  status: number
+  connection: string | undefined
+  body: string
+}
+
+/** @param agent absent: the global one */
+export function get(
+  target: Target,
+  path: string,
+  headers: Record<string, string> = {},
+  agent?: Agent,
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  request({ ...target, path, headers, ...(agent && { agent }) }, async (response: IncomingMessage) => {
+    try {
+      const chunks: Buffer[] = []
+      for await (const chunk of response) chunks.push(chunk)
+      const body = Buffer.concat(chunks).toString()
+      resolve({ status: response.statusCode ?? 0, connection: response.headers.connection, body })
+    } catch (error) {
+      reject(error)
+    }
+  })
+    .on('error', reject)
+    .end()
+  return promise
+}
+
+/**
+ * One keep-alive connection, one request after the other, until the server says that it will close.
+ * @param resend whether a request on a reused connection may be sent again: NGINX before 1.27.4 closes idle connections at once,
+ * also those that are only idle between two requests, and RFC 9110 section 9.2.2 has clients retry then
+ * @param onAnswer called after each right answer
+ * @returns how many
+ */
+export async function askUntilClosed(
+  target: Target,
+  resend = false,
+  onAnswer: () => void = () => {},
+): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  for (let count = 1; ; count++) {
+    const answer = await get(target, '/json', {}, agent).catch((error: unknown) => {
+      if (resend && count > 1) return undefined
+      throw error
+    })
+    if (answer === undefined) return count - 1
+    assert.deepEqual([answer.status, answer.body], [200, '{"hello":"world"}'])
+    onAnswer()
+    if (answer.connection !== 'close') continue
+    agent.destroy()
+    return count
+  }
+}
