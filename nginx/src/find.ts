@@ -84,12 +84,12 @@ export async function requireNginx(options: FindOptions = {}): Promise<Nginx> {
 }
 
 /** The line that loads njs into a configuration for this NGINX; empty if njs is compiled in or absent. */
-export function loadModule(nginx: Nginx): string {
+export function loadModule(nginx: Pick<Nginx, 'njs'>): string {
   return nginx.njs?.module === undefined ? '' : `load_module "${nginx.njs.module}";`
 }
 
 /** The line for the `http` block that selects the engine found by the probe; empty for the old engine. */
-export function jsEngine(nginx: Nginx): string {
+export function jsEngine(nginx: Pick<Nginx, 'njs'>): string {
   return nginx.njs?.engine === 'qjs' ? 'js_engine qjs;' : ''
 }
 

@@ -4,15 +4,23 @@ import type { Address, Upstream } from './address.ts'
 export const TOPOLOGIES = ['nginx', 'nginx-naive', 'nginx-socket'] as const
 export type Topology = (typeof TOPOLOGIES)[number]
 
+/** Also `fastcgi`, for a responder instead of an HTTP server (packages/fastcgi): only studies need it, so it is no topology. */
+export type FrontKind = Topology | 'fastcgi'
+
 /** One port of an NGINX and the app behind it. One NGINX can have any number of fronts. */
 export interface Front {
   /** Letters, digits, dots and dashes, different for each front of an NGINX: the upstream's name. */
   readonly name: string
-  readonly topology: Topology
+  readonly topology: FrontKind
   /** Port 0: any free port; `Instance.addresses` says which. */
   readonly listen: Address
-  /** A unix socket for `nginx-socket`, else an address. */
+  /** A unix socket for `nginx-socket`, either for `fastcgi`, else an address. */
   readonly upstream: Upstream
+  /**
+   * The upstream's name is looked up again and again while NGINX runs, so it may come later and move (`resolver`; from NGINX
+   * 1.27.3 on). Otherwise once, when it starts. Not for `nginx-naive`.
+   */
+  readonly discovered?: boolean
   /** Absolute path of the ssr app's hashed files, if NGINX is to serve /assets/ itself. */
   readonly serveAssets?: string
 }
@@ -26,7 +34,8 @@ export function checkFronts(fronts: readonly Front[]): void {
     }
     names.add(front.name)
     const socket = 'socketPath' in front.upstream
-    if (socket && front.topology !== 'nginx-socket') refuse(front, 'only nginx-socket takes a unix socket')
+    const takesSocket = front.topology === 'nginx-socket' || front.topology === 'fastcgi'
+    if (socket && !takesSocket) refuse(front, 'only nginx-socket takes a unix socket')
     if (!socket && front.topology === 'nginx-socket') refuse(front, 'nginx-socket needs a unix socket')
     const paths = [front.serveAssets ?? '/', 'socketPath' in front.upstream ? front.upstream.socketPath : '/']
     // A quote or a dollar would end the string in the configuration, a comma Docker's --mount.

@@ -5,6 +5,7 @@ import type { Binary } from './binary.ts'
 import { type Command, run } from './command.ts'
 import { containerCommand, type Mount } from './docker.ts'
 import { nginxArguments } from './master.ts'
+import type { Place } from './render.ts'
 
 /** How to start one NGINX. */
 export interface Launch {
@@ -39,9 +40,9 @@ const HOLD_IN_CONTAINER = `exec 3<&0${HOLD}`
 /** Runs "$@" as this process with its errors appended to the file $1. */
 const LEAVE = 'log=$1; shift; exec "$@" </dev/null >/dev/null 2>>"$log"'
 
-/** Where a configuration sends its access log to reach this process's standard output. */
-export function standardOutput(dir: string): string {
-  return join(dir, 'stdout')
+/** Where a configuration sends its access log to reach standard output: a FIFO, unless the name itself will do. */
+export function standardOutput({ dir, contained }: Pick<Place, 'dir' | 'contained'>): string {
+  return contained === true ? '/dev/stdout' : join(dir, 'stdout')
 }
 
 /** The file with the errors of an NGINX whose logs do not go to this process. */
@@ -64,7 +65,7 @@ export function readErrors(dir: string): string {
  *   to `errorLog(dir)`: not to a pipe, because NGINX would wait as soon as this process is too busy to empty it
  */
 export function hold(launch: Launch, inherit: boolean): ChildProcess {
-  const fifo = inherit ? standardOutput(launch.dir) : ''
+  const fifo = inherit ? standardOutput(launch) : ''
   const errors = inherit ? undefined : openSync(errorLog(launch.dir), 'a')
   const output: StdioOptions = inherit ? ['inherit', 'pipe'] : ['ignore', errors]
   const child =

@@ -7,7 +7,7 @@ import type { Mount } from './docker.ts'
 import type { Nginx } from './find.ts'
 import type { Front } from './front.ts'
 import { bindRefusal } from './master.ts'
-import { CONF, type Place, renderNginx } from './render.ts'
+import { CONF, type Place, renderNginx, TEMPORARY_DIRECTORIES } from './render.ts'
 
 /** The configuration that an NGINX gets, and what follows from it. */
 export interface Plan {
@@ -37,7 +37,7 @@ const WRITTEN = [
   'next.conf',
   'nginx.pid',
   'startgrid',
-  'temporary',
+  ...TEMPORARY_DIRECTORIES,
   'stdout',
   'error.log',
   'access.log',
@@ -49,7 +49,7 @@ export async function createPlace(dir: string | undefined): Promise<Directory> {
       ? { dir: await mkdtemp(join(tmpdir(), 'startgrid-nginx-')), own: true }
       : { dir, own: !existsSync(dir) }
   await removeWritten(place.dir)
-  await mkdir(join(place.dir, 'temporary'), { recursive: true })
+  await mkdir(place.dir, { recursive: true })
   // Includes are relative to nginx.conf; in the official image conf/ is mounted beside it under the same name.
   await symlink(CONF, join(place.dir, 'startgrid'))
   return place

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { formatAddress, formatUpstream } from './address.ts'
-import { checkFronts, type Front, type Topology } from './front.ts'
+import { checkFronts, type Front, type FrontKind } from './front.ts'
 
 /** The directory of the configuration files; `startgrid` in their includes. */
 export const CONF = join(import.meta.dirname, '..', 'conf')
@@ -13,6 +13,10 @@ export interface Place {
   readonly dir: string
   /** Worker processes. */
   readonly workers: number
+  /** In an image of its own, which says who runs NGINX, and where /dev/stdout can be opened; default false. */
+  readonly contained?: boolean
+  /** The mildest error that is logged; default `warn`. */
+  readonly errorLevel?: 'warn' | 'crit'
 }
 
 export interface RenderOptions extends Place {
@@ -21,12 +25,15 @@ export interface RenderOptions extends Place {
   readonly accessLog?: string
   /** Whether this NGINX knows `keepalive_min_timeout`. */
   readonly keepaliveMinTimeout?: boolean
+  /** More for the `http` block, after the common part and before the fronts. */
+  readonly blocks?: readonly string[]
 }
 
-const TEMPLATES: Record<Topology, string> = {
+const TEMPLATES: Record<FrontKind, string> = {
   nginx: 'keep-alive.conf.template',
   'nginx-socket': 'keep-alive.conf.template',
   'nginx-naive': 'new-connection.conf.template',
+  fastcgi: 'fastcgi.conf.template',
 }
 
 /**
@@ -42,38 +49,52 @@ export function renderNginx(options: RenderOptions): string {
     indent(renderTemporaryPaths(options.dir)),
     indent(readTemplate('00-http.conf.template')),
     ...(options.keepaliveMinTimeout === true ? [indent('include startgrid/graceful-reload.conf;')] : []),
+    ...(options.blocks ?? []).map(indent),
     ...blocks.map(indent),
     '}',
     '',
   ].join('\n')
 }
 
-/** Everything before the `http` block, for an NGINX without rights of its own that writes only in its directory. */
-export function renderMain({ dir, workers }: Place): string {
+/**
+ * Everything before the `http` block, for an NGINX without rights of its own that writes only in its directory.
+ * @param connections of one worker at most
+ */
+export function renderMain(
+  { dir, workers, contained, errorLevel = 'warn' }: Place,
+  connections = 4096,
+): string {
   return [
     '# In the foreground: whoever started this NGINX holds it.',
     'daemon off;',
-    ...userLine(),
+    ...(contained === true ? [] : userLine()),
     `worker_processes ${workers};`,
     `pid "${join(dir, 'nginx.pid')}";`,
-    'error_log stderr warn;',
+    `error_log stderr ${errorLevel};`,
     'events {',
     '    # Both sides of every request count: 100 clients are 200 connections per front.',
-    '    worker_connections 4096;',
+    `    worker_connections ${connections};`,
     '}',
     '',
   ].join('\n')
 }
 
-/** For the `http` block: the compiled-in paths belong to root. */
+/** For the `http` block: the compiled-in paths belong to root. NGINX makes the directories, but none above them. */
 export function renderTemporaryPaths(dir: string): string {
-  return ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path "${join(dir, 'temporary', name)}";`)
-    .join('\n')
+  return TEMPORARY_DIRECTORIES.map((name) => `${name}_path "${join(dir, name)}";`).join('\n')
 }
 
+/** Below the place of an NGINX. */
+export const TEMPORARY_DIRECTORIES = [
+  'client_body_temp',
+  'proxy_temp',
+  'fastcgi_temp',
+  'uwsgi_temp',
+  'scgi_temp',
+]
+
 /**
- * Fills in a template as the official image's envsubst does: `${NAME}` in capitals; NGINX's own `$variables` stay.
+ * Fills in a template: `${NAME}` in capitals; NGINX's own `$variables` stay.
  * @throws {Error} naming a placeholder without value
  */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
@@ -88,7 +109,8 @@ function renderFront(front: Front, accessLog: string): string {
   return fill(readTemplate(TEMPLATES[front.topology]), {
     NAME: front.name,
     LISTEN: formatAddress(front.listen),
-    UPSTREAM: formatUpstream(front.upstream),
+    UPSTREAM: formatUpstream(front.upstream) + (front.discovered === true ? ' resolve' : ''),
+    ZONE: front.discovered === true ? `zone ${front.name} 64k;` : '',
     ACCESS_LOG: accessLog,
     ASSETS: front.serveAssets === undefined ? 'no-assets' : 'assets',
     ASSETS_DIR: front.serveAssets ?? '',

@@ -46,6 +46,16 @@ describe('rendering', () => {
     assert.match(text, /include startgrid\/server\/new-connection\.conf;/)
   })
 
+  test('fastcgi: a pool of kept connections, to an address or a unix socket', () => {
+    const text = render({ ...FRONT, topology: 'fastcgi' })
+    assert.match(text, /upstream fastify-hello \{\n\s+server \[::1\]:3000;/)
+    assert.match(text, /fastcgi_pass fastify-hello;/)
+    assert.match(text, /include startgrid\/server\/fastcgi\.conf;/)
+    assert.doesNotMatch(text, /proxy_pass/)
+    const socket = render({ ...FRONT, topology: 'fastcgi', upstream: { socketPath: '/run/app.sock' } })
+    assert.equal(socket.replace('unix:/run/app.sock', '[::1]:3000'), text)
+  })
+
   test('one server block per front', () => {
     const text = render(FRONT, { ...FRONT, name: 'b', listen: { host: '127.0.0.1', port: 8081 } })
     assert.equal(text.match(/^\s*server \{/gm)?.length, 2)
@@ -60,7 +70,7 @@ describe('rendering', () => {
   })
 
   test('nothing is left to fill in, and every include exists', () => {
-    for (const topology of ['nginx', 'nginx-naive'] as const) {
+    for (const topology of ['nginx', 'nginx-naive', 'fastcgi'] as const) {
       const text = render({ ...FRONT, topology, serveAssets: '/srv' })
       assert.doesNotMatch(text, /\$\{/)
       for (const [, path = ''] of text.matchAll(/include startgrid\/([^*;]+);/g)) {

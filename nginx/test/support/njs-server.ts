@@ -26,14 +26,15 @@ const instance = await startNginx(nginx, {
       jsEngine(nginx),
       `js_import who from "${join(scripts, 'who.js')}";`,
       `log_format short '{"url":"$request_uri","status":$status}';`,
-      `access_log "${standardOutput(place.dir)}" short;`,
+      `access_log "${standardOutput(place)}" short;`,
       `server { listen ${address.host}:${address.port}; location / { js_content who.who; } }`,
       '}',
     ].join('\n'),
 })
-console.log(address.port)
 
 process.once('SIGTERM', async () => {
   await instance.stop()
   await rm(scripts, { recursive: true })
 })
+// Said last: who reads it may send SIGTERM at once.
+console.log(address.port)

@@ -2,7 +2,17 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { App } from './matrix.ts'
+
+/** What can be started: an app of the matrix, or any package with a `src/server.ts ROLE` that is ready with its first line. */
+export interface Startable {
+  /** `fastify/ssr` */
+  name: string
+  /** `bun` is started with Bun, everything else with Node. */
+  framework: string
+  role: string
+  /** Absolute path of its package. */
+  directory: string
+}
 
 /** Where a server listens. */
 export type Target = { host: string; port: number } | { socketPath: string }
@@ -13,6 +23,8 @@ export interface Ready {
   pid: number
   /** `http://host:port` or `unix:path` */
   address: string
+  /** In a cluster only: the processes that serve; `pid` is their primary. */
+  workers?: readonly number[]
   /** njs only: which engine runs the JavaScript. */
   engine?: string
   /** njs only: the version of NGINX. */
@@ -22,8 +34,8 @@ export interface Ready {
 export interface LaunchOptions {
   /** Settings of the app beside the launcher's own: a free port on loopback, `LOG_LEVEL=warn`, NODE_ENV=production. */
   env?: Readonly<Record<string, string>>
-  /** The core to stay on (Linux). */
-  cpu?: number | undefined
+  /** The core to stay on, or several as taskset writes them: `0`, `0,2-3` (Linux). */
+  cpu?: number | string | undefined
   /** Node or Bun options before the file, such as `--cpu-prof`. */
   execArgv?: readonly string[]
   /** Milliseconds until it must listen. */
@@ -32,7 +44,7 @@ export interface LaunchOptions {
 
 /** One start of one app. */
 export interface Launch {
-  app: App
+  app: Startable
   ready: Ready
   target: Target
   child: ChildProcess
@@ -53,7 +65,7 @@ const BIN = fileURLToPath(new URL('../../../node_modules/.bin/', import.meta.url
  * Starts an app on a free port and waits until it listens.
  * @throws {LaunchError}
  */
-export async function launch(app: App, options: LaunchOptions = {}): Promise<Launch> {
+export async function launch(app: Startable, options: LaunchOptions = {}): Promise<Launch> {
   const runtime = app.framework === 'bun' ? `${BIN}bun` : process.execPath
   const command = [...bind(options.cpu), runtime, ...(options.execArgv ?? []), 'src/server.ts', app.role]
   const [file = runtime, ...args] = command
@@ -121,8 +133,8 @@ function toTarget(address: string): Target {
   return { host: hostname, port: Number(port) }
 }
 
-/** Keeps a child on one core, and ends it with us even if we are killed (util-linux; elsewhere neither). */
-function bind(cpu: number | undefined): string[] {
+/** Keeps a child on its cores, and ends it with us even if we are killed (util-linux; elsewhere neither). */
+function bind(cpu: number | string | undefined): string[] {
   const command: string[] = []
   if (hasTool('setpriv')) command.push('setpriv', '--pdeathsig', 'TERM')
   if (cpu !== undefined && hasTool('taskset')) command.push('taskset', '-c', String(cpu))

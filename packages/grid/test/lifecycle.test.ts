@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { Agent, type IncomingMessage, request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { type Launch, LaunchError, launch, type Target } from '../src/launcher.ts'
+import { type Launch, LaunchError, launch } from '../src/launcher.ts'
 import { APPS, type App } from '../src/matrix.ts'
+import { askUntilClosed, get } from './client.ts'
 
 /** How every framework's apps start, log and stop: what an orchestrator sees. */
 
@@ -161,55 +161,6 @@ for (const hello of APPS.filter((app) => app.role === 'hello')) {
       assert.equal(await answer, 'cut off')
     })
   })
-}
-
-interface Answer {
-  status: number
-  connection: string | undefined
-  body: string
-}
-
-function get(
-  target: Target,
-  path: string,
-  headers: Record<string, string> = {},
-  agent?: Agent,
-): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  request({ ...target, path, headers, ...(agent && { agent }) }, async (response: IncomingMessage) => {
-    try {
-      const chunks: Buffer[] = []
-      for await (const chunk of response) chunks.push(chunk)
-      const body = Buffer.concat(chunks).toString()
-      resolve({ status: response.statusCode ?? 0, connection: response.headers.connection, body })
-    } catch (error) {
-      reject(error)
-    }
-  })
-    .on('error', reject)
-    .end()
-  return promise
-}
-
-/**
- * One keep-alive connection, one request after the other, until the server says that it will close.
- * @param resend whether a request on a reused connection may be sent again: NGINX before 1.27.4 closes idle connections at once,
- * also those that are only idle between two requests, and RFC 9110 section 9.2.2 has clients retry then
- * @returns how many
- */
-async function askUntilClosed(target: Target, resend: boolean): Promise<number> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  for (let count = 1; ; count++) {
-    const answer = await get(target, '/json', {}, agent).catch((error: unknown) => {
-      if (resend && count > 1) return undefined
-      throw error
-    })
-    if (answer === undefined) return count - 1
-    assert.deepEqual([answer.status, answer.body], [200, '{"hello":"world"}'])
-    if (answer.connection !== 'close') continue
-    agent.destroy()
-    return count
-  }
 }
 
 /** What an app that refuses to start says. */

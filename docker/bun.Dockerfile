@@ -1,0 +1,45 @@
+# The apps on Bun; the role is the last word of the command.
+#   docker build --file docker/bun.Dockerfile --tag startgrid/bun .
+
+# The first stages are the same in all Dockerfiles here: BuildKit runs each once for all images.
+FROM node:26-trixie-slim AS workspace
+# Node's image has had no Corepack since 25.
+RUN npm install --global pnpm@12
+# pnpm opens 64 connections at once, and a small network's name server drops half of the lookups: 60 s instead of 1.5 s.
+ENV CI=true PNPM_CONFIG_STORE_DIR=/pnpm PNPM_CONFIG_NETWORK_CONCURRENCY=16 TURBO_TELEMETRY_DISABLED=1
+WORKDIR /startgrid
+
+FROM workspace AS repository
+COPY . .
+
+# The page, its client files and their compressed siblings.
+FROM repository AS shared
+RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/shared --docker
+
+FROM workspace AS page
+COPY --from=shared /startgrid/out/json/ .
+RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @startgrid/shared
+COPY --from=shared /startgrid/out/full/ .
+RUN node packages/shared/build.ts
+
+# out/json: manifests and the lockfile of what this app needs. While these stay the same, so does the layer of dependencies.
+FROM repository AS pruned
+RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/bun --docker
+
+FROM workspace AS dependencies
+COPY --from=pruned /startgrid/out/json/ .
+# The optional ones are runtimes, as the root's package.json has them for machines without.
+RUN --mount=type=cache,target=/pnpm pnpm install --prod --no-optional --frozen-lockfile --filter @startgrid/bun...
+
+FROM oven/bun:1-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
+WORKDIR /startgrid/apps/bun
+COPY --from=dependencies /startgrid /startgrid
+COPY --from=pruned /startgrid/out/full/packages/shared/src ../../packages/shared/src
+COPY --from=page /startgrid/packages/shared/dist ../../packages/shared/dist
+COPY --from=pruned /startgrid/out/full/apps/bun/src src
+USER bun
+EXPOSE 3000
+HEALTHCHECK --interval=30s --timeout=3s --start-period=60s --start-interval=1s \
+  CMD ["bun", "--eval", "process.exit((await fetch(`http://127.0.0.1:${process.env.PORT}/readyz`)).ok ? 0 : 1)"]
+CMD ["bun", "src/server.ts", "hello"]

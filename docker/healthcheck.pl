@@ -1,0 +1,9 @@
+# `perl healthcheck.pl PORT PATH`: ends with 0 if NGINX answers 200. Perl is in every Debian image, curl and Node are not.
+use strict;
+use warnings;
+use IO::Socket::INET;
+
+my ($port, $path) = @ARGV;
+my $socket = IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port", Timeout => 2) or exit 1;
+print $socket "GET $path HTTP/1.0\r\n\r\n";
+exit(<$socket> =~ / 200 / ? 0 : 1);

@@ -1,0 +1,39 @@
+import { showAnswers } from './answers.js'
+import { ask, cells, ways } from './grid.js'
+import { linkReport } from './report.js'
+import { check, schedule } from './states.js'
+
+// The front page's script. Without it the page has the table and its links; what needs it is hidden until here.
+
+document.querySelector('#glance').hidden = false
+for (const cell of cells) {
+  const button = cell.querySelector('button')
+  button.hidden = false
+  button.addEventListener('click', () => showAnswers(cell))
+}
+document.querySelector('#check button').addEventListener('click', refresh)
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible') refresh()
+  else schedule()
+})
+await Promise.all([quietly(adjustLinks), refresh()])
+
+async function refresh() {
+  await Promise.all([check(), quietly(linkReport)])
+}
+
+/** That NGINX does not answer is said once, by `check`. */
+function quietly(work) {
+  return work().catch(() => undefined)
+}
+
+/** The apps are published on the host of this page, and the first digits of their ports can be chosen. */
+async function adjustLinks() {
+  const { prefix } = await (await ask('/ports.json')).json()
+  for (const way of ways) {
+    const link = way.querySelector('a')
+    link.hostname = location.hostname
+    link.port = prefix + link.port.slice(-2)
+    link.querySelector('.port').textContent = link.port
+  }
+}

@@ -1,0 +1,192 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Address, claimPort, formatAddress } from '../../src/address.ts'
+import type { Nginx } from '../../src/find.ts'
+import { type Instance, startNginx } from '../../src/instance.ts'
+import { type PageApp, type PageRoute, renderPage, writePage } from '../../src/page.ts'
+import { renderMain, renderTemporaryPaths } from '../../src/render.ts'
+
+/** The front page in front of two frameworks' stand-ins. */
+
+const LOOPBACK = { host: '127.0.0.1', port: 0 }
+const PATHS = { hello: '/json', ssr: '/', status: '/_/status' }
+
+export const APPS: readonly PageApp[] = ['fastify', 'koa'].flatMap((framework, row) =>
+  Object.entries(PATHS).map(([role, path], column) => ({
+    service: `${framework}-${role}`,
+    framework,
+    role,
+    path,
+    ports: { direct: 4121 + 20 * row + column, nginx: 4126 + 20 * row + column },
+  })),
+)
+
+/** A stand-in for an app. */
+export interface Stub {
+  readonly address: Address
+  /** What `/readyz` does. */
+  state: 'pass' | 'fail' | 'hang'
+  /** Requests for anything else, oldest first. */
+  readonly seen: { url: string; headers: IncomingHttpHeaders }[]
+  start(): Promise<void>
+  /** Nothing listens on its port until the next `start`. */
+  stop(): Promise<void>
+  /** As at first: it runs, is ready, and has seen nothing. */
+  reset(): Promise<void>
+}
+
+/** Everything that one test file needs. */
+export interface FrontPage {
+  readonly address: Address
+  readonly origin: string
+  /** Empty at first, and absent until a test makes it. */
+  readonly results: string
+  stub(service: string): Stub
+  /** The error log of the NGINX that serves the page. */
+  errors(): string
+  startNginx(): Promise<void>
+  stopNginx(): Promise<void>
+  /** Everything runs and is ready, as at first. */
+  reset(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startFrontPage(nginx: Nginx): Promise<FrontPage> {
+  const directory = await mkdtemp(join(tmpdir(), 'startgrid-page-'))
+  const results = join(directory, 'results')
+  writePage(join(directory, 'page'), APPS)
+  const stubs = new Map<string, Stub>()
+  for (const { service } of APPS) stubs.set(service, createStub(await claimPort(LOOPBACK)))
+  const fronts = await startFronts(nginx, stubs)
+  const routes = [...stubs].map(([service, { address }], index) => ({
+    service,
+    direct: formatAddress(address),
+    nginx: formatAddress(fronts.addresses[index] ?? LOOPBACK),
+  }))
+  const address = { ...LOOPBACK, port: await claimPort(LOOPBACK) }
+  let page: Instance | undefined
+
+  function stub(service: string): Stub {
+    const found = stubs.get(service)
+    if (found === undefined) throw new Error(`There is no stand-in ${service}.`)
+    return found
+  }
+
+  async function start(): Promise<void> {
+    page ??= await startPage(nginx, address, directory, routes)
+  }
+
+  async function stop(): Promise<void> {
+    await page?.stop()
+    page = undefined
+  }
+
+  async function reset(): Promise<void> {
+    await start()
+    await rm(results, { recursive: true, force: true })
+    for (const stub of stubs.values()) await stub.reset()
+  }
+
+  async function close(): Promise<void> {
+    await stop()
+    await fronts.stop()
+    for (const stub of stubs.values()) await stub.stop()
+    await rm(directory, { recursive: true })
+  }
+
+  await reset()
+  const origin = `http://${formatAddress(address)}`
+  const errors = () => page?.errors() ?? ''
+  return { address, origin, results, stub, errors, startNginx: start, stopNginx: stop, reset, close }
+}
+
+/** A front for each stand-in, in the same order. */
+function startFronts(nginx: Nginx, stubs: ReadonlyMap<string, Stub>): Promise<Instance> {
+  return startNginx(nginx, {
+    fronts: [...stubs].map(([name, { address }]) => ({
+      name,
+      topology: 'nginx',
+      listen: LOOPBACK,
+      upstream: address,
+    })),
+  })
+}
+
+function startPage(
+  nginx: Nginx,
+  address: Address,
+  directory: string,
+  apps: readonly PageRoute[],
+): Promise<Instance> {
+  const page = renderPage({
+    listen: formatAddress(address),
+    root: join(directory, 'page'),
+    results: join(directory, 'results'),
+    accessLog: 'off',
+    apps,
+  })
+  return startNginx(nginx, {
+    listen: [address],
+    probe: '/ceiling',
+    mounts: [{ path: directory }],
+    config: (place) =>
+      [
+        renderMain(place),
+        'http {',
+        renderTemporaryPaths(place.dir),
+        'include startgrid/http/*.conf;',
+        page,
+        '}',
+      ].join('\n'),
+  })
+}
+
+function createStub(port: number): Stub {
+  const stub: Stub = {
+    address: { ...LOOPBACK, port },
+    state: 'pass',
+    seen: [],
+    start: () => listen(server, port),
+    stop: () => close(server),
+    async reset() {
+      stub.state = 'pass'
+      stub.seen.length = 0
+      await stub.start()
+    },
+  }
+  const server = createServer((request, response) => answer(stub, request, response))
+  return stub
+}
+
+function answer(stub: Stub, { url = '', headers }: IncomingMessage, response: ServerResponse): void {
+  if (!url.startsWith('/readyz')) {
+    stub.seen.push({ url, headers })
+    response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'x-app': 'a stand-in' })
+    response.end(`<b>${url}</b>`.padEnd(1_000, '.'))
+  } else if (stub.state !== 'hang') {
+    response.writeHead(stub.state === 'pass' ? 200 : 503, { 'content-type': 'application/health+json' })
+    response.end(JSON.stringify({ status: stub.state }))
+  }
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (server.listening) resolve()
+    else server.listen(port, LOOPBACK.host, resolve)
+  })
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}

@@ -1,0 +1,48 @@
+import { checkConformance, type Report } from '@startgrid/conformance'
+import {
+  addressInside,
+  COMPOSE_TOPOLOGIES,
+  type ComposeTopology,
+  FRONT_SERVICE,
+  serviceName,
+} from './compose.ts'
+import type { ComposeService } from './compose-project.ts'
+import { APPS, type App } from './matrix.ts'
+
+/** One app and one of its two ports. */
+export interface ComposeCell {
+  app: App
+  topology: ComposeTopology
+  /** Where it is on this machine; undefined if it is not running. */
+  target: { host: string; port: number } | undefined
+}
+
+/** Both ports of every app that Compose has started, framework by framework. Apps that were not asked for are left out. */
+export function listCells(services: readonly ComposeService[]): ComposeCell[] {
+  const started = new Map(services.map((service) => [service.name, service]))
+  return APPS.filter((app) => started.has(serviceName(app))).flatMap((app) =>
+    COMPOSE_TOPOLOGIES.map((topology) => ({ app, topology, target: findTarget(started, app, topology) })),
+  )
+}
+
+function findTarget(
+  services: ReadonlyMap<string, ComposeService>,
+  app: App,
+  topology: ComposeTopology,
+): ComposeCell['target'] {
+  const service = services.get(topology === 'direct' ? serviceName(app) : FRONT_SERVICE)
+  const inside = addressInside(app, topology).port
+  const port = service?.ports.find(({ target }) => target === inside)
+  return service?.state === 'running' && port ? { host: port.host, port: port.published } : undefined
+}
+
+/**
+ * The contract's suite, through one port.
+ * @returns undefined if it is not running
+ * @throws {NoAnswer} if it runs, but does not answer
+ */
+export async function proveCell({ app, topology, target }: ComposeCell): Promise<Report | undefined> {
+  if (target === undefined) return undefined
+  const proxied = topology === 'nginx' || app.framework === 'njs'
+  return checkConformance({ target, role: app.role, absent: app.absent, proxied })
+}

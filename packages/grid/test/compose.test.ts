@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { Agent, get } from 'node:http'
+import { connect, createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { formatReport } from '@startgrid/conformance'
+import { spawnLoad } from '@startgrid/loadgen'
+import { COMPOSE_TOPOLOGIES, publishedPort, serviceName } from '../src/compose.ts'
+import { listCells, proveCell } from '../src/compose-conformance.ts'
+import { type ComposeService, compose, dockerObstacle, listServices } from '../src/compose-project.ts'
+import { APPS, FRAMEWORKS } from '../src/matrix.ts'
+
+/** docker-compose.yml as a new user has it: built, brought up, proven, disturbed, taken down. */
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const PROJECT = `startgrid-test-${process.pid}`
+
+/** The largest image that may be, in bytes. */
+const IMAGE_LIMIT = 350e6
+
+const skip = (await dockerObstacle()) ?? false
+
+describe('Docker Compose', { skip }, () => {
+  let services: ComposeService[] = []
+
+  before(async () => {
+    const { prefix, page } = await findFreePorts()
+    Object.assign(process.env, {
+      COMPOSE_PROJECT_NAME: PROJECT,
+      STARTGRID_PORTS: String(prefix),
+      STARTGRID_PAGE_PORT: String(page),
+    })
+    await compose(['build', '--quiet'], 20 * 60_000)
+  })
+  after(() => compose(['down', '--volumes', '--timeout', '3'], 120_000))
+
+  test('one framework comes up alone, with the NGINX in front, which says what is absent', async () => {
+    await compose(['--profile', 'fastify', 'up', '--wait', '--no-build'], 180_000)
+    services = await listServices()
+    assert.deepEqual(services.map(({ name }) => name).sort(), [
+      'fastify-hello',
+      'fastify-ssr',
+      'fastify-status',
+      'nginx',
+    ])
+    assert.equal((await ask(portOf('fastify-ssr', 'nginx'), '/')).status, 200)
+    assert.equal((await ask(portOf('koa-ssr', 'nginx'), '/')).status, 502)
+  })
+
+  test('the rest comes up beside it: 21 healthy apps and the NGINX in front', async () => {
+    await compose(['up', '--wait', '--no-build'], 300_000)
+    services = await listServices()
+    assert.deepEqual(services.map(({ name }) => name).sort(), [...APPS.map(serviceName), 'nginx'].sort())
+    for (const { name, health } of services) assert.equal(health, 'healthy', name)
+  })
+
+  test('every app keeps the contract through both of its ports', async (context) => {
+    const cells = listCells(services)
+    assert.equal(cells.length, 2 * APPS.length)
+    for (const cell of cells) {
+      await context.test(`${cell.app.name} ${cell.topology} in a container`, async () => {
+        const report = await proveCell(cell)
+        assert.ok(report, 'it is not running')
+        assert.equal(report.differences.length, 0, `\n${formatReport(report)}`)
+      })
+    }
+  })
+
+  test('ports follow the pattern', () => {
+    const prefix = Number(process.env.STARTGRID_PORTS)
+    for (const { app, topology, target } of listCells(services))
+      assert.equal(target?.port, publishedPort(app, topology, prefix), `${app.name} ${topology}`)
+  })
+
+  test('nothing is published beyond loopback', async () => {
+    const ports = services.flatMap(({ ports }) => ports)
+    assert.equal(ports.length, 2 * APPS.length + 1)
+    assert.deepEqual([...new Set(ports.map(({ host }) => host))], ['127.0.0.1'])
+    for (const address of foreignAddresses())
+      assert.equal(await accepts(address, ports[0]?.published ?? 0), false)
+  })
+
+  test('the front page asks every app through its own origin', async () => {
+    const page = Number(process.env.STARTGRID_PAGE_PORT)
+    const document = await ask(page, '/')
+    assert.match(document.type, /^text\/html/)
+    for (const app of APPS) {
+      assert.match(document.body, new RegExp(`data-service="${serviceName(app)}"`))
+      for (const topology of COMPOSE_TOPOLOGIES) {
+        const answer = await ask(page, `/grid/${serviceName(app)}/${topology}/readyz`)
+        assert.equal(answer.body, '{"status":"pass"}', `${app.name} ${topology}`)
+      }
+    }
+    assert.equal((await ask(page, '/ports.json')).body, `{"prefix":"${process.env.STARTGRID_PORTS}"}`)
+  })
+
+  test('containers have no rights that they do not need', () => {
+    for (const { name, containerId } of services) {
+      const { HostConfig: host, Config: config } = inspect(containerId)
+      assert.equal(host.ReadonlyRootfs, true, name)
+      assert.deepEqual(host.CapDrop, ['ALL'], name)
+      assert.deepEqual(host.SecurityOpt, ['no-new-privileges:true'], name)
+      assert.ok(host.Memory > 0, name)
+      assert.equal(host.RestartPolicy.Name, 'on-failure', name)
+      assert.match(config.User, /^(?:node|bun|nginx)$/, name)
+    }
+  })
+
+  test('no image is over 350 MB', () => {
+    const images = [...FRAMEWORKS, 'nginx'].map((name) => `startgrid/${name}`)
+    const sizes = docker('image', 'inspect', '--format', '{{.Size}}', ...images)
+      .trim()
+      .split('\n')
+    for (const [index, size] of sizes.entries())
+      assert.ok(Number(size) < IMAGE_LIMIT, `${images[index]} has ${size} bytes`)
+  })
+
+  test('a service that is started again under load loses no request that it took, and no other notices', async () => {
+    const durationMs = 12_000
+    const restarted = offer(portOf('koa-hello', 'nginx'), durationMs)
+    const other = offer(portOf('hono-hello', 'nginx'), durationMs)
+    await sleep(2_000)
+    await compose(['restart', 'koa-hello'], 60_000)
+    const [during, undisturbed] = await Promise.all([restarted, other])
+    // While nobody has the address, the NGINX in front says so: 502, or 504 after the 2 s in which it was not even refused. It drops nothing.
+    const { '200': right = 0, '502': refused = 0, '504': silent = 0, ...otherStatuses } = during.statuses
+    assert.deepEqual(otherStatuses, {})
+    assert.ok(right > 0)
+    assert.deepEqual({ ...during.errors, status: 0 }, NO_ERRORS)
+    assert.equal(during.errors.status, refused + silent)
+    assert.deepEqual(undisturbed.errors, NO_ERRORS)
+    assert.deepEqual(Object.keys(undisturbed.statuses), ['200'])
+    assert.equal(await eventually(portOf('koa-hello', 'nginx')), 200)
+  })
+
+  for (const framework of FRAMEWORKS.filter((name) => name !== 'njs')) {
+    test(`${framework} ends within 3 s when told to, and answers what it has`, async () => {
+      const service = `${framework}-ssr`
+      const agent = new Agent({ keepAlive: true })
+      const answers = [1, 2, 3, 4].map(() =>
+        ask(portOf(service, 'direct'), '/stream?items=10&delay=1000', agent),
+      )
+      await sleep(500)
+      // Whoever is not done by then is killed, and says 137.
+      await compose(['stop', '--timeout', '3', service])
+      for (const { status, body } of await Promise.all(answers)) {
+        assert.equal(status, 200)
+        assert.match(body, /<\/html>\s*$/)
+      }
+      assert.equal(exitCodeOf(service), 0)
+      agent.destroy()
+    })
+  }
+
+  test('njs ends within 3 s when told to, and answers what it has', async () => {
+    // It has no slow route, but one core: most of these wait for their turn when the signal comes. On connections that it has
+    // taken: those that wait to be taken are closed with its socket, as with every NGINX.
+    const agent = new Agent({ keepAlive: true, maxSockets: 4 })
+    const askAll = (path: string) =>
+      Promise.all(Array.from({ length: 4 }, () => ask(portOf('njs-ssr', 'direct'), path, agent)))
+    await askAll('/livez')
+    const answers = askAll('/?items=1000')
+    await sleep(100)
+    const [pages] = await Promise.all([answers, compose(['stop', '--timeout', '3', 'njs-ssr'])])
+    for (const { status, body } of pages) {
+      assert.equal(status, 200)
+      assert.match(body, /<\/html>\s*$/)
+    }
+    assert.equal(exitCodeOf('njs-ssr'), 0)
+    agent.destroy()
+  })
+
+  test('down leaves nothing behind', async () => {
+    await compose(['down', '--volumes', '--timeout', '3'], 120_000)
+    const label = `label=com.docker.compose.project=${PROJECT}`
+    for (const kind of ['container', 'network', 'volume'])
+      assert.equal(
+        docker(kind, 'ls', '--quiet', '--filter', label, ...(kind === 'container' ? ['--all'] : [])),
+        '',
+      )
+  })
+
+  function portOf(service: string, topology: 'direct' | 'nginx'): number {
+    const app = APPS.find((one) => serviceName(one) === service)
+    assert.ok(app)
+    return publishedPort(app, topology, Number(process.env.STARTGRID_PORTS))
+  }
+
+  function exitCodeOf(service: string): number {
+    const id = docker('compose', 'ps', '--all', '--quiet', service).trim()
+    return inspect(id).State.ExitCode
+  }
+})
+
+const NO_ERRORS = { connect: 0, reset: 0, timeout: 0, status: 0, body: 0, parse: 0 }
+
+/** A light open loop: 50 requests a second, whether or not earlier ones were answered. */
+function offer(port: number, durationMs: number, path = '/') {
+  return spawnLoad({ target: { host: '127.0.0.1', port }, path, connections: 4, rate: 50, durationMs })
+}
+
+/** The status once it is 200: a started server is found within a second, and a moment later it is ready. */
+async function eventually(port: number): Promise<number> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const { status } = await ask(port, '/')
+    if (status === 200) return status
+    await sleep(200)
+  }
+  return 0
+}
+
+/** A hundred ports with one prefix of which none is used, and one more for the page. */
+async function findFreePorts(): Promise<{ prefix: number; page: number }> {
+  for (let prefix = 200 + (process.pid % 100); prefix < 600; prefix += 1) {
+    const ports = Array.from({ length: 100 }, (_, index) => prefix * 100 + index)
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return { prefix, page: prefix * 100 }
+  }
+  throw new Error('No hundred ports in a row are free.')
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false))
+    server.listen({ host: '127.0.0.1', port }, () => server.close(() => resolve(true)))
+  })
+}
+
+function foreignAddresses(): string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
+  return addresses
+    .filter(({ internal, family }) => !internal && family === 'IPv4')
+    .map(({ address }) => address)
+}
+
+function accepts(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port })
+  return new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+  }).finally(() => socket.destroy())
+}
+
+interface Answer {
+  status: number
+  type: string
+  body: string
+}
+
+function ask(port: number, path: string, agent?: Agent): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = get({ port, path, ...(agent && { agent }) }, (response) => {
+      let body = ''
+      response.setEncoding('utf8').on('data', (text: string) => {
+        body += text
+      })
+      response.on('error', reject).on('end', () => {
+        resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', body })
+      })
+    })
+    request.on('error', reject)
+  })
+}
+
+interface Inspected {
+  HostConfig: {
+    ReadonlyRootfs: boolean
+    CapDrop: string[]
+    SecurityOpt: string[]
+    Memory: number
+    RestartPolicy: { Name: string }
+  }
+  Config: { User: string }
+  State: { ExitCode: number }
+}
+
+function inspect(id: string): Inspected {
+  return JSON.parse(docker('container', 'inspect', '--format', '{{json .}}', id)) as Inspected
+}
+
+function docker(...args: string[]): string {
+  return execFileSync('docker', args, { cwd: ROOT, encoding: 'utf8' })
+}
