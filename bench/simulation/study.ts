@@ -100,6 +100,7 @@ function runSession(
 }
 
 const SURROUNDINGS: Omit<Measured, 'cells' | 'heats'> = {
+  mode: 'native',
   conformance: [],
   driver: { name: 'startgrid', version: '', ceiling: null },
   settings: {
@@ -107,6 +108,7 @@ const SURROUNDINGS: Omit<Measured, 'cells' | 'heats'> = {
     heats: 0,
     slices: 0,
     sliceMs: 0,
+    pauseMs: 0,
     until: null,
     maxTimeMs: null,
     cores: null,

@@ -9,7 +9,7 @@ import { type Evidence, isVoided, judgeCell } from './gates/index.ts'
 import type { Result } from './results.ts'
 
 /** What was measured, and what judges it. */
-export type Measured = Pick<Result, 'cells' | 'heats' | 'conformance' | 'driver' | 'settings'>
+export type Measured = Pick<Result, 'mode' | 'cells' | 'heats' | 'conformance' | 'driver' | 'settings'>
 
 export interface AnalysisOptions {
   /** Says which gates a cell passes. */
@@ -48,9 +48,10 @@ export function analyse(
 
 function evidenceOf(
   { cell, slices }: CellRecord,
-  { conformance, heats, driver, settings }: Measured,
+  { mode, conformance, heats, driver, settings }: Measured,
 ): Evidence {
   return {
+    mode,
     cell,
     conformance: conformance.find((one) => one.cell === cell.id) ?? null,
     launches: slices,
@@ -63,14 +64,24 @@ function evidenceOf(
 }
 
 /**
- * Whether every ratio to a baseline is known to within a part of 1, such as 0.03: what `--until` waits for. It looks at widths alone,
- * never at what was found.
+ * Whether every interval is as narrow as a part of 1, such as 0.03: what `--until` waits for. It looks at widths alone, never at what was
+ * found.
  */
-export function isWithin({ races }: Pick<Analysis, 'races'>, halfWidth: number): boolean {
-  return races
-    .flatMap(({ ratios }) => ratios)
-    .every(
-      ({ ratio: { low, high } }) =>
-        low !== null && high !== null && Math.log(high / low) / 2 <= Math.log1p(halfWidth),
-    )
+export function isWithin(analysis: Pick<Analysis, 'cells' | 'races'>, halfWidth: number): boolean {
+  return widthsOf(analysis).every((width) => width <= Math.log1p(halfWidth))
+}
+
+/**
+ * Half-widths on the scale of logarithms: of every ratio to a baseline, and where there is nobody to compare with of the figure itself;
+ * infinite without an interval.
+ */
+export function widthsOf({ cells, races }: Pick<Analysis, 'cells' | 'races'>): number[] {
+  return races.flatMap(({ ratios, metric, baseline }) => {
+    const alone = cells.find(({ cell }) => cell === baseline)?.[metric]
+    const intervals = ratios.length === 1 ? [alone] : ratios.map(({ ratio }) => ratio)
+    return intervals.map((interval) => {
+      const { low = null, high = null } = interval ?? {}
+      return low === null || high === null ? Number.POSITIVE_INFINITY : Math.log(high / low) / 2
+    })
+  })
 }

@@ -1,7 +1,7 @@
 import { formatDistance, formatPercent, formatRate, formatShort } from './report/format.ts'
 import { plural } from './text.ts'
 
-export { cautionsOf } from './found-cautions.ts'
+export { cautionsOf, seenCautions } from './found-cautions.ts'
 
 /**
  * Everything that a reader of a result may need to be warned of: kind, figures, and a sentence or two that say what is the matter
@@ -50,11 +50,19 @@ const CAUTIONS = {
   'other-versions': ({ name, before, now }: { name: string; before: string; now: string }) =>
     `${name} was ${before} when the run began, and ${now} when it was resumed: its cells are a mixture. Measure them again.`,
 
-  // What follows from the figures.
+  // What follows from the mode and the figures.
+  'external-server': () =>
+    'The server already ran, and nobody accounts for it: its CPU and memory are not known, nor whether it was what limited the rate. The network is in every figure.',
+  'one-launch': () =>
+    'Everything was measured on one launch of the server: by how much its launches differ is in no interval. Restart it and measure again before you trust a close difference.',
+  'same-machine': () =>
+    'The server runs on this machine, but on no core of its own: it, the generator and everything else take from each other. Rates are lower bounds.',
   'no-accounting': () =>
     'This system does not say what CPU its processes use, nor what others take: costs are missing, and disturbed slices were not noticed.',
   'no-foreign-accounting': () =>
     'This system does not say what others use of a core: a slice that they disturbed was only noticed where a server or the generator had to wait.',
+  'disturbance-unknown': () =>
+    'Costs are known, but this system does not say what others used meanwhile: slices that they disturbed were not noticed.',
   repeated: ({ slices, of }: { slices: number; of: number }) =>
     `Others disturbed ${slices} of ${plural(of, 'slice')}: these do not count, and were measured again at the end of their heats.`,
   contention: ({ races, of }: { races: number; of: number }) =>

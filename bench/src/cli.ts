@@ -2,6 +2,7 @@ import { UnknownName } from '@startgrid/grid/matrix.ts'
 import { LoadError } from '@startgrid/loadgen'
 import { UsageError } from './options.ts'
 import { OutputError } from './output.ts'
+import { PoolError } from './pool/pool-error.ts'
 import { ResultError } from './results.ts'
 import { oneLine } from './text.ts'
 
@@ -12,6 +13,8 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
   capacity: async (args) => (await import('./commands/capacity.ts')).capacityCommand(args),
   latency: async (args) => (await import('./commands/latency.ts')).latencyCommand(args),
   overload: async (args) => (await import('./commands/overload.ts')).overloadCommand(args),
+  study: async (args) => (await import('./commands/study.ts')).studyCommand(args),
+  pool: async (args) => (await import('./commands/pool.ts')).poolCommand(args),
   compare: async (args) => (await import('./commands/compare.ts')).compareCommand(args),
   report: async (args) => (await import('./commands/report.ts')).reportCommand(args),
 }
@@ -39,7 +42,7 @@ function explain(error: unknown): number {
   return error instanceof UsageError || error instanceof UnknownName ? 2 : 1
 }
 
-const FORESEEN = [OutputError, UsageError, UnknownName, ResultError, LoadError]
+const FORESEEN = [OutputError, UsageError, UnknownName, ResultError, LoadError, PoolError]
 
 /** A disk that became full or read-only during the run. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

@@ -60,8 +60,8 @@ function fastest(cpus: readonly Cpu[]): Cpu | undefined {
   return cpus.toSorted((one, other) => other.speed - one.speed)[0]
 }
 
-/** Keeps running processes on one core, with what they start later. One that has just ended does not matter. */
-export function pin(pids: readonly number[], cpu: number): void {
+/** Keeps running processes on one core (or several, as taskset writes them), with what they start later. One that has just ended does not matter. */
+export function pin(pids: readonly number[], cpu: number | string): void {
   for (const pid of pids)
     spawnSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(cpu), String(pid)])
 }

@@ -1,6 +1,7 @@
+import type { Role } from '@startgrid/grid/matrix.ts'
 import { expectedHeatMs, planHeats } from './plan.ts'
-import { PROFILES } from './profile.ts'
 import { formatTime } from './progress.ts'
+import { describeReach } from './report/provenance.ts'
 import type { CellSpec, Result } from './results.ts'
 import { plural, wrap } from './text.ts'
 
@@ -8,28 +9,57 @@ import { plural, wrap } from './text.ts'
 const PREPARATION_MS = 3000
 
 /** What a race would do, and how long it takes: `--dry-run`. */
-export function describePlan({ cells, settings, seed }: Result): string {
-  const { profile, heats, slices, sliceMs, until, maxTimeMs } = settings
+export function describePlan(result: Result): string {
+  const { mode, cells, settings } = result
+  const { until, maxTimeMs } = settings
   const byRole = Map.groupBy(cells, ({ role }) => role)
-  const ms = (own: readonly CellSpec[]) => heats * expectedHeatMs(own, settings)
-  const roles = [...byRole].map(
-    ([role, own]) =>
-      `  ${role.padEnd(7)} ${plural(own.length, 'cell')} of ${plural(new Set(own.map(({ app }) => app)).size, 'launch').replace('launchs', 'launches')}, ` +
-      `${plural(heats, 'heat')} of ${formatTime(ms(own) / heats)}, ${formatTime(ms(own))}`,
-  )
-  const total = [...byRole.values()].reduce((sum, own) => sum + ms(own), PREPARATION_MS)
-  const order = planHeats([...byRole.keys()], heats, seed).map(({ role }) => role)
+  const total = [...byRole.values()].reduce((sum, own) => sum + roleMs(own, result), PREPARATION_MS)
   const ends = until === null ? '' : ` More heats follow until 95 % intervals are within ±${until * 100} %.`
   const limit =
     maxTimeMs === null ? '' : ` The last heats are dropped when ${formatTime(maxTimeMs)} are over.`
+  const cores = mode === 'target' ? '' : ' on two cores, if nobody disturbs it'
+  const reach = settings.profile === 'custom' ? null : describeReach(result)
+  return [
+    ...(mode === 'target' ? [describeTarget(result)] : describeRoles(result, byRole)),
+    wrap(`About ${formatTime(total)} (minutes:seconds)${cores}.${ends}${limit}`),
+    wrap(
+      mode === 'target'
+        ? 'The contract is proven first, each time: some seconds more.'
+        : 'The first run on new code also proves the contract of every cell: up to half a minute more.',
+    ),
+    ...(reach === null ? [] : [wrap(reach)]),
+    '',
+  ].join('\n')
+}
+
+function describeTarget({ target, cells, settings }: Result): string {
+  const { profile, heats, slices, sliceMs, pauseMs } = settings
+  return wrap(
+    `${cells[0]?.workload} at ${target?.origin}: ${plural(heats, 'heat')} of ${slices} × ${sliceMs} ms, ${pauseMs / 1000} s apart, ` +
+      `profile ${profile}.`,
+  )
+}
+
+function describeRoles(result: Result, byRole: ReadonlyMap<Role, readonly CellSpec[]>): string[] {
+  const { cells, settings, seed } = result
+  const { profile, heats, slices, sliceMs } = settings
+  const roles = [...byRole].map(([role, own]) => {
+    const launches = plural(new Set(own.map(({ app }) => app)).size, 'launch').replace('launchs', 'launches')
+    const ms = roleMs(own, result)
+    return (
+      `  ${role.padEnd(7)} ${plural(own.length, 'cell')} of ${launches}, ` +
+      `${plural(heats, 'heat')} of ${formatTime(ms / heats)}, ${formatTime(ms)}`
+    )
+  })
+  const order = planHeats([...byRole.keys()], heats, seed).map(({ role }) => role)
   return [
     `${plural(cells.length, 'cell')}, ${slices} × ${sliceMs} ms per cell and heat, profile ${profile}:`,
     ...roles,
     '',
     wrap(`Heats in this order (seed ${seed}): ${order.join(', ')}.`),
-    wrap(`About ${formatTime(total)} (minutes:seconds) on two cores, if nobody disturbs it.${ends}${limit}`),
-    wrap('The first run on new code also proves the contract of every cell: up to half a minute more.'),
-    ...(profile === 'custom' ? [] : [wrap(PROFILES[profile].shows)]),
-    '',
-  ].join('\n')
+  ]
+}
+
+function roleMs(cells: readonly CellSpec[], { mode, settings }: Result): number {
+  return settings.heats * (settings.pauseMs + expectedHeatMs(cells, settings, mode))
 }

@@ -1,6 +1,9 @@
 import type { Role, Topology } from '@startgrid/grid/matrix.ts'
 
-/** What follows from the measured: `analyse` makes it, reports show it. Plain data, part of the result. */
+/**
+ * What follows from the measured: `analyse` makes it, reports show it. Plain data, part of the result. In mode `target` nothing is
+ * launched: there, what is said of launches holds for heats of one launch.
+ */
 
 /** Answers per second, or CPU seconds of server and proxy per request. */
 export type Metric = 'rate' | 'cpu'
@@ -38,6 +41,11 @@ export interface CellFigures {
   coreUse: number | null
   /** Bytes, highest of all launches. */
   peakMemory: { app: number | null; proxy: number | null }
+  /**
+   * Seconds from a request to its answer's last byte, mean over the answers of slices that count. In a closed loop it restates the rate
+   * (Little's law). Null if nothing counts.
+   */
+  meanLatency: number | null
   /** Of slices that count, in all launches. */
   errors: number
   gates: GateResult[]

@@ -1,13 +1,15 @@
-import { isWithin } from './analysis.ts'
-import type { Caution } from './cautions.ts'
+import { isWithin, widthsOf } from './analysis.ts'
+import type { Caution, CautionKind } from './cautions.ts'
 import { NEAR_CEILING } from './gates/ceiling.ts'
 import { METRIC_NAMES } from './report/format.ts'
 import { standingsOf } from './report/standings.ts'
 import type { Result } from './results.ts'
+import { isLoopback } from './target/origin.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
 export function cautionsOf(result: Result): Caution[] {
   return [
+    ...external(result),
     ...suspects(result),
     ...contention(result),
     ...repeated(result),
@@ -18,6 +20,37 @@ export function cautionsOf(result: Result): Caution[] {
     ...withoutIntervals(result),
     ...halfWidth(result),
   ]
+}
+
+/** The kinds that `cautionsOf` makes. */
+const FOUND: ReadonlySet<CautionKind> = new Set<CautionKind>([
+  'external-server',
+  'one-launch',
+  'same-machine',
+  'suspect',
+  'contention',
+  'repeated',
+  'no-accounting',
+  'no-foreign-accounting',
+  'disturbance-unknown',
+  'trend',
+  'foreign-driver',
+  'near-ceiling',
+  'generator-bound',
+  'no-intervals',
+  'half-width',
+])
+
+/** What was seen while it ran: these are kept when what follows from the figures is made again. */
+export function seenCautions({ cautions }: Pick<Result, 'cautions'>): Caution[] {
+  return cautions.filter(({ kind }) => !FOUND.has(kind))
+}
+
+/** What no figure of a server that already ran can tell. */
+function external({ mode, target }: Result): Caution[] {
+  if (mode !== 'target') return []
+  const here: Caution[] = target !== null && isLoopback(target.origin) ? [{ kind: 'same-machine' }] : []
+  return [{ kind: 'external-server' }, { kind: 'one-launch' }, ...here]
 }
 
 /** A difference was found where none exists. */
@@ -43,11 +76,15 @@ function repeated({ heats }: Result): Caution[] {
   return disturbed > 0 ? [{ kind: 'repeated', slices: disturbed, of: slices.length }] : []
 }
 
-function accounting({ heats, trials }: Result): Caution[] {
-  const found = [...heats.flatMap(({ slices }) => slices), ...trials].map(({ disturbance }) => disturbance)
-  if (found.length === 0 || found.some(({ serverForeign }) => serverForeign !== null)) return []
-  const isSilent = found.every(({ serverWait }) => serverWait === null)
-  return [{ kind: isSilent ? 'no-accounting' : 'no-foreign-accounting' }]
+function accounting({ mode, heats, trials }: Result): Caution[] {
+  const measured = [...heats.flatMap(({ slices }) => slices), ...trials]
+  // Of a server elsewhere nothing can be known: another caution says so.
+  if (mode === 'target' || measured.length === 0) return []
+  const found = measured.map(({ disturbance }) => disturbance)
+  if (found.some(({ serverForeign }) => serverForeign !== null)) return []
+  if (found.some(({ serverWait }) => serverWait !== null)) return [{ kind: 'no-foreign-accounting' }]
+  const hasCosts = measured.some(({ cpuSeconds }) => cpuSeconds.app !== null)
+  return [{ kind: hasCosts ? 'disturbance-unknown' : 'no-accounting' }]
 }
 
 /** Change over the measured slices, as a part of the cost, that a reader must know of. */
@@ -85,20 +122,14 @@ function generatorBound({ trials }: Result): Caution[] {
 }
 
 function withoutIntervals({ analysis }: Result): Caution[] {
-  const ratios = (analysis?.races ?? [])
-    .filter(({ metric }) => metric === 'rate')
-    .flatMap((race) => race.ratios)
-  const cells = ratios.filter(({ ratio }) => ratio.low === null || ratio.high === null).length
+  if (analysis === null) return []
+  const races = analysis.races.filter(({ metric }) => metric === 'rate')
+  const cells = widthsOf({ ...analysis, races }).filter((width) => !Number.isFinite(width)).length
   return cells > 0 ? [{ kind: 'no-intervals', cells }] : []
 }
 
 function halfWidth({ settings: { until }, analysis, finishedAt }: Result): Caution[] {
   if (until === null || analysis === null || finishedAt === null || isWithin(analysis, until)) return []
-  const widths = analysis.races
-    .flatMap(({ ratios }) => ratios)
-    .map(({ ratio: { low, high } }) =>
-      low === null || high === null ? Number.POSITIVE_INFINITY : Math.expm1(Math.log(high / low) / 2),
-    )
-  const reached = Math.max(...widths)
+  const reached = Math.max(...widthsOf(analysis).map(Math.expm1))
   return [{ kind: 'half-width', target: until, reached: Number.isFinite(reached) ? reached : null }]
 }

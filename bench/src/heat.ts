@@ -1,25 +1,22 @@
-import type { Launch as Started } from '@startgrid/grid/launcher.ts'
-import { type Lineup, startLineup } from '@startgrid/grid/lineup.ts'
-import type { Nginx } from '@startgrid/nginx/find.ts'
-import type { Cores } from './accounting/sample.ts'
-import { pin } from './cores.ts'
 import type { Driver } from './drivers/driver.ts'
-import { appOf, expectedHeatMs, launchName, type PlannedHeat, WARMUP_SLICE_MS } from './plan.ts'
-import type { CellSpec, Heat, Settings, Slice } from './results.ts'
+import { expectedHeatMs, type PlannedHeat, WARMUP_SLICE_MS } from './plan.ts'
+import type { Platform } from './platform.ts'
+import type { CellSpec, Heat, Mode, Settings, Slice } from './results.ts'
 import { cutSlices, type PlannedSlice, scheduleSlices, scheduleWarmup } from './schedule.ts'
+import type { Servers } from './servers.ts'
 import { CellFailure, measureSlice, type Track } from './slice.ts'
 import { createRandom, type Random } from './stats/random.ts'
 import { oneLine } from './text.ts'
-import { peakMemory, serverPids } from './usage.ts'
 import { learnLength, WORKLOADS } from './workload.ts'
 
 export interface HeatOptions {
   planned: PlannedHeat
   cells: readonly CellSpec[]
   settings: Pick<Settings, 'slices' | 'sliceMs'>
-  nginx: Nginx | undefined
+  /** How long a start is expected to take. */
+  mode: Mode
+  platform: Pick<Platform, 'startServers'>
   driver: Driver
-  cores: Cores | null
   signal: AbortSignal
   /** Told how much of the heat is over, 0 to 1. */
   onProgress(done: number): void
@@ -48,15 +45,15 @@ export async function runHeat(options: HeatOptions): Promise<Heat> {
     slices: [],
     failures: [],
   }
-  const lineup = await startServers(options, options.cells, record)
-  if (lineup !== undefined) {
+  const servers = await startServers(options, options.cells, record)
+  if (servers !== undefined) {
     const failed = new Set<string>()
     const random = createRandom(seed)
-    const course = { ...options, lineup, workload: WORKLOADS[role], beganAt, random, record, failed }
+    const course = { ...options, servers, workload: WORKLOADS[role], beganAt, random, record, failed }
     try {
       if (!options.signal.aborted) await race(course)
     } finally {
-      await lineup.stop()
+      await servers.stop()
     }
   }
   record.seconds = (performance.now() - beganAt) / 1000
@@ -68,14 +65,11 @@ async function startServers(
   options: HeatOptions,
   cells: readonly CellSpec[],
   record: Heat,
-): Promise<Lineup | undefined> {
-  const { nginx, cores, signal } = options
-  const apps = [...new Map(cells.map((cell) => [cell.app, appOf(cell)])).values()]
-  const topologies = [...new Set(cells.map(({ topology }) => topology))]
+): Promise<Servers | undefined> {
   try {
-    return await startLineup({ apps, topologies, nginx, cpu: cores?.server })
+    return await options.platform.startServers(cells)
   } catch (error) {
-    if (signal.aborted) return undefined
+    if (options.signal.aborted) return undefined
     const proxied = cells.filter(({ topology }) => topology !== 'direct')
     const lost = proxied.length > 0 ? proxied : cells
     const reason = `the servers did not start: ${oneLine(error)}`
@@ -87,10 +81,9 @@ async function startServers(
 
 async function race(course: Course): Promise<void> {
   const running = course.cells.filter((cell) => isReachable(course, cell))
-  pinContainers(course, running)
   const [first] = running
-  const target = first && course.lineup.target(appOf(first), first.topology)
-  if (target !== undefined) course.workload = await learnLength(course.workload, target)
+  const target = first && course.servers.target(first)
+  if (target !== undefined) course.workload = await learnLength(course.workload, target, course.driver)
   const advance = progressOf(course, running)
 
   const rates = new Map<string, number>()
@@ -112,7 +105,7 @@ async function race(course: Course): Promise<void> {
   // Once, at the end: decided by what others did to our cores, never by the result.
   for (const planned of disturbed)
     await take(course, planned.cell, { phase: 'measure', ...planned, repeat: true })
-  recordLaunches(course, running)
+  course.record.launches.push(...(await course.servers.launches(running)))
 }
 
 /** Drivers that cannot end a load so soon take fewer and longer slices. */
@@ -148,44 +141,18 @@ function fail({ record, failed }: Course, { id }: CellSpec, reason: string): voi
 }
 
 function isReachable(course: Course, cell: CellSpec): boolean {
-  const { lineup, record } = course
-  const app = appOf(cell)
-  if (lineup.target(app, cell.topology) !== undefined) {
-    cell.engine ??= engineOf(lineup.launched(app, cell.topology))
+  const { servers, record } = course
+  if (servers.target(cell) !== undefined) {
+    cell.engine ??= servers.engine(cell)
     return true
   }
-  const failure = lineup.failures.get(app.name)?.replace(`${app.name} `, 'the app ')
   const known = record.failures.some((one) => one.cell === cell.id)
-  if (!known) fail(course, cell, oneLine(failure ?? 'there is no NGINX'))
+  if (!known) fail(course, cell, servers.whyMissing(cell))
   return false
 }
 
-function engineOf(started: Started | undefined): string | null {
-  const { engine, nginx } = started?.ready ?? {}
-  return engine === undefined ? null : `${engine} in NGINX ${nginx}`
-}
-
-/** A container does not inherit the core of whoever asked for it. */
-function pinContainers({ lineup, cores }: Course, running: readonly CellSpec[]): void {
-  if (cores === null) return
-  const started = new Set(running.map((cell) => lineup.launched(appOf(cell), cell.topology)))
-  for (const one of started) if (one?.ready.nginx !== undefined) pin(serverPids(one) ?? [], cores.server)
-}
-
-function recordLaunches({ lineup, record }: Course, running: readonly CellSpec[]): void {
-  const started = new Map<string, Started>()
-  for (const cell of running) {
-    const one = lineup.launched(appOf(cell), cell.topology)
-    if (one !== undefined) started.set(launchName(cell), one)
-  }
-  for (const [app, one] of started)
-    record.launches.push({ app, peakMemory: peakMemory(serverPids(one)) ?? null })
-  const proxy = lineup.proxyPids()
-  if (proxy.length > 0) record.launches.push({ app: 'nginx', peakMemory: peakMemory(proxy) ?? null })
-}
-
 function progressOf(course: Course, running: readonly CellSpec[]): (milliseconds: number) => void {
-  const total = expectedHeatMs(running, course.settings)
+  const total = expectedHeatMs(running, course.settings, course.mode)
   const { slices, sliceMs } = course.settings
   let spent = total - running.reduce((sum, { warmupMs }) => sum + warmupMs + slices * sliceMs, 0)
   return (milliseconds) => {

@@ -79,7 +79,8 @@ export async function foreignLoad(signal?: AbortSignal): Promise<number | undefi
   return total > 0 ? (after.busy - before.busy) / total : undefined
 }
 
-function readCpuTimes(): { busy: number; total: number } {
+/** Milliseconds of all cores together, since the machine started. */
+export function readCpuTimes(): { busy: number; total: number } {
   let busy = 0
   let total = 0
   for (const { times } of os.cpus()) {

@@ -8,15 +8,19 @@ import {
   findTopology,
   ROLES,
   type Role,
-  TOPOLOGIES,
   type Topology,
 } from '@startgrid/grid/matrix.ts'
 import { parseDuration } from '@startgrid/loadgen'
 import { PROFILES, type ProfileName } from './profile.ts'
 import type { DriverRecord } from './results.ts'
+import { readSite, SITE, type Site } from './site.ts'
+import { TARGET_EFFORT } from './target/effort.ts'
+import { UsageError } from './usage-error.ts'
+
+export { UsageError } from './usage-error.ts'
 
 /** What `pnpm bench` and `pnpm bench selfcheck` are asked to do. */
-export interface Options {
+export interface Options extends Site {
   apps: App[]
   topologies: Topology[]
   profile: ProfileName
@@ -25,6 +29,8 @@ export interface Options {
   heats: number
   slices: number
   sliceMs: number
+  /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
+  pauseMs: number
   /** Replaces what the profile says of each framework; undefined leaves that. */
   warmupMs: number | undefined
   /** Replaces every role's own number; undefined leaves them. */
@@ -47,48 +53,8 @@ export interface Options {
   download: boolean
 }
 
-/** Words that cannot be used; the message is a sentence. */
-export class UsageError extends Error {
-  override name = 'UsageError'
-}
-
-export const HELP = `pnpm bench [options]   races every app, directly and behind NGINX (5 minutes)
-pnpm bench COMMAND     each has its own --help
-
-  capacity            the highest rate that keeps p99 under a bound
-  latency             percentiles at fixed rates, from the intended send time
-  overload            what is left at twice the capacity, and the recovery
-  selfcheck           races one app against itself under seven names
-  compare A B         two results: faster, slower, or no difference shown
-  report RESULT       makes the reports of a result again
-
-  --only NAMES        frameworks, apps or roles, with commas: fastify,koa/ssr
-  --role NAMES        ${ROLES.join(', ')}
-  --topology NAMES    ${TOPOLOGIES.join(', ')};
-                      default direct,nginx
-  --quick             three frameworks, 2 heats of 2 slices, under a minute
-  --thorough          12 heats of 6 slices, 3 s of warm-up, half an hour
-  --heats N           starts of every app, 1 to 100 (default 4)
-  --slices N          measured per cell and heat, 1 to 50 (default 3)
-  --slice T           length of a slice: 200ms, 1s (default 200ms)
-  --warmup T          discarded after a start (default 250ms to 1.5s, by
-                      framework and role)
-  --until P           adds heats, from 6 on, until 95 % intervals are within
-                      plus or minus P: 3%
-  --max-time T        drops the last heats when time runs out: 90s, 10m
-  --connections N     kept open, 1 to 10000 (default 64; ssr 8)
-  --driver NAME       startgrid, wrk or autocannon (default startgrid)
-  --seed N            repeats an order
-  --resume [RESULT]   goes on with an interrupted run (default: the newest)
-  --keep-voided       shows numbers that failed a gate, marked
-  --list, --dry-run   prints the cells; the plan and the time it takes
-  --json FILE         writes the result there too, - for standard output
-  --output DIR        default bench/results/<time>
-  --no-download       does not fetch NGINX if this machine has none
-  --help
-
-Frameworks: ${FRAMEWORKS.join(', ')}
-`
+/** Containers take seconds to start, so a run of as many heats takes longer. */
+const MORE_FOR_CONTAINERS = 1.5
 
 /** Looking at intervals after fewer heats would stop at lucky ones. */
 const LEAST_HEATS_UNTIL = 6
@@ -114,6 +80,7 @@ export const OUTPUT = {
 export function readOptions(args: readonly string[]): Options {
   const values = parseWords(withResumeValue(args), {
     ...SELECTION,
+    ...SITE,
     ...OUTPUT,
     quick: { type: 'boolean' },
     thorough: { type: 'boolean' },
@@ -129,25 +96,32 @@ export function readOptions(args: readonly string[]): Options {
     'keep-voided': { type: 'boolean' },
     list: { type: 'boolean' },
   })
+  const site = readSite(values)
   const name = chooseProfile(values)
-  const profile = PROFILES[name]
+  const effort = site.target === undefined ? PROFILES[name] : TARGET_EFFORT[name]
   const { heats, slices, slice, warmup, until, connections } = values
   const custom = [heats, slices, slice, warmup, until].some((value) => value !== undefined)
   return {
-    ...readCommon(values, { frameworks: profile.frameworks }),
+    ...readCommon(values, { frameworks: PROFILES[name].frameworks }),
+    ...site,
     profile: name,
     custom,
     heats: Math.max(
-      heats === undefined ? profile.heats : readInteger('--heats', heats, 1, 100),
+      heats === undefined ? effort.heats : readInteger('--heats', heats, 1, 100),
       until === undefined ? 1 : LEAST_HEATS_UNTIL,
     ),
-    slices: slices === undefined ? profile.slices : readInteger('--slices', slices, 1, 50),
-    sliceMs: slice === undefined ? profile.sliceMs : readDuration('--slice', slice, 50),
+    slices: slices === undefined ? effort.slices : readInteger('--slices', slices, 1, 50),
+    sliceMs: slice === undefined ? effort.sliceMs : readDuration('--slice', slice, 50),
+    pauseMs: 'pauseMs' in effort ? effort.pauseMs : 0,
     warmupMs: warmup === undefined ? undefined : readDuration('--warmup', warmup, 0),
     connections: connections === undefined ? undefined : readInteger('--connections', connections, 1, 10_000),
     driver: readDriver(values.driver ?? 'startgrid'),
     until: until === undefined ? null : readPercent('--until', until),
-    maxTimeMs: readMaxTime(values['max-time'], { until, custom, profile: name }),
+    maxTimeMs: readMaxTime(values['max-time'], {
+      until,
+      custom,
+      usual: effort.maxTimeMs * (site.docker ? MORE_FOR_CONTAINERS : 1),
+    }),
     resume: values.resume,
     keepVoided: values['keep-voided'] === true,
     list: values.list === true,
@@ -194,9 +168,14 @@ export function parseWords<const Config extends ParseArgsOptionsConfig>(
   try {
     return parseArgs({ args: [...args], options }).values
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split('. ')[0] : String(error)
-    throw new UsageError(`${reason}. ${command} --help lists the options.`)
+    throw notUnderstood(error, command)
   }
+}
+
+/** What parseArgs says in several sentences, in one. */
+export function notUnderstood(error: unknown, command: string): UsageError {
+  const reason = error instanceof Error ? error.message.split('. ')[0] : String(error)
+  return new UsageError(`${reason}. ${command} --help lists the options.`)
 }
 
 /** `--resume` alone stands for the newest interrupted run; parseArgs knows no optional values. */
@@ -207,7 +186,8 @@ function withResumeValue(args: readonly string[]): string[] {
   })
 }
 
-function chooseProfile({
+/** @throws {UsageError} if both are asked for */
+export function chooseProfile({
   quick,
   thorough,
 }: {
@@ -220,12 +200,12 @@ function chooseProfile({
 
 function readMaxTime(
   value: string | undefined,
-  { until, custom, profile }: { until: string | undefined; custom: boolean; profile: ProfileName },
+  { until, custom, usual }: { until: string | undefined; custom: boolean; usual: number },
 ): number | null {
   if (value !== undefined) return readDuration('--max-time', value, 1000, 86_400_000)
   // Without an end, intervals that stay wide on a busy machine would never let it stop.
   if (until !== undefined) return PROFILES.thorough.maxTimeMs
-  return custom ? null : PROFILES[profile].maxTimeMs
+  return custom ? null : usual
 }
 
 /**

@@ -1,7 +1,7 @@
 import { APPS, type App, ROLES, type Role, type Topology } from '@startgrid/grid/matrix.ts'
 import type { Options } from './options.ts'
 import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS } from './profile.ts'
-import type { CellSpec, Settings } from './results.ts'
+import type { CellSpec, Mode, Settings } from './results.ts'
 import { createRandom, shuffle } from './stats/random.ts'
 import { WORKLOADS } from './workload.ts'
 
@@ -100,8 +100,12 @@ export function planHeats(roles: readonly Role[], heats: number, seed: number): 
 }
 
 /** Starting, stopping and asking for the first answers, in milliseconds: a part for all, and one per app. */
-const START_MS = 400
-const START_MS_PER_APP = 170
+const START_MS: Readonly<Record<Mode, { all: number; each: number }>> = {
+  native: { all: 400, each: 170 },
+  // Containers are made and removed, and their health is asked for every half second.
+  docker: { all: 2500, each: 500 },
+  target: { all: 0, each: 0 },
+}
 
 /** Opening connections and draining, in milliseconds per slice. */
 const SLICE_OVERHEAD_MS = 12
@@ -110,12 +114,13 @@ const SLICE_OVERHEAD_MS = 12
 export function expectedHeatMs(
   cells: readonly CellSpec[],
   { slices, sliceMs }: Pick<Settings, 'slices' | 'sliceMs'>,
+  mode: Mode = 'native',
 ): number {
   const launches = new Set(cells.map(launchName)).size
   return cells.reduce(
     (sum, { warmupMs }) =>
       sum + warmupMs + slices * sliceMs + (slices + warmupMs / WARMUP_SLICE_MS) * SLICE_OVERHEAD_MS,
-    START_MS + START_MS_PER_APP * launches,
+    START_MS[mode].all + START_MS[mode].each * launches,
   )
 }
 

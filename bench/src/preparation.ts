@@ -1,13 +1,15 @@
-import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
-import { type Caution, cautionsOf, describeCaution } from './cautions.ts'
+import type { GeneratorOptions } from '@startgrid/loadgen'
+import { type Caution, cautionsOf, describeCaution, seenCautions } from './cautions.ts'
 import { proveCells } from './conformity.ts'
-import { chooseCores } from './cores.ts'
+import { openDocker } from './docker/platform.ts'
 import { measureCeiling } from './drivers/ceiling.ts'
 import type { Driver } from './drivers/driver.ts'
 import { inspectMachine, watchSteal } from './machine-state.ts'
+import { NativePlatform } from './native/platform.ts'
+import type { Platform, PlatformOptions } from './platform.ts'
 import type { Progress } from './progress.ts'
-import { findProxy, versionOf } from './proxy.ts'
 import type { Result } from './results.ts'
+import { TargetPlatform } from './target/platform.ts'
 import { oneLine } from './text.ts'
 
 /** What every measurement does before and after: the machine, NGINX, the driver and its ceiling, the contract, cautions, saving. */
@@ -24,7 +26,7 @@ export interface Surroundings {
 /** What a measurement works with. */
 export interface Equipment<Kind extends Driver = Driver> extends Surroundings {
   result: Result
-  nginx: Nginx | undefined
+  platform: Platform
   driver: Kind
   warn(caution: Caution): void
   /** Makes the figures again and saves. A full disk must not end the run. */
@@ -33,7 +35,7 @@ export interface Equipment<Kind extends Driver = Driver> extends Surroundings {
 
 export interface Preparation<Kind extends Driver> extends Surroundings {
   /** @throws {LoadError} with a sentence if it is not there */
-  createDriver(options: { cpu: number | undefined }): Promise<Kind>
+  createDriver(options: GeneratorOptions): Promise<Kind>
   /** The figures that follow from what was measured so far; part of the result. */
   figures(result: Result): Partial<Result>
 }
@@ -47,7 +49,7 @@ export async function withEquipment<Kind extends Driver>(
   preparation: Preparation<Kind>,
   measure: (equipment: Equipment<Kind>) => Promise<void>,
 ): Promise<void> {
-  const { progress, signal, save, figures } = preparation
+  const { progress, save, figures } = preparation
   const seen = seenCautions(result)
   const warn = (caution: Caution): void => {
     const text = describeCaution(caution)
@@ -65,52 +67,79 @@ export async function withEquipment<Kind extends Driver>(
       result.cautions = [...seen, ...cautionsOf(result)]
     }
   }
-  const cores = chooseCores(warn)
-  const driver = await preparation.createDriver({ cpu: cores?.generator })
-  Object.assign(result.settings, { cores })
-  result.driver.version = driver.version
-  const steal = watchSteal()
-  const beganAt = performance.now()
+  const platform = await openPlatform(result, { ...preparation, warn }).catch((error: unknown) => {
+    if (!preparation.signal.aborted) throw error
+  })
+  if (platform === undefined) return store()
+  adoptFacts(result, platform, warn)
+  Object.assign(result.settings, { cores: platform.cores })
   try {
-    for (const caution of await inspectMachine(signal)) warn(caution)
-    const nginx = await findProxy(result.cells, preparation, warn, progress)
-    const found = nginx ? versionOf(nginx) : null
-    if (result.nginx !== null && found !== null && result.nginx.version !== found.version)
-      warn({ kind: 'other-versions', name: 'NGINX', before: result.nginx.version, now: found.version })
-    result.nginx = found
-    await prove(result, { ...preparation, nginx })
-    const bench = { driver, cpu: cores?.server, connections: 64, signal }
-    const still = nginx ?? (await findLocalNginx(signal))
-    if (still) result.driver.ceiling = await measureCeiling(still, bench, warn)
-    await measure({ ...preparation, result, nginx, driver, warn, store })
-    for (const caution of steal((performance.now() - beganAt) / 1000)) warn(caution)
-    if (!signal.aborted) result.finishedAt = new Date().toISOString()
+    const driver = await preparation.createDriver(platform.generator)
+    result.driver.version = driver.version
+    try {
+      const equipment = { ...preparation, result, platform, driver, warn, store }
+      await measureOn(equipment, measure)
+    } finally {
+      await driver.stop()
+      store()
+    }
   } finally {
-    await driver.stop()
-    store()
+    await platform.close()
   }
 }
 
-/** For the ceiling alone an NGINX that is here already is good enough. */
-async function findLocalNginx(signal: AbortSignal): Promise<Nginx | undefined> {
-  if (signal.aborted) return undefined
-  const found = await findNginx({ download: false })
-  return found.kind === 'none' ? undefined : found
+/** By the mode of the result. */
+async function openPlatform(
+  { mode, target, cells, settings }: Result,
+  options: PlatformOptions,
+): Promise<Platform> {
+  if (mode === 'docker') return openDocker(cells, options)
+  if (target !== null) return new TargetPlatform(target, settings, options)
+  return new NativePlatform(options)
 }
 
-/** Of a resumed run, what was seen before; what follows from its figures is made again. */
-function seenCautions(result: Result): Caution[] {
-  const found = new Set(cautionsOf(result).map(describeCaution))
-  return result.cautions.filter((caution) => !found.has(describeCaution(caution)))
+/** What a resumed run finds changed is told. */
+function adoptFacts(result: Result, { facts }: Platform, warn: (caution: Caution) => void): void {
+  const { machine, versions } = facts
+  const compare = (name: string, before: string, now = before) => {
+    if (result.heats.length > 0 && before !== now) warn({ kind: 'other-versions', name, before, now })
+  }
+  compare('The operating system', result.machine.os, machine?.os)
+  compare('Node', result.versions.node, versions?.node)
+  Object.assign(result, facts)
+}
+
+/** What every measurement does while generator and platform are there. */
+async function measureOn<Kind extends Driver>(
+  equipment: Equipment<Kind>,
+  measure: (equipment: Equipment<Kind>) => Promise<void>,
+): Promise<void> {
+  const { result, platform, driver, signal, warn } = equipment
+  const steal = watchSteal()
+  const beganAt = performance.now()
+  for (const caution of await inspectMachine(signal)) warn(caution)
+  await findProxy(equipment)
+  await prove(equipment)
+  const ceiling = { driver, connections: 64, signal }
+  result.driver.ceiling =
+    (await measureCeiling(() => platform.startCeiling(), ceiling, warn)) ?? result.driver.ceiling
+  await measure(equipment)
+  for (const caution of steal((performance.now() - beganAt) / 1000)) warn(caution)
+  if (!signal.aborted) result.finishedAt = new Date().toISOString()
+}
+
+async function findProxy({ result, platform, warn }: Equipment): Promise<void> {
+  const found = await platform.findProxy(result.cells)
+  if (result.nginx !== null && found !== null && result.nginx.version !== found.version)
+    warn({ kind: 'other-versions', name: 'NGINX', before: result.nginx.version, now: found.version })
+  result.nginx = found
 }
 
 /** The contract's suite, on cells that have no verdict yet. */
-async function prove(
-  result: Result,
-  { nginx, signal, progress }: Surroundings & { nginx: Nginx | undefined },
-): Promise<void> {
+async function prove({ result, platform, signal, progress }: Equipment): Promise<void> {
   const proven = new Set(result.conformance.map(({ cell }) => cell))
   const open = result.cells.filter(({ id }) => !proven.has(id))
-  const onRole = (role: string) => progress.say(`Checking that all ${role} apps keep the contract.`)
-  result.conformance.push(...(await proveCells(open, { nginx, signal, onRole })))
+  const who = (role: string) => (result.mode === 'target' ? 'the server keeps' : `all ${role} apps keep`)
+  const onRole = (role: string) => progress.say(`Checking that ${who(role)} the contract.`)
+  result.conformance.push(...(await proveCells(open, { platform, signal, onRole })))
 }

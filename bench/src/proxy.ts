@@ -1,17 +1,14 @@
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
-import type { Caution } from './cautions.ts'
-import type { Progress } from './progress.ts'
+import type { PlatformOptions } from './platform.ts'
 import type { CellSpec, NginxVersion } from './results.ts'
 
 /**
  * Finds an NGINX if a cell needs one. Cells that then cannot be measured are marked as skipped.
- * @param warn told what is skipped
+ * @returns undefined if none is needed or found, and after an abort
  */
 export async function findProxy(
   cells: readonly CellSpec[],
-  { download, signal }: { download: boolean; signal: AbortSignal },
-  warn: (caution: Caution) => void,
-  progress: Progress,
+  { download, signal, warn, progress }: PlatformOptions,
 ): Promise<Nginx | undefined> {
   const inNginx = cells.filter(isInNginx)
   const needNginx = cells.filter((cell) => cell.topology !== 'direct' || isInNginx(cell))

@@ -1,11 +1,11 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Role, Topology } from '@startgrid/grid/matrix.ts'
+import type { Capability, Role, Topology } from '@startgrid/grid/matrix.ts'
 import type { ErrorCounts } from '@startgrid/loadgen'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Caution } from './cautions.ts'
 import type { Analysis, CapacityFigures, LatencyFigures, OverloadFigures } from './figures.ts'
+import { writeJsonFile } from './json-file.ts'
 import type { Machine, Versions } from './machine.ts'
 
 /**
@@ -13,10 +13,11 @@ import type { Machine, Versions } from './machine.ts'
  * kept apart from what follows from it (`analysis` and its like), which `pnpm bench report` makes again.
  */
 export interface Result {
-  schema: 2
+  schema: 3
   kind: ResultKind
-  /** How the servers ran: as processes of this machine. Containers are never compared with them. */
-  mode: 'native'
+  mode: Mode
+  /** Null in other modes than `target`. */
+  target: TargetRecord | null
   /** ISO 8601, UTC. */
   startedAt: string
   /** Null while it runs and after an interruption. */
@@ -47,6 +48,20 @@ export interface Result {
   overload: OverloadFigures[] | null
 }
 
+/**
+ * How the servers ran: `native` as processes of this machine, `docker` as containers, `target` somewhere, before the run began and after
+ * it. Figures of unlike modes never share a table.
+ */
+export type Mode = 'native' | 'docker' | 'target'
+
+/** The server that already ran. */
+export interface TargetRecord {
+  /** `http://10.0.0.9:3000` */
+  origin: string
+  /** What it lacks, as whoever asked says: the suite leaves that out. */
+  absent: Capability[]
+}
+
 /** `selfcheck` races one app against itself under seven names. */
 export type ResultKind = 'rate' | 'selfcheck' | 'capacity' | 'latency' | 'overload'
 
@@ -72,6 +87,8 @@ export interface Settings {
   /** Planned per cell and heat. */
   slices: number
   sliceMs: number
+  /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
+  pauseMs: number
   /** With `--until`: the 95 % half-width, as a part of 1, at which it stops; else null. */
   until: number | null
   maxTimeMs: number | null
@@ -96,7 +113,7 @@ export interface ConformanceRecord {
 export interface CellSpec {
   /** `fastify/hello direct`; a twin is `fastify/hello#2 direct`. */
   id: string
-  /** `fastify/hello`, or `fastify/hello#2` for its twin: what was launched. */
+  /** `fastify/hello`, or `fastify/hello#2` for its twin: what was launched. A server that already ran is `target/hello`. */
   app: string
   framework: string
   role: Role
@@ -260,9 +277,9 @@ export class ResultError extends Error {
 export function readResult(path: string): Result {
   const data = parse(path)
   const version = (data as { schema?: unknown } | null)?.schema
-  if (version !== 2) {
+  if (version !== 3) {
     throw new ResultError(
-      `${path} is not a result of this version (its schema is ${JSON.stringify(version)}, here it is 2): measure again.`,
+      `${path} is not a result of this version (its schema is ${JSON.stringify(version)}, here it is 3): measure again.`,
     )
   }
   const [first] = validateResult(data)
@@ -281,18 +298,7 @@ function parse(path: string): unknown {
   }
 }
 
-/**
- * Writes the file in one step, so that a reader or an interruption never sees half of it.
- * @throws {Error} of the file system; the old file then stays as it was
- */
+/** @throws {Error} of the file system; the old file then stays as it was */
 export function writeResult(path: string, result: Result): void {
-  mkdirSync(dirname(path), { recursive: true })
-  const temporary = `${path}.${process.pid}.tmp`
-  try {
-    writeFileSync(temporary, `${JSON.stringify(result, null, 2)}\n`)
-    renameSync(temporary, path)
-  } catch (error) {
-    rmSync(temporary, { force: true })
-    throw error
-  }
+  writeJsonFile(path, result)
 }

@@ -24,6 +24,10 @@ export function findUnfinished(name: string): Unfinished {
     throw new ResultError(
       `${directory} is a run of pnpm bench ${result.kind}, which cannot be resumed: start it again.`,
     )
+  if (result.mode === 'target')
+    throw new ResultError(
+      `${directory} cannot be resumed, because nobody knows whether ${result.target?.origin} still is the same launch: start a new run.`,
+    )
   if (result.finishedAt !== null)
     throw new ResultError(`${directory} is complete: there is nothing to resume.`)
   const difference = differenceTo(result)
@@ -49,7 +53,7 @@ function newestUnfinished(): string {
 function isUnfinished(path: string): boolean {
   try {
     const result = readResult(path)
-    return result.finishedAt === null && isRace(result)
+    return result.finishedAt === null && isRace(result) && result.mode !== 'target'
   } catch {
     return false // not a result, or of another version
   }
@@ -60,14 +64,19 @@ function isRace({ kind }: Result): boolean {
 }
 
 /** Why what is measured here and now would not fit; undefined if it does. */
-function differenceTo({ machine, versions }: Result): string | undefined {
+function differenceTo({ mode, machine, versions }: Result): string | undefined {
   const [here, now] = [describeMachine(), readVersions()]
-  if (here.cpu !== machine.cpu || here.cores !== machine.cores || here.kernel !== machine.kernel)
+  // Of containers cores, kernel and Node are the engine's and the images': what changed there is told when they are looked at.
+  const isNative = mode === 'native'
+  if (
+    here.cpu !== machine.cpu ||
+    (isNative && (here.cores !== machine.cores || here.kernel !== machine.kernel))
+  )
     return `it was begun on another machine (${machine.cpu}, ${machine.cores} cores, ${machine.kernel})`
   if (now.startgrid !== versions.startgrid)
     return `the code was ${versions.startgrid} then and is ${now.startgrid} now`
   if (now.lockfile !== versions.lockfile) return 'the lockfile has changed'
-  if (now.node !== versions.node) return `Node was ${versions.node} then and is ${now.node} now`
+  if (isNative && now.node !== versions.node) return `Node was ${versions.node} then and is ${now.node} now`
   return undefined
 }
 

@@ -1,4 +1,5 @@
 import type { Role } from '@startgrid/grid/matrix.ts'
+import type { GeneratorOptions } from '@startgrid/loadgen'
 import { analyse, isWithin } from './analysis.ts'
 import { createDriver } from './drivers/create.ts'
 import { runHeat } from './heat.ts'
@@ -8,15 +9,18 @@ import { expectedHeatMs, type PlannedHeat, planCells, planHeats, planSelfcheck }
 import { type Equipment, type Surroundings, withEquipment } from './preparation.ts'
 import { formatTime } from './progress.ts'
 import type { CellSpec, Heat, Result, ResultKind } from './results.ts'
+import { modeOf } from './site.ts'
+import { planTarget } from './target/plan.ts'
 import { plural } from './text.ts'
 
 /** A result without measurements: the plan of a run. */
 export function createResult(options: Options, kind: ResultKind, command: string): Result {
-  const { profile, custom, heats, slices, sliceMs, until, maxTimeMs, driver } = options
+  const { profile, custom, heats, slices, sliceMs, pauseMs, until, maxTimeMs, driver } = options
   return {
-    schema: 2,
+    schema: 3,
     kind,
-    mode: 'native',
+    mode: modeOf(options),
+    target: options.target === undefined ? null : { origin: options.target, absent: options.absent },
     startedAt: new Date().toISOString(),
     finishedAt: null,
     command,
@@ -30,13 +34,14 @@ export function createResult(options: Options, kind: ResultKind, command: string
       heats,
       slices,
       sliceMs,
+      pauseMs,
       until,
       maxTimeMs,
       cores: null,
       p99Ms: null,
     },
     cautions: [],
-    cells: kind === 'selfcheck' ? planSelfcheck(options) : planCells(options),
+    cells: planOf(options, kind),
     conformance: [],
     heats: [],
     trials: [],
@@ -46,6 +51,11 @@ export function createResult(options: Options, kind: ResultKind, command: string
     latency: null,
     overload: null,
   }
+}
+
+function planOf(options: Options, kind: ResultKind): CellSpec[] {
+  if (options.target !== undefined) return planTarget(options)
+  return kind === 'selfcheck' ? planSelfcheck(options) : planCells(options)
 }
 
 /**
@@ -59,20 +69,27 @@ export async function runBench(
 ): Promise<void> {
   const preparation = {
     ...surroundings,
-    createDriver: (options: { cpu: number | undefined }) => createDriver(result.driver.name, options),
+    createDriver: (options: GeneratorOptions) => createDriver(result.driver.name, options),
     figures: (so: Result) => ({ analysis: analyse(so, { keepVoided }) }),
   }
-  await withEquipment(result, preparation, runHeats)
+  await withEquipment(result, preparation, (equipment) => runHeats({ ...equipment, keepVoided }))
+}
+
+interface Race extends Equipment {
+  keepVoided: boolean
 }
 
 /** In random order, until all are run, intervals are narrow enough, or time is up. */
-async function runHeats(equipment: Equipment): Promise<void> {
+async function runHeats(equipment: Race): Promise<void> {
   // Proving the contract, which new code needs once, takes nothing from the race.
   const startedAt = performance.now()
   const { result, progress, signal, store } = equipment
-  const heats = remainingHeats(result)
+  const heats = remainingHeats(equipment)
   if (heats.length === 0 || signal.aborted) return
-  const expected = heats.map(({ role }) => expectedHeatMs(validCells(result, role), result.settings))
+  const expected = heats.map(
+    ({ role }) =>
+      result.settings.pauseMs + expectedHeatMs(validCells(equipment, role), result.settings, result.mode),
+  )
   const planned =
     result.settings.until === null
       ? heats.length
@@ -97,45 +114,47 @@ async function runHeats(equipment: Equipment): Promise<void> {
   }
 }
 
-function remainingHeats(result: Result): PlannedHeat[] {
-  const { cells, heats, settings, seed } = result
+function remainingHeats(race: Race): PlannedHeat[] {
+  const { cells, heats, settings, seed } = race.result
   const roles = [...new Set(cells.map(({ role }) => role))].filter(
-    (role) => validCells(result, role).length > 0,
+    (role) => validCells(race, role).length > 0,
   )
   const done = new Set(heats.map(({ role, heat }) => `${role} ${heat}`))
   const most = settings.until === null ? settings.heats : MOST_HEATS
   return planHeats(roles, most, seed).filter(({ role, heat }) => !done.has(`${role} ${heat}`))
 }
 
-/** What failed stays void: measuring it again would only cost time. */
-function validCells({ cells, heats, conformance }: Result, role: Role): CellSpec[] {
-  const failed = new Set([
+/**
+ * What failed stays void: measuring it again would only cost time. But a target may be anybody's app, which keeps the contract nearly:
+ * whoever asks for voided figures gets them.
+ */
+function validCells({ result, keepVoided }: Race, role: Role): CellSpec[] {
+  const { mode, cells, heats, conformance } = result
+  const ended = heats.flatMap(({ failures }) => failures.map(({ cell }) => cell))
+  const wrong = [
     ...conformance.filter(({ differences }) => differences.length > 0).map(({ cell }) => cell),
-    ...heats.flatMap(failedCells),
-  ])
+    ...heats.flatMap(wrongCells),
+  ]
+  const failed = new Set(mode === 'target' && keepVoided ? ended : [...ended, ...wrong])
   return cells.filter((cell) => cell.role === role && cell.skipped === null && !failed.has(cell.id))
 }
 
-function failedCells({ failures, slices }: Heat): string[] {
-  const wrong = slices.filter(({ errors }) => Object.keys(errors).length > 0)
-  return [...failures.map(({ cell }) => cell), ...wrong.map(({ cell }) => cell)]
+function wrongCells({ slices }: Heat): string[] {
+  return slices.filter(({ errors }) => Object.keys(errors).length > 0).map(({ cell }) => cell)
 }
 
-async function runOne(
-  { result, nginx, driver, signal, progress }: Equipment,
-  planned: PlannedHeat,
-  onProgress: (done: number) => void,
-): Promise<void> {
+async function runOne(race: Race, planned: PlannedHeat, onProgress: (done: number) => void): Promise<void> {
+  const { result, platform, driver, signal, progress } = race
   const { settings } = result
-  const cells = validCells(result, planned.role)
+  const cells = validCells(race, planned.role)
   if (cells.length === 0) return
   onProgress(0)
   const heat = await runHeat({
     planned,
     cells,
     settings,
-    cores: settings.cores,
-    nginx,
+    mode: result.mode,
+    platform,
     driver,
     signal,
     onProgress,

@@ -1,24 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Lineup } from '@startgrid/grid/lineup.ts'
-import { LoadError } from '@startgrid/loadgen'
-import { type Cores, compareSamples, takeSample } from './accounting/sample.ts'
-import type { Driver } from './drivers/driver.ts'
+import { ERROR_KINDS, LoadError } from '@startgrid/loadgen'
+import type { Driver, GeneratorAccounts } from './drivers/driver.ts'
 import { isDisturbed } from './gates/ours.ts'
-import { appOf } from './plan.ts'
 import type { CellSpec, Slice } from './results.ts'
+import type { Servers } from './servers.ts'
 import { oneLine } from './text.ts'
-import { serverPids } from './usage.ts'
 import type { Workload } from './workload.ts'
 
 /** An interpreted page with 64 connections takes a second per answer on a fast machine. */
 const TIMEOUT_MS = 10_000
 
+/** Of a load that was not offered. */
+const UNKNOWN: GeneratorAccounts = { cpuSeconds: null, waitSeconds: null }
+
 /** What slices of one heat have in common. */
 export interface Track {
-  lineup: Lineup
+  servers: Servers
   workload: Workload
   driver: Driver
-  cores: Cores | null
   signal: AbortSignal
   /** `performance.now()` at the beginning of the heat. */
   beganAt: number
@@ -39,17 +38,9 @@ export async function measureSlice(
   cell: CellSpec,
   { phase, durationMs, repeat }: { phase: Slice['phase']; durationMs: number; repeat: boolean },
 ): Promise<Slice | undefined> {
-  const { lineup, workload, driver, cores, signal, beganAt } = track
-  const app = appOf(cell)
-  const target = lineup.target(app, cell.topology)
-  const launched = lineup.launched(app, cell.topology)
-  if (target === undefined || launched === undefined) throw new CellFailure('it cannot be reached')
-  const subject = {
-    app: serverPids(launched),
-    proxy: cell.topology === 'direct' ? [] : lineup.proxyPids(),
-    generator: driver.pids(),
-    cores,
-  }
+  const { servers, workload, driver, signal, beganAt } = track
+  const target = servers.target(cell)
+  if (target === undefined) throw new CellFailure('it cannot be reached')
   const expect = { status: 200, body: workload.expect, checkEvery: 100 }
   const plan = {
     target,
@@ -60,18 +51,19 @@ export async function measureSlice(
     expect,
     signal,
   }
+  await failIfEnded(servers, cell)
   const checked = await driver.check(plan).catch(asFailure)
   if (checked instanceof CellFailure) throw checked
   const at = (performance.now() - beganAt) / 1000
-  const before = takeSample(subject)
+  const endAccount = await servers.beginAccount(cell, driver)
   const load = await driver.run(plan).catch(asFailure)
-  const after = takeSample(subject)
+  const account = await endAccount(load instanceof CellFailure ? UNKNOWN : load.generator)
   // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
   await nextTurn()
   if (signal.aborted) return undefined
+  await failIfEnded(servers, cell)
   if (load instanceof CellFailure) throw load
-  failIfEnded(track, cell)
-  const { cpuSeconds, disturbance } = compareSamples(before, after, load.generator)
+  const { cpuSeconds, disturbance } = account
   return {
     cell: cell.id,
     phase,
@@ -79,13 +71,19 @@ export async function measureSlice(
     seconds: load.seconds,
     requests: load.requests,
     checked: load.checked + checked.checked,
-    errors: { ...checked.errors, ...load.errors },
+    errors: addErrors(checked.errors, load.errors),
     meanLatency: load.latencySeconds.mean,
     cpuSeconds,
     disturbance,
     disturbed: isDisturbed(disturbance),
     repeat,
   }
+}
+
+/** Of the check before the slice and of the slice itself, by kind. */
+export function addErrors(one: Slice['errors'], other: Slice['errors']): Slice['errors'] {
+  const kinds = ERROR_KINDS.filter((kind) => one[kind] !== undefined || other[kind] !== undefined)
+  return Object.fromEntries(kinds.map((kind) => [kind, (one[kind] ?? 0) + (other[kind] ?? 0)]))
 }
 
 function asFailure(error: unknown): CellFailure {
@@ -97,9 +95,7 @@ function asFailure(error: unknown): CellFailure {
  * Which server is no longer there says more than a thousand failed requests.
  * @throws {CellFailure} if one has ended
  */
-export function failIfEnded({ lineup }: Pick<Track, 'lineup'>, cell: CellSpec): void {
-  const { exitCode = null, signalCode = null } = lineup.launched(appOf(cell), cell.topology)?.child ?? {}
-  if (exitCode !== null) throw new CellFailure(`the app ended with exit code ${exitCode}`)
-  if (signalCode !== null) throw new CellFailure(`the app was ended by ${signalCode}`)
-  if (cell.topology !== 'direct' && lineup.proxyPids().length === 0) throw new CellFailure('NGINX ended')
+export async function failIfEnded(servers: Servers, cell: CellSpec): Promise<void> {
+  const reason = await servers.whyEnded(cell)
+  if (reason !== null) throw new CellFailure(reason)
 }

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { analyse } from './analysis.ts'
-import { cautionsOf } from './cautions.ts'
+import { cautionsOf, seenCautions } from './cautions.ts'
 import { analyseOpenLoop } from './openloop/analyse.ts'
-import { UsageError } from './options.ts'
+import { notUnderstood, UsageError } from './options.ts'
 import { type Result, readResult } from './results.ts'
 
 /** Results on disk, as commands are given them. */
@@ -31,9 +31,7 @@ export function analyseAgain(stored: Result, { keepVoided }: { keepVoided: boole
   const isRace = stored.kind === 'rate' || stored.kind === 'selfcheck'
   const analysis = isRace ? analyse(stored, { keepVoided }) : null
   const again = { ...stored, ...analyseOpenLoop(stored), analysis }
-  const found = cautionsOf(again)
-  const followed = new Set([...cautionsOf(stored), ...found].map(({ kind }) => kind))
-  return { ...again, cautions: [...stored.cautions.filter(({ kind }) => !followed.has(kind)), ...found] }
+  return { ...again, cautions: [...seenCautions(stored), ...cautionsOf(again)] }
 }
 
 /**
@@ -64,7 +62,6 @@ function parse<const Config extends ParseArgsOptionsConfig>(
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true })
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split('. ')[0] : String(error)
-    throw new UsageError(`${reason}. ${command} --help lists the options.`)
+    throw notUnderstood(error, command)
   }
 }

@@ -21,6 +21,11 @@ export function wrap(text: string, indent = '', columns = COLUMNS): string {
   return [...lines, line].join('\n')
 }
 
+/** A paragraph of which every line begins with the indent. */
+export function indented(text: string, indent: string, columns = COLUMNS): string {
+  return indent + wrap(text, '', columns - indent.length).replaceAll('\n', `\n${indent}`)
+}
+
 /**
  * What a person needs of a message, without the full stop: its first line; where that points into a source file, the error that
  * Node prints some lines below takes the place of the path.

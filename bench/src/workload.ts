@@ -1,7 +1,7 @@
-import { request } from 'node:http'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { Role } from '@startgrid/grid/matrix.ts'
-import { type BodyExpectation, exactly } from '@startgrid/loadgen'
+import { type BodyExpectation, exactly, LoadError } from '@startgrid/loadgen'
+import type { Driver } from './drivers/driver.ts'
 
 /** What is asked of an app, and what a right answer is. */
 export interface Workload {
@@ -22,28 +22,17 @@ export const WORKLOADS: Readonly<Record<Role, Workload>> = {
  * has its number voided by the load itself.
  * @returns the workload as it was if its length is known, or if this app does not answer within 10 s
  */
-export async function learnLength(workload: Workload, target: Target): Promise<Workload> {
-  if (workload.expect.bytes !== undefined) return workload
+export async function learnLength(
+  workload: Workload,
+  target: Target,
+  driver: Pick<Driver, 'answerLength'>,
+): Promise<Workload> {
+  const { path, expect } = workload
+  if (expect.bytes !== undefined) return workload
   try {
-    return { ...workload, expect: { ...workload.expect, length: await askLength(target, workload.path) } }
-  } catch {
-    return workload // what is wrong with the app shows under load
+    return { path, expect: { ...expect, length: await driver.answerLength({ target, path }) } }
+  } catch (error) {
+    if (error instanceof LoadError) return workload // what is wrong with the app shows under load
+    throw error
   }
-}
-
-function askLength(target: Target, path: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    request({ ...target, path, agent: false, signal: AbortSignal.timeout(10_000) }, async (answer) => {
-      try {
-        let length = 0
-        for await (const chunk of answer) length += (chunk as Buffer).length
-        if (answer.statusCode === 200) resolve(length)
-        else reject(new Error(`status ${answer.statusCode}`))
-      } catch (error) {
-        reject(error)
-      }
-    })
-      .once('error', reject)
-      .end()
-  })
 }

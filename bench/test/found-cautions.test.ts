@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Caution, type CautionKind, cautionsOf } from '../src/cautions.ts'
+import { analyse } from '../src/analysis.ts'
+import { type Caution, type CautionKind, cautionsOf, seenCautions } from '../src/cautions.ts'
 import type { Analysis, CellFigures, Race } from '../src/figures.ts'
 import type { Result, Slice } from '../src/results.ts'
 import { SILENT } from './fixtures/evidence.ts'
-import { contendedResult, latencyResult, rateResult, suspectResult } from './fixtures/results.ts'
+import {
+  contendedResult,
+  latencyResult,
+  rateResult,
+  suspectResult,
+  targetResult,
+} from './fixtures/results.ts'
 
 const analysisOf = ({ analysis }: Result): Analysis => {
   assert.ok(analysis)
@@ -79,15 +86,19 @@ test('slices are counted that were disturbed at first; their repeats are not new
 })
 
 describe('accounts', () => {
-  const told = (serverWait: number | null, serverForeign: number | null) =>
+  const told = (serverWait: number | null, serverForeign: number | null, more: Partial<Slice> = {}) =>
     cautionsOf(
       withSlices(cleanResult(), (slice) => ({
         ...slice,
         disturbance: { ...SILENT, serverWait, serverForeign },
+        ...more,
       })),
     ).map(({ kind }) => kind)
+  const costless = { cpuSeconds: { app: null, proxy: null, generator: null } }
 
-  test('that are missing altogether', () => assert.deepEqual(told(null, null), ['no-accounting']))
+  test('that are missing altogether', () => assert.deepEqual(told(null, null, costless), ['no-accounting']))
+  test('of costs alone, as of containers on a Mac', () =>
+    assert.deepEqual(told(null, null), ['disturbance-unknown']))
   test('of waiting alone', () => assert.deepEqual(told(0, null), ['no-foreign-accounting']))
   test('that are there', () => assert.deepEqual(told(0, 0), []))
 })
@@ -145,7 +156,9 @@ describe('intervals', () => {
   const withRatios = (low: number | null, high: number | null, until: number | null): Result => {
     const result = cleanResult()
     const { races, ...analysis } = analysisOf(result)
-    const wide = (race: Race): Race => ({ ...race, ratios: [{ cell: 'x', ratio: { value: 1, low, high } }] })
+    const baseline = { cell: 'x', ratio: { value: 1, low: 1, high: 1 } }
+    const other = { cell: 'y', ratio: { value: 1, low, high } }
+    const wide = (race: Race): Race => ({ ...race, baseline: 'x', ratios: [baseline, other] })
     const settings = { ...result.settings, until }
     return { ...result, settings, analysis: { ...analysis, races: races.slice(0, 1).map(wide) } }
   }
@@ -170,4 +183,45 @@ describe('intervals', () => {
       'not over yet',
     )
   })
+})
+
+describe('a server that already ran', () => {
+  const kinds = (result: Result) => cautionsOf(result).map(({ kind }) => kind)
+
+  test('is not accounted for, and one launch; nothing is said of the accounts of this system', () => {
+    const result = targetResult()
+    const own = kinds(result).filter((kind) => kind !== 'repeated')
+    assert.deepEqual(own, ['external-server', 'one-launch'])
+  })
+
+  test('on this machine it shares that', () => {
+    const target = { origin: 'http://127.0.0.1:3000', absent: [] }
+    assert.ok(kinds({ ...targetResult(), target }).includes('same-machine'))
+  })
+
+  test('has an interval of its own, which --until waits for', () => {
+    const result = targetResult()
+    const until = (part: number) => ({ ...result, settings: { ...result.settings, until: part } })
+    const rate = result.analysis?.cells[0]?.rate
+    const width = Math.sqrt((rate?.high ?? 0) / (rate?.low ?? 1)) - 1
+    assert.deepEqual(find(until(width * 1.01), 'half-width'), [])
+    const [caution] = find(until(width * 0.99), 'half-width')
+    assert.ok(Math.abs((caution?.reached ?? 0) - width) < 1e-9)
+  })
+
+  test('after one heat it has none', () => {
+    const { heats, ...result } = targetResult()
+    const first = { ...result, heats: heats.slice(0, 1) }
+    assert.deepEqual(find({ ...first, analysis: analyse(first) }, 'no-intervals'), [
+      { kind: 'no-intervals', cells: 1 },
+    ])
+  })
+})
+
+test('what was seen while it ran is told apart from what follows from the figures', () => {
+  const seen: Caution = { kind: 'busy', share: 0.2 }
+  for (const result of [rateResult(), suspectResult(), contendedResult(), latencyResult()]) {
+    const found = cautionsOf(result)
+    assert.deepEqual(seenCautions({ cautions: [seen, ...found] }), [seen])
+  }
 })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { APPS, FRAMEWORKS, UnknownName } from '@startgrid/grid/matrix.ts'
-import { HELP, readOptions, UsageError } from '../src/options.ts'
+import { HELP } from '../src/help.ts'
+import { readOptions, UsageError } from '../src/options.ts'
 
 const namesOf = (...args: string[]) => readOptions(args).apps.map(({ name }) => name)
 
@@ -15,6 +16,11 @@ test('without options: every app, direct and behind NGINX', () => {
     heats: 4,
     slices: 3,
     sliceMs: 200,
+    pauseMs: 0,
+    docker: false,
+    target: undefined,
+    role: undefined,
+    absent: [],
     warmupMs: undefined,
     connections: undefined,
     driver: 'startgrid',
@@ -108,7 +114,7 @@ test('numbers, times and files', () => {
 
 test('the help names every option', () => {
   for (const option of [
-    'only,role,topology,quick,thorough,heats,slices,slice,warmup,until,max-time,connections,driver',
+    'only,role,topology,docker,target,absent,quick,thorough,heats,slices,slice,warmup,until,max-time,connections,driver',
     'seed,resume,keep-voided,list,json,output,no-download,help',
   ].flatMap((names) => names.split(','))) {
     assert.match(HELP, new RegExp(`^ {2}--${option}\\b`, 'm'))

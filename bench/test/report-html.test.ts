@@ -162,6 +162,38 @@ describe('a race', () => {
   })
 })
 
+describe('a server that already ran', () => {
+  const page = pageOf(fixtures.targetResult())
+
+  test('has its mode in the title, its row and its slices, and nothing to compare or to filter', () => {
+    assert.match(textOf(page, 'h1'), /^Rate of http:\/\/10\.0\.0\.9:3000, which already ran, /)
+    assert.deepEqual(
+      all(page, 'main > section').map((section) => section.getAttribute('id')),
+      ['summary', 'cautions', 'figures', 'gates', 'provenance', 'guide'],
+    )
+    assert.equal(page.querySelector('#filter'), null)
+    assert.match(textOf(page, '#figures tbody tr'), /^http:\/\/10\.0\.0\.9:3000 ?56,763 ?55\.8–57\.8k/)
+    const label = page.querySelector('#figures svg')?.getAttribute('aria-label') ?? ''
+    assert.match(label, /30 slices, from [\d,]+ to [\d,]+ req\/s; mean 56,763, 95 % interval 55\.8–57\.8k/)
+    assert.equal(all(page, '#figures svg circle').length, 30)
+  })
+})
+
+test('where the system tells nothing of CPU and memory, neither columns nor charts stand empty', () => {
+  const page = pageOf(fixtures.silentResult())
+  const headings = textOf(page, 'thead th')
+  assert.doesNotMatch(headings, /CPU|peak MB|generator/)
+  assert.match(headings, /req\/s, × direct/)
+  assert.equal(page.querySelector('#cost'), null)
+  assert.doesNotMatch(textOf(page, '#races td'), /—/)
+})
+
+test('the mode is in every title', () => {
+  const titles = (mode: Result['mode']) => textOf(pageOf({ ...rateResult(), mode }), 'h1')
+  assert.match(titles('native'), /^Race of native processes, 2026/)
+  assert.match(titles('docker'), /^Race of containers, 2026/)
+})
+
 describe('open loop', () => {
   test('latency: a curve per app and level up to its last percentile, and why others are missing', () => {
     const page = pageOf(latencyResult())

@@ -43,6 +43,7 @@ export function figuresOf(judged: Judged, { heats, fields, shown }: Source): Cel
     },
     coreUse: coreUse(cell, launches),
     peakMemory: shown ? peakMemory(cell, heats) : { app: null, proxy: null },
+    meanLatency: meanLatency(launches),
     errors: counted.reduce((sum, slice) => sum + errorsOf(slice), 0),
     gates,
     voided,
@@ -84,6 +85,11 @@ function peakMemory(cell: CellSpec, heats: readonly Heat[]): CellFigures['peakMe
     return peaks.length === 0 ? null : Math.max(...peaks)
   }
   return { app: highest(launchName(cell)), proxy: cell.topology === 'direct' ? null : highest('nginx') }
+}
+
+function meanLatency(launches: readonly LaunchTotals[]): number | null {
+  const answers = launches.reduce((sum, { requests }) => sum + requests, 0)
+  return answers === 0 ? null : launches.reduce((sum, { waited }) => sum + waited, 0) / answers
 }
 
 function errorsOf({ errors }: Slice): number {

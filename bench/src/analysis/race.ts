@@ -4,6 +4,7 @@ import { type Estimate, estimateOf, pValue, toInterval } from '../stats/estimate
 import { mean } from '../stats/moments.ts'
 import { holm, rankRanges } from '../stats/multiplicity.ts'
 import { smallestDifference } from '../stats/power.ts'
+import type { Fitted } from '../stats/variances.ts'
 import type { Field } from './field.ts'
 
 /** Of a family of comparisons. */
@@ -14,7 +15,7 @@ const POWER = 0.8
 const SUSPECT = 0.005
 
 /** A comparison of two rows of a field. */
-interface Comparison {
+export interface Comparison {
   ratio: Interval
   p: number | null
   /** Null with one launch. */
@@ -52,7 +53,8 @@ export function raceOf(field: Field): Race | null {
   }
 }
 
-function compare({ fit, variances, values }: Field, a: number, b: number): Comparison {
+/** Row `a` over row `b`; without an interval where too few columns give none. */
+export function compare({ fit, variances, values }: Fitted, a: number, b: number): Comparison {
   if (a === b) return { ratio: { value: 1, low: 1, high: 1 }, p: null, estimate: null }
   const contrast = fit.contrast(a, b)
   if (contrast === null || variances === null) {

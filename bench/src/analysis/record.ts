@@ -14,6 +14,8 @@ export interface CellRecord {
 export interface LaunchTotals {
   seconds: number
   requests: number
+  /** Seconds that all requests waited for their answers, added up. */
+  waited: number
   /** Null where the system did not tell, or not of every slice. */
   cpuSeconds: CpuSeconds
 }
@@ -61,6 +63,7 @@ function totalOf(slices: readonly Slice[]): LaunchTotals | null {
   return {
     seconds: sum(({ seconds }) => seconds),
     requests: sum(({ requests }) => requests),
+    waited: sum(({ requests, meanLatency }) => requests * meanLatency),
     cpuSeconds: { app: cpu('app'), proxy: cpu('proxy'), generator: cpu('generator') },
   }
 }
@@ -78,7 +81,10 @@ export function launchMean({ cell }: CellRecord, totals: LaunchTotals | null, me
 }
 
 /** CPU seconds of server and proxy; null if one that takes part is not known. */
-export function serverSeconds({ topology }: CellSpec, { app, proxy }: CpuSeconds): number | null {
+export function serverSeconds(
+  { topology }: Pick<CellSpec, 'topology'>,
+  { app, proxy }: CpuSeconds,
+): number | null {
   if (topology === 'direct') return app
   return app === null || proxy === null ? null : app + proxy
 }

@@ -60,9 +60,10 @@ function compare(options: CompareOptions): number {
 }
 
 /** @returns the comparison, or the sentences that refuse it */
-function tryToCompare({ a, b, metric, anyway }: CompareOptions): Comparison | string[] {
+function tryToCompare({ a, b, metric, anyway, limit }: CompareOptions): Comparison | string[] {
   try {
     const comparison = compareResults(open(a), open(b), { metric })
+    if (comparison.mode === 'target' && limit !== null) return [NO_REGRESSION]
     if (anyway || comparison.unlike.length === 0) return comparison
     return [...comparison.unlike, 'Measure alike, or compare all the same with --anyway.']
   } catch (error) {
@@ -70,6 +71,9 @@ function tryToCompare({ a, b, metric, anyway }: CompareOptions): Comparison | st
     throw error
   }
 }
+
+const NO_REGRESSION =
+  'Each run met one launch of a server that already ran, and launches differ: leave out --fail-on-regression, or race the apps natively.'
 
 /** @throws {UsageError} in one sentence */
 export function readCompareOptions(args: readonly string[]): CompareOptions | 'help' {

@@ -1,17 +1,23 @@
 import { describePlan } from '../dry-run.ts'
+import { HELP } from '../help.ts'
 import { listenForInterruption } from '../interruption.ts'
-import { HELP, type Options, readOptions } from '../options.ts'
+import { type Options, readOptions, UsageError } from '../options.ts'
 import { commandOf, prepareOutput, publish } from '../output.ts'
 import { createProgress } from '../progress.ts'
 import { type Result, writeResult } from '../results.ts'
 import { findUnfinished, pauseOf, type Unfinished } from '../resume.ts'
 import { createResult, runBench } from '../run.ts'
+import { assertAnswering } from '../target/origin.ts'
 
 type Kind = 'rate' | 'selfcheck'
 
 /** `pnpm bench` and `pnpm bench selfcheck`: races cells in heats. @returns the exit code */
 export async function raceCommand(args: readonly string[], kind: Kind): Promise<number> {
   const options = readOptions(args)
+  if (kind === 'selfcheck' && options.target !== undefined)
+    throw new UsageError(
+      'pnpm bench selfcheck starts one app seven times, and a target is not started: leave out --target.',
+    )
   const planned = () => createResult(options, kind, '')
   if (options.help) process.stdout.write(HELP)
   else if (options.list)
@@ -21,8 +27,14 @@ export async function raceCommand(args: readonly string[], kind: Kind): Promise<
         .join(''),
     )
   else if (options.dryRun) process.stdout.write(describePlan(planned()))
-  else return race(options, options.resume === undefined ? begin(options, args, kind) : goOn(options.resume))
+  else return race(options, await prepare(options, args, kind))
   return 0
+}
+
+async function prepare(options: Options, args: readonly string[], kind: Kind): Promise<Unfinished> {
+  if (options.resume !== undefined) return goOn(options.resume)
+  if (options.target !== undefined) await assertAnswering(options.target)
+  return begin(options, args, kind)
 }
 
 function begin(options: Options, args: readonly string[], kind: Kind): Unfinished {
@@ -49,9 +61,8 @@ async function race(
   await runBench(result, { progress, save, signal, download, keepVoided }).finally(progress.stop)
   publish(result, directory, json)
   if (signal.aborted) {
-    process.stderr.write(
-      'Interrupted: what was measured before is above and in the files. Go on with pnpm bench --resume\n',
-    )
+    const hint = result.mode === 'target' ? '' : ' Go on with pnpm bench --resume'
+    process.stderr.write(`Interrupted: what was measured before is above and in the files.${hint}\n`)
     return code()
   }
   const figures = result.analysis?.cells ?? []

@@ -12,6 +12,7 @@ import {
 import { painter } from '../report/paint.ts'
 import { layOut, markdownTable, type Row, type Table } from '../report/table.ts'
 import type { TerminalStyle } from '../report/terminal.ts'
+import type { Mode } from '../results.ts'
 import { capital, listOf, plural, wrap } from '../text.ts'
 import type { ComparedCell, ComparedRace, ComparedRun, Comparison, Verdict } from './comparison.ts'
 
@@ -39,6 +40,7 @@ export function formatComparison(
     ].join('\n'),
   )
   const blocks = [
+    paint('bold', `Comparison of ${MODES[comparison.mode]}.`),
     runsOf(comparison).map(say).join('\n'),
     comparison.unlike.map((sentence) => paint('yellow', say(`! ${sentence}`))).join('\n'),
     conclusions(comparison)
@@ -64,7 +66,7 @@ export function formatComparisonMarkdown(
     ),
   )
   const blocks = [
-    '# Comparison',
+    `# Comparison of ${MODES[comparison.mode]}`,
     bullets(runsOf(comparison)),
     comparison.unlike.length === 0
       ? ''
@@ -76,6 +78,12 @@ export function formatComparisonMarkdown(
     `<details>\n<summary>How to read it</summary>\n\n${bullets(LEGEND)}\n\n</details>`,
   ]
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+}
+
+const MODES: Readonly<Record<Mode, string>> = {
+  native: 'native processes',
+  docker: 'containers',
+  target: 'servers that already ran',
 }
 
 function titleOf({ role, topology }: ComparedRace): string {
@@ -92,7 +100,7 @@ function runsOf({ a, b, changes }: Comparison): string[] {
   ]
 }
 
-function conclusions({ metric, races, ceiling, smallestEffect }: Comparison): string[] {
+function conclusions({ mode, metric, races, ceiling, smallestEffect }: Comparison): string[] {
   const cells = races.flatMap((race) => race.cells)
   const named = (verdict: Verdict) => cells.filter((cell) => cell.verdict === verdict).map(({ cell }) => cell)
   const verdicts = (['slower', 'faster'] as const).flatMap((verdict) => {
@@ -106,11 +114,17 @@ function conclusions({ metric, races, ceiling, smallestEffect }: Comparison): st
     ...(smallestEffect === null
       ? ['One launch of each app shows no difference: add heats.']
       : [`Differences smaller than ${formatDistance(smallestEffect)} would probably have been missed.`]),
+    ...(mode === 'target' ? [ONE_LAUNCH] : []),
     ceiling === null
       ? 'The ceiling was not measured in both runs, so whether the machine changed is not known.'
       : `The ceiling, which no app has a part in, ${describeChange(ceiling)}.`,
   ]
 }
+
+/** Two launches of the same app differ too, and so do two hours of a network. */
+const ONE_LAUNCH =
+  'Each run met one launch: a difference is between these two launches, and between their hours, as likely as between what they run. ' +
+  'Measure several launches of each.'
 
 /** `is 4.2 % lower in B` */
 function describeChange(ratio: number): string {

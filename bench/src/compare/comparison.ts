@@ -1,7 +1,8 @@
 import type { Role, Topology } from '@startgrid/grid/matrix.ts'
 import type { CellFigures, Interval, Metric } from '../figures.ts'
 import { nameOf } from '../report/format.ts'
-import { type CellSpec, type Result, ResultError } from '../results.ts'
+import { describeServers } from '../report/legend.ts'
+import { type CellSpec, type Mode, type Result, ResultError } from '../results.ts'
 import { type Estimate, pValue, toInterval } from '../stats/estimate.ts'
 import { holm } from '../stats/multiplicity.ts'
 import { smallestDifference } from '../stats/power.ts'
@@ -11,6 +12,8 @@ import { findChanges, findUnlikeness, sharedCells } from './likeness.ts'
 /** Two races, cell by cell: what follows from them, as plain data. */
 
 export interface Comparison {
+  /** Of both. */
+  mode: Mode
   metric: Metric
   a: ComparedRun
   b: ComparedRun
@@ -88,7 +91,7 @@ const SIGNIFICANT = 0.05
  *
  * @param metric default: CPU per request where both runs have it in all cells, because a neighbour halves the rate where it moves CPU
  * per request by 0 to 20 %; else the rate
- * @throws {ComparisonError} if one of them is not a race, or no cell is in both
+ * @throws {ComparisonError} if one of them is not a race, their modes differ, or no cell is in both
  */
 export function compareResults(
   a: Result,
@@ -96,6 +99,10 @@ export function compareResults(
   { metric }: { metric?: Metric | undefined } = {},
 ): Comparison {
   const [figuresA, figuresB] = [figuresOf(a, 'A'), figuresOf(b, 'B')]
+  if (a.mode !== b.mode)
+    throw new ComparisonError(
+      `A is of ${describeServers(a)}, B of ${describeServers(b)}: figures of unlike modes are never compared. Measure both in one mode.`,
+    )
   const shared = sharedCells(a, b).map(([, spec]) => spec)
   const left = leftCells(a, b, figuresA, figuresB)
   const compared = shared.filter(({ id, twinOf }) => twinOf === null && !left.some(({ cell }) => cell === id))
@@ -106,6 +113,7 @@ export function compareResults(
     throw new ComparisonError('The two results have no cell in common that has a number in both.')
   const cells = races.flatMap((race) => race.cells)
   return {
+    mode: a.mode,
     metric: chosen,
     a: runOf(a),
     b: runOf(b),

@@ -11,7 +11,6 @@ import { listOf } from '../text.ts'
 export function findUnlikeness(a: Result, b: Result): string[] {
   const facts: [what: string, of: (result: Result) => string | number | null][] = [
     ['kind of measurement', ({ kind }) => kind],
-    ['mode', ({ mode }) => mode],
     ['CPU', ({ machine }) => machine.cpu],
     ['number of cores', ({ machine }) => machine.cores],
     ['operating system', ({ machine }) => machine.os],
@@ -73,20 +72,25 @@ export function sharedCells(a: Result, b: Result): [CellSpec, CellSpec][] {
   })
 }
 
-/** Versions that differ: `fastify 5.12.8, then 5.13.0`. */
+/** Versions that differ: `fastify 5.12.8, then 5.13.0`. Of a server that already ran only the address is known. */
 export function findChanges(a: Result, b: Result): string[] {
-  const versions = ({ versions, nginx, driver }: Result): Record<string, string> => ({
-    startgrid: versions.startgrid,
-    Node: versions.node,
+  const [inA, inB] = [versionsOf(a), versionsOf(b)]
+  return Object.keys({ ...inA, ...inB }).flatMap((name) =>
+    inA[name] === inB[name] ? [] : [`${name} ${inA[name] ?? 'none'}, then ${inB[name] ?? 'none'}`],
+  )
+}
+
+function versionsOf({ target, versions, nginx, driver }: Result): Record<string, string> {
+  const generator = { startgrid: versions.startgrid, Node: versions.node }
+  const offered = { [`driver ${driver.name}`]: driver.version }
+  if (target !== null) return { server: target.origin, ...generator, ...offered }
+  return {
+    ...generator,
     Bun: versions.bun,
     ...versions.packages,
     lockfile: versions.lockfile,
     NGINX: nginx?.version ?? 'none',
     njs: nginx?.njs?.version ?? 'none',
-    [`driver ${driver.name}`]: driver.version,
-  })
-  const [inA, inB] = [versions(a), versions(b)]
-  return Object.keys({ ...inA, ...inB }).flatMap((name) =>
-    inA[name] === inB[name] ? [] : [`${name} ${inA[name] ?? 'none'}, then ${inB[name] ?? 'none'}`],
-  )
+    ...offered,
+  }
 }

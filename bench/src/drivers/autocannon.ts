@@ -47,6 +47,10 @@ export class AutocannonDriver implements Driver {
     return this.#checker.check(plan)
   }
 
+  answerLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
+    return this.#checker.answerLength(place)
+  }
+
   async run(plan: SlicePlan): Promise<SliceLoad> {
     const { connections, durationMs, timeoutMs = 5000, expect, signal } = plan
     const url = urlFor('autocannon', plan)

@@ -1,3 +1,4 @@
+import type { Target } from '@startgrid/grid/launcher.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { startNginx } from '@startgrid/nginx/instance.ts'
 import type { Caution } from '../cautions.ts'
@@ -6,25 +7,31 @@ import type { Driver, SlicePlan } from './driver.ts'
 
 export interface CeilingOptions {
   driver: Driver
-  /** The core of NGINX. */
-  cpu: number | undefined
   connections: number
   signal: AbortSignal
+}
+
+/** An NGINX that answers `/ceiling` itself. */
+export interface CeilingServer {
+  target: Target
+  stop(): Promise<void>
 }
 
 const MEASURED_MS = 600
 
 /**
  * What the driver can ask for at most: NGINX's `return 200` costs next to nothing.
- * @returns answers per second; null after an abort, or if it could not be measured, which `warn` is told
+ * @param start of the server; undefined if there is none
+ * @returns answers per second; null without a server, after an abort, or if it could not be measured, which `warn` is told
  */
 export async function measureCeiling(
-  nginx: Nginx,
+  start: () => Promise<CeilingServer | undefined>,
   options: CeilingOptions,
   warn: (caution: Caution) => void,
 ): Promise<number | null> {
   try {
-    return await offerCeiling(nginx, options)
+    const server = await start()
+    return server === undefined ? null : await offerCeiling(server, options)
   } catch (error) {
     if (!options.signal.aborted) warn({ kind: 'ceiling-unknown', reason: oneLine(error) })
     return null
@@ -32,16 +39,11 @@ export async function measureCeiling(
 }
 
 async function offerCeiling(
-  nginx: Nginx,
-  { driver, cpu, connections, signal }: CeilingOptions,
+  server: CeilingServer,
+  { driver, connections, signal }: CeilingOptions,
 ): Promise<number | null> {
-  const listen = { host: '127.0.0.1', port: 0 }
-  const upstream = { host: '127.0.0.1', port: 1 } // never asked
-  const fronts = [{ name: 'ceiling', topology: 'nginx', listen, upstream }] as const
-  const instance = await startNginx(nginx, { fronts, ...(cpu !== undefined && { cpus: String(cpu) }) })
   try {
-    const [target = listen] = instance.addresses
-    const plan = { target, path: '/ceiling', connections, durationMs: MEASURED_MS, signal }
+    const plan = { target: server.target, path: '/ceiling', connections, durationMs: MEASURED_MS, signal }
     await warm(driver, plan)
     if (signal.aborted) return null
     const { rate, errors } = await driver.run(plan)
@@ -49,8 +51,22 @@ async function offerCeiling(
     if (failed > 0 && !signal.aborted) throw new Error(`${failed} requests failed`)
     return signal.aborted ? null : rate
   } finally {
-    await instance.stop()
+    await server.stop()
   }
+}
+
+/**
+ * As a process of this machine.
+ * @param cpu the core of NGINX
+ * @throws {Error} if it does not start
+ */
+export async function startNginxCeiling(nginx: Nginx, cpu: number | undefined): Promise<CeilingServer> {
+  const listen = { host: '127.0.0.1', port: 0 }
+  const upstream = { host: '127.0.0.1', port: 1 } // never asked
+  const fronts = [{ name: 'ceiling', topology: 'nginx', listen, upstream }] as const
+  const instance = await startNginx(nginx, { fronts, ...(cpu !== undefined && { cpus: String(cpu) }) })
+  const [target = listen] = instance.addresses
+  return { target, stop: () => instance.stop() }
 }
 
 /** Load that is not counted, until the driver's own code is compiled. */

@@ -16,7 +16,7 @@ export class AnswerChecker {
 
   /** @param cpu the only core that it may use */
   constructor(cpu: number | undefined) {
-    this.#generator = new LastingGenerator(cpu)
+    this.#generator = new LastingGenerator({ cpu })
   }
 
   /** Nothing is compared if nothing is expected. @throws {LoadError} if the load cannot be offered */
@@ -25,6 +25,11 @@ export class AnswerChecker {
     const expect = { ...plan.expect, checkEvery: CHECK_EVERY }
     const { checked, errors } = await this.#generator.offer({ ...plan, durationMs: CHECK_MS, expect })
     return { checked, errors: occurred(errors) }
+  }
+
+  /** @returns bytes of the body of one answer; @throws {LoadError} if there is none with status 200 */
+  answerLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
+    return this.#generator.answerLength(place)
   }
 
   /** Ends its process; resolves when it is gone. */

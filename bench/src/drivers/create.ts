@@ -1,3 +1,4 @@
+import type { GeneratorOptions } from '@startgrid/loadgen'
 import autocannon from 'autocannon/package.json' with { type: 'json' }
 import { readVersions } from '../machine.ts'
 import type { DriverRecord } from '../results.ts'
@@ -9,25 +10,23 @@ import { wrkVersion } from './wrk-process.ts'
 
 /**
  * Makes a driver ready to offer loads.
- * @param cpu the only core that it may use
+ * @param options how Startgrid's generator is started; of foreign ones only the core that they may use counts
  * @throws {LoadError} with a sentence: it is not installed, or cannot be started
  */
-export async function createDriver(
-  name: DriverRecord['name'],
-  { cpu }: { cpu: number | undefined },
-): Promise<Driver> {
+export async function createDriver(name: DriverRecord['name'], options: GeneratorOptions): Promise<Driver> {
+  const { cpu } = options
   if (name === 'wrk') return new WrkDriver(await wrkVersion(), cpu)
   if (name === 'autocannon') {
     const driver = new AutocannonDriver(autocannon.version, cpu)
     await driver.start()
     return driver
   }
-  return createStartgridDriver({ cpu })
+  return createStartgridDriver(options)
 }
 
 /** The one that open loops need. @throws {LoadError} if it cannot be started */
-export async function createStartgridDriver({ cpu }: { cpu: number | undefined }): Promise<StartgridDriver> {
-  const driver = new StartgridDriver(readVersions().startgrid, cpu)
+export async function createStartgridDriver(options: GeneratorOptions): Promise<StartgridDriver> {
+  const driver = new StartgridDriver(readVersions().startgrid, options)
   await driver.start()
   return driver
 }

@@ -17,6 +17,12 @@ export interface Driver {
    */
   check(plan: SlicePlan): Promise<Checked>
   /**
+   * Asks once, from where the load comes from.
+   * @returns bytes of the answer's body
+   * @throws {LoadError} if there is no answer with status 200
+   */
+  answerLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number>
+  /**
    * Offers one load. An aborted one ends soon and keeps what was measured.
    * @throws {LoadError} if it cannot be offered: a plan that this driver cannot do, a generator that died. The next one has a new process.
    */

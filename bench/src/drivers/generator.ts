@@ -1,9 +1,14 @@
 import {
   type GeneratorOptions,
+  LoadError,
   type LoadGenerator,
   type LoadResult,
   startGenerator,
 } from '@startgrid/loadgen'
+import type { SlicePlan } from './driver.ts'
+
+/** Allowed to a single answer, in milliseconds. */
+const ASK_MS = 10_000
 
 export type Offer = Parameters<LoadGenerator['run']>[0]
 
@@ -12,13 +17,13 @@ export class LastingGenerator {
   readonly #options: GeneratorOptions
   #generator: LoadGenerator | undefined
 
-  /** @param cpu the only core that it may use */
-  constructor(cpu: number | undefined) {
-    this.#options = cpu === undefined ? {} : { cpu }
+  constructor(options: GeneratorOptions) {
+    this.#options = options
   }
 
+  /** Empty if it runs elsewhere: what started it there does not offer the load. */
   pids(): number[] {
-    return this.#generator === undefined ? [] : [this.#generator.pid]
+    return this.#generator === undefined || this.#options.command !== undefined ? [] : [this.#generator.pid]
   }
 
   /** Starts the process, unless it runs. @throws {LoadError} if that is impossible */
@@ -31,10 +36,21 @@ export class LastingGenerator {
    * Runs one load; an aborted one keeps what was measured.
    * @throws {LoadError} if the plan cannot be done, the generator died, or none can be started; the next load gets a new one
    */
-  async offer(plan: Offer): Promise<LoadResult> {
+  offer(plan: Offer): Promise<LoadResult> {
+    return this.#use((generator) => generator.run(plan))
+  }
+
+  /** @returns bytes of the body of one answer; @throws {LoadError} if there is none with status 200; also as `offer` */
+  async answerLength({ target, path }: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
+    const { length } = await this.#use((generator) => generator.learn({ target, path, timeoutMs: ASK_MS }))
+    if (length === undefined) throw new LoadError('The generator does not say how long the answer is.')
+    return length
+  }
+
+  async #use<Value>(work: (generator: LoadGenerator) => Promise<Value>): Promise<Value> {
     const generator = await this.start()
     try {
-      return await generator.run(plan)
+      return await work(generator)
     } catch (error) {
       this.#generator = undefined
       await generator.stop()

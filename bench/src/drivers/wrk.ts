@@ -52,6 +52,10 @@ export class WrkDriver implements Driver {
     return this.#checker.check(plan)
   }
 
+  answerLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
+    return this.#checker.answerLength(place)
+  }
+
   async run(plan: SlicePlan): Promise<SliceLoad> {
     const wrk = new WrkProcess(pinned(wrkCommand(plan), this.#cpu), plan)
     this.#running = wrk

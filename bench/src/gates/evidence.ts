@@ -1,8 +1,19 @@
-import type { CellSpec, ConformanceRecord, DriverRecord, Settings, Slice } from '../results.ts'
+import type { CellSpec, ConformanceRecord, DriverRecord, Mode, Settings, Slice } from '../results.ts'
+
+/** What gates ask about a cell. */
+export type Judged = Pick<
+  CellSpec,
+  'id' | 'app' | 'topology' | 'connections' | 'warmupMs' | 'serverBound'
+> & {
+  /** That the servers keep busy; default 1. */
+  serverCores?: number
+}
 
 /** All that the gates may look at for one cell of a race: plain data, no figures that depend on how they are combined. */
 export interface Evidence {
-  cell: CellSpec
+  /** In mode `target` there is one launch alone, and its heats take the place of launches. */
+  mode: Mode
+  cell: Judged
   /** What the contract's suite said; null if it has not been run on this cell. */
   conformance: Pick<ConformanceRecord, 'checked' | 'differences'> | null
   /** Slices by launch, in the order in which they were measured: warm-up, measurement, repeats, those that others disturbed too. */

@@ -43,10 +43,18 @@ function describe(slices: readonly Slice[], left: number, launches: number): str
   const disturbed = slices.filter((slice) => slice.disturbed)
   if (disturbed.length === 0) {
     const most = Math.max(...slices.map(({ disturbance }) => worstPart(disturbance)))
-    return `others took at most ${formatPercent(most)} of any slice`
+    const where = slices.every(isServerUnknown)
+      ? ' from the generator; what they took from the server is not known'
+      : ''
+    return `others took at most ${formatPercent(most)} of any slice${where}`
   }
   const found = `others disturbed ${disturbed.length} of ${plural(slices.length, 'slice')}`
-  return left === launches ? found : `${found}, which leaves ${left} of ${countOf(launches)}`
+  return left === launches ? found : `${found}, which leaves ${left} of ${plural(launches, 'heat')}`
+}
+
+/** Nothing is known of a server elsewhere. */
+function isServerUnknown({ disturbance }: Slice): boolean {
+  return disturbance.serverWait === null && disturbance.serverForeign === null
 }
 
 function worstPart(disturbance: Disturbance): number {
@@ -55,8 +63,4 @@ function worstPart(disturbance: Disturbance): number {
 
 function isSilent(disturbance: Disturbance): boolean {
   return Object.values(disturbance).every((part) => part === null)
-}
-
-function countOf(launches: number): string {
-  return launches === 1 ? '1 launch' : `${launches} launches`
 }

@@ -1,9 +1,9 @@
 import { counts, serverSeconds } from '../analysis/record.ts'
 import type { GateResult } from '../figures.ts'
 import { formatPercent } from '../report/format.ts'
-import type { CellSpec, Slice } from '../results.ts'
+import type { Slice } from '../results.ts'
 import { NEAR_CEILING } from './ceiling.ts'
-import type { Evidence } from './evidence.ts'
+import type { Evidence, Judged } from './evidence.ts'
 import { failed, notMeant, passed, unknown } from './verdict.ts'
 
 /** Part of their core that server and proxy must have used. */
@@ -20,19 +20,20 @@ export function judgeServerBound(evidence: Evidence): GateResult {
   if (cores === null) return unknown('server-bound', 'servers have no core of their own here')
   if (use === null) return unknown('server-bound', 'the CPU that the servers used is not known')
   const who = cell.topology === 'direct' ? 'the server' : 'server and proxy'
-  const finding = `${who} used ${formatPercent(use)} of ${cell.topology === 'direct' ? 'its' : 'their'} core`
+  const whose = cell.topology === 'direct' ? 'its' : 'their'
+  const finding = `${who} used ${formatPercent(use)} of ${whose} ${(cell.serverCores ?? 1) > 1 ? 'cores' : 'core'}`
   return use >= BOUND ? passed('server-bound', finding) : failed('server-bound', finding, adviceFor(evidence))
 }
 
 /** 0 to 1; null if it is not known of every slice, or there is none. */
-function coreUse(cell: CellSpec, slices: readonly Slice[]): number | null {
+function coreUse(cell: Judged, slices: readonly Slice[]): number | null {
   let used = 0
   let available = 0
   for (const { cpuSeconds, disturbance, seconds } of slices) {
     const own = serverSeconds(cell, cpuSeconds)
     if (own === null) return null
     used += own
-    available += seconds * (1 - (disturbance.serverForeign ?? 0))
+    available += seconds * ((cell.serverCores ?? 1) - (disturbance.serverForeign ?? 0))
   }
   return available > 0 ? Math.min(1, used / available) : null
 }

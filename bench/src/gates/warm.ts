@@ -1,8 +1,8 @@
 import { counts, serverSeconds } from '../analysis/record.ts'
 import type { GateResult } from '../figures.ts'
 import { formatPercent } from '../report/format.ts'
-import type { CellSpec, Slice } from '../results.ts'
-import type { Evidence } from './evidence.ts'
+import type { Slice } from '../results.ts'
+import type { Evidence, Judged } from './evidence.ts'
 import { failed, passed, unknown } from './verdict.ts'
 
 /**
@@ -21,10 +21,10 @@ export function judgeWarm({ cell, launches }: Pick<Evidence, 'cell' | 'launches'
   if (measured.length === 0) return unknown('warm', 'nothing was measured')
   const discarded = Math.min(...measured.map(discardedMs))
   if (discarded < cell.warmupMs * (1 - SHORTER_BY)) {
-    const finding = `only ${Math.round(discarded)} of ${cell.warmupMs} ms were discarded after a launch`
-    return failed('warm', finding, 'Measure again: a launch was cut short.')
+    const finding = `only ${Math.round(discarded)} of ${cell.warmupMs} ms were discarded before measuring`
+    return failed('warm', finding, 'Measure again: it was cut short.')
   }
-  const stated = `${cell.warmupMs} ms were discarded after each launch`
+  const stated = `${cell.warmupMs} ms were discarded before measuring`
   const first = firstAgainstLater(cell, measured)
   if (first === null) return passed('warm', `${stated}; too few slices show whether that was enough`)
   const finding = `${stated}; the first slices then cost ${describe(first)} than later ones`
@@ -40,7 +40,7 @@ function discardedMs(slices: readonly Slice[]): number {
 }
 
 /** A ratio; null if no launch has two slices that count. */
-function firstAgainstLater(cell: CellSpec, launches: Evidence['launches']): number | null {
+function firstAgainstLater(cell: Judged, launches: Evidence['launches']): number | null {
   const logs = launches.flatMap((slices) => {
     const [first, ...later] = slices.filter(counts).map((slice) => costOf(cell, slice))
     if (first === undefined || later.length === 0) return []
@@ -51,7 +51,7 @@ function firstAgainstLater(cell: CellSpec, launches: Evidence['launches']): numb
 }
 
 /** CPU seconds per request; where they are not known, seconds per request. */
-function costOf(cell: CellSpec, { cpuSeconds, seconds, requests }: Slice): number {
+function costOf(cell: Judged, { cpuSeconds, seconds, requests }: Slice): number {
   return (serverSeconds(cell, cpuSeconds) ?? seconds) / requests
 }
 

@@ -136,15 +136,13 @@ class Campaign {
   }
 
   async #measure(cell: CellSpec, launch: number, taken: Trial[]): Promise<boolean> {
-    const { nginx, driver, signal } = this.#equipment
-    const { cores } = this.#result.settings
+    const { platform, driver, signal } = this.#equipment
     const record = (trial: Trial) => taken.push(trial)
     const session = await Session.start({
       cell,
       launch,
-      nginx,
+      platform,
       driver,
-      cores,
       signal,
       random: this.#random,
       record,

@@ -2,6 +2,7 @@ import { listenForInterruption } from '../interruption.ts'
 import { commandOf, prepareOutput, publish } from '../output.ts'
 import { createProgress, formatTime } from '../progress.ts'
 import { type Result, writeResult } from '../results.ts'
+import { assertAnswering } from '../target/origin.ts'
 import { plural, wrap } from '../text.ts'
 import {
   createOpenLoopResult,
@@ -37,8 +38,9 @@ export async function openLoopCommand(
 async function measure(
   result: Result,
   method: Method,
-  { output, json, download }: OpenLoopOptions,
+  { target, output, json, download }: OpenLoopOptions,
 ): Promise<number> {
+  if (target !== undefined) await assertAnswering(target)
   const directory = prepareOutput(output, json)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
@@ -59,17 +61,18 @@ function hasVoid({ cells, capacity, latency, overload }: Result): boolean {
   return figures.some(({ cell, voidedBecause }) => voidedBecause !== null && !skipped.has(cell))
 }
 
-function describePlan({ cells, seed }: Result, method: Method): string {
+function describePlan({ target, cells, seed }: Result, method: Method): string {
+  const time = formatTime(expectedCampaignMs(cells, method))
+  const repeats = 'What others disturb is repeated, a few times at most.'
+  if (target !== null)
+    return `${wrap(`${cells[0]?.workload} at ${target.origin}, ${plural(method.launches, 'stretch').replace('stretchs', 'stretches')} of load, about ${time} (minutes:seconds). ${repeats} The contract is proven first.`)}\n`
   const [first] = Map.groupBy(planLaunches(cells, method.launches, seed), ({ launch }) => launch).values()
   return [
     wrap(`${plural(cells.length, 'cell')}, each started ${method.launches} times; one app runs at a time.`),
     wrap(
       `The first round in this order (seed ${seed}): ${(first ?? []).map(({ cell }) => cell.id).join(', ')}.`,
     ),
-    wrap(
-      `About ${formatTime(expectedCampaignMs(cells, method))} (minutes:seconds), if nobody disturbs it. ` +
-        'What others disturb is repeated, a few times at most.',
-    ),
+    wrap(`About ${time} (minutes:seconds), if nobody disturbs it. ${repeats}`),
     wrap('The first run on new code also proves the contract of every cell: up to half a minute more.'),
     '',
   ].join('\n')

@@ -1,5 +1,6 @@
 import { ROLES, TOPOLOGIES } from '@startgrid/grid/matrix.ts'
 import {
+  chooseProfile,
   type Options,
   OUTPUT,
   parseWords,
@@ -11,6 +12,7 @@ import {
 } from '../options.ts'
 import { PROFILES, type ProfileName } from '../profile.ts'
 import type { ResultKind } from '../results.ts'
+import { readSite, SITE } from '../site.ts'
 import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from './effort.ts'
 
 export type OpenLoopKind = Extract<ResultKind, 'capacity' | 'latency' | 'overload'>
@@ -41,6 +43,7 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
     args,
     {
       ...SELECTION,
+      ...SITE,
       ...OUTPUT,
       quick: { type: 'boolean' },
       thorough: { type: 'boolean' },
@@ -57,17 +60,20 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
         `pnpm bench ${kind} has no --${name}. pnpm bench ${kind} --help lists the options.`,
       )
   }
+  const site = readSite(values)
   const profile = chooseProfile(values)
   const role = values.role ?? (values.only === undefined ? defaultRole(kind, profile) : undefined)
   const { launches, connections } = values
   const custom = launches !== undefined
   return {
     ...readCommon({ ...values, role }, { frameworks: PROFILES[profile].frameworks, topology: 'direct' }),
+    ...site,
     profile,
     custom,
     heats: custom ? readInteger('--launches', launches, 1, 100) : EFFORT[kind][profile].launches,
     slices: 1,
     sliceMs: kind === 'overload' ? OVERLOAD_EFFORT[profile].overloadMs : 0,
+    pauseMs: 0,
     warmupMs: undefined,
     connections: connections === undefined ? undefined : readInteger('--connections', connections, 1, 10_000),
     driver: 'startgrid',
@@ -79,12 +85,6 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
     p99Ms: kind === 'capacity' ? readDuration('--p99', values.p99 ?? DEFAULT_P99, 1) : null,
     rate: values.rate === undefined ? null : readInteger('--rate', values.rate, 1, 1_000_000),
   }
-}
-
-function chooseProfile(values: { quick?: boolean | undefined; thorough?: boolean | undefined }): ProfileName {
-  if (values.quick && values.thorough)
-    throw new UsageError('--quick and --thorough exclude each other: choose one.')
-  return values.quick ? 'quick' : values.thorough ? 'thorough' : 'default'
 }
 
 function defaultRole(kind: OpenLoopKind, profile: ProfileName): string {
@@ -119,6 +119,9 @@ export function helpOf(kind: OpenLoopKind): string {
   --role NAMES        ${ROLES.join(', ')}
   --topology NAMES    ${TOPOLOGIES.join(', ')};
                       default direct
+  --docker            measures the services of Compose, from a container
+  --target URL        measures an app that already runs, by its --role
+  --absent NAMES      what that app lacks: stream, pipelined-stream
   --quick             three frameworks, hello, under a minute
   --thorough          longer loads on more launches
   --launches N        starts of every app, 1 to 100 (default ${launches})

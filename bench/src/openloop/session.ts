@@ -1,17 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Lineup, startLineup } from '@startgrid/grid/lineup.ts'
 import { LoadError, type LoadResult } from '@startgrid/loadgen'
-import type { Nginx } from '@startgrid/nginx/find.ts'
-import { compareSamples, takeSample } from '../accounting/sample.ts'
-import { pin } from '../cores.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
 import { isDisturbed } from '../gates/ours.ts'
-import { appOf, WARMUP_SLICE_MS } from '../plan.ts'
-import type { CellSpec, Settings, Trial } from '../results.ts'
+import { WARMUP_SLICE_MS } from '../plan.ts'
+import type { Platform } from '../platform.ts'
+import type { CellSpec, Trial } from '../results.ts'
+import type { Servers } from '../servers.ts'
 import { CellFailure, failIfEnded } from '../slice.ts'
 import type { Random } from '../stats/random.ts'
 import { oneLine } from '../text.ts'
-import { serverPids } from '../usage.ts'
 import { learnLength, WORKLOADS, type Workload } from '../workload.ts'
 import { capacityMs } from './effort.ts'
 import { isQuiet, type LoadSpec, trialOf } from './trial.ts'
@@ -20,9 +17,8 @@ export interface SessionOptions {
   cell: CellSpec
   /** From 1, per cell. */
   launch: number
-  nginx: Nginx | undefined
+  platform: Pick<Platform, 'startServers'>
   driver: StartgridDriver
-  cores: Settings['cores']
   signal: AbortSignal
   /** Of arrivals: no two loads have the same ones. */
   random: Random
@@ -40,17 +36,17 @@ const REPEATS = 3
 export class Session {
   readonly cell: CellSpec
   readonly #options: SessionOptions
-  readonly #lineup: Lineup
+  readonly #servers: Servers
   readonly #beganAt = performance.now()
   #workload: Workload
   /** Answers per second in closed loop, as last seen. */
   #rate = 0
   #repeatsLeft = REPEATS
 
-  private constructor(options: SessionOptions, lineup: Lineup) {
+  private constructor(options: SessionOptions, servers: Servers) {
     this.cell = options.cell
     this.#options = options
-    this.#lineup = lineup
+    this.#servers = servers
     this.#workload = WORKLOADS[options.cell.role]
   }
 
@@ -59,12 +55,10 @@ export class Session {
    * @throws {CellFailure} if they do not start, or no load can be offered
    */
   static async start(options: SessionOptions): Promise<Session> {
-    const { cell, nginx, cores } = options
-    const line = { apps: [appOf(cell)], topologies: [cell.topology], nginx, cpu: cores?.server }
-    const lineup = await startLineup(line).catch((error: unknown) => {
+    const servers = await options.platform.startServers([options.cell]).catch((error: unknown) => {
       throw new CellFailure(`the servers did not start: ${oneLine(error)}`)
     })
-    const session = new Session(options, lineup)
+    const session = new Session(options, servers)
     try {
       await session.#warm()
       return session
@@ -75,7 +69,7 @@ export class Session {
   }
 
   stop(): Promise<void> {
-    return this.#lineup.stop()
+    return this.#servers.stop()
   }
 
   /** The closed-loop rate just now, in answers per second; null if others disturbed it each time. */
@@ -101,13 +95,12 @@ export class Session {
    * @throws the signal's reason after an abort
    */
   async take(spec: LoadSpec): Promise<Trial> {
-    const { cell, launch, driver, cores, record } = this.#options
-    const { app, proxy } = this.#pids()
-    const subject = { app, proxy, generator: driver.pids(), cores }
+    const { cell, launch, driver, record } = this.#options
     const at = (performance.now() - this.#beganAt) / 1000
-    const before = takeSample(subject)
+    const endAccount = await this.#servers.beginAccount(cell, driver)
     const load = await this.#offer(spec)
-    const { cpuSeconds, disturbance } = compareSamples(before, takeSample(subject))
+    const own = { cpuSeconds: load.cpu.seconds, waitSeconds: load.self.waitSeconds }
+    const { cpuSeconds, disturbance } = await endAccount(own)
     const frame = { cell: cell.id, launch, at, cpuSeconds, disturbance, disturbed: isDisturbed(disturbance) }
     const trial = trialOf(load, spec, frame)
     record(trial)
@@ -119,17 +112,12 @@ export class Session {
    * would still be a fifth slower on the next ones than after it.
    */
   async #warm(): Promise<void> {
-    const { cell, cores, driver } = this.#options
-    const launched = this.#lineup.launched(appOf(cell), cell.topology)
-    const target = this.#lineup.target(appOf(cell), cell.topology)
-    if (launched === undefined || target === undefined)
-      throw new CellFailure(oneLine(this.#lineup.failures.get(cell.app) ?? 'there is no NGINX'))
-    const { engine, nginx } = launched.ready
-    if (engine !== undefined) cell.engine ??= `${engine} in NGINX ${nginx}`
-    // A container does not inherit the core of whoever asked for it.
-    if (cores !== null && nginx !== undefined) pin(serverPids(launched) ?? [], cores.server)
+    const { cell, driver } = this.#options
+    const target = this.#servers.target(cell)
+    if (target === undefined) throw new CellFailure(this.#servers.whyMissing(cell))
+    cell.engine ??= this.#servers.engine(cell)
     await driver.start()
-    this.#workload = await learnLength(this.#workload, target)
+    this.#workload = await learnLength(this.#workload, target, driver)
     for (let spent = 0; spent < cell.warmupMs; spent += WARMUP_SLICE_MS)
       this.#rate = (
         await this.#offer({ purpose: 'capacity', level: 'warm-up', durationMs: WARMUP_SLICE_MS })
@@ -139,7 +127,7 @@ export class Session {
 
   async #offer({ rate, durationMs, connections, timeoutMs, seriesMs }: LoadSpec): Promise<LoadResult> {
     const { cell, driver, signal, random } = this.#options
-    const target = this.#lineup.target(appOf(cell), cell.topology)
+    const target = this.#servers.target(cell)
     if (target === undefined) throw new CellFailure('it cannot be reached')
     const load = await driver
       .offer({
@@ -161,15 +149,8 @@ export class Session {
     // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
     await nextTurn()
     signal.throwIfAborted()
+    await failIfEnded(this.#servers, cell)
     if (load instanceof CellFailure) throw load
-    failIfEnded({ lineup: this.#lineup }, cell)
     return load
-  }
-
-  #pids(): { app: number[] | undefined; proxy: readonly number[] } {
-    const { cell } = this.#options
-    const launched = this.#lineup.launched(appOf(cell), cell.topology)
-    const proxy = cell.topology === 'direct' ? [] : this.#lineup.proxyPids()
-    return { app: launched && serverPids(launched), proxy }
   }
 }

@@ -26,6 +26,11 @@ export function formatMicros(seconds: number): string {
   return formatShort(seconds * 1e6)
 }
 
+/** Seconds with their unit, for a sentence: `16.5 µs`, `10.2 ms`. */
+export function formatCost(seconds: number): string {
+  return seconds < 1e-3 ? `${formatMicros(seconds)} µs` : `${formatShort(seconds * 1e3)} ms`
+}
+
 /** Bytes as units of 10^6, without the unit: `107`. */
 export function formatMegabytes(bytes: number): string {
   return String(Math.round(bytes / 1e6))

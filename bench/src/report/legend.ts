@@ -1,12 +1,9 @@
 import type { Result } from '../results.ts'
+import { formatTime } from './format.ts'
 
-/** What every report says of a kind of result. */
+/** What every report says of a kind of result, and of how its servers ran. */
 
-const RACE_LEGEND =
-  '95 %: confidence interval over launches. CPU µs: of server and proxy, per request. rank: as a range where others could not be told ' +
-  'apart. ×: ratio to the named app, within heats.'
-
-export const KIND_TITLES: Readonly<Record<Result['kind'], string>> = {
+const KIND_TITLES: Readonly<Record<Result['kind'], string>> = {
   rate: 'Race',
   selfcheck: 'Selfcheck',
   capacity: 'Capacity',
@@ -14,10 +11,44 @@ export const KIND_TITLES: Readonly<Record<Result['kind'], string>> = {
   overload: 'Overload',
 }
 
+/** What was measured, of what, and when: `Race of native processes, 2026-11-20 10:00 UTC`. The mode stands where it is read first. */
+export function titleOf(result: Pick<Result, 'kind' | 'mode' | 'target' | 'startedAt'>): string {
+  const { kind, mode, startedAt } = result
+  const what = mode === 'target' && kind === 'rate' ? 'Rate' : KIND_TITLES[kind]
+  return `${what} of ${describeServers(result)}, ${formatTime(startedAt)}`
+}
+
+/** The mode in words: `native processes`, `containers`, `http://10.0.0.9:3000, which already ran`. */
+export function describeServers({ mode, target }: Pick<Result, 'mode' | 'target'>): string {
+  switch (mode) {
+    case 'native':
+      return 'native processes'
+    case 'docker':
+      return 'containers'
+    case 'target':
+      return `${target?.origin}, which already ran`
+  }
+}
+
 /** What the headings mean. */
-export const LEGENDS: Readonly<Record<Result['kind'], string>> = {
-  rate: RACE_LEGEND,
-  selfcheck: `${RACE_LEGEND} All names are the same app: every difference is false.`,
+export function legendOf({ kind, mode, analysis }: Pick<Result, 'kind' | 'mode' | 'analysis'>): string {
+  if (kind === 'capacity' || kind === 'latency' || kind === 'overload')
+    return `${OPEN_LOOP_LEGENDS[kind]}${mode === 'target' ? ' Launches: stretches of the only one there was.' : ''}`
+  if (mode === 'target') return TARGET_LEGEND
+  const hasCosts = analysis === null || analysis.cells.some(({ cpu }) => cpu !== null)
+  const costs = hasCosts ? ' CPU µs: of server and proxy, per request.' : ''
+  const race = `95 %: confidence interval over launches.${costs} ${RANK_LEGEND}`
+  return kind === 'rate' ? race : `${race} All names are the same app: every difference is false.`
+}
+
+const RANK_LEGEND =
+  'rank: as a range where others could not be told apart. ×: ratio to the named app, within heats.'
+
+const TARGET_LEGEND =
+  '95 %: confidence interval over heats of one launch. mean ms: from a request to the last byte of its answer, with a request always under ' +
+  'way on every connection (closed loop); it restates the rate, and says little about latency at a fixed one.'
+
+const OPEN_LOOP_LEGENDS = {
   capacity:
     'capacity: highest open-loop rate that kept the bound without an error; confirmed: on fresh launches.',
   latency:
@@ -25,4 +56,4 @@ export const LEGENDS: Readonly<Record<Result['kind'], string>> = {
     'launches, and withheld (—) where the generator was late.',
   overload:
     'goodput: right answers within the timeout, per second. recovery: until p99 at half the capacity is back within twice its level.',
-}
+} as const

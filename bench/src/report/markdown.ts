@@ -1,8 +1,7 @@
 import { describeCaution } from '../cautions.ts'
 import type { Result } from '../results.ts'
 import { capital } from '../text.ts'
-import { formatTime } from './format.ts'
-import { KIND_TITLES, LEGENDS } from './legend.ts'
+import { legendOf, titleOf } from './legend.ts'
 import {
   describeCores,
   describeDriver,
@@ -24,7 +23,7 @@ const WIDEST_PRIORITY = 3
 /** A result as a pull request comment: GitHub's Markdown, with gates and provenance folded. */
 export function formatMarkdown(result: Result): string {
   const blocks = [
-    `# ${KIND_TITLES[result.kind]} of ${formatTime(result.startedAt)}`,
+    `# ${quoted(titleOf(result))}`,
     result.finishedAt === null ? '**Interrupted: not everything that was planned was measured.**' : '',
     cautionsOf(result),
     bullets(summarise(result)),
@@ -61,11 +60,11 @@ function gatesOf({ analysis }: Result): string {
 
 function provenanceOf(result: Result): string {
   const items = [
-    LEGENDS[result.kind],
+    legendOf(result),
     `${capital(describeSettings(result))}. ${describeReach(result) ?? ''}`.trimEnd(),
     `${capital(describeDriver(result))}.`,
-    `${describeMachine(result)}; ${describeCores(result)}.`,
-    `${describeVersions(result)}; ${describeNginx(result)}.`,
+    `${capital(describeMachine(result))}; ${describeCores(result)}.`,
+    `${capital(describeVersions(result))}; ${describeNginx(result)}.`,
     `${capital(describeSource(result))}.`,
   ]
   return `${bullets(items)}\n\n\`\`\`sh\n${result.command}\n\`\`\``

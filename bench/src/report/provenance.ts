@@ -1,5 +1,6 @@
 import { PROFILES } from '../profile.ts'
 import type { Result } from '../results.ts'
+import { TARGET_EFFORT } from '../target/effort.ts'
 import { plural } from '../text.ts'
 import { formatRate } from './format.ts'
 
@@ -11,44 +12,55 @@ export function describeDriver({ driver: { name, version, ceiling } }: Result): 
   return `driver ${name} ${version}, ceiling ${formatRate(ceiling)} req/s (NGINX's return 200)`
 }
 
-export function describeCores({ settings: { cores } }: Result): string {
+export function describeCores({ mode, settings: { cores } }: Result): string {
+  if (mode === 'target')
+    return `${cores === null ? 'the generator was not pinned to a core' : `generator on core ${cores.generator}`}, the server wherever it runs`
   if (cores === null) return 'nothing was pinned to a core, and the figures include that noise'
   return `app and proxy on core ${cores.server}, generator on core ${cores.generator}`
 }
 
-export function describeNginx({ nginx }: Result): string {
+export function describeNginx({ mode, nginx }: Pick<Result, 'mode' | 'nginx'>): string {
+  if (mode === 'target') return 'what stands in front of the server is not known'
   if (nginx === null) return 'no NGINX'
   const njs = nginx.njs === null ? 'no njs' : `njs ${nginx.njs.version} on engine ${nginx.njs.engine}`
   return `NGINX ${nginx.version} (${nginx.kind}), ${njs}`
 }
 
-export function describeMachine({ machine }: Result): string {
+export function describeMachine({ mode, machine }: Pick<Result, 'mode' | 'machine'>): string {
   const memory = `${(machine.memoryBytes / 2 ** 30).toFixed(0)} GiB`
   const governor = machine.governor === null ? '' : `, governor ${machine.governor}`
-  return `${machine.cpu}, ${plural(machine.cores, 'core')}, ${memory}, ${machine.os}, ${machine.kernel}${governor}`
+  const where = mode === 'target' ? 'generator on ' : ''
+  return `${where}${machine.cpu}, ${plural(machine.cores, 'core')}, ${memory}, ${machine.os}, ${machine.kernel}${governor}`
 }
 
-export function describeVersions({ versions }: Result): string {
+export function describeVersions({ mode, versions }: Pick<Result, 'mode' | 'versions'>): string {
+  if (mode === 'target') return `generator on Node ${versions.node}; what the server runs on is not known`
   const packages = Object.entries(versions.packages).map(([name, version]) => `${name} ${version}`)
   return [`Node ${versions.node}`, `Bun ${versions.bun}`, ...packages].join(', ')
 }
 
 /** How much was measured. */
-export function describeSettings({ kind, settings, heats, trials }: Result): string {
-  const { profile, slices, sliceMs, until } = settings
+export function describeSettings({ kind, mode, settings, heats, trials }: Result): string {
+  const { profile, slices, sliceMs, pauseMs, until } = settings
   if (kind !== 'rate' && kind !== 'selfcheck') return `${profile} profile, ${plural(trials.length, 'trial')}`
-  const planned = `${profile} profile: ${plural(settings.heats, 'heat')} per role of ${plural(slices, 'slice')} of ${sliceMs} ms per cell`
-  return `${planned}${until === null ? '' : `, until all intervals are within ${until * 100} %`}; ${plural(heats.length, 'heat')} measured`
+  const planned = `${profile} profile: ${plural(settings.heats, 'heat')}`
+  const each = `${plural(slices, 'slice')} of ${sliceMs} ms`
+  const effort =
+    mode === 'target'
+      ? `${planned} of ${each}, ${pauseMs / 1000} s apart`
+      : `${planned} per role of ${each} per cell`
+  return `${effort}${until === null ? '' : `, until all intervals are within ${until * 100} %`}; ${plural(heats.length, 'heat')} measured`
 }
 
 /** What the effort can and cannot show: sentences. */
-export function describeReach({ kind, settings: { profile } }: Result): string | null {
+export function describeReach({ kind, mode, settings: { profile } }: Result): string | null {
   if (kind !== 'rate' && kind !== 'selfcheck') return null
-  if (profile === 'custom') return 'The effort was set by hand: what it could show is said with each race.'
-  return PROFILES[profile].shows
+  if (profile === 'custom')
+    return mode === 'target' ? null : 'The effort was set by hand: what it could show is said with each race.'
+  return (mode === 'target' ? TARGET_EFFORT : PROFILES)[profile].shows
 }
 
 /** The hash that fixes every dependency, the commit, and the seed of the order. */
-export function describeSource({ versions, seed }: Result): string {
+export function describeSource({ versions, seed }: Pick<Result, 'versions' | 'seed'>): string {
   return `startgrid ${versions.startgrid}, lockfile ${versions.lockfile}, seed ${seed}`
 }

@@ -13,7 +13,7 @@ import {
   orUnknown,
 } from './format.ts'
 import type { Standing, StandingEntry } from './standings.ts'
-import type { Column, Row, Table } from './table.ts'
+import { type Column, type Row, type Table, withoutUnknown } from './table.ts'
 
 /** The table of one race: the metric that ranks comes first. */
 
@@ -23,10 +23,10 @@ interface Field extends Column {
 
 export function raceTable(standing: Standing, baselineName: string): Table {
   const fields = fieldsOf(standing, baselineName)
-  return {
+  return withoutUnknown({
     columns: fields.map(({ heading, align, priority }) => ({ heading, align, priority })),
     rows: standing.entries.map((entry) => rowOf(entry, standing, fields)),
-  }
+  })
 }
 
 function rowOf(entry: StandingEntry, { lead }: Standing, fields: readonly Field[]): Row {

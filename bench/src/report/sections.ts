@@ -12,7 +12,8 @@ import {
   describeVoided,
   shortName,
 } from './summary.ts'
-import type { Table } from './table.ts'
+import { type Table, withoutUnknown } from './table.ts'
+import { targetSection } from './target-section.ts'
 
 /** A result cut into tables with what must be said beside each: the same for a terminal and for Markdown. */
 export interface Section {
@@ -28,10 +29,9 @@ export function sectionsOf(result: Result): Section[] {
   switch (result.kind) {
     case 'rate':
     case 'selfcheck':
-      return [
-        ...standingsOf(result).map((standing) => raceSection(standing, result)),
-        ...proxySection(result),
-      ]
+      return result.mode === 'target'
+        ? targetSection(result)
+        : [...raceSections(result), ...proxySection(result)]
     case 'capacity':
       return openLoopSections(
         result,
@@ -50,6 +50,10 @@ export function sectionsOf(result: Result): Section[] {
     case 'overload':
       return openLoopSections(result, result.overload, overloadTable, 'twice its capacity offered')
   }
+}
+
+function raceSections(result: Result): Section[] {
+  return standingsOf(result).map((standing) => raceSection(standing, result))
 }
 
 function raceSection(standing: Standing, result: Result): Section {
@@ -91,7 +95,7 @@ function proxySection({ analysis, cells }: Result): Section[] {
     {
       race: null,
       title: 'What NGINX in front costs: the same launch behind NGINX over direct',
-      table: {
+      table: withoutUnknown({
         columns: [
           { heading: 'app', align: 'left', priority: 0 },
           { heading: 'via', align: 'left', priority: 0 },
@@ -101,7 +105,7 @@ function proxySection({ analysis, cells }: Result): Section[] {
           { heading: '95 %', align: 'right', priority: 1 },
         ],
         rows: byApp.map((group) => ({ tone: 'plain', cells: proxyRow(group, cells) })),
-      },
+      }),
       notes: [],
     },
   ]

@@ -1,7 +1,16 @@
 import type { CellFigures, GateName, Interval, Race } from '../figures.ts'
 import type { CellSpec, Result } from '../results.ts'
 import { listOf, plural } from '../text.ts'
-import { formatDistance, formatPercent, formatRatioInterval, METRIC_NAMES, nameOf } from './format.ts'
+import {
+  formatDistance,
+  formatPercent,
+  formatRate,
+  formatRateEnds,
+  formatRatioInterval,
+  METRIC_NAMES,
+  nameOf,
+  UNKNOWN,
+} from './format.ts'
 import { summariseOpenLoop } from './openloop-summary.ts'
 import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from './standings.ts'
 
@@ -11,6 +20,7 @@ import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from './standings.ts'
 export function summarise(result: Result): string[] {
   switch (result.kind) {
     case 'rate':
+      if (result.mode === 'target') return [...describeTarget(result), ...describeVoidCount(result)]
       return [
         ...standingsOf(result).flatMap((standing) => describeWinner(standing, result) ?? []),
         ...describeProxies(result),
@@ -23,6 +33,20 @@ export function summarise(result: Result): string[] {
     default:
       return summariseOpenLoop(result)
   }
+}
+
+/** `hello: 41,250 (40.1–42.4k) req/s with 64 connections.`, and how near that is to what the generator can do. */
+function describeTarget({ cells, analysis, driver: { ceiling } }: Result): string[] {
+  const [spec] = cells
+  const rate = analysis?.cells[0]?.rate ?? null
+  if (spec === undefined || rate === null) return []
+  const ends = formatRateEnds(rate)
+  const found = `${formatRate(rate.value)} ${ends === UNKNOWN ? '' : `(${ends}) `}req/s with ${plural(spec.connections, 'connection')}`
+  const limit =
+    ceiling === null
+      ? "The generator's ceiling was not measured: whether it was what limited the rate is not known."
+      : `That is ${formatPercent(rate.value / ceiling)} of what the generator reached against an NGINX on its own machine.`
+  return [`${spec.role}: ${found}.`, limit]
 }
 
 /** `hello direct: bun is first, at 1.48 (1.43–1.53) times the req/s of node.` @returns null if nothing could be ranked */

@@ -1,3 +1,5 @@
+import { UNKNOWN } from './format.ts'
+
 /** Tables for people: plain columns on a terminal, bars in Markdown. */
 
 export interface Column {
@@ -16,6 +18,17 @@ export interface Row {
 export interface Table {
   columns: readonly Column[]
   rows: readonly Row[]
+}
+
+/** Without the columns of which no row has a figure: the system does not tell, or it does not apply. */
+export function withoutUnknown({ columns, rows }: Table): Table {
+  const known = columns.map((_, index) =>
+    rows.some(({ cells }) => cells[index] !== '' && cells[index] !== UNKNOWN),
+  )
+  return {
+    columns: columns.filter((_, index) => known[index]),
+    rows: rows.map(({ tone, cells }) => ({ tone, cells: cells.filter((_, index) => known[index]) })),
+  }
 }
 
 const GAP = 2

@@ -1,8 +1,7 @@
 import { describeCaution } from '../cautions.ts'
 import type { Result } from '../results.ts'
 import { COLUMNS, capital, wrap } from '../text.ts'
-import { formatTime } from './format.ts'
-import { KIND_TITLES, LEGENDS } from './legend.ts'
+import { legendOf, titleOf } from './legend.ts'
 import { type Format, painter } from './paint.ts'
 import {
   describeCores,
@@ -77,7 +76,7 @@ export function formatTables(result: Result, style: TerminalStyle): string {
 function headline(result: Result): string {
   const unfinished =
     result.finishedAt === null ? ' INTERRUPTED: not everything that was planned was measured.' : ''
-  return `${KIND_TITLES[result.kind]} of ${formatTime(result.startedAt)}.${unfinished}`
+  return `${titleOf(result)}.${unfinished}`
 }
 
 function formatSection(
@@ -102,10 +101,10 @@ const COLORS: Readonly<Record<Row['tone'], Format | null>> = { best: 'bold', voi
 function conditions(result: Result): string[] {
   const reach = describeReach(result)
   return [
-    LEGENDS[result.kind],
+    legendOf(result),
     `${capital(describeSettings(result))}.${reach === null ? '' : ` ${reach}`}`,
     `${capital(describeDriver(result))}; ${describeCores(result)}.`,
-    `${describeMachine(result)}; ${describeNginx(result)}.`,
+    `${capital(describeMachine(result))}; ${describeNginx(result)}.`,
     `${capital(describeSource(result))}. Repeat it: ${result.command}`,
   ]
 }

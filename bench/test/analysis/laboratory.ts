@@ -56,6 +56,7 @@ export function heatOf(heat: number, slices: Slice[], given: Partial<Heat> = {})
 
 export function measuredOf(cells: CellSpec[], heats: Heat[]): Measured {
   return {
+    mode: 'native',
     cells,
     heats,
     conformance: cells.map(({ id }) => ({ cell: id, checked: 1, differences: [], remembered: false })),
@@ -65,6 +66,7 @@ export function measuredOf(cells: CellSpec[], heats: Heat[]): Measured {
       heats: heats.length,
       slices: 1,
       sliceMs: 200,
+      pauseMs: 0,
       until: null,
       maxTimeMs: null,
       cores: null,

@@ -9,7 +9,7 @@ import { cautionsOf } from '../../src/cautions.ts'
 import { readCompareOptions } from '../../src/commands/compare.ts'
 import { UsageError } from '../../src/options.ts'
 import { type Result, writeResult } from '../../src/results.ts'
-import { latencyResult, rateResult } from '../fixtures/results.ts'
+import { latencyResult, rateResult, targetResult } from '../fixtures/results.ts'
 import { twoRuns } from '../fixtures/two-runs.ts'
 
 /** `pnpm bench compare` and `pnpm bench report`, as a person or CI runs them on results that are stored. */
@@ -41,6 +41,8 @@ const b = store('b', same)
 const slow = store('slow', slower)
 const other = store('other', { ...same, machine: { ...same.machine, cpu: 'Other 5' }, seed: 8 })
 const latency = store('latency', latencyResult())
+const containers = store('containers', { ...same, mode: 'docker' })
+const target = store('target', targetResult())
 
 describe('compare', () => {
   test('takes directories and files, and prints a comparison', () => {
@@ -70,6 +72,30 @@ describe('compare', () => {
     assert.match(anyway.stdout, /^! The CPU differs/m)
   })
 
+  test('refuses unlike modes, whatever is told', () => {
+    const { code, stdout, stderr } = run('compare', a, containers, '--anyway')
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.equal(
+      stderr.replaceAll('\n', ' '),
+      'A is of native processes, B of containers: figures of unlike modes are never compared. Measure both in one mode. ',
+    )
+    assert.match(
+      run('compare', target, a).stderr,
+      /^A is of http:\/\/10\.0\.0\.9:3000, which already ran, B of native/,
+    )
+  })
+
+  test('names the mode first, and of servers that already ran says what two launches cannot tell', () => {
+    assert.match(run('compare', containers, containers).stdout, /^Comparison of containers\.\n/)
+    const { code, stdout } = run('compare', target, target)
+    assert.equal(code, 0)
+    assert.match(stdout, /^Comparison of servers that already ran\.\n/)
+    assert.match(stdout, /^- Each run met one launch: /m)
+    const gate = run('compare', target, target, '--fail-on-regression', '5%')
+    assert.equal(gate.code, 2)
+    assert.match(gate.stderr, /^Each run met one launch .* leave\sout\s--fail-on-regression/s)
+  })
+
   test('refuses what is no race, or no result', () => {
     const wrong = run('compare', a, latency, '--anyway')
     assert.equal(wrong.code, 2)
@@ -81,7 +107,7 @@ describe('compare', () => {
 
   test('compares by the metric that is asked for, for people and programs', () => {
     assert.match(run('compare', a, b, '--metric', 'rate').stdout, /cells, by req\/s\.$/m)
-    assert.match(run('compare', a, b, '--markdown').stdout, /^# Comparison\n/)
+    assert.match(run('compare', a, b, '--markdown').stdout, /^# Comparison of native processes\n/)
     const file = join(DIRECTORY, 'comparison.json')
     assert.equal(run('compare', a, slow, '--json', file, '--fail-on-regression', '5%').code, 1)
     const written = JSON.parse(readFileSync(file, 'utf8'))
@@ -116,7 +142,10 @@ describe('report', () => {
     const { code, stdout } = run('report', path)
     assert.equal(code, 0)
     assert.match(stdout, /^hello direct: GET \/json, 64 connections, ranked by req\/s$/m)
-    assert.match(readFileSync(join(path, 'report.md'), 'utf8'), /^# Race of 2026-11-20 10:00 UTC$/m)
+    assert.match(
+      readFileSync(join(path, 'report.md'), 'utf8'),
+      /^# Race of native processes, 2026-11-20 10:00 UTC$/m,
+    )
     assert.match(readFileSync(join(path, 'report.html'), 'utf8'), /^<!doctype html>/i)
     assert.equal(readFileSync(join(path, 'result.json'), 'utf8'), stored)
   })
@@ -156,7 +185,7 @@ describe('report', () => {
     const { schema: _, ...old } = rateResult()
     mkdirSync(join(DIRECTORY, 'old'))
     writeFileSync(join(DIRECTORY, 'old', 'result.json'), JSON.stringify({ ...old, schema: 1 }))
-    assert.match(run('report', 'old').stderr, /its schema is 1, here it is 2/)
+    assert.match(run('report', 'old').stderr, /its schema is 1, here it is 3/)
     assert.equal(run('report').code, 2)
   })
 })

@@ -18,7 +18,10 @@ const plain = (comparison: Comparison, columns = 80, regressions: string[] | nul
 
 test('a comparison says what was compared, what came out, and what could have', () => {
   const text = plain(compared())
-  assert.match(text, /^A: 2026-11-20 10:00 UTC, startgrid abc1234: pnpm bench --seed 7\nB: /)
+  assert.match(
+    text,
+    /^Comparison of native processes\.\n\nA: 2026-11-20 10:00 UTC, startgrid abc1234: pnpm bench --seed 7\nB: /,
+  )
   assert.match(text, /^Versions, A then B: Node 26\.10\.0, then 27\.0\.0\.$/m)
   assert.match(text, /^- Slower: koa\/hello direct and koa\/hello nginx\.$/m)
   assert.match(text, /^- Faster: bun\/hello direct and bun\/hello nginx\.$/m)

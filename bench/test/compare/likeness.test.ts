@@ -83,6 +83,19 @@ test('cells that only one has are no unlikeness', () => {
   )
 })
 
+test('of servers that already ran the address is listed, not what this checkout would have started', () => {
+  const target = (origin: string, node: string): Result => ({
+    ...base,
+    mode: 'target',
+    target: { origin, absent: [] },
+    versions: { ...base.versions, node, packages: { koa: node } },
+  })
+  assert.deepEqual(findChanges(target('http://10.0.0.9', '26.10.0'), target('http://10.0.0.8', '27.0.0')), [
+    'server http://10.0.0.9, then http://10.0.0.8',
+    'Node 26.10.0, then 27.0.0',
+  ])
+})
+
 test('versions that differ are listed, also those that only one has', () => {
   const versions = { ...base.versions, node: '27.0.0', packages: { koa: '3.3.0' } }
   assert.deepEqual(findChanges(base, { ...base, versions, nginx: null }), [

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { LoadError } from '@startgrid/loadgen'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import type { Caution } from '../../src/cautions.ts'
-import { measureCeiling } from '../../src/drivers/ceiling.ts'
+import { measureCeiling, startNginxCeiling } from '../../src/drivers/ceiling.ts'
 import type { Driver, SliceLoad, SlicePlan } from '../../src/drivers/driver.ts'
 
 const nginx = await findNginx({ download: false })
@@ -36,6 +36,10 @@ class FakeDriver implements Driver {
     return { checked: 0, errors: {} }
   }
 
+  async answerLength(): Promise<number> {
+    return 0
+  }
+
   async run({ target, path, durationMs }: SlicePlan): Promise<SliceLoad> {
     if (this.#result instanceof Error) throw this.#result
     this.durations.push(durationMs)
@@ -53,8 +57,9 @@ describe('the ceiling', { skip: nginx.kind === 'none' && nginx.describe() }, () 
   async function measure(driver: Driver, signal = new AbortController().signal) {
     if (nginx.kind === 'none') throw new Error(nginx.describe())
     const cautions: Caution[] = []
-    const options = { driver, cpu: undefined, connections: 8, signal }
-    const rate = await measureCeiling(nginx, options, (caution) => cautions.push(caution))
+    const options = { driver, connections: 8, signal }
+    const start = () => startNginxCeiling(nginx, undefined)
+    const rate = await measureCeiling(start, options, (caution) => cautions.push(caution))
     return { rate, cautions }
   }
 

@@ -45,7 +45,7 @@ describe('the machine was ours', () => {
 
   test('how much was lost is said', () => {
     const { finding, advice } = judgeOurs({ launches: [quiet, lost, lost, lost] })
-    assert.equal(finding, 'others disturbed 9 of 12 slices, which leaves 1 of 4 launches')
+    assert.equal(finding, 'others disturbed 9 of 12 slices, which leaves 1 of 4 heats')
     assert.match(advice ?? '', /^Close other programs/)
     assert.equal(judgeOurs({ launches: [createLaunch(loud, {})] }).finding, 'others disturbed 1 of 2 slices')
   })

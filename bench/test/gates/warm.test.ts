@@ -16,7 +16,7 @@ test('the length of the warm-up is the cell’s own, in every launch that counts
   assert.equal(judgeWarm({ cell, launches: [createLaunch({}, {})] }).verdict, 'passed')
   const short = [createSlice({ phase: 'warmup', seconds: 0.94 }), createSlice(), createSlice()]
   const { verdict, finding } = judgeWarm({ cell, launches: [createLaunch({}, {}), short] })
-  assert.deepEqual([verdict, finding], ['failed', 'only 940 of 1000 ms were discarded after a launch'])
+  assert.deepEqual([verdict, finding], ['failed', 'only 940 of 1000 ms were discarded before measuring'])
   const lost = short.map((slice) => ({ ...slice, disturbed: true }))
   assert.equal(judgeWarm({ cell, launches: [createLaunch({}, {}), lost] }).verdict, 'passed')
 })
@@ -33,7 +33,7 @@ test('the first slices may cost 15 % more than later ones, not 16 %', () => {
   assert.equal(verdict, 'failed')
   assert.equal(
     finding,
-    '1000 ms were discarded after each launch; the first slices then cost 16 % more than later ones',
+    '1000 ms were discarded before measuring; the first slices then cost 16 % more than later ones',
   )
 })
 

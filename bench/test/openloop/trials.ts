@@ -61,9 +61,10 @@ export function resultOf(
   more: { cells?: CellSpec[]; p99Ms?: number; failures?: Result['failures']; launches?: number } = {},
 ): Result {
   return {
-    schema: 2,
+    schema: 3,
     kind,
     mode: 'native',
+    target: null,
     startedAt: '2026-11-20T10:00:00.000Z',
     finishedAt: null,
     command: `pnpm bench ${kind}`,
@@ -84,6 +85,7 @@ export function resultOf(
       heats: more.launches ?? 3,
       slices: 1,
       sliceMs: 2000,
+      pauseMs: 0,
       until: null,
       maxTimeMs: null,
       cores: null,

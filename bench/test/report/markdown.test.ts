@@ -20,7 +20,7 @@ const EVERY = [rateResult, selfcheckResult, interruptedResult, capacityResult, l
 
 test('a race, for a pull request', () => {
   const text = formatMarkdown(smallRace())
-  assert.match(text, /^# Race of 2026-11-20 10:00 UTC\n\n- hello nginx: bun is first/)
+  assert.match(text, /^# Race of native processes, 2026-11-20 10:00 UTC\n\n- hello nginx: bun is first/)
   assert.match(
     text,
     /^\| rank \| framework \| +req\/s \| +95 % \| × node \| +95 % \| CPU µs \| peak MB \|\n\| ---: \| -+ \| -+: \|/m,

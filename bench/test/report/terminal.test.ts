@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
+import { analyse } from '../../src/analysis.ts'
 import { formatTables, terminalStyle } from '../../src/report/terminal.ts'
 import type { Result } from '../../src/results.ts'
 import { emptyResults } from '../fixtures/empty-results.ts'
@@ -13,7 +14,9 @@ import {
   overloadResult,
   rateResult,
   selfcheckResult,
+  silentResult,
   suspectResult,
+  targetResult,
 } from '../fixtures/results.ts'
 import { smallRace, withFigures, within } from '../fixtures/small-race.ts'
 
@@ -23,6 +26,8 @@ const EVERY = {
   contendedResult,
   interruptedResult,
   selfcheckResult,
+  targetResult,
+  silentResult,
   capacityResult,
   latencyResult,
   overloadResult,
@@ -35,7 +40,7 @@ function tablesOf(result: Result, columns = 80): string {
 test('the whole text at 80 columns', () => {
   assert.equal(
     tablesOf(smallRace()),
-    `Race of 2026-11-20 10:00 UTC.
+    `Race of native processes, 2026-11-20 10:00 UTC.
 
 - hello nginx: bun is first, at 1.25 (1.20–1.30) times the req/s of node.
 - Behind nginx, the app keeps 42 % of the direct req/s.
@@ -79,6 +84,39 @@ Startgrid abc1234, lockfile 0123456789abcdef, seed 7. Repeat it: pnpm bench
 --seed 7
 `,
   )
+})
+
+test('a server that already ran: the mode first, one row, and no column that only its machine could fill', () => {
+  const text = tablesOf(targetResult())
+  assert.match(
+    text,
+    /^Rate of http:\/\/10\.0\.0\.9:3000, which already ran, 2026-11-20 10:00 UTC\.\n\n! The server already ran/,
+  )
+  assert.match(text, /^- hello: 56,763 \(55\.8–57\.8k\) req\/s with 64 connections\.$/m)
+  assert.match(text, /^- That is 37 % of what the generator reached/m)
+  assert.match(
+    text,
+    /^server {17}req\/s {8}95 % {2}mean ms {2}of ceiling {2}heats {2}slices\nhttp:\/\/10\.0\.0\.9:3000 {2}56,763 {2}55\.8–57\.8k {5}1\.13 {8}37 % {5}10 {6}30$/m,
+  )
+  assert.doesNotMatch(text, /rank|CPU µs|peak MB|× node|A\/A|—/)
+})
+
+test('a server that breaks the contract: its differences, some of them', () => {
+  const result = targetResult()
+  const differences = Array.from({ length: 10 }, (_, index) => `check ${index + 1}: expected a, got b`)
+  const conformance = [{ cell: 'target/hello direct', checked: 48, differences, remembered: false }]
+  const broken = { ...result, conformance }
+  const text = tablesOf({ ...broken, analysis: analyse(broken) })
+  assert.match(text, /^http:\S+ +void +10/m)
+  assert.match(text, /^Void by the gate conformance: it breaks the contract: check 1: .*--absent/ms)
+  assert.equal(text.match(/^Not as the contract says, check \d: expected a, got b\.$/gm)?.length, 8)
+  assert.match(text, /^2 more differences of the contract: see conformance in result\.json\.$/m)
+})
+
+test('where the system tells nothing of CPU and memory, their columns are left out', () => {
+  const text = tablesOf(silentResult(), 200)
+  assert.doesNotMatch(text, /CPU µs|CPU ×|peak MB|generator µs|core {2}|—/)
+  assert.match(text, /^app +via +req\/s × +95 %$/m)
 })
 
 describe('no line is longer than the terminal', () => {
@@ -139,7 +177,7 @@ test('--keep-voided shows the number, marked', () => {
 
 test('an interrupted run says so first, and leaves out what it has not begun', () => {
   const text = tablesOf(interruptedResult())
-  assert.match(text, /^Race .*INTERRUPTED: not everything that was planned was\nmeasured\./)
+  assert.match(text, /^Race .*INTERRUPTED: not everything that\nwas planned was measured\./)
   const roles = new Set(interruptedResult().heats.map(({ role }) => role))
   for (const role of ['hello', 'ssr', 'status'] as const)
     assert.equal(new RegExp(`^${role} direct: `, 'm').test(text), roles.has(role), role)

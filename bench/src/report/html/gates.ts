@@ -22,12 +22,13 @@ export function gates(result: Result): Markup {
       : [{ spec, figures }]
   })
   const names = [...new Set(cells.flatMap(({ figures }) => figures.gates.map(({ gate }) => gate)))]
+  const sortable = cells.length > 1
   const headings = [
-    { text: 'App', sortable: true },
-    { text: 'Via', sortable: true },
-    ...names.map((text) => ({ text, align: 'center' as const, sortable: true })),
+    { text: 'App', sortable },
+    { text: 'Via', sortable },
+    ...names.map((text) => ({ text, align: 'center' as const, sortable })),
     { text: 'Errors', align: 'right' as const },
-    { text: 'Launches', align: 'right' as const },
+    { text: result.mode === 'target' ? 'Heats' : 'Launches', align: 'right' as const },
     { text: 'Slices', align: 'right' as const },
     { text: 'Disturbed', align: 'right' as const },
   ]

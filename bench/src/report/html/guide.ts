@@ -1,19 +1,27 @@
 import type { Result } from '../../results.ts'
-import { LEGENDS } from '../legend.ts'
+import { legendOf } from '../legend.ts'
 import { describeReach } from '../provenance.ts'
 import { html, type Markup, prose } from './markup.ts'
 
 /** How to read the page, shortly, and how far its figures reach. */
 export function guide(result: Result): Markup {
   const reach = describeReach(result)
-  const raced = result.kind === 'rate' || result.kind === 'selfcheck'
+  const raced = (result.kind === 'rate' || result.kind === 'selfcheck') && result.mode !== 'target'
   return html`${reach !== null && html`<p><strong>${prose(reach)}</strong></p>`}
 <ul>
-<li>${prose(LEGENDS[result.kind])}</li>
+<li>${prose(legendOf(result))}</li>
 ${raced && RACED}
 <li>A number that failed a gate is void: it says something about the measurement, not about the app.</li>
-<li>Rates are those of this machine. Only ratios carry over to others, and those not always.</li>
+<li>${CARRIES_OVER[result.mode]}</li>
 </ul>`
+}
+
+const CARRIES_OVER: Readonly<Record<Result['mode'], string>> = {
+  native: 'Rates are those of this machine. Only ratios carry over to others, and those not always.',
+  docker:
+    'Rates are those of containers on this machine, and are never compared with native processes. Only ratios carry over to others, and those not always.',
+  target:
+    'The rate is that of one launch, over this network, at this hour. Ask a second time before you act on it.',
 }
 
 const RACED = html`<li>A whisker is the 95 % interval: of 20 such intervals one is expected to miss. Two whiskers that overlap do not prove a tie, nor two

@@ -1,15 +1,14 @@
 import type { Result } from '../../results.ts'
 import type { Section } from '../sections.ts'
 import { sectionsOf } from '../sections.ts'
-import type { Column, Row } from '../table.ts'
 import { capacityCharts, stepsTable } from './capacity-chart.ts'
 import { filterable, type Race } from './chart.ts'
 import { latencyCharts } from './latency-chart.ts'
 import { html, type Markup, type Part, prose } from './markup.ts'
 import { overloadCharts } from './overload-chart.ts'
+import { plainTable } from './plain-table.ts'
 import { recoveryChart } from './recovery-chart.ts'
 import { legend } from './series.ts'
-import { numberCell, rowHeading, table } from './table.ts'
 
 /** Capacity, latency and overload: of every race its table, what must be said about it, and its charts. */
 export function openLoop(result: Result): Markup {
@@ -21,7 +20,7 @@ function raceBlock({ race, title, table, notes }: Section, result: Result): Mark
   const frameworks = ownCells(result, race).map(({ framework }) => framework)
   return html`<article${filterable(race)}>
 <h3>${title}</h3>
-${plainTable(title, table.columns, table.rows, ownCells(result, race))}
+${plainTable(title, table, ownCells(result, race))}
 ${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${prose(note)}</li>`)}</ul>`}
 ${result.capacity === null && legend([...new Set(frameworks)])}
 ${chartsOf(result, race)}
@@ -46,33 +45,4 @@ function chartsOf(result: Result, race: Race): Part {
       html`<div class="panels">${capacityCharts(capacity, result.settings.p99Ms)}</div>
 <details class="long"><summary>Every step of the staircases</summary>${stepsTable(capacity)}</details>`,
   ]
-}
-
-/** A table that the other reports print, with figures that sort as numbers. */
-function plainTable(
-  caption: string,
-  columns: readonly Column[],
-  rows: readonly Row[],
-  cells: Result['cells'],
-): Markup {
-  const headings = columns.map(({ heading, align }) => ({ text: heading, align, sortable: true }))
-  return table(
-    caption,
-    headings,
-    rows.map(({ tone, cells: [name = '', ...figures] }) => {
-      const framework = cells.find((spec) => name.startsWith(spec.framework))?.framework
-      const isVoid = tone === 'void'
-      return html`<tr class="${tone}" data-cell${filterable(undefined, framework)}>${rowHeading(isVoid ? html`<s>${name}</s>` : name)}${figures.map(
-        (text, index) =>
-          columns[index + 1]?.align === 'right' ? numberCell(numberIn(text), text) : html`<td>${text}</td>`,
-      )}</tr>`
-    }),
-  )
-}
-
-/** `20,469`, `17.6k` or `86 %` as a number; null if it is none. */
-function numberIn(text: string): number | null {
-  const found = /^(-?[\d,]+(?:\.\d+)?)(k?)/.exec(text)
-  if (found === null) return null
-  return Number(found[1]?.replaceAll(',', '')) * (found[2] === 'k' ? 1000 : 1)
 }

@@ -12,6 +12,7 @@ import { pairs } from './pairs.ts'
 import { provenance } from './provenance.ts'
 import { proxyCosts } from './proxy.ts'
 import { raceBlock } from './race.ts'
+import { target } from './target.ts'
 import { timeline } from './timeline.ts'
 import { warmup } from './warmup.ts'
 
@@ -24,9 +25,22 @@ export interface PageSection {
 /** What the page says below its summary, in order. */
 export function pageSections(result: Result): PageSection[] {
   return [
-    ...(result.analysis === null ? openLoopSections(result) : raceSections(result)),
+    ...measured(result),
     { id: 'provenance', title: 'Where it comes from', body: provenance(result) },
     { id: 'guide', title: 'How to read it', body: guide(result) },
+  ]
+}
+
+function measured(result: Result): PageSection[] {
+  if (result.analysis === null) return openLoopSections(result)
+  return result.mode === 'target' ? targetSections(result) : raceSections(result)
+}
+
+/** There is nobody to compare with, and nothing of what its machine alone could tell. */
+function targetSections(result: Result): PageSection[] {
+  return [
+    { id: 'figures', title: 'Figures', body: target(result) },
+    { id: 'gates', title: 'Gates', body: gates(result) },
   ]
 }
 
@@ -37,7 +51,9 @@ function openLoopSections(result: Result): PageSection[] {
 
 function raceSections(result: Result): PageSection[] {
   const charts = glance(result)
+  const cpuCharts = costCharts(result)
   const costs = result.analysis?.proxyCosts ?? []
+  const hasPairs = result.analysis?.races.some((race) => race.pairs.length > 0) === true
   const sections: (PageSection | false)[] = [
     charts.length > 0 && {
       id: 'glance',
@@ -48,20 +64,20 @@ function raceSections(result: Result): PageSection[] {
     costs.length > 0 && {
       id: 'proxy',
       title: 'What NGINX costs',
-      body: html`<p>The same launch behind NGINX over direct: what is left of its rate, and how much more CPU time a request takes.</p>${proxyCosts(result)}`,
+      body: html`<p>The same launch behind NGINX over direct: what is left of its rate${cpuCharts.length > 0 && ', and how much more CPU time a request takes'}.</p>${proxyCosts(result)}`,
     },
-    {
+    cpuCharts.length > 0 && {
       id: 'cost',
       title: 'CPU per request',
       body: html`<p>Microseconds of CPU time that one request takes: the app in its colour, NGINX in front of it in grey <span class="swatch proxy"></span>.
- The figures of app and proxy stand at the bars, and in the tables of the races.</p><div class="panels">${costCharts(result)}</div>`,
+ The figures of app and proxy stand at the bars, and in the tables of the races.</p><div class="panels">${cpuCharts}</div>`,
     },
     {
       id: 'warmup',
       title: 'Warm-up',
       body: html`<p>The rate after a launch, over the final rate of that cell, pooled over launches. What is shaded was discarded; filled dots count.</p>${warmup(result)}`,
     },
-    { id: 'pairs', title: 'Who beats whom', body: pairs(result) },
+    hasPairs && { id: 'pairs', title: 'Who beats whom', body: pairs(result) },
     { id: 'control', title: 'A/A control', body: control(result) },
     { id: 'gates', title: 'Gates', body: gates(result) },
     {

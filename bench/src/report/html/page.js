@@ -40,12 +40,18 @@ function sortRows(body, column, sign) {
   body.append(...rows.map(({ row }) => row))
 }
 
+/** A page about one server has nothing to choose from. */
 const filter = document.querySelector('#filter')
-filter.hidden = false
-filter.addEventListener('change', applyFilter)
-// The fields are reset after their event.
-filter.addEventListener('reset', () => setTimeout(applyFilter))
-filter.addEventListener('submit', (event) => event.preventDefault())
+if (filter !== null) startFilter()
+
+function startFilter() {
+  filter.hidden = false
+  filter.addEventListener('change', applyFilter)
+  // The fields are reset after their event.
+  filter.addEventListener('reset', () => setTimeout(applyFilter))
+  filter.addEventListener('submit', (event) => event.preventDefault())
+  applyFilter()
+}
 
 /** Hides what is of another role, topology or framework, and says how many cells are left. */
 function applyFilter() {
@@ -63,5 +69,3 @@ function applyFilter() {
   const shown = cells.filter((cell) => cell.closest('[hidden]') === null)
   filter.querySelector('output').textContent = `${shown.length} of ${cells.length} rows shown`
 }
-
-applyFilter()

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describeCaution } from '../../cautions.ts'
 import type { Result } from '../../results.ts'
-import { formatTime } from '../format.ts'
-import { KIND_TITLES } from '../legend.ts'
+import { capital } from '../../text.ts'
+import { titleOf } from '../legend.ts'
 import { describeMachine, describeSettings } from '../provenance.ts'
 import { sectionsOf } from '../sections.ts'
 import { summarise } from '../summary.ts'
@@ -30,7 +30,7 @@ const POLICY = [
 
 /** A result as a page: the summary first, then figures, then what they rest on. */
 export function formatHtml(result: Result): string {
-  const title = `${KIND_TITLES[result.kind]} of ${formatTime(result.startedAt)}`
+  const title = titleOf(result)
   const sections = pageSections(result)
   const page = html`<!DOCTYPE html>
 <html lang="en">
@@ -50,7 +50,7 @@ ${heading(title, result)}
 ${summary(result)}
 ${cautions(result)}
 ${contents(sections)}
-${controls(result)}
+${result.mode !== 'target' && controls(result)}
 ${sections.map(sectionOf)}
 </main>
 <script>${trusted(SCRIPT)}</script>
@@ -64,8 +64,8 @@ function heading(title: string, result: Result): Markup {
   return html`<header>
 <p class="brand">Startgrid</p>
 <h1>${title}</h1>
-<p>${describeMachine(result)}</p>
-<p>${describeSettings(result)}</p>
+<p>${capital(describeMachine(result))}</p>
+<p>${capital(describeSettings(result))}</p>
 ${result.finishedAt === null && html`<p class="interrupted">Interrupted: not everything that was planned was measured.</p>`}
 </header>`
 }
@@ -83,8 +83,9 @@ function summary(result: Result): Markup {
 }
 
 /** `12 of 576 slices were disturbed by others and not used; 12 were measured again.`, if no caution says so. */
-function describeRepeats({ heats, cautions }: Result): string[] {
-  if (cautions.some(({ kind }) => kind === 'repeated')) return []
+function describeRepeats({ mode, heats, cautions }: Result): string[] {
+  // What others did to a server elsewhere is not known.
+  if (mode === 'target' || cautions.some(({ kind }) => kind === 'repeated')) return []
   const measured = heats.flatMap(({ slices }) => slices.filter(({ phase }) => phase === 'measure'))
   const disturbed = measured.filter((slice) => slice.disturbed).length
   if (measured.length === 0) return []

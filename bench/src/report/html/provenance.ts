@@ -1,6 +1,7 @@
 import type { Result } from '../../results.ts'
 import { capital } from '../../text.ts'
 import { formatTime } from '../format.ts'
+import { describeServers } from '../legend.ts'
 import {
   describeCores,
   describeDriver,
@@ -21,6 +22,7 @@ export function provenance(result: Result): Markup {
       'When',
       `${formatTime(startedAt)} to ${finishedAt === null ? 'an interruption' : formatTime(finishedAt)}`,
     ],
+    ['Mode', `${result.mode}: ${describeServers(result)}`],
     ['Machine', describeMachine(result)],
     ['Cores', describeCores(result)],
     ['Driver', describeDriver(result)],

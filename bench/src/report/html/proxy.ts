@@ -1,23 +1,24 @@
 import type { Metric, ProxyCost } from '../../figures.ts'
 import type { Result } from '../../results.ts'
-import { formatEnds, formatRatio, nameOf } from '../format.ts'
+import { formatEnds, formatRatio, METRIC_NAMES, nameOf } from '../format.ts'
 import { filterable } from './chart.ts'
 import { html, type Markup } from './markup.ts'
 import { numberCell, rowHeading, table } from './table.ts'
 import { type Axis, ratioAxis, whiskerCell, whiskerHeading } from './whisker.ts'
 
+const METRICS: readonly Metric[] = ['rate', 'cpu']
+
 /** What NGINX in front costs each app: the same launch behind it, over direct. */
 export function proxyCosts(result: Result): Markup {
   const costs = result.analysis?.proxyCosts ?? []
   const axes = { rate: axisOf(costs, 'rate'), cpu: axisOf(costs, 'cpu') }
+  const metrics = METRICS.filter((metric) => costs.some((cost) => cost.metric === metric))
   const rows = [...Map.groupBy(costs, ({ app, topology }) => `${app} ${topology}`).values()].flatMap(
     (group) => {
       const [first] = group
       const spec = result.cells.find(({ id }) => id === `${first?.app} ${first?.topology}`)
       if (spec === undefined) return []
-      const figures = (['rate', 'cpu'] as const).map((metric) =>
-        ratioCells(group, metric, axes[metric], spec.framework),
-      )
+      const figures = metrics.map((metric) => ratioCells(group, metric, axes[metric], spec.framework))
       return [
         html`<tr${filterable(spec, spec.framework)}>${rowHeading(`${spec.role} ${nameOf(spec)}`)}<td>${spec.topology}</td>${figures}</tr>`,
       ]
@@ -33,8 +34,7 @@ export function proxyCosts(result: Result): Markup {
     [
       { text: 'App', sortable: true },
       { text: 'Via', sortable: true },
-      ...figureHeadings('req/s, × direct', axes.rate),
-      ...figureHeadings('CPU per request, × direct', axes.cpu),
+      ...metrics.flatMap((metric) => figureHeadings(`${METRIC_NAMES[metric]}, × direct`, axes[metric])),
     ],
     rows,
   )

@@ -45,6 +45,7 @@ export function raceId({ role, topology }: Pick<Standing, 'role' | 'topology'>):
 /** A column, or several that belong together. */
 interface Field {
   headings: Heading[]
+  isKnown(entry: StandingEntry): boolean
   cells(entry: StandingEntry): Markup[]
 }
 
@@ -91,14 +92,13 @@ export function whyVoid({ gates, slices }: CellFigures): Part {
   )
 }
 
+/** What the system tells: a column without any figure is left out. */
 function fieldsOf(standing: Standing, result: Result): Field[] {
-  const { lead } = standing
-  const cost = [metricField('cpu', standing), partsField]
-  const metrics =
-    lead === 'rate'
-      ? [metricField('rate', standing), ratioField(standing, result), ...cost]
-      : [...cost.slice(0, 1), ratioField(standing, result), partsField, metricField('rate', standing)]
-  return [...metrics, memoryField, gatesField]
+  const { lead, entries } = standing
+  const ratio = ratioField(standing, result)
+  const [rate, cpu] = [metricField('rate', standing), metricField('cpu', standing)]
+  const metrics = lead === 'rate' ? [rate, ratio, cpu, ...PARTS] : [cpu, ratio, ...PARTS, rate]
+  return [...metrics, memoryField, gatesField].filter((field) => entries.some(field.isKnown))
 }
 
 /** Value and interval; the metric that ranks has a whisker too. */
@@ -114,6 +114,7 @@ function metricField(metric: Metric, standing: Standing): Field {
     headings: leads
       ? [heading, whiskerHeading(unit, axis, (end) => (end === 0 ? '0' : format(end)))]
       : [heading],
+    isKnown: ({ figures }) => figures[metric] !== null,
     cells: ({ spec, figures }) => {
       const interval = figures[metric]
       const text = interval === null ? '—' : stacked(format(interval.value), ends(interval))
@@ -133,6 +134,7 @@ function ratioField({ lead, races, entries }: Standing, result: Result): Field {
       { text: stacked(`× ${name}`, '95 % interval'), align: 'right', sortable: true },
       whiskerHeading(`ratio to ${name}`, axis, formatRatio),
     ],
+    isKnown: ({ places }) => places[lead] !== null,
     cells: ({ spec, places }) => {
       const ratio = places[lead]?.ratio ?? null
       if (ratio === null) return [numberCell(null, '—'), html`<td></td>`]
@@ -148,20 +150,15 @@ function ratioField({ lead, races, entries }: Standing, result: Result): Field {
 }
 
 /** Server and proxy share a core; the generator has its own. */
-const partsField: Field = {
-  headings: ['app', 'proxy', 'generator'].map((part) => ({
-    text: stacked(part, 'CPU µs'),
-    align: 'right',
-    sortable: true,
-  })),
-  cells: ({ figures: { cpuParts } }) =>
-    ([cpuParts.app, cpuParts.proxy, cpuParts.generator] as const).map((seconds) =>
-      numberCell(seconds, orUnknown(seconds, formatMicros)),
-    ),
-}
+const PARTS: readonly Field[] = (['app', 'proxy', 'generator'] as const).map((part) => ({
+  headings: [{ text: stacked(part, 'CPU µs'), align: 'right', sortable: true }],
+  isKnown: ({ figures }) => figures.cpuParts[part] !== null,
+  cells: ({ figures: { cpuParts } }) => [numberCell(cpuParts[part], orUnknown(cpuParts[part], formatMicros))],
+}))
 
 const memoryField: Field = {
   headings: [{ text: stacked('peak MB', 'app+proxy'), align: 'right', sortable: true }],
+  isKnown: ({ figures }) => figures.peakMemory.app !== null,
   cells: ({ figures: { peakMemory } }) => [
     numberCell(
       peakMemory.app === null ? null : peakMemory.app + (peakMemory.proxy ?? 0),
@@ -172,6 +169,7 @@ const memoryField: Field = {
 
 const gatesField: Field = {
   headings: [{ text: 'Gates' }],
+  isKnown: () => true,
   cells: ({ figures }) => [
     html`<td class="gates">${figures.voided ? whyVoid(figures) : html`<a href="#gates">${gatesText(figures.gates)}</a>`}</td>`,
   ],

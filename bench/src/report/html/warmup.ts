@@ -71,13 +71,14 @@ function describe({ warmup: { lengthMs, points, trend } }: CellFigures): string 
 }
 
 function warmupTable(standings: readonly Standing[]): Markup {
+  const hasCosts = standings.some(({ races }) => races.cpu !== null)
   const rows = standings.flatMap(({ entries }) =>
     entries.map(({ spec, figures: { warmup } }) => {
       const [first] = warmup.points
       return html`<tr${filterable(spec, spec.framework)}>${rowHeading(`${spec.role} ${nameOf(spec)}`)}<td>${spec.topology}</td>${[
         numberCell(warmup.lengthMs, String(warmup.lengthMs)),
         numberCell(first?.rate, orUnknown(first?.rate, formatRatio)),
-        numberCell(first?.cpu, orUnknown(first?.cpu, formatRatio)),
+        hasCosts && numberCell(first?.cpu, orUnknown(first?.cpu, formatRatio)),
         numberCell(warmup.trend, orUnknown(warmup.trend, formatPercent)),
       ]}</tr>`
     }),
@@ -90,7 +91,7 @@ function warmupTable(standings: readonly Standing[]): Markup {
       { text: 'Via', sortable: true },
       right('Discarded, ms of load'),
       right('First rate, × final'),
-      right('First CPU per request, × final'),
+      ...(hasCosts ? [right('First CPU per request, × final')] : []),
       right('Change left'),
     ],
     rows,

@@ -1,0 +1,94 @@
+import { FRONT_SERVICE, serviceName } from '@startgrid/grid/compose.ts'
+import type { App } from '@startgrid/grid/matrix.ts'
+
+/** The Compose project of a heat, made from the services of docker-compose.yml: the same images, limits and settings. Pure. */
+
+/** As `docker compose config --format json` prints it; only what is read or replaced here has a type. */
+export interface ComposeFile {
+  services: Readonly<Record<string, ComposeService>>
+  networks?: Readonly<Record<string, unknown>>
+}
+
+export interface ComposeService {
+  image: string
+  command?: readonly string[] | null
+  environment?: Readonly<Record<string, string | null>> | null
+  [option: string]: unknown
+}
+
+export interface HeatProject {
+  apps: readonly App[]
+  /** The configuration of NGINX, on this machine; undefined without NGINX. */
+  nginxConfig: string | undefined
+  /** Which exists already, and stays when the project goes: the generator is in it. */
+  network: string
+  labels: Readonly<Record<string, string>>
+  /** The only core that apps and NGINX may use; undefined for any. */
+  cpu: number | undefined
+}
+
+/** The host name and the service of an app: `node-hello`, of its twin `node-hello-2`. */
+export function hostOf({ name }: Pick<App, 'name'>): string {
+  return name.replaceAll(/[/#]/g, '-')
+}
+
+/** @throws {Error} if docker-compose.yml lacks a service */
+export function composeHeat(file: ComposeFile, project: HeatProject): ComposeFile {
+  const { apps, nginxConfig, network } = project
+  const services = apps.map((app) => [hostOf(app), appService(file, app, project)] as const)
+  const proxy = nginxConfig === undefined ? [] : [[FRONT_SERVICE, proxyService(file, project)] as const]
+  return {
+    services: Object.fromEntries([...services, ...proxy]),
+    networks: { default: { name: network, external: true } },
+  }
+}
+
+function appService(file: ComposeFile, app: App, project: HeatProject): ComposeService {
+  const service = baseService(file, serviceName(app), project)
+  if (app.framework !== 'njs')
+    return { ...service, environment: { ...service.environment, LOG_LEVEL: 'warn' } }
+  // NGINX cannot read its environment: the image has a second configuration that logs no requests.
+  return {
+    ...service,
+    command: service.command?.map((word) => word.replace(/\.conf$/, '-quiet.conf')) ?? null,
+  }
+}
+
+function proxyService(file: ComposeFile, project: HeatProject): ComposeService {
+  const service = baseService(file, FRONT_SERVICE, project)
+  const config = { type: 'bind', source: project.nginxConfig, target: NGINX_CONFIG, read_only: true }
+  return { ...service, command: ['nginx', '-e', 'stderr', '-c', NGINX_CONFIG], volumes: [config] }
+}
+
+/** Beside the image's own: what a configuration includes is relative to it. */
+const NGINX_CONFIG = '/etc/nginx/heat.conf'
+
+function baseService(
+  { services }: ComposeFile,
+  name: string,
+  { labels, cpu }: Pick<HeatProject, 'labels' | 'cpu'>,
+): ComposeService {
+  const found = services[name]
+  if (found === undefined) throw new Error(`docker-compose.yml has no service ${name}.`)
+  const kept = Object.entries(found).filter(([option]) => !LEFT_OUT.has(option))
+  return {
+    ...(Object.fromEntries(kept) as ComposeService),
+    labels,
+    pull_policy: 'never',
+    // What ends in a heat has failed.
+    restart: 'no',
+    // A probe is a process of its own in the app's control group: none may run beside a slice.
+    healthcheck: { interval: '1h', start_interval: '500ms' },
+    ...(cpu !== undefined && { cpuset: String(cpu) }),
+  }
+}
+
+/** Published ports go through a proxy and would collide; the rest makes sense in the whole grid only. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'ports',
+  'profiles',
+  'build',
+  'depends_on',
+  'hostname',
+  'volumes',
+])

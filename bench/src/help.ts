@@ -1,0 +1,48 @@
+import { FRAMEWORKS, ROLES, TOPOLOGIES } from '@startgrid/grid/matrix.ts'
+
+/** What `pnpm bench --help` prints. */
+export const HELP = `pnpm bench [options]   races every app, directly and behind NGINX (5 minutes)
+pnpm bench COMMAND     each has its own --help
+
+  capacity            the highest rate that keeps p99 under a bound
+  latency             percentiles at fixed rates, from the intended send time
+  overload            what is left at twice the capacity, and the recovery
+  selfcheck           races one app against itself under seven names
+  study NAME          a published claim, tested here; --list shows them
+  pool                messages per second through a pool of workers
+  compare A B         two results: faster, slower, or no difference shown
+  report RESULT       makes the reports of a result again
+
+  --only NAMES        frameworks, apps or roles, with commas: fastify,koa/ssr
+  --role NAMES        ${ROLES.join(', ')}
+  --topology NAMES    ${TOPOLOGIES.join(', ')};
+                      default direct,nginx
+  --docker            benches the services of Compose, from a container
+  --target URL        benches an app that already runs, with the workload of
+                      its --role: http://10.0.0.9:3000
+  --absent NAMES      what that app lacks: stream, pipelined-stream
+  --quick             three frameworks, 2 heats of 2 slices, under a minute
+  --thorough          12 heats of 6 slices, 3 s of warm-up, half an hour
+  --heats N           starts of every app, 1 to 100 (default 4; of a target
+                      10, with a rest of 2 s between them)
+  --slices N          measured per cell and heat, 1 to 50 (default 3)
+  --slice T           length of a slice: 200ms, 1s (default 200ms; of a
+                      target 500ms)
+  --warmup T          discarded after a start (default 250ms to 1.5s, by
+                      framework and role; of a target 1.5s)
+  --until P           adds heats, from 6 on, until 95 % intervals are within
+                      plus or minus P: 3%
+  --max-time T        drops the last heats when time runs out: 90s, 10m
+  --connections N     kept open, 1 to 10000 (default 64; ssr 8)
+  --driver NAME       startgrid, wrk or autocannon (default startgrid)
+  --seed N            repeats an order
+  --resume [RESULT]   goes on with an interrupted run (default: the newest)
+  --keep-voided       shows numbers that failed a gate, marked
+  --list, --dry-run   prints the cells; the plan and the time it takes
+  --json FILE         writes the result there too, - for standard output
+  --output DIR        default bench/results/<time>
+  --no-download       does not fetch NGINX if this machine has none
+  --help
+
+Frameworks: ${FRAMEWORKS.join(', ')}
+`

@@ -1,0 +1,75 @@
+import type { CellFigures } from '../figures.ts'
+import type { Result } from '../results.ts'
+import { plural } from '../text.ts'
+import { formatMs, formatPercent, formatRate, formatRateEnds, orUnknown } from './format.ts'
+import type { Section } from './sections.ts'
+import { describeVoided } from './summary.ts'
+import { type Column, type Table, withoutUnknown } from './table.ts'
+
+/** The only table of a server that already ran: one row, nobody to rank it with, and nothing that its machine alone could tell. */
+
+/** None before the first heat has ended. */
+export function targetSection(result: Result): Section[] {
+  const [spec] = result.cells
+  const [figures] = result.analysis?.cells ?? []
+  if (spec === undefined || figures === undefined) return []
+  const { role, topology, workload, connections } = spec
+  return [
+    {
+      race: { role, topology },
+      title: `${role}: ${workload}, ${plural(connections, 'connection')}`,
+      table: tableOf(figures, result),
+      notes: notesOf(figures, result),
+    },
+  ]
+}
+
+interface Field extends Column {
+  text: string
+}
+
+function tableOf(figures: CellFigures, { target, driver: { ceiling } }: Result): Table {
+  const { rate, meanLatency, launches, slices, disturbed, voided } = figures
+  const ofCeiling = rate !== null && ceiling !== null ? formatPercent(rate.value / ceiling) : ''
+  const fields: Field[] = [
+    { heading: 'server', align: 'left', priority: 0, text: target?.origin ?? '' },
+    right('req/s', 0, `${voided ? 'void ' : ''}${rate === null ? '' : formatRate(rate.value)}`.trim()),
+    right('95 %', 0, rate === null ? '' : formatRateEnds(rate)),
+    right(
+      'mean ms',
+      0,
+      orUnknown(meanLatency, (seconds) => formatMs(seconds * 1000)),
+    ),
+    right('of ceiling', 1, ofCeiling),
+    right('heats', 2, String(launches)),
+    right('slices', 3, String(slices)),
+    right('disturbed', 4, String(disturbed)),
+  ]
+  return withoutUnknown({
+    columns: fields.map(({ heading, align, priority }) => ({ heading, align, priority })),
+    rows: [{ tone: voided ? 'void' : 'plain', cells: fields.map(({ text }) => text) }],
+  })
+}
+
+function right(heading: string, priority: number, text: string): Field {
+  return { heading, align: 'right', priority, text }
+}
+
+/** Why it is void, and in what it differs from the contract: the app is somebody's own, and nobody else tells them. */
+function notesOf(figures: CellFigures, { conformance }: Result): string[] {
+  const gates = describeVoided([figures]).map(({ gate, cells, advice }) =>
+    [`Void by the gate ${gate}: ${cells.map(({ finding }) => finding).join(', ')}.`, ...advice].join(' '),
+  )
+  const differences = conformance.flatMap((record) => record.differences)
+  const more = differences.length - NAMED
+  return [
+    ...gates,
+    ...differences.slice(0, NAMED).map((difference) => `Not as the contract says, ${difference}.`),
+    ...(more > 0
+      ? [`${plural(more, 'more difference')} of the contract: see conformance in result.json.`]
+      : []),
+  ]
+}
+
+/** More are counted. */
+const NAMED = 8

@@ -1,0 +1,72 @@
+import type { Interval } from '../figures.ts'
+import { plural } from '../text.ts'
+import type { ClaimResult, StudyCell, StudyFigures } from './result.ts'
+import { type Claim, type Measured, type Metric, publishedRatio } from './study.ts'
+import { decide } from './verdict.ts'
+
+/** What claims are judged by. */
+export interface ClaimContext {
+  cells: readonly StudyCell[]
+  figures: readonly StudyFigures[]
+  ratio(race: string, metric: Metric, over: string, under: string): Interval | null
+  measured: Measured
+}
+
+export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
+  const { id, says, race, metric, over, under, noEffect = false } = claim
+  const published = publishedRatio(claim)
+  const ratio = context.ratio(race, metric, over, under)
+  const undecided = whyUndecided(claim, ratio, context)
+  const verdict =
+    undecided === null && ratio !== null ? decide(ratio, published, { noEffect }) : 'undecided here'
+  return {
+    id,
+    says,
+    race,
+    metric,
+    over,
+    under,
+    published,
+    noEffect,
+    ratio,
+    verdict,
+    undecided: undecided ?? (verdict === 'undecided here' ? whyOpen(published, noEffect) : null),
+    because: ratio === null ? null : (claim.because?.(context.measured) ?? null),
+  }
+}
+
+/** Why the ratio, if there is one, may not decide: a clause. Null if it may. */
+function whyUndecided(
+  { race, over, under }: Claim,
+  ratio: Interval | null,
+  context: ClaimContext,
+): string | null {
+  const cells = [over, under].map((system) =>
+    context.cells.find((one) => one.race === race && one.system === system),
+  )
+  for (const cell of cells) {
+    if (cell === undefined) return 'it was not measured'
+    if (cell.skipped !== null) return `${cell.title} was not measured: ${cell.skipped}`
+  }
+  for (const cell of cells) {
+    const figures = context.figures.find((one) => one.race === race && one.system === cell?.system)
+    const failed = figures?.gates.find(({ verdict }) => verdict === 'failed')
+    if (cell !== undefined && failed !== undefined) return `${cell.title} is void: ${failed.finding}`
+  }
+  const small = cells.find((cell) => cell !== undefined && cell.cores.given < cell.cores.wanted)
+  if (small !== undefined) return whyTooSmall(small)
+  if (ratio === null) return 'it was not measured'
+  return ratio.low === null ? 'one launch gives no interval' : null
+}
+
+function whyTooSmall({ title, cores, workload }: StudyCell): string {
+  const generator = workload === null ? '' : ' and one for the generator'
+  return `${title} needs ${plural(cores.wanted, 'core')}${generator}, and this machine has ${cores.given} for it`
+}
+
+function whyOpen(published: number, noEffect: boolean): string {
+  if (noEffect) return 'the interval is neither within 0.9 to 1.1 nor outside of it'
+  return published === 1
+    ? 'the interval is too wide'
+    : 'the interval includes 1, and is not within the published size'
+}

@@ -1,0 +1,115 @@
+import { describeCaution } from '../cautions.ts'
+import { formatRatio, formatRatioInterval, formatTime } from '../report/format.ts'
+import { type Format, painter } from '../report/paint.ts'
+import { describeMachine, describeNginx, describeSource } from '../report/provenance.ts'
+import { layOut, type Row, type TableLines } from '../report/table.ts'
+import type { TerminalStyle } from '../report/terminal.ts'
+import { indented, plural, wrap } from '../text.ts'
+import type { ClaimResult, StudyRecord } from './result.ts'
+import type { Study } from './study.ts'
+import { publishedSection, raceSections, type StudySection, scalingSections, stepSection } from './tables.ts'
+import type { Verdict } from './verdict.ts'
+
+/** A study on a terminal: claims and verdicts first, then what they rest on. Ends with a line feed. */
+export function formatStudy(study: Study, result: StudyRecord, style: TerminalStyle): string {
+  const paint = painter(style.color)
+  const say = (text: string, indent = '') => wrap(text, indent, style.columns)
+  const sections = sectionsOf(study, result)
+  const tables = layOut(
+    sections.map(({ table }) => table),
+    style.columns,
+  )
+  const blocks = [
+    paint('bold', say(headline(study, result))),
+    say(study.question),
+    result.cautions.map((caution) => paint('yellow', say(`! ${describeCaution(caution)}`, '  '))).join('\n'),
+    claimsOf(result, style),
+    ...sections.map((section, index) => formatSection(section, tables[index], style)),
+    paint(
+      'dim',
+      conditions(study, result)
+        .map((sentence) => say(sentence))
+        .join('\n'),
+    ),
+  ]
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+}
+
+export function sectionsOf(study: Study, result: StudyRecord): StudySection[] {
+  const [steps, published] = [stepSection(result), publishedSection(study, result)]
+  return [
+    ...raceSections(study, result),
+    ...(steps === null ? [] : [steps]),
+    ...scalingSections(result),
+    ...(published === null ? [] : [published]),
+  ]
+}
+
+function headline({ name, title }: Study, { profile, startedAt, finishedAt }: StudyRecord): string {
+  const unfinished = finishedAt === null ? ' INTERRUPTED: not everything that was planned was measured.' : ''
+  return `${name}: ${title}. ${profile === 'quick' ? 'Quick run' : 'Run'} of ${formatTime(startedAt)}.${unfinished}`
+}
+
+const TONES: Readonly<Record<Verdict, Format | null>> = {
+  holds: 'green',
+  'direction holds, size differs': 'cyan',
+  fails: 'red',
+  'undecided here': 'yellow',
+}
+
+function claimsOf({ analysis }: StudyRecord, { color, columns }: TerminalStyle): string {
+  const paint = painter(color)
+  return (analysis?.claims ?? [])
+    .map((claim, index) => {
+      const number = `${index + 1}. `
+      const below = (text: string) => indented(text, ' '.repeat(number.length), columns)
+      const lines = [
+        `${number}${below(`${claim.says}.`).trimStart()}`,
+        paint(TONES[claim.verdict], below(describeVerdict(claim))),
+        ...(claim.because === null ? [] : [below(claim.because)]),
+      ]
+      return lines.join('\n')
+    })
+    .join('\n')
+}
+
+/** `published 4.08, ours 1.62 (1.55–1.70): direction holds, size differs` */
+export function describeVerdict({ published, ratio, verdict, undecided }: ClaimResult): string {
+  const ours = ratio === null ? '' : `, ours ${formatRatioInterval(ratio)}`
+  const why = undecided === null ? '' : ` (${undecided})`
+  return `published ${formatRatio(published)}${ours}: ${verdict}${why}`
+}
+
+const COLORS: Readonly<Record<Row['tone'], Format | null>> = { best: 'bold', void: 'red', plain: null }
+
+function formatSection(
+  { title, notes }: StudySection,
+  table: TableLines | undefined,
+  style: TerminalStyle,
+): string {
+  const paint = painter(style.color)
+  return [
+    paint('bold', wrap(title, '  ', style.columns)),
+    '',
+    paint('dim', table?.head ?? ''),
+    ...(table?.rows.map(({ tone, text }) => paint(COLORS[tone], text)) ?? []),
+    ...notes.map((note) => wrap(note, '  ', style.columns)),
+  ].join('\n')
+}
+
+/** What the figures rest on. */
+export function conditions({ source }: Study, result: StudyRecord): string[] {
+  const { settings, command } = result
+  const native = { ...result, mode: 'native' } as const
+  const { cores } = settings
+  const where =
+    cores === null
+      ? 'Nothing was pinned to a core.'
+      : `Servers on ${plural(cores.servers.length, 'core')} (${cores.servers.join(', ')}), a system of one core on core ${cores.servers[0]}; generator on core ${cores.generator}.`
+  return [
+    `The source: ${source.title}, on ${source.machine}, with ${source.tool}.`,
+    `${plural(settings.heats, 'heat')} of each race, ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per system and heat. ${where}`,
+    `${describeMachine(native)}; ${describeNginx(native)}.`,
+    `${describeSource(result)}. Repeat it: ${command}`,
+  ]
+}

@@ -1,0 +1,199 @@
+import type { Caution } from '../cautions.ts'
+import type { GateResult, Interval } from '../figures.ts'
+import type { Machine, Versions } from '../machine.ts'
+import type { DriverRecord, NginxVersion, Slice } from '../results.ts'
+import type { ContentionRecord } from './scaling.ts'
+import type { Figures, Metric } from './study.ts'
+import type { Verdict } from './verdict.ts'
+
+/** What reports need of a run: everything but the slices. */
+export interface StudyRecord {
+  schema: 1
+  kind: 'study'
+  study: string
+  profile: StudyProfile
+  /** ISO 8601, UTC. */
+  startedAt: string
+  /** Null while it runs and after an interruption. */
+  finishedAt: string | null
+  command: string
+  seed: number
+  machine: Machine
+  versions: Versions
+  nginx: NginxVersion | null
+  driver: Pick<DriverRecord, 'version' | 'ceiling'>
+  settings: StudySettings
+  cautions: Caution[]
+  cells: StudyCell[]
+  /** Null unless `--as-published`. */
+  published: PublishedFigures[] | null
+  /** What follows from the heats. */
+  analysis: StudyAnalysis | null
+}
+
+/** A run of one study as it is stored. */
+export interface StudyResult extends StudyRecord {
+  conformance: StudyConformance[]
+  /** In the order in which they ran. */
+  heats: StudyHeat[]
+}
+
+export type StudyProfile = 'quick' | 'full'
+
+export interface StudySettings {
+  /** Launches of every system. */
+  heats: number
+  /** Measured per cell and heat. */
+  slices: number
+  sliceMs: number
+  /** When the last heats are dropped; null: never. */
+  maxTimeMs: number | null
+  /** Logical CPUs: what the servers may use, and the generator's; null where processes cannot be kept apart. */
+  cores: StudyCores | null
+}
+
+export interface StudyCores {
+  servers: number[]
+  generator: number
+}
+
+/** One system in one race. */
+export interface StudyCell {
+  race: string
+  system: string
+  title: string
+  /** Method and path; null where a probe measures. */
+  workload: string | null
+  connections: number | null
+  generator: DriverRecord['name']
+  warmupMs: number
+  /** Cores that it can keep busy, and that it had. */
+  cores: { wanted: number; given: number }
+  serverBound: boolean
+  /** An NGINX stands in front of an app. */
+  proxied: boolean
+  /** Why it was not tried; null for all others. */
+  skipped: string | null
+}
+
+/** What the contract's suite found; systems that no contract covers are not in it. */
+export interface StudyConformance {
+  system: string
+  checked: number
+  differences: string[]
+}
+
+/** All systems of one race, started together, warmed, measured in shuffled slices, stopped. */
+export interface StudyHeat {
+  race: string
+  /** From 1, per race. */
+  heat: number
+  startedAt: string
+  seconds: number
+  /** In the order in which they were measured, warm-up first. `cell` is the name of the system. */
+  slices: StudySlice[]
+  /** What probes measured. A system that others disturbed has a second one. */
+  probes: StudyProbe[]
+  /** Of clusters: how many requests each worker answered, from its start to its end. */
+  spreads: { system: string; requests: number[] }[]
+  failures: { system: string; reason: string }[]
+}
+
+export interface StudyProbe {
+  system: string
+  figures: Figures
+  /** The part of all cores that others used meanwhile, 0 to 1; null where it is not known. */
+  foreign: number | null
+}
+
+export interface StudySlice extends Slice {
+  /** Seconds; null where the generator does not tell. */
+  latency: { p50: number; p975: number | null; p99: number }
+  /** Rates of whole seconds; empty for slices that are shorter than three. */
+  secondRates: number[]
+  /** Connections that were opened on this machine beside the generator's own; null where the system does not tell. */
+  otherConnections: number | null
+}
+
+/** One run of the source's own tool. */
+export interface PublishedFigures {
+  race: string
+  system: string
+  tool: 'wrk' | 'autocannon'
+  /** The command, with URL in place of the address. */
+  command: string
+  connections: number
+  rate: number
+  /** Seconds. */
+  latency: { mean: number; p50: number; p975: number | null; p99: number }
+  /** The median of the rates of single seconds; null for wrk, which does not tell. */
+  medianRate: number | null
+  /** By kind; the figures are shown marked if there is any. */
+  errors: Record<string, number>
+  /** Why there are no figures; then they are 0. */
+  failure: string | null
+}
+
+export interface StudyAnalysis {
+  cells: StudyFigures[]
+  claims: ClaimResult[]
+  steps: StepResult[]
+  scaling: ScalingResult[]
+}
+
+export interface StudyFigures {
+  race: string
+  system: string
+  /** Launches that count. */
+  launches: number
+  /** Geometric means over launches. */
+  figures: Partial<Record<Metric, Interval>>
+  /** Seconds per request, means over launches. */
+  cpu: { app: number | null; proxy: number | null }
+  /** Part of their cores that the servers used, 0 to 1. */
+  coreUse: number | null
+  /** Connections per request that NGINX opened to the app. */
+  upstreamConnections: number | null
+  /** Parts of the requests, 0 to 1, that the least and the most busy worker of a cluster answered, means over heats. */
+  workerShares: { least: number; most: number } | null
+  gates: GateResult[]
+  voided: boolean
+}
+
+export interface ClaimResult {
+  id: string
+  says: string
+  race: string
+  metric: Metric
+  over: string
+  under: string
+  published: number
+  noEffect: boolean
+  /** Ours; null if it was not measured. */
+  ratio: Interval | null
+  verdict: Verdict
+  /** Of an undecided claim: a clause without the full stop. */
+  undecided: string | null
+  /** As measured; sentences. */
+  because: string | null
+}
+
+export interface StepResult {
+  what: string
+  race: string
+  from: string
+  to: string
+  /** Seconds of CPU per request; null if not measured. */
+  cpu: { from: number; to: number } | null
+  ratio: Interval | null
+}
+
+export interface ScalingResult {
+  title: string
+  race: string
+  /** Against one worker. */
+  points: { workers: number; ratio: Interval; cores: number }[]
+  /** The fit, or why there is none. */
+  fit: ContentionRecord | null
+  withheld: string | null
+}

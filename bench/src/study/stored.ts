@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { writeJsonFile } from '../json-file.ts'
+import { ResultError } from '../results.ts'
+import { oneLine } from '../text.ts'
+import type { StudyRecord, StudyResult } from './result.ts'
+
+/** Results of studies as files: bench/study.schema.json describes them. */
+
+const SCHEMA = fileURLToPath(new URL('../../study.schema.json', import.meta.url))
+
+/** @returns what is wrong with it, nothing if it is right */
+export function validateStudy(data: unknown): string[] {
+  const validate = new Ajv2020({ allErrors: true }).compile(JSON.parse(readFileSync(SCHEMA, 'utf8')))
+  if (validate(data)) return []
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)
+}
+
+/** @throws {ResultError} if the file cannot be read, or does not fit the schema */
+export function readStudyRecord(path: string): StudyRecord {
+  let data: unknown
+  try {
+    data = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new ResultError(`${path} cannot be read (${oneLine(error)}).`, { cause: error })
+  }
+  const [first] = validateStudy(data)
+  if (first !== undefined) throw new ResultError(`${path} is not the result of a study: ${first}.`)
+  return data as StudyRecord
+}
+
+/** @throws {Error} of the file system; the old file then stays as it was */
+export function writeStudy(path: string, result: StudyResult | StudyRecord): void {
+  writeJsonFile(path, result)
+}
+
+/** What reports need: without the slices, and of the gates only those that failed. */
+export function recordOf({ heats: _, conformance: __, ...result }: StudyResult): StudyRecord {
+  const { analysis } = result
+  if (analysis === null) return result
+  const cells = analysis.cells.map((cell) => ({
+    ...cell,
+    gates: cell.gates.filter(({ verdict }) => verdict === 'failed'),
+  }))
+  return { ...result, analysis: { ...analysis, cells } }
+}

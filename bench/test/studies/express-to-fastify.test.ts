@@ -1,0 +1,114 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
+import { connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { checkConformance, formatReport } from '@startgrid/conformance'
+import type { Target } from '@startgrid/grid/launcher.ts'
+import { TOPOLOGIES } from '@startgrid/grid/matrix.ts'
+import { findNginx } from '@startgrid/nginx/find.ts'
+import { startSystem } from '../../src/study/running-system.ts'
+import { measureStartup } from '../../src/study/startup.ts'
+import { type LoadRace, type Measured, publishedRatio, type System } from '../../src/study/study.ts'
+import { expressToFastify } from '../../studies/express-to-fastify.ts'
+
+const { systems, races, claims } = expressToFastify
+const front = await findNginx()
+const nginx = front.kind === 'none' ? undefined : front
+
+/** The runner is none of the 21 apps, so the grid does not prove it. */
+for (const role of ['status', 'ssr'] as const) {
+  for (const topology of TOPOLOGIES) {
+    const skip = topology !== 'direct' && front.kind === 'none' && front.describe()
+    test(`conformance of fastify-express/${role} ${topology}`, { skip }, async (t) => {
+      const proxy: Pick<System, 'nginx'> = topology === 'direct' ? {} : { nginx: { front: topology } }
+      const running = await start(t, { ...systemOf(`fastify-express/${role}`), ...proxy })
+      const report = await checkConformance({ target: running.target, role, proxied: topology !== 'direct' })
+      if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)
+    })
+  }
+}
+
+test('answers have about the size that the source had, on the wire', async (t) => {
+  const { target } = await start(t, systemOf('express/ssr'))
+  const sizes = await Promise.all([bytesOf(target, loadRace('full')), bytesOf(target, loadRace('partial'))])
+  // Bytes/Sec over Req/Sec of the source, Express only: 4.74 MB / 482.3 and 673 kB / 534.1.
+  ok(Math.abs((sizes[0] ?? 0) / 9828 - 1) < 0.02, `the page has ${sizes[0]} bytes`)
+  ok(Math.abs((sizes[1] ?? 0) / 1260 - 1) < 0.3, `the fragment has ${sizes[1]} bytes`)
+})
+
+test("claims are the issue's", () => {
+  deepEqual(Object.fromEntries(claims.map((claim) => [claim.id, publishedRatio(claim).toFixed(2)])), {
+    'fastify-status': '2.33',
+    'fastify-partial': '1.22',
+    'fastify-full': '1.23',
+    'fastify-status-latency': '0.24',
+    'fastify-express-status': '1.06',
+    'fastify-express-partial': '0.98',
+    'fastify-express-full': '1.02',
+  })
+  for (const { race, over, under } of claims)
+    for (const system of [over, under]) ok(races[race]?.systems.includes(system), `${system} in ${race}`)
+})
+
+test('a reason names the difference in CPU, and is left out without figures', () => {
+  const [claim] = claims
+  const cpu: Record<string, number> = { 'express/status': 20e-6, 'fastify/status': 16e-6 }
+  equal(
+    claim?.because?.(measured((system) => cpu[system])),
+    'A request costs 20.0 µs of CPU on Express and 4.00 µs less on Fastify, with equal answers.',
+  )
+  for (const { because } of claims) equal(because?.(measured(() => undefined)), null)
+})
+
+test('a start is over with the first answer', async () => {
+  const { signal } = new AbortController()
+  const beganAt = performance.now()
+  const { startup = 0 } = await measureStartup(systemOf('fastify-express/status'), loadRace('status'), {
+    signal,
+  })
+  ok(startup > 0 && startup < performance.now() - beganAt)
+})
+
+test('a start that fails says so', async () => {
+  const { signal } = new AbortController()
+  const workload = { ...loadRace('status'), path: '/nowhere' }
+  await rejects(measureStartup(systemOf('fastify/status'), workload, { signal }), {
+    message: 'Fastify did not answer /nowhere after its start.',
+  })
+  const unknown = { title: 'Nothing', app: { package: 'apps/fastify', role: 'nothing' } }
+  await rejects(measureStartup(unknown, workload, { signal }), /There is no app 'nothing' here/)
+  await rejects(measureStartup(unknown, workload, { signal: AbortSignal.abort() }), { name: 'AbortError' })
+})
+
+function measured(figureOf: (system: string) => number | undefined): Measured {
+  return {
+    value: (_race, system) => figureOf(system),
+    cpu: () => ({ app: undefined, proxy: undefined }),
+    upstreamConnections: () => undefined,
+    coreUse: () => undefined,
+  }
+}
+
+async function start(t: TestContext, system: System) {
+  const running = await startSystem(system, { nginx, cpus: undefined })
+  t.after(() => running.stop())
+  return running
+}
+
+function systemOf(name: string): System {
+  const system = systems[name]
+  if (system === undefined) throw new Error(`There is no system ${name}.`)
+  return system
+}
+
+function loadRace(name: string) {
+  return (races[name] as LoadRace).workload
+}
+
+/** Of one answer with its headers, as autocannon counts them. */
+async function bytesOf(target: Target, { path }: { path: string }): Promise<number> {
+  const socket = connect('port' in target ? target : { path: target.socketPath })
+  socket.end(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  let bytes = 0
+  for await (const chunk of socket) bytes += chunk.length
+  return bytes
+}
