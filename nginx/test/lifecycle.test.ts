@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
 import { createServer } from 'node:net'
@@ -13,7 +13,7 @@ import type { Address } from '../src/address.ts'
 import { jsEngine, loadModule, type Nginx } from '../src/find.ts'
 import { type Instance, startNginx } from '../src/instance.ts'
 import { isRunning } from '../src/processes.ts'
-import { renderMain, renderTemporaryPaths } from '../src/render.ts'
+import { type Place, renderMain, renderTemporaryPaths } from '../src/render.ts'
 import { candidates } from './support/nginxes.ts'
 import { exchange, request } from './support/raw.ts'
 import { type App, startApp } from './support/upstream.ts'
@@ -28,6 +28,16 @@ function addressOf(instance: Instance, index = 0): Address {
 
 async function gone(pids: readonly number[]): Promise<void> {
   while (pids.some(isRunning)) await sleep(20)
+}
+
+function commandLines(): string[] {
+  return globSync('/proc/[0-9]*/cmdline').map((file) => {
+    try {
+      return readFileSync(file, 'utf8')
+    } catch {
+      return '' // it has ended
+    }
+  })
 }
 
 /** How requests went; `closed` counts those that met a connection being closed and were sent again. */
@@ -189,6 +199,19 @@ for (const { choice, nginx, skip } of await candidates()) {
         child.once('exit', (status) => resolve([status]))
       })
       assert.equal(code, 0)
+    })
+
+    test('refused while its log goes to standard output, it leaves no process', async () => {
+      if (!existsSync('/proc/self/cmdline')) return
+      const dirs: string[] = []
+      const config = (place: Place) => {
+        dirs.push(place.dir)
+        return rawConfig(found, 'nonsense on;')(place)
+      }
+      for (let start = 0; start < 5; start++)
+        await assert.rejects(startNginx(found, { config, listen: [], output: 'inherit' }), /nonsense/)
+      const isLeft = (line: string) => dirs.some((dir) => line.includes(dir))
+      while (commandLines().some(isLeft)) await sleep(20)
     })
 
     test('ends with its parent, even if that is killed', async () => {
