@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 
-/** What an app is told by its environment. */
+/** What the app is told by its environment. */
 export interface Config {
   /** TCP address; unused when `socket` is set. */
   host: string

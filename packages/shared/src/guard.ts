@@ -1,7 +1,7 @@
 import { BODY_LIMIT } from './contract.ts'
 
 /**
- * What is refused before any routing, because frameworks disagree about it (a bad escape is 400 in Fastify and raw text or
+ * What is refused before any routing, because routers disagree about it (a bad escape is 400 in one and raw text or
  * 404 elsewhere; all of them serve a request with two Host headers, which RFC 9112 section 3.2 says to refuse).
  * @param target the request target as it was sent
  * @param host the Host header; where it came twice, both values joined by a comma

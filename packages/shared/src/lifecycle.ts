@@ -6,9 +6,8 @@ import { countServed, drainWhenTold, GROUP_SIGNALS, takeLeave, tellPrimary } fro
 import { type Config, readConfig, StartError } from './config.ts'
 import { createHealth, type Health } from './health.ts'
 import { createLogger, type Logger } from './log.ts'
-import { findRole, loadRole } from './role.ts'
 
-/** What `createApp` of every app is given. `Routes` is how the framework adds routes: tests add failing ones with it. */
+/** What `createApp` is given. `Routes` is how the framework adds routes: tests add failing ones with it. */
 export interface AppOptions<Routes = never> {
   config: Config
   health: Health
@@ -16,7 +15,7 @@ export interface AppOptions<Routes = never> {
   routes?: Routes
 }
 
-/** A framework's way to listen and to stop. */
+/** How a server listens and stops. */
 export interface Service {
   /** Resolves with the address in use. */
   listen(): Promise<string>
@@ -25,43 +24,42 @@ export interface Service {
 }
 
 /**
- * Runs one app from its environment until it is told to stop, and ends the process: 0 after a complete drain; 1 when it
+ * Runs an app from its environment until it is told to stop, and ends the process: 0 after a complete drain; 1 when it
  * could not start, when the deadline passed, on a second signal, or after an uncaught exception.
- * @param directory where the role files are; its package directory names the app in the log
- * @param name the role; may be absent where there is only one
+ * @param name the app's in the log
+ * @param load imports the app once the settings are found to be right, and not in the primary of a cluster
  */
-export async function start<Role>(
-  framework: string,
-  directory: string,
-  name: string | undefined,
-  createService: (role: Role, options: AppOptions) => Service | Promise<Service>,
+export async function start<App>(
+  name: string,
+  load: () => Promise<App>,
+  createService: (app: App, options: AppOptions) => Service | Promise<Service>,
 ): Promise<void> {
   try {
     const config = readConfig(process.env)
-    const log = createLogger(`${framework}/${findRole(directory, name)}`, config)
+    const log = createLogger(name, config)
     if (config.cluster !== 'single' && cluster.isPrimary) return await runPrimary(config, log)
-    const { role } = await loadRole<Role>(directory, name)
     const health = createHealth()
-    const service = await createService(role, { config, health, log })
+    const service = await createService(await load(), { config, health, log })
     const address = await service.listen()
     closeOnSignal(service, config, health, log)
     if (cluster.isWorker) void tellPrimary({ listening: address })
     // It is how a person or a launcher that set PORT=0 learns the address.
     else announce(log, { pid: process.pid, address }, 'listening')
   } catch (error) {
-    if (!(error instanceof StartError)) throw error
-    await refuse(error.message)
+    await refuse(error)
   }
 }
 
-async function refuse(sentence: string): Promise<void> {
+/** Says why there is no start in one sentence; what is no `StartError` is a defect, and thrown again. */
+export async function refuse(error: unknown): Promise<void> {
+  if (!(error instanceof StartError)) throw error
   process.exitCode = 1
   if (cluster.isWorker) {
     // Who says it once for all workers.
-    await tellPrimary({ refused: sentence })
+    await tellPrimary({ refused: error.message })
     process.exit()
   }
-  process.stderr.write(`${sentence}\n`)
+  process.stderr.write(`${error.message}\n`)
 }
 
 /** Readiness fails, the load balancer gets its time to notice, then the service drains within the deadline. */
