@@ -23,7 +23,7 @@ export interface Route {
 
 /** A standalone service: what the files that are written for it say about it. */
 export interface Project {
-  /** Its npm name, also that of its image and in its log. */
+  /** Its npm name, and its name in the log. It may have a scope: `@acme/my-app`. */
   name: string
   /** One sentence fragment for package.json and the README. */
   description: string
@@ -33,7 +33,7 @@ export interface Project {
   runtime: Runtime
   /** With a page whose client files are built into dist/ by `npm run build`. */
   hasBuild: boolean
-  /** The lowest Node that runs it, its tests and its tools: `26`. */
+  /** The branch of Node for its image, its CI and `engines`: `26`. */
   nodeVersion: string
   /** Exact; only Bun's are run with it. */
   bunVersion: string
@@ -45,4 +45,22 @@ export interface Project {
   scripts: Readonly<Record<string, string>>
   environment: readonly Setting[]
   routes: readonly Route[]
+}
+
+/**
+ * The code of one app on its own, as `apps/code.ts` makes it for Node and Bun and `njs/index.ts` for NGINX:
+ * `(name: string, app: App) => Code`. Configuration files and the manifest come on top, from the `Project` that follows from it.
+ */
+export interface Code {
+  /** Contents by path, `src/server.ts`; `src/`, `shared/`, `test/` and what builds them. */
+  files: ReadonlyMap<string, string>
+  /** Names of packages; the catalog of the workspace has their versions. */
+  dependencies: readonly string[]
+  devDependencies: readonly string[]
+  scripts: Readonly<Record<string, string>>
+  /** Of the type checker, beside what all have in common. */
+  compilerOptions: Readonly<Record<string, unknown>>
+  /** What the type checker looks at. */
+  include: readonly string[]
+  environment: readonly Setting[]
 }
