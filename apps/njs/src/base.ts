@@ -11,7 +11,7 @@ export interface NginxRequest {
   /** Every header as it came, repeated ones too. */
   readonly rawHeadersIn: readonly (readonly [name: string, value: string])[]
   readonly headersOut: Record<string, string | undefined>
-  /** NGINX's own, and those of conf/: `req_id`, `draining`. */
+  /** NGINX's own, and those of its configuration: `req_id`, `draining`. */
   readonly variables: Readonly<Record<string, string | undefined>>
   return(status: number, body?: string): void
   error(message: string): void

@@ -1,0 +1,92 @@
+import type { Project } from '../project.ts'
+
+/** The image of the service: only what it runs on, not as root. No `# syntax=` line, which would ask for one more image. */
+export function dockerfile(project: Project): string {
+  return `${[...STAGES[project.runtime](project)].join('\n\n')}\n`
+}
+
+const STAGES = { node: nodeStages, bun: bunStages, nginx: nginxStages } as const
+
+function nodeStages(project: Project): string[] {
+  return serverStages(project, {
+    image: `node:${project.nodeVersion}-trixie-slim`,
+    user: 'node',
+    health: `["node", "--eval", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1))"]`,
+    command: '["node", "src/server.ts"]',
+  })
+}
+
+function bunStages(project: Project): string[] {
+  return serverStages(project, {
+    image: 'oven/bun:1-slim',
+    user: 'bun',
+    health: `["bun", "--eval", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1))"]`,
+    command: '["bun", "src/server.ts"]',
+  })
+}
+
+interface Server {
+  image: string
+  user: string
+  /** The health check and the command, as JSON. */
+  health: string
+  command: string
+}
+
+function serverStages(project: Project, { image, user, health, command }: Server): string[] {
+  return [
+    `# While package.json and the lockfile stay the same, so does this layer.
+FROM node:${project.nodeVersion}-trixie-slim AS dependencies
+WORKDIR /app
+${install('--omit=dev')}`,
+    ...(project.hasBuild ? [buildStage('dependencies', [install()])] : []),
+    `FROM ${image}
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+${project.hasBuild ? 'COPY --from=build /app/dist dist\n' : ''}COPY package.json ./
+COPY shared shared
+COPY src src
+USER ${user}
+${running(health, command)}`,
+  ]
+}
+
+function nginxStages({ nodeVersion, nginxVersion }: Project): string[] {
+  return [
+    buildStage(`node:${nodeVersion}-trixie-slim`, [
+      'WORKDIR /app',
+      install(),
+      '# Written into the configuration: NGINX cannot read its environment.',
+      'ENV HOST=0.0.0.0 PORT=3000',
+    ]),
+    `FROM nginx:${nginxVersion}
+WORKDIR /app
+COPY healthcheck.pl ./
+# A tmpfs in the place of run/ takes on its mode.
+RUN mkdir logs && ln -s /dev/stdout logs/access.log && mkdir --mode=1777 run
+COPY --from=build /app/dist dist
+# The image's own is a shell that fills in configuration; here nothing is left to fill in.
+ENTRYPOINT []
+USER nginx
+${running('["perl", "healthcheck.pl", "3000", "/readyz"]', '["nginx", "-p", "/app", "-c", "dist/nginx.conf", "-e", "stderr"]')}`,
+  ]
+}
+
+function buildStage(from: string, before: readonly string[]): string {
+  return [`FROM ${from} AS build`, ...before, 'COPY . .', 'RUN npm run build'].join('\n')
+}
+
+/** Also without a lockfile, which a new project has not. */
+function install(option?: string): string {
+  const command = option === undefined ? 'npm install' : `npm install ${option}`
+  return `COPY package.json package-lock.json* ./
+RUN --mount=type=cache,target=/root/.npm ${command}`
+}
+
+function running(health: string, command: string): string {
+  return `EXPOSE 3000
+HEALTHCHECK --interval=30s --timeout=3s --start-period=30s --start-interval=1s \\
+  CMD ${health}
+CMD ${command}`
+}
