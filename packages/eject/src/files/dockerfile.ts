@@ -38,8 +38,8 @@ function serverStages(project: Project, { image, user, health, command }: Server
     `# While package.json and the lockfile stay the same, so does this layer.
 FROM node:${project.nodeVersion}-trixie-slim AS dependencies
 WORKDIR /app
-${install('--omit=dev')}`,
-    ...(project.hasBuild ? [buildStage('dependencies', [install()])] : []),
+${install('npm install --omit=dev')}`,
+    ...(project.hasBuild ? [buildStage('dependencies', [run('npm install')])] : []),
     `FROM ${image}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 WORKDIR /app
@@ -56,7 +56,7 @@ function nginxStages({ nodeVersion, nginxVersion }: Project): string[] {
   return [
     buildStage(`node:${nodeVersion}-trixie-slim`, [
       'WORKDIR /app',
-      install(),
+      install('npm install'),
       '# Written into the configuration: NGINX cannot read its environment.',
       'ENV HOST=0.0.0.0 PORT=3000',
     ]),
@@ -78,10 +78,12 @@ function buildStage(from: string, before: readonly string[]): string {
 }
 
 /** Also without a lockfile, which a new project has not. */
-function install(option?: string): string {
-  const command = option === undefined ? 'npm install' : `npm install ${option}`
-  return `COPY package.json package-lock.json* ./
-RUN --mount=type=cache,target=/root/.npm ${command}`
+function install(command: string): string {
+  return `COPY package.json package-lock.json* ./\n${run(command)}`
+}
+
+function run(command: string): string {
+  return `RUN --mount=type=cache,target=/root/.npm ${command}`
 }
 
 function running(health: string, command: string): string {
