@@ -24,7 +24,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-function running({ runtime, nodeVersion, scripts }: Project): string {
+function running({ runtime, role, nodeVersion, scripts }: Project): string {
   const isServer = runtime !== 'nginx'
   const requirement =
     runtime === 'nginx'
@@ -48,7 +48,14 @@ ${block([
 ${table(
   ['command', 'what it does'],
   COMMANDS.flatMap(([name, what]) =>
-    scripts[name] === undefined ? [] : [[`\`npm ${name === 'test' ? name : `run ${name}`}\``, what]],
+    scripts[name] === undefined
+      ? []
+      : [
+          [
+            `\`npm ${name === 'test' ? name : `run ${name}`}\``,
+            `${what}${name === 'test' && role === 'ssr' ? ', which need the build' : ''}`,
+          ],
+        ],
   ),
 )}
 

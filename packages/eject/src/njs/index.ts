@@ -50,9 +50,13 @@ export function writeNjsCode(name: string, app: App, tracked: ReadonlyMap<string
 }
 
 function writeScripts(hasPage: boolean): Record<string, string> {
-  const build = `${hasPage ? 'node build.ts && ' : ''}node bundle.ts`
+  const builds = [...(hasPage ? ['build.ts'] : []), 'bundle.ts']
+  const build = builds.map((path) => `node ${path}`).join(' && ')
+  const preload = builds.map((path) => `--import ./${path}`).join(' ')
   return {
-    start: `${build} && node start.ts`,
+    // `exec`, because a shell that waits would keep signals to itself.
+    start: `${build} && exec node start.ts`,
+    dev: `node --watch-path=src --watch-path=shared --watch-path=nginx.conf.template ${preload} start.ts`,
     build,
     test: "node --test 'test/**/*.test.ts'",
     typecheck: 'tsc',

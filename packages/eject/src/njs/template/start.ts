@@ -1,11 +1,12 @@
 /** Runs the service in the NGINX of this machine, in the foreground, until it is told to stop: `npm start`. */
 import { spawn } from 'node:child_process'
-import { ARGUMENTS, findFault } from './nginx.ts'
+import { ARGUMENTS, checkNginx } from './nginx.ts'
 
-const fault = findFault()
-if (fault === undefined) run()
-else {
-  process.stderr.write(`${fault}\n`)
+try {
+  checkNginx()
+  run()
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
   process.exitCode = 1
 }
 

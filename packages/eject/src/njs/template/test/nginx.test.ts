@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findFault } from '../nginx.ts'
+import { checkNginx, MissingNginx } from '../nginx.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DRAINING = join(ROOT, 'run/draining')
@@ -16,8 +16,12 @@ test('in NGINX', async (t) => {
   const env = { ...process.env, PORT: String(port) }
   const url = `http://127.0.0.1:${port}`
   execFileSync(process.execPath, ['bundle.ts'], { cwd: ROOT, env })
-  const fault = findFault()
-  if (fault !== undefined) return t.skip(fault)
+  try {
+    checkNginx()
+  } catch (error) {
+    if (error instanceof MissingNginx) return t.skip(error.message)
+    throw error
+  }
 
   const service = spawn(process.execPath, ['start.ts'], { cwd: ROOT, env, stdio: 'inherit' })
   const ended = once(service, 'exit')
