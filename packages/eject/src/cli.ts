@@ -4,10 +4,11 @@ import { findApp } from './app-name.ts'
 import { eject } from './eject.ts'
 import { EjectError } from './eject-error.ts'
 import { checkProjectName } from './project-name.ts'
+import { RunError } from './run.ts'
 import { formatSummary } from './summary.ts'
 import { resolveTarget } from './target.ts'
 
-/** `pnpm eject fastify/ssr ../my-app`. The exit code is 0, 1 if there is no project, 2 if it was not asked for rightly. */
+/** `pnpm eject fastify/ssr ../my-app`. The exit code is 0; 1 if there is no project; 2 if nobody could know which one is wanted. */
 
 const HELP = `pnpm eject <framework>/<app> <directory>   copies an app out as a project
 
@@ -51,11 +52,23 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(sign
 try {
   process.exitCode = await main(process.argv.slice(2), controller.signal)
 } catch (error) {
-  if (controller.signal.aborted) process.stderr.write('Interrupted: nothing was written.\n')
-  else if (error instanceof EjectError) process.stderr.write(`${error.message}\n`)
-  else if (isUsage(error)) process.stderr.write(`${error.message}\n\n${HELP}`)
-  else throw error
-  process.exitCode = controller.signal.aborted ? 130 : 1
+  process.exitCode = explain(error)
+}
+
+/** @returns the exit code */
+function explain(error: unknown): number {
+  if (controller.signal.aborted) {
+    process.stderr.write('Interrupted: nothing was written.\n')
+    return 130
+  }
+  if (isUsage(error)) {
+    const [sentence] = error.message.split('. ', 1)
+    process.stderr.write(`${sentence}.\n\n${HELP}`)
+    return 2
+  }
+  if (!(error instanceof EjectError || error instanceof RunError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  return 1
 }
 
 function isUsage(error: unknown): error is Error {

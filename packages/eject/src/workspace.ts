@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { EjectError } from './eject-error.ts'
 import { isMissing } from './file-error.ts'
+import { git } from './git.ts'
 
 /** The repository that apps are copied from. */
 export const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url))
@@ -22,10 +21,10 @@ export async function readTracked(directory: string): Promise<Map<string, string
 
 async function listTracked(directory: string): Promise<string[]> {
   try {
-    const run = await promisify(execFile)('git', ['ls-files', '-z', '--', directory], { cwd: WORKSPACE })
-    return run.stdout.split('\0').filter((path) => path !== '')
+    const list = await git(WORKSPACE, ['ls-files', '-z', '--', directory])
+    return list.split('\0').filter((path) => path !== '')
   } catch (error) {
-    throw new EjectError('Only a clone can be copied from: git does not list the files of this directory.', {
+    throw new EjectError('Only a clone can be copied from, and by git: it lists no files here.', {
       cause: error,
     })
   }
