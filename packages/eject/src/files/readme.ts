@@ -45,30 +45,23 @@ ${block([
   'npm start          # http://127.0.0.1:3000',
 ])}
 
-${table(
-  ['command', 'what it does'],
-  COMMANDS.flatMap(([name, what]) =>
-    scripts[name] === undefined
-      ? []
-      : [
-          [
-            `\`npm ${name === 'test' ? name : `run ${name}`}\``,
-            `${what}${name === 'test' && role === 'ssr' ? ', which need the build' : ''}`,
-          ],
-        ],
-  ),
-)}
+${table(['command', 'what it does'], commands(scripts, role))}
 
 With pnpm instead of npm: \`pnpm install\`, \`pnpm start\`. The Dockerfile and CI use npm. Once its lockfile is committed, write
 \`npm ci\` for \`npm install\` there: it installs that and nothing else.`
 }
 
-const COMMANDS = [
-  ['dev', 'starts it, and again after every change'],
-  ['test', 'runs the tests'],
-  ['typecheck', 'checks the types'],
-  ['lint', 'checks the style; `npx biome check --write` also repairs'],
-] as const
+function commands(scripts: Project['scripts'], role: Project['role']): string[][] {
+  const all = [
+    ['dev', 'starts it, and again after every change'],
+    ['test', role === 'ssr' ? 'runs the tests, which need the build' : 'runs the tests'],
+    ['typecheck', 'checks the types'],
+    ['lint', 'checks the style; `npx biome check --write` also repairs'],
+  ] as const
+  return all
+    .filter(([name]) => scripts[name] !== undefined)
+    .map(([name, what]) => [`\`npm ${name === 'test' ? name : `run ${name}`}\``, what])
+}
 
 function answers({ routes }: Project): string {
   const rows = routes.map(({ method, path, answer }) => [`\`${method} ${path}\``, answer])
