@@ -76,7 +76,7 @@ export function findPackages(sources: ReadonlyMap<string, string>, isBun: boolea
   const devDependencies = new Set(['@biomejs/biome', 'typescript'])
   for (const name of isBun ? ['bun', '@types/bun'] : ['@types/node']) devDependencies.add(name)
   for (const [path, text] of sources) {
-    const isDevelopment = path.startsWith('test/') || path === 'build.ts'
+    const isDevelopment = !/^(?:src|shared)\//.test(path)
     for (const { from } of listImports(path, text)) {
       const name = packageOf(from)
       if (name !== undefined) (isDevelopment ? devDependencies : dependencies).add(name)

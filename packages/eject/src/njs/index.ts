@@ -31,7 +31,6 @@ export function writeNjsCode(name: string, app: App, tracked: ReadonlyMap<string
   const tools = ['bundle.ts', 'start.ts', ...(hasPage ? ['polyfill.ts'] : [])]
   const tests = ['test/base.test.ts', 'test/app.test.ts', 'test/nginx.test.ts']
   const sources = prune(files, ['src/app.ts', ...tools, ...tests, ...(hasPage ? PAGE_ROOTS : [])])
-  const { dependencies, devDependencies } = findPackages(sources, false)
   return {
     files: new Map([
       ...sources,
@@ -39,9 +38,7 @@ export function writeNjsCode(name: string, app: App, tracked: ReadonlyMap<string
       ['nginx.conf.template', renderNginxConf(readTemplate('nginx.conf.template'), name, app.role, read)],
       ['healthcheck.pl', read('docker/healthcheck.pl')],
     ]),
-    // What runs is one bundle: NGINX knows no packages.
-    dependencies: [],
-    devDependencies: [...devDependencies, ...dependencies],
+    ...findPackages(sources, false),
     scripts: writeScripts(hasPage),
     compilerOptions: hasPage ? { jsx: 'react-jsx', lib: ['es2024', 'dom', 'dom.iterable'] } : {},
     include: ['*.ts', 'shared', 'src', 'test'],
