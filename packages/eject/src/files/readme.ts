@@ -47,8 +47,8 @@ ${block([
 
 ${table(['command', 'what it does'], commands(scripts, role))}
 
-With pnpm instead of npm: \`pnpm install\`, \`pnpm start\`. The Dockerfile and CI use npm. Once its lockfile is committed, write
-\`npm ci\` for \`npm install\` there: it installs that and nothing else.`
+pnpm works as well: \`pnpm install\`, \`pnpm start\`. Dockerfile and CI use npm; who changes over changes those, too. Once the
+lockfile is committed, write \`npm ci\` for \`npm install\` there: it installs that and nothing else.`
 }
 
 function commands(scripts: Project['scripts'], role: Project['role']): string[][] {
@@ -150,7 +150,8 @@ function serverInProduction({ runtime, environment }: Project): string[] {
 
 const NGINX_IN_PRODUCTION = [
   `**Stopping.** On SIGQUIT, which \`docker stop\` sends here, NGINX has 9 s for what is in flight, and exits with 0. \`npm start\`
-  does so on SIGTERM. Before that, \`touch run/draining\` makes \`/readyz\` fail, so that a load balancer turns away.`,
+  does so on SIGTERM. \`touch run/draining\` before that (\`docker compose exec app touch run/draining\`) makes \`/readyz\` fail, so
+  that a load balancer turns away.`,
   `**Limits.** A body over 64 KiB is 413, headers over 16 KiB are 431. A client that takes more than 10 s for its
   headers, or between two parts of a body, is cut off.`,
   `**Logs.** \`logs/access.log\`, in the container standard output, has a JSON line for each answer but those of \`/livez\`

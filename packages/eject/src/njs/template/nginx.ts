@@ -7,6 +7,9 @@ const ROOT = import.meta.dirname
 /** How NGINX runs the service, once bundle.ts has written its configuration. */
 export const ARGUMENTS = ['-p', ROOT, '-c', 'dist/nginx.conf', '-e', 'stderr']
 
+/** While this file exists, readiness fails. */
+export const DRAINING = join(ROOT, 'run/draining')
+
 /** This machine has no NGINX that can run the service; the message says how to get one. */
 export class MissingNginx extends Error {
   override name = 'MissingNginx'

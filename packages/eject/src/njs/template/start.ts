@@ -1,9 +1,11 @@
 /** Runs the service in the NGINX of this machine, in the foreground, until it is told to stop: `npm start`. */
 import { spawn } from 'node:child_process'
-import { ARGUMENTS, checkNginx } from './nginx.ts'
+import { rmSync } from 'node:fs'
+import { ARGUMENTS, checkNginx, DRAINING } from './nginx.ts'
 
 try {
   checkNginx()
+  rmSync(DRAINING, { force: true }) // from before the last stop
   run()
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`)

@@ -6,10 +6,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checkNginx, MissingNginx } from '../nginx.ts'
+import { checkNginx, DRAINING, MissingNginx } from '../nginx.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const DRAINING = join(ROOT, 'run/draining')
 
 test('in NGINX', async (t) => {
   const port = await findPort()
@@ -23,6 +22,7 @@ test('in NGINX', async (t) => {
     throw error
   }
 
+  writeFileSync(DRAINING, '') // as if it had been stopped so: the next start is ready again
   const service = spawn(process.execPath, ['start.ts'], { cwd: ROOT, env, stdio: 'inherit' })
   const ended = once(service, 'exit')
   t.after(() => {
@@ -55,6 +55,7 @@ test('in NGINX', async (t) => {
   })
 
   await t.test('is not ready while run/draining exists', async () => {
+    equal((await fetch(`${url}/readyz`)).status, 200)
     writeFileSync(DRAINING, '')
     equal((await fetch(`${url}/readyz`)).status, 503)
     rmSync(DRAINING)
