@@ -1,11 +1,11 @@
 import cluster from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
-import closeWithGrace from 'close-with-grace'
-import { announce, runPrimary } from './cluster.ts'
-import { countServed, drainWhenTold, GROUP_SIGNALS, takeLeave, tellPrimary } from './cluster-worker.ts'
+import closeWithGrace, { type CloseWithGraceAsyncCallback } from 'close-with-grace'
+import { runPrimary } from './cluster.ts'
+import { closeWhenTold, tellPrimary } from './cluster-worker.ts'
 import { type Config, readConfig, StartError } from './config.ts'
 import { createHealth, type Health } from './health.ts'
-import { createLogger, type Logger } from './log.ts'
+import { announce, createLogger, type Logger } from './log.ts'
 
 /** What `createApp` is given. `Routes` is how the framework adds routes: tests add failing ones with it. */
 export interface AppOptions<Routes = never> {
@@ -27,7 +27,7 @@ export interface Service {
  * Runs an app from its environment until it is told to stop, and ends the process: 0 after a complete drain; 1 when it
  * could not start, when the deadline passed, on a second signal, or after an uncaught exception.
  * @param name the app's in the log
- * @param load imports the app once the settings are found to be right, and not in the primary of a cluster
+ * @param load imports the app, once the settings are found to be right
  */
 export async function start<App>(
   name: string,
@@ -37,6 +37,7 @@ export async function start<App>(
   try {
     const config = readConfig(process.env)
     const log = createLogger(name, config)
+    // It serves nothing itself, so it needs no app.
     if (config.cluster !== 'single' && cluster.isPrimary) return await runPrimary(config, log)
     const health = createHealth()
     const service = await createService(await load(), { config, health, log })
@@ -64,10 +65,8 @@ export async function refuse(error: unknown): Promise<void> {
 
 /** Readiness fails, the load balancer gets its time to notice, then the service drains within the deadline. */
 function closeOnSignal(service: Service, config: Config, health: Health, log: Logger): void {
-  const delay = config.shutdownDelayMs + config.shutdownTimeoutMs
-  const skip = cluster.isWorker ? [...GROUP_SIGNALS] : []
-  const served = cluster.isWorker ? countServed() : undefined
-  const { close } = closeWithGrace({ delay, logger: log, skip }, async ({ err, signal }) => {
+  const options = { delay: config.shutdownDelayMs + config.shutdownTimeoutMs, logger: log }
+  const close: CloseWithGraceAsyncCallback = async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'uncaught')
     else log.info({ signal }, 'draining')
     health.draining = true
@@ -75,7 +74,7 @@ function closeOnSignal(service: Service, config: Config, health: Health, log: Lo
     if (config.shutdownDelayMs > 0) await sleep(config.shutdownDelayMs)
     await service.close()
     log.info('stopped')
-    if (served) await takeLeave(served)
-  })
-  if (cluster.isWorker) drainWhenTold(health, close)
+  }
+  if (cluster.isWorker) closeWhenTold(options, health, close)
+  else closeWithGrace(options, close)
 }
