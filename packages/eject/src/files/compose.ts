@@ -6,19 +6,22 @@ const FIXED = new Set(['HOST', 'PORT', 'SOCKET'])
 /** The service in a container that may do as little as possible, reachable from this machine only. */
 export function compose({ runtime, environment }: Project): string {
   const passed = environment.map(({ name }) => name).filter((name) => !FIXED.has(name))
-  return `services:
-  app:
-    build: .
-    # A small process in front of the server that forwards signals and reaps.
-    init: true
-    restart: on-failure
-    read_only: true
-${runtime === 'nginx' ? '    # Process id and temporary files.\n    tmpfs: [/app/run]\n' : ''}    cap_drop: [ALL]
-    security_opt: [no-new-privileges:true]
-    pids_limit: 128
-    ${passed.includes('CLUSTER') ? '# Enough for one process; CLUSTER needs more.\n    ' : ''}mem_limit: 256m
-    # For this machine only: what the world may reach is decided by a proxy that speaks TLS.
-    ports:
-      - 127.0.0.1:\${PORT:-3000}:3000
-${passed.length === 0 ? '' : `    # As they are set in the shell or in .env; README.md has the list.\n    environment:\n${passed.map((name) => `      - ${name}\n`).join('')}`}`
+  const lines = [
+    'build: .',
+    '# A small process in front of the server that forwards signals and reaps.',
+    'init: true',
+    'restart: on-failure',
+    'read_only: true',
+    ...(runtime === 'nginx' ? ['# Process id and temporary files.', 'tmpfs: [/app/run]'] : []),
+    'cap_drop: [ALL]',
+    'security_opt: [no-new-privileges:true]',
+    ...(passed.includes('CLUSTER') ? ['# Enough for one process; CLUSTER needs more.'] : []),
+    'pids_limit: 128',
+    'mem_limit: 256m',
+    '# For this machine only: what the world may reach is decided by a proxy that speaks TLS.',
+    `ports: ['127.0.0.1:\${PORT:-3000}:3000']`,
+    ...(passed.length > 0 ? ['# As they are set in the shell or in .env; README.md has the list.'] : []),
+    ...(passed.length > 0 ? ['environment:', ...passed.map((name) => `  - ${name}`)] : []),
+  ]
+  return `services:\n  app:\n${lines.map((line) => `    ${line}\n`).join('')}`
 }

@@ -2,53 +2,38 @@ import type { Project } from '../project.ts'
 
 /** The image of the service: only what it runs on, not as root. No `# syntax=` line, which would ask for one more image. */
 export function dockerfile(project: Project): string {
-  return `${[...STAGES[project.runtime](project)].join('\n\n')}\n`
+  return `${listStages(project).join('\n\n')}\n`
 }
 
-const STAGES = { node: nodeStages, bun: bunStages, nginx: nginxStages } as const
-
-function nodeStages(project: Project): string[] {
-  return serverStages(project, {
-    image: `node:${project.nodeVersion}-trixie-slim`,
-    user: 'node',
-    health: `["node", "--eval", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1))"]`,
-    command: '["node", "src/server.ts"]',
-  })
+function listStages(project: Project): string[] {
+  switch (project.runtime) {
+    case 'node':
+      return serverStages(project, `node:${project.nodeVersion}-trixie-slim`, 'node')
+    case 'bun':
+      return serverStages(project, 'oven/bun:1-slim', 'bun')
+    case 'nginx':
+      return nginxStages(project)
+  }
 }
 
-function bunStages(project: Project): string[] {
-  return serverStages(project, {
-    image: 'oven/bun:1-slim',
-    user: 'bun',
-    health: `["bun", "--eval", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1))"]`,
-    command: '["bun", "src/server.ts"]',
-  })
-}
-
-interface Server {
-  image: string
-  user: string
-  /** The health check and the command, as JSON. */
-  health: string
-  command: string
-}
-
-function serverStages(project: Project, { image, user, health, command }: Server): string[] {
+/** @param program also the name of the image's user */
+function serverStages({ nodeVersion, hasBuild }: Project, image: string, program: 'node' | 'bun'): string[] {
+  const ask = "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz')"
   return [
-    `# While package.json and the lockfile stay the same, so does this layer.
-FROM node:${project.nodeVersion}-trixie-slim AS dependencies
+    `# While package.json and the lockfile stay the same, so does this layer.${program === 'bun' ? " The lockfile is npm's, so npm installs." : ''}
+FROM node:${nodeVersion}-trixie-slim AS dependencies
 WORKDIR /app
 ${install('npm install --omit=dev')}`,
-    ...(project.hasBuild ? [buildStage('dependencies', [run('npm install')])] : []),
+    ...(hasBuild ? [buildStage('dependencies', [run('npm install')])] : []),
     `FROM ${image}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
-${project.hasBuild ? 'COPY --from=build /app/dist dist\n' : ''}COPY package.json ./
+${hasBuild ? 'COPY --from=build /app/dist dist\n' : ''}COPY package.json ./
 COPY shared shared
 COPY src src
-USER ${user}
-${running(health, command)}`,
+USER ${program}
+${running([program, '--eval', `${ask}.then((r) => process.exit(r.ok ? 0 : 1))`], [program, 'src/server.ts'])}`,
   ]
 }
 
@@ -69,7 +54,7 @@ COPY --from=build /app/dist dist
 # The image's own is a shell that fills in configuration; here nothing is left to fill in.
 ENTRYPOINT []
 USER nginx
-${running('["perl", "healthcheck.pl", "3000", "/readyz"]', '["nginx", "-p", "/app", "-c", "dist/nginx.conf", "-e", "stderr"]')}`,
+${running(['perl', 'healthcheck.pl', '3000', '/readyz'], ['nginx', '-p', '/app', '-c', 'dist/nginx.conf', '-e', 'stderr'])}`,
   ]
 }
 
@@ -86,9 +71,14 @@ function run(command: string): string {
   return `RUN --mount=type=cache,target=/root/.npm ${command}`
 }
 
-function running(health: string, command: string): string {
+/** As lists of words, so that no shell stands between. */
+function running(health: readonly string[], command: readonly string[]): string {
   return `EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=3s --start-period=30s --start-interval=1s \\
-  CMD ${health}
-CMD ${command}`
+  CMD ${words(health)}
+CMD ${words(command)}`
+}
+
+function words(list: readonly string[]): string {
+  return `[${list.map((word) => JSON.stringify(word)).join(', ')}]`
 }

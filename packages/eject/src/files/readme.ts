@@ -14,7 +14,6 @@ export function readme(project: Project): string {
   return `${sections.join('\n\n')}\n`
 }
 
-/** Where nothing else is said, code blocks are shell. */
 function block(lines: readonly string[]): string {
   return ['```sh', ...lines, '```'].join('\n')
 }
