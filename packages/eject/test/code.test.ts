@@ -1,8 +1,11 @@
-import { deepEqual, equal, match, throws } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import { adaptBuild, adaptServer, adaptStatusTest } from '../src/code/adapt.ts'
 import { packageOf } from '../src/code/imports.ts'
 import { prune } from '../src/code/prune.ts'
+import { listSettings } from '../src/code/settings.ts'
+import { leaveCluster } from '../src/code/single-process.ts'
+import { dropUnusedSettings } from '../src/code/unused-settings.ts'
 
 /** The first file is the root. */
 function pruneAll(files: Record<string, string>): Record<string, string> {
@@ -130,4 +133,48 @@ test('a package is known by any of its modules', () => {
   ]
   deepEqual(names.map(packageOf).filter(Boolean), ['pino', 'react-dom', '@koa/router'])
   match(String(packageOf('@fastify/static/lib/x.js')), /^@fastify\/static$/)
+})
+
+const CONFIG = `export interface Config {
+  /** One. */
+  one: string
+  /** Two. */
+  two: string
+}
+export function readConfig(env: Env): Config {
+  return { one: env.ONE ?? '', two: readTwo(env, 'TWO') }
+}
+`
+
+test('settings that nobody asks for are left out', () => {
+  const sources = new Map([
+    ['shared/config.ts', CONFIG],
+    ['src/a.ts', 'const { two } = config'],
+  ])
+  const text = dropUnusedSettings(sources).get('shared/config.ts') ?? ''
+  doesNotMatch(text, /one/i)
+  match(text, /\/\*\* Two\. \*\/\s+two: string\s+\}[\s\S]+\{two: readTwo\(env, 'TWO'\)\}/)
+})
+
+test('a setting without a meaning is an error', () => {
+  deepEqual(
+    listSettings(new Map([['shared/config.ts', "read(env, 'PORT', 1) + env.HOST"]])).map(({ name }) => name),
+    ['HOST', 'PORT'],
+  )
+  throws(() => listSettings(new Map([['shared/config.ts', CONFIG]])), {
+    message: /^shared\/config\.ts reads (ONE|TWO), of which settings\.ts says nothing/,
+  })
+})
+
+test('questions about the cluster get their answer', () => {
+  equal(
+    leaveCluster(
+      'a.ts',
+      'if (cluster.isWorker) leave()\nelse stay()\nconst x = cluster.worker === undefined ? 1 : 2',
+    ),
+    'stay()\nconst x = 1',
+  )
+  throws(() => leaveCluster('a.ts', 'stay()'), {
+    message: 'a.ts has no places that are questions about the cluster.',
+  })
 })

@@ -26,7 +26,7 @@ export interface Answer {
   client: string | undefined
 }
 
-/** One line per answered request, with the same fields in every app. */
+/** One line per answered request. */
 export function logAnswer(log: Logger, { ms, ...answer }: Answer): void {
   log.info({ ...answer, ms: Math.round(ms * 1000) / 1000 }, 'answered')
 }

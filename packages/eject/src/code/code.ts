@@ -1,9 +1,12 @@
 import type { App } from '@startgrid/grid/matrix.ts'
-import type { Code, Setting } from '../project.ts'
+import type { Code } from '../project.ts'
 import { adaptBuild, adaptServer, adaptStatusTest } from './adapt.ts'
 import { listImports, mapImports, packageOf } from './imports.ts'
 import { prune } from './prune.ts'
+import { listSettings } from './settings.ts'
+import { ASKING, leaveBun, leaveCluster } from './single-process.ts'
 import { relativeImport, resolveImport } from './tree.ts'
+import { dropUnusedSettings } from './unused-settings.ts'
 
 /** What builds the page, and what browsers and server see of it. */
 export const PAGE_ROOTS = ['build.ts', 'shared/page/entry-client.tsx', 'shared/page/entry-server.tsx']
@@ -13,7 +16,8 @@ export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, s
   const hasPage = app.role === 'ssr'
   const roots = ['src/server.ts', 'test/app.test.ts', ...(hasPage ? PAGE_ROOTS : [])]
   const moved = moveFiles(app, tracked)
-  const sources = prune(adapt(name, app, moved), roots)
+  // Which settings are asked for is seen once nothing else is left.
+  const sources = prune(dropUnusedSettings(prune(adapt(name, app, moved), roots)), roots)
   const files = new Map([...sources, ...(hasPage ? listPageAssets(moved) : [])])
   const isBun = app.framework === 'bun'
   return {
@@ -25,7 +29,7 @@ export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, s
       ...(hasPage ? { jsx: 'react-jsx', lib: ['es2024', 'dom', 'dom.iterable'] } : {}),
     },
     include: [...(hasPage ? ['build.ts'] : []), 'shared', 'src', 'test'],
-    environment: isBun ? SETTINGS : [...SETTINGS, ...CLUSTER_SETTINGS],
+    environment: listSettings(sources),
   }
 }
 
@@ -63,6 +67,8 @@ function adapt(name: string, { framework, role }: App, files: ReadonlyMap<string
   if (role === 'status')
     rewrite('test/app.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`, name))
   if (role === 'ssr') rewrite('build.ts', adaptBuild)
+  if (framework === 'bun') for (const path of ASKING) rewrite(path, leaveCluster)
+  else rewrite('shared/config.ts', leaveBun)
   return adapted
 }
 
@@ -101,36 +107,3 @@ function writeScripts(runtime: 'node' | 'bun', hasPage: boolean): Record<string,
     lint: 'biome check',
   }
 }
-
-/** Settings that config.ts reads; a test holds the two lists together. */
-const SETTINGS: readonly Setting[] = [
-  { name: 'HOST', default: '127.0.0.1', meaning: 'address or host name to listen on' },
-  { name: 'PORT', default: '3000', meaning: 'port to listen on; 0 picks a free one' },
-  { name: 'SOCKET', default: '', meaning: 'path of a unix socket to listen on instead' },
-  { name: 'LOG_LEVEL', default: 'info', meaning: 'fatal, error, warn, info, debug, trace or silent' },
-  {
-    name: 'TRUST_PROXY',
-    default: '',
-    meaning: 'whose `X-Forwarded-For` counts: `loopback`, addresses, CIDRs, separated by commas',
-  },
-  {
-    name: 'SHUTDOWN_DELAY_MS',
-    default: '0',
-    meaning: 'milliseconds between failing `/readyz` and refusing connections',
-  },
-  {
-    name: 'SHUTDOWN_TIMEOUT_MS',
-    default: '9000',
-    meaning: 'milliseconds after which unfinished requests are cut off',
-  },
-]
-
-const CLUSTER_SETTINGS: readonly Setting[] = [
-  {
-    name: 'CLUSTER',
-    default: 'single',
-    meaning:
-      'several processes: `cluster` (the primary hands out connections) or `reuse-port` (the kernel does)',
-  },
-  { name: 'WORKERS', default: 'auto', meaning: 'how many processes, with CLUSTER; `auto` is one per core' },
-]

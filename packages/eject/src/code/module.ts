@@ -52,12 +52,9 @@ export function parseModule(path: string, text: string): Module {
   const [error] = errors
   if (error !== undefined) throw new SourceError(`${path}: ${error.message}`)
   const uses = findUses(program)
-  let end = 0
-  const statements = program.body.map((node) => {
-    const start = includeComments(text, comments, node.start, end)
-    end = node.end
-    return describe(path, text, node, start, uses)
-  })
+  const statements = program.body.map((node) =>
+    describe(path, text, node, includeComments(text, comments, node.start), uses),
+  )
   return { path, text, program, statements }
 }
 
@@ -99,15 +96,17 @@ function findUses(program: Program): Uses {
   return { identifiers, wholes }
 }
 
-/** Comments right above belong to a statement; an empty line below them makes them the file's. */
-function includeComments(text: string, comments: readonly Comment[], start: number, after: number): number {
+/**
+ * Where a statement starts with the comments right above it. An empty line below a comment makes it the file's; what is behind something
+ * else on a line is about that.
+ */
+export function includeComments(text: string, comments: readonly Comment[], start: number): number {
   let first = start
   for (const comment of comments.toReversed()) {
-    if (comment.end > first || comment.start < after) continue
-    if (/\n\s*\n/.test(text.slice(comment.end, first))) break
-    // A comment at the end of the line before is about that line.
-    if (!text.slice(after, comment.start).includes('\n') && after > 0) break
-    first = comment.start
+    const { start: from, end: to } = comment
+    if (to > first || !/^[^\S\n]*\n?[^\S\n]*$/.test(text.slice(to, first))) continue
+    if (/\S/.test(text.slice(text.lastIndexOf('\n', from - 1) + 1, from))) break
+    first = from
   }
   return first
 }

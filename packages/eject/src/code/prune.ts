@@ -1,5 +1,6 @@
 import MagicString from 'magic-string'
 import { type Module, parseModule, SourceError, type Statement } from './module.ts'
+import { remove } from './remove.ts'
 import { resolveImport } from './tree.ts'
 
 /**
@@ -44,7 +45,7 @@ class Uses {
     const edits = new MagicString(text)
     for (const statement of statements) {
       const { start, end, codeStart, declarationStart, exports, imports } = statement
-      if (!this.#statements.has(statement)) edits.remove(start, end)
+      if (!this.#statements.has(statement)) remove(edits, { start, end })
       else if (imports !== undefined) this.#printImports(edits, path, statement)
       else if (
         declarationStart !== undefined &&
