@@ -1,5 +1,4 @@
 import type { App, Framework, Role } from '@startgrid/grid/matrix.ts'
-import { writeAllowBuilds } from './allow-builds.ts'
 import { type Catalog, exact, listTypes, readCatalog, resolveVersions } from './catalog.ts'
 import { writeCode } from './code/code.ts'
 import { ci } from './files/ci.ts'
@@ -9,6 +8,7 @@ import { dockerignore } from './files/dockerignore.ts'
 import { gitignore } from './files/gitignore.ts'
 import { readme } from './files/readme.ts'
 import { format } from './format.ts'
+import { writePnpmSettings } from './install-scripts.ts'
 import { writeLint } from './lint.ts'
 import { writeManifest } from './manifest.ts'
 import { writeNjsCode } from './njs/index.ts'
@@ -70,11 +70,11 @@ export async function eject({ app, target, name, git, signal }: EjectOptions): P
 
 /** All files of a project, by path. */
 export async function writeProject(project: Project, code: Code): Promise<Map<string, string>> {
-  const allowBuilds = writeAllowBuilds(project)
+  const pnpmSettings = writePnpmSettings(project)
   return new Map([
     ...code.files,
     ['package.json', writeManifest(project)],
-    ...(allowBuilds === undefined ? [] : [['pnpm-workspace.yaml', allowBuilds] as const]),
+    ...(pnpmSettings === undefined ? [] : [['pnpm-workspace.yaml', pnpmSettings] as const]),
     ['tsconfig.json', await writeTypeCheck(code)],
     ['Dockerfile', dockerfile(project)],
     ['.dockerignore', dockerignore(project)],

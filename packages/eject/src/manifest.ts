@@ -1,3 +1,4 @@
+import { listInstallScripts } from './install-scripts.ts'
 import type { Project } from './project.ts'
 
 /** The project's package.json. */
@@ -9,6 +10,7 @@ export function writeManifest(project: Project): string {
       default: './dist/page/server.js',
     },
   }
+  const allowScripts = listInstallScripts(project)
   return toJson({
     name,
     private: true,
@@ -20,6 +22,7 @@ export function writeManifest(project: Project): string {
     scripts,
     ...(Object.keys(dependencies).length > 0 ? { dependencies } : {}),
     devDependencies,
+    ...(Object.keys(allowScripts).length > 0 ? { allowScripts } : {}),
   })
 }
 

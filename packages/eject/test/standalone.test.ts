@@ -16,7 +16,8 @@ import { type PackageManager, ProjectDirectory } from './support/project.ts'
 const SAMPLE: readonly [name: string, packageManager: PackageManager][] = [
   ['fastify/ssr', 'npm'],
   ['bun/hello', 'pnpm'],
-  ['express/status', 'npm'],
+  ['koa/status', 'pnpm'],
+  ['njs/hello', 'npm'],
 ]
 
 const cases: readonly [name: string, packageManager: PackageManager][] =
@@ -40,15 +41,19 @@ for (const [name, packageManager] of cases) {
     for (const script of ['lint', 'typecheck', 'build', 'test']) {
       if (script in scripts) await t.test(script, () => project.run('run', script))
     }
-    await t.test('start, and what it answers', () => conforms(project, app))
+    await t.test('start, and what it answers', { skip: app.framework === 'njs' && ELSEWHERE }, () =>
+      conforms(project, app),
+    )
   })
 }
 
-async function conforms(project: ProjectDirectory, { framework, role, absent }: App): Promise<void> {
+/** It takes an NGINX with QuickJS, which this machine may lack. */
+const ELSEWHERE = 'njs.test.ts starts it in the official image'
+
+async function conforms(project: ProjectDirectory, { role, absent }: App): Promise<void> {
   const service = await project.start()
   try {
-    const proxied = framework === 'njs' // NGINX answers some requests itself
-    const report = await checkConformance({ target: service.target, role, absent, proxied })
+    const report = await checkConformance({ target: service.target, role, absent })
     equal(report.differences.length, 0, `\n${formatReport(report)}`)
     ok(report.passed.length > 20)
   } finally {

@@ -99,7 +99,8 @@ function writeScripts(runtime: 'node' | 'bun', hasPage: boolean): Record<string,
   const watch = hasPage ? '--watch-path=src --watch-path=shared --import ./build.ts' : '--watch'
   const dev = runtime === 'node' ? watch : `--watch${hasPage ? ' --preload ./build.ts' : ''}`
   return {
-    start: `NODE_ENV=production ${runtime} src/server.ts`,
+    // `exec`, because a shell that waits would keep signals to itself.
+    start: `NODE_ENV=production exec ${runtime} src/server.ts`,
     dev: `${runtime} ${dev} src/server.ts`,
     ...(hasPage ? { build: `${runtime} build.ts` } : {}),
     test: runtime === 'node' ? "node --test 'test/**/*.test.ts'" : 'bun test',
