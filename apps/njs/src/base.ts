@@ -1,5 +1,5 @@
 import { HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
-import { refusal } from '#shared/guard.ts'
+import { isMalformedPath } from '#shared/guard.ts'
 import { FAIL, PASS } from '#shared/health.ts'
 import { errorStatus, problem } from '#shared/problem.ts'
 
@@ -58,7 +58,7 @@ export function withHeaders({ answer }: App): App {
 
 function answer(request: NginxRequest, table: Table): Answer {
   const target = request.variables.request_uri ?? ''
-  if (hasTwoHosts(request) || refusal(target, undefined, undefined) !== undefined) return refuse(400)
+  if (hasTwoHosts(request) || isMalformedPath(target)) return refuse(400)
   const query = target.indexOf('?')
   const found = find(table, query === -1 ? target : target.slice(0, query))
   return found === undefined ? refuse(404) : call(found, request)

@@ -1,9 +1,6 @@
 import { HttpProblem } from './problem.ts'
 
-/**
- * The values that every answer promises, in one place. The security headers are a list of our own, because the libraries for
- * them each have their own defaults and disagree.
- */
+/** The values that every answer promises, in one place. */
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8'
 export const JSON_TEXT = 'application/json; charset=utf-8'
@@ -25,7 +22,10 @@ export const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 const POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-/** Sent with every answer. HTML replaces the policy by `pagePolicy`. HSTS is the TLS terminator's. */
+/**
+ * Sent with every answer. HTML replaces the policy by `pagePolicy`. HSTS is the TLS terminator's. A list of our own, because the
+ * libraries for security headers each have their own defaults and disagree.
+ */
 export const SECURITY_HEADERS = {
   'content-security-policy': POLICY,
   'cross-origin-opener-policy': 'same-origin',

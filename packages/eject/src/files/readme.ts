@@ -179,7 +179,9 @@ function places({ runtime, role }: Project): string {
       : []),
     [
       '`shared/contract.ts`',
-      runtime === 'nginx' ? 'media types and limits' : 'media types, security headers, limits',
+      runtime === 'nginx'
+        ? 'values of answers, such as media types'
+        : 'media types, security headers, limits',
     ],
     [
       '`test/`',
