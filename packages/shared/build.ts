@@ -63,11 +63,9 @@ async function buildInto(dir: string): Promise<void> {
     PAGE_SCRIPT: JSON.stringify(script.url),
     PAGE_ASSETS: JSON.stringify(assets),
   })
-  await Promise.all([
-    writeFile(join(dir, 'page/server.js'), server),
-    copyFile(join(PAGE, 'server.d.ts'), join(dir, 'page/server.d.ts')),
-    writeFile(join(dir, 'page/manifest.json'), `${JSON.stringify(assets, undefined, 2)}\n`),
-  ])
+  await writeFile(join(dir, 'page/server.js'), server)
+  await copyFile(join(PAGE, 'server.d.ts'), join(dir, 'page/server.d.ts'))
+  await writeFile(join(dir, 'page/manifest.json'), `${JSON.stringify(assets, undefined, 2)}\n`)
 }
 
 function bundleClient(define: Record<string, string>): Promise<Uint8Array> {

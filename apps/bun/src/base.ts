@@ -26,7 +26,7 @@ export interface Route {
 
 type OutgoingHeaders = Record<string, string>
 
-/** What all apps have in common; a role gives its routes. */
+/** What stands around the routes: log, ids, headers, errors, health. */
 export function createBase({ config, health, log, routes = [] }: Options, own: readonly Route[]): App {
   const logs = logsAnswers(log)
   const all = [...own, ...healthRoutes(health), ...routes]

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '#shared/config.ts'
 import { QUIET_MS } from '#shared/drain.ts'
-import { start } from '#shared/lifecycle.ts'
 import { formatAddress, listenFailure, removeStaleSocket } from '#shared/listen.ts'
+import { startRole } from '#shared/role.ts'
 
-await start<typeof import('./hello.ts')>(
+await startRole<typeof import('./hello.ts')>(
   'bun',
   import.meta.dir,
   process.argv[2],
-  (role, { config, ...options }) => {
-    const app = role.createApp({ config, ...options })
+  ({ createApp }, { config, ...options }) => {
+    const app = createApp({ config, ...options })
     let server: Bun.Server<undefined> | undefined
     return {
       async listen() {

@@ -16,7 +16,7 @@ import { errorStatus, HttpProblem, problem } from '#shared/problem.ts'
 export type App = Express
 export type Options = AppOptions<(app: App) => void>
 
-/** What all apps have in common, around the routes of a role. */
+/** What stands around the routes: log, ids, headers, errors, health. */
 export function createBase({ config, health, log, routes }: Options, addRoutes: (app: App) => void): App {
   const app = express()
   app.disable('x-powered-by')

@@ -1,12 +1,12 @@
-import { start } from '#shared/lifecycle.ts'
 import { listen } from '#shared/listen.ts'
+import { startRole } from '#shared/role.ts'
 
-await start<typeof import('./status.ts')>(
+await startRole<typeof import('./status.ts')>(
   'fastify-express',
   import.meta.dirname,
   process.argv[2],
-  async (role, options) => {
-    const app = await role.createApp(options)
+  async ({ createApp }, options) => {
+    const app = await createApp(options)
     await app.ready()
     return {
       // Fastify's own listen() logs one line per address of the machine.

@@ -26,7 +26,7 @@ import { errorStatus, HttpProblem, problem } from '#shared/problem.ts'
 export type App = FastifyInstance
 export type Options = AppOptions<(app: App) => void>
 
-/** What all apps have in common; a role adds its routes. */
+/** What stands around the routes: log, ids, headers, errors, health. */
 export function createBase({ config, health, log, routes }: Options): App {
   const app: App = Fastify({
     loggerInstance: log as FastifyBaseLogger,

@@ -1,12 +1,12 @@
-import { start } from '#shared/lifecycle.ts'
 import { listen } from '#shared/listen.ts'
+import { startRole } from '#shared/role.ts'
 
-await start<typeof import('./hello.ts')>(
+await startRole<typeof import('./hello.ts')>(
   'fastify',
   import.meta.dirname,
   process.argv[2],
-  async (role, options) => {
-    const app = role.createApp(options)
+  async ({ createApp }, options) => {
+    const app = createApp(options)
     await app.ready()
     return {
       // Fastify's own listen() logs one line per address of the machine.

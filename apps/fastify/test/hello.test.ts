@@ -90,7 +90,7 @@ for (const way of ['throws', 'rejects']) {
     const [failed, answered, ...others] = await readLines(2)
     equal(failed?.level, ERROR)
     equal(failed?.id, id)
-    match(JSON.stringify(failed?.err), /secret.*hello\.test\.ts/)
+    match(JSON.stringify(failed?.err), /secret.*\.test\.ts/)
     equal(answered?.id, id)
     equal(answered?.status, 500)
     deepEqual(others, [])

@@ -17,7 +17,7 @@ export interface Env {
 export type App = Hono<Env>
 export type Options = AppOptions<(app: App) => void>
 
-/** What all apps have in common; a role adds its routes. */
+/** What stands around the routes: log, ids, headers, errors, health. */
 export function createBase({ config, health, log, routes }: Options): App {
   // The path as it was sent. Hono's own is taken from a URL, in which dot segments are resolved: /hello/%2E%2E would be /.
   const app: App = new Hono<Env>({ getPath: (_request, options) => pathOf(options?.env?.incoming.url) })

@@ -1,13 +1,18 @@
 import { createServer } from 'node:http'
 import { drain } from '#shared/drain.ts'
-import { start } from '#shared/lifecycle.ts'
 import { listen, SERVER_OPTIONS } from '#shared/listen.ts'
+import { startRole } from '#shared/role.ts'
 import { createListener } from './base.ts'
 
-await start<typeof import('./hello.ts')>('hono', import.meta.dirname, process.argv[2], (role, options) => {
-  const server = createServer(SERVER_OPTIONS, createListener(role.createApp(options), options.config.host))
-  return {
-    listen: () => listen(server, options.config),
-    close: () => drain(server),
-  }
-})
+await startRole<typeof import('./hello.ts')>(
+  'hono',
+  import.meta.dirname,
+  process.argv[2],
+  ({ createApp }, options) => {
+    const server = createServer(SERVER_OPTIONS, createListener(createApp(options), options.config.host))
+    return {
+      listen: () => listen(server, options.config),
+      close: () => drain(server),
+    }
+  },
+)

@@ -12,7 +12,7 @@ import { errorStatus, problem } from '#shared/problem.ts'
 export type App = Koa
 export type Options = AppOptions<(router: Router) => void>
 
-/** What all apps have in common, around the routes of a role. */
+/** What stands around the routes: log, ids, headers, errors, health. */
 export function createBase(
   { config, health, log, routes }: Options,
   addRoutes: (router: Router) => void,

@@ -33,7 +33,7 @@ export function renderConfig(settings: Settings, draining: boolean): (place: Pla
       GRACEFUL_RELOAD: nginx.keepaliveMinTimeout ? 'include startgrid/graceful-reload.conf;' : '',
       JS_ENGINE: jsEngine(nginx),
       MODULE: module,
-      ROLE: role,
+      LOG: fill(readTemplate('log'), { APP: `njs/${role}` }),
       DRAINING: draining ? '1' : '0',
       LISTEN: renderListen(config, address.port),
       ACCESS_LOG: renderAccessLog(config, place),

@@ -1,5 +1,5 @@
-import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
-import { refusal } from '#shared/guard.ts'
+import { HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
+import { isMalformedPath } from '#shared/guard.ts'
 import { FAIL, PASS } from '#shared/health.ts'
 import { errorStatus, problem } from '#shared/problem.ts'
 
@@ -11,7 +11,7 @@ export interface NginxRequest {
   /** Every header as it came, repeated ones too. */
   readonly rawHeadersIn: readonly (readonly [name: string, value: string])[]
   readonly headersOut: Record<string, string | undefined>
-  /** NGINX's own, and those of conf/: `req_id`, `draining`. */
+  /** NGINX's own, and those of its configuration: `req_id`, `draining`. */
   readonly variables: Readonly<Record<string, string | undefined>>
   return(status: number, body?: string): void
   error(message: string): void
@@ -36,25 +36,29 @@ export interface App {
   answer(request: NginxRequest): void
 }
 
-/**
- * What all apps have in common; a role brings its routes.
- * @param ownHeaders whether the script sends the headers that every answer has. NGINX is faster at it (`add_header` in
- *   nginx/conf/server/headers.conf), but cannot leave one out for the answer that brings its own.
- */
-export function createApp(routes: Routes, ownHeaders = false): App {
+/** What answers health, what is unknown and what is wrong, and has its own routes beside. */
+export function createApp(routes: Routes): App {
   const table = compile({ '/livez': live, '/readyz': ready, ...routes })
+  return { answer: (request) => send(request, answer(request, table)) }
+}
+
+/**
+ * Lets the script send the headers that every answer has. NGINX is faster at it (`add_header`), but cannot leave one out for the
+ * answer that brings its own.
+ */
+export function withHeaders({ answer }: App): App {
   return {
     answer(request) {
-      const answered = answer(request, table)
-      if (ownHeaders) addHeaders(request, answered)
-      send(request, answered)
+      Object.assign(request.headersOut, SECURITY_HEADERS)
+      request.headersOut['x-request-id'] = request.variables.req_id
+      answer(request)
     },
   }
 }
 
 function answer(request: NginxRequest, table: Table): Answer {
   const target = request.variables.request_uri ?? ''
-  if (hasTwoHosts(request) || refusal(target, undefined, undefined) !== undefined) return refuse(400)
+  if (hasTwoHosts(request) || isMalformedPath(target)) return refuse(400)
   const query = target.indexOf('?')
   const found = find(table, query === -1 ? target : target.slice(0, query))
   return found === undefined ? refuse(404) : call(found, request)
@@ -75,12 +79,6 @@ function call({ handler, parameters }: Match, request: NginxRequest): Answer {
 
 function refuse(status: number): Answer {
   return { status, type: PROBLEM_JSON, body: problem(status) }
-}
-
-function addHeaders({ headersOut, variables }: NginxRequest, { status }: Answer): void {
-  Object.assign(headersOut, SECURITY_HEADERS)
-  headersOut['x-request-id'] = variables.req_id
-  if (status === 204 || status === 405) headersOut.allow = ALLOW
 }
 
 function send(request: NginxRequest, { status = 200, type, headers, body }: Answer): void {

@@ -1,7 +1,7 @@
 import { HTML, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { renderDocument, renderPartial } from '#shared/page/server.js'
 import { HttpProblem } from '#shared/problem.ts'
-import { type Answer, createApp, type NginxRequest } from './base.ts'
+import { type Answer, createApp, type NginxRequest, withHeaders } from './base.ts'
 
 export function page({ args, variables }: NginxRequest): Answer {
   const items = parseCount(args.items, ITEMS)
@@ -31,4 +31,4 @@ function createNonce(): string {
 
 const routes = { '/': page, '/partial/:locale/:slug': partial, '/assets/:name': asset }
 
-export default createApp(routes, true)
+export default withHeaders(createApp(routes))

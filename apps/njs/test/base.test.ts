@@ -1,6 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
-import { ALLOW, SECURITY_HEADERS } from '#shared/contract.ts'
 import { createApp } from '../src/base.ts'
 import { ask } from './fake-request.ts'
 
@@ -78,14 +77,4 @@ test('readiness fails while draining, liveness does not', () => {
     body: '{"status":"fail"}',
     errors: [],
   })
-})
-
-test('only an app with headers of its own sends those that NGINX would add', () => {
-  const own = createApp({ '/': () => ({ type: 'text/plain', body: 'home' }) }, true)
-  const common = { ...SECURITY_HEADERS, 'x-request-id': 'r-1' }
-  deepEqual(ask(own, '/').headers, { ...common, 'content-type': 'text/plain' })
-  deepEqual(ask(own, '/', { method: 'OPTIONS' }).headers, { ...common, allow: ALLOW })
-  equal(ask(own, '/', { method: 'PUT' }).headers.allow, ALLOW)
-  equal(ask(own, '/x').headers.allow, undefined)
-  deepEqual(ask(app, '/').headers, { 'content-type': 'text/plain' })
 })

@@ -14,7 +14,7 @@ interface Given {
   draining?: boolean
 }
 
-/** Calls a role's script as NGINX would, with a request target as it was sent. */
+/** Calls an app as NGINX would, with a request target as it was sent. */
 export function ask(
   app: App,
   target: string,

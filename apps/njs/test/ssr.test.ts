@@ -1,4 +1,4 @@
-import { equal, match, notEqual, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { SECURITY_HEADERS } from '#shared/contract.ts'
 import { renderDocument, renderPartial } from '#shared/page/server.js'
@@ -27,6 +27,15 @@ test('each answer has a nonce of its own', () => {
   const [one, two] = ['/', '/'].map((target) => nonceOf(ask(app, target).headers['content-security-policy']))
   match(one ?? '', /^.{24}$/)
   notEqual(one, two)
+})
+
+test('every answer has the headers of all, and the page a policy of its own', () => {
+  const common = { ...SECURITY_HEADERS, 'x-request-id': 'r-1' }
+  deepEqual(ask(app, '/x').headers, { ...common, 'content-type': 'application/problem+json' })
+  const { 'content-security-policy': policy, ...others } = ask(app, '/').headers
+  const { 'content-security-policy': strict, ...expected } = common
+  notEqual(policy, strict)
+  deepEqual(others, { ...expected, 'content-type': 'text/html; charset=utf-8' })
 })
 
 test('items that are no plain decimal from 0 to 1000, or given twice, are 400', () => {

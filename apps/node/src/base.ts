@@ -20,7 +20,7 @@ export interface Route {
 
 type OutgoingHeaders = Record<string, string | number>
 
-/** What all apps have in common; a role gives its routes. */
+/** What stands around the routes: log, ids, headers, errors, health. */
 export function createBase({ config, health, log, routes = [] }: Options, own: readonly Route[]): App {
   const match = createMatcher([...own, ...healthRoutes(health), ...routes])
   const logs = logsAnswers(log)

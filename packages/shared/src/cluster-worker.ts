@@ -1,4 +1,8 @@
 import { subscribe } from 'node:diagnostics_channel'
+import closeWithGrace, {
+  type CloseWithGraceAsyncCallback,
+  type Options as CloseWithGraceOptions,
+} from 'close-with-grace'
 import type { Health } from './health.ts'
 
 /** A worker's side of a cluster: what it tells its primary, and when it drains. `cluster-process.ts` is the other side. */
@@ -30,7 +34,7 @@ export function tellPrimary(message: WorkerMessage): Promise<void> {
  * Tells the primary what was served, and waits for its answer: the primary may have handed on a connection before it heard that the
  * server was closed. Node's answer to that has the connection go to another worker, but only if this process still lives to give it.
  */
-export async function takeLeave(served: Served): Promise<void> {
+async function takeLeave(served: Served): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   process.on('message', (message) => {
     if (message === FAREWELL) resolve()
@@ -40,7 +44,7 @@ export async function takeLeave(served: Served): Promise<void> {
 }
 
 /** Counts what this process serves, from now on, through Node's own channels: no app and no answer has to change. */
-export function countServed(): Served {
+function countServed(): Served {
   const served = { connections: 0, requests: 0 }
   subscribe('net.server.socket', () => {
     served.connections++
@@ -52,12 +56,21 @@ export function countServed(): Served {
 }
 
 /**
- * Drains when the primary says so or at a signal, whichever comes first and however many come: where both are told to stop, the
- * second must not count as the impatient one that ends a process at once. That one is the primary's to judge.
+ * `closeWithGrace` for a worker: it drains when the primary says so or at a signal, whichever comes first and however many come. Where both
+ * are told to stop, the second must not count as the impatient one that ends a process at once: that one is the primary's to judge.
  */
-export function drainWhenTold(health: Health, close: () => void): void {
+export function closeWhenTold(
+  options: CloseWithGraceOptions,
+  health: Health,
+  close: CloseWithGraceAsyncCallback,
+): void {
+  const served = countServed()
+  const grace = closeWithGrace({ ...options, skip: [...GROUP_SIGNALS] }, async (reason) => {
+    await close(reason)
+    await takeLeave(served)
+  })
   const drain = () => {
-    if (!health.draining) close()
+    if (!health.draining) grace.close()
   }
   for (const signal of GROUP_SIGNALS) process.on(signal, drain)
   process.on('message', (message) => {

@@ -5,7 +5,7 @@ import { GROUP_SIGNALS } from './cluster-worker.ts'
 import { Workers } from './cluster-workers.ts'
 import type { Config } from './config.ts'
 import { listen } from './listen.ts'
-import type { Logger } from './log.ts'
+import { announce, type Logger } from './log.ts'
 
 /**
  * Runs the primary of a cluster: it starts workers, replaces those that end, and drains all when it is told to stop. It serves
@@ -22,11 +22,6 @@ export async function runPrimary(config: Config, log: Logger): Promise<void> {
   drainOnSignal(workers, config, log)
   const { cluster } = config
   announce(log, { pid: process.pid, address, cluster, workers: workers.pids() }, 'listening')
-}
-
-/** A line that is written whatever the level: people and launchers need it. */
-export function announce(log: Logger, fields: object, message: string): void {
-  log.child({}, { level: 'info' }).info(fields, message)
 }
 
 /** Until all listen, a signal ends this process as it would without workers, but not without them: they would complain. */

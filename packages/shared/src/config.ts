@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 
-/** What an app is told by its environment. */
+/** What the app is told by its environment. */
 export interface Config {
   /** TCP address; unused when `socket` is set. */
   host: string
@@ -39,8 +39,10 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** Longest path that fits `sockaddr_un.sun_path` with its NUL, on Linux (108) and macOS (104). */
 const SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
 
-/** Reads HOST, PORT, SOCKET, LOG_LEVEL, TRUST_PROXY, SHUTDOWN_DELAY_MS, SHUTDOWN_TIMEOUT_MS, CLUSTER and WORKERS.
- * @throws {StartError} naming the variable, its value and what is allowed */
+/**
+ * Reads the settings; each is below with its variable, its default and its limits.
+ * @throws {StartError} naming the variable, its value and what is allowed
+ */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   return {
     host: readHost(env),

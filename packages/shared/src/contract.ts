@@ -1,9 +1,6 @@
 import { HttpProblem } from './problem.ts'
 
-/**
- * The values of docs/contract.md that every app sends or checks. One list, because helmet, @fastify/helmet, koa-helmet and
- * hono/secure-headers each have their own defaults and disagree.
- */
+/** The values that every answer promises, in one place. */
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8'
 export const JSON_TEXT = 'application/json; charset=utf-8'
@@ -11,13 +8,13 @@ export const HTML = 'text/html; charset=utf-8'
 export const HEALTH_JSON = 'application/health+json'
 export const PROBLEM_JSON = 'application/problem+json'
 
-/** What every route of the contract allows. */
+/** What every route allows. */
 export const ALLOW = 'GET, HEAD, OPTIONS'
 
 /** Bytes; a larger request body is 413. */
 export const BODY_LIMIT = 65_536
 
-/** Bytes of request line and headers; more is 431. Node's own default, written out so that Bun and NGINX match it. */
+/** Bytes of request line and headers; more is 431. Node's own default, written out for whatever stands in front. */
 export const HEADER_LIMIT = 16_384
 
 /** Hashed file names never change their content. */
@@ -25,7 +22,10 @@ export const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 const POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-/** Sent with every answer. HTML replaces the policy by `pagePolicy`. HSTS is the TLS terminator's. */
+/**
+ * Sent with every answer. HTML replaces the policy by `pagePolicy`. HSTS is the TLS terminator's. A list of our own, because the
+ * libraries for security headers each have their own defaults and disagree.
+ */
 export const SECURITY_HEADERS = {
   'content-security-policy': POLICY,
   'cross-origin-opener-policy': 'same-origin',

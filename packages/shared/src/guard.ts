@@ -1,7 +1,7 @@
 import { BODY_LIMIT } from './contract.ts'
 
 /**
- * What is refused before any routing, because frameworks disagree about it (a bad escape is 400 in Fastify and raw text or
+ * What is refused before any routing, because routers disagree about it (a bad escape is 400 in one and raw text or
  * 404 elsewhere; all of them serve a request with two Host headers, which RFC 9112 section 3.2 says to refuse).
  * @param target the request target as it was sent
  * @param host the Host header; where it came twice, both values joined by a comma
@@ -13,14 +13,15 @@ export function refusal(
   host: string | null | undefined,
   contentLength: string | null | undefined,
 ): 400 | 413 | undefined {
-  if (target.includes('%') && isMalformedPath(target)) return 400
+  if (isMalformedPath(target)) return 400
   if (host?.includes(',')) return 400
   if (contentLength && Number(contentLength) > BODY_LIMIT) return 413
   return undefined
 }
 
 /** Whether the path has an escape that is not hex, is not UTF-8, or is NUL. */
-function isMalformedPath(target: string): boolean {
+export function isMalformedPath(target: string): boolean {
+  if (!target.includes('%')) return false
   const query = target.indexOf('?')
   try {
     return decodeURIComponent(query === -1 ? target : target.slice(0, query)).includes('\0')

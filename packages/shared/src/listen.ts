@@ -52,7 +52,7 @@ export function listenFailure(error: unknown, { host, port, socket }: Config): s
       socket === undefined ? 'set PORT to another one (0 picks a free one)' : 'set SOCKET to another path'
     return `${place} is in use by another process: stop that, or ${cure}.`
   }
-  // libuv says EACCES for it, Bun ENOENT.
+  // Runtimes disagree on its code: EACCES or ENOENT.
   if (socket !== undefined && !existsSync(dirname(socket)))
     return `The directory of ${socket} does not exist: make it, or set SOCKET to another path.`
   if (code === 'EACCES')

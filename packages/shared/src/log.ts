@@ -4,10 +4,15 @@ import type { Config } from './config.ts'
 
 export type { Logger }
 
-/** JSON lines on standard output; collecting them is the platform's work (https://12factor.net/logs). Workers say which they are. */
+/** JSON lines on standard output; collecting them is the platform's work (https://12factor.net/logs). */
 export function createLogger(app: string, config: Pick<Config, 'logLevel'>): Logger {
   const base = cluster.worker === undefined ? { app } : { app, worker: cluster.worker.id }
   return pino({ base, level: config.logLevel })
+}
+
+/** A line that is written whatever the level: people and launchers need it. */
+export function announce(log: Logger, fields: object, message: string): void {
+  log.child({}, { level: 'info' }).info(fields, message)
 }
 
 export interface Answer {
@@ -21,7 +26,7 @@ export interface Answer {
   client: string | undefined
 }
 
-/** One line per answered request, with the same fields in every app. */
+/** One line per answered request. */
 export function logAnswer(log: Logger, { ms, ...answer }: Answer): void {
   log.info({ ...answer, ms: Math.round(ms * 1000) / 1000 }, 'answered')
 }

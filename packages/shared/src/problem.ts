@@ -1,6 +1,6 @@
 /** Problem details (RFC 9457) with `about:blank`: the status says it all, and nothing about the cause leaks. */
 
-/** From the HTTP status registry; `http.STATUS_CODES` still has older names, and njs has no node:http. */
+/** From the HTTP status registry; `http.STATUS_CODES` still has older names. */
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   404: 'Not Found',
@@ -26,8 +26,8 @@ export function problem(status: number): string {
 }
 
 /**
- * The status to answer for a value that a handler threw: a 4xx that it carries (`status` or `statusCode`, as http-errors,
- * Koa and Fastify set them) and that has a title here, else 500.
+ * The status to answer for a value that a handler threw: a 4xx that it carries (`status` or `statusCode`, as http-errors
+ * and others set them) and that has a title here, else 500.
  */
 export function errorStatus(error: unknown): number {
   if (typeof error !== 'object' || error === null) return 500
@@ -36,7 +36,7 @@ export function errorStatus(error: unknown): number {
   return typeof carried === 'number' && carried < 500 && TITLES[carried] !== undefined ? carried : 500
 }
 
-/** Thrown by a handler to answer with a problem. The two status names are those that Koa and Express, and Fastify, read. */
+/** Thrown by a handler to answer with a problem. Libraries read one or the other of the two status names. */
 export class HttpProblem extends Error {
   override name = 'HttpProblem'
   readonly status: number

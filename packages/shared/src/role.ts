@@ -2,11 +2,12 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { StartError } from './config.ts'
+import { type AppOptions, refuse, type Service, start } from './lifecycle.ts'
 
 /** Files of `src/` that are not a role. */
 const OTHERS = new Set(['base.ts', 'server.ts'])
 
-/** The roles in a directory: its files by name, so that an app lifted out with one role has nothing to rewrite. */
+/** The roles in a directory: its files by name. */
 export function listRoles(directory: string): string[] {
   return readdirSync(directory)
     .filter((file) => file.endsWith('.ts') && !OTHERS.has(file))
@@ -17,26 +18,32 @@ export function listRoles(directory: string): string[] {
 /**
  * The role that is meant.
  * @param directory where the role files are
- * @param name may be absent where there is only one role
+ * @param name as a person gave it
  * @throws {StartError} listing the roles there are
  */
 export function findRole(directory: string, name: string | undefined): string {
   const roles = listRoles(directory)
-  const found = name ?? (roles.length === 1 ? roles[0] : undefined)
-  if (found === undefined) throw new StartError(`Say which app to start: ${roles.join(', ')}.`)
-  if (!roles.includes(found))
-    throw new StartError(`There is no app '${found}' here, only ${roles.join(', ')}.`)
-  return found
+  if (name === undefined) throw new StartError(`Say which app to start: ${roles.join(', ')}.`)
+  if (!roles.includes(name)) throw new StartError(`There is no app '${name}' here, only ${roles.join(', ')}.`)
+  return name
 }
 
 /**
- * Finds and imports a role; the rest is as in `findRole`.
- * @throws {StartError}
+ * `start` for a role that is found by its name, logged as `framework/role`.
+ * @param directory where the role files are
+ * @param name as a person gave it
  */
-export async function loadRole<Role>(
+export async function startRole<Role>(
+  framework: string,
   directory: string,
   name: string | undefined,
-): Promise<{ name: string; role: Role }> {
-  const found = findRole(directory, name)
-  return { name: found, role: (await import(pathToFileURL(join(directory, `${found}.ts`)).href)) as Role }
+  createService: (role: Role, options: AppOptions) => Service | Promise<Service>,
+): Promise<void> {
+  try {
+    const role = findRole(directory, name)
+    const load = (): Promise<Role> => import(pathToFileURL(join(directory, `${role}.ts`)).href)
+    await start(`${framework}/${role}`, load, createService)
+  } catch (error) {
+    await refuse(error)
+  }
 }

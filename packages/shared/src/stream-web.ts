@@ -5,8 +5,7 @@ import { type DocumentProps, documentElement } from '#shared/page/server.js'
 const ABORT_MS = 10_000
 
 /**
- * Streams the page as a web stream, for Hono and Bun: resolves when the shell is ready, so that a failure before it can still
- * become a 500.
+ * Streams the page as a web stream: resolves when the shell is ready, so that a failure before it can still become a 500.
  * @param signal aborted when the client leaves; rendering stops
  * @param onError told of a part that failed after the shell was sent; never of a client that left
  */

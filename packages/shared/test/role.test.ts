@@ -1,32 +1,25 @@
-import { deepEqual, equal, rejects } from 'node:assert/strict'
+import { deepEqual, equal, throws } from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { listRoles, loadRole } from '../src/role.ts'
+import { findRole, listRoles } from '../src/role.ts'
 
-const MANY = join(import.meta.dirname, 'fixtures/roles')
-const ONE = join(import.meta.dirname, 'fixtures/one')
+const ROLES = join(import.meta.dirname, 'fixtures/roles')
 
 test('the files of a directory are its roles, except those that all roles share', () => {
-  deepEqual(listRoles(MANY), ['fast', 'slow'])
-  deepEqual(listRoles(ONE), ['only'])
+  deepEqual(listRoles(ROLES), ['fast', 'slow'])
 })
 
-test('loads a role by its name', async () => {
-  const { name, role } = await loadRole<{ NAME: string }>(MANY, 'fast')
-  deepEqual([name, role.NAME], ['fast', 'fast'])
+test('finds a role by its name', () => {
+  equal(findRole(ROLES, 'fast'), 'fast')
 })
 
-test('needs no name where there is only one', async () => {
-  equal((await loadRole(ONE, undefined)).name, 'only')
-})
-
-test('says which roles there are', async () => {
-  await rejects(loadRole(MANY, undefined), {
+test('says which roles there are', () => {
+  throws(() => findRole(ROLES, undefined), {
     name: 'StartError',
     message: 'Say which app to start: fast, slow.',
   })
   for (const name of ['quick', 'base', 'server', '../roles/fast', 'fast.ts', '', 'constructor']) {
-    await rejects(loadRole(MANY, name), {
+    throws(() => findRole(ROLES, name), {
       name: 'StartError',
       message: `There is no app '${name}' here, only fast, slow.`,
     })

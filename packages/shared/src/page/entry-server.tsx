@@ -66,6 +66,7 @@ function Hydration({ state, nonce }: { state: State; nonce: string }) {
         id={STATE_ID}
         type="application/json"
         // As a child, React would escape its quotes for HTML, which no parser undoes inside a script.
+        // biome-ignore lint/security/noDangerouslySetInnerHtml: it has no `<`, which alone could end or change a script
         dangerouslySetInnerHTML={{ __html: serializeState(state) }}
       />
       {/* `async`, so that the page works before a stream ends; with `onLoad` React leaves it here, behind all that it

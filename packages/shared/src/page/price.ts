@@ -1,4 +1,4 @@
-/** Prices without `Intl`, which njs has not; written as `Intl.NumberFormat` writes them. */
+/** Prices without `Intl`, which not every engine has; written as `Intl.NumberFormat` writes them. */
 
 export interface PriceFormat {
   decimal: '.' | ','

@@ -1,8 +1,7 @@
-// What dist/page/server.js exports. Written out, so that the type check of an app needs neither JSX nor the types of the
-// DOM; test/page-types.test.ts holds it equal to entry-server.tsx.
+// What dist/page/server.js exports: keep it equal to entry-server.tsx.
 import type { ReactElement } from 'react'
 
-/** A hashed file below `ASSETS_DIR`. `dist/page/manifest.json` is the list of all. */
+/** A hashed file below `ASSETS_DIR`. */
 export interface Asset {
   url: string
   contentType: string

@@ -1,0 +1,110 @@
+import type { App } from '@startgrid/grid/matrix.ts'
+import type { Code } from '../project.ts'
+import { adaptBuild, adaptServer, adaptStatusTest } from './adapt.ts'
+import { listImports, mapImports, packageOf } from './imports.ts'
+import { prune } from './prune.ts'
+import { listSettings } from './settings.ts'
+import { ASKING, leaveBun, leaveCluster } from './single-process.ts'
+import { relativeImport, resolveImport } from './tree.ts'
+import { dropUnusedSettings } from './unused-settings.ts'
+
+/** What builds the page, and what browsers and server see of it. */
+export const PAGE_ROOTS = ['build.ts', 'shared/page/entry-client.tsx', 'shared/page/entry-server.tsx']
+
+/** The code of a Node or Bun app on its own. */
+export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, string>): Code {
+  const hasPage = app.role === 'ssr'
+  const roots = ['src/server.ts', 'test/app.test.ts', ...(hasPage ? PAGE_ROOTS : [])]
+  const moved = moveFiles(app, tracked)
+  // Which settings are asked for is seen once nothing else is left.
+  const sources = prune(dropUnusedSettings(prune(adapt(name, app, moved), roots)), roots)
+  const files = new Map([...sources, ...(hasPage ? listPageAssets(moved) : [])])
+  const isBun = app.framework === 'bun'
+  return {
+    files,
+    ...findPackages(sources, isBun),
+    scripts: writeScripts(isBun ? 'bun' : 'node', hasPage),
+    compilerOptions: {
+      ...(isBun ? { types: ['bun'] } : {}),
+      ...(hasPage ? { jsx: 'react-jsx', lib: ['es2024', 'dom', 'dom.iterable'] } : {}),
+    },
+    include: [...(hasPage ? ['build.ts'] : []), 'shared', 'src', 'test'],
+    environment: listSettings(sources),
+  }
+}
+
+/** Where each file belongs in a project; imports follow. */
+export function moveFiles(
+  { framework, role }: App,
+  tracked: ReadonlyMap<string, string>,
+): Map<string, string> {
+  const app = `apps/${framework}/`
+  const move = (path: string): string =>
+    path
+      .replace(/^packages\/shared\/src\//, 'shared/')
+      .replace(/^packages\/shared\//, '')
+      .replace(`${app}src/${role}.ts`, 'src/app.ts')
+      .replace(`${app}test/${role}.test.ts`, 'test/app.test.ts')
+      .replace(app, '')
+  const moved = new Map<string, string>()
+  for (const [path, text] of tracked) {
+    const to = move(path)
+    const follow = (from: string): string => {
+      const target = from.startsWith('.') ? resolveImport(path, from) : undefined
+      return target === undefined ? from : relativeImport(to, move(target))
+    }
+    moved.set(to, /\.tsx?$/.test(path) ? mapImports(path, text, follow) : text)
+  }
+  return moved
+}
+
+/** Rewrites what is there only because there are several apps. */
+function adapt(name: string, { framework, role }: App, files: ReadonlyMap<string, string>) {
+  const adapted = new Map(files)
+  const rewrite = (path: string, how: (path: string, text: string) => string) =>
+    adapted.set(path, how(path, files.get(path) ?? ''))
+  rewrite('src/server.ts', (path, text) => adaptServer(path, text, name))
+  if (role === 'status')
+    rewrite('test/app.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`, name))
+  if (role === 'ssr') rewrite('build.ts', adaptBuild)
+  if (framework === 'bun') for (const path of ASKING) rewrite(path, leaveCluster)
+  else rewrite('shared/config.ts', leaveBun)
+  return adapted
+}
+
+/** Styles and pictures, which build.ts reads. */
+export function listPageAssets(files: ReadonlyMap<string, string>): [string, string][] {
+  return [...files].filter(([path]) => path.startsWith('shared/page/') && !/\.tsx?$/.test(path))
+}
+
+export function findPackages(sources: ReadonlyMap<string, string>, isBun: boolean) {
+  const dependencies = new Set<string>()
+  const devDependencies = new Set(['@biomejs/biome', 'typescript'])
+  for (const name of isBun ? ['bun', '@types/bun'] : ['@types/node']) devDependencies.add(name)
+  for (const [path, text] of sources) {
+    const isDevelopment = !/^(?:src|shared)\//.test(path)
+    for (const { from } of listImports(path, text)) {
+      const name = packageOf(from)
+      if (name !== undefined) (isDevelopment ? devDependencies : dependencies).add(name)
+    }
+  }
+  return {
+    dependencies: [...dependencies],
+    devDependencies: [...devDependencies].filter((name) => !dependencies.has(name)),
+  }
+}
+
+function writeScripts(runtime: 'node' | 'bun', hasPage: boolean): Record<string, string> {
+  // Watches the sources of the page as well, and builds it before each start. Bun watches only what the server imports.
+  const watch = hasPage ? '--watch-path=src --watch-path=shared --import ./build.ts' : '--watch'
+  const dev = runtime === 'node' ? watch : `--watch${hasPage ? ' --preload ./build.ts' : ''}`
+  return {
+    // `exec`, because a shell that waits would keep signals to itself.
+    start: `NODE_ENV=production exec ${runtime} src/server.ts`,
+    dev: `${runtime} ${dev} src/server.ts`,
+    ...(hasPage ? { build: `${runtime} build.ts` } : {}),
+    test: runtime === 'node' ? "node --test 'test/**/*.test.ts'" : 'bun test',
+    typecheck: 'tsc',
+    lint: 'biome check',
+  }
+}

@@ -1,0 +1,13 @@
+import type MagicString from 'magic-string'
+import type { Span } from './module.ts'
+
+/** Removes a place, and its lines if nothing else is on them: an empty line would say that something new begins. */
+export function remove(edits: MagicString, { start, end }: Span): void {
+  const { original } = edits
+  const indent = /[ \t]*$/.exec(original.slice(0, start))?.[0].length ?? 0
+  const first = start - indent
+  const rest = /^[ \t]*\n/.exec(original.slice(end))?.[0].length
+  const ownsLines = rest !== undefined && (first === 0 || original[first - 1] === '\n')
+  if (ownsLines) edits.remove(first, end + rest)
+  else edits.remove(start, end)
+}

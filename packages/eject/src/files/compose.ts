@@ -1,0 +1,27 @@
+import type { Project } from '../project.ts'
+
+/** Fixed by the image: where it listens. */
+const FIXED = new Set(['HOST', 'PORT', 'SOCKET'])
+
+/** The service in a container that may do as little as possible, reachable from this machine only. */
+export function compose({ runtime, environment }: Project): string {
+  const passed = environment.map(({ name }) => name).filter((name) => !FIXED.has(name))
+  const lines = [
+    'build: .',
+    '# A small process in front of the server that forwards signals and reaps.',
+    'init: true',
+    'restart: on-failure',
+    'read_only: true',
+    ...(runtime === 'nginx' ? ['# Process id and temporary files.', 'tmpfs: [/app/run]'] : []),
+    'cap_drop: [ALL]',
+    'security_opt: [no-new-privileges:true]',
+    ...(passed.includes('CLUSTER') ? ['# Enough for one process; CLUSTER needs more.'] : []),
+    'pids_limit: 128',
+    'mem_limit: 256m',
+    '# For this machine only: what the world may reach is decided by a proxy that speaks TLS.',
+    `ports: ['127.0.0.1:\${PORT:-3000}:3000']`,
+    ...(passed.length > 0 ? ['# As they are set in the shell or in .env; README.md has the list.'] : []),
+    ...(passed.length > 0 ? ['environment:', ...passed.map((name) => `  - ${name}`)] : []),
+  ]
+  return `services:\n  app:\n${lines.map((line) => `    ${line}\n`).join('')}`
+}

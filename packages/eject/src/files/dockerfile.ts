@@ -1,0 +1,84 @@
+import type { Project } from '../project.ts'
+
+/** The image of the service: only what it runs on, not as root. No `# syntax=` line, which would ask for one more image. */
+export function dockerfile(project: Project): string {
+  return `${listStages(project).join('\n\n')}\n`
+}
+
+function listStages(project: Project): string[] {
+  switch (project.runtime) {
+    case 'node':
+      return serverStages(project, `node:${project.nodeVersion}-trixie-slim`, 'node')
+    case 'bun':
+      return serverStages(project, 'oven/bun:1-slim', 'bun')
+    case 'nginx':
+      return nginxStages(project)
+  }
+}
+
+/** @param program also the name of the image's user */
+function serverStages({ nodeVersion, hasBuild }: Project, image: string, program: 'node' | 'bun'): string[] {
+  const ask = "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz')"
+  return [
+    `# While package.json and the lockfile stay the same, so does this layer.${program === 'bun' ? " The lockfile is npm's, so npm installs." : ''}
+FROM node:${nodeVersion}-trixie-slim AS dependencies
+WORKDIR /app
+${install('npm install --omit=dev')}`,
+    ...(hasBuild ? [buildStage('dependencies', [run('npm install')])] : []),
+    `FROM ${image}
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+${hasBuild ? 'COPY --from=build /app/dist dist\n' : ''}COPY package.json ./
+COPY shared shared
+COPY src src
+USER ${program}
+${running([program, '--eval', `${ask}.then((r) => process.exit(r.ok ? 0 : 1))`], [program, 'src/server.ts'])}`,
+  ]
+}
+
+function nginxStages({ nodeVersion, nginxVersion }: Project): string[] {
+  return [
+    buildStage(`node:${nodeVersion}-trixie-slim`, [
+      'WORKDIR /app',
+      install('npm install'),
+      '# Written into the configuration: NGINX cannot read its environment.',
+      'ENV HOST=0.0.0.0 PORT=3000',
+    ]),
+    `FROM nginx:${nginxVersion}
+WORKDIR /app
+COPY healthcheck.pl ./
+# A tmpfs in the place of run/ takes on its mode.
+RUN mkdir logs && ln -s /dev/stdout logs/access.log && mkdir --mode=1777 run
+COPY --from=build /app/dist dist
+# The image's own is a shell that fills in configuration; here nothing is left to fill in.
+ENTRYPOINT []
+USER nginx
+${running(['perl', 'healthcheck.pl', '3000', '/readyz'], ['nginx', '-p', '/app', '-c', 'dist/nginx.conf', '-e', 'stderr'])}`,
+  ]
+}
+
+function buildStage(from: string, before: readonly string[]): string {
+  return [`FROM ${from} AS build`, ...before, 'COPY . .', 'RUN npm run build'].join('\n')
+}
+
+/** Also without a lockfile, which a new project has not. */
+function install(command: string): string {
+  return `COPY package.json package-lock.json* ./\n${run(command)}`
+}
+
+function run(command: string): string {
+  return `RUN --mount=type=cache,target=/root/.npm ${command}`
+}
+
+/** As lists of words, so that no shell stands between. */
+function running(health: readonly string[], command: readonly string[]): string {
+  return `EXPOSE 3000
+HEALTHCHECK --interval=30s --timeout=3s --start-period=30s --start-interval=1s \\
+  CMD ${words(health)}
+CMD ${words(command)}`
+}
+
+function words(list: readonly string[]): string {
+  return `[${list.map((word) => JSON.stringify(word)).join(', ')}]`
+}

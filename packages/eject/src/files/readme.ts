@@ -1,0 +1,194 @@
+import type { Project } from '../project.ts'
+
+/** What a colleague needs on the first day: what it answers, how to run, set, deploy and change it. */
+export function readme(project: Project): string {
+  const sections = [
+    `# ${project.name}\n\n${project.description}.`,
+    running(project),
+    answers(project),
+    settings(project),
+    container(project),
+    production(project),
+    places(project),
+  ]
+  return `${sections.join('\n\n')}\n`
+}
+
+function block(lines: readonly string[]): string {
+  return ['```sh', ...lines, '```'].join('\n')
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+function running({ runtime, role, nodeVersion, scripts }: Project): string {
+  const isServer = runtime !== 'nginx'
+  const requirement =
+    runtime === 'nginx'
+      ? `Node ${nodeVersion} or newer for the tools, and for \`npm start\` an NGINX with njs that has QuickJS: \`nginx\` and \`nginx-module-njs\` from
+nginx.org. The njs of Debian 12 and 13 lacks that engine; the container below needs neither.`
+      : runtime === 'bun'
+        ? `Node ${nodeVersion} or newer with npm; Bun itself is one of the packages.`
+        : `Node ${nodeVersion} or newer, which runs the TypeScript as it is.`
+  return `## Run
+
+${requirement}
+
+${block([
+  'npm install',
+  ...(isServer && scripts.build !== undefined
+    ? ['npm run build      # client files and the page, into dist/']
+    : []),
+  'npm start          # http://127.0.0.1:3000',
+])}
+
+${table(['command', 'what it does'], commands(scripts, role))}
+
+pnpm works as well: \`pnpm install\`, \`pnpm start\`. Dockerfile and CI use npm; who changes over changes those, too. Once the
+lockfile is committed, write \`npm ci\` for \`npm install\` there: it installs that and nothing else.`
+}
+
+function commands(scripts: Project['scripts'], role: Project['role']): string[][] {
+  const all = [
+    ['dev', 'starts it, and again after every change'],
+    ['test', role === 'ssr' ? 'runs the tests, which need the build' : 'runs the tests'],
+    ['typecheck', 'checks the types'],
+    ['lint', 'checks the style; `npx biome check --write` also repairs'],
+  ] as const
+  return all
+    .filter(([name]) => scripts[name] !== undefined)
+    .map(([name, what]) => [`\`npm ${name === 'test' ? name : `run ${name}`}\``, what])
+}
+
+function answers({ routes }: Project): string {
+  const rows = routes.map(({ method, path, answer }) => [`\`${method} ${path}\``, answer])
+  return `## What it answers
+
+${table(['request', 'answer'], rows)}
+
+HEAD is GET without the body. OPTIONS is answered with 204, any other method with 405. Errors are JSON with the type
+\`application/problem+json\` ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)):
+
+${block(['$ curl http://127.0.0.1:3000/no/such/path', '{"type":"about:blank","title":"Not Found","status":404}'])}`
+}
+
+function settings({ runtime, environment }: Project): string {
+  const rows = environment.map(({ name, default: value, meaning }) => [
+    `\`${name}\``,
+    value === '' ? '' : `\`${value}\``,
+    meaning,
+  ])
+  const how =
+    runtime === 'nginx'
+      ? 'NGINX cannot read its environment: these are written into `dist/nginx.conf` by `npm run build`, also when the image is built. All\nelse is in `nginx.conf.template`.'
+      : 'Read from the environment at the start. A value that is not allowed is refused with a sentence and exit code 1.'
+  return `## Settings
+
+${how}
+
+${table(['variable', 'default', 'meaning'], rows)}`
+}
+
+function container({ runtime }: Project): string {
+  const more =
+    runtime === 'nginx'
+      ? 'The image alone (`docker build .`)\nwants a writable `/app/run`.'
+      : 'Run the image alone (`docker build .`)\nwith `--init`, so that process 1 forwards signals and reaps.'
+  return `## In a container
+
+${block([
+  'docker compose up --build --wait     # http://127.0.0.1:3000; PORT=8080 in front for another port',
+  'docker compose logs --follow',
+  'docker compose down',
+])}
+
+It runs without root, without capabilities and on a read-only file system, with at most 256 MB, and can be reached from this machine
+only. It is healthy when \`/readyz\` answers 200. ${more}`
+}
+
+function production(project: Project): string {
+  const { runtime } = project
+  const parts = runtime === 'nginx' ? NGINX_IN_PRODUCTION : serverInProduction(project)
+  return `## In production
+
+${[...parts, headers(runtime)].map((text) => `- ${text}`).join('\n')}`
+}
+
+function headers(runtime: Project['runtime']): string {
+  const source = runtime === 'nginx' ? 'nginx.conf.template' : 'shared/contract.ts'
+  return `**Headers.** Every answer has a content security policy, the other security headers of \`${source}\`, and an
+  \`x-request-id\`: the caller's, if it is harmless. \`Strict-Transport-Security\` is left to whoever terminates TLS.`
+}
+
+function serverInProduction({ runtime, environment }: Project): string[] {
+  const slow =
+    runtime === 'node'
+      ? ' A request must be whole after 70 s, its headers after 66 s.'
+      : ' A connection without traffic for 65 s is closed.'
+  const clustered = environment.some(({ name }) => name === 'CLUSTER')
+  return [
+    `**Stopping.** On SIGTERM or SIGINT \`/readyz\` fails; after \`SHUTDOWN_DELAY_MS\`, for the load balancer to notice, no connection
+  is accepted any more; what is in flight is answered, with \`connection: close\`; exit code 0. A second signal, or
+  \`SHUTDOWN_TIMEOUT_MS\`, ends it at once with 1. Docker kills after 10 s: with a delay, set \`stop_grace_period\` in
+  \`compose.yaml\`.`,
+    `**Limits.** A body over 64 KiB is 413, headers over 16 KiB are 431.${slow}`,
+    `**Logs.** JSON lines on standard output, one for each answer but those of \`/livez\` and \`/readyz\`. A failure is 500
+  for the client; the cause is logged with the request id.`,
+    `**Behind a proxy.** \`X-Forwarded-For\` is believed only from the addresses in \`TRUST_PROXY\`. Idle connections are
+  kept for 65 s, longer than NGINX keeps its own (60 s), so that none is closed under a request.`,
+    ...(clustered
+      ? [
+          `**More cores.** One process uses one. \`CLUSTER=cluster\` runs one for each core and replaces those that end; several
+  containers behind a load balancer do the same.`,
+        ]
+      : []),
+  ]
+}
+
+const NGINX_IN_PRODUCTION = [
+  `**Stopping.** On SIGQUIT, which \`docker stop\` sends here, NGINX has 9 s for what is in flight, and exits with 0. \`npm start\`
+  does so on SIGTERM. \`touch run/draining\` before that (\`docker compose exec app touch run/draining\`) makes \`/readyz\` fail, so
+  that a load balancer turns away.`,
+  `**Limits.** A body over 64 KiB is 413, headers over 16 KiB are 431. A client that takes more than 10 s for its
+  headers, or between two parts of a body, is cut off.`,
+  `**Logs.** \`logs/access.log\`, in the container standard output, has a JSON line for each answer but those of \`/livez\`
+  and \`/readyz\`. Failures of handlers are in the error log on standard error, with the stack.`,
+  `**Behind a proxy.** Whom to believe about the client's address: \`set_real_ip_from\` and \`real_ip_header X-Forwarded-For\` in
+  \`nginx.conf.template\`.`,
+  `**More cores.** \`worker_processes\` in \`nginx.conf.template\`.`,
+]
+
+function places({ runtime, role }: Project): string {
+  const hasPage = role === 'ssr'
+  const rows = [
+    ['`src/app.ts`', 'the routes'],
+    ['`src/base.ts`', 'what all routes have in common: headers, errors, health'],
+    ...(runtime === 'nginx'
+      ? [
+          ['`nginx.conf.template`', 'everything that NGINX does itself: limits, headers, logs'],
+          ['`bundle.ts`, `start.ts`', 'what `npm run build` and `npm start` do'],
+        ]
+      : [['`src/server.ts`', 'the process: listening and closing']]),
+    ...(hasPage
+      ? [
+          ['`shared/page/`', 'the page in React, its styles and what runs in the browser'],
+          ['`build.ts`', 'how `dist/` is made of it'],
+        ]
+      : []),
+    [
+      '`shared/contract.ts`',
+      runtime === 'nginx'
+        ? 'values of answers, such as media types'
+        : 'media types, security headers, limits',
+    ],
+    [
+      '`test/`',
+      runtime === 'nginx' ? 'handlers without NGINX, then all in one' : 'the routes, with and without a port',
+    ],
+  ]
+  return `## Where to change what
+
+${table(['file', 'what is there'], rows)}`
+}

@@ -1,0 +1,21 @@
+import type { Project } from './project.ts'
+
+/** Packages that have an install script, and whether it is needed: Bun's puts its binary in place, esbuild's only saves milliseconds. */
+const NEEDED: Readonly<Record<string, boolean>> = { bun: true, esbuild: false }
+
+/** Which packages of a project may run a script when they are installed: `allowScripts` of npm, `allowBuilds` of pnpm. */
+export function listInstallScripts({
+  dependencies,
+  devDependencies,
+}: Pick<Project, 'dependencies' | 'devDependencies'>): Readonly<Record<string, boolean>> {
+  return Object.fromEntries(
+    Object.entries(NEEDED).filter(([name]) => name in dependencies || name in devDependencies),
+  )
+}
+
+/** pnpm's settings: it fails an install as long as nobody says whether a package may run its script. Undefined if there is none. */
+export function writePnpmSettings(project: Project): string | undefined {
+  const lines = Object.entries(listInstallScripts(project)).map(([name, needed]) => `  ${name}: ${needed}\n`)
+  if (lines.length === 0) return undefined
+  return `# Which packages may run a script when pnpm installs them; package.json says the same to npm.\nallowBuilds:\n${lines.join('')}`
+}

@@ -1,0 +1,31 @@
+import { listInstallScripts } from './install-scripts.ts'
+import type { Project } from './project.ts'
+
+/** The project's package.json. */
+export function writeManifest(project: Project): string {
+  const { name, description, hasBuild, nodeVersion, scripts, dependencies, devDependencies } = project
+  const page = {
+    '#shared/page/server.js': {
+      types: './shared/page/server.d.ts',
+      default: './dist/page/server.js',
+    },
+  }
+  const allowScripts = listInstallScripts(project)
+  return toJson({
+    name,
+    private: true,
+    type: 'module',
+    license: 'Apache-2.0',
+    description,
+    engines: { node: `>=${nodeVersion}` },
+    imports: { ...(hasBuild ? page : {}), '#shared/*': './shared/*' },
+    scripts,
+    ...(Object.keys(dependencies).length > 0 ? { dependencies } : {}),
+    devDependencies,
+    ...(Object.keys(allowScripts).length > 0 ? { allowScripts } : {}),
+  })
+}
+
+export function toJson(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}

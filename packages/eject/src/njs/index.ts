@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { App } from '@startgrid/grid/matrix.ts'
+import { adaptBuild } from '../code/adapt.ts'
+import { findPackages, listPageAssets, moveFiles, PAGE_ROOTS } from '../code/code.ts'
+import { prune } from '../code/prune.ts'
+import type { Code, Setting } from '../project.ts'
+import { renderNginxConf } from './nginx-conf.ts'
+
+/** Files of an njs project that this repository has no use for itself, as they are but for `selectPage`. */
+const TEMPLATE = join(import.meta.dirname, 'template')
+const SOURCES = ['bundle.ts', 'nginx.ts', 'start.ts', 'test/nginx.test.ts']
+
+/**
+ * The code of an app inside NGINX on its own: its handlers bundled for QuickJS, one configuration, and a command that runs it.
+ * @param tracked with `nginx/conf` and `docker` beside what every app needs
+ */
+export function writeNjsCode(name: string, app: App, tracked: ReadonlyMap<string, string>): Code {
+  const hasPage = app.role === 'ssr'
+  const files = new Map(moveFiles(app, tracked))
+  for (const path of SOURCES) files.set(path, selectPage(readTemplate(path), hasPage))
+  if (hasPage) {
+    files.set('build.ts', adaptBuild('build.ts', files.get('build.ts') ?? ''))
+    files.set('polyfill.ts', files.get('engines/polyfills/qjs.ts') ?? '')
+  }
+  const read = (path: string): string => {
+    const text = tracked.get(path)
+    if (text === undefined) throw new Error(`${path} is needed for an njs project, but git does not list it.`)
+    return text
+  }
+  const tools = ['bundle.ts', 'start.ts', ...(hasPage ? ['polyfill.ts'] : [])]
+  const tests = ['test/base.test.ts', 'test/app.test.ts', 'test/nginx.test.ts']
+  const sources = prune(files, ['src/app.ts', ...tools, ...tests, ...(hasPage ? PAGE_ROOTS : [])])
+  return {
+    files: new Map([
+      ...sources,
+      ...(hasPage ? listPageAssets(files) : []),
+      ['nginx.conf.template', renderNginxConf(readTemplate('nginx.conf.template'), name, app.role, read)],
+      ['healthcheck.pl', read('docker/healthcheck.pl')],
+    ]),
+    ...findPackages(sources, false),
+    scripts: writeScripts(hasPage),
+    compilerOptions: hasPage ? { jsx: 'react-jsx', lib: ['es2024', 'dom', 'dom.iterable'] } : {},
+    include: ['*.ts', 'shared', 'src', 'test'],
+    environment: SETTINGS,
+  }
+}
+
+function writeScripts(hasPage: boolean): Record<string, string> {
+  const builds = [...(hasPage ? ['build.ts'] : []), 'bundle.ts']
+  const build = builds.map((path) => `node ${path}`).join(' && ')
+  const preload = builds.map((path) => `--import ./${path}`).join(' ')
+  return {
+    // `exec`, because a shell that waits would keep signals to itself.
+    start: `${build} && exec node start.ts`,
+    dev: `node --watch-path=src --watch-path=shared --watch-path=nginx.conf.template ${preload} start.ts`,
+    build,
+    test: "node --test 'test/**/*.test.ts'",
+    typecheck: 'tsc',
+    lint: 'biome check',
+  }
+}
+
+const SETTINGS: readonly Setting[] = [
+  { name: 'HOST', default: '127.0.0.1', meaning: 'address or host name to listen on' },
+  { name: 'PORT', default: '3000', meaning: 'port to listen on' },
+]
+
+function readTemplate(path: string): string {
+  return readFileSync(join(TEMPLATE, path), 'utf8')
+}
+
+/** Keeps the lines between `// <page>` and `// </page>` only where there is a page; the marks go in any case. */
+function selectPage(text: string, hasPage: boolean): string {
+  return text.replaceAll(/^ *\/\/ <page>\n((?:.*\n)*?)^ *\/\/ <\/page>\n/gm, hasPage ? '$1' : '')
+}

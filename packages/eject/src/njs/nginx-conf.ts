@@ -1,0 +1,44 @@
+import type { Role } from '@startgrid/grid/matrix.ts'
+import { fill } from '@startgrid/nginx/render.ts'
+
+/**
+ * The configuration of a service as one file, put together from the parts that the apps of this repository include.
+ * @param template `nginx.conf.template` of this package
+ * @param name of the service in its log
+ * @param read a file of the repository by its path
+ */
+export function renderNginxConf(
+  template: string,
+  name: string,
+  role: Role,
+  read: (path: string) => string,
+): string {
+  const whole = fill(template, {
+    PAGE_MAPS: role === 'ssr' ? 'include startgrid/http/assets.conf;' : '',
+    LOCATIONS: `include ${role}.conf.template;`,
+    ...LATER,
+  })
+  const included = include(whole, (path) =>
+    fill(read(path), { APP: name, ASSETS_DIR: `${LATER.ROOT}/dist/assets`, ...LATER }),
+  )
+  return `${included.replaceAll(/\n(?:[ ]*\n){2,}/g, '\n\n').trimEnd()}\n`
+}
+
+/** Filled in when the service is built; bundle.ts says how. */
+const LATER = { HOST: placeholder('HOST'), PORT: placeholder('PORT'), ROOT: placeholder('ROOT') }
+
+function placeholder(name: string): string {
+  return `\${${name}}`
+}
+
+/** Puts the content of a file, as deep as the line stands, where it is included. */
+function include(text: string, read: (path: string) => string): string {
+  return text.replaceAll(/^( *)include (\S+);$/gm, (_line, indent: string, name: string) => {
+    const path = name.startsWith('startgrid/')
+      ? name.replace('startgrid/', 'nginx/conf/')
+      : `apps/njs/conf/${name}`
+    return include(read(path), read)
+      .trimEnd()
+      .replaceAll(/^(?=.)/gm, indent)
+  })
+}

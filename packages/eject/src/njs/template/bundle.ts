@@ -1,0 +1,45 @@
+/** Bundles the handlers into dist/app.js, for NGINX to import, and writes its configuration: `node bundle.ts`. */
+import { readFile, writeFile } from 'node:fs/promises'
+// <page>
+import { createRequire } from 'node:module'
+// </page>
+import { dirname, join } from 'node:path'
+import { build } from 'esbuild'
+
+const ROOT = import.meta.dirname
+
+// <page>
+/** What `renderToString` alone is in; `react-dom/server` loads the streaming renderer as well, twice the size. */
+const REACT_SERVER = join(
+  dirname(createRequire(import.meta.url).resolve('react-dom')),
+  'cjs/react-dom-server-legacy.browser.production.js',
+)
+// </page>
+
+await build({
+  absWorkingDir: ROOT,
+  entryPoints: ['src/app.ts'],
+  outfile: 'dist/app.js',
+  bundle: true,
+  format: 'esm',
+  // What QuickJS understands.
+  target: 'es2020',
+  charset: 'utf8',
+  legalComments: 'none',
+  // <page>
+  platform: 'node',
+  inject: ['polyfill.ts'],
+  alias: { 'react-dom/server': REACT_SERVER },
+  // Only ASSETS_DIR uses import.meta, and NGINX serves those files itself; with a constant instead, it is left out.
+  define: { 'process.env.NODE_ENV': '"production"', 'import.meta.url': '""' },
+  // </page>
+})
+
+const { HOST = '127.0.0.1', PORT = '3000' } = process.env
+const values: Readonly<Record<string, string>> = { HOST, PORT, ROOT }
+const template = await readFile(join(ROOT, 'nginx.conf.template'), 'utf8')
+const config = template.replaceAll(
+  /\$\{([A-Z]+)\}/g,
+  (placeholder, name: string) => values[name] ?? placeholder,
+)
+await writeFile(join(ROOT, 'dist/nginx.conf'), config)

@@ -1,0 +1,17 @@
+import validate from 'validate-npm-package-name'
+import { EjectError } from './eject-error.ts'
+
+/** @throws {EjectError} if npm would refuse the name for a new package */
+export function checkProjectName(name: string): void {
+  const { validForNewPackages, errors = [], warnings = [] } = validate(name)
+  if (!validForNewPackages)
+    throw new EjectError(
+      `'${name}' is no name for a package. Give another one with --name:\n  ${[...errors, ...warnings].join('\n  ')}`,
+    )
+}
+
+/** npm does not install a package into itself. @throws {EjectError} */
+export function refuseNameOfDependency(name: string, dependencies: Readonly<Record<string, string>>): void {
+  if (name in dependencies)
+    throw new EjectError(`'${name}' is a package that the project needs: give another --name.`)
+}

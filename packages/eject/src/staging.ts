@@ -1,0 +1,28 @@
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+
+/**
+ * Fills a directory beside the target and gives it the target's name at the end, so that there is all of it or nothing, however this
+ * ends.
+ * @param target does not exist, or is empty
+ */
+export async function stage(target: string, fill: (directory: string) => Promise<void>): Promise<void> {
+  const staging = await mkdtemp(join(dirname(target), `.${basename(target)}-`))
+  try {
+    // mkdtemp's directories are for their owner alone; the project is as open as any other directory.
+    const directory = join(staging, basename(target))
+    await mkdir(directory)
+    await fill(directory)
+    await rename(directory, target)
+  } finally {
+    await rm(staging, { recursive: true, force: true })
+  }
+}
+
+/** Writes files into a directory, by their path in it. */
+export async function writeFiles(directory: string, files: ReadonlyMap<string, string>): Promise<void> {
+  for (const [path, text] of files) {
+    await mkdir(dirname(join(directory, path)), { recursive: true })
+    await writeFile(join(directory, path), text)
+  }
+}

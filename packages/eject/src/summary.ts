@@ -1,0 +1,39 @@
+import type { Ejected } from './eject.ts'
+
+/**
+ * What was made, and what to type next; fits 80 columns but for long paths and names.
+ * @param path of the project, as it was given
+ */
+export function formatSummary({ project, files, commit }: Ejected, path: string): string {
+  const steps = [
+    ['npm install', 'pnpm install'],
+    ...(project.hasBuild ? [['npm run build', 'pnpm build']] : []),
+    ['npm test', 'pnpm test'],
+    ['npm start', 'pnpm start'],
+  ]
+  return [
+    `${project.name} is a project of its own now: ${files} files in ${path}`,
+    ...(commit === undefined ? [] : [`First commit by ${commit.author}`]),
+    ...(commit === undefined || commit.known ? [] : UNKNOWN_AUTHOR),
+    '',
+    'What next, with npm or with pnpm:',
+    '',
+    `  cd ${quote(path)}`,
+    ...steps.map(([npm = '', pnpm = '']) => `  ${npm.padEnd(24)}${pnpm}`),
+    '',
+    'Or in a container:',
+    '',
+    '  docker compose up --build --wait',
+    '',
+  ].join('\n')
+}
+
+const UNKNOWN_AUTHOR = [
+  'git does not know who you are. Once you have set user.name and user.email:',
+  '  git commit --amend --reset-author --no-edit',
+]
+
+/** For a shell. */
+function quote(path: string): string {
+  return /^[\w./~+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}

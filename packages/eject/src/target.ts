@@ -1,0 +1,53 @@
+import { readdir, realpath } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { EjectError } from './eject-error.ts'
+import { hasCode, isMissing } from './file-error.ts'
+import { WORKSPACE } from './workspace.ts'
+
+/**
+ * Where a project may be written.
+ * @param path as a person gave it
+ * @param from the directory that it is relative to
+ * @returns its real path
+ * @throws {EjectError}
+ */
+export async function resolveTarget(path: string, from: string): Promise<string> {
+  const target = await realTarget(resolve(from, path))
+  if (isInside(await realpath(WORKSPACE), target))
+    throw new EjectError(`${path} is inside this repository: choose a directory outside of it.`)
+  await refuseContent(target, path)
+  return target
+}
+
+/** The target itself need not exist, but the directory that it is in. */
+async function realTarget(target: string): Promise<string> {
+  const parent = dirname(target)
+  try {
+    return await realpath(target)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+  try {
+    return join(await realpath(parent), basename(target))
+  } catch (error) {
+    if (isMissing(error)) throw new EjectError(`The directory ${parent} does not exist: make it first.`)
+    throw error
+  }
+}
+
+function isInside(directory: string, path: string): boolean {
+  const way = relative(directory, path)
+  return way === '' || !/^\.\.(?:[/\\]|$)/.test(way)
+}
+
+async function refuseContent(target: string, path: string): Promise<void> {
+  try {
+    const [found] = await readdir(target)
+    if (found === undefined) return
+    throw new EjectError(`${path} is not empty (it has ${found}): choose another directory, or empty it.`)
+  } catch (error) {
+    if (isMissing(error)) return
+    if (hasCode(error, 'ENOTDIR')) throw new EjectError(`${path} is a file: choose another name.`)
+    throw error
+  }
+}

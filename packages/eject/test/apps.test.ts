@@ -1,0 +1,127 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { APPS, type App, FRAMEWORKS, findApps } from '@startgrid/grid/matrix.ts'
+import { listImports, packageOf } from '../src/code/imports.ts'
+import { resolveImport } from '../src/code/tree.ts'
+import { eject } from '../src/eject.ts'
+import { temporaryDirectory } from './support/directory.ts'
+
+/** What every project is like, without installing any. */
+
+const LIMIT = { timeout: 60_000 }
+
+/** Of this repository, and nothing to a single service. */
+const FOREIGN =
+  /startgrid|workspace:|catalog:|monorepo|\broles?\b|benchmark|conformance|the grid\b|\b(?:other|every|each|all) apps?\b/gi
+
+/** Foreign words, and the names of the frameworks that it is not on. */
+function findForeignWords({ framework }: Pick<App, 'framework'>, path: string, text: string): string[] {
+  const others = FRAMEWORKS.filter((other) => other !== framework && other !== 'node').join('|')
+  const frameworks = path === 'LICENSE' ? [] : (text.match(new RegExp(`\\b(?:${others})\\b`, 'gi')) ?? [])
+  return [...(text.match(FOREIGN) ?? []), ...frameworks].map((word) => `${path}: ${word}`)
+}
+
+/** Imports that lead to no file of the project and to no package of its manifest; only what NGINX runs is bundled beforehand. */
+function findLostImports(files: ReadonlyMap<string, string>, isBundled = false): string[] {
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(files.get('package.json') ?? '')
+  return [...files]
+    .filter(([path]) => /\.tsx?$/.test(path))
+    .flatMap(([path, text]) =>
+      listImports(path, text).flatMap(({ from }) => {
+        const file = resolveImport(path, from)
+        const name = packageOf(from)
+        const isServed = !isBundled && /^(?:src|shared)\//.test(path)
+        const isThere =
+          file === undefined
+            ? name === undefined || name in dependencies || (!isServed && name in devDependencies)
+            : files.has(file)
+        return isThere ? [] : `${path}: ${from}`
+      }),
+    )
+}
+
+async function ejectInto(target: string, app: App): Promise<Map<string, string>> {
+  await eject({ app, target, name: 'my-app', git: false, signal: new AbortController().signal })
+  const paths = globSync('**/*', { cwd: target, withFileTypes: true, exclude: [] })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(target.length + 1))
+  const hidden = ['.editorconfig', '.gitignore', '.dockerignore', '.github/workflows/ci.yml']
+  return new Map(
+    [...new Set([...paths, ...hidden])].map((path) => [path, readFileSync(join(target, path), 'utf8')]),
+  )
+}
+
+for (const app of APPS) {
+  test(`${app.name} speaks of nothing but itself, and has all that it imports`, LIMIT, async () => {
+    using directory = temporaryDirectory()
+    const files = await ejectInto(join(directory.path, 'my-app'), app)
+    deepEqual(
+      [...files].flatMap(([path, text]) => findForeignWords(app, path, text)),
+      [],
+    )
+    deepEqual(findLostImports(files, app.framework === 'njs'), [])
+    for (const path of [
+      'src/app.ts',
+      'test/app.test.ts',
+      'README.md',
+      'Dockerfile',
+      'compose.yaml',
+      'LICENSE',
+    ])
+      ok(files.has(path), path)
+    const { scripts, dependencies, devDependencies } = JSON.parse(files.get('package.json') ?? '')
+    const expected = ['start', 'dev', 'test', 'typecheck', 'lint']
+    deepEqual(
+      expected.filter((name) => scripts[name] === undefined),
+      [],
+    )
+    for (const range of Object.values({ ...dependencies, ...devDependencies }))
+      match(String(range), /^\^?\d+\.\d+\.\d+$/)
+  })
+}
+
+test('these checks see what they look for', () => {
+  deepEqual(
+    findForeignWords({ framework: 'koa' }, 'a.ts', 'Koa, unlike Express, has a role. "workspace:*"'),
+    ['a.ts: role', 'a.ts: workspace:', 'a.ts: Express'],
+  )
+  const files = new Map([
+    ['package.json', '{"dependencies":{"pino":"^1.0.0"},"devDependencies":{"esbuild":"^1.0.0"}}'],
+    [
+      'src/a.ts',
+      "import 'pino'; import 'node:fs'; import './b.ts'; import '#shared/c.ts'; import 'esbuild'; import 'x/y'",
+    ],
+    ['test/a.ts', "import 'esbuild'"],
+  ])
+  deepEqual(findLostImports(files), [
+    'src/a.ts: ./b.ts',
+    'src/a.ts: #shared/c.ts',
+    'src/a.ts: esbuild',
+    'src/a.ts: x/y',
+  ])
+})
+
+test('a Bun project is one process: nothing of a cluster is in it', LIMIT, async () => {
+  using directory = temporaryDirectory()
+  const [app] = findApps('bun/hello')
+  ok(app)
+  const files = await ejectInto(join(directory.path, 'my-app'), app)
+  deepEqual(
+    [...files].filter(([path, text]) => /cluster|worker/i.test(path + text)).map(([path]) => path),
+    [],
+  )
+})
+
+test('two projects of one app are equal but for their names', LIMIT, async () => {
+  using directory = temporaryDirectory()
+  const [app] = APPS
+  ok(app)
+  const [one, other] = [
+    await ejectInto(join(directory.path, 'one'), app),
+    await ejectInto(join(directory.path, 'other'), app),
+  ]
+  equal(one.size, other.size)
+  deepEqual(one, other)
+})

@@ -1,0 +1,180 @@
+import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/strict'
+import { test } from 'node:test'
+import { adaptBuild, adaptServer, adaptStatusTest } from '../src/code/adapt.ts'
+import { packageOf } from '../src/code/imports.ts'
+import { prune } from '../src/code/prune.ts'
+import { listSettings } from '../src/code/settings.ts'
+import { leaveCluster } from '../src/code/single-process.ts'
+import { dropUnusedSettings } from '../src/code/unused-settings.ts'
+
+/** The first file is the root. */
+function pruneAll(files: Record<string, string>): Record<string, string> {
+  const pruned = prune(new Map(Object.entries(files)), Object.keys(files).slice(0, 1))
+  return Object.fromEntries([...pruned].map(([path, text]) => [path, text.replace(/\n\n+/g, '\n').trim()]))
+}
+
+test('what nothing imports is left out: files, declarations with their comments, exports and imports', () => {
+  deepEqual(
+    pruneAll({
+      'src/server.ts': "import { used } from '#shared/a.ts'\nused()",
+      'shared/a.ts': `/** The file. */
+
+import { helper, type Unused, unneeded } from './b.ts'
+import other from './c.ts'
+
+/** Used. */
+export function used(): void { helper(inner) }
+
+/** Used here only. */
+export const inner = 1
+
+/** Unused. */
+// With a second comment.
+export function unused(): Unused { return other(unneeded) }
+`,
+      'shared/b.ts': 'export type Unused = 1\nexport const helper = String\nexport const unneeded = 1',
+      'shared/c.ts': 'export const fine = 1',
+      'shared/d.ts': "import './a.ts'",
+    }),
+    {
+      'src/server.ts': "import { used } from '#shared/a.ts'\nused()",
+      'shared/a.ts': `/** The file. */
+import { helper } from './b.ts'
+/** Used. */
+export function used(): void { helper(inner) }
+/** Used here only. */
+const inner = 1`,
+      'shared/b.ts': 'export const helper = String',
+    },
+  )
+})
+
+test('what is used in any way is kept: as a type, in JSX, at load time, as a whole, under another name', () => {
+  const files = {
+    'src/server.tsx': `import { type Shape, Title as Heading } from './a.tsx'
+import * as all from './b.ts'
+import './c.ts'
+const load = () => import('./d.ts')
+type Later = typeof import('./e.ts')
+export const shape: Shape | Later = <Heading {...all} load={load} />`,
+    'src/a.tsx': 'export interface Shape { a: Inner }\nclass Inner {}\nexport const Title = () => 1',
+    'src/b.ts': 'export const b = 1\nexport type { B }\ninterface B {}',
+    'src/c.ts': "import { register } from './f.ts'\nregister()",
+    'src/d.ts': 'export const d = 1',
+    'src/e.ts': 'export const e = 1',
+    'src/f.ts': 'export function register(): void\nexport function register(): void {}',
+  }
+  deepEqual(pruneAll(files), files)
+})
+
+test('the name of a property is no use', () => {
+  const { 'a.ts': text } = pruneAll({
+    'a.ts':
+      "import { name, value } from './b.ts'\nexport const x = { name: y.value, z: class { name() {} } }\n",
+    'b.ts': 'export const name = 1, value = 2',
+  })
+  equal(text, 'export const x = { name: y.value, z: class { name() {} } }')
+})
+
+test('an import that leads nowhere is an error', () => {
+  throws(() => pruneAll({ 'a.ts': "import './b.ts'" }), { message: 'b.ts is imported, but not there.' })
+  throws(() => pruneAll({ 'a.ts': "import { b } from './b.ts'\nb()", 'b.ts': '' }), {
+    message: "b.ts has no export 'b'.",
+  })
+  throws(() => pruneAll({ 'a.ts': "export * from './b.ts'" }), {
+    message: /ExportAllDeclaration is not under/,
+  })
+  throws(() => pruneAll({ 'a.ts': 'const' }), { name: 'SourceError' })
+})
+
+const SERVER = `import { startRole } from '#shared/role.ts'
+await startRole<typeof import('./hello.ts')>('koa', import.meta.dirname, process.argv[2], ({ createApp }) => createApp())
+`
+
+test('the server starts one app by its name', () => {
+  equal(
+    adaptServer('server.ts', SERVER, 'my-app'),
+    `import { start } from '#shared/lifecycle.ts'
+await start('my-app', () => import('./app.ts'), ({ createApp }) => createApp())
+`,
+  )
+})
+
+test('an edit that has lost its place is an error', () => {
+  for (const [text, what] of [
+    [SERVER.replace('role.ts', 'start.ts'), /server\.ts has 0 places that are the import of startRole/],
+    [
+      SERVER.replace('await startRole', 'await begin'),
+      /server\.ts has 0 places that are the call of startRole/,
+    ],
+    [SERVER.replace('=> createApp()', '=> startRole(1, 2, 3, 4)'), /has 2 places that are the call of/],
+  ] as const) {
+    throws(() => adaptServer('server.ts', text, 'my-app'), { name: 'SourceError', message: what })
+  }
+  throws(() => adaptStatusTest('x.test.ts', 'equal(1, 1)', 'koa/status', 'my-app'), {
+    message: /0 places that are the arguments of the process/,
+  })
+  throws(() => adaptBuild('build.ts', "join(ROOT, 'src/page')"), {
+    message: /0 places that are the statement that writes page\/server\.d\.ts/,
+  })
+})
+
+test('a package is known by any of its modules', () => {
+  const names = [
+    'pino',
+    'react-dom/server',
+    '@koa/router',
+    'node:http',
+    'http',
+    'bun',
+    'bun:test',
+    './a.ts',
+    '#shared/a.ts',
+  ]
+  deepEqual(names.map(packageOf).filter(Boolean), ['pino', 'react-dom', '@koa/router'])
+  match(String(packageOf('@fastify/static/lib/x.js')), /^@fastify\/static$/)
+})
+
+const CONFIG = `export interface Config {
+  /** One. */
+  one: string
+  /** Two. */
+  two: string
+}
+export function readConfig(env: Env): Config {
+  return { one: env.ONE ?? '', two: readTwo(env, 'TWO') }
+}
+`
+
+test('settings that nobody asks for are left out', () => {
+  const sources = new Map([
+    ['shared/config.ts', CONFIG],
+    ['src/a.ts', 'const { two } = config'],
+  ])
+  const text = dropUnusedSettings(sources).get('shared/config.ts') ?? ''
+  doesNotMatch(text, /one/i)
+  match(text, /\/\*\* Two\. \*\/\s+two: string\s+\}[\s\S]+\{two: readTwo\(env, 'TWO'\)\}/)
+})
+
+test('a setting without a meaning is an error', () => {
+  deepEqual(
+    listSettings(new Map([['shared/config.ts', "read(env, 'PORT', 1) + env.HOST"]])).map(({ name }) => name),
+    ['HOST', 'PORT'],
+  )
+  throws(() => listSettings(new Map([['shared/config.ts', CONFIG]])), {
+    message: /^shared\/config\.ts reads (ONE|TWO), of which settings\.ts says nothing/,
+  })
+})
+
+test('questions about the cluster get their answer', () => {
+  equal(
+    leaveCluster(
+      'a.ts',
+      'if (cluster.isWorker) leave()\nelse stay()\nconst x = cluster.worker === undefined ? 1 : 2',
+    ),
+    'stay()\nconst x = 1',
+  )
+  throws(() => leaveCluster('a.ts', 'stay()'), {
+    message: 'a.ts has no places that are questions about the cluster.',
+  })
+})

@@ -1,0 +1,91 @@
+import { deepEqual, doesNotMatch, equal, match } from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { checkConformance, formatReport } from '@startgrid/conformance'
+import { APPS } from '@startgrid/grid/matrix.ts'
+import { claimPort } from '@startgrid/nginx/address.ts'
+import { containerName } from '@startgrid/nginx/binary.ts'
+import { containerCommand, dockerObstacle, IMAGE, signalContainer } from '@startgrid/nginx/docker.ts'
+import { run } from '../src/run.ts'
+import { WORKSPACE } from '../src/workspace.ts'
+import { runEject } from './support/command.ts'
+import { temporaryDirectory } from './support/directory.ts'
+
+const NJS_APPS = APPS.filter(({ framework }) => framework === 'njs')
+
+test('its configuration is one file, in which only what the build knows is left open', async () => {
+  using directory = temporaryDirectory()
+  for (const { name, role } of NJS_APPS) {
+    const project = join(directory.path, role)
+    equal((await runEject([name, project, '--no-git'])).code, 0)
+    const config = readFileSync(join(project, 'nginx.conf.template'), 'utf8')
+    doesNotMatch(config, /^\s*include /m)
+    const open = Array.from(config.matchAll(/\$\{(\w+)\}/g), ([, placeholder]) => placeholder)
+    deepEqual([...new Set(open)].sort(), ['HOST', 'PORT', 'ROOT'])
+    match(config, new RegExp(`"app":"${role}"`))
+    equal(config.includes('/-/assets/'), role === 'ssr')
+    equal(readFileSync(join(project, 'bundle.ts'), 'utf8').includes('REACT_SERVER'), role === 'ssr')
+    doesNotMatch(readFileSync(join(project, 'bundle.ts'), 'utf8'), /<\/?page>/)
+  }
+})
+
+const obstacle = await dockerObstacle(IMAGE, false)
+
+// Its engine is the one that a project needs; what distributions have is older.
+describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: true }, () => {
+  for (const { name, role, absent } of NJS_APPS) {
+    test(`${name} conforms, and stops with 0`, async () => {
+      using directory = temporaryDirectory()
+      const project = join(directory.path, 'my-app')
+      equal((await runEject([name, project, '--no-git'])).code, 0)
+      symlinkSync(join(WORKSPACE, 'apps/njs/node_modules'), join(project, 'node_modules'))
+      const port = await claimPort({ host: '127.0.0.1', port: 0 })
+      const build = role === 'ssr' ? ['build.ts', 'bundle.ts'] : ['bundle.ts']
+      for (const step of build)
+        await run(process.execPath, [step], { cwd: project, env: { ...process.env, PORT: String(port) } })
+
+      const nginx = await startImage(project, port)
+      try {
+        const target = { host: '127.0.0.1', port }
+        const report = await checkConformance({ target, role, absent, proxied: true })
+        deepEqual(report.differences, [], formatReport(report))
+      } finally {
+        await signalContainer(nginx.name, 'SIGQUIT')
+        deepEqual(await nginx.ended, [0, null])
+      }
+    })
+  }
+})
+
+/** As `npm start` would, with the image's NGINX on the network of this machine. */
+async function startImage(project: string, port: number) {
+  for (const name of ['run', 'logs']) mkdirSync(join(project, name))
+  const name = containerName()
+  const options = { image: IMAGE, name, mounts: [{ path: project, writable: true }], mode: 'once' } as const
+  const { file, args } = containerCommand(options, [
+    'nginx',
+    ...['-p', project, '-c', 'dist/nginx.conf', '-e', 'stderr'],
+  ])
+  // Its error log says what the suite provokes; who looks for a failure runs it by hand.
+  const child = spawn(file, args, { stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  while (child.exitCode === null && !(await accepts(port))) await sleep(50)
+  return { name, ended }
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}

@@ -1,0 +1,73 @@
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { runEject } from './support/command.ts'
+import { temporaryDirectory } from './support/directory.ts'
+
+const LIMIT = { timeout: 60_000 }
+
+/** Without the configuration of this machine and its person. */
+function strangerTo(home: string): NodeJS.ProcessEnv {
+  return {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))),
+    HOME: home,
+    XDG_CONFIG_HOME: home,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+  }
+}
+
+const git = (cwd: string, ...args: string[]) => execFileSync('git', args, { cwd, encoding: 'utf8' }).trim()
+
+test('all files are in the first commit, also where git knows nobody', LIMIT, async () => {
+  using directory = temporaryDirectory()
+  const { code, stdout, stderr } = await runEject(['hono/status', 'app'], {
+    cwd: directory.path,
+    env: strangerTo(directory.path),
+  })
+  deepEqual([code, stderr], [0, ''])
+  match(stdout, /^First commit by \S+ <\S+@localhost>$/m)
+  match(stdout, /--reset-author/)
+  const app = join(directory.path, 'app')
+  equal(git(app, 'status', '--short'), '')
+  equal(git(app, 'log', '--format=%s'), 'First commit')
+  equal(git(app, 'branch', '--show-current'), 'main')
+  deepEqual(
+    stdout.split('\n').filter((line) => line.length > 80),
+    [],
+  )
+})
+
+test('the commit is by whom git knows, whatever repository called us', LIMIT, async () => {
+  using directory = temporaryDirectory()
+  const env = {
+    ...strangerTo(directory.path),
+    GIT_CONFIG_COUNT: '2',
+    GIT_CONFIG_KEY_0: 'user.name',
+    GIT_CONFIG_VALUE_0: 'Ada',
+    GIT_CONFIG_KEY_1: 'user.email',
+    GIT_CONFIG_VALUE_1: 'ada@example.org',
+  }
+  mkdirSync(join(directory.path, 'other'))
+  git(directory.path, 'init', '--quiet', 'other')
+  const { stdout } = await runEject(['hono/status', join(directory.path, 'app')], {
+    env: { ...env, GIT_INDEX_FILE: join(directory.path, 'other/.git/index') },
+  })
+  match(stdout, /^First commit by Ada <ada@example\.org>$/m)
+  doesNotMatch(stdout, /--reset-author/)
+  ok(git(join(directory.path, 'app'), 'ls-files').includes('src/server.ts'))
+})
+
+test('--no-git makes no repository; an empty directory is filled', LIMIT, async () => {
+  using directory = temporaryDirectory()
+  const app = join(directory.path, 'app')
+  mkdirSync(app)
+  const { code, stdout } = await runEject(['hono/status', app, '--no-git', '--name', '@acme/well'])
+  equal(code, 0)
+  doesNotMatch(stdout, /commit/)
+  equal(existsSync(join(app, '.git')), false)
+  equal(JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')).name, '@acme/well')
+  match(readFileSync(join(app, 'src/server.ts'), 'utf8'), /start\(\s*'@acme\/well'/)
+})

@@ -1,0 +1,62 @@
+import { equal, ok } from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { checkConformance, formatReport } from '@startgrid/conformance'
+import { APPS, type App } from '@startgrid/grid/matrix.ts'
+import { runEject } from './support/command.ts'
+import { temporaryDirectory } from './support/directory.ts'
+import { type PackageManager, ProjectDirectory } from './support/project.ts'
+
+/**
+ * What a person does who copies an app out: install, check, build, start. Nothing of the workspace is in reach. A sample, because
+ * installing takes its time; with STARTGRID_EJECT=all every app, with npm and with pnpm.
+ */
+
+const SAMPLE: readonly [name: string, packageManager: PackageManager][] = [
+  ['fastify/ssr', 'npm'],
+  ['bun/hello', 'pnpm'],
+  ['koa/status', 'pnpm'],
+  ['njs/hello', 'npm'],
+]
+
+const cases: readonly [name: string, packageManager: PackageManager][] =
+  process.env.STARTGRID_EJECT === 'all'
+    ? APPS.flatMap(({ name }) => [[name, 'npm'] as const, [name, 'pnpm'] as const])
+    : SAMPLE
+
+for (const [name, packageManager] of cases) {
+  const app = APPS.find((one) => one.name === name)
+  test(`${name} stands alone, installed with ${packageManager}`, { timeout: 600_000 }, async (t) => {
+    ok(app)
+    using directory = temporaryDirectory()
+    const path = join(directory.path, 'my-app')
+    const ejected = await runEject([name, path])
+    equal(ejected.code, 0, ejected.stderr)
+    const project = new ProjectDirectory(path, packageManager)
+    await project.run('install')
+    const lockfile = packageManager === 'npm' ? 'package-lock.json' : 'pnpm-lock.yaml'
+    ok(existsSync(join(path, lockfile)), 'another project was installed')
+    const { scripts } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
+    for (const script of ['lint', 'typecheck', 'build', 'test']) {
+      if (script in scripts) await t.test(script, () => project.run('run', script))
+    }
+    await t.test('start, and what it answers', { skip: app.framework === 'njs' && ELSEWHERE }, () =>
+      conforms(project, app),
+    )
+  })
+}
+
+/** It takes an NGINX with QuickJS, which this machine may lack. */
+const ELSEWHERE = 'njs.test.ts starts it in the official image'
+
+async function conforms(project: ProjectDirectory, { role, absent }: App): Promise<void> {
+  const service = await project.start()
+  try {
+    const report = await checkConformance({ target: service.target, role, absent })
+    equal(report.differences.length, 0, `\n${formatReport(report)}`)
+    ok(report.passed.length > 20)
+  } finally {
+    await service.stop()
+  }
+}

@@ -1,0 +1,16 @@
+import { delimiter, dirname } from 'node:path'
+import { WORKSPACE } from '../../src/workspace.ts'
+
+/**
+ * The environment of a person who has this Node, and nothing of the workspace: neither its programs on the PATH nor what pnpm, turbo and
+ * the test runner tell the processes that they start.
+ */
+export function personalEnvironment(): NodeJS.ProcessEnv {
+  const { PATH = '', ...others } = process.env
+  const strangers = PATH.split(delimiter).filter((directory) => !directory.startsWith(WORKSPACE))
+  const kept = Object.entries(others).filter(
+    ([name]) =>
+      !/^(npm_(?!config_(registry|cache|userconfig)$)|pnpm_|TURBO|NODE_TEST|NODE_ENV$|INIT_CWD$)/i.test(name),
+  )
+  return { ...Object.fromEntries(kept), PATH: [dirname(process.execPath), ...strangers].join(delimiter) }
+}
