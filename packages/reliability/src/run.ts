@@ -1,0 +1,58 @@
+import type { App } from '@startgrid/grid/matrix.ts'
+import type { Nginx } from '@startgrid/nginx/find.ts'
+import type { Fault, Outcome, Size } from './fault.ts'
+import { Subject } from './subject.ts'
+
+/** A cell of the matrix. */
+export interface Cell {
+  readonly fault: string
+  readonly app: string
+  readonly state: 'passed' | 'failed' | 'absent'
+  /** Why it is absent, what was found, and what a reader should know. */
+  readonly findings: readonly string[]
+  readonly notes: readonly string[]
+  readonly figures: Readonly<Record<string, number | string>>
+}
+
+export interface RunOptions {
+  readonly faults: readonly Fault[]
+  readonly apps: readonly App[]
+  readonly size: Size
+  readonly nginx: Nginx | undefined
+  readonly signal: AbortSignal
+  /** Called with each cell when it is known, in no order. */
+  readonly onCell: (cell: Cell) => void
+}
+
+/** Tries every fault on every app: fault after fault, as many apps at a time as the fault allows. */
+export async function tryFaults(options: RunOptions): Promise<void> {
+  for (const fault of options.faults) {
+    const open = options.apps.values()
+    const work = async (): Promise<void> => {
+      for (const app of open) {
+        if (options.signal.aborted) return
+        options.onCell(await tryFault(fault, new Subject({ ...options, app })))
+      }
+    }
+    await Promise.all(Array.from({ length: fault.atOnce ?? 1 }, work))
+  }
+}
+
+/** Tries one fault on one app. What goes wrong in trying is a finding: nothing passes because it was not tried. */
+export async function tryFault(fault: Fault, subject: Subject): Promise<Cell> {
+  const cell = { fault: fault.name, app: subject.app.name }
+  const absence = fault.absent?.(subject.app)
+  if (absence !== undefined) return { ...cell, state: 'absent', findings: [absence], notes: [], figures: {} }
+  const { findings, notes = [], figures = {} } = await attempt(fault, subject)
+  return { ...cell, state: findings.length === 0 ? 'passed' : 'failed', findings, notes, figures }
+}
+
+async function attempt(fault: Fault, subject: Subject): Promise<Outcome> {
+  try {
+    return await fault.run(subject)
+  } catch (error) {
+    return { findings: [error instanceof Error ? error.message : String(error)] }
+  } finally {
+    await subject.end()
+  }
+}
