@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { App } from '@startgrid/grid/matrix.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Fault, Outcome, Size } from './fault.ts'
@@ -12,6 +13,8 @@ export interface Cell {
   readonly findings: readonly string[]
   readonly notes: readonly string[]
   readonly figures: Readonly<Record<string, number | string>>
+  /** How long it took. */
+  readonly seconds: number
 }
 
 export interface RunOptions {
@@ -20,18 +23,21 @@ export interface RunOptions {
   readonly size: Size
   readonly nginx: Nginx | undefined
   readonly signal: AbortSignal
-  /** Called with each cell when it is known, in no order. */
-  readonly onCell: (cell: Cell) => void
+  /** Cells that are known from an earlier run. */
+  isKnown?(fault: string, app: string): boolean
+  /** Called with each cell when it is known, in no order; not with those that an interruption ended. */
+  onCell(cell: Cell): void
 }
 
 /** Tries every fault on every app: fault after fault, as many apps at a time as the fault allows. */
 export async function tryFaults(options: RunOptions): Promise<void> {
   for (const fault of options.faults) {
-    const open = options.apps.values()
+    const open = options.apps.filter((app) => !options.isKnown?.(fault.name, app.name)).values()
     const work = async (): Promise<void> => {
       for (const app of open) {
         if (options.signal.aborted) return
-        options.onCell(await tryFault(fault, new Subject({ ...options, app })))
+        const cell = await tryFault(fault, new Subject({ ...options, app }))
+        if (!options.signal.aborted) options.onCell(cell)
       }
     }
     await Promise.all(Array.from({ length: fault.atOnce ?? 1 }, work))
@@ -40,19 +46,27 @@ export async function tryFaults(options: RunOptions): Promise<void> {
 
 /** Tries one fault on one app. What goes wrong in trying is a finding: nothing passes because it was not tried. */
 export async function tryFault(fault: Fault, subject: Subject): Promise<Cell> {
-  const cell = { fault: fault.name, app: subject.app.name }
+  const cell = { fault: fault.name, app: subject.app.name, notes: [], figures: {} }
   const absence = fault.absent?.(subject.app)
-  if (absence !== undefined) return { ...cell, state: 'absent', findings: [absence], notes: [], figures: {} }
-  const { findings, notes = [], figures = {} } = await attempt(fault, subject)
-  return { ...cell, state: findings.length === 0 ? 'passed' : 'failed', findings, notes, figures }
+  if (absence !== undefined) return { ...cell, state: 'absent', findings: [absence], seconds: 0 }
+  const startedAt = performance.now()
+  const outcome = await attempt(fault, subject)
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10
+  return { ...cell, ...outcome, state: outcome.findings.length === 0 ? 'passed' : 'failed', seconds }
 }
 
 async function attempt(fault: Fault, subject: Subject): Promise<Outcome> {
   try {
-    return await fault.run(subject)
+    return await Promise.race([fault.run(subject), interrupted(subject.signal)])
   } catch (error) {
     return { findings: [error instanceof Error ? error.message : String(error)] }
   } finally {
     await subject.end()
   }
+}
+
+/** Rejects when a person interrupts: some faults take minutes. */
+async function interrupted(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort')
+  throw new Error('It was interrupted.')
 }
