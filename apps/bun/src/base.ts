@@ -56,12 +56,28 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
     if (route === undefined) return exchange.sendProblem(404)
     if ((method === 'HEAD' ? 'GET' : method) !== route.method) return exchange.refuseMethod()
     try {
-      return await route.handle(exchange)
+      const response = route.handle(exchange)
+      return response instanceof Promise ? await limitSilence(exchange, response) : response
     } catch (error) {
       const status = errorStatus(error)
       if (status === 500) logFailure(log, exchange.id, error)
       return exchange.sendProblem(status)
     }
+  }
+
+  /**
+   * A handler that never answers is given up, with 503 (RFC 9110 has 504 for gateways): Bun would only cut the connection, after
+   * `idleTimeout`, and say nothing. One that answers at once needs no timer.
+   */
+  function limitSilence(exchange: Exchange, answer: Promise<Response>): Promise<Response> {
+    const { promise: late, resolve } = Promise.withResolvers<Response>()
+    const timer = setTimeout(() => {
+      const { method } = exchange.request
+      const silence = `The handler of ${method} ${exchange.target} was silent for ${config.handlerTimeoutMs} ms.`
+      logFailure(log, exchange.id, new Error(silence))
+      resolve(exchange.sendProblem(503, { connection: 'close' }))
+    }, config.handlerTimeoutMs)
+    return Promise.race([answer, late]).finally(() => clearTimeout(timer))
   }
 
   /** Bun does not say when an answer has left: this is the time until it was handed over. */

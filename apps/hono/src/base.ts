@@ -4,6 +4,7 @@ import { type Context, type Handler, Hono } from 'hono'
 import { clientAddress } from '#shared/client.ts'
 import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
 import { refusal } from '#shared/guard.ts'
+import { createHandlerTimeout } from '#shared/handler-timeout.ts'
 import { FAIL, isProbe, PASS } from '#shared/health.ts'
 import { requestId } from '#shared/ids.ts'
 import type { AppOptions } from '#shared/lifecycle.ts'
@@ -21,13 +22,16 @@ export type Options = AppOptions<(app: App) => void>
 export function createBase({ config, health, log, routes }: Options): App {
   // The path as it was sent. Hono's own is taken from a URL, in which dot segments are resolved: /hello/%2E%2E would be /.
   const app: App = new Hono<Env>({ getPath: (_request, options) => pathOf(options?.env?.incoming.url) })
+  const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
   const logs = logsAnswers(log)
 
   app.use((c, next) => {
-    const { incoming } = c.env
+    const { incoming, outgoing } = c.env
     const { url = '/', headers } = incoming
-    c.set('id', requestId(headers['x-request-id']))
+    const id = requestId(headers['x-request-id'])
+    c.set('id', id)
     c.set('draining', health.draining)
+    limitSilence(outgoing, id)
     if (logs && !isProbe(url)) logWhenClosed(c)
     const host = headers.host ?? incoming.headersDistinct.host?.join()
     const status = refusal(url, host, headers['content-length'])

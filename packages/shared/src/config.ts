@@ -16,6 +16,8 @@ export interface Config {
   shutdownDelayMs: number
   /** Milliseconds after which unfinished requests are abandoned and the process exits 1. */
   shutdownTimeoutMs: number
+  /** Milliseconds after which a handler that sends nothing is given up: 503, or a cut connection. Below NGINX's 30 s. */
+  handlerTimeoutMs: number
   /** One process, or several that share the port: workers of `node:cluster`, or processes that listen with SO_REUSEPORT each. */
   cluster: ClusterMode
   /** How many processes serve. */
@@ -39,7 +41,8 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** Longest path that fits `sockaddr_un.sun_path` with its NUL, on Linux (108) and macOS (104). */
 const SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
 
-/** Reads HOST, PORT, SOCKET, LOG_LEVEL, TRUST_PROXY, SHUTDOWN_DELAY_MS, SHUTDOWN_TIMEOUT_MS, CLUSTER and WORKERS.
+/** Reads HOST, PORT, SOCKET, LOG_LEVEL, TRUST_PROXY, SHUTDOWN_DELAY_MS, SHUTDOWN_TIMEOUT_MS, HANDLER_TIMEOUT_MS, CLUSTER and
+ * WORKERS.
  * @throws {StartError} naming the variable, its value and what is allowed */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   return {
@@ -50,6 +53,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustProxy: readTrustProxy(env),
     shutdownDelayMs: readInteger(env, 'SHUTDOWN_DELAY_MS', 0, 600_000),
     shutdownTimeoutMs: readInteger(env, 'SHUTDOWN_TIMEOUT_MS', 9_000, 600_000),
+    handlerTimeoutMs: readInteger(env, 'HANDLER_TIMEOUT_MS', 20_000, 600_000, 100),
     cluster: readCluster(env),
     workers: readWorkers(env),
   }

@@ -11,6 +11,7 @@ test('has a default for everything', () => {
     logLevel: 'info',
     shutdownDelayMs: 0,
     shutdownTimeoutMs: 9_000,
+    handlerTimeoutMs: 20_000,
     cluster: 'single',
     workers: 1,
   })
@@ -27,6 +28,7 @@ test('reads every variable', () => {
     TRUST_PROXY: '10.0.0.0/8',
     SHUTDOWN_DELAY_MS: '600000',
     SHUTDOWN_TIMEOUT_MS: '0',
+    HANDLER_TIMEOUT_MS: '100',
     CLUSTER: 'cluster',
     WORKERS: '1024',
   })
@@ -37,6 +39,7 @@ test('reads every variable', () => {
     logLevel: 'silent',
     shutdownDelayMs: 600_000,
     shutdownTimeoutMs: 0,
+    handlerTimeoutMs: 100,
     cluster: 'cluster',
     workers: 1024,
   })
