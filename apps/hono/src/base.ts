@@ -79,8 +79,12 @@ function pathOf(target = '/'): string {
 }
 
 /** A route for GET, and so HEAD. Hono alone answers 404 to other methods. */
-export function get<Path extends string>(app: App, path: Path, handler: Handler<Env, Path>): void {
-  app.get(path, handler)
+export function get<Path extends string>(
+  app: App,
+  path: Path,
+  ...handlers: [Handler<Env, Path>, ...Handler<Env, Path>[]]
+): void {
+  app.get(path, ...handlers)
   app.all(path, (c) => {
     if (c.req.method !== 'OPTIONS') return sendProblem(c, 405, { allow: ALLOW })
     return new Response(null, { status: 204, headers: headersOf(c, { allow: ALLOW }) })

@@ -3,18 +3,21 @@ import { findAsset, isFresh, readAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
+import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
 import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { closeSignal, streamDocument } from '#shared/stream-node.ts'
 import { type App, createBase, type Options } from './base.ts'
 
 export function createApp(options: Options): App {
   const assets = readAssets(ASSETS_DIR)
+  const isBehind = createOverload(options.config.shedAfterMs)
 
   return createBase(options, [
     {
       method: 'GET',
       path: '/',
       handle(exchange) {
+        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const nonce = createNonce()
         const html = renderDocument({ items, requestId: exchange.id, nonce })
@@ -26,6 +29,7 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/stream',
       async handle(exchange) {
+        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const delayMs = parseCount(exchange.query('delay'), DELAY_MS)
         const { id: requestId, request, response } = exchange
@@ -51,6 +55,7 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/partial/:locale/:slug',
       handle(exchange) {
+        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const [locale = '', slug = ''] = exchange.params
         const fragment = renderPartial(locale, slug)
         if (fragment === undefined) exchange.sendProblem(404)

@@ -18,6 +18,8 @@ export interface Config {
   shutdownTimeoutMs: number
   /** Milliseconds after which a handler that sends nothing is given up: 503, or a cut connection. Below NGINX's 30 s. */
   handlerTimeoutMs: number
+  /** Milliseconds that the event loop may be behind before ssr refuses pages with 503; 0: it never does. */
+  shedAfterMs: number
   /** One process, or several that share the port: workers of `node:cluster`, or processes that listen with SO_REUSEPORT each. */
   cluster: ClusterMode
   /** How many processes serve. */
@@ -41,8 +43,8 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** Longest path that fits `sockaddr_un.sun_path` with its NUL, on Linux (108) and macOS (104). */
 const SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
 
-/** Reads HOST, PORT, SOCKET, LOG_LEVEL, TRUST_PROXY, SHUTDOWN_DELAY_MS, SHUTDOWN_TIMEOUT_MS, HANDLER_TIMEOUT_MS, CLUSTER and
- * WORKERS.
+/** Reads HOST, PORT, SOCKET, LOG_LEVEL, TRUST_PROXY, SHUTDOWN_DELAY_MS, SHUTDOWN_TIMEOUT_MS, HANDLER_TIMEOUT_MS, SHED_AFTER_MS,
+ * CLUSTER and WORKERS.
  * @throws {StartError} naming the variable, its value and what is allowed */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   return {
@@ -54,6 +56,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     shutdownDelayMs: readInteger(env, 'SHUTDOWN_DELAY_MS', 0, 600_000),
     shutdownTimeoutMs: readInteger(env, 'SHUTDOWN_TIMEOUT_MS', 9_000, 600_000),
     handlerTimeoutMs: readInteger(env, 'HANDLER_TIMEOUT_MS', 20_000, 600_000, 100),
+    shedAfterMs: readInteger(env, 'SHED_AFTER_MS', 250, 60_000),
     cluster: readCluster(env),
     workers: readWorkers(env),
   }
