@@ -7,6 +7,7 @@ import { requestId } from '#shared/ids.ts'
 import type { AppOptions } from '#shared/lifecycle.ts'
 import { logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
 import { errorStatus, problem } from '#shared/problem.ts'
+import { watchBody } from '#shared/watch-body.ts'
 
 type Server = BunServer<undefined>
 
@@ -27,7 +28,8 @@ export interface Route {
 type OutgoingHeaders = Record<string, string>
 
 /** What all apps have in common; a role gives its routes. */
-export function createBase({ config, health, log, routes = [] }: Options, own: readonly Route[]): App {
+export function createBase(options: Options, own: readonly Route[]): App {
+  const { config, health, log, routes = [] } = options
   const logs = logsAnswers(log)
   const all = [...own, ...healthRoutes(health), ...routes]
 
@@ -41,7 +43,7 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
 
   async function answer(request: Request, server: Server, route: Route | undefined): Promise<Response> {
     const startedAt = performance.now()
-    const exchange = new Exchange(request, health)
+    const exchange = new Exchange(request, options)
     // Now, because a closed connection has no address.
     const peer = logs ? server.requestIP(request)?.address : undefined
     const response = await respond(exchange, route)
@@ -99,14 +101,14 @@ export class Exchange {
   readonly id: string
   /** The request target. Bun's `request.url` has the Host in front, except in HTTP/1.0 without one. */
   readonly target: string
-  readonly #health: Health
+  readonly #options: Options
 
-  constructor(request: Request, health: Health) {
+  constructor(request: Request, options: Options) {
     const { url, headers } = request
     this.request = request
     this.id = requestId(headers.get('x-request-id'))
     this.target = url.startsWith('/') ? url : url.slice(url.indexOf('/', 'http://'.length))
-    this.#health = health
+    this.#options = options
   }
 
   /** The decoded `:name` segments of the path. */
@@ -128,7 +130,7 @@ export class Exchange {
   /** The headers of every answer, with those of this one. */
   headers(own: OutgoingHeaders): OutgoingHeaders {
     const headers: OutgoingHeaders = { ...SECURITY_HEADERS, 'x-request-id': this.id, ...own }
-    if (this.#health.draining) headers.connection = 'close'
+    if (this.#options.health.draining) headers.connection = 'close'
     return headers
   }
 
@@ -138,7 +140,14 @@ export class Exchange {
     body: string | Uint8Array<ArrayBuffer> | ReadableStream,
     headers?: OutgoingHeaders,
   ): Response {
-    return new Response(body, { status, headers: this.headers({ 'content-type': type, ...headers }) })
+    const content =
+      body instanceof ReadableStream && this.request.method !== 'HEAD' ? this.#watch(body) : body
+    return new Response(content, { status, headers: this.headers({ 'content-type': type, ...headers }) })
+  }
+
+  #watch(body: ReadableStream): ReadableStream {
+    const { config, log } = this.#options
+    return watchBody(body, config.handlerTimeoutMs, (error) => logFailure(log, this.id, error))
   }
 
   sendProblem(status: number, headers?: OutgoingHeaders): Response {

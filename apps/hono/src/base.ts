@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type Context, type Handler, Hono } from 'hono'
 import { clientAddress } from '#shared/client.ts'
@@ -32,6 +32,7 @@ export function createBase({ config, health, log, routes }: Options): App {
     c.set('id', id)
     c.set('draining', health.draining)
     limitSilence(outgoing, id)
+    outgoing.once('close', () => logStreamFailure(outgoing, id))
     if (logs && !isProbe(url)) logWhenClosed(c)
     const host = headers.host ?? incoming.headersDistinct.host?.join()
     const status = refusal(url, host, headers['content-length'])
@@ -51,6 +52,11 @@ export function createBase({ config, health, log, routes }: Options): App {
   routes?.(app)
   return app
 
+  /** A body that failed after the headers were sent: the adapter cuts the connection, and prints the error without an id. */
+  function logStreamFailure({ errored }: ServerResponse, id: string): void {
+    if (errored && !isDeparture(errored)) logFailure(log, id, errored)
+  }
+
   function logWhenClosed(c: Context<Env>): void {
     const startedAt = performance.now()
     const { incoming, outgoing } = c.env
@@ -58,9 +64,6 @@ export function createBase({ config, health, log, routes }: Options): App {
     // Now, because a closed connection has no address.
     const client = clientAddress(socket.remoteAddress, headers['x-forwarded-for'], config.trustProxy)
     outgoing.once('close', () => {
-      // A body stream that failed after the headers were sent; the adapter cuts the connection.
-      const { errored } = outgoing
-      if (errored && !isDeparture(errored)) logFailure(log, c.get('id'), errored)
       logAnswer(log, {
         id: c.get('id'),
         method,

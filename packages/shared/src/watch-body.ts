@@ -1,0 +1,41 @@
+/**
+ * The same body, which says when it fails or stops: Bun cuts the connection and tells nobody whose answer that was.
+ * @param limitMs for which it may be silent while the client waits
+ * @param onFailure told once; the connection is cut then
+ */
+export function watchBody(
+  body: ReadableStream,
+  limitMs: number,
+  onFailure: (error: unknown) => void,
+): ReadableStream {
+  const reader = body.getReader()
+
+  /** The next chunk, undefined at the end. */
+  function read(): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const timer = setTimeout(() => reject(new Error(`The body was silent for ${limitMs} ms.`)), limitMs)
+    reader.read().then(({ value }) => resolve(value), reject)
+    return promise.finally(() => clearTimeout(timer))
+  }
+
+  // Only what the client waits for is read, and so waited for.
+  const strategy = { highWaterMark: 0 }
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const chunk = await read()
+          if (chunk === undefined) controller.close()
+          else controller.enqueue(chunk)
+        } catch (error) {
+          onFailure(error)
+          reader.cancel(error).catch(() => {}) // it says again that it failed
+          // Bun prints the error as well if this is still the turn in which the answer began.
+          setImmediate(() => controller.error(error))
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    strategy,
+  )
+}
