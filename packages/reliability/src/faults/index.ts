@@ -1,6 +1,8 @@
 import type { Fault } from '../fault.ts'
+import { nginxReload } from './nginx-reload.ts'
 import { refusedStart } from './refused-start.ts'
+import { restart } from './restart.ts'
 import { sigterm } from './sigterm.ts'
 
 /** The rows of the matrix, in its order. */
-export const FAULTS: readonly Fault[] = [sigterm, refusedStart]
+export const FAULTS: readonly Fault[] = [sigterm, nginxReload, restart, refusedStart]

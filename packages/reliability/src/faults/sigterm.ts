@@ -1,5 +1,5 @@
 import type { Launch } from '@startgrid/grid/launcher.ts'
-import { Clients, findCrossed, findFailures, LIGHT, type Tally } from '../clients.ts'
+import { Clients, findCrossed, findFailures, LIGHT, NEVER_SHED, type Tally } from '../clients.ts'
 import { findBadEnding } from '../ending.ts'
 import type { Fault, Outcome } from '../fault.ts'
 import type { Subject } from '../subject.ts'
@@ -22,7 +22,7 @@ export const sigterm: Fault = {
 
 /** Nobody tells the clients: on a connection that they keep they are answered until it is closed, what is slow to the end. */
 async function tellClients(subject: Subject): Promise<Outcome> {
-  const launched = await subject.launch()
+  const launched = await subject.launch({ env: NEVER_SHED })
   const path = LIGHT[subject.app.role]
   const { target } = launched
   const clients = new Clients({ target, path, kept: 10, untilClosed: true })
@@ -42,7 +42,7 @@ async function tellClients(subject: Subject): Promise<Outcome> {
 
 /** Whoever opens connections goes on until readiness fails, as a load balancer does; the port is open until then. */
 async function tellBalancer(subject: Subject): Promise<Outcome> {
-  const launched = await subject.launch({ env: { SHUTDOWN_DELAY_MS: '1000' } })
+  const launched = await subject.launch({ env: { ...NEVER_SHED, SHUTDOWN_DELAY_MS: '1000' } })
   const path = LIGHT[subject.app.role]
   const { target } = launched
   if ('socketPath' in target) throw new Error('It listens on a socket, and should on a port.')
