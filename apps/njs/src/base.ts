@@ -67,8 +67,10 @@ function call({ handler, parameters }: Match, request: NginxRequest): Answer {
     return handler(request, parameters)
   } catch (error) {
     const status = errorStatus(error)
-    if (status === 500)
-      request.error(error instanceof Error ? `${error.message}\n${error.stack}` : String(error))
+    if (status === 500) {
+      const cause = error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
+      request.error(`${request.variables.req_id} failed: ${cause}`)
+    }
     return refuse(status)
   }
 }

@@ -62,7 +62,7 @@ test('a handler that fails is 500, and the cause is for the error log alone', ()
   const { status, body, errors } = ask(app, '/throw')
   deepEqual([status, body], [500, problem(500, 'Internal Server Error')])
   equal(errors.length, 1)
-  match(errors[0] ?? '', /^the secret cause\n.*base\.test/s)
+  match(errors[0] ?? '', /^r-1 failed: the secret cause\n.*base\.test/s)
 })
 
 test('readiness fails while draining, liveness does not', () => {
