@@ -3,7 +3,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type Context, type Handler, Hono } from 'hono'
 import { clientAddress } from '#shared/client.ts'
 import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
-import { refusal } from '#shared/guard.ts'
+import { isHost, refusal } from '#shared/guard.ts'
 import { createHandlerTimeout } from '#shared/handler-timeout.ts'
 import { FAIL, isProbe, PASS } from '#shared/health.ts'
 import { requestId } from '#shared/ids.ts'
@@ -124,13 +124,14 @@ export function sendProblem(c: Context<Env>, status: number, own?: Record<string
 
 /**
  * The app as a listener of an `http.Server`. The adapter makes a URL of Host and target before any middleware sees the request, and
- * answers by itself where two Host headers make none: so it gets neither, and the guard finds both in `headersDistinct`.
+ * answers by itself where the Host makes none: so it gets no such Host, and the guard finds it in `headersDistinct`.
  * @param hostname stands in for the Host header, which HTTP/1.0 may leave out
  */
 export function createListener({ fetch }: App, hostname: string): RequestListener {
   const listener = getRequestListener(fetch, { hostname })
   return (incoming, outgoing) => {
-    if (incoming.headers.host?.includes(',')) delete incoming.headers.host
+    const { host } = incoming.headers
+    if (host && !isHost(host)) delete incoming.headers.host
     return listener(incoming, outgoing)
   }
 }

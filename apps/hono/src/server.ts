@@ -2,10 +2,12 @@ import { createServer } from 'node:http'
 import { drain } from '#shared/drain.ts'
 import { start } from '#shared/lifecycle.ts'
 import { listen, SERVER_OPTIONS } from '#shared/listen.ts'
+import { strict } from '#shared/strict.ts'
 import { createListener } from './base.ts'
 
 await start<typeof import('./hello.ts')>('hono', import.meta.dirname, process.argv[2], (role, options) => {
-  const server = createServer(SERVER_OPTIONS, createListener(role.createApp(options), options.config.host))
+  const listener = createListener(role.createApp(options), options.config.host)
+  const server = createServer(SERVER_OPTIONS, strict(listener))
   return {
     listen: () => listen(server, options.config),
     close: () => drain(server),

@@ -54,7 +54,7 @@ export function createApp(routes: Routes, ownHeaders = false): App {
 
 function answer(request: NginxRequest, table: Table): Answer {
   const target = request.variables.request_uri ?? ''
-  if (hasTwoHosts(request) || refusal(target, undefined, undefined) !== undefined) return refuse(400)
+  if (refusal(target, hostOf(request), undefined) !== undefined) return refuse(400)
   const query = target.indexOf('?')
   const found = find(table, query === -1 ? target : target.slice(0, query))
   return found === undefined ? refuse(404) : call(found, request)
@@ -103,11 +103,13 @@ function ready({ variables }: NginxRequest): Answer {
   return live()
 }
 
-/** NGINX refuses them itself from 1.23 on. */
-function hasTwoHosts({ rawHeadersIn }: NginxRequest): boolean {
-  let hosts = 0
-  for (const [name] of rawHeadersIn) if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
-  return hosts > 1
+/** The Host; both of two, which NGINX refuses itself from 1.23 on. */
+function hostOf({ rawHeadersIn }: NginxRequest): string {
+  let hosts = ''
+  for (const [name, value] of rawHeadersIn) {
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += hosts === '' ? value : `,${value}`
+  }
+  return hosts
 }
 
 interface Match {
