@@ -11,6 +11,8 @@ export interface SubjectOptions {
   /** Without one nothing is tried behind NGINX. */
   readonly nginx: Nginx | undefined
   readonly signal: AbortSignal
+  /** What is started in place of the app and of its fixtures: a server with a known defect, in tests. */
+  readonly standIn?: Startable
 }
 
 /** One app under one fault. Whatever was started through it ends with it. */
@@ -21,19 +23,21 @@ export class Subject {
   readonly nginx: Nginx | undefined
   /** Aborted when a person interrupts. */
   readonly signal: AbortSignal
+  readonly #standIn: Startable | undefined
   readonly #launches = new Set<Launch>()
   readonly #instances = new Set<Instance>()
 
-  constructor({ app, size, nginx, signal }: SubjectOptions) {
+  constructor({ app, size, nginx, signal, standIn }: SubjectOptions) {
     this.app = app
     this.size = size
     this.nginx = nginx
     this.signal = signal
+    this.#standIn = standIn
   }
 
-  /** Starts the app, or another one such as a fixture, on a free port. @throws {LaunchError} */
-  async launch(options: LaunchOptions = {}, app: Startable = this.app): Promise<Launch> {
-    const launched = await launch(app, options)
+  /** Starts the app, or a fixture made from it, on a free port. @throws {LaunchError} */
+  async launch(options: LaunchOptions = {}, fixture: Startable = this.app): Promise<Launch> {
+    const launched = await launch(this.#standIn ?? fixture, options)
     this.#launches.add(launched)
     return launched
   }

@@ -1,8 +1,17 @@
 import type { Fault } from '../fault.ts'
+import { failingHandler } from './failing-handler.ts'
 import { nginxReload } from './nginx-reload.ts'
 import { refusedStart } from './refused-start.ts'
 import { restart } from './restart.ts'
 import { sigterm } from './sigterm.ts'
+import { uncaught } from './uncaught.ts'
 
 /** The rows of the matrix, in its order. */
-export const FAULTS: readonly Fault[] = [sigterm, nginxReload, restart, refusedStart]
+export const FAULTS: readonly Fault[] = [
+  sigterm,
+  nginxReload,
+  restart,
+  failingHandler,
+  uncaught,
+  refusedStart,
+]
