@@ -12,7 +12,7 @@ export interface Fault {
   /** Apps that may be tried at the same time without disturbing each other; 1 unless said. */
   readonly atOnce?: number
   /** Why this app cannot be tried at all, as a sentence for the report; undefined if it can. */
-  absent?(app: App): string | undefined
+  absent?(app: App, size: Size): string | undefined
   /** Does it to one app. What it throws is a finding as well. */
   run(subject: Subject): Promise<Outcome>
 }

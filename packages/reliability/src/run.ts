@@ -47,7 +47,7 @@ export async function tryFaults(options: RunOptions): Promise<void> {
 /** Tries one fault on one app. What goes wrong in trying is a finding: nothing passes because it was not tried. */
 export async function tryFault(fault: Fault, subject: Subject): Promise<Cell> {
   const cell = { fault: fault.name, app: subject.app.name, notes: [], figures: {} }
-  const absence = fault.absent?.(subject.app)
+  const absence = fault.absent?.(subject.app, subject.size)
   if (absence !== undefined) return { ...cell, state: 'absent', findings: [absence], seconds: 0 }
   const startedAt = performance.now()
   const outcome = await attempt(fault, subject)

@@ -9,7 +9,7 @@ export const RETRY_AFTER = '1'
  * one at a time, so that requests in flight cannot be counted: they wait in the kernel. But all that a turn of the loop serves were
  * there when it began, so that they have waited for as long as it has lasted. What comes after the limit is refused, cheaply, and
  * the next turn begins with a short queue again. At three times the capacity that keeps 0.83 of it (node, 50 items, limit 100 ms);
- * sampling the delay, as @fastify/under-pressure does, refuses all or nothing for a whole interval.
+ * @fastify/under-pressure, which samples the delay, keeps 0.32: it refuses all or nothing for a whole interval.
  * @param limitMs milliseconds; 0: never
  * @returns to be called once per request that costs something: a clock reading, and `setImmediate` once per turn
  */
@@ -18,16 +18,20 @@ export function createOverload(limitMs: number): () => boolean {
   // Bun looks at 1,024 sockets per turn of its event loop, Node at all that are ready. After a turn (nearly) that full, more wait.
   const fullTurn = process.versions.bun === undefined ? Number.POSITIVE_INFINITY : 900
   let since = 0
+  let refusingSince: number | undefined
   let requests = 0
   let isBusy = false
+
+  function begin(now: number): void {
+    since = now
+    refusingSince = undefined
+  }
 
   /** Between two turns. While there is one to come, the loop does not sleep: all the time until then is work. */
   function endTurn(): void {
     isBusy = requests > 0
     if (!isBusy) return
-    const now = performance.now()
-    // Where the queue does not get shorter, refusing for longer than serving would serve nobody.
-    if (requests < fullTurn || now - since > 2 * limitMs) since = now
+    if (requests < fullTurn) begin(performance.now())
     requests = 0
     setImmediate(endTurn)
   }
@@ -37,9 +41,14 @@ export function createOverload(limitMs: number): () => boolean {
     const now = performance.now()
     if (!isBusy) {
       isBusy = true
-      since = now
+      begin(now)
       setImmediate(endTurn)
     }
-    return now - since > limitMs
+    if (now - since <= limitMs) return false
+    refusingSince ??= now
+    if (now - refusingSince <= limitMs) return true
+    // Clients that come back at once keep a turn from ending: refusing for longer than serving would serve nobody.
+    begin(now)
+    return false
   }
 }

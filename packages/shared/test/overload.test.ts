@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { createOverload } from '../src/overload.ts'
 
-const LIMIT_MS = 20
+const LIMIT_MS = 100
 
 /** As rendering does. */
 function keepBusy(milliseconds: number): void {
@@ -38,6 +38,15 @@ test('does not count the time that the loop sleeps', async () => {
   const isBehind = createOverload(LIMIT_MS)
   isBehind()
   await sleep(5 * LIMIT_MS)
+  equal(isBehind(), false)
+})
+
+test('serves again after it has refused for as long', () => {
+  const isBehind = createOverload(LIMIT_MS)
+  isBehind()
+  keepBusy(LIMIT_MS + 1)
+  equal(isBehind(), true)
+  keepBusy(LIMIT_MS + 1)
   equal(isBehind(), false)
 })
 
