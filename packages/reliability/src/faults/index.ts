@@ -3,6 +3,7 @@ import { failingHandler } from './failing-handler.ts'
 import { nginxReload } from './nginx-reload.ts'
 import { refusedStart } from './refused-start.ts'
 import { restart } from './restart.ts'
+import { rfc9112 } from './rfc9112.ts'
 import { sigterm } from './sigterm.ts'
 import { uncaught } from './uncaught.ts'
 
@@ -11,6 +12,7 @@ export const FAULTS: readonly Fault[] = [
   sigterm,
   nginxReload,
   restart,
+  rfc9112,
   failingHandler,
   uncaught,
   refusedStart,
