@@ -42,10 +42,14 @@ export class Subject {
     return launched
   }
 
-  /** Starts an NGINX with these fronts. @throws {Error} one sentence; without an NGINX too */
-  async front(fronts: readonly Front[], workers = 1): Promise<Instance> {
+  /**
+   * Starts an NGINX with these fronts.
+   * @param accessLog an `access_log` value, relative to the instance's `dir`; default none
+   * @throws {Error} one sentence; without an NGINX too
+   */
+  async front(fronts: readonly Front[], workers = 1, accessLog = 'off'): Promise<Instance> {
     if (this.nginx === undefined) throw new Error('There is no NGINX to put in front.')
-    const instance = await startNginx(this.nginx, { fronts, workers })
+    const instance = await startNginx(this.nginx, { fronts, workers, accessLog })
     this.#instances.add(instance)
     return instance
   }

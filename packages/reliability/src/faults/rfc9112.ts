@@ -1,9 +1,10 @@
-import type { Launch, Target } from '@startgrid/grid/launcher.ts'
+import type { Target } from '@startgrid/grid/launcher.ts'
 import type { Fault } from '../fault.ts'
 import type { Subject } from '../subject.ts'
 import { findDeath } from '../wire/alive.ts'
 import { converse } from '../wire/dialogue.ts'
 import { FORMS, type Form } from '../wire/forms.ts'
+import { frontOf } from '../wire/front.ts'
 import { formBytes, idBehind, judgeForm } from '../wire/judge.ts'
 
 /** Everything that RFC 9112 says a server must refuse is refused, and everything around it is read as it says. */
@@ -17,7 +18,7 @@ export const rfc9112: Fault = {
     const { broken, unheeded } = await tryForms(subject, app.target)
     const findings = broken.map((deviation) => `RFC 9112 ${deviation}.`)
     if (subject.nginx !== undefined && subject.app.framework !== 'njs') {
-      const proxied = await tryForms(subject, await frontOf(subject, app))
+      const proxied = await tryForms(subject, (await frontOf(subject, app)).target)
       findings.push(...proxied.broken.map((deviation) => `Behind NGINX, RFC 9112 ${deviation}.`))
     }
     findings.push(...(await findDeath(app)))
@@ -50,13 +51,4 @@ async function tryForms(subject: Subject, target: Target): Promise<{ broken: str
 async function tryForm(form: Form, id: string, target: Target, signal: AbortSignal) {
   const options = { until: idBehind(id), patienceMs: PATIENCE_MS, signal }
   return judgeForm(form, id, await converse(target, formBytes(form, id), options))
-}
-
-/** Where the app is reached through NGINX. */
-async function frontOf(subject: Subject, { target: upstream }: Launch): Promise<Target> {
-  const listen = { host: '127.0.0.1', port: 0 }
-  const { addresses } = await subject.front([{ name: 'app', topology: 'nginx', listen, upstream }])
-  const [address] = addresses
-  if (address === undefined) throw new Error('NGINX says no address.')
-  return address
 }
