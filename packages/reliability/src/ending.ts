@@ -9,7 +9,7 @@ import type { Launch } from '@startgrid/grid/launcher.ts'
 export async function findBadEnding(
   { app, stop }: Pick<Launch, 'app' | 'stop'>,
   expected: number,
-  limitMs = 20_000,
+  limitMs = 15_000,
 ): Promise<string[]> {
   const timer = new AbortController()
   const late = sleep(limitMs, 'late' as const, { signal: timer.signal }).catch(() => 'late' as const)

@@ -17,7 +17,7 @@ export const nginxReload: Fault = {
     const clients = new Clients({ target: address, path: LIGHT[subject.app.role], kept: 6, fresh: 3 })
     const progress = (): Promise<void> => {
       const enough = clients.answered + 50
-      return until('50 more answers', () => clients.answered >= enough)
+      return until('there have not been 50 more answers', () => clients.answered >= enough)
     }
     const changes = subject.size === 'full' ? 20 : 2
     for (let change = 0; change < changes; change++) {

@@ -12,7 +12,7 @@ export const restart: Fault = {
   name: 'restart',
   title: 'app restarted behind NGINX with two upstreams',
   expected: 'no failed request: passive health, retry only for safe methods',
-  atOnce: 2,
+  atOnce: 3,
   async run(subject) {
     const copies = new Copies(subject)
     const [first, second] = await Promise.all([copies.start(), copies.start()])
@@ -22,24 +22,34 @@ export const restart: Fault = {
     const [target = listen] = addresses
     const path = LIGHT[subject.app.role]
     const readers = new Clients({ target, path, kept: 6, fresh: 3 })
-    const writers = new Clients({ target, path, method: 'POST', status: 405, kept: 2 })
-    await until('there are 100 answers', () => readers.answered >= 100)
+    const writing = { target, path, method: 'POST', status: 405, kept: 2 }
+    const writers = new Clients(writing)
+    await until('there have not been 100 answers', () => readers.answered >= 100)
     const findings = [
       ...(await copies.replace(first, 'SIGTERM')),
       ...(await copies.replace(second, 'SIGTERM')),
-      ...(await copies.replace(first, 'SIGKILL')),
     ]
-    const [read, written] = await Promise.all([readers.stop(), writers.stop()])
-    const lost = lostOf(written, path)
+    const written = splitLost(await writers.stop(), path)
+    const writersAtCrash = new Clients(writing)
+    await copies.replace(first, 'SIGKILL')
+    const [read, atCrash] = await Promise.all([readers.stop(), writersAtCrash.stop()])
+    const writtenAtCrash = splitLost(atCrash, path)
+    const [restarts, crash] = ['while the apps were restarted in turn', 'while an app was killed']
     return {
       findings: [
         ...findings,
-        ...findFailures(read, 'while the apps were restarted in turn'),
+        ...findFailures(read, `${restarts}, or ${crash}`),
         ...findCrossed(read, 'by NGINX'),
-        ...findFailures(lost.tally, 'while the apps were restarted in turn'),
+        ...findFailures(written.tally, restarts),
+        ...findFailures(writtenAtCrash.tally, crash),
         ...findTwice(copies.outputs()),
       ],
-      figures: { requests: read.answered, posts: written.answered, 'posts lost': lost.times },
+      figures: {
+        requests: read.answered,
+        POSTs: written.tally.answered,
+        'POSTs lost in restarts': written.lost,
+        'POSTs lost in the crash': writtenAtCrash.lost,
+      },
     }
   },
 }
@@ -95,10 +105,10 @@ async function kill({ child, target }: Launch): Promise<string[]> {
 }
 
 /** A POST that was on its way when an app ended is a 502, and right so: nobody knows whether it was obeyed. */
-function lostOf({ answered, crossed, failures }: Tally, path: string): { tally: Tally; times: number } {
-  const lost = `POST ${path}: 502`
-  const others = new Map([...failures].filter(([what]) => what !== lost))
-  return { tally: { answered, crossed, failures: others }, times: failures.get(lost) ?? 0 }
+function splitLost({ answered, crossed, failures }: Tally, path: string): { tally: Tally; lost: number } {
+  const what = `POST ${path}: 502`
+  const others = new Map([...failures].filter(([failure]) => failure !== what))
+  return { tally: { answered, crossed, failures: others }, lost: failures.get(what) ?? 0 }
 }
 
 /** POSTs that more than one copy has answered, by their ids. @param outputs logs of the copies */

@@ -28,10 +28,10 @@ async function tellClients(subject: Subject): Promise<Outcome> {
   const clients = new Clients({ target, path, kept: 10, untilClosed: true })
   const canWait = subject.app.role === 'ssr' && !subject.app.absent.includes('stream')
   const slow = new Clients({ target, path: '/stream?delay=800', kept: canWait ? 3 : 0, untilClosed: true })
-  await until('the clients have 10 answers each', () => clients.answered >= 100)
+  await until('the clients have not had 100 answers', () => clients.answered >= 100)
   const when = 'while it drained'
   const findings = await findBadEnding(launched, 0)
-  const [tally, slowTally] = await Promise.all([clients.ended, slow.ended])
+  const [tally, slowTally] = await Promise.all([clients.stop(), slow.stop()])
   return judge(
     subject,
     launched,
@@ -51,9 +51,12 @@ async function tellBalancer(subject: Subject): Promise<Outcome> {
   const [address = listen] = front.addresses
   const direct = new Clients({ target, path, kept: 5, fresh: 5 })
   const proxied = new Clients({ target: address, path, kept: 5, fresh: 5 })
-  await until('both ways have 100 answers', () => direct.answered >= 100 && proxied.answered >= 100)
+  await until(
+    'one of both ways has not had 100 answers',
+    () => direct.answered >= 100 && proxied.answered >= 100,
+  )
   const ending = findBadEnding(launched, 0)
-  await until('readiness fails', async () => (await statusOf(target, '/readyz')) === 503)
+  await untilUnready(launched)
   const [tally, proxiedTally] = await Promise.all([direct.stop(), proxied.stop()])
   return judge(
     subject,
@@ -72,8 +75,17 @@ async function tellBalancer(subject: Subject): Promise<Outcome> {
 async function insist(subject: Subject): Promise<Outcome> {
   const launched = await subject.launch({ env: { SHUTDOWN_DELAY_MS: '30000' } })
   void launched.stop()
-  await until('readiness fails', async () => (await statusOf(launched.target, '/readyz')) === 503)
+  await untilUnready(launched)
   return { findings: await findBadEnding(launched, 1, 5_000) }
+}
+
+/** Readiness fails, or all is over too soon. */
+function untilUnready({ child, target }: Launch): Promise<void> {
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  return until(
+    'readiness has not failed',
+    async () => hasEnded() || (await statusOf(target, '/readyz')) === 503,
+  )
 }
 
 /** Its log must be silent, and its kept connections must not end while a request is on its way, except where NGINX does that. */
