@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { METHODS } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { BODY_LIMIT, HEADER_LIMIT, IMMUTABLE, SECURITY_HEADERS } from '../../packages/shared/src/contract.ts'
@@ -140,6 +141,15 @@ describe('the files hold the values of packages/shared', () => {
       assert.equal(over.test(String(length)), length > HEADER_LIMIT, String(length))
     }
     assert.ok(conf('http/assets.conf').includes(`'${IMMUTABLE}'`))
+  })
+
+  test('methods', () => {
+    const known = [...conf('http/method.conf').matchAll(/^ {4}(?:([A-Z]+)|"~\^\(\?:(.*)\)\$") +0;$/gm)]
+    const methods = known.flatMap(([, one, several = one]) => several?.split('|') ?? [])
+    assert.deepEqual(
+      methods.sort(),
+      METHODS.filter((method) => method !== 'CONNECT'),
+    )
   })
 
   test('problems', () => {
