@@ -89,7 +89,12 @@ function send(request: NginxRequest, { status = 200, type, headers, body }: Answ
   const { headersOut } = request
   if (type !== undefined) headersOut['content-type'] = type
   for (const name in headers) headersOut[name] = headers[name]
-  request.return(status, body)
+  try {
+    request.return(status, body)
+  } catch (error) {
+    // The client has left. NGINX logs the request as it does all others; a line of level error would call it our failure.
+    if (!(error instanceof Error && error.message === 'failed to send response')) throw error
+  }
 }
 
 const NO_STORE = { 'cache-control': 'no-store' }

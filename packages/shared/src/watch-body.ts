@@ -9,6 +9,7 @@ export function watchBody(
   onFailure: (error: unknown) => void,
 ): ReadableStream {
   const reader = body.getReader()
+  let hasLeft = false
 
   /** The next chunk, undefined at the end. */
   function read(): Promise<unknown> {
@@ -25,16 +26,21 @@ export function watchBody(
       async pull(controller) {
         try {
           const chunk = await read()
+          if (hasLeft) return
           if (chunk === undefined) controller.close()
           else controller.enqueue(chunk)
         } catch (error) {
+          if (hasLeft) return
           onFailure(error)
           reader.cancel(error).catch(() => {}) // it says again that it failed
           // Bun prints the error as well if this is still the turn in which the answer began.
           setImmediate(() => controller.error(error))
         }
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel(reason) {
+        hasLeft = true
+        return reader.cancel(reason)
+      },
     },
     strategy,
   )
