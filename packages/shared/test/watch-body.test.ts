@@ -44,7 +44,7 @@ test('a client that does not read, or leaves, is no failure', LIMIT, async () =>
 test('what comes when the client has left is dropped', LIMIT, async () => {
   const failures: unknown[] = []
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
-  const body = new ReadableStream({ pull: ask }, { highWaterMark: 0 })
+  const body = new ReadableStream({ pull: () => ask() }, { highWaterMark: 0 })
   const reader = watchBody(body, 5_000, (error) => failures.push(error)).getReader()
   const reading = reader.read()
   await asked

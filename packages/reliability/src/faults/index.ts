@@ -1,4 +1,5 @@
 import type { Fault } from '../fault.ts'
+import { disconnects } from './disconnects.ts'
 import { failingHandler } from './failing-handler.ts'
 import { fileDescriptors } from './file-descriptors.ts'
 import { limits } from './limits.ts'
@@ -22,6 +23,7 @@ export const FAULTS: readonly Fault[] = [
   rfc9112,
   failingHandler,
   uncaught,
+  disconnects,
   refusedStart,
   fileDescriptors,
 ]
