@@ -11,6 +11,8 @@ export interface SubjectOptions {
   /** Without one nothing is tried behind NGINX. */
   readonly nginx: Nginx | undefined
   readonly signal: AbortSignal
+  /** Of everything that is chosen at random; default 1. */
+  readonly seed?: number
   /** What is started in place of the app and of its fixtures: a server with a known defect, in tests. */
   readonly standIn?: Startable
 }
@@ -23,15 +25,17 @@ export class Subject {
   readonly nginx: Nginx | undefined
   /** Aborted when a person interrupts. */
   readonly signal: AbortSignal
+  readonly seed: number
   readonly #standIn: Startable | undefined
   readonly #launches = new Set<Launch>()
   readonly #instances = new Set<Instance>()
 
-  constructor({ app, size, nginx, signal, standIn }: SubjectOptions) {
+  constructor({ app, size, nginx, signal, seed = 1, standIn }: SubjectOptions) {
     this.app = app
     this.size = size
     this.nginx = nginx
     this.signal = signal
+    this.seed = seed
     this.#standIn = standIn
   }
 
