@@ -8,8 +8,8 @@ export const RETRY_AFTER = '1'
  * Tells whether the event loop is so far behind that a request is better refused than served. Pages are rendered on one thread,
  * one at a time, so that requests in flight cannot be counted: they wait in the kernel. But all that a turn of the loop serves were
  * there when it began, so that they have waited for as long as it has lasted. What comes after the limit is refused, cheaply, and
- * the next turn begins with a short queue again. At three times the capacity that keeps 0.83 of it (node, 50 items, limit 100 ms);
- * @fastify/under-pressure, which samples the delay, keeps 0.32: it refuses all or nothing for a whole interval.
+ * the next turn begins with a short queue again. At three times the capacity that keeps 0.83 of it (node, 50 items, limit 100 ms).
+ * @fastify/under-pressure samples the mean delay, and refuses everything or nothing for a whole interval.
  * @param limitMs milliseconds; 0: never
  * @returns to be called once per request that costs something: a clock reading, and `setImmediate` once per turn
  */

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Target } from '@startgrid/grid/launcher.ts'
@@ -6,6 +5,8 @@ import type { App } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
 import { Clients, findFailures, LIGHT, NEVER_SHED } from '../clients.ts'
 import type { Fault, Size } from '../fault.ts'
+import { countFiles } from '../footprint.ts'
+import { statusOf } from '../waiting.ts'
 
 /** What a slow client does one byte per second of. */
 const WAYS = ['headers', 'body', 'reading'] as const
@@ -18,6 +19,9 @@ const LIMITS: Readonly<Record<Way, number>> = { headers: 30, body: 50, reading: 
 const BUN_LIMITS: typeof LIMITS = { headers: 30, body: 90, reading: 90 }
 const BUN_NOTE =
   'A body may take 65 s: idleTimeout is all there is in Bun, and it must outlive the keep-alive of NGINX.'
+
+/** Files that the other clients, and whatever a server opens now and then, may add. */
+const OTHER_FILES = 5
 
 /** Few who read slowly where answers are small: it takes thousands to fill a connection. */
 const COUNTS = {
@@ -32,28 +36,42 @@ export const slowClients: Fault = {
   expected: 'cut off by timeouts, others not affected',
   // They wait, nearly all the time.
   atOnce: 21,
-  absent: () =>
-    process.platform === 'linux' ? undefined : 'Who is still connected is read from /proc/net/tcp.',
+  absent: () => (process.platform === 'linux' ? undefined : 'Who is still connected is seen in /proc.'),
   async run(subject) {
     const { app, size } = subject
     const isBun = app.framework === 'bun'
     // Who does not read is cut off 10 s after a handler would be.
     const env = size === 'short' ? { ...NEVER_SHED, HANDLER_TIMEOUT_MS: '5000' } : NEVER_SHED
-    const { target } = await subject.launch({ env })
+    const launched = await subject.launch({ env, timeoutMs: 60_000 }) // many start at once
+    const { target } = launched
+    await statusOf(target, LIGHT[app.role])
+    const files = (countFiles(launched) ?? 0) + OTHER_FILES
     const others = new Clients({ target, path: LIGHT[app.role], kept: 1, fresh: 1 })
     const ways = WAYS.filter((way) => !(isBun && size === 'short' && way === 'body'))
     const slow = ways.map((way) => new SlowClients(way, app, target, COUNTS[size][way]))
+    // How a server let go of a client is behind all that this did not read. So those count whom it still has a file for.
+    const left = (clients: SlowClients) =>
+      clients.way === 'reading'
+        ? Math.max(0, (countFiles(launched) ?? 0) - files - sum(slow.map(({ connected }) => connected)))
+        : clients.connected
     const limits = isBun ? BUN_LIMITS : LIMITS
-    const findings = (await Promise.all(slow.map((clients) => clients.outlast(limits[clients.way])))).flat()
+    const lasted = await Promise.all(slow.map((clients) => clients.outlast(limits[clients.way], left)))
     const tally = await others.stop()
-    const lasted = slow.map(({ way, lastedMs }) => [`${way} s`, Math.round(lastedMs / 1000)])
     return {
-      findings: [...findings, ...findFailures(tally, 'beside slow clients')],
-      figures: { ...Object.fromEntries(lasted), 'others answered': tally.answered },
+      findings: [
+        ...lasted.flatMap(({ findings }) => findings),
+        ...findFailures(tally, 'beside slow clients'),
+      ],
+      figures: {
+        ...Object.fromEntries(lasted.map(({ way, seconds }) => [`${way} s`, seconds])),
+        'others answered': tally.answered,
+      },
       notes: isBun ? [BUN_NOTE] : [],
     }
   },
 }
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
 
 /** What they send at once: a beginning, or so many requests that the answers fill the buffers of the kernel, some MB. */
 function opening(way: Way, { role }: App): string {
@@ -71,64 +89,51 @@ const LARGEST = ASSETS.find(({ url }) => url.endsWith('.js'))?.url ?? '/'
 /** Clients that are slow in one way, until the server has let go of them. */
 class SlowClients {
   readonly way: Way
-  /** Milliseconds until the last one was cut off. */
-  lastedMs = 0
-  readonly #port: number
-  readonly #sockets: Socket[]
+  readonly #sockets: Set<Socket>
+  readonly #count: number
 
   constructor(way: Way, app: App, target: Target, count: number) {
-    if (!('port' in target)) throw new Error('Slow clients need a port.')
     this.way = way
-    this.#port = target.port
-    this.#sockets = Array.from({ length: count }, () => {
-      const socket = connect(target)
-      socket.on('error', () => {}) // being cut off
-      if (way === 'reading') socket.pause()
-      else socket.resume()
-      socket.write(opening(way, app))
-      return socket
-    })
+    this.#count = count
+    this.#sockets = new Set(Array.from({ length: count }, () => this.#open(app, target)))
   }
 
-  /** Goes on at one byte per second until all are cut off. @returns what is wrong if that takes more than so many seconds */
-  async outlast(seconds: number): Promise<string[]> {
+  /** Who has not seen the end of its connection; those who read slowly see nothing. */
+  get connected(): number {
+    return this.way === 'reading' ? 0 : this.#sockets.size
+  }
+
+  /** Goes on at one byte per second until none is left, or for so many seconds. */
+  async outlast(limit: number, left: (clients: SlowClients) => number) {
     const since = performance.now()
     for (;;) {
       await sleep(1_000)
-      const held = this.#held()
-      this.lastedMs = performance.now() - since
-      if (held.length === 0) return []
-      if (this.lastedMs > seconds * 1_000) {
-        for (const socket of this.#sockets) socket.destroy()
-        return [
-          `After ${seconds} s ${held.length} of ${this.#sockets.length} clients are still connected: ${this.way} at 1 byte/s.`,
-        ]
+      const count = left(this)
+      const seconds = Math.round((performance.now() - since) / 1_000)
+      if (count > 0 && seconds <= limit) {
+        this.#drip()
+        continue
       }
-      for (const socket of held) {
-        if (this.way === 'reading') socket.read(1)
-        else socket.write('a')
-      }
+      for (const socket of this.#sockets) socket.destroy()
+      const what = `After ${limit} s ${count} of ${this.#count} clients are still connected: ${this.way} at 1 byte/s.`
+      return { way: this.way, seconds, findings: count > 0 ? [what] : [] }
     }
   }
 
-  /** Whom the server still has: what the client sees of a reset comes behind all that it did not read. */
-  #held(): Socket[] {
-    const ports = peersOf(this.#port)
-    return this.#sockets.filter(({ localPort }) => localPort !== undefined && ports.has(localPort))
+  #open(app: App, target: Target): Socket {
+    const socket = connect('port' in target ? target : { path: target.socketPath })
+    socket.on('error', () => {}) // being cut off
+    socket.once('close', () => this.#sockets.delete(socket))
+    if (this.way === 'reading') socket.pause()
+    else socket.resume()
+    socket.write(opening(this.way, app))
+    return socket
   }
-}
 
-const ESTABLISHED = '01'
-const CLOSE_WAIT = '08'
-
-/** The ports of those whom a server on this machine has a connection with (https://docs.kernel.org/networking/proc_net_tcp.html). */
-function peersOf(port: number): Set<number> {
-  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
-  const peers = new Set<number>()
-  for (const line of readFileSync('/proc/net/tcp', 'latin1').split('\n')) {
-    const [, local, remote = '', state] = line.trim().split(/\s+/)
-    if (local?.endsWith(suffix) && (state === ESTABLISHED || state === CLOSE_WAIT))
-      peers.add(Number.parseInt(remote.slice(-4), 16))
+  #drip(): void {
+    for (const socket of this.#sockets) {
+      if (this.way === 'reading') socket.read(1)
+      else socket.write('a')
+    }
   }
-  return peers
 }
