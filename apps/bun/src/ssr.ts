@@ -1,13 +1,14 @@
-import { findAsset, isFresh, readAssets } from '#shared/assets.ts'
+import { findAsset, isFresh, readAssets, requireAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
 import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { streamDocument } from '#shared/stream-web.ts'
 import { type App, createBase, type Options } from './base.ts'
 
 export function createApp(options: Options): App {
+  requireAssets(ASSETS, ASSETS_DIR)
   const assets = readAssets(ASSETS_DIR)
   const isBehind = createOverload(options.config.shedAfterMs)
 
@@ -38,7 +39,8 @@ export function createApp(options: Options): App {
         if (request.method === 'HEAD') return exchange.send(200, HTML, new ReadableStream(), headers)
         const logError = (error: unknown) => logFailure(options.log, requestId, error)
         const html = await streamDocument({ items, requestId, nonce, delayMs }, request.signal, logError)
-        return exchange.send(200, HTML, html, headers)
+        // As it is: React tells of what fails and gives up what is slow, and Bun streams its kind of stream best.
+        return new Response(html, { headers: exchange.headers({ 'content-type': HTML, ...headers }) })
       },
     },
 

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import fastifyStatic from '@fastify/static'
 import type { onRequestHookHandler } from 'fastify'
-import { assetType, prepareAssetRequest } from '#shared/assets.ts'
+import { assetType, prepareAssetRequest, requireAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
 import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { HttpProblem } from '#shared/problem.ts'
 import { closeSignal, streamDocument } from '#shared/stream-node.ts'
 import { type App, createBase, type Options, sendProblem } from './base.ts'
@@ -17,6 +17,7 @@ interface Query {
 }
 
 export function createApp(options: Options): App {
+  requireAssets(ASSETS, ASSETS_DIR)
   const app = createBase(options)
   const isBehind = createOverload(options.config.shedAfterMs)
   const shed: onRequestHookHandler = (_request, reply, done) => {

@@ -1,15 +1,16 @@
 import type { MiddlewareHandler } from 'hono'
-import { findAsset, isFresh, readAssets } from '#shared/assets.ts'
+import { findAsset, isFresh, readAssets, requireAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
 import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { HttpProblem } from '#shared/problem.ts'
 import { streamDocument } from '#shared/stream-web.ts'
 import { type App, createBase, type Env, get, headersOf, type Options, send, sendProblem } from './base.ts'
 
 export function createApp(options: Options): App {
+  requireAssets(ASSETS, ASSETS_DIR)
   const app = createBase(options)
   const isBehind = createOverload(options.config.shedAfterMs)
   const shed: MiddlewareHandler<Env> = (c, next) =>

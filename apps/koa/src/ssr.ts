@@ -1,17 +1,18 @@
 import { fileURLToPath } from 'node:url'
 import type { RouterMiddleware } from '@koa/router'
 import { send } from '@koa/send'
-import { prepareAssetRequest } from '#shared/assets.ts'
+import { prepareAssetRequest, requireAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
 import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { HttpProblem } from '#shared/problem.ts'
 import { closeSignal, streamDocument } from '#shared/stream-node.ts'
 import { type App, createBase, type Options, sendProblem } from './base.ts'
 
 export function createApp(options: Options): App {
+  requireAssets(ASSETS, ASSETS_DIR)
   const isBehind = createOverload(options.config.shedAfterMs)
   const shed: RouterMiddleware = (ctx, next) => {
     if (!isBehind()) return next()

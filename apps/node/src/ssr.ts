@@ -1,14 +1,15 @@
 import { pipeline } from 'node:stream/promises'
-import { findAsset, isFresh, readAssets } from '#shared/assets.ts'
+import { findAsset, isFresh, readAssets, requireAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
 import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { closeSignal, streamDocument } from '#shared/stream-node.ts'
 import { type App, createBase, type Options } from './base.ts'
 
 export function createApp(options: Options): App {
+  requireAssets(ASSETS, ASSETS_DIR)
   const assets = readAssets(ASSETS_DIR)
   const isBehind = createOverload(options.config.shedAfterMs)
 

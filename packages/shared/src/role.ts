@@ -38,5 +38,16 @@ export async function loadRole<Role>(
   name: string | undefined,
 ): Promise<{ name: string; role: Role }> {
   const found = findRole(directory, name)
-  return { name: found, role: (await import(pathToFileURL(join(directory, `${found}.ts`)).href)) as Role }
+  return { name: found, role: await importRole<Role>(join(directory, `${found}.ts`)) }
+}
+
+/** Node and Bun name what they do not find in the first line: a package, or a file that the build makes. */
+async function importRole<Role>(path: string): Promise<Role> {
+  try {
+    return (await import(pathToFileURL(path).href)) as Role
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error
+    const [reason = ''] = error.message.split('\n')
+    throw new StartError(`${reason.replace(/\.$/, '')}: install and build first.`, { cause: error })
+  }
 }

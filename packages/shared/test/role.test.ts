@@ -1,9 +1,10 @@
-import { deepEqual, equal, rejects } from 'node:assert/strict'
+import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { listRoles, loadRole } from '../src/role.ts'
 
 const MANY = join(import.meta.dirname, 'fixtures/roles')
+const BROKEN = join(import.meta.dirname, 'fixtures/broken')
 const ONE = join(import.meta.dirname, 'fixtures/one')
 
 test('the files of a directory are its roles, except those that all roles share', () => {
@@ -31,4 +32,12 @@ test('says which roles there are', async () => {
       message: `There is no app '${name}' here, only fast, slow.`,
     })
   }
+})
+
+test('a role that imports what is not there is one sentence', async () => {
+  await rejects(loadRole(BROKEN, undefined), (error: Error) => {
+    equal(error.name, 'StartError')
+    match(error.message, /^Cannot find module '\S+missing\.js' imported from \S+: install and build first\.$/)
+    return true
+  })
 })
