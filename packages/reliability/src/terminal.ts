@@ -8,6 +8,7 @@ import type { Cell } from './run.ts'
 
 const NAME_COLUMNS = 19
 const CELL_COLUMNS = 8
+const FINDING_LINES = 4
 
 /** Fault × framework; what failed is told below, app by app. Ends with a line feed. */
 export function formatMatrix({ cells, faults }: Pick<Result, 'cells' | 'faults'>): string {
@@ -24,7 +25,7 @@ export function formatMatrix({ cells, faults }: Pick<Result, 'cells' | 'faults'>
   const failed = cells.filter(({ state }) => state === 'failed')
   const found = failed.flatMap(({ fault, app, findings }) => [
     `${fault}  ${app}`,
-    ...findings.map((finding) => indented(finding, '  ')),
+    ...findings.flatMap((finding) => firstLines(finding).map((text) => indented(text, '  '))),
   ])
   return [
     line('', frameworks),
@@ -35,6 +36,12 @@ export function formatMatrix({ cells, faults }: Pick<Result, 'cells' | 'faults'>
     `${count(cells, 'passed')} passed, ${failed.length} failed, ${count(cells, 'absent')} absent`,
     '',
   ].join('\n')
+}
+
+/** Stacks and bodies are long; the result has them whole. */
+function firstLines(finding: string): string[] {
+  const lines = finding.split('\n').filter((text) => text.trim() !== '')
+  return lines.length <= FINDING_LINES ? lines : [...lines.slice(0, FINDING_LINES), '…']
 }
 
 /** Of a framework's apps under one fault: `ok`, `2 FAIL`, `absent`; empty if none was tried. */
