@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Target } from '@startgrid/grid/launcher.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App, Role } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
 import { Clients, findFailures, LIGHT, NEVER_SHED } from '../clients.ts'
 import type { Fault, Size } from '../fault.ts'
@@ -12,22 +12,24 @@ import { statusOf } from '../waiting.ts'
 const WAYS = ['headers', 'body', 'reading'] as const
 type Way = (typeof WAYS)[number]
 
-/** Seconds after which the last of them must be cut off: the app's own limits, and a look at them every 5 s. */
-const LIMITS: Readonly<Record<Way, number>> = { headers: 30, body: 50, reading: 50 }
+/**
+ * Seconds after which the last of them must be cut off: twice the app's own limits, because machines are busy. Bun has one limit for
+ * a body and for reading, which must outlive the keep-alive of NGINX (60 s).
+ */
+const LIMITS: Readonly<Record<Way, number>> = { headers: 45, body: 90, reading: 90 }
 
-/** Bun has one limit for both, which must outlive the keep-alive of NGINX (60 s). */
-const BUN_LIMITS: typeof LIMITS = { headers: 30, body: 90, reading: 90 }
 const BUN_NOTE =
   'A body may take 65 s: idleTimeout is all there is in Bun, and it must outlive the keep-alive of NGINX.'
 
 /** Files that the other clients, and whatever a server opens now and then, may add. */
-const OTHER_FILES = 5
+const OTHER_FILES = 3
 
-/** Few who read slowly where answers are small: it takes thousands to fill a connection. */
-const COUNTS = {
-  short: { headers: 45, body: 45, reading: 10 },
-  full: { headers: 200, body: 200, reading: 100 },
-} as const satisfies Record<Size, Record<Way, number>>
+/** How many are slow in a way. Fewer read where answers are small: thousands of those fill one connection. */
+function countOf(way: Way, size: Size, role: Role): number {
+  if (way !== 'reading') return size === 'short' ? 45 : 200
+  if (role !== 'ssr') return 6
+  return size === 'short' ? 10 : 100
+}
 
 /** Clients that take or send one byte per second hold connections for hours unless they are cut off. */
 export const slowClients: Fault = {
@@ -48,14 +50,13 @@ export const slowClients: Fault = {
     const files = (countFiles(launched) ?? 0) + OTHER_FILES
     const others = new Clients({ target, path: LIGHT[app.role], kept: 1, fresh: 1 })
     const ways = WAYS.filter((way) => !(isBun && size === 'short' && way === 'body'))
-    const slow = ways.map((way) => new SlowClients(way, app, target, COUNTS[size][way]))
+    const slow = ways.map((way) => new SlowClients(way, app, target, countOf(way, size, app.role)))
     // How a server let go of a client is behind all that this did not read. So those count whom it still has a file for.
     const left = (clients: SlowClients) =>
       clients.way === 'reading'
         ? Math.max(0, (countFiles(launched) ?? 0) - files - sum(slow.map(({ connected }) => connected)))
         : clients.connected
-    const limits = isBun ? BUN_LIMITS : LIMITS
-    const lasted = await Promise.all(slow.map((clients) => clients.outlast(limits[clients.way], left)))
+    const lasted = await Promise.all(slow.map((clients) => clients.outlast(LIMITS[clients.way], left)))
     const tally = await others.stop()
     return {
       findings: [
