@@ -147,7 +147,8 @@ export class Exchange {
 
   #watch(body: ReadableStream): ReadableStream {
     const { config, log } = this.#options
-    return watchBody(body, config.handlerTimeoutMs, (error) => logFailure(log, this.id, error))
+    const { signal } = this.request
+    return watchBody(body, config.handlerTimeoutMs, signal, (error) => logFailure(log, this.id, error))
   }
 
   sendProblem(status: number, headers?: OutgoingHeaders): Response {

@@ -1,15 +1,17 @@
 /**
  * The same body, which says when it fails or stops: Bun cuts the connection and tells nobody whose answer that was.
  * @param limitMs for which it may be silent while the client waits
+ * @param gone aborted when the client leaves: nothing is a failure then. Bun does not cancel each body that nobody reads any more
  * @param onFailure told once; the connection is cut then
  */
 export function watchBody(
   body: ReadableStream,
   limitMs: number,
+  gone: AbortSignal,
   onFailure: (error: unknown) => void,
 ): ReadableStream {
   const reader = body.getReader()
-  let hasLeft = false
+  let isCancelled = false
 
   /** The next chunk, undefined at the end. */
   function read(): Promise<unknown> {
@@ -19,6 +21,11 @@ export function watchBody(
     return promise.finally(() => clearTimeout(timer))
   }
 
+  async function fail(error: unknown): Promise<void> {
+    if (!gone.aborted) onFailure(error)
+    await reader.cancel(error).catch(() => {}) // it says again that it failed
+  }
+
   // Only what the client waits for is read, and so waited for.
   const strategy = { highWaterMark: 0 }
   return new ReadableStream(
@@ -26,19 +33,18 @@ export function watchBody(
       async pull(controller) {
         try {
           const chunk = await read()
-          if (hasLeft) return
+          if (isCancelled) return
           if (chunk === undefined) controller.close()
           else controller.enqueue(chunk)
         } catch (error) {
-          if (hasLeft) return
-          onFailure(error)
-          reader.cancel(error).catch(() => {}) // it says again that it failed
+          if (isCancelled) return
+          void fail(error)
           // Bun prints the error as well if this is still the turn in which the answer began.
           setImmediate(() => controller.error(error))
         }
       },
       cancel(reason) {
-        hasLeft = true
+        isCancelled = true
         return reader.cancel(reason)
       },
     },

@@ -5,11 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { watchBody } from '../src/watch-body.ts'
 
 const LIMIT = { timeout: 20_000 }
+const STAYS = new AbortController().signal
 
 test('passes a body on as it is', LIMIT, async () => {
   const failures: unknown[] = []
   const body = new Blob(['whole']).stream()
-  equal(await text(watchBody(body, 5_000, (error) => failures.push(error))), 'whole')
+  equal(await text(watchBody(body, 5_000, STAYS, (error) => failures.push(error))), 'whole')
   deepEqual(failures, [])
 })
 
@@ -17,7 +18,7 @@ test('tells of a failure once, and fails too', LIMIT, async () => {
   const failures: unknown[] = []
   const broken = new Error('broken')
   const body = new ReadableStream({ pull: () => Promise.reject(broken) })
-  await rejects(text(watchBody(body, 5_000, (error) => failures.push(error))), broken)
+  await rejects(text(watchBody(body, 5_000, STAYS, (error) => failures.push(error))), broken)
   deepEqual(failures, [broken])
 })
 
@@ -25,7 +26,10 @@ test('gives up a silent body, and tells it so', LIMIT, async () => {
   const failures: unknown[] = []
   const { promise: cancelled, resolve } = Promise.withResolvers<void>()
   const body = new ReadableStream({ cancel: () => resolve() })
-  await rejects(text(watchBody(body, 50, (error) => failures.push(error))), /The body was silent for 50 ms\./)
+  await rejects(
+    text(watchBody(body, 50, STAYS, (error) => failures.push(error))),
+    /The body was silent for 50 ms\./,
+  )
   await cancelled
   equal(failures.length, 1)
 })
@@ -34,7 +38,7 @@ test('a client that does not read, or leaves, is no failure', LIMIT, async () =>
   const failures: unknown[] = []
   const { promise: cancelled, resolve } = Promise.withResolvers<unknown>()
   const body = new ReadableStream({ cancel: resolve })
-  const watched = watchBody(body, 50, (error) => failures.push(error))
+  const watched = watchBody(body, 50, STAYS, (error) => failures.push(error))
   await sleep(200)
   await watched.cancel('left')
   equal(await cancelled, 'left')
@@ -45,11 +49,18 @@ test('what comes when the client has left is dropped', LIMIT, async () => {
   const failures: unknown[] = []
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
   const body = new ReadableStream({ pull: () => ask() }, { highWaterMark: 0 })
-  const reader = watchBody(body, 5_000, (error) => failures.push(error)).getReader()
+  const reader = watchBody(body, 5_000, STAYS, (error) => failures.push(error)).getReader()
   const reading = reader.read()
   await asked
   await reader.cancel('left')
   equal((await reading).done, true)
   await sleep(10)
+  deepEqual(failures, [])
+})
+
+test('silence that nobody waits for any more is no failure', LIMIT, async () => {
+  const failures: unknown[] = []
+  const body = new ReadableStream()
+  await rejects(text(watchBody(body, 50, AbortSignal.abort(), (error) => failures.push(error))))
   deepEqual(failures, [])
 })
