@@ -38,7 +38,7 @@ const AT_ONCE = 4
 /** Milliseconds for the attacker, who may wait for nothing: a body that does not come. */
 const ATTACK_MS = 500
 /** And for everyone else. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 10_000
 
 async function attackOnce(
   attack: Smuggle,

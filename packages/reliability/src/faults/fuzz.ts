@@ -4,11 +4,11 @@ import { seeded } from '@startgrid/loadgen'
 import { NEVER_SHED } from '../clients.ts'
 import type { Fault, Size } from '../fault.ts'
 import type { Subject } from '../subject.ts'
-import { findDeath, hasEnded } from '../wire/alive.ts'
-import { converse, describeDialogue } from '../wire/dialogue.ts'
+import { findDeath, hasEnded, isEnding } from '../wire/alive.ts'
+import { converse, idOf } from '../wire/dialogue.ts'
 import { frontOf } from '../wire/front.ts'
 import { fuzzedRequest } from '../wire/grammar.ts'
-import { findMalformed } from '../wire/judge.ts'
+import { findMalformed, idBehind } from '../wire/judge.ts'
 import { findUnsent, LEDGER, LOGGED } from '../wire/ledger.ts'
 import { message } from '../wire/message.ts'
 import { shrink } from '../wire/shrink.ts'
@@ -37,71 +37,73 @@ export const fuzz: Fault = {
   },
 }
 
-const AT_ONCE = 24
+/** No two seeds have a request in common. */
+const MOST_ROUNDS = 1_000_000
+const AT_ONCE = 96
+/** A process goes on for a moment after the request that ends it. */
+const REMEMBERED = 4 * AT_ONCE
 /** Milliseconds until a silent server is taken to wait for more of a body. */
 const SILENCE_MS = 300
-/** And until a sound request counts as not answered, on a busy machine. */
-const PATIENCE_MS = 20_000
 /** Findings are told apart by people: a few are enough. */
 const ENOUGH = 3
 
 /** Sends the rounds from `first` to before `end`. @returns what was found, with the shortest request that shows it */
 async function fuzzTarget(subject: Subject, app: Launch, target: Target, first: number, end: number) {
   const findings: string[] = []
-  const inFlight = new Map<number, string>()
+  const recent = new Map<number, string>()
   let next = first
+  let failed = 0
   const work = async (): Promise<void> => {
-    while (next < end && findings.length < ENOUGH && !subject.signal.aborted && !hasEnded(app)) {
+    while (next < end && failed < ENOUGH && !subject.signal.aborted && !hasEnded(app)) {
       const round = next
       next += 1
-      const request = fuzzedRequest(seeded(subject.seed + round), `fuzz-${round}`)
-      inFlight.set(round, request)
-      const what = await tryRequest(target, request)
-      if (hasEnded(app)) return
-      inFlight.delete(round)
-      if (what === undefined) continue
-      const shortest = await shrink(request, async (text) => (await tryRequest(target, text)) !== undefined)
-      findings.push(
-        `Request ${round} of seed ${subject.seed}: ${what}. The shortest: ${JSON.stringify(shortest)}.`,
-      )
+      const id = `fuzz-${round}`
+      const request = fuzzedRequest(seeded(subject.seed * MOST_ROUNDS + round), id)
+      recent.set(round, request).delete(round - REMEMBERED)
+      const what = await tryRequest(target, id, request)
+      if (what === undefined || failed === ENOUGH || (await isEnding(app))) continue
+      failed += 1
+      const fails = async (text: string) => (await tryRequest(target, id, text)) !== undefined
+      const shortest = JSON.stringify(await shrink(request, fails))
+      findings.push(`Request ${round} of seed ${subject.seed}: ${what}. The shortest: ${shortest}.`)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   const deaths = await findDeath(app)
-  if (deaths.length > 0) findings.push(...deaths, ...(await findKiller(subject, inFlight)))
+  if (deaths.length > 0) findings.push(...deaths, ...(await findKiller(subject, recent)))
   return findings
 }
 
-/**
- * Sends one request with a sound one behind it, and a sound one of somebody else.
- * @returns what is wrong with what came back, as a phrase
- */
-async function tryRequest(target: Target, request: string): Promise<string | undefined> {
+/** Sends one request and a sound one behind it. @returns what is wrong with what came back, as a phrase */
+async function tryRequest(target: Target, id: string, request: string): Promise<string | undefined> {
+  const behind = idBehind(id)
   try {
-    const behind = { until: 'behind', patienceMs: SILENCE_MS }
-    const malformed = findMalformed(await converse(target, request + message('behind'), behind))
-    if (malformed !== undefined) return malformed
-    const other = await converse(target, message('other'), { until: 'other', patienceMs: PATIENCE_MS })
-    const isSound = other.answers.length === 1 && other.answers[0]?.status === 404
-    return isSound ? undefined : `somebody else's request got ${describeDialogue(other)}`
+    const bytes = request + message(behind)
+    const dialogue = await converse(target, bytes, { until: behind, patienceMs: SILENCE_MS })
+    const foreign = dialogue.answers.map(idOf).find((other) => other !== behind && other?.endsWith('.behind'))
+    return foreign === undefined
+      ? findMalformed(dialogue)
+      : `the answer to somebody else's ${foreign} came back`
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
     return error.message
   }
 }
 
-/** Which of the requests that were in flight ended the process. */
+/** Which of these requests ends the process. */
 async function findKiller(subject: Subject, suspects: ReadonlyMap<number, string>): Promise<string[]> {
   let app = await subject.launch()
+  let isDown = false
   const dies = async (request: string): Promise<boolean> => {
-    if (hasEnded(app)) app = await subject.launch()
-    await tryRequest(app.target, request)
-    return (await findDeath(app)).length > 0
+    if (isDown) app = await subject.launch()
+    await tryRequest(app.target, 'suspect', request)
+    isDown = (await findDeath(app)).length > 0
+    return isDown
   }
   for (const [round, request] of suspects) {
     if (!(await dies(request))) continue
-    const shortest = await shrink(request, dies)
-    return [`Request ${round} of seed ${subject.seed} ends it. The shortest: ${JSON.stringify(shortest)}.`]
+    const shortest = JSON.stringify(await shrink(request, dies))
+    return [`Request ${round} of seed ${subject.seed} ends it. The shortest: ${shortest}.`]
   }
-  return [`None of the ${suspects.size} requests in flight ends it alone.`]
+  return [`None of the last ${suspects.size} requests ends it alone.`]
 }

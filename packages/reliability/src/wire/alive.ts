@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { NoAnswer } from '@startgrid/conformance'
 import type { Launch } from '@startgrid/grid/launcher.ts'
 import { converse } from './dialogue.ts'
@@ -6,6 +7,12 @@ import { message } from './message.ts'
 /** Whether the process of an app is gone. */
 export function hasEnded({ child }: Launch): boolean {
   return child.exitCode !== null || child.signalCode !== null
+}
+
+/** Whether it is gone in a moment, when a connection to it has just failed. */
+export async function isEnding(app: Launch): Promise<boolean> {
+  for (let tries = 0; tries < 10 && !hasEnded(app); tries += 1) await sleep(20)
+  return hasEnded(app)
 }
 
 /** Finds an app that has died or no longer answers `/livez`. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { Server } from 'node:net'
 
 /** `node src/server.ts DEFECT`: a server of which ./DEFECT.ts says what is wrong with it, started as the apps are. */
 
