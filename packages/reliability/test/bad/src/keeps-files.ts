@@ -5,7 +5,7 @@ import { createHealthy } from './healthy.ts'
 /** Opens a file for each answer, and closes it only if the answer is complete. */
 export function createDefect(): Server {
   return createHealthy((_request, response) => {
-    const file = openSync('/dev/null')
+    const file = openSync('/dev/null', 'r')
     response.once('close', () => {
       if (response.writableFinished) closeSync(file)
     })
