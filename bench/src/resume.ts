@@ -64,7 +64,11 @@ function isRace({ kind }: Result): boolean {
 }
 
 /** Why what is measured here and now would not fit; undefined if it does. */
-function differenceTo({ mode, machine, versions }: Result): string | undefined {
+export function differenceTo({
+  mode,
+  machine,
+  versions,
+}: Pick<Result, 'mode' | 'machine' | 'versions'>): string | undefined {
   const [here, now] = [describeMachine(), readVersions()]
   // Of containers cores, kernel and Node are the engine's and the images': what changed there is told when they are looked at.
   const isNative = mode === 'native'

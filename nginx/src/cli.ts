@@ -12,7 +12,7 @@ import {
   stopBackground,
 } from './background.ts'
 import { requireNginx } from './find.ts'
-import { checkFronts, type Front, TOPOLOGIES, type Topology } from './front.ts'
+import { checkFronts, type Front, TOPOLOGIES, type Topology, upstreamsOf } from './front.ts'
 import { workersOf } from './processes.ts'
 
 const HELP = `An NGINX in front of an app, in the background, without root and apart from the system's own.
@@ -26,7 +26,8 @@ const HELP = `An NGINX in front of an app, in the background, without root and a
 Options of start:
   --topology NAME     nginx (default), nginx-naive or nginx-socket
   --listen ADDRESS    where it listens, default 127.0.0.1:8080; port 0 takes a free one
-  --upstream ADDRESS  the app: HOST:PORT, or the path of a unix socket; default 127.0.0.1:3000
+  --upstream ADDRESS  the app: HOST:PORT, or the path of a unix socket; default 127.0.0.1:3000;
+                      again for a copy of it: they take turns, and stand in for each other
   --assets DIRECTORY  serve /assets/ from there instead of asking the app
   --workers N         worker processes, default 1
   --no-download       do not download an NGINX if none is installed
@@ -42,7 +43,7 @@ class Misuse extends Error {}
 const OPTIONS = {
   topology: { type: 'string', default: 'nginx' },
   listen: { type: 'string', default: '127.0.0.1:8080' },
-  upstream: { type: 'string', default: '127.0.0.1:3000' },
+  upstream: { type: 'string', multiple: true },
   assets: { type: 'string' },
   workers: { type: 'string', default: '1' },
   'no-download': { type: 'boolean', default: false },
@@ -83,10 +84,9 @@ async function start(values: Values, directory: string): Promise<number> {
   const nginx = await requireNginx({ download: !values['no-download'] })
   const state = await startBackground(nginx, front, count, directory)
   say(`Started ${summary(state)}`)
-  if (!(await listens(front.upstream))) {
-    say(
-      `Nothing listens on ${formatUpstream(front.upstream)} yet: requests are answered with 502 until it does.`,
-    )
+  const upstreams = upstreamsOf(front)
+  if (!(await Promise.all(upstreams.map(listens))).includes(true)) {
+    say(`Nothing listens on ${formatAll(upstreams)} yet: requests are answered with 502 until it does.`)
   }
   return 0
 }
@@ -153,9 +153,11 @@ function readFront(values: Values): Front {
   if (topology === undefined) throw new Misuse(`--topology must be one of ${TOPOLOGIES.join(', ')}.`)
   try {
     const listen = parseAddress(values.listen)
-    const upstream = parseUpstream(values.upstream)
+    const [first = '127.0.0.1:3000', ...others] = values.upstream ?? []
+    const upstream = parseUpstream(first)
+    const copies = others.length === 0 ? {} : { copies: others.map(parseUpstream) }
     const serveAssets = readAssets(values.assets)
-    const front = { name: 'app', topology: topology as Topology, listen, upstream, ...serveAssets }
+    const front = { name: 'app', topology: topology as Topology, listen, upstream, ...copies, ...serveAssets }
     checkFronts([front])
     return front
   } catch (error) {
@@ -181,13 +183,17 @@ function readCount(text: string): number {
 }
 
 function summary({ front, description, workers: count }: State): string {
-  const { topology, listen, upstream } = front
-  const route = `http://${formatAddress(listen)} to ${formatUpstream(upstream)}`
+  const { topology, listen } = front
+  const route = `http://${formatAddress(listen)} to ${formatAll(upstreamsOf(front))}`
   return `${description}: ${route}, topology ${topology}, ${plural(count)}.`
 }
 
 function plural(count: number): string {
   return count === 1 ? '1 worker' : `${count} workers`
+}
+
+function formatAll(upstreams: readonly Upstream[]): string {
+  return upstreams.map(formatUpstream).join(' and ')
 }
 
 function listens(upstream: Upstream): Promise<boolean> {

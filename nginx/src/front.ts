@@ -16,6 +16,8 @@ export interface Front {
   readonly listen: Address
   /** A unix socket for `nginx-socket`, either for `fastcgi`, else an address. */
   readonly upstream: Upstream
+  /** Further copies of the app, which take turns with it. Only for fronts that keep connections: `nginx` and `nginx-socket`. */
+  readonly copies?: readonly Upstream[]
   /**
    * The upstream's name is looked up again and again while NGINX runs, so it may come later and move (`resolver`; from NGINX
    * 1.27.3 on). Otherwise once, when it starts. Not for `nginx-naive`.
@@ -23,6 +25,11 @@ export interface Front {
   readonly discovered?: boolean
   /** Absolute path of the ssr app's hashed files, if NGINX is to serve /assets/ itself. */
   readonly serveAssets?: string
+}
+
+/** The app and its copies. */
+export function upstreamsOf({ upstream, copies = [] }: Front): Upstream[] {
+  return [upstream, ...copies]
 }
 
 /** @throws {Error} saying which front cannot work and why */
@@ -33,11 +40,15 @@ export function checkFronts(fronts: readonly Front[]): void {
       refuse(front, 'its name must be its own, of letters, digits, dots and dashes')
     }
     names.add(front.name)
-    const socket = 'socketPath' in front.upstream
+    const upstreams = upstreamsOf(front)
+    const takesCopies = front.topology === 'nginx' || front.topology === 'nginx-socket'
+    if (upstreams.length > 1 && !takesCopies) refuse(front, 'only nginx and nginx-socket take several apps')
     const takesSocket = front.topology === 'nginx-socket' || front.topology === 'fastcgi'
-    if (socket && !takesSocket) refuse(front, 'only nginx-socket takes a unix socket')
-    if (!socket && front.topology === 'nginx-socket') refuse(front, 'nginx-socket needs a unix socket')
-    const paths = [front.serveAssets ?? '/', 'socketPath' in front.upstream ? front.upstream.socketPath : '/']
+    const sockets = upstreams.flatMap((upstream) => ('socketPath' in upstream ? [upstream.socketPath] : []))
+    if (sockets.length > 0 && !takesSocket) refuse(front, 'only nginx-socket takes a unix socket')
+    if (sockets.length < upstreams.length && front.topology === 'nginx-socket')
+      refuse(front, 'nginx-socket needs a unix socket')
+    const paths = [front.serveAssets ?? '/', ...sockets]
     // A quote or a dollar would end the string in the configuration, a comma Docker's --mount.
     if (paths.some((path) => !/^\/[^"'$\\{};,\s:]*$/.test(path))) {
       refuse(front, 'its paths must be absolute, without spaces, colons, commas, quotes, dollars or braces')

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { type Address, claimPort, formatAddress } from './address.ts'
 import type { Mount } from './docker.ts'
 import type { Nginx } from './find.ts'
-import type { Front } from './front.ts'
+import { type Front, upstreamsOf } from './front.ts'
 import { bindRefusal } from './master.ts'
 import { CONF, type Place, renderNginx, TEMPORARY_DIRECTORIES } from './render.ts'
 
@@ -147,9 +147,9 @@ function placeMounts(dir: string): Mount[] {
 }
 
 function frontMounts(fronts: readonly Front[], dir: string): Mount[] {
-  const paths = fronts.flatMap(({ upstream, serveAssets }) => [
-    ...('socketPath' in upstream ? [dirname(upstream.socketPath)] : []),
-    ...(serveAssets === undefined ? [] : [serveAssets]),
+  const paths = fronts.flatMap((front) => [
+    ...upstreamsOf(front).flatMap((one) => ('socketPath' in one ? [dirname(one.socketPath)] : [])),
+    ...(front.serveAssets === undefined ? [] : [front.serveAssets]),
   ])
   return [...placeMounts(dir), ...[...new Set(paths)].map((path) => ({ path }))]
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { formatAddress, formatUpstream } from './address.ts'
-import { checkFronts, type Front, type FrontKind } from './front.ts'
+import { formatAddress, formatUpstream, type Upstream } from './address.ts'
+import { checkFronts, type Front, type FrontKind, upstreamsOf } from './front.ts'
 
 /** The directory of the configuration files; `startgrid` in their includes. */
 export const CONF = join(import.meta.dirname, '..', 'conf')
@@ -106,15 +106,22 @@ export function fill(template: string, values: Readonly<Record<string, string>>)
 }
 
 function renderFront(front: Front, accessLog: string): string {
+  const upstreams = upstreamsOf(front)
   return fill(readTemplate(TEMPLATES[front.topology]), {
     NAME: front.name,
     LISTEN: formatAddress(front.listen),
-    UPSTREAM: formatUpstream(front.upstream) + (front.discovered === true ? ' resolve' : ''),
-    ZONE: front.discovered === true ? `zone ${front.name} 64k;` : '',
+    UPSTREAM: formatUpstream(front.upstream),
+    SERVERS: upstreams.map((upstream) => formatServer(upstream, front.discovered)).join('\n    '),
+    ZONE: front.discovered === true || upstreams.length > 1 ? `zone ${front.name} 64k;` : '',
     ACCESS_LOG: accessLog,
     ASSETS: front.serveAssets === undefined ? 'no-assets' : 'assets',
     ASSETS_DIR: front.serveAssets ?? '',
   })
+}
+
+/** One line of an `upstream`; templates/keep-alive.conf.template has the reason of the numbers. */
+function formatServer(upstream: Upstream, discovered = false): string {
+  return `server ${formatUpstream(upstream)}${discovered ? ' resolve' : ''} max_fails=1 fail_timeout=1s;`
 }
 
 function readTemplate(name: string): string {

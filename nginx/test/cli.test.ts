@@ -52,12 +52,14 @@ for (const { choice, nginx, skip } of await candidates()) {
 
     test('start, status, workers, reload, stop', async () => {
       const listen = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
-      const where = ['--listen', `127.0.0.1:${listen.port}`, '--upstream', `127.0.0.1:${app.address.port}`]
+      const apps = [`127.0.0.1:${app.address.port}`, '127.0.0.1:9']
+      const where = ['--listen', `127.0.0.1:${listen.port}`, ...apps.flatMap((one) => ['--upstream', one])]
       const started = await cli('start', ...where, '--workers', '2')
       assert.deepEqual([started.code, started.err], [0, ''])
-      const route = `http://127.0.0.1:${listen.port} to 127.0.0.1:${app.address.port}`
+      const route = `http://127.0.0.1:${listen.port} to ${apps.join(' and ')}`
       assert.equal(started.out, `Started ${nginx?.describe()}: ${route}, topology nginx, 2 workers.\n`)
-      assert.equal((await request(listen, '/json')).status, 200)
+      // The second is not there, so the first stands in.
+      for (let turn = 0; turn < 3; turn++) assert.equal((await request(listen, '/json')).status, 200)
 
       const again = await cli('start', ...where)
       assert.deepEqual([again.code, again.err], [0, ''])

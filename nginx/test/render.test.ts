@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { METHODS } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { BODY_LIMIT, HEADER_LIMIT, IMMUTABLE, SECURITY_HEADERS } from '../../packages/shared/src/contract.ts'
@@ -27,7 +28,8 @@ function conf(file: string): string {
 describe('rendering', () => {
   test('tuned: a pool of kept connections', () => {
     const text = render(FRONT)
-    assert.match(text, /upstream fastify-hello \{\n\s+server \[::1\]:3000;/)
+    assert.match(text, /upstream fastify-hello \{[^}]+\n\s+server \[::1\]:3000 max_fails=1 fail_timeout=1s;/)
+    assert.doesNotMatch(text, /^\s*zone /m)
     assert.match(text, /listen 127\.0\.0\.1:8080;/)
     assert.match(text, /include startgrid\/server\/keep-alive\.conf;/)
     assert.match(text, /^worker_processes 2;$/m)
@@ -37,6 +39,15 @@ describe('rendering', () => {
   test('a unix socket is the same with another server', () => {
     const socket = render({ ...FRONT, topology: 'nginx-socket', upstream: { socketPath: '/run/app.sock' } })
     assert.equal(socket.replace('unix:/run/app.sock', '[::1]:3000'), render(FRONT))
+  })
+
+  test('copies take turns, and the workers share what they know', () => {
+    const text = render({ ...FRONT, copies: [{ host: '127.0.0.1', port: 3001 }] })
+    const pool = /upstream fastify-hello \{([^}]+)\}/.exec(text)?.[1] ?? ''
+    assert.deepEqual(
+      pool.match(/^\s*(?:zone|server) \S+/gm)?.map((line) => line.trim()),
+      ['zone fastify-hello', 'server [::1]:3000', 'server 127.0.0.1:3001'],
+    )
   })
 
   test('naive: no pool', () => {
@@ -102,6 +113,9 @@ describe('rendering', () => {
     assert.throws(() => render(FRONT, FRONT), /its name must be its own/)
     assert.throws(() => render({ ...FRONT, upstream: socket }), /only nginx-socket takes a unix socket/)
     assert.throws(() => render({ ...FRONT, topology: 'nginx-socket' }), /nginx-socket needs a unix socket/)
+    const copies = [{ host: '127.0.0.1', port: 3001 }]
+    assert.throws(() => render({ ...FRONT, topology: 'nginx-naive', copies }), /take several apps/)
+    assert.throws(() => render({ ...FRONT, copies: [socket] }), /only nginx-socket takes a unix socket/)
     assert.throws(() => render({ ...FRONT, serveAssets: '/a"; b' }), /its paths must be absolute/)
     assert.throws(() => render({ ...FRONT, serveAssets: 'dist' }), /its paths must be absolute/)
   })
@@ -127,6 +141,15 @@ describe('the files hold the values of packages/shared', () => {
       assert.equal(over.test(String(length)), length > HEADER_LIMIT, String(length))
     }
     assert.ok(conf('http/assets.conf').includes(`'${IMMUTABLE}'`))
+  })
+
+  test('methods', () => {
+    const known = [...conf('http/method.conf').matchAll(/^ {4}(?:([A-Z]+)|"~\^\(\?:(.*)\)\$") +0;$/gm)]
+    const methods = known.flatMap(([, one, several = one]) => several?.split('|') ?? [])
+    assert.deepEqual(
+      methods.sort(),
+      METHODS.filter((method) => method !== 'CONNECT'),
+    )
   })
 
   test('problems', () => {

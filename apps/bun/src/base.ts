@@ -7,6 +7,7 @@ import { requestId } from '#shared/ids.ts'
 import type { AppOptions } from '#shared/lifecycle.ts'
 import { logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
 import { errorStatus, problem } from '#shared/problem.ts'
+import { watchBody } from '#shared/watch-body.ts'
 
 type Server = BunServer<undefined>
 
@@ -27,7 +28,8 @@ export interface Route {
 type OutgoingHeaders = Record<string, string>
 
 /** What stands around the routes: log, ids, headers, errors, health. */
-export function createBase({ config, health, log, routes = [] }: Options, own: readonly Route[]): App {
+export function createBase(options: Options, own: readonly Route[]): App {
+  const { config, health, log, routes = [] } = options
   const logs = logsAnswers(log)
   const all = [...own, ...healthRoutes(health), ...routes]
 
@@ -41,7 +43,7 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
 
   async function answer(request: Request, server: Server, route: Route | undefined): Promise<Response> {
     const startedAt = performance.now()
-    const exchange = new Exchange(request, health)
+    const exchange = new Exchange(request, options)
     // Now, because a closed connection has no address.
     const peer = logs ? server.requestIP(request)?.address : undefined
     const response = await respond(exchange, route)
@@ -56,12 +58,28 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
     if (route === undefined) return exchange.sendProblem(404)
     if ((method === 'HEAD' ? 'GET' : method) !== route.method) return exchange.refuseMethod()
     try {
-      return await route.handle(exchange)
+      const response = route.handle(exchange)
+      return response instanceof Promise ? await limitSilence(exchange, response) : response
     } catch (error) {
       const status = errorStatus(error)
       if (status === 500) logFailure(log, exchange.id, error)
       return exchange.sendProblem(status)
     }
+  }
+
+  /**
+   * A handler that never answers is given up, with 503 (RFC 9110 has 504 for gateways): Bun would only cut the connection, after
+   * `idleTimeout`, and say nothing. One that answers at once needs no timer.
+   */
+  function limitSilence(exchange: Exchange, answer: Promise<Response>): Promise<Response> {
+    const { promise: late, resolve } = Promise.withResolvers<Response>()
+    const timer = setTimeout(() => {
+      const { method } = exchange.request
+      const silence = `The handler of ${method} ${exchange.target} was silent for ${config.handlerTimeoutMs} ms.`
+      logFailure(log, exchange.id, new Error(silence))
+      resolve(exchange.sendProblem(503, { connection: 'close' }))
+    }, config.handlerTimeoutMs)
+    return Promise.race([answer, late]).finally(() => clearTimeout(timer))
   }
 
   /** Bun does not say when an answer has left: this is the time until it was handed over. */
@@ -83,14 +101,14 @@ export class Exchange {
   readonly id: string
   /** The request target. Bun's `request.url` has the Host in front, except in HTTP/1.0 without one. */
   readonly target: string
-  readonly #health: Health
+  readonly #options: Options
 
-  constructor(request: Request, health: Health) {
+  constructor(request: Request, options: Options) {
     const { url, headers } = request
     this.request = request
     this.id = requestId(headers.get('x-request-id'))
     this.target = url.startsWith('/') ? url : url.slice(url.indexOf('/', 'http://'.length))
-    this.#health = health
+    this.#options = options
   }
 
   /** The decoded `:name` segments of the path. */
@@ -112,7 +130,7 @@ export class Exchange {
   /** The headers of every answer, with those of this one. */
   headers(own: OutgoingHeaders): OutgoingHeaders {
     const headers: OutgoingHeaders = { ...SECURITY_HEADERS, 'x-request-id': this.id, ...own }
-    if (this.#health.draining) headers.connection = 'close'
+    if (this.#options.health.draining) headers.connection = 'close'
     return headers
   }
 
@@ -122,7 +140,15 @@ export class Exchange {
     body: string | Uint8Array<ArrayBuffer> | ReadableStream,
     headers?: OutgoingHeaders,
   ): Response {
-    return new Response(body, { status, headers: this.headers({ 'content-type': type, ...headers }) })
+    const content =
+      body instanceof ReadableStream && this.request.method !== 'HEAD' ? this.#watch(body) : body
+    return new Response(content, { status, headers: this.headers({ 'content-type': type, ...headers }) })
+  }
+
+  #watch(body: ReadableStream): ReadableStream {
+    const { config, log } = this.#options
+    const { signal } = this.request
+    return watchBody(body, config.handlerTimeoutMs, signal, (error) => logFailure(log, this.id, error))
   }
 
   sendProblem(status: number, headers?: OutgoingHeaders): Response {

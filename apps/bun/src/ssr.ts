@@ -1,19 +1,23 @@
-import { findAsset, isFresh, readAssets } from '#shared/assets.ts'
+import { findAsset, isFresh, readAssets, requireAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
+import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { streamDocument } from '#shared/stream-web.ts'
 import { type App, createBase, type Options } from './base.ts'
 
 export function createApp(options: Options): App {
+  requireAssets(ASSETS, ASSETS_DIR)
   const assets = readAssets(ASSETS_DIR)
+  const isBehind = createOverload(options.config.shedAfterMs)
 
   return createBase(options, [
     {
       method: 'GET',
       path: '/',
       handle(exchange) {
+        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const nonce = createNonce()
         const html = renderDocument({ items, requestId: exchange.id, nonce })
@@ -25,6 +29,7 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/stream',
       async handle(exchange) {
+        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const delayMs = parseCount(exchange.query('delay'), DELAY_MS)
         const { id: requestId, request } = exchange
@@ -34,7 +39,8 @@ export function createApp(options: Options): App {
         if (request.method === 'HEAD') return exchange.send(200, HTML, new ReadableStream(), headers)
         const logError = (error: unknown) => logFailure(options.log, requestId, error)
         const html = await streamDocument({ items, requestId, nonce, delayMs }, request.signal, logError)
-        return exchange.send(200, HTML, html, headers)
+        // As it is: React tells of what fails and gives up what is slow, and Bun streams its kind of stream best.
+        return new Response(html, { headers: exchange.headers({ 'content-type': HTML, ...headers }) })
       },
     },
 
@@ -42,6 +48,7 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/partial/:locale/:slug',
       handle(exchange) {
+        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const { locale = '', slug = '' } = exchange.params
         const fragment = renderPartial(locale, slug)
         if (fragment === undefined) return exchange.sendProblem(404)

@@ -148,15 +148,16 @@ test('a handler that fails amid its answer: the connection is cut, and the app l
   })
   doesNotMatch(received, /secret/)
   equal((await fetch(`${server.url}/`)).status, 200)
-  // Bun prints the error itself and tells nobody.
-  const lines = await readLines(2)
+  const lines = await readLines(3)
   deepEqual(
     lines.map(({ level, msg, status }) => [level, msg, status]),
     [
       [INFO, 'answered', 200],
+      [ERROR, 'failed', undefined],
       [INFO, 'answered', 200],
     ],
   )
+  equal(lines[0]?.id, lines[1]?.id)
 })
 
 test('a body may have 65,536 bytes', async () => {

@@ -7,6 +7,7 @@ import express, {
 } from 'express'
 import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
 import { refusal } from '#shared/guard.ts'
+import { createHandlerTimeout } from '#shared/handler-timeout.ts'
 import { FAIL, isProbe, PASS } from '#shared/health.ts'
 import { requestId } from '#shared/ids.ts'
 import type { AppOptions } from '#shared/lifecycle.ts'
@@ -25,12 +26,14 @@ export function createBase({ config, health, log, routes }: Options, addRoutes: 
   app.enable('strict routing')
   app.set('trust proxy', config.trustProxy)
 
+  const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
   const logs = logsAnswers(log)
   app.use((request, response, next) => {
     const id = requestId(request.headers['x-request-id'])
     response.locals.id = id
     response.set(SECURITY_HEADERS).set('x-request-id', id)
     if (health.draining) response.set('connection', 'close')
+    limitSilence(response, id)
     if (logs && !isProbe(request.url)) logWhenClosed(log, request, response)
     const { host, 'content-length': length } = request.headers
     const status = refusal(request.url, host, length)

@@ -1,18 +1,27 @@
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
+import type { RequestHandler } from 'express'
 import expressStaticGzip from 'express-static-gzip'
-import { assetType, prepareAssetRequest } from '#shared/assets.ts'
+import { assetType, prepareAssetRequest, requireAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
+import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { HttpProblem } from '#shared/problem.ts'
 import { closeSignal, streamDocument } from '#shared/stream-node.ts'
-import { type App, createBase, get, type Options } from './base.ts'
+import { type App, createBase, get, type Options, sendProblem } from './base.ts'
 
 export function createApp(options: Options): App {
+  requireAssets(ASSETS, ASSETS_DIR)
+  const isBehind = createOverload(options.config.shedAfterMs)
+  const shed: RequestHandler = (_request, response, next) => {
+    if (isBehind()) sendProblem(response.set('retry-after', RETRY_AFTER), 503)
+    else next()
+  }
+
   return createBase(options, (app) => {
-    get(app, '/', (request, response) => {
+    get(app, '/', shed, (request, response) => {
       const items = parseCount(request.query.items, ITEMS)
       const nonce = createNonce()
       response
@@ -21,7 +30,7 @@ export function createApp(options: Options): App {
         .send(renderDocument({ items, requestId: response.locals.id, nonce }))
     })
 
-    get(app, '/stream', async (request, response) => {
+    get(app, '/stream', shed, async (request, response) => {
       const items = parseCount(request.query.items, ITEMS)
       const delayMs = parseCount(request.query.delay, DELAY_MS)
       const requestId = response.locals.id
@@ -39,7 +48,7 @@ export function createApp(options: Options): App {
       })
     })
 
-    get(app, '/partial/:locale/:slug', (request, response) => {
+    get(app, '/partial/:locale/:slug', shed, (request, response) => {
       const fragment = renderPartial(request.params.locale ?? '', request.params.slug ?? '')
       if (fragment === undefined) throw new HttpProblem(404)
       response.set('content-security-policy', pagePolicy(createNonce())).type(HTML).send(fragment)

@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http'
+import { createServer, ServerResponse } from 'node:http'
 import fastifyExpress from '@fastify/express'
 import { type RequestHandler, type Response, Router } from 'express'
 import Fastify, {
@@ -11,12 +11,14 @@ import Fastify, {
 import { ALLOW, BODY_LIMIT, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
 import { drain } from '#shared/drain.ts'
 import { refusal } from '#shared/guard.ts'
+import { createHandlerTimeout } from '#shared/handler-timeout.ts'
 import { FAIL, type Health, isProbe, PASS } from '#shared/health.ts'
 import { requestId } from '#shared/ids.ts'
 import type { AppOptions } from '#shared/lifecycle.ts'
 import { SERVER_OPTIONS } from '#shared/listen.ts'
 import { type Logger, logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
 import { errorStatus, HttpProblem, problem } from '#shared/problem.ts'
+import { strict } from '#shared/strict.ts'
 
 export type App = FastifyInstance
 export type Options = AppOptions<Add>
@@ -40,9 +42,7 @@ export async function createBase({ config, health, log, routes }: Options, addRo
   const app: App = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }), // its lines have other fields
-    http: SERVER_OPTIONS,
-    keepAliveTimeout: SERVER_OPTIONS.keepAliveTimeout,
-    requestTimeout: SERVER_OPTIONS.requestTimeout,
+    serverFactory: (listener) => createServer(SERVER_OPTIONS, strict(listener)),
     bodyLimit: BODY_LIMIT,
     trustProxy: (address) => config.trustProxy(address),
     return503OnClosing: false, // whoever comes last is answered like everyone else
@@ -53,6 +53,7 @@ export async function createBase({ config, health, log, routes }: Options, addRo
     },
   })
 
+  const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
   const logs = logsAnswers(log)
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
@@ -83,6 +84,7 @@ export async function createBase({ config, health, log, routes }: Options, addRo
     // Not on the reply: what is there wins over what Express sets, and a page would have the policy of a text.
     reply.raw.setHeaders(HEADERS).setHeader('x-request-id', request.id)
     if (health.draining) reply.raw.setHeader('connection', 'close')
+    limitSilence(reply.raw, request.id)
     if (logs && !isProbe(request.originalUrl)) logWhenClosed(log, request, reply)
   }
 }

@@ -1,4 +1,4 @@
-import { METHODS } from 'node:http'
+import { createServer, METHODS } from 'node:http'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -16,12 +16,14 @@ import {
 } from '#shared/contract.ts'
 import { drain } from '#shared/drain.ts'
 import { refusal } from '#shared/guard.ts'
+import { createHandlerTimeout } from '#shared/handler-timeout.ts'
 import { FAIL, isProbe, PASS } from '#shared/health.ts'
 import { requestId } from '#shared/ids.ts'
 import type { AppOptions } from '#shared/lifecycle.ts'
 import { SERVER_OPTIONS } from '#shared/listen.ts'
 import { isDeparture, type Logger, logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
 import { errorStatus, HttpProblem, problem } from '#shared/problem.ts'
+import { strict } from '#shared/strict.ts'
 
 export type App = FastifyInstance
 export type Options = AppOptions<(app: App) => void>
@@ -31,9 +33,7 @@ export function createBase({ config, health, log, routes }: Options): App {
   const app: App = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new FailureLog(),
-    http: SERVER_OPTIONS,
-    keepAliveTimeout: SERVER_OPTIONS.keepAliveTimeout,
-    requestTimeout: SERVER_OPTIONS.requestTimeout,
+    serverFactory: (listener) => createServer(SERVER_OPTIONS, strict(listener)),
     bodyLimit: BODY_LIMIT,
     routerOptions: { maxParamLength: HEADER_LIMIT }, // the default, 100, answers 404 to a longer parameter
     trustProxy: (address) => config.trustProxy(address),
@@ -45,6 +45,7 @@ export function createBase({ config, health, log, routes }: Options): App {
     },
   })
 
+  const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
   const logs = logsAnswers(log)
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
@@ -76,6 +77,7 @@ export function createBase({ config, health, log, routes }: Options): App {
   function begin(request: FastifyRequest, reply: FastifyReply): void {
     reply.headers(SECURITY_HEADERS).header('x-request-id', request.id)
     if (health.draining) reply.header('connection', 'close')
+    limitSilence(reply.raw, request.id)
     if (logs && !isProbe(request.url)) logWhenClosed(log, request, reply)
   }
 }

@@ -1,13 +1,15 @@
 import { Readable } from 'node:stream'
 import fastifyStatic from '@fastify/static'
-import { assetType, prepareAssetRequest } from '#shared/assets.ts'
+import type { onRequestHookHandler } from 'fastify'
+import { assetType, prepareAssetRequest, requireAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
+import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { HttpProblem } from '#shared/problem.ts'
 import { closeSignal, streamDocument } from '#shared/stream-node.ts'
-import { type App, createBase, type Options } from './base.ts'
+import { type App, createBase, type Options, sendProblem } from './base.ts'
 
 interface Query {
   items?: string
@@ -15,9 +17,15 @@ interface Query {
 }
 
 export function createApp(options: Options): App {
+  requireAssets(ASSETS, ASSETS_DIR)
   const app = createBase(options)
+  const isBehind = createOverload(options.config.shedAfterMs)
+  const shed: onRequestHookHandler = (_request, reply, done) => {
+    if (isBehind()) sendProblem(reply.header('retry-after', RETRY_AFTER), 503)
+    else done()
+  }
 
-  app.get<{ Querystring: Query }>('/', (request, reply) => {
+  app.get<{ Querystring: Query }>('/', { onRequest: shed }, (request, reply) => {
     const items = parseCount(request.query.items, ITEMS)
     const nonce = createNonce()
     return reply
@@ -26,7 +34,7 @@ export function createApp(options: Options): App {
       .send(renderDocument({ items, requestId: request.id, nonce }))
   })
 
-  app.get<{ Querystring: Query }>('/stream', async (request, reply) => {
+  app.get<{ Querystring: Query }>('/stream', { onRequest: shed }, async (request, reply) => {
     const items = parseCount(request.query.items, ITEMS)
     const delayMs = parseCount(request.query.delay, DELAY_MS)
     const nonce = createNonce()
@@ -40,11 +48,15 @@ export function createApp(options: Options): App {
     )
   })
 
-  app.get<{ Params: { locale: string; slug: string } }>('/partial/:locale/:slug', (request, reply) => {
-    const fragment = renderPartial(request.params.locale, request.params.slug)
-    if (fragment === undefined) throw new HttpProblem(404)
-    return reply.header('content-security-policy', pagePolicy(createNonce())).type(HTML).send(fragment)
-  })
+  app.get<{ Params: { locale: string; slug: string } }>(
+    '/partial/:locale/:slug',
+    { onRequest: shed },
+    (request, reply) => {
+      const fragment = renderPartial(request.params.locale, request.params.slug)
+      if (fragment === undefined) throw new HttpProblem(404)
+      return reply.header('content-security-policy', pagePolicy(createNonce())).type(HTML).send(fragment)
+    },
+  )
 
   app.register(serveAssets)
 

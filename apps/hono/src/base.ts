@@ -1,9 +1,10 @@
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type Context, type Handler, Hono } from 'hono'
 import { clientAddress } from '#shared/client.ts'
 import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
-import { refusal } from '#shared/guard.ts'
+import { isHost, refusal } from '#shared/guard.ts'
+import { createHandlerTimeout } from '#shared/handler-timeout.ts'
 import { FAIL, isProbe, PASS } from '#shared/health.ts'
 import { requestId } from '#shared/ids.ts'
 import type { AppOptions } from '#shared/lifecycle.ts'
@@ -21,13 +22,17 @@ export type Options = AppOptions<(app: App) => void>
 export function createBase({ config, health, log, routes }: Options): App {
   // The path as it was sent. Hono's own is taken from a URL, in which dot segments are resolved: /hello/%2E%2E would be /.
   const app: App = new Hono<Env>({ getPath: (_request, options) => pathOf(options?.env?.incoming.url) })
+  const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
   const logs = logsAnswers(log)
 
   app.use((c, next) => {
-    const { incoming } = c.env
+    const { incoming, outgoing } = c.env
     const { url = '/', headers } = incoming
-    c.set('id', requestId(headers['x-request-id']))
+    const id = requestId(headers['x-request-id'])
+    c.set('id', id)
     c.set('draining', health.draining)
+    limitSilence(outgoing, id)
+    outgoing.once('close', () => logStreamFailure(outgoing, id))
     if (logs && !isProbe(url)) logWhenClosed(c)
     const host = headers.host ?? incoming.headersDistinct.host?.join()
     const status = refusal(url, host, headers['content-length'])
@@ -47,6 +52,11 @@ export function createBase({ config, health, log, routes }: Options): App {
   routes?.(app)
   return app
 
+  /** A body that failed after the headers were sent: the adapter cuts the connection, and prints the error without an id. */
+  function logStreamFailure({ errored }: ServerResponse, id: string): void {
+    if (errored && !isDeparture(errored)) logFailure(log, id, errored)
+  }
+
   function logWhenClosed(c: Context<Env>): void {
     const startedAt = performance.now()
     const { incoming, outgoing } = c.env
@@ -54,9 +64,6 @@ export function createBase({ config, health, log, routes }: Options): App {
     // Now, because a closed connection has no address.
     const client = clientAddress(socket.remoteAddress, headers['x-forwarded-for'], config.trustProxy)
     outgoing.once('close', () => {
-      // A body stream that failed after the headers were sent; the adapter cuts the connection.
-      const { errored } = outgoing
-      if (errored && !isDeparture(errored)) logFailure(log, c.get('id'), errored)
       logAnswer(log, {
         id: c.get('id'),
         method,
@@ -75,8 +82,12 @@ function pathOf(target = '/'): string {
 }
 
 /** A route for GET, and so HEAD. Hono alone answers 404 to other methods. */
-export function get<Path extends string>(app: App, path: Path, handler: Handler<Env, Path>): void {
-  app.get(path, handler)
+export function get<Path extends string>(
+  app: App,
+  path: Path,
+  ...handlers: [Handler<Env, Path>, ...Handler<Env, Path>[]]
+): void {
+  app.get(path, ...handlers)
   app.all(path, (c) => {
     if (c.req.method !== 'OPTIONS') return sendProblem(c, 405, { allow: ALLOW })
     return new Response(null, { status: 204, headers: headersOf(c, { allow: ALLOW }) })
@@ -113,13 +124,14 @@ export function sendProblem(c: Context<Env>, status: number, own?: Record<string
 
 /**
  * The app as a listener of an `http.Server`. The adapter makes a URL of Host and target before any middleware sees the request, and
- * answers by itself where two Host headers make none: so it gets neither, and the guard finds both in `headersDistinct`.
+ * answers by itself where the Host makes none: so it gets no such Host, and the guard finds it in `headersDistinct`.
  * @param hostname stands in for the Host header, which HTTP/1.0 may leave out
  */
 export function createListener({ fetch }: App, hostname: string): RequestListener {
   const listener = getRequestListener(fetch, { hostname })
   return (incoming, outgoing) => {
-    if (incoming.headers.host?.includes(',')) delete incoming.headers.host
+    const { host } = incoming.headers
+    if (host && !isHost(host)) delete incoming.headers.host
     return listener(incoming, outgoing)
   }
 }

@@ -1,23 +1,29 @@
-import { findAsset, isFresh, readAssets } from '#shared/assets.ts'
+import type { MiddlewareHandler } from 'hono'
+import { findAsset, isFresh, readAssets, requireAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
+import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { HttpProblem } from '#shared/problem.ts'
 import { streamDocument } from '#shared/stream-web.ts'
-import { type App, createBase, get, headersOf, type Options, send } from './base.ts'
+import { type App, createBase, type Env, get, headersOf, type Options, send, sendProblem } from './base.ts'
 
 export function createApp(options: Options): App {
+  requireAssets(ASSETS, ASSETS_DIR)
   const app = createBase(options)
+  const isBehind = createOverload(options.config.shedAfterMs)
+  const shed: MiddlewareHandler<Env> = (c, next) =>
+    isBehind() ? Promise.resolve(sendProblem(c, 503, { 'retry-after': RETRY_AFTER })) : next()
 
-  get(app, '/', (c) => {
+  get(app, '/', shed, (c) => {
     const items = parseCount(c.req.queries('items'), ITEMS)
     const nonce = createNonce()
     const html = renderDocument({ items, requestId: c.get('id'), nonce })
     return send(c, 200, HTML, html, { 'content-security-policy': pagePolicy(nonce) })
   })
 
-  get(app, '/stream', async (c) => {
+  get(app, '/stream', shed, async (c) => {
     const items = parseCount(c.req.queries('items'), ITEMS)
     const delayMs = parseCount(c.req.queries('delay'), DELAY_MS)
     const requestId = c.get('id')
@@ -29,7 +35,7 @@ export function createApp(options: Options): App {
     return new Response(html, { headers })
   })
 
-  get(app, '/partial/:locale/:slug', (c) => {
+  get(app, '/partial/:locale/:slug', shed, (c) => {
     const fragment = renderPartial(c.req.param('locale'), c.req.param('slug'))
     if (fragment === undefined) throw new HttpProblem(404)
     return send(c, 200, HTML, fragment, { 'content-security-policy': pagePolicy(createNonce()) })

@@ -3,6 +3,7 @@ import Koa, { type Context, type Middleware } from 'koa'
 import { clientAddress } from '#shared/client.ts'
 import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
 import { refusal } from '#shared/guard.ts'
+import { createHandlerTimeout } from '#shared/handler-timeout.ts'
 import { FAIL, isProbe, PASS } from '#shared/health.ts'
 import { requestId } from '#shared/ids.ts'
 import type { AppOptions } from '#shared/lifecycle.ts'
@@ -30,6 +31,7 @@ export function createBase(
     ctx.state.failure = error
     logFailure(log, ctx.state.id, error)
   })
+  const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
   const logs = logsAnswers(log)
 
   app.use(async (ctx, next) => {
@@ -37,6 +39,7 @@ export function createBase(
     ctx.state.id = id
     ctx.set(SECURITY_HEADERS)
     ctx.set('x-request-id', id)
+    limitSilence(ctx.res, id)
     if (logs && !isProbe(ctx.url)) logWhenClosed(ctx)
     const { host, 'content-length': length } = ctx.req.headers
     const status = refusal(ctx.url, host, length)

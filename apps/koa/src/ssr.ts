@@ -1,17 +1,27 @@
 import { fileURLToPath } from 'node:url'
+import type { RouterMiddleware } from '@koa/router'
 import { send } from '@koa/send'
-import { prepareAssetRequest } from '#shared/assets.ts'
+import { prepareAssetRequest, requireAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
+import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { HttpProblem } from '#shared/problem.ts'
 import { closeSignal, streamDocument } from '#shared/stream-node.ts'
-import { type App, createBase, type Options } from './base.ts'
+import { type App, createBase, type Options, sendProblem } from './base.ts'
 
 export function createApp(options: Options): App {
+  requireAssets(ASSETS, ASSETS_DIR)
+  const isBehind = createOverload(options.config.shedAfterMs)
+  const shed: RouterMiddleware = (ctx, next) => {
+    if (!isBehind()) return next()
+    ctx.set('retry-after', RETRY_AFTER)
+    sendProblem(ctx, 503)
+  }
+
   return createBase(options, (router) => {
-    router.get('/', (ctx) => {
+    router.get('/', shed, (ctx) => {
       const items = parseCount(ctx.query.items, ITEMS)
       const nonce = createNonce()
       ctx.set('content-security-policy', pagePolicy(nonce))
@@ -19,7 +29,7 @@ export function createApp(options: Options): App {
       ctx.body = renderDocument({ items, requestId: ctx.state.id, nonce })
     })
 
-    router.get('/stream', async (ctx) => {
+    router.get('/stream', shed, async (ctx) => {
       const items = parseCount(ctx.query.items, ITEMS)
       const delayMs = parseCount(ctx.query.delay, DELAY_MS)
       const requestId = ctx.state.id
@@ -33,7 +43,7 @@ export function createApp(options: Options): App {
       ctx.body = await streamDocument({ items, requestId, nonce, delayMs }, gone, logError)
     })
 
-    router.get('/partial/:locale/:slug', (ctx) => {
+    router.get('/partial/:locale/:slug', shed, (ctx) => {
       const fragment = renderPartial(ctx.params.locale ?? '', ctx.params.slug ?? '')
       if (fragment === undefined) throw new HttpProblem(404)
       ctx.set('content-security-policy', pagePolicy(createNonce()))

@@ -34,6 +34,9 @@ export async function startApp(
     throw new StartError(`${nginx.describe()} cannot run JavaScript: install its njs module.`)
   const module = join(DIST, engine, `${role}.js`)
   if (!existsSync(module)) throw new StartError(`${module} does not exist: run the build first (pnpm build).`)
+  const assets = join(DIST, 'assets')
+  if (role === 'ssr' && !existsSync(assets))
+    throw new StartError(`${assets} does not exist: run the build first (pnpm build).`)
   const address = await claim(config)
   const settings: Settings = { role, module, nginx, address, config, trustProxy }
   const options = {

@@ -1,5 +1,5 @@
 import { HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
-import { isMalformedPath } from '#shared/guard.ts'
+import { refusal } from '#shared/guard.ts'
 import { FAIL, PASS } from '#shared/health.ts'
 import { errorStatus, problem } from '#shared/problem.ts'
 
@@ -58,7 +58,7 @@ export function withHeaders({ answer }: App): App {
 
 function answer(request: NginxRequest, table: Table): Answer {
   const target = request.variables.request_uri ?? ''
-  if (hasTwoHosts(request) || isMalformedPath(target)) return refuse(400)
+  if (refusal(target, hostOf(request), undefined) !== undefined) return refuse(400)
   const query = target.indexOf('?')
   const found = find(table, query === -1 ? target : target.slice(0, query))
   return found === undefined ? refuse(404) : call(found, request)
@@ -71,8 +71,10 @@ function call({ handler, parameters }: Match, request: NginxRequest): Answer {
     return handler(request, parameters)
   } catch (error) {
     const status = errorStatus(error)
-    if (status === 500)
-      request.error(error instanceof Error ? `${error.message}\n${error.stack}` : String(error))
+    if (status === 500) {
+      const cause = error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
+      request.error(`${request.variables.req_id} failed: ${cause}`)
+    }
     return refuse(status)
   }
 }
@@ -85,7 +87,12 @@ function send(request: NginxRequest, { status = 200, type, headers, body }: Answ
   const { headersOut } = request
   if (type !== undefined) headersOut['content-type'] = type
   for (const name in headers) headersOut[name] = headers[name]
-  request.return(status, body)
+  try {
+    request.return(status, body)
+  } catch (error) {
+    // The client has left. NGINX logs the request as it does all others; a line of level error would call it our failure.
+    if (!(error instanceof Error && error.message === 'failed to send response')) throw error
+  }
 }
 
 const NO_STORE = { 'cache-control': 'no-store' }
@@ -99,11 +106,13 @@ function ready({ variables }: NginxRequest): Answer {
   return live()
 }
 
-/** NGINX refuses them itself from 1.23 on. */
-function hasTwoHosts({ rawHeadersIn }: NginxRequest): boolean {
-  let hosts = 0
-  for (const [name] of rawHeadersIn) if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
-  return hosts > 1
+/** The Host; both of two, which NGINX refuses itself from 1.23 on. */
+function hostOf({ rawHeadersIn }: NginxRequest): string {
+  let hosts = ''
+  for (const [name, value] of rawHeadersIn) {
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += hosts === '' ? value : `,${value}`
+  }
+  return hosts
 }
 
 interface Match {

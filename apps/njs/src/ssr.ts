@@ -1,15 +1,18 @@
-import { HTML, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
+import { HTML, ITEMS, PROBLEM_JSON, pagePolicy, parseCount } from '#shared/contract.ts'
+import { RETRY_AFTER } from '#shared/overload.ts'
 import { renderDocument, renderPartial } from '#shared/page/server.js'
-import { HttpProblem } from '#shared/problem.ts'
+import { HttpProblem, problem } from '#shared/problem.ts'
 import { type Answer, createApp, type NginxRequest, withHeaders } from './base.ts'
 
 export function page({ args, variables }: NginxRequest): Answer {
+  if (isBehind(variables)) return refuse()
   const items = parseCount(args.items, ITEMS)
   const nonce = createNonce()
   return html(renderDocument({ items, requestId: variables.req_id ?? '', nonce }), nonce)
 }
 
-export function partial(_request: NginxRequest, [locale = '', slug = '']: readonly string[]): Answer {
+export function partial({ variables }: NginxRequest, [locale = '', slug = '']: readonly string[]): Answer {
+  if (isBehind(variables)) return refuse()
   const fragment = renderPartial(locale, slug)
   if (fragment === undefined) throw new HttpProblem(404)
   return html(fragment, createNonce())
@@ -22,6 +25,18 @@ export function asset(): Answer {
 
 function html(body: string, nonce: string): Answer {
   return { type: HTML, headers: { 'content-security-policy': pagePolicy(nonce) }, body }
+}
+
+/**
+ * As in `#shared/overload.ts`: NGINX reads its clock ($msec, seconds) when a turn of its event loop begins, and all requests that
+ * the turn serves were there by then. $shed_after_ms is that of conf/main.conf.template.
+ */
+function isBehind({ msec, shed_after_ms: limit }: NginxRequest['variables']): boolean {
+  return limit !== '0' && Date.now() - Number(msec) * 1000 > Number(limit)
+}
+
+function refuse(): Answer {
+  return { status: 503, type: PROBLEM_JSON, headers: { 'retry-after': RETRY_AFTER }, body: problem(503) }
 }
 
 /** As in `#shared/ids.ts`, which needs node:crypto; njs has the Web Crypto API. */

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal, match, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApp } from '../src/base.ts'
 import { ask } from './fake-request.ts'
@@ -61,7 +61,12 @@ test('a handler that fails is 500, and the cause is for the error log alone', ()
   const { status, body, errors } = ask(app, '/throw')
   deepEqual([status, body], [500, problem(500, 'Internal Server Error')])
   equal(errors.length, 1)
-  match(errors[0] ?? '', /^the secret cause\n.*base\.test/s)
+  match(errors[0] ?? '', /^r-1 failed: the secret cause\n.*base\.test/s)
+})
+
+test('a client that has left is no failure, anything else that keeps the answer is', () => {
+  deepEqual(ask(app, '/', { failure: new Error('failed to send response') }).errors, [])
+  throws(() => ask(app, '/', { failure: new Error('out of memory') }), /out of memory/)
 })
 
 test('readiness fails while draining, liveness does not', () => {

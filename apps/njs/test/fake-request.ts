@@ -12,13 +12,15 @@ interface Given {
   method?: string
   hosts?: number
   draining?: boolean
+  /** What `return` throws instead of answering. */
+  failure?: Error
 }
 
 /** Calls an app as NGINX would, with a request target as it was sent. */
 export function ask(
   app: App,
   target: string,
-  { method = 'GET', hosts = 1, draining = false }: Given = {},
+  { method = 'GET', hosts = 1, draining = false, failure }: Given = {},
 ): Told {
   const told: Told = { status: 0, headers: {}, body: undefined, errors: [] }
   const request: NginxRequest = {
@@ -27,7 +29,10 @@ export function ask(
     rawHeadersIn: Array.from({ length: hosts }, () => ['Host', 'localhost'] as const),
     headersOut: told.headers,
     variables: { request_uri: target, req_id: 'r-1', draining: draining ? '1' : '0' },
-    return: (status, body) => Object.assign(told, { status, body }),
+    return: (status, body) => {
+      if (failure) throw failure
+      Object.assign(told, { status, body })
+    },
     error: (message) => told.errors.push(message),
   }
   app.answer(request)

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { clientAddress } from '#shared/client.ts'
 import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
 import { refusal } from '#shared/guard.ts'
+import { createHandlerTimeout } from '#shared/handler-timeout.ts'
 import { FAIL, type Health, isProbe, PASS } from '#shared/health.ts'
 import { requestId } from '#shared/ids.ts'
 import type { AppOptions } from '#shared/lifecycle.ts'
@@ -23,11 +24,13 @@ type OutgoingHeaders = Record<string, string | number>
 /** What stands around the routes: log, ids, headers, errors, health. */
 export function createBase({ config, health, log, routes = [] }: Options, own: readonly Route[]): App {
   const match = createMatcher([...own, ...healthRoutes(health), ...routes])
+  const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
   const logs = logsAnswers(log)
 
   return (request, response) => {
     const { url = '/', headers } = request
     const exchange = new Exchange(request, response, health)
+    limitSilence(response, exchange.id)
     if (logs && !isProbe(url)) logWhenClosed(exchange)
     const status = refusal(url, headers.host, headers['content-length'])
     if (status === undefined) answer(exchange)

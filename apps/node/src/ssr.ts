@@ -1,20 +1,24 @@
 import { pipeline } from 'node:stream/promises'
-import { findAsset, isFresh, readAssets } from '#shared/assets.ts'
+import { findAsset, isFresh, readAssets, requireAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
+import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { closeSignal, streamDocument } from '#shared/stream-node.ts'
 import { type App, createBase, type Options } from './base.ts'
 
 export function createApp(options: Options): App {
+  requireAssets(ASSETS, ASSETS_DIR)
   const assets = readAssets(ASSETS_DIR)
+  const isBehind = createOverload(options.config.shedAfterMs)
 
   return createBase(options, [
     {
       method: 'GET',
       path: '/',
       handle(exchange) {
+        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const nonce = createNonce()
         const html = renderDocument({ items, requestId: exchange.id, nonce })
@@ -26,6 +30,7 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/stream',
       async handle(exchange) {
+        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const delayMs = parseCount(exchange.query('delay'), DELAY_MS)
         const { id: requestId, request, response } = exchange
@@ -51,6 +56,7 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/partial/:locale/:slug',
       handle(exchange) {
+        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const [locale = '', slug = ''] = exchange.params
         const fragment = renderPartial(locale, slug)
         if (fragment === undefined) exchange.sendProblem(404)

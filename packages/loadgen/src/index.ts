@@ -5,6 +5,7 @@ export { countAbove, curveOf, mergeHistograms, percentiles } from './histogram.t
 export { LoadError } from './load-error.ts'
 export type { LoadOptions, LoadPlan } from './options.ts'
 export type { Progress } from './progress.ts'
+export { type Random, seeded } from './random.ts'
 export {
   ERROR_KINDS,
   type ErrorCounts,

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { accessSync, constants, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { extname, join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { StartError } from './config.ts'
 
 /** Static files for servers that come without any: read once, as they are few, small and never change. */
 
@@ -29,6 +30,21 @@ export type Assets = ReadonlyMap<string, ReadonlyMap<Coding | undefined, Represe
 /** The media type of a file or of one of its siblings. JavaScript's is `text/javascript` (RFC 9239); libraries still disagree. */
 export function assetType(url: string): string {
   return TYPES[extname(url.replace(/\?.*$/, '').replace(/\.(?:br|gz)$/, ''))] ?? 'application/octet-stream'
+}
+
+/**
+ * Looks for the files that a page names. A server without them would start, and its pages stay without script and style.
+ * @throws {StartError} naming the first that cannot be read
+ */
+export function requireAssets(assets: readonly { url: string }[], directory: URL): void {
+  for (const { url } of assets) {
+    const path = join(fileURLToPath(directory), basename(url))
+    try {
+      accessSync(path, constants.R_OK)
+    } catch (cause) {
+      throw new StartError(`${path} cannot be read, but the page needs it: build first.`, { cause })
+    }
+  }
 }
 
 /** Reads the files of a flat directory, each with its `.br` and `.gz` siblings made at build time. */

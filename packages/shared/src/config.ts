@@ -16,6 +16,10 @@ export interface Config {
   shutdownDelayMs: number
   /** Milliseconds after which unfinished requests are abandoned and the process exits 1. */
   shutdownTimeoutMs: number
+  /** Milliseconds after which a handler that sends nothing is given up: 503, or a cut connection. Below NGINX's 30 s. */
+  handlerTimeoutMs: number
+  /** Milliseconds that the event loop may be behind before ssr refuses pages with 503; 0: it never does. */
+  shedAfterMs: number
   /** One process, or several that share the port: workers of `node:cluster`, or processes that listen with SO_REUSEPORT each. */
   cluster: ClusterMode
   /** How many processes serve. */
@@ -52,6 +56,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustProxy: readTrustProxy(env),
     shutdownDelayMs: readInteger(env, 'SHUTDOWN_DELAY_MS', 0, 600_000),
     shutdownTimeoutMs: readInteger(env, 'SHUTDOWN_TIMEOUT_MS', 9_000, 600_000),
+    handlerTimeoutMs: readInteger(env, 'HANDLER_TIMEOUT_MS', 20_000, 600_000, 100),
+    shedAfterMs: readInteger(env, 'SHED_AFTER_MS', 250, 60_000),
     cluster: readCluster(env),
     workers: readWorkers(env),
   }

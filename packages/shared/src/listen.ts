@@ -1,21 +1,32 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { existsSync, rmSync, statSync } from 'node:fs'
-import type { ServerOptions } from 'node:http'
+import { Server as HttpServer, type ServerOptions } from 'node:http'
 import { connect, type Server } from 'node:net'
 import { dirname } from 'node:path'
 import { type Config, StartError } from './config.ts'
 import { HEADER_LIMIT } from './contract.ts'
 
-/** Of every `http.Server`. Keep-alive outlives NGINX's (60 s), or NGINX reuses a connection that was just closed: 502. */
+/**
+ * Of every `http.Server`. Keep-alive outlives NGINX's (60 s), or NGINX reuses a connection that was just closed: 502. The other times
+ * cut off who sends at a trickle: headers fit one packet or a few, and 64 KiB of body take 13 s at 40 kbit/s. They count from the
+ * first byte of a request, so that they need not be longer than keep-alive (as they had to be before Node 18).
+ */
 export const SERVER_OPTIONS = {
   keepAliveTimeout: 65_000,
-  headersTimeout: 66_000,
-  requestTimeout: 70_000,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 5_000,
   maxHeaderSize: HEADER_LIMIT,
   // A second Host or X-Request-Id is seen, as "a, b", instead of dropped.
   joinDuplicateHeaders: true,
 } as const satisfies ServerOptions
+
+/**
+ * Milliseconds for which a client may neither take nor send a byte before it is cut off, above those that its handler may be silent
+ * (or the 503 of that would never leave). Nothing else in Node ends a client that does not read; NGINX's `send_timeout` is 30 s too.
+ */
+const STALL_MS = 10_000
 
 /**
  * Listens where the configuration says.
@@ -25,6 +36,7 @@ export const SERVER_OPTIONS = {
 export async function listen(server: Server, config: Config): Promise<string> {
   const { host, port, socket } = config
   if (socket !== undefined) await removeStaleSocket(socket)
+  if (server instanceof HttpServer) server.setTimeout(config.handlerTimeoutMs + STALL_MS)
   // Not in the primary, which listens for a moment to see whether the port is free.
   const reusePort = config.cluster === 'reuse-port' && cluster.isWorker
   try {

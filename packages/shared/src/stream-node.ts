@@ -17,15 +17,17 @@ export function streamDocument(
   onError: (error: unknown) => void,
 ): Promise<Readable> {
   const { promise, resolve, reject } = Promise.withResolvers<Readable>()
+  const output = new PassThrough()
   const deadline = setTimeout(() => abort(new Error(`rendering took over ${ABORT_MS} ms`)), ABORT_MS)
   const { pipe, abort } = renderToPipeableStream(documentElement({ ...props, signal }), {
     nonce: props.nonce,
-    onShellReady: () => resolve(pipe(new PassThrough())),
+    onShellReady: () => resolve(pipe(output)),
     onShellError: reject,
     onAllReady: () => clearTimeout(deadline),
     onError: (error) => {
       clearTimeout(deadline)
-      if (!signal.aborted) onError(error)
+      // Koa destroys the output when the socket fails, a moment before the signal tells.
+      if (!signal.aborted && !output.destroyed) onError(error)
     },
   })
   signal.addEventListener('abort', () => abort(signal.reason), { once: true })

@@ -1,4 +1,4 @@
-import { deepEqual, equal, notEqual } from 'node:assert/strict'
+import { deepEqual, doesNotThrow, equal, notEqual, throws } from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
@@ -6,7 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { accepts, assetType, findAsset, isFresh, prepareAssetRequest, readAssets } from '../src/assets.ts'
+import {
+  accepts,
+  assetType,
+  findAsset,
+  isFresh,
+  prepareAssetRequest,
+  readAssets,
+  requireAssets,
+} from '../src/assets.ts'
 
 let directory = ''
 before(async () => {
@@ -26,6 +34,18 @@ const read = () => readAssets(pathToFileURL(`${directory}/`))
 
 test('reads assets, but neither their siblings nor other files as such', () => {
   deepEqual([...read().keys()].sort(), ['a.js', 'b.css'])
+})
+
+test('a file that a page names, but that is not there, is one sentence', () => {
+  const require = (...urls: string[]) => {
+    const assets = urls.map((url) => ({ url }))
+    return () => requireAssets(assets, pathToFileURL(`${directory}/`))
+  }
+  doesNotThrow(require('/assets/a.js', '/assets/b.css'))
+  throws(require('/assets/a.js', '/assets/d.js'), {
+    name: 'StartError',
+    message: `${join(directory, 'd.js')} cannot be read, but the page needs it: build first.`,
+  })
 })
 
 test('finds the best that the client accepts', () => {

@@ -1,6 +1,8 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { launch } from './fixtures/launch.ts'
 
@@ -29,6 +31,13 @@ test('a port in use: one sentence, exit 1', LIMIT, async () => {
   other.close()
   deepEqual([code, messages], [1, []])
   match(stderr, new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use by another process: .*\\.\\n$`))
+})
+
+test('what was not built: one sentence, exit 1', () => {
+  const server = join(import.meta.dirname, 'fixtures/broken/server.ts')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [server], { encoding: 'utf8' })
+  deepEqual([status, stdout], [1, ''])
+  match(stderr, /^Cannot find module '\S+missing\.js' imported from \S+: install and build first\.\n$/)
 })
 
 test('says where it listens, whatever the log level', LIMIT, async () => {

@@ -1,6 +1,8 @@
 import { deepEqual, doesNotMatch, equal, match } from 'node:assert/strict'
+import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { streamDocument as streamNode } from '../src/stream-node.ts'
 import { streamDocument as streamWeb } from '../src/stream-web.ts'
 
@@ -54,3 +56,16 @@ for (const [where, streamDocument] of [
     equal(process.getActiveResourcesInfo().includes('Timeout'), false)
   })
 }
+
+test('a Node stream says nothing when it is destroyed before the signal tells', async () => {
+  const errors: unknown[] = []
+  const leaving = new AbortController()
+  const stream = await streamNode({ ...PROPS, delayMs: 60_000 }, leaving.signal, (error) =>
+    errors.push(error),
+  )
+  stream.destroy()
+  await once(stream, 'close')
+  await turn()
+  leaving.abort()
+  deepEqual(errors, [])
+})

@@ -1,0 +1,124 @@
+import { listenForInterruption } from '@startgrid/bench/interruption.ts'
+import { createProgress, formatTime } from '@startgrid/bench/progress.ts'
+import { oneLine } from '@startgrid/bench/text.ts'
+import { UsageError } from '@startgrid/bench/usage-error.ts'
+import { APPS, UnknownName } from '@startgrid/grid/matrix.ts'
+import { type Nginx, requireNginx } from '@startgrid/nginx/find.ts'
+import { DocsError, writePage } from './docs.ts'
+import { FAULTS } from './faults/index.ts'
+import { findFaults, HELP, type Options, readOptions } from './options.ts'
+import {
+  createResult,
+  LATEST,
+  type Result,
+  ResultError,
+  readResult,
+  readUnfinished,
+  STORED,
+  writeResult,
+} from './result.ts'
+import { tryFaults } from './run.ts'
+import { formatCell, formatFaults, formatMatrix } from './terminal.ts'
+
+/** What all cells together take on two cores, in milliseconds: the first forecast. */
+const WHOLE_MS = { short: 8 * 60_000, full: 60 * 60_000 } as const
+
+/** @returns the exit code, as `HELP` lists them */
+async function main(args: readonly string[]): Promise<number> {
+  const options = readOptions(args)
+  if (options.help) process.stdout.write(HELP)
+  else if (options.list) process.stdout.write(formatFaults(options.faults))
+  else if (options.docs && options.size === 'short' && !options.resume) regenerate()
+  else return run(options, args)
+  return 0
+}
+
+async function run(options: Options, args: readonly string[]): Promise<number> {
+  const nginx = await requireNginx()
+  const result = options.resume ? readUnfinished() : planResult(options, args, nginx)
+  if (options.docs && (result.size === 'short' || !isWhole(result)))
+    throw new UsageError('The run to resume is not one of pnpm reliability --full: leave out --docs.')
+  const progress = createProgress()
+  const interruption = listenForInterruption(progress)
+  try {
+    await tryAll(result, nginx, progress, interruption.signal)
+  } finally {
+    progress.stop()
+  }
+  process.stdout.write(formatMatrix(result))
+  if (interruption.signal.aborted) {
+    process.stderr.write('Interrupted. pnpm reliability --resume goes on.\n')
+    return interruption.code()
+  }
+  writeResult(LATEST, { ...result, finishedAt: new Date().toISOString() })
+  if (options.docs) {
+    writeResult(STORED, readResult(LATEST))
+    regenerate()
+  }
+  return result.cells.some(({ state }) => state === 'failed') ? 1 : 0
+}
+
+function planResult({ size, apps, faults }: Options, args: readonly string[], nginx: Nginx): Result {
+  return createResult({
+    size,
+    command: ['pnpm reliability', ...args].join(' '),
+    nginx: nginx.describe(),
+    faults: faults.map(({ name }) => name),
+    apps: apps.map(({ name }) => name),
+  })
+}
+
+function isWhole({ faults, apps }: Result): boolean {
+  return faults.length === FAULTS.length && apps.length === APPS.length
+}
+
+/** Fills the result in, and saves it after every cell. */
+async function tryAll(
+  result: Result,
+  nginx: Nginx,
+  progress: ReturnType<typeof createProgress>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { size, faults, apps, cells } = result
+  const total = faults.length * apps.length
+  const share = (total - cells.length) / (FAULTS.length * APPS.length)
+  const known = new Set(cells.map(({ fault, app }) => `${fault} ${app}`))
+  progress.say(
+    `${total - cells.length} cells, about ${formatTime(WHOLE_MS[size] * share)} (minutes:seconds).`,
+  )
+  progress.begin(WHOLE_MS[size] * share)
+  writeResult(LATEST, result)
+  await tryFaults({
+    faults: findFaults(faults),
+    apps: APPS.filter(({ name }) => apps.includes(name)),
+    size,
+    nginx,
+    signal,
+    isKnown: (fault, app) => known.has(`${fault} ${app}`),
+    onCell: (cell) => {
+      cells.push(cell)
+      writeResult(LATEST, result)
+      if (cell.state === 'failed') progress.say(formatCell(cell))
+      progress.update(cells.length / total, `${cells.length} of ${total}: ${cell.fault} ${cell.app}`)
+    },
+  })
+}
+
+function regenerate(): void {
+  writePage(readResult(STORED))
+  process.stderr.write('Made again: the matrix in docs/reliability.md.\n')
+}
+
+/** @returns the exit code for what went wrong, told in a sentence; what nobody foresaw keeps its stack */
+function explain(error: unknown): number {
+  const isUsage = error instanceof UsageError || error instanceof UnknownName
+  const isForeseen = isUsage || error instanceof ResultError || error instanceof DocsError
+  // Without a subclass: what NGINX's finder and the file system say.
+  if (isForeseen || (error instanceof Error && error.constructor === Error))
+    process.stderr.write(`${oneLine(error)}.\n`)
+  else console.error(error)
+  return isUsage ? 2 : 1
+}
+
+const code = await main(process.argv.slice(2)).catch(explain)
+process.stdout.write('', () => process.exit(code))

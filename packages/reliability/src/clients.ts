@@ -1,0 +1,140 @@
+import { Agent, type ClientRequest, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Target } from '@startgrid/grid/launcher.ts'
+import type { Role } from '@startgrid/grid/matrix.ts'
+
+/** What every role answers in a millisecond or few: this is about connections, not about capacity. */
+export const LIGHT: Readonly<Record<Role, string>> = {
+  hello: '/json',
+  ssr: '/partial/en-US/honeyed-assam-black',
+  status: '/_/status',
+}
+
+/** For apps under these clients: what they refuse for overload is another fault's, and a busy machine would bring it here. */
+export const NEVER_SHED = { SHED_AFTER_MS: '0' }
+
+/** Between an answer and the next request, in milliseconds: connections are idle at times, as in life. */
+const PAUSE_MS = 5
+
+export interface ClientsOptions {
+  readonly target: Target
+  readonly path: string
+  /** Default GET, */
+  readonly method?: string
+  /** which is answered with 200. */
+  readonly status?: number
+  /** Clients that keep their connection. */
+  readonly kept: number
+  /** Clients that open a connection for each request; default 0. */
+  readonly fresh?: number
+  /** Clients end when the server closes their connection between two requests, instead of opening another one. */
+  readonly untilClosed?: boolean
+}
+
+/** What became of the requests. */
+export interface Tally {
+  readonly answered: number
+  /** Requests on a kept connection that ended before a byte of the answer: the server was closing it as idle. */
+  readonly crossed: number
+  /** Everything else that went wrong: what, and how often. */
+  readonly failures: ReadonlyMap<string, number>
+}
+
+/**
+ * Sends requests, each client one after the other, until told to stop. None is sent again, although RFC 9110 (9.2.2) would let a
+ * client do so: what got no right answer counts.
+ */
+export class Clients {
+  answered = 0
+  /** Resolves when all clients have ended. */
+  readonly ended: Promise<Tally>
+  readonly #options: ClientsOptions
+  readonly #failures = new Map<string, number>()
+  /** Of all clients: no two requests have the same id. */
+  static #sent = 0
+  #crossed = 0
+  #over = false
+
+  constructor(options: ClientsOptions) {
+    this.#options = options
+    const { kept, fresh = 0 } = options
+    const clients = Array.from({ length: kept + fresh }, (_, index) => this.#run(index < kept))
+    this.ended = Promise.all(clients).then(() => ({
+      answered: this.answered,
+      crossed: this.#crossed,
+      failures: this.#failures,
+    }))
+  }
+
+  /** Sends nothing new, and waits for what is in flight. */
+  stop(): Promise<Tally> {
+    this.#over = true
+    return this.ended
+  }
+
+  async #run(keepAlive: boolean): Promise<void> {
+    const agent = new Agent({ keepAlive, maxSockets: 1 })
+    do {
+      await this.#ask(agent)
+      await sleep(PAUSE_MS)
+    } while (!this.#over && (this.#options.untilClosed !== true || hasConnection(agent)))
+    agent.destroy()
+  }
+
+  async #ask(agent: Agent): Promise<void> {
+    const { target, path, method = 'GET', status = 200 } = this.#options
+    Clients.#sent += 1
+    const headers = { 'x-request-id': `${method.toLowerCase()}-${Clients.#sent}` }
+    const outgoing = request({ ...target, path, method, headers, agent, timeout: 20_000 })
+    const outcome = await answerTo(outgoing)
+    if ('error' in outcome) {
+      const hasCrossed = outgoing.reusedSocket && outcome.error === 'ECONNRESET'
+      if (hasCrossed) this.#crossed += 1
+      else
+        this.#fail(
+          `${method} ${path} on a ${outgoing.reusedSocket ? 'kept' : 'new'} connection: ${outcome.error}`,
+        )
+    } else if (outcome.status === status) this.answered += 1
+    else this.#fail(`${method} ${path}: ${outcome.status}`)
+  }
+
+  #fail(what: string): void {
+    this.#failures.set(what, (this.#failures.get(what) ?? 0) + 1)
+  }
+}
+
+/** Also not if the server closed it after the answer. */
+function hasConnection({ freeSockets }: Agent): boolean {
+  return Object.keys(freeSockets).length > 0
+}
+
+type Outcome = { status: number } | { error: string }
+
+function answerTo(outgoing: ClientRequest): Promise<Outcome> {
+  const { promise, resolve } = Promise.withResolvers<Outcome>()
+  outgoing.once('timeout', () => outgoing.destroy(new Error('no answer within 20 s')))
+  outgoing.once('error', (error: NodeJS.ErrnoException) => resolve({ error: error.code ?? error.message }))
+  outgoing.once('response', (response) => {
+    const { statusCode: status = 0 } = response
+    response.once('error', () => resolve({ error: `the answer (${status}) was cut off` }))
+    response.once('end', () => resolve({ status }))
+    response.resume()
+  })
+  outgoing.end()
+  return promise
+}
+
+/** What a tally says against an app. @param when as the end of a sentence, such as `while it drained` */
+export function findFailures({ answered, failures }: Tally, when: string): string[] {
+  const lost = [...failures].map(([what, times]) => `${what} (${times} times)`)
+  if (lost.length > 0) return [`Requests failed ${when}: ${lost.join('; ')}. ${answered} were answered.`]
+  return answered === 0 ? [`No request was answered ${when}.`] : []
+}
+
+/** The same for requests that crossed the end of their connection. */
+export function findCrossed({ crossed, answered }: Tally, when: string): string[] {
+  if (crossed === 0) return []
+  return [
+    `${crossed} of ${answered + crossed} requests met a kept connection that was closed as idle ${when}.`,
+  ]
+}

@@ -1,0 +1,31 @@
+import { connect } from 'node:net'
+import type { Target } from '@startgrid/grid/launcher.ts'
+
+/** A client that does not wait for the end. */
+export interface Departure {
+  readonly path: string
+  /** It leaves with the first bytes of the answer; otherwise without any. */
+  readonly sawBytes: boolean
+}
+
+/** Every other client closes its connection in order, every other one resets it. */
+let departed = 0
+
+/** Sends a request and leaves. @throws {Error} if there is no answer to leave within 20 s */
+export function leave(target: Target, { path, sawBytes }: Departure): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const socket = connect('socketPath' in target ? { path: target.socketPath } : target)
+  departed += 1
+  const isOrderly = departed % 2 === 0
+  const go = (): void => void (isOrderly ? socket.destroy() : socket.resetAndDestroy())
+  socket.setTimeout(20_000, () => {
+    reject(new Error(`GET ${path}: no byte of an answer within 20 s.`))
+    socket.destroy()
+  })
+  socket.once('error', reject).once('close', () => resolve())
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: app\r\n\r\n`, () => {
+    if (!sawBytes) setImmediate(go)
+  })
+  if (sawBytes) socket.once('data', go)
+  return promise
+}

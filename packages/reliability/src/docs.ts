@@ -1,0 +1,120 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { formatTime } from '@startgrid/bench/report/format.ts'
+import { describeMachine, describeVersions } from '@startgrid/bench/report/provenance.ts'
+import { markdownTable } from '@startgrid/bench/report/table.ts'
+import { FRAMEWORKS, ROLES } from '@startgrid/grid/matrix.ts'
+import { groupApps } from './app-groups.ts'
+import type { Result } from './result.ts'
+import type { Cell } from './run.ts'
+
+/** docs/reliability.md: prose by hand, and between two marks what the stored result says. */
+
+const PAGE = fileURLToPath(new URL('../../../docs/reliability.md', import.meta.url))
+
+export const MARKS = {
+  begin: '<!-- matrix: pnpm reliability --docs -->',
+  end: '<!-- end of matrix -->',
+} as const
+
+/** A page that has no place for the matrix; the message is a sentence. */
+export class DocsError extends Error {
+  override name = 'DocsError'
+}
+
+/** Puts the matrix of a result into the page. @throws {DocsError} */
+export function writePage(result: Result, page = PAGE): void {
+  const text = readFileSync(page, 'utf8')
+  const [begin, end] = [text.indexOf(MARKS.begin), text.indexOf(MARKS.end)]
+  if (begin < 0 || end < begin)
+    throw new DocsError(`${page} has no place for the matrix: put ${MARKS.begin} and ${MARKS.end} into it.`)
+  writeFileSync(
+    page,
+    `${text.slice(0, begin)}${MARKS.begin}\n\n${formatMarkdown(result)}\n${text.slice(end)}`,
+  )
+}
+
+/** Fault × app, one table per role, with the reasons, notes and figures below. Ends with a line feed. */
+export function formatMarkdown(result: Result): string {
+  return `${[
+    '✓ passed, ✗ failed, – cannot be tried, with the reason below.',
+    ...ROLES.map((role) => formatRole(result, role)),
+    ...section(
+      'Absent',
+      remarksOf(result, 'absent', ({ findings }) => findings),
+    ),
+    ...section(
+      'Failed',
+      remarksOf(result, 'failed', ({ findings }) => findings),
+    ),
+    ...section(
+      'To know',
+      remarksOf(result, undefined, ({ notes }) => notes),
+    ),
+    ...section('Figures', formatFigures(result)),
+    `Tried from ${formatTime(result.startedAt)} on: ${describeMachine({ ...result, mode: 'native' })}; ` +
+      `${describeVersions({ ...result, mode: 'native' })}; ${result.nginx}; startgrid ${result.versions.startgrid}. ` +
+      `Again: \`${result.command}\``,
+  ].join('\n\n')}\n`
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`### ${title}`, ...lines]
+}
+
+const SIGNS = { passed: '✓', failed: '✗', absent: '–' } as const
+
+function formatRole({ cells, faults }: Result, role: string): string {
+  const states = new Map(cells.map(({ fault, app, state }) => [`${fault} ${app}`, SIGNS[state]]))
+  const rows = faults.map((fault) => ({
+    tone: 'plain' as const,
+    cells: [fault, ...FRAMEWORKS.map((framework) => states.get(`${fault} ${framework}/${role}`) ?? '')],
+  }))
+  return table([role, ...FRAMEWORKS], rows)
+}
+
+function table(headings: readonly string[], rows: { tone: 'plain'; cells: string[] }[]): string {
+  const columns = headings.map((heading) => ({ heading, align: 'left' as const, priority: 0 }))
+  return markdownTable({ columns, rows }, 0)
+}
+
+/** A list item per fault and sentence, with the apps of which it is true. */
+function remarksOf(
+  { cells, faults }: Result,
+  state: Cell['state'] | undefined,
+  sentencesOf: (cell: Cell) => readonly string[],
+): string[] {
+  const items = faults.flatMap((fault) => {
+    const said = cells
+      .filter((cell) => cell.fault === fault && (state === undefined || cell.state === state))
+      .flatMap((cell) => sentencesOf(cell).map((sentence) => ({ app: cell.app, sentence })))
+    return [...Map.groupBy(said, ({ sentence }) => sentence)].map(
+      ([sentence, of]) =>
+        `- \`${fault}\`, ${groupApps(of.map(({ app }) => app))}: ${sentence.replaceAll('\n', ' ')}`,
+    )
+  })
+  return items.length === 0 ? [] : [items.join('\n')]
+}
+
+/** A table per fault that measured something. */
+function formatFigures({ cells, faults, apps }: Result): string[] {
+  return faults.flatMap((fault) => {
+    const measured = new Map(
+      cells.filter((cell) => cell.fault === fault).map(({ app, figures }) => [app, figures]),
+    )
+    const names = [...new Set([...measured.values()].flatMap((figures) => Object.keys(figures)))]
+    if (names.length === 0) return []
+    const rows = apps.flatMap((app) => {
+      const figures = measured.get(app) ?? {}
+      const values = names.map((name) => formatFigure(figures[name]))
+      return values.every((value) => value === '')
+        ? []
+        : [{ tone: 'plain' as const, cells: [app, ...values] }]
+    })
+    return [`<details><summary>${fault}</summary>`, table(['app', ...names], rows), '</details>']
+  })
+}
+
+function formatFigure(figure: number | string | undefined): string {
+  return typeof figure === 'number' ? figure.toLocaleString('en-US') : (figure ?? '')
+}

@@ -1,0 +1,154 @@
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Launch, Target } from '@startgrid/grid/launcher.ts'
+import { PROBLEM_JSON } from '@startgrid/shared/contract.ts'
+import { problem } from '@startgrid/shared/problem.ts'
+import { failingApp } from '../failing-app.ts'
+import type { Fault } from '../fault.ts'
+
+/** What a handler may be silent for here; 20 s unless told. */
+const LIMIT_MS = 1_000
+
+/** Far above that, for busy machines. */
+const PATIENCE_MS = 20_000
+
+interface Failure {
+  readonly path: string
+  readonly does: string
+  /** What the client gets; undefined: a cut connection. */
+  readonly status: number | undefined
+}
+
+const THROWS: Failure = { path: '/throws', does: 'throws', status: 500 }
+
+const FAILURES: readonly Failure[] = [
+  THROWS,
+  { path: '/rejects', does: 'rejects', status: 500 },
+  { path: '/breaks', does: 'throws amid its answer', status: undefined },
+  { path: '/breaks/as/a/stream', does: 'sends a body that fails', status: undefined },
+  { path: '/hangs', does: 'never answers', status: 503 },
+  { path: '/stalls', does: 'stops amid its answer', status: undefined },
+]
+
+/** What else is written although it passed. */
+const KNOWN_PRINTS: Readonly<Record<string, string>> = {
+  hono: 'When a body fails, @hono/node-server prints the error once more, as text and without the id.',
+}
+
+const NJS_NOTE =
+  'Only a handler that throws can be tried: the others need a promise or a stream, and handlers of njs are plain functions. One that ' +
+  'loops forever holds its NGINX worker.'
+
+/** A handler fails alone: its client is told no more than that, its line has the id, everyone else is served. */
+export const failingHandler: Fault = {
+  name: 'failing-handler',
+  title: 'handler throws, rejects, throws after headers, never answers',
+  expected: '500 or 503 problem or a cut connection, one logged line with the id, process alive',
+  atOnce: 3,
+  async run(subject) {
+    const { app } = subject
+    const env = { FIXTURE_ROLE: app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS) }
+    const launched = await subject.launch({ env }, failingApp(app))
+    if (app.framework === 'njs') {
+      return { findings: await judgeFailures(launched, [THROWS]), notes: [NJS_NOTE] }
+    }
+    const findings = await judgeFailures(launched, FAILURES)
+    const prints = launched.output().split('\n').filter(isText)
+    const known = KNOWN_PRINTS[app.framework]
+    if (prints.length > 0 && known === undefined) findings.push(`It prints what is no JSON: ${prints[0]}`)
+    return { findings, notes: prints.length > 0 && known !== undefined ? [known] : [] }
+  },
+}
+
+/** Makes every handler fail, one after the other, and looks at what clients and operators see. */
+async function judgeFailures(launched: Launch, failures: readonly Failure[]): Promise<string[]> {
+  const findings: string[] = []
+  for (const failure of failures) {
+    const seen = await ask(launched.target, failure.path, idOf(failure.path))
+    findings.push(...judgeAnswer(failure, seen))
+    const next = await ask(launched.target, '/livez', 'next')
+    if (next.status !== 200)
+      findings.push(`After a handler that ${failure.does}, /livez answers ${next.status}.`)
+  }
+  await sleep(1_000) // a line may come after the answer, and one too many after that
+  for (const { path, does } of failures) {
+    const lines = countLines(launched, idOf(path))
+    if (lines !== 1)
+      findings.push(`A handler that ${does} (GET ${path}): ${lines} lines of the log have the id, not one.`)
+  }
+  if (launched.child.exitCode !== null)
+    findings.push(`The process has ended with ${launched.child.exitCode}.`)
+  return findings
+}
+
+/** The request id with which it is asked for. */
+function idOf(path: string): string {
+  return `fails${path.replaceAll('/', '-')}`
+}
+
+/** What a client saw, up to the end or the cut. */
+interface Seen {
+  /** Undefined: the connection was cut before. */
+  status: number | undefined
+  headers: IncomingHttpHeaders
+  body: string
+  isWhole: boolean
+  isLate: boolean
+}
+
+function judgeAnswer({ path, does, status }: Failure, seen: Seen): string[] {
+  const about = `A handler that ${does} (GET ${path})`
+  const findings: string[] = []
+  if (`${JSON.stringify(seen.headers)}${seen.body}`.includes('secret'))
+    findings.push(`${about}: the client sees the error: ${seen.body.slice(0, 100)}`)
+  if (seen.isLate) return [...findings, `${about}: nothing has ended the answer after ${PATIENCE_MS} ms.`]
+  if (status === undefined) {
+    if (seen.isWhole && seen.status !== 500)
+      findings.push(`${about}: the client got ${seen.status} as if the answer was whole.`)
+    return findings
+  }
+  if (
+    seen.status !== status ||
+    seen.headers['content-type'] !== PROBLEM_JSON ||
+    seen.body !== problem(status)
+  )
+    findings.push(`${about}: the client got ${seen.status} ${seen.body}, not the problem ${status}.`)
+  if (seen.headers['x-request-id'] !== idOf(path)) findings.push(`${about}: the client does not get its id.`)
+  return findings
+}
+
+async function ask(target: Target, path: string, id: string): Promise<Seen> {
+  const seen: Seen = { status: undefined, headers: {}, body: '', isWhole: false, isLate: false }
+  const asking = request({ ...target, path, headers: { 'x-request-id': id }, agent: false }).end()
+  const deadline = setTimeout(() => {
+    seen.isLate = true
+    asking.destroy()
+  }, PATIENCE_MS)
+  try {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    asking.once('response', resolve).on('error', reject)
+    const response = await promise
+    seen.status = response.statusCode
+    seen.headers = response.headers
+    for await (const chunk of response.setEncoding('utf8')) seen.body += chunk
+    seen.isWhole = response.complete
+  } catch {
+    // Cut: what came before is in `seen`.
+  } finally {
+    clearTimeout(deadline)
+  }
+  return seen
+}
+
+/** How many lines have that id. */
+function countLines(launched: Launch, id: string): number {
+  const pattern = new RegExp(`${id}(?![\\w-])`)
+  return launched
+    .output()
+    .split('\n')
+    .filter((line) => pattern.test(line)).length
+}
+
+function isText(line: string): boolean {
+  return line !== '' && !line.startsWith('{"level"')
+}

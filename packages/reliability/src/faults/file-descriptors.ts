@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { cpuSeconds, serverPids } from '@startgrid/bench/usage.ts'
+import { Connection } from '@startgrid/conformance/connection.ts'
+import { hasTool, type Launch, type Target } from '@startgrid/grid/launcher.ts'
+import { LIGHT, NEVER_SHED } from '../clients.ts'
+import type { Fault } from '../fault.ts'
+import { countFiles } from '../footprint.ts'
+import { statusOf } from '../waiting.ts'
+
+/** How many more files than it has the app may open, */
+const SPARE = 40
+
+/** and how many clients then connect. */
+const CLIENTS = 200
+
+/** Seconds for which all descriptors are taken. */
+const SECONDS = { short: 3, full: 15 } as const
+
+/** Of a core, while there is nothing to do but to fail to accept. */
+const MOST_CPU = 0.5
+
+/** Lines per second that may be said about it. */
+const MOST_LINES = 10
+
+/** Milliseconds in which a new client must be served when the others have left. */
+const RECOVERED_MS = 5_000
+
+/** More clients than file descriptors: who is connected is served, the others wait or are refused, and all is well afterwards. */
+export const fileDescriptors: Fault = {
+  name: 'file-descriptors',
+  title: 'file descriptors exhausted',
+  expected: 'keeps serving what it has, does not spin, recovers',
+  atOnce: 4,
+  absent: () =>
+    hasTool('prlimit') ? undefined : 'The limit of a running process is set with prlimit (util-linux).',
+  async run(subject) {
+    const launched = await subject.launch({ env: NEVER_SHED })
+    const path = LIGHT[subject.app.role]
+    const kept = await Connection.open(launched.target, { timeoutMs: 10_000, signal: subject.signal })
+    const findings: string[] = []
+    try {
+      await kept.exchange({ target: path })
+      const before = countFiles(launched) ?? 0
+      limitFiles(launched)
+      const crowd = gather(launched.target)
+      const { cpu, lines, statuses } = await watch(launched, kept, path, SECONDS[subject.size])
+      if (statuses.some((status) => status !== 200))
+        findings.push(
+          `Without descriptors, a connection that was open was answered ${[...new Set(statuses)].join(', ')}.`,
+        )
+      if (cpu > MOST_CPU) findings.push(`It used ${Math.round(cpu * 100)} % of a core to fail to accept.`)
+      if (lines > MOST_LINES) findings.push(`It said ${Math.round(lines)} lines per second about it.`)
+      const after = countFiles(launched) ?? 0
+      if (after - before < SPARE / 2)
+        findings.push(`Only ${after - before} descriptors were taken: nothing was tried.`)
+      crowd.leave()
+      const recoveredMs = await timeToAnswer(launched.target, path)
+      if (recoveredMs > RECOVERED_MS)
+        findings.push(`${recoveredMs} ms after the others had left, a new client was not served.`)
+      if (launched.child.exitCode !== null) findings.push(`It ended with ${launched.child.exitCode}.`)
+      return { findings, figures: { 'cpu %': Math.round(cpu * 100), 'recovered ms': recoveredMs } }
+    } finally {
+      kept.destroy()
+    }
+  },
+}
+
+/** The limit is on their numbers: that of the highest one counts. */
+function limitFiles(launched: Launch): void {
+  for (const pid of serverPids(launched) ?? []) {
+    const limit = Math.max(...readdirSync(`/proc/${pid}/fd`).map(Number)) + SPARE
+    const { status, stderr } = spawnSync('prlimit', ['--pid', String(pid), `--nofile=${limit}:${limit}`])
+    if (status !== 0) throw new Error(`prlimit failed: ${stderr.toString().trim()}.`)
+  }
+}
+
+/** Clients that connect and say nothing; those who are turned away come again at once, as health checks and browsers do. */
+function gather(target: Target): { leave(): void } {
+  const sockets = new Set<Socket>()
+  let isOver = false
+  const join = () => {
+    if (isOver) return
+    const socket = connect('port' in target ? target : { path: target.socketPath })
+    sockets.add(socket)
+    socket
+      .on('error', () => {})
+      .once('close', () => {
+        sockets.delete(socket)
+        setTimeout(join, 50)
+      })
+    socket.resume()
+  }
+  for (let count = 0; count < CLIENTS; count++) join()
+  return {
+    leave() {
+      isOver = true
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+/** Asks on the connection that was open before, five times per second. @returns shares of a core, lines per second */
+async function watch(launched: Launch, kept: Connection, path: string, seconds: number) {
+  await sleep(500) // until they have come
+  const pids = serverPids(launched)
+  const since = performance.now()
+  const cpuBefore = cpuSeconds(pids) ?? 0
+  const linesBefore = countLines(launched)
+  const statuses: number[] = []
+  while (performance.now() - since < seconds * 1_000) {
+    statuses.push((await kept.exchange({ target: path })).status)
+    await sleep(200)
+  }
+  const elapsed = (performance.now() - since) / 1_000
+  const cpu = ((cpuSeconds(pids) ?? 0) - cpuBefore) / elapsed
+  return { cpu, lines: (countLines(launched) - linesBefore) / elapsed, statuses }
+}
+
+const countLines = ({ output }: Launch) => output().split('\n').length
+
+/** @returns milliseconds until a new connection is served, at most 10 s */
+async function timeToAnswer(target: Target, path: string): Promise<number> {
+  const since = performance.now()
+  while (performance.now() - since < 10_000 && (await statusOf(target, path)) !== 200) await sleep(50)
+  return Math.round(performance.now() - since)
+}

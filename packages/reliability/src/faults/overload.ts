@@ -1,0 +1,235 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readCpus } from '@startgrid/bench/cpus.ts'
+import { serverPids, waitSeconds } from '@startgrid/bench/usage.ts'
+import type { Answer } from '@startgrid/conformance/answer.ts'
+import { Connection } from '@startgrid/conformance/connection.ts'
+import { headerValues } from '@startgrid/conformance/header.ts'
+import { NoAnswer } from '@startgrid/conformance/source.ts'
+import type { Launch, Target } from '@startgrid/grid/launcher.ts'
+import type { App } from '@startgrid/grid/matrix.ts'
+import { type LoadGenerator, type LoadPlan, type LoadResult, startGenerator } from '@startgrid/loadgen'
+import { PROBLEM_JSON, SECURITY_HEADERS } from '@startgrid/shared/contract.ts'
+import { problem } from '@startgrid/shared/problem.ts'
+import type { Fault, Outcome } from '../fault.ts'
+import type { Subject } from '../subject.ts'
+
+/** What is offered, as a multiple of what the app can do. */
+const FACTOR = 3
+
+/** Of the capacity, that must be left for good answers. */
+const GOODPUT = 0.6
+
+/** Milliseconds in which a probe must be answered during the overload, and a page after it. */
+const LIVE_MS = 2_000
+const RECOVERED_MS = 2_000
+
+/** The part of the time for which an app may wait for a core before its times say nothing about it. */
+const MOST_DISTURBANCE = 0.2
+
+/**
+ * Open at most during the overload: far more than a queue of the limit (250 ms) has at any rate that these pages allow, and few
+ * enough for the number of open files that most systems allow.
+ */
+const CONNECTIONS = 2_000
+
+/** More is offered than the app can do: what costs something is refused early, the rest is served, and it is over when it is over. */
+export const overload: Fault = {
+  name: 'overload',
+  title: `load at ${FACTOR}× capacity`,
+  expected: `ssr sheds with 503 and Retry-After, ${GOODPUT * 100} % of the capacity left, /livez answers, recovers within 2 s`,
+  absent: ({ role }, size) =>
+    role === 'ssr' || size === 'full'
+      ? undefined
+      : 'Only pages are shed: what happens to the other roles is measured in full runs.',
+  async run(subject) {
+    const { isDisturbed: wasDisturbed, ...first } = await attempt(subject)
+    if (first.findings.length === 0 && !wasDisturbed) return first
+    const { isDisturbed, ...second } = await attempt(subject)
+    const notes = [isDisturbed ? 'Others used the machine, twice: the times and shares say nothing.' : AGAIN]
+    return { ...second, notes }
+  },
+}
+
+const AGAIN = 'Tried twice: the first time others used the machine, or it failed.'
+
+/** Heavy pages: what is measured is the app and not the generator, and a queue is long in time before it is long in sockets. */
+function pathOf({ role, framework }: App): string {
+  if (role === 'hello') return '/json'
+  if (role === 'status') return '/_/status'
+  return framework === 'njs' ? '/?items=100' : '/?items=1000'
+}
+
+async function attempt(subject: Subject): Promise<Outcome & { isDisturbed: boolean }> {
+  // A core each, where there are two.
+  const [appCpu, generatorCpu] = readCpus().map(({ number }) => number)
+  const isShared = generatorCpu === undefined
+  const launched = await subject.launch({ cpu: isShared ? undefined : appCpu })
+  const generator = await startGenerator({ cpu: generatorCpu })
+  try {
+    return await measure(subject, launched, generator)
+  } finally {
+    await generator.stop()
+  }
+}
+
+async function measure({ app, size }: Subject, launched: Launch, generator: LoadGenerator) {
+  const path = pathOf(app)
+  const calm = { path, connections: 4, durationMs: 1_500 }
+  await load(generator, launched, calm) // compiles
+  const before = await load(generator, launched, calm)
+  const capacity = before.goodRate
+  const witness = new Witness(launched.target, path)
+  const durationMs = size === 'short' ? 2_000 : 8_000
+  const plan = { path, rate: capacity * FACTOR, connections: CONNECTIONS, durationMs, timeoutMs: 10_000 }
+  const { result, goodRate, disturbance } = await load(generator, launched, plan)
+  const drainMs = Math.max(0, result.seconds * 1_000 - durationMs)
+  const recoveredMs = drainMs + (await timeToPage(launched.target, path))
+  const seen = await witness.end()
+  const isDisturbed = result.self.bound || Math.max(before.disturbance, disturbance) > MOST_DISTURBANCE
+  const figures = {
+    'answers per s': Math.round(capacity),
+    offered: `${((result.openLoop?.offered ?? 0) / capacity).toFixed(1)}×`,
+    goodput: Number((goodRate / capacity).toFixed(2)),
+    shed: Number(((result.statuses[503] ?? 0) / result.requests).toFixed(2)),
+    'p99 ms': Math.round(result.service.p99),
+    'livez ms': Math.round(seen.worstMs),
+    'recovered ms': Math.round(recoveredMs),
+  }
+  const { exitCode } = launched.child
+  const findings = exitCode === null ? [] : [`It ended with ${exitCode} during the overload.`]
+  if (app.role === 'ssr') findings.push(...judge(result, seen), ...(isDisturbed ? [] : judgeFigures(figures)))
+  return { findings, figures, isDisturbed }
+}
+
+/** What one load showed. */
+interface Trial {
+  readonly result: LoadResult
+  /** Right answers per second in which the app had a core or needed none. */
+  readonly goodRate: number
+  /** The part of the time in which the app had to wait for a core, 0 to 1. */
+  readonly disturbance: number
+}
+
+async function load(
+  generator: LoadGenerator,
+  { target, ready }: Launch,
+  plan: Omit<LoadPlan, 'target'>,
+): Promise<Trial> {
+  const pids = serverPids({ target, ready })
+  const before = waitSeconds(pids) ?? 0
+  const result = await generator.run({ target, ...plan })
+  const waited = (waitSeconds(pids) ?? 0) - before
+  const disturbance = Math.min(0.9, waited / result.seconds)
+  const goodRate = (result.statuses[200] ?? 0) / (result.seconds * (1 - disturbance))
+  return { result, goodRate, disturbance }
+}
+
+function judge({ errors, statuses }: LoadResult, { refusal, silences }: Sight): string[] {
+  const findings: string[] = []
+  for (const kind of ['connect', 'reset', 'timeout', 'parse'] as const)
+    if (errors[kind] > 0) findings.push(`${errors[kind]} requests were not answered (${kind}).`)
+  const strange = Object.keys(statuses).filter((status) => status !== '200' && status !== '503')
+  if (strange.length > 0) findings.push(`Pages were answered with ${strange.join(', ')}, not 200 or 503.`)
+  if (silences.length > 0) findings.push(`/livez failed ${silences.length} times: ${silences[0]}`)
+  if (statuses[503] === undefined) findings.push('No page was refused with 503.')
+  return refusal === undefined ? findings : [...findings, ...judgeRefusal(refusal)]
+}
+
+function judgeFigures(figures: { goodput: number; 'livez ms': number; 'recovered ms': number }): string[] {
+  const { goodput, 'livez ms': livezMs, 'recovered ms': recoveredMs } = figures
+  const findings: string[] = []
+  if (goodput < GOODPUT) findings.push(`Only ${goodput} of the capacity was left for pages.`)
+  if (livezMs > LIVE_MS) findings.push(`/livez took ${livezMs} ms.`)
+  if (recoveredMs > RECOVERED_MS) findings.push(`The first page came ${recoveredMs} ms after the overload.`)
+  return findings
+}
+
+/** A refused page is a problem with all headers of the contract, and says when to come back. */
+function judgeRefusal({ headers, body }: Answer): string[] {
+  const expected = {
+    ...SECURITY_HEADERS,
+    'content-type': PROBLEM_JSON,
+    'retry-after': /^[1-9]\d*$/,
+    'x-request-id': /./,
+  }
+  const findings = Object.entries(expected).flatMap(([name, value]) => {
+    const given = headerValues(headers, name).join(', ')
+    const isRight = typeof value === 'string' ? given === value : value.test(given)
+    return isRight ? [] : [`The 503 has ${name}: '${given}', not ${value}.`]
+  })
+  return body.toString() === problem(503) ? findings : [...findings, `The 503 has the body '${body}'.`]
+}
+
+/** What a load balancer and a visitor saw meanwhile. */
+interface Sight {
+  /** Of /livez. */
+  readonly worstMs: number
+  /** Why /livez was not answered with 200, as often as it was not. */
+  readonly silences: readonly string[]
+  /** The first page that was refused. */
+  readonly refusal: Answer | undefined
+}
+
+/** Asks for /livez and for a page every 100 ms, on connections of their own. */
+class Witness {
+  readonly #target: Target
+  readonly #path: string
+  readonly #watching: Promise<Sight>
+  #isOver = false
+
+  constructor(target: Target, path: string) {
+    this.#target = target
+    this.#path = path
+    this.#watching = this.#watch()
+  }
+
+  end(): Promise<Sight> {
+    this.#isOver = true
+    return this.#watching
+  }
+
+  async #watch(): Promise<Sight> {
+    let worstMs = 0
+    let refusal: Answer | undefined
+    const silences: string[] = []
+    while (!this.#isOver) {
+      const since = performance.now()
+      const [probe, page] = await Promise.all([
+        ask(this.#target, '/livez').finally(() => {
+          worstMs = Math.max(worstMs, performance.now() - since)
+        }),
+        refusal === undefined ? ask(this.#target, this.#path) : undefined,
+      ])
+      if (probe instanceof NoAnswer || probe.status !== 200)
+        silences.push(probe instanceof NoAnswer ? `${probe.message}.` : `status ${probe.status}.`)
+      if (page !== undefined && !(page instanceof NoAnswer) && page.status === 503) refusal = page
+      await sleep(100)
+    }
+    return { worstMs, silences, refusal }
+  }
+}
+
+/** @returns milliseconds until a page is served; at most 10 s */
+async function timeToPage(target: Target, path: string): Promise<number> {
+  const since = performance.now()
+  while (performance.now() - since < 10_000) {
+    const answer = await ask(target, path)
+    if (!(answer instanceof NoAnswer) && answer.status === 200) break
+    await sleep(20)
+  }
+  return performance.now() - since
+}
+
+/** One request on a connection of its own. */
+async function ask(target: Target, path: string): Promise<Answer | NoAnswer> {
+  let connection: Connection | undefined
+  try {
+    connection = await Connection.open(target, { timeoutMs: 10_000 })
+    return await connection.exchange({ target: path })
+  } catch (error) {
+    if (error instanceof NoAnswer) return error
+    throw error
+  } finally {
+    connection?.destroy()
+  }
+}

@@ -1,0 +1,120 @@
+import { once } from 'node:events'
+import type { Launch } from '@startgrid/grid/launcher.ts'
+import type { Address } from '@startgrid/nginx/address.ts'
+import { Clients, findCrossed, findFailures, LIGHT, NEVER_SHED, type Tally } from '../clients.ts'
+import { findBadEnding } from '../ending.ts'
+import type { Fault } from '../fault.ts'
+import type { Subject } from '../subject.ts'
+import { statusOf, until } from '../waiting.ts'
+
+/** A release: two copies of an app behind NGINX are restarted in turn. And a crash: one of them is killed. */
+export const restart: Fault = {
+  name: 'restart',
+  title: 'app restarted behind NGINX with two upstreams',
+  expected: 'no failed request: passive health, retry only for safe methods',
+  atOnce: 3,
+  async run(subject) {
+    const copies = new Copies(subject)
+    const [first, second] = await Promise.all([copies.start(), copies.start()])
+    const listen = { host: '127.0.0.1', port: 0 }
+    const front = { name: 'app', topology: 'nginx', listen, upstream: first, copies: [second] } as const
+    const { addresses } = await subject.front([front], 2)
+    const [target = listen] = addresses
+    const path = LIGHT[subject.app.role]
+    const readers = new Clients({ target, path, kept: 6, fresh: 3 })
+    const writing = { target, path, method: 'POST', status: 405, kept: 2 }
+    const writers = new Clients(writing)
+    await until('there have not been 100 answers', () => readers.answered >= 100)
+    const findings = [
+      ...(await copies.replace(first, 'SIGTERM')),
+      ...(await copies.replace(second, 'SIGTERM')),
+    ]
+    const written = splitLost(await writers.stop(), path)
+    const writersAtCrash = new Clients(writing)
+    await copies.replace(first, 'SIGKILL')
+    const [read, atCrash] = await Promise.all([readers.stop(), writersAtCrash.stop()])
+    const writtenAtCrash = splitLost(atCrash, path)
+    const [restarts, crash] = ['while the apps were restarted in turn', 'while an app was killed']
+    return {
+      findings: [
+        ...findings,
+        ...findFailures(read, `${restarts}, or ${crash}`),
+        ...findCrossed(read, 'by NGINX'),
+        ...findFailures(written.tally, restarts),
+        ...findFailures(writtenAtCrash.tally, crash),
+        ...findTwice(copies.outputs()),
+      ],
+      figures: {
+        requests: read.answered,
+        POSTs: written.tally.answered,
+        'POSTs lost in restarts': written.lost,
+        'POSTs lost in the crash': writtenAtCrash.lost,
+      },
+    }
+  },
+}
+
+/** The copies, each on a port that it keeps. */
+class Copies {
+  readonly #subject: Subject
+  readonly #running = new Map<number, Launch>()
+  readonly #all: Launch[] = []
+
+  constructor(subject: Subject) {
+    this.#subject = subject
+  }
+
+  /** @param port 0: a free one */
+  async start(port = 0): Promise<Address> {
+    const launched = await this.#subject.launch({
+      env: { ...NEVER_SHED, LOG_LEVEL: 'info', PORT: String(port) },
+    })
+    const { target } = launched
+    if ('socketPath' in target) throw new Error('It listens on a socket, and should on a port.')
+    this.#running.set(target.port, launched)
+    this.#all.push(launched)
+    return target
+  }
+
+  /** Ends a copy and starts it again. @returns what went wrong; it is back in turn when it was asked for something */
+  async replace(address: Address, signal: 'SIGTERM' | 'SIGKILL'): Promise<string[]> {
+    const launched = this.#running.get(address.port)
+    if (launched === undefined) throw new Error(`No copy listens on port ${address.port}.`)
+    const findings = signal === 'SIGTERM' ? await findBadEnding(launched, 0) : await kill(launched)
+    await this.start(address.port)
+    const isAsked = () => this.#running.get(address.port)?.output().includes('"msg":"answered"') === true
+    await until(`NGINX has not asked the copy that was started again after ${signal}`, isAsked)
+    return findings
+  }
+
+  /** What all copies logged, those that have ended as well. */
+  outputs(): string[] {
+    return this.#all.map(({ output }) => output())
+  }
+}
+
+async function kill({ child, target }: Launch): Promise<string[]> {
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  // The NGINX of an njs app takes a moment to find out.
+  await until(
+    'the port of a killed app is in use',
+    async () => (await statusOf(target, '/livez')) === undefined,
+  )
+  return []
+}
+
+/** A POST that was on its way when an app ended is a 502, and right so: nobody knows whether it was obeyed. */
+function splitLost({ answered, crossed, failures }: Tally, path: string): { tally: Tally; lost: number } {
+  const what = `POST ${path}: 502`
+  const others = new Map([...failures].filter(([failure]) => failure !== what))
+  return { tally: { answered, crossed, failures: others }, lost: failures.get(what) ?? 0 }
+}
+
+/** POSTs that more than one copy has answered, by their ids. @param outputs logs of the copies */
+export function findTwice(outputs: readonly string[]): string[] {
+  const ids = outputs.flatMap((output) => output.match(/"id":"post-\d+"/g) ?? [])
+  const twice = ids.length - new Set(ids).size
+  if (ids.length === 0) return ['No copy has logged a POST.']
+  return twice === 0 ? [] : [`NGINX sent ${twice} of ${ids.length} POSTs again.`]
+}

@@ -1,0 +1,106 @@
+import type { Launch } from '@startgrid/grid/launcher.ts'
+import { Clients, findCrossed, findFailures, LIGHT, NEVER_SHED, type Tally } from '../clients.ts'
+import { findBadEnding } from '../ending.ts'
+import type { Fault, Outcome } from '../fault.ts'
+import type { Subject } from '../subject.ts'
+import { statusOf, until } from '../waiting.ts'
+
+/** An orchestrator ends an app that is in use, and nobody notices. */
+export const sigterm: Fault = {
+  name: 'sigterm',
+  title: 'SIGTERM under load, direct and behind NGINX',
+  expected: 'no failed request, exit 0 within the grace, a second signal exits at once',
+  atOnce: 2,
+  async run(subject) {
+    const parts = [await tellClients(subject), await tellBalancer(subject), await insist(subject)]
+    return {
+      findings: parts.flatMap(({ findings }) => findings),
+      notes: [...new Set(parts.flatMap(({ notes = [] }) => notes))],
+    }
+  },
+}
+
+/** Nobody tells the clients: on a connection that they keep they are answered until it is closed, what is slow to the end. */
+async function tellClients(subject: Subject): Promise<Outcome> {
+  const launched = await subject.launch({ env: NEVER_SHED })
+  const path = LIGHT[subject.app.role]
+  const { target } = launched
+  const clients = new Clients({ target, path, kept: 10, untilClosed: true })
+  const canWait = subject.app.role === 'ssr' && !subject.app.absent.includes('stream')
+  const slow = new Clients({ target, path: '/stream?delay=800', kept: canWait ? 3 : 0, untilClosed: true })
+  await until('the clients have not had 100 answers', () => clients.answered >= 100)
+  const when = 'while it drained'
+  const findings = await findBadEnding(launched, 0)
+  const [tally, slowTally] = await Promise.all([clients.stop(), slow.stop()])
+  return judge(
+    subject,
+    launched,
+    [...findings, ...findFailures(tally, when), ...(canWait ? findFailures(slowTally, when) : [])],
+    tally,
+  )
+}
+
+/** Whoever opens connections goes on until readiness fails, as a load balancer does; the port is open until then. */
+async function tellBalancer(subject: Subject): Promise<Outcome> {
+  const launched = await subject.launch({ env: { ...NEVER_SHED, SHUTDOWN_DELAY_MS: '1000' } })
+  const path = LIGHT[subject.app.role]
+  const { target } = launched
+  if ('socketPath' in target) throw new Error('It listens on a socket, and should on a port.')
+  const listen = { host: '127.0.0.1', port: 0 }
+  const front = await subject.front([{ name: 'app', topology: 'nginx', listen, upstream: target }])
+  const [address = listen] = front.addresses
+  const direct = new Clients({ target, path, kept: 5, fresh: 5 })
+  const proxied = new Clients({ target: address, path, kept: 5, fresh: 5 })
+  await until(
+    'one of both ways has not had 100 answers',
+    () => direct.answered >= 100 && proxied.answered >= 100,
+  )
+  const ending = findBadEnding(launched, 0)
+  await untilUnready(launched)
+  const [tally, proxiedTally] = await Promise.all([direct.stop(), proxied.stop()])
+  return judge(
+    subject,
+    launched,
+    [
+      ...(await ending),
+      ...findFailures(tally, 'before readiness failed'),
+      ...findFailures(proxiedTally, 'behind NGINX, before readiness failed'),
+      ...findCrossed(proxiedTally, 'behind NGINX'),
+    ],
+    tally,
+  )
+}
+
+/** A person who does not want to wait sends the signal again. */
+async function insist(subject: Subject): Promise<Outcome> {
+  const launched = await subject.launch({ env: { SHUTDOWN_DELAY_MS: '30000' } })
+  void launched.stop()
+  await untilUnready(launched)
+  return { findings: await findBadEnding(launched, 1, 5_000) }
+}
+
+/** Readiness fails, or all is over too soon. */
+function untilUnready({ child, target }: Launch): Promise<void> {
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  return until(
+    'readiness has not failed',
+    async () => hasEnded() || (await statusOf(target, '/readyz')) === 503,
+  )
+}
+
+/** Its log must be silent, and its kept connections must not end while a request is on its way, except where NGINX does that. */
+function judge(subject: Subject, { output, ready }: Launch, findings: string[], tally: Tally): Outcome {
+  const errors = output()
+    .split('\n')
+    .filter((line) => /"level":[56]0/.test(line) || /^\s+at /.test(line))
+  const all = errors.length === 0 ? findings : [...findings, `It logged an error: ${errors[0]}`]
+  if (ready.nginx === undefined || subject.nginx?.keepaliveMinTimeout === true)
+    return { findings: [...all, ...findCrossed(tally, 'while it drained')] }
+  return {
+    findings: all,
+    notes: [
+      `NGINX ${ready.nginx} closes idle client connections at once when it stops; from 1.27.4 on it waits ` +
+        'for a request that is on its way (`keepalive_min_timeout`).',
+    ],
+  }
+}

@@ -1,0 +1,140 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Target } from '@startgrid/grid/launcher.ts'
+import type { App, Role } from '@startgrid/grid/matrix.ts'
+import { ASSETS } from '@startgrid/shared/page/server.js'
+import { Clients, findFailures, LIGHT, NEVER_SHED } from '../clients.ts'
+import type { Fault, Size } from '../fault.ts'
+import { countFiles } from '../footprint.ts'
+import { statusOf } from '../waiting.ts'
+
+/** What a slow client does one byte per second of. */
+const WAYS = ['headers', 'body', 'reading'] as const
+type Way = (typeof WAYS)[number]
+
+/**
+ * Seconds after which the last of them must be cut off: twice the app's own limits, because machines are busy. Bun has one limit for
+ * a body and for reading, which must outlive the keep-alive of NGINX (60 s).
+ */
+const LIMITS: Readonly<Record<Way, number>> = { headers: 45, body: 90, reading: 90 }
+
+const BUN_NOTE =
+  'A body may take 65 s: idleTimeout is all there is in Bun, and it must outlive the keep-alive of NGINX.'
+
+/** Files that the other clients, and whatever a server opens now and then, may add. */
+const OTHER_FILES = 3
+
+/** How many are slow in a way. Fewer read where answers are small: thousands of those fill one connection. */
+function countOf(way: Way, size: Size, role: Role): number {
+  if (way !== 'reading') return size === 'short' ? 45 : 200
+  if (role !== 'ssr') return 6
+  return size === 'short' ? 10 : 100
+}
+
+/** Clients that take or send one byte per second hold connections for hours unless they are cut off. */
+export const slowClients: Fault = {
+  name: 'slow-clients',
+  title: 'clients that send headers, send a body or read at 1 byte/s',
+  expected: 'cut off by timeouts, others not affected',
+  // They wait, nearly all the time.
+  atOnce: 21,
+  absent: () => (process.platform === 'linux' ? undefined : 'Who is still connected is seen in /proc.'),
+  async run(subject) {
+    const { app, size } = subject
+    const isBun = app.framework === 'bun'
+    // Who does not read is cut off 10 s after a handler would be.
+    const env = size === 'short' ? { ...NEVER_SHED, HANDLER_TIMEOUT_MS: '5000' } : NEVER_SHED
+    const launched = await subject.launch({ env, timeoutMs: 60_000 }) // many start at once
+    const { target } = launched
+    await statusOf(target, LIGHT[app.role])
+    const files = (countFiles(launched) ?? 0) + OTHER_FILES
+    const others = new Clients({ target, path: LIGHT[app.role], kept: 1, fresh: 1 })
+    const ways = WAYS.filter((way) => !(isBun && size === 'short' && way === 'body'))
+    const slow = ways.map((way) => new SlowClients(way, app, target, countOf(way, size, app.role)))
+    // How a server let go of a client is behind all that this did not read. So those count whom it still has a file for.
+    const left = (clients: SlowClients) =>
+      clients.way === 'reading'
+        ? Math.max(0, (countFiles(launched) ?? 0) - files - sum(slow.map(({ connected }) => connected)))
+        : clients.connected
+    const lasted = await Promise.all(slow.map((clients) => clients.outlast(LIMITS[clients.way], left)))
+    const tally = await others.stop()
+    return {
+      findings: [
+        ...lasted.flatMap(({ findings }) => findings),
+        ...findFailures(tally, 'beside slow clients'),
+      ],
+      figures: {
+        ...Object.fromEntries(lasted.map(({ way, seconds }) => [`${way} s`, seconds])),
+        'others answered': tally.answered,
+      },
+      notes: isBun ? [BUN_NOTE] : [],
+    }
+  },
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
+
+/** What they send at once: a beginning, or so many requests that the answers fill the buffers of the kernel, some MB. */
+function opening(way: Way, { role }: App): string {
+  const path = LIGHT[role]
+  if (way === 'headers') return `GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-slow: `
+  if (way === 'body') return `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 60000\r\n\r\n`
+  return role === 'ssr' ? get(LARGEST).repeat(60) : get(path).repeat(20_000)
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
+
+/** Some hundred KB, without work for the app. */
+const LARGEST = ASSETS.find(({ url }) => url.endsWith('.js'))?.url ?? '/'
+
+/** Clients that are slow in one way, until the server has let go of them. */
+class SlowClients {
+  readonly way: Way
+  readonly #sockets: Set<Socket>
+  readonly #count: number
+
+  constructor(way: Way, app: App, target: Target, count: number) {
+    this.way = way
+    this.#count = count
+    this.#sockets = new Set(Array.from({ length: count }, () => this.#open(app, target)))
+  }
+
+  /** Who has not seen the end of its connection; those who read slowly see nothing. */
+  get connected(): number {
+    return this.way === 'reading' ? 0 : this.#sockets.size
+  }
+
+  /** Goes on at one byte per second until none is left, or for so many seconds. */
+  async outlast(limit: number, left: (clients: SlowClients) => number) {
+    const since = performance.now()
+    for (;;) {
+      await sleep(1_000)
+      const count = left(this)
+      const seconds = Math.round((performance.now() - since) / 1_000)
+      if (count > 0 && seconds <= limit) {
+        this.#drip()
+        continue
+      }
+      for (const socket of this.#sockets) socket.destroy()
+      const what = `After ${limit} s ${count} of ${this.#count} clients are still connected: ${this.way} at 1 byte/s.`
+      return { way: this.way, seconds, findings: count > 0 ? [what] : [] }
+    }
+  }
+
+  #open(app: App, target: Target): Socket {
+    const socket = connect('port' in target ? target : { path: target.socketPath })
+    socket.on('error', () => {}) // being cut off
+    socket.once('close', () => this.#sockets.delete(socket))
+    if (this.way === 'reading') socket.pause()
+    else socket.resume()
+    socket.write(opening(this.way, app))
+    return socket
+  }
+
+  #drip(): void {
+    for (const socket of this.#sockets) {
+      if (this.way === 'reading') socket.read(1)
+      else socket.write('a')
+    }
+  }
+}

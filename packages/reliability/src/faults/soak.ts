@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Connection } from '@startgrid/conformance/connection.ts'
+import type { Target } from '@startgrid/grid/launcher.ts'
+import type { App } from '@startgrid/grid/matrix.ts'
+import { NEVER_SHED } from '../clients.ts'
+import { type Departure, leave } from '../departure.ts'
+import type { Fault } from '../fault.ts'
+import { countFiles, type Footprint, footprintOf, measurable } from '../footprint.ts'
+import { departuresOf, type Step, stepsOf } from '../mix.ts'
+import { until } from '../waiting.ts'
+
+/** Milliseconds of load before the first look, and between two looks. */
+const PACE = {
+  short: { warmUpMs: 3_000, intervalMs: 600, looks: 10 },
+  full: { warmUpMs: 60_000, intervalMs: 27_000, looks: 20 },
+} as const
+
+const CLIENTS = 3
+/** Between two rounds of a client, in milliseconds. */
+const PAUSE_MS = 20
+const PATIENCE = { timeoutMs: 30_000 }
+
+/** What memory may grow by from the second fifth of the looks to the last, in bytes. */
+const GROWTH = { short: 3_000_000, full: 5_000_000 } as const
+
+/** Hours of all kinds of requests, in small: what an app takes for one, it gives back. */
+export const soak: Fault = {
+  name: 'soak',
+  title: '10 minutes of mixed load',
+  expected: 'right answers, no growth of memory or open files beyond a bound',
+  // Memory is not disturbed by neighbours.
+  atOnce: 21,
+  async run(subject) {
+    const { app, size } = subject
+    const { warmUpMs, intervalMs, looks } = PACE[size]
+    // All apps start at once.
+    const launched = await subject.launch({ env: NEVER_SHED, timeoutMs: 120_000, ...measurable(app) })
+    const idle = countFiles(launched)
+    const load = new MixedLoad(app, launched.target)
+    await load.run(warmUpMs, subject.signal)
+    const footprints: Footprint[] = []
+    for (let look = 0; look < looks; look++) {
+      await load.run(intervalMs, subject.signal)
+      await until('the app has closed all connections', () => (countFiles(launched) ?? 0) <= (idle ?? 0))
+      footprints.push(await footprintOf(app, launched))
+    }
+    const growth = growthOf(footprints.map(({ memory }) => memory))
+    const findings = [...load.findings]
+    if (growth > GROWTH[size])
+      findings.push(
+        `Memory grew by ${toKb(growth)} kB from the second fifth of the time to the last, in ${load.requests} requests; ` +
+          `${toKb(GROWTH[size])} are allowed.`,
+      )
+    return { findings, figures: { requests: load.requests, 'growth, kB': toKb(growth) } }
+  },
+}
+
+/** Everything that an app can be asked for, by clients one after the other. */
+class MixedLoad {
+  requests = 0
+  readonly #steps: readonly Step[]
+  readonly #departures: readonly Departure[]
+  readonly #target: Target
+  readonly #wrong = new Map<string, number>()
+
+  constructor({ role, absent }: App, target: Target) {
+    const canStream = !absent.includes('stream')
+    this.#steps = stepsOf(role, canStream)
+    this.#departures = departuresOf(role, canStream)
+    this.#target = target
+  }
+
+  /** What was answered wrongly, and how often. */
+  get findings(): string[] {
+    return [...this.#wrong].map(([what, times]) => `${what} (${times} times)`)
+  }
+
+  /** Ends with all connections closed. */
+  async run(ms: number, signal: AbortSignal): Promise<void> {
+    const end = Date.now() + ms
+    const client = async (): Promise<void> => {
+      while (Date.now() < end && !signal.aborted) await this.#round()
+    }
+    await Promise.all(Array.from({ length: CLIENTS }, client))
+  }
+
+  /** All steps on connections that last until the server closes them; then some who leave. */
+  async #round(): Promise<void> {
+    let connection: Connection | undefined
+    for (const step of this.#steps) {
+      connection ??= await Connection.open(this.#target, PATIENCE)
+      if (!(await this.#take(step, connection))) {
+        connection.destroy()
+        connection = undefined
+      }
+    }
+    connection?.destroy()
+    for (const departure of this.#departures) await leave(this.#target, departure)
+    this.requests += this.#departures.length
+    await sleep(PAUSE_MS)
+  }
+
+  /** @returns whether the connection can be used again */
+  async #take({ status, ...request }: Step, connection: Connection): Promise<boolean> {
+    const { method = 'GET', target } = request
+    this.requests += 1
+    try {
+      const answer = await connection.exchange(request)
+      if (answer.status !== status)
+        this.#fail(`${method} ${target} was answered ${answer.status}, not ${status}`)
+      if (answer.faults.length > 0) this.#fail(`${method} ${target}: ${answer.faults[0]}`)
+      return (
+        status !== 413 &&
+        !answer.headers.some(([name, value]) => name.toLowerCase() === 'connection' && value === 'close')
+      )
+    } catch (error) {
+      // Whoever refuses a body may close while it is still being sent (RFC 9112 section 9.6).
+      if (status !== 413) this.#fail(`${method} ${target}: ${error instanceof Error ? error.message : error}`)
+      return false
+    }
+  }
+
+  #fail(what: string): void {
+    this.#wrong.set(what, (this.#wrong.get(what) ?? 0) + 1)
+  }
+}
+
+/** From the median of the second fifth to that of the last: one look may come amid a lazy compilation, two do not. */
+function growthOf(memory: readonly number[]): number {
+  const fifth = memory.length / 5
+  return median(memory.slice(-fifth)) - median(memory.slice(fifth, 2 * fifth))
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2
+}
+
+function toKb(bytes: number): number {
+  return Math.round(bytes / 1_000)
+}

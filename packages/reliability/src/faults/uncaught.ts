@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { Connection } from '@startgrid/conformance/connection.ts'
+import type { Target } from '@startgrid/grid/launcher.ts'
+import type { Fault } from '../fault.ts'
+import { preload } from '../preload.ts'
+import type { Subject } from '../subject.ts'
+import { statusOf } from '../waiting.ts'
+
+/** How fixtures/preload/uncaught.ts is told what to do. */
+const CAUSES = [
+  { what: 'an uncaught exception', signal: 'SIGWINCH', message: 'nobody catches this exception' },
+  { what: 'an unhandled rejection', signal: 'SIGURG', message: 'nobody handles this rejection' },
+] as const
+
+const PATIENCE = { timeoutMs: 20_000 }
+
+/** After a mistake outside a request nobody knows what still works: the app says so, answers what it has begun and makes room. */
+export const uncaught: Fault = {
+  name: 'uncaught',
+  title: 'uncaught exception or unhandled rejection outside a request',
+  expected: 'logged once, drains, exits 1; can be started again at once',
+  atOnce: 3,
+  absent({ framework }) {
+    return framework === 'njs'
+      ? 'A script of njs runs only inside a request. When a worker of NGINX dies, its master starts another.'
+      : undefined
+  },
+  async run(subject) {
+    // Only ssr has a slow route, whose answer is under way when it happens.
+    const slow = subject.app.role === 'ssr' ? '/stream?items=3&delay=1500' : undefined
+    return { findings: await judgeCauses(subject, slow) }
+  },
+}
+
+/** @param slow a path whose answer takes a second or two */
+async function judgeCauses(subject: Subject, slow: string | undefined): Promise<string[]> {
+  const findings = await Promise.all(CAUSES.map((cause) => judgeCause(subject, cause, slow)))
+  return findings.flat()
+}
+
+async function judgeCause(
+  subject: Subject,
+  { what, signal, message }: (typeof CAUSES)[number],
+  slow: string | undefined,
+): Promise<string[]> {
+  const execArgv = preload(subject.app, 'uncaught')
+  const { child, target, output } = await subject.launch({ execArgv })
+  const exited = once(child, 'exit', { signal: AbortSignal.timeout(PATIENCE.timeoutMs) })
+  const answered = slow === undefined ? undefined : await begin(target, slow)
+  child.kill(signal)
+  const isWhole = (await answered?.()) ?? true
+  const [code] = await exited.catch(() => ['nothing: it goes on'])
+  const findings: string[] = []
+  if (!isWhole) findings.push(`After ${what} an answer under way is cut.`)
+  if (code !== 1) findings.push(`After ${what} it ends with ${code}, not with 1.`)
+  const fatal = parseLines(output()).filter((line) => JSON.stringify(line.err ?? '').includes(message))
+  if (fatal.length !== 1 || fatal[0]?.level !== 60)
+    findings.push(`${fatal.length} lines of level 60 tell of ${what}, not one: ${output().slice(0, 200)}`)
+  return [...findings, ...(await judgeRestart(subject, target))]
+}
+
+/** Resolves when the head is there. @returns whether the rest came as well */
+async function begin(target: Target, path: string): Promise<() => Promise<boolean>> {
+  const connection = await Connection.open(target, PATIENCE)
+  await connection.send({ target: path })
+  await connection.peekStatus()
+  const answer = connection.answer().then(
+    () => true,
+    () => false,
+  )
+  return () => answer.finally(() => connection.destroy())
+}
+
+/** As a supervisor does. */
+async function judgeRestart(subject: Subject, target: Target): Promise<string[]> {
+  if ('socketPath' in target) return []
+  try {
+    const again = await subject.launch({ env: { PORT: String(target.port) } })
+    return (await statusOf(again.target, '/livez')) === 200 ? [] : ['Started again, it does not answer.']
+  } catch (error) {
+    return [`It cannot be started again: ${error instanceof Error ? error.message : error}`]
+  }
+}
+
+/** What is no JSON counts as a line without fields. */
+function parseLines(text: string): { level?: unknown; err?: unknown }[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (line.startsWith('{') ? JSON.parse(line) : {}))
+}

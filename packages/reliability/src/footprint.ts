@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { serverPids } from '@startgrid/bench/usage.ts'
+import type { Launch, LaunchOptions } from '@startgrid/grid/launcher.ts'
+import type { App } from '@startgrid/grid/matrix.ts'
+import { preload } from './preload.ts'
+import { until } from './waiting.ts'
+
+/** What an app holds. */
+export interface Footprint {
+  /** Bytes: its JavaScript heap, and what belongs to it, after a garbage collection; of njs, the resident memory of NGINX. */
+  readonly memory: number
+  /** Open files and sockets of its processes; undefined where there is no /proc. */
+  readonly files: number | undefined
+  /** Timers that keep a Node process alive; undefined elsewhere. */
+  readonly timers: number | undefined
+}
+
+/** Launch options for an app of which `footprintOf` is to be asked. */
+export function measurable(app: App): Pick<LaunchOptions, 'execArgv'> {
+  if (app.framework === 'njs') return {}
+  const collector = app.framework === 'bun' ? [] : ['--expose-gc']
+  return { execArgv: [...collector, ...preload(app, 'footprint')] }
+}
+
+/** @throws {Error} if the app does not tell within 20 s, or cannot be looked at */
+export async function footprintOf(app: App, launched: Launch): Promise<Footprint> {
+  const files = countFiles(launched)
+  if (app.framework === 'njs') return { memory: residentMemory(launched), files, timers: undefined }
+  const before = reports(launched).length
+  launched.child.kill('SIGCONT')
+  await until('the app has told what it holds', () => reports(launched).length > before)
+  const { memory, timers } = JSON.parse(reports(launched).at(-1) ?? '')
+  return { memory, files, timers: app.framework === 'bun' ? undefined : timers }
+}
+
+function reports({ output }: Launch): string[] {
+  return output()
+    .split('\n')
+    .filter((line) => line.includes('"msg":"footprint"'))
+}
+
+/** Open files and sockets of the processes that serve; undefined where there is no /proc. */
+export function countFiles(launched: Launch): number | undefined {
+  if (process.platform !== 'linux') return undefined
+  return serverPids(launched)?.reduce((sum, pid) => sum + filesOf(pid), 0)
+}
+
+function filesOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length
+  } catch {
+    return 0 // it has ended
+  }
+}
+
+function residentMemory(launched: Launch): number {
+  const pids = serverPids(launched)
+  if (pids === undefined) throw new Error(`The memory of ${launched.app.name} can be seen on Linux only.`)
+  return pids.reduce((sum, pid) => {
+    const resident = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
+    return sum + Number(resident?.[1] ?? 0) * 1024
+  }, 0)
+}

@@ -1,0 +1,65 @@
+import type { Role } from '@startgrid/grid/matrix.ts'
+import { BODY_LIMIT } from '@startgrid/shared/contract.ts'
+import { ASSETS } from '@startgrid/shared/page/server.js'
+import type { Departure } from './departure.ts'
+
+/** One request of a mixed load, and what must come back. */
+export interface Step {
+  readonly method?: string
+  readonly target: string
+  readonly headers?: readonly (readonly [name: string, value: string])[]
+  readonly body?: string
+  readonly status: number
+}
+
+const SCRIPT = ASSETS.find(({ url }) => url.endsWith('.js'))?.url ?? '/'
+
+const PAGES: Readonly<Record<Role, readonly Step[]>> = {
+  hello: [
+    { target: '/', status: 200 },
+    { target: '/json', status: 200 },
+    { target: '/hello/Zo%C3%AB', status: 200 },
+    { target: '/hello/', status: 404 },
+  ],
+  ssr: [
+    { target: '/?items=20', status: 200 },
+    { target: '/?items=1001', status: 400 },
+    { target: '/partial/en-US/honeyed-assam-black', status: 200 },
+    { target: '/partial/en-US/nothing', status: 404 },
+    { target: SCRIPT, headers: [['accept-encoding', 'br']], status: 200 },
+    { target: '/assets/nothing.js', status: 404 },
+  ],
+  status: [{ target: '/_/status', status: 200 }],
+}
+
+/** What every role gets, with its main path. */
+function commonSteps(path: string): Step[] {
+  return [
+    { target: '/livez', status: 200 },
+    { target: '/readyz', status: 200 },
+    { target: '/nowhere?a=b', headers: [['x-request-id', 'not one']], status: 404 },
+    { target: '/%zz', status: 400 },
+    { method: 'HEAD', target: path, status: 200 },
+    { method: 'OPTIONS', target: path, status: 204 },
+    { method: 'POST', target: path, body: 'x'.repeat(1_000), status: 405 },
+    { method: 'PUT', target: path, body: 'x'.repeat(BODY_LIMIT + 1), status: 413 },
+  ]
+}
+
+/** All that a role can be asked for in one round. @param canStream whether it has `/stream` */
+export function stepsOf(role: Role, canStream: boolean): readonly Step[] {
+  const own = PAGES[role]
+  const stream = role === 'ssr' && canStream ? [{ target: '/stream?delay=20', status: 200 }] : []
+  return [...own, ...stream, ...commonSteps(own[0]?.target ?? '/')]
+}
+
+/** Who leaves after each round. */
+export function departuresOf(role: Role, canStream: boolean): readonly Departure[] {
+  if (role !== 'ssr') return [{ path: PAGES[role][0]?.target ?? '/', sawBytes: false }]
+  const streams = [{ path: '/stream?delay=1000', sawBytes: true }]
+  return [
+    { path: SCRIPT, sawBytes: true },
+    { path: '/?items=20', sawBytes: false },
+    ...(canStream ? streams : []),
+  ]
+}

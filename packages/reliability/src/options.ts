@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util'
+import { notUnderstood, UsageError } from '@startgrid/bench/options.ts'
+import { APPS, type App, findApps } from '@startgrid/grid/matrix.ts'
+import type { Fault, Size } from './fault.ts'
+import { FAULTS } from './faults/index.ts'
+
+/** What `pnpm reliability` is asked to do. */
+export interface Options {
+  apps: readonly App[]
+  faults: readonly Fault[]
+  size: Size
+  list: boolean
+  resume: boolean
+  docs: boolean
+  help: boolean
+}
+
+export const HELP = `pnpm reliability [APP …] [options]   what each app does when something goes wrong
+
+  APP            an app, a framework or a role: fastify/ssr, fastify, ssr
+                 (default: all)
+  --fault NAME   only this one; may be given again
+  --full         with the numbers of the report, about an hour; without it a
+                 short form, about eight minutes
+  --resume       goes on with the run that was interrupted
+  --docs         with --full: stores the result and makes docs/reliability.md
+                 again; alone: makes it again from the stored result
+  --list         prints the faults
+  --help
+
+Exit codes: 0 all passed; 1 something failed; 2 not understood; 130 interrupted.
+`
+
+/** @throws {UsageError} and UnknownName of the grid, saying what is allowed */
+export function readOptions(args: readonly string[]): Options {
+  const { values, positionals } = parse(args)
+  const { fault, full = false, list = false, resume = false, docs = false, help = false } = values
+  const chosen = positionals.length > 0 || fault !== undefined
+  if (docs && chosen) throw new UsageError('--docs is about the whole matrix: leave out APP and --fault.')
+  if (resume && (chosen || full))
+    throw new UsageError('--resume goes on with what was asked for then: leave out APP, --fault and --full.')
+  const named = new Set(positionals.flatMap(findApps))
+  return {
+    apps: positionals.length === 0 ? APPS : APPS.filter((app) => named.has(app)),
+    faults: fault === undefined ? FAULTS : findFaults(fault),
+    size: full ? 'full' : 'short',
+    list,
+    resume,
+    docs,
+    help,
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        fault: { type: 'string', multiple: true },
+        full: { type: 'boolean' },
+        resume: { type: 'boolean' },
+        docs: { type: 'boolean' },
+        list: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+      allowPositionals: true,
+    })
+  } catch (error) {
+    throw notUnderstood(error, 'pnpm reliability')
+  }
+}
+
+/** Faults by name, in the order of the matrix. @throws {UsageError} listing them */
+export function findFaults(names: readonly string[]): Fault[] {
+  const unknown = names.find((name) => !FAULTS.some((fault) => fault.name === name))
+  if (unknown !== undefined)
+    throw new UsageError(`There is no fault '${unknown}', only ${FAULTS.map(({ name }) => name).join(', ')}.`)
+  return FAULTS.filter(({ name }) => names.includes(name))
+}

@@ -1,0 +1,10 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+
+/** What the defects have in common: any path is answered, and each answer is logged. */
+export function createHealthy(answer: RequestListener = (_request, response) => response.end('OK')): Server {
+  return createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+    if (request.method === 'POST') response.statusCode = 405
+    process.stdout.write(`${JSON.stringify({ id: request.headers['x-request-id'], msg: 'answered' })}\n`)
+    answer(request, response)
+  })
+}

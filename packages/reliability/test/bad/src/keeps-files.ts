@@ -1,0 +1,14 @@
+import { closeSync, openSync } from 'node:fs'
+import type { Server } from 'node:http'
+import { createHealthy } from './healthy.ts'
+
+/** Opens a file for each answer, and closes it only if the answer is complete. */
+export function createDefect(): Server {
+  return createHealthy((_request, response) => {
+    const file = openSync('/dev/null', 'r')
+    response.once('close', () => {
+      if (response.writableFinished) closeSync(file)
+    })
+    setTimeout(() => response.end('OK'), 20)
+  })
+}

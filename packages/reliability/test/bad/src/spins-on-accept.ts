@@ -1,0 +1,15 @@
+import type { Server } from 'node:http'
+import { createHealthy } from './healthy.ts'
+
+/** Behaves with many connections as a loop around a failing accept() does, and has no file left for an answer. */
+export function createDefect(): Server {
+  let connections = 0
+  const server = createHealthy((_request, response) => {
+    if (connections > 30) response.statusCode = 500
+    response.end('OK')
+  })
+  return server.on('connection', () => {
+    connections++
+    if (connections === 30) setInterval(() => console.error('accept: too many open files'), 1)
+  })
+}
