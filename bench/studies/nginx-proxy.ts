@@ -103,7 +103,21 @@ export const nginxProxy: Study = {
   },
   systems: { ...HELLO, ...WORKERS, ...FILES },
   races: {
-    hello: { systems: Object.keys(HELLO), workload: WORKLOADS.hello, connections: 64 },
+    hello: {
+      systems: Object.keys(HELLO),
+      workload: WORKLOADS.hello,
+      connections: 64,
+      openLoop: [
+        'nginx',
+        'fastify',
+        'fastify-naive',
+        'fastify-nginx',
+        'bun',
+        'node',
+        'node-nginx',
+        'fastcgi',
+      ],
+    },
     workers: { systems: Object.keys(WORKERS), workload: WORKLOADS.hello, connections: 64 },
     'small file': files('.css', 64),
     'large file': files('.js', 16),

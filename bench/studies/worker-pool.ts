@@ -122,6 +122,7 @@ export const workerPool: Study = {
       systems: ['fastify', 'fastify-pool', 'bun', 'bun-pool'],
       workload: { path: '/local', expect: exactly('{"hello":"world"}') },
       connections: 32,
+      openLoop: ['fastify', 'fastify-pool', 'bun', 'bun-pool'],
     },
     pages: {
       systems: ['page', 'pooled-page'],

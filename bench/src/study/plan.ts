@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { describeMachine, readVersions } from '../machine.ts'
+import { LATENCY_EFFORT } from '../openloop/effort.ts'
 import { PROFILES } from '../profile.ts'
 import { createRandom, shuffle } from '../stats/random.ts'
 import { expectedRaceMs } from './heat.ts'
@@ -11,8 +12,8 @@ import { isProbe, type LoadRace, type ProbeRace, type Study, type System } from 
 
 /** Launches and slices. A full run is for figures that are published; a quick one shows differences of about a factor of 1.3. */
 export const STUDY_PROFILES: Readonly<Record<StudyProfile, Omit<StudySettings, 'cores'>>> = {
-  quick: { heats: 3, slices: 2, sliceMs: 150, maxTimeMs: 270_000 },
-  full: { heats: 8, slices: 4, sliceMs: 250, maxTimeMs: null },
+  quick: { heats: 3, slices: 2, sliceMs: 150, openLoop: LATENCY_EFFORT.quick.level, maxTimeMs: 300_000 },
+  full: { heats: 8, slices: 4, sliceMs: 250, openLoop: LATENCY_EFFORT.default.level, maxTimeMs: null },
 }
 
 export interface PlanOptions {
@@ -32,7 +33,7 @@ export function createStudyResult(
 ): StudyResult {
   const settings = STUDY_PROFILES[profile]
   return {
-    schema: 1,
+    schema: 2,
     kind: 'study',
     study: study.name,
     profile,
@@ -80,6 +81,7 @@ function cellOf(race: string, plan: LoadRace | ProbeRace, name: string, system: 
     workload: load === undefined ? null : `GET ${(system.workload ?? load.workload).path}`,
     connections: load?.connections ?? null,
     generator,
+    openLoop: load?.openLoop?.includes(name) ?? false,
     warmupMs: load === undefined ? 0 : (load.warmupMs ?? warmupOf(system)),
     cores: { wanted: cores, given: cores },
     serverBound,

@@ -11,6 +11,7 @@ import { analyseStudy } from './analysis.ts'
 import { proveSystems } from './conformity.ts'
 import { Generators } from './generators.ts'
 import { expectedRaceMs, runStudyHeat } from './heat.ts'
+import { openRateOf } from './open-loop.ts'
 import { cellsOf, expectedStudyMs, fitToMachine, type PlannedHeat, planHeats } from './plan.ts'
 import { runPublished } from './published.ts'
 import type { StudyCell, StudyCores, StudyResult, StudySettings } from './result.ts'
@@ -201,6 +202,7 @@ async function runOne(
     study,
     cells,
     settings,
+    openRate: openRateOf(result.heats, planned.race),
     quick,
     nginx,
     generators,

@@ -8,6 +8,9 @@ import type { StudyRecord, StudyResult } from './result.ts'
 
 /** Results of studies as files: bench/study.schema.json describes them. */
 
+/** 1 had latencies of closed loops only, under the names that now are those of open loops. */
+const SCHEMA_VERSION = 2
+
 const SCHEMA = fileURLToPath(new URL('../../study.schema.json', import.meta.url))
 
 /** @returns what is wrong with it, nothing if it is right */
@@ -25,6 +28,11 @@ export function readStudyRecord(path: string): StudyRecord {
   } catch (error) {
     throw new ResultError(`${path} cannot be read (${oneLine(error)}).`, { cause: error })
   }
+  const version = (data as { schema?: unknown } | null)?.schema
+  if (version !== SCHEMA_VERSION)
+    throw new ResultError(
+      `${path} is not the result of a study of this version (its schema is ${JSON.stringify(version)}, here it is ${SCHEMA_VERSION}): measure again.`,
+    )
   const [first] = validateStudy(data)
   if (first !== undefined) throw new ResultError(`${path} is not the result of a study: ${first}.`)
   return data as StudyRecord
