@@ -1,5 +1,6 @@
 import type { Interval } from '../figures.ts'
 import { plural } from '../text.ts'
+import { unlikeNginxes } from './nginxes.ts'
 import type { ClaimResult, StudyCell, StudyFigures } from './result.ts'
 import { type Claim, closedLoopOf, type Measured, type Metric, publishedRatio } from './study.ts'
 import { decide } from './verdict.ts'
@@ -51,6 +52,8 @@ function whyUndecided(
     if (cell.skipped !== null) return `${cell.title} was not measured: ${cell.skipped}`
   }
   // What no second run on this machine would mend comes first.
+  const unlike = unlikeNginxes(cells)
+  if (unlike !== null) return `its systems ran in ${unlike}, which may be all the difference`
   const small = cells.find((cell) => cell !== undefined && cell.cores.given < cell.cores.wanted)
   if (small !== undefined) return whyTooSmall(small)
   for (const cell of cells) {

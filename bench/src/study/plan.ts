@@ -61,7 +61,7 @@ export function createStudyResult(
 }
 
 /** All systems of all races, as if the machine had what they want: `fitToMachine` says what it has. */
-function planCells(study: Study): StudyCell[] {
+export function planCells(study: Study): StudyCell[] {
   return Object.entries(study.races).flatMap(([race, plan]) =>
     plan.systems.map((name) => {
       const system = study.systems[name]
@@ -86,6 +86,7 @@ function cellOf(race: string, plan: LoadRace | ProbeRace, name: string, system: 
     cores: { wanted: cores, given: cores },
     serverBound,
     proxied: app !== undefined && nginx !== undefined,
+    nginx: null,
     skipped: null,
   }
 }
@@ -139,15 +140,15 @@ export function planHeats(
   ).flat()
 }
 
-/** Milliseconds, if nobody disturbs it: all heats, and the source's own tools if they are asked for. */
+/** Milliseconds, if nobody disturbs it: all heats that are left, and the source's own tools if they are asked for. */
 export function expectedStudyMs(study: Study, result: StudyResult): number {
   const { settings, cells, profile } = result
-  const heats = Object.entries(study.races).reduce(
-    (sum, [name, race]) => sum + expectedRaceMs(race, cellsOf(cells, name), settings),
-    0,
-  )
+  const heats = Object.entries(study.races).reduce((sum, [name, race]) => {
+    const left = settings.heats - result.heats.filter((heat) => heat.race === name).length
+    return sum + left * expectedRaceMs(race, cellsOf(cells, name), settings)
+  }, 0)
   const published = result.published === null ? 0 : expectedPublishedMs(study, profile === 'quick')
-  return heats * settings.heats + published
+  return heats + published
 }
 
 /** Those of a race that can be measured. */

@@ -21,6 +21,7 @@ export interface StudyRecord {
   seed: number
   machine: Machine
   versions: Versions
+  /** The usual one; single systems may have another. */
   nginx: NginxVersion | null
   driver: Pick<DriverRecord, 'version' | 'ceiling'>
   settings: StudySettings
@@ -77,6 +78,8 @@ export interface StudyCell {
   serverBound: boolean
   /** An NGINX stands in front of an app. */
   proxied: boolean
+  /** What it runs in or behind; null for what has none, and where there is none. */
+  nginx: NginxVersion | null
   /** Why it was not tried; null for all others. */
   skipped: string | null
 }

@@ -38,6 +38,13 @@ export function readStudyRecord(path: string): StudyRecord {
   return data as StudyRecord
 }
 
+/** With its heats. @throws {ResultError} as `readStudyRecord`, and if it has none */
+export function readStudyResult(path: string): StudyResult {
+  const record = readStudyRecord(path)
+  if ('heats' in record && 'conformance' in record) return record as StudyResult
+  throw new ResultError(`${path} has figures only, without what was measured: give the directory of a run.`)
+}
+
 /** @throws {Error} of the file system; the old file then stays as it was */
 export function writeStudy(path: string, result: StudyResult | StudyRecord): void {
   writeJsonFile(path, result)

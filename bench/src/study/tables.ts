@@ -13,6 +13,8 @@ import {
   UNKNOWN,
 } from '../report/format.ts'
 import type { Column, Row, Table } from '../report/table.ts'
+import { listOf } from '../text.ts'
+import { nameNginx, unlikeNginxes } from './nginxes.ts'
 import type { ClaimResult, PublishedFigures, StudyCell, StudyFigures, StudyRecord } from './result.ts'
 import { describeContention } from './scaling.ts'
 import type { Metric, Study } from './study.ts'
@@ -46,7 +48,10 @@ export function raceSections(study: Study, result: StudyRecord): StudySection[] 
         ],
         rows: rows.map(({ cell, figures }) => rowOf(cell, figures)),
       },
-      notes: rows.flatMap(({ cell, figures }) => [...noteOf(cell, figures), ...sharesOf(cell, figures)]),
+      notes: [
+        ...rows.flatMap(({ cell, figures }) => [...noteOf(cell, figures), ...sharesOf(cell, figures)]),
+        ...otherNginxes(result, cells),
+      ],
     }
   })
 }
@@ -151,6 +156,16 @@ function noteOf({ title, skipped, cores }: StudyCell, figures: StudyFigures | un
   return []
 }
 
+/** Which systems did not run in the usual NGINX. */
+function otherNginxes({ nginx: usual }: StudyRecord, cells: readonly StudyCell[]): string[] {
+  const others = cells.filter(
+    ({ nginx, skipped }) => skipped === null && nginx !== null && nginx.version !== usual?.version,
+  )
+  return [...Map.groupBy(others, ({ nginx }) => (nginx === null ? '' : nameNginx(nginx)))].map(
+    ([nginx, own]) => `${listOf(own.map(({ title }) => title))} ran in ${nginx}.`,
+  )
+}
+
 /** How a cluster's requests were spread over its workers. */
 function sharesOf({ title }: StudyCell, figures: StudyFigures | undefined): string[] {
   const shares = figures?.workerShares ?? null
@@ -170,7 +185,14 @@ export function stepSection(result: StudyRecord): StudySection | null {
     return { tone: 'plain', cells: [what, change, factor, formatEnds(ratio, formatRatio)] }
   })
   const columns = [name('what'), figure('CPU µs'), figure('factor'), figure('95 %')]
-  return { title: 'What each step costs, per request', table: { columns, rows }, notes: [] }
+  const notes = steps.flatMap(({ what, race, from, to }) => {
+    const cells = [from, to].map((system) =>
+      result.cells.find((one) => one.race === race && one.system === system),
+    )
+    const unlike = unlikeNginxes(cells)
+    return unlike === null ? [] : [`${what}: between ${unlike}, so that a part may be theirs.`]
+  })
+  return { title: 'What each step costs, per request', table: { columns, rows }, notes }
 }
 
 function formatChange(seconds: number): string {

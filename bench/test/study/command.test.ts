@@ -31,8 +31,9 @@ test('--dry-run prints systems and time; words that are not known end with 2 and
   const refused: [string[], RegExp][] = [
     [['nothing'], /^There is no study 'nothing', only nginx-proxy, cluster, /],
     [[], /^Name a study, or give --all\./],
-    [['--all', '--json', 'x.json'], /^--json takes the result of one study/],
+    [['--all', '--json', 'x.json'], /^--json takes the result of one study: name it\.$/m],
     [['cluster', '--heats', '1'], /^--heats is '1', but must be a whole number from 2 to 100\.$/m],
+    [['--resume', '--json', 'x.json'], /^--json takes the result of one study: name it\.$/m],
     [['--fast'], /^Unknown option '--fast'\. pnpm bench study --help lists the options\.$/m],
   ]
   for (const [args, sentence] of refused) {
