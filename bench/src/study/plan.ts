@@ -82,7 +82,7 @@ function cellOf(race: string, plan: LoadRace | ProbeRace, name: string, system: 
     connections: load?.connections ?? null,
     generator,
     openLoop: load?.openLoop?.includes(name) ?? false,
-    warmupMs: load === undefined ? 0 : (load.warmupMs ?? warmupOf(system)),
+    warmupMs: load === undefined ? 0 : (system.warmupMs ?? load.warmupMs ?? warmupOf(system)),
     cores: { wanted: cores, given: cores },
     serverBound,
     proxied: app !== undefined && nginx !== undefined,

@@ -45,6 +45,11 @@ export interface System {
   workload?: Workload
   /** What offers the load; default `startgrid`. */
   generator?: 'startgrid' | 'autocannon' | 'wrk'
+  /**
+   * Milliseconds of load that are discarded after each launch, for each core that it can use: where its measured profile is longer than
+   * that of its framework in the grid. Goes before the race's own.
+   */
+  warmupMs?: number
   /** Cores that its processes can keep busy; default 1. With fewer, claims about it are undecided. */
   cores?: number
   /** False where the rate is not to be limited by the server's cores, such as a slow generator. Default true. */

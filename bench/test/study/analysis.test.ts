@@ -2,9 +2,10 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { analyseStudy } from '../../src/study/analysis.ts'
 import { formatStudyBlock } from '../../src/study/markdown.ts'
-import { fitToMachine } from '../../src/study/plan.ts'
+import { fitToMachine, planCells } from '../../src/study/plan.ts'
 import { formatStudy } from '../../src/study/report.ts'
 import { recordOf, validateStudy } from '../../src/study/stored.ts'
+import type { LoadRace, Study, System } from '../../src/study/study.ts'
 import { measureOnPaper, PAPER, type Rates } from './laboratory.ts'
 
 const RATES: Rates = {
@@ -48,6 +49,15 @@ test('what needs more cores than there are is measured, and decides nothing', ()
   )
 })
 
+test('that the machine is too small is said before what a better moment would mend', () => {
+  const { wide } = analyse(RATES, ({ heats }) => {
+    for (const slice of heats.flatMap(({ slices }) => slices))
+      if (slice.cell === 'wide') slice.disturbed = true
+  })
+  equal(wide.ratio, null)
+  match(wide.undecided ?? '', /^wide needs 4 cores /)
+})
+
 test('with enough cores it decides', () => {
   const { wide } = analyse({ ...RATES, wide: [150_000, 155_000, 158_000] }, ({ cells, heats }) => {
     for (const cell of cells) cell.cores.given = cell.cores.wanted
@@ -82,6 +92,23 @@ test('a machine gives what it has; processes that share a core become warm in tu
   deepEqual(
     cells.map(({ warmupMs }, index) => warmupMs / (before[index] ?? 1)),
     [1, 1, 2],
+  )
+})
+
+test('a system is warmed for as long as it says itself, else as its race does, else as its framework needs', () => {
+  const { fast = { title: 'none' } } = PAPER.systems
+  const plan = (own: Partial<System>, race: Partial<LoadRace>) => {
+    const { systems, ...load } = PAPER.races.race as LoadRace
+    const study: Study = {
+      ...PAPER,
+      systems: { ...PAPER.systems, fast: { ...fast, ...own } },
+      races: { race: { systems, ...load, ...race } },
+    }
+    return planCells(study)[0]?.warmupMs
+  }
+  deepEqual(
+    [plan({}, {}), plan({}, { warmupMs: 2500 }), plan({ warmupMs: 4000 }, { warmupMs: 2500 })],
+    [1000, 2500, 4000],
   )
 })
 
