@@ -68,7 +68,8 @@ const WORKERS: Readonly<Record<string, System>> = {
 const FASTIFY_FILES_WARMUP_MS = 4500
 
 const FILES: Readonly<Record<string, System>> = {
-  'files-nginx': { title: 'NGINX alone', nginx: { front: 'static' } },
+  // It has nothing to compile.
+  'files-nginx': { title: 'NGINX alone', nginx: { front: 'static' }, warmupMs: 500 },
   ...Object.fromEntries(
     ['node', 'fastify', 'express', 'koa', 'hono', 'bun'].map((framework) => [
       `files-${framework}`,
@@ -119,16 +120,7 @@ export const nginxProxy: Study = {
       systems: Object.keys(HELLO),
       workload: WORKLOADS.hello,
       connections: 64,
-      openLoop: [
-        'nginx',
-        'fastify',
-        'fastify-naive',
-        'fastify-nginx',
-        'bun',
-        'node',
-        'node-nginx',
-        'fastcgi',
-      ],
+      openLoop: ['nginx', 'fastify', 'fastify-naive', 'fastify-nginx', 'bun', 'node-nginx', 'fastcgi'],
     },
     workers: { systems: Object.keys(WORKERS), workload: WORKLOADS.hello, connections: 64 },
     'small file': files('.css', 64),

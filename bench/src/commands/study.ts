@@ -9,7 +9,7 @@ import { storeRecord, writePages } from '../study/docs.ts'
 import { describeStudies, describeStudyPlan } from '../study/listing.ts'
 import { formatStudyBlock } from '../study/markdown.ts'
 import { readStudyOptions, STUDY_HELP, type StudyOptions } from '../study/options.ts'
-import { createStudyResult, expectedStudyMs } from '../study/plan.ts'
+import { createStudyResult, plannedStudyMs } from '../study/plan.ts'
 import { formatStudy } from '../study/report.ts'
 import type { StudyResult } from '../study/result.ts'
 import { findUnfinishedStudies, type PlannedStudies } from '../study/resume.ts'
@@ -59,7 +59,7 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
   const interruption = listenForInterruption(progress)
   const open = planned.filter(({ result }) => result.finishedAt === null)
   if (planned.length > 1) {
-    const total = open.reduce((sum, { study, result }) => sum + expectedStudyMs(study, result), 0)
+    const total = open.reduce((sum, { study, result }) => sum + plannedStudyMs(study, result), 0)
     const names = listOf(open.map(({ study }) => study.name))
     progress.say(`${names}: about ${formatTime(total)} (minutes:seconds).`)
   }
@@ -69,8 +69,9 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
   }
   progress.stop()
   if (interruption.signal.aborted) {
+    const where = options.output === undefined ? '' : ` ${relative('.', directory)}`
     process.stderr.write(
-      'Interrupted: what was measured before is above and in the files. Go on with pnpm bench study --resume\n',
+      `Interrupted: what was measured before is above and in the files. Go on with pnpm bench study --resume${where}\n`,
     )
     return interruption.code()
   }

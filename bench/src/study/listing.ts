@@ -2,7 +2,7 @@ import { formatTime } from '../progress.ts'
 import { formatRatio } from '../report/format.ts'
 import { COLUMNS, indented, listOf } from '../text.ts'
 import { baseOf } from './open-loop.ts'
-import { expectedStudyMs } from './plan.ts'
+import { plannedStudyMs } from './plan.ts'
 import type { StudyCell, StudyResult } from './result.ts'
 import { type Claim, closedLoopOf, publishedRatio, type Study } from './study.ts'
 
@@ -31,7 +31,7 @@ export function describeStudyPlan(study: Study, result: StudyResult): string {
     ...cells.map(({ title, cores }) => `    ${title}${cores.wanted > 1 ? ` (${cores.wanted} cores)` : ''}`),
     ...latencyLines(study, race, cells),
   ])
-  const time = formatTime(expectedStudyMs(study, result))
+  const time = formatTime(plannedStudyMs(study, result))
   return [
     `${study.name}: ${result.settings.heats} launches of every system, about ${time} (minutes:seconds)`,
     ...lines,

@@ -140,7 +140,7 @@ export function planHeats(
   ).flat()
 }
 
-/** Milliseconds, if nobody disturbs it: all heats that are left, and the source's own tools if they are asked for. */
+/** Milliseconds, if nobody disturbs it: all heats that are left and for which there is time, and the source's own tools. */
 export function expectedStudyMs(study: Study, result: StudyResult): number {
   const { settings, cells, profile } = result
   const heats = Object.entries(study.races).reduce((sum, [name, race]) => {
@@ -148,7 +148,14 @@ export function expectedStudyMs(study: Study, result: StudyResult): number {
     return sum + left * expectedRaceMs(race, cellsOf(cells, name), settings)
   }, 0)
   const published = result.published === null ? 0 : expectedPublishedMs(study, profile === 'quick')
-  return heats + published
+  return Math.min(heats, settings.maxTimeMs ?? heats) + published
+}
+
+/** The same before the run, when its systems are not yet fitted to this machine. */
+export function plannedStudyMs(study: Study, result: StudyResult): number {
+  const cells = structuredClone(result.cells)
+  fitToMachine(cells, null)
+  return expectedStudyMs(study, { ...result, cells })
 }
 
 /** Those of a race that can be measured. */
