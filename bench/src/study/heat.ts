@@ -7,10 +7,10 @@ import { createRandom, type Random, shuffle } from '../stats/random.ts'
 import { oneLine } from '../text.ts'
 import { learnLength, type Workload } from '../workload.ts'
 import type { Generators } from './generators.ts'
-import { isQuiet } from './launch-figures.ts'
 import { type Entrant, measureSystem, type SliceKind, settleMsOf, type Track } from './measurement.ts'
 import { baseOf, type Capacity, commonRate, runOpenLoop } from './open-loop.ts'
-import type { StudyCell, StudyCores, StudyHeat, StudyProbe, StudySettings, StudySlice } from './result.ts'
+import { probeAll } from './probe-heat.ts'
+import type { StudyCell, StudyCores, StudyHeat, StudySettings, StudySlice } from './result.ts'
 import { startSystem } from './running-system.ts'
 import { isProbe, type LoadRace, type ProbeRace, type Study } from './study.ts'
 
@@ -57,46 +57,6 @@ export async function runStudyHeat(options: StudyHeatOptions): Promise<StudyHeat
   else await new LoadHeat(options, race, record, random, beganAt).run()
   if (!signal.aborted) record.seconds = (performance.now() - beganAt) / 1000
   return record
-}
-
-/** One after the other, shuffled: each has the machine to itself. What others disturbed is measured once more at the end. */
-async function probeAll(
-  options: StudyHeatOptions,
-  race: ProbeRace,
-  record: StudyHeat,
-  random: Random,
-): Promise<void> {
-  const systems = shuffle(options.cells, random).map(({ system }) => system)
-  const disturbed: string[] = []
-  for (const [index, system] of systems.entries()) {
-    options.onProgress(index / systems.length)
-    const probe = await probeOne(options, race, record, system)
-    if (probe !== undefined && !isQuiet(probe)) disturbed.push(system)
-  }
-  for (const system of disturbed) await probeOne(options, race, record, system)
-}
-
-/** @returns undefined if there is nothing to record: it was aborted, or it failed */
-async function probeOne(
-  { quick, signal }: StudyHeatOptions,
-  race: ProbeRace,
-  record: StudyHeat,
-  system: string,
-): Promise<StudyProbe | undefined> {
-  if (signal.aborted) return undefined
-  let foreign: number | null = null
-  const onForeign = (part: number) => {
-    foreign = part
-  }
-  try {
-    const figures = await race.probe(system, { signal, quick, onForeign })
-    const probe = { system, figures, foreign }
-    record.probes.push(probe)
-    return probe
-  } catch (error) {
-    if (!signal.aborted) record.failures.push({ system, reason: oneLine(error) })
-    return undefined
-  }
 }
 
 /** A heat of systems under load. */

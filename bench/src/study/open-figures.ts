@@ -1,9 +1,9 @@
 import { percentiles } from '@startgrid/loadgen'
-import { BEYOND } from '../openloop/effort.ts'
+import { BEYOND, shareOf } from '../openloop/effort.ts'
 import { whyFailed, whyNotKept, whyUnsound } from '../openloop/trial.ts'
 import { formatRate } from '../report/format.ts'
 import { plural } from '../text.ts'
-import { isTimely, shareOf } from './open-loop.ts'
+import { isTimely } from './open-loop.ts'
 import type { StudyCell, StudyFigures, StudyHeat, StudyOpenLoad, StudySettings } from './result.ts'
 import type { Figures, Metric } from './study.ts'
 

@@ -1,5 +1,6 @@
 import { judgeOffered } from '../gates/offered.ts'
-import { durationFor, LEAST_LAUNCHES, type Span } from '../openloop/effort.ts'
+import { durationFor, type Span, shareOf } from '../openloop/effort.ts'
+import { COMMON_PART, lowestOf, MOST_PART } from '../openloop/latency.ts'
 import { isQuiet } from '../openloop/trial.ts'
 import { type Random, shuffle } from '../stats/random.ts'
 import { type Entrant, measureOpenLoad, type Track } from './measurement.ts'
@@ -10,12 +11,6 @@ import { closedLoopOf, isProbe, type Study } from './study.ts'
  * Latencies of a race: people who replace a framework keep their traffic, so all systems get the same one, and requests are due
  * whatever became of those before. In a closed loop a faster server only gets more of them.
  */
-
-/** The rate, as a part of what the slowest system can do. */
-const COMMON_PART = 0.5
-
-/** Nearer to its capacity than this a system is not asked: a queue would grow at the slightest dip. */
-const MOST_PART = 0.9
 
 /** Systems whose capacity decides the rate of a race. */
 export function baseOf({ claims, races }: Pick<Study, 'claims' | 'races'>, name: string): readonly string[] {
@@ -47,7 +42,7 @@ export function commonRate(
     .flatMap((system) => capacities.get(system) ?? [])
     .map(({ rate }) => rate * COMMON_PART)
     .filter((rate) => rate > 0)
-  return halves.length > 0 ? Math.max(10, Math.round(Math.min(...halves) / 10) * 10) : null
+  return lowestOf(halves)
 }
 
 /** The rate that the first heat of a race found: the same for all, so that they can be compared. */
@@ -115,9 +110,4 @@ export function isTimely(load: StudyOpenLoad): boolean {
 /** As long as p99 needs, within what the profile allows: milliseconds. */
 function openLoopMs(rate: number, { heats, openLoop }: { heats: number; openLoop: Span }): number {
   return durationFor(99, rate, shareOf(heats), openLoop)
-}
-
-/** The part of the samples behind a percentile that one launch contributes. */
-export function shareOf(heats: number): number {
-  return 1 / Math.max(heats, LEAST_LAUNCHES)
 }

@@ -5,16 +5,11 @@ import { describeMachine, describeNginx, describeSource } from '../report/proven
 import { layOut, type Row, type TableLines } from '../report/table.ts'
 import type { TerminalStyle } from '../report/terminal.ts'
 import { indented, listOf, plural, wrap } from '../text.ts'
+import { latencySections } from './latency-table.ts'
 import type { ClaimResult, StudyRecord } from './result.ts'
+import type { StudySection } from './section.ts'
 import type { Study } from './study.ts'
-import {
-  latencySections,
-  publishedSection,
-  raceSections,
-  type StudySection,
-  scalingSections,
-  stepSection,
-} from './tables.ts'
+import { publishedSection, raceSections, scalingSections, stepSection } from './tables.ts'
 import type { Verdict } from './verdict.ts'
 
 /** A study on a terminal: claims and verdicts first, then what they rest on. Ends with a line feed. */
