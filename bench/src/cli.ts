@@ -20,8 +20,8 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
 }
 
 /**
- * @returns the exit code: 0 if every cell that this machine can measure has its number, 1 if one is void, 2 for wrong words,
- * 130 after Ctrl-C, 143 after SIGTERM
+ * @returns the exit code: 0 if every cell that this machine can measure has its number (of a study: if all could be run), else 1;
+ * 2 for wrong words, 130 after Ctrl-C, 143 after SIGTERM
  */
 async function main(args: readonly string[]): Promise<number> {
   const [first = '', ...others] = args

@@ -179,7 +179,7 @@ export function notUnderstood(error: unknown, command: string): UsageError {
 }
 
 /** `--resume` alone stands for the newest interrupted run; parseArgs knows no optional values. */
-function withResumeValue(args: readonly string[]): string[] {
+export function withResumeValue(args: readonly string[]): string[] {
   return args.map((word, index) => {
     const next = args[index + 1]
     return word === '--resume' && (next === undefined || next.startsWith('-')) ? '--resume=' : word

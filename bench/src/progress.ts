@@ -1,4 +1,5 @@
 import { type Options, type Params, Presets, SingleBar } from 'cli-progress'
+import { COLUMNS, wrap } from './text.ts'
 
 /** Shows how far a long run is: a bar with the time left on a terminal, else a line per step. Both on standard error. */
 export interface Progress {
@@ -26,7 +27,8 @@ interface State {
 function createBar(stream: NodeJS.WriteStream): Progress {
   const options = {
     stream,
-    format: (options: Options, _params: Params, state: State) => formatBar(options, state),
+    format: (options: Options, _params: Params, state: State) =>
+      cut(formatBar(options, state), stream.columns),
     hideCursor: true,
     clearOnComplete: true,
     gracefulExit: false, // our own handler of Ctrl-C calls stop
@@ -50,7 +52,7 @@ function createBar(stream: NodeJS.WriteStream): Progress {
     },
     say: (text) => {
       bar?.stop()
-      stream.write(`${text}\n`)
+      stream.write(`${wrap(text, '', stream.columns)}\n`)
       if (bar) draw()
     },
     stop: () => {
@@ -69,6 +71,11 @@ function formatBar(
   const filled = Math.round(done * BAR_COLUMNS)
   const bar = barCompleteString.slice(0, filled) + barIncompleteString.slice(0, BAR_COLUMNS - filled)
   return `${bar} ${Math.floor(done * 100)} %  ${formatTime(clock.left())} left  ${step}`
+}
+
+/** A bar that is wider than the terminal would leave a line behind each time it is drawn. */
+function cut(line: string, columns = COLUMNS): string {
+  return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`
 }
 
 function createLines(stream: NodeJS.WriteStream): Progress {

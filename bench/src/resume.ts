@@ -36,7 +36,8 @@ export function findUnfinished(name: string): Unfinished {
   return { result, directory }
 }
 
-function directoryOf(name: string): string {
+/** @throws {ResultError} if it is not there */
+export function directoryOf(name: string): string {
   const path = resolve(name)
   if (!existsSync(path)) throw new ResultError(`There is no ${path}: give --resume the directory of a run.`)
   return statSync(path).isDirectory() ? path : dirname(path)
@@ -84,9 +85,14 @@ export function differenceTo({
   return undefined
 }
 
+interface Interrupted {
+  startedAt: string
+  heats: readonly { startedAt: string; seconds: number }[]
+}
+
 /** How long nothing was measured, for the reader. */
-export function pauseOf(result: Result): Caution {
-  const last = result.heats.at(-1)
-  const until = last ? Date.parse(last.startedAt) + last.seconds * 1000 : Date.parse(result.startedAt)
+export function pauseOf({ startedAt, heats }: Interrupted): Caution {
+  const last = heats.at(-1)
+  const until = last ? Date.parse(last.startedAt) + last.seconds * 1000 : Date.parse(startedAt)
   return { kind: 'resumed', pauseSeconds: Math.round((Date.now() - until) / 1000) }
 }

@@ -31,12 +31,18 @@ const njs = (engine: 'njs' | 'qjs'): System => ({
   app: { package: 'apps/njs', role: 'hello', env: { NJS_ENGINE: engine } },
 })
 
+/** After 2 s, enough over TCP, node:http cost 20 % more than later; profiles of 250 ms slices are at their end in the eleventh. */
+const SOCKET_WARMUP_MS = 3000
+
 /** A server by itself, and behind NGINX in the three ways that the grid has. */
 const inAllWays = (name: string, title: string, path: string): Readonly<Record<string, System>> => ({
   [name]: app(title, path),
   [`${name}-naive`]: app(`${title}, naive NGINX`, path, 'hello', 'nginx-naive'),
   [`${name}-nginx`]: app(`${title}, NGINX`, path, 'hello', 'nginx'),
-  [`${name}-socket`]: app(`${title}, NGINX, socket`, path, 'hello', 'nginx-socket'),
+  [`${name}-socket`]: {
+    ...app(`${title}, NGINX, socket`, path, 'hello', 'nginx-socket'),
+    ...(name === 'node' && { warmupMs: SOCKET_WARMUP_MS }),
+  },
 })
 
 const HELLO: Readonly<Record<string, System>> = {
@@ -58,12 +64,19 @@ const WORKERS: Readonly<Record<string, System>> = {
   'nginx-4': nginxAlone(4),
 }
 
+/** Its files cost 30 % more than at the end for 3.5 s of 250 ms slices, and then no more: a step, which 2.5 s end before. */
+const FASTIFY_FILES_WARMUP_MS = 4500
+
 const FILES: Readonly<Record<string, System>> = {
-  'files-nginx': { title: 'NGINX alone', nginx: { front: 'static' } },
+  // It has nothing to compile.
+  'files-nginx': { title: 'NGINX alone', nginx: { front: 'static' }, warmupMs: 500 },
   ...Object.fromEntries(
     ['node', 'fastify', 'express', 'koa', 'hono', 'bun'].map((framework) => [
       `files-${framework}`,
-      app(framework, `apps/${framework}`, 'ssr'),
+      {
+        ...app(framework, `apps/${framework}`, 'ssr'),
+        ...(framework === 'fastify' && { warmupMs: FASTIFY_FILES_WARMUP_MS }),
+      },
     ]),
   ),
 }
@@ -103,7 +116,12 @@ export const nginxProxy: Study = {
   },
   systems: { ...HELLO, ...WORKERS, ...FILES },
   races: {
-    hello: { systems: Object.keys(HELLO), workload: WORKLOADS.hello, connections: 64 },
+    hello: {
+      systems: Object.keys(HELLO),
+      workload: WORKLOADS.hello,
+      connections: 64,
+      openLoop: ['nginx', 'fastify', 'fastify-naive', 'fastify-nginx', 'bun', 'node-nginx', 'fastcgi'],
+    },
     workers: { systems: Object.keys(WORKERS), workload: WORKLOADS.hello, connections: 64 },
     'small file': files('.css', 64),
     'large file': files('.js', 16),

@@ -90,7 +90,12 @@ export const njsVsNode: Study = {
   },
   systems: { ...HELLO, ...SSR, ...CONTEXTS },
   races: {
-    hello: { systems: Object.keys(HELLO), workload: WORKLOADS.hello, connections: 64 },
+    hello: {
+      systems: Object.keys(HELLO),
+      workload: WORKLOADS.hello,
+      connections: 64,
+      openLoop: ['hello-njs', 'hello-qjs', 'hello-koa', 'hello-jitless'],
+    },
     ssr: { systems: Object.keys({ ...SSR, ...CONTEXTS }), workload: PAGE, connections: 16 },
   },
   claims: [

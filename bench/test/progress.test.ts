@@ -41,6 +41,23 @@ test('on a terminal there is a bar with the time left, which a sentence does not
   assert.equal(text().split('\u001b[?25h').length, hidden, 'the cursor is shown as often as hidden')
 })
 
+test('neither the bar nor a sentence is wider than the terminal', () => {
+  const { stream, text } = record(true)
+  const progress = createProgress(stream)
+  progress.begin(100_000)
+  progress.update(0.25, 'express-to-fastify as published: Fastify with Express routes')
+  progress.say('word '.repeat(40).trim())
+  progress.update(0.5, 'short')
+  progress.stop()
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what moves the cursor is no text
+  const lines = text().split(/\u001b\[[?\d]*[A-Za-z]|\r|\n/)
+  assert.ok(lines.some((line) => /express-to-fastify as published: Fas.*…$/.test(line)))
+  assert.deepEqual(
+    lines.filter((line) => line.length > 80),
+    [],
+  )
+})
+
 test('the time left begins with the plan and ends with experience', () => {
   let now = 0
   const clock = new Clock(100, () => now)

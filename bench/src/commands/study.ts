@@ -9,10 +9,11 @@ import { storeRecord, writePages } from '../study/docs.ts'
 import { describeStudies, describeStudyPlan } from '../study/listing.ts'
 import { formatStudyBlock } from '../study/markdown.ts'
 import { readStudyOptions, STUDY_HELP, type StudyOptions } from '../study/options.ts'
-import { createStudyResult, expectedStudyMs } from '../study/plan.ts'
+import { createStudyResult, plannedStudyMs } from '../study/plan.ts'
 import { formatStudy } from '../study/report.ts'
 import type { StudyResult } from '../study/result.ts'
-import { runStudy } from '../study/run.ts'
+import { findUnfinishedStudies, type PlannedStudies } from '../study/resume.ts'
+import { runStudy, whatFailed } from '../study/run.ts'
 import { recordOf, writeStudy } from '../study/stored.ts'
 import type { Study } from '../study/study.ts'
 import { listOf } from '../text.ts'
@@ -23,42 +24,64 @@ export async function studyCommand(args: readonly string[]): Promise<number> {
   if (options.help) process.stdout.write(STUDY_HELP)
   else if (options.list) process.stdout.write(describeStudies(options.studies))
   else if (options.dryRun) process.stdout.write(describePlans(options))
-  else if (options.studies.length > 0) return measure(options, args)
+  else if (options.studies.length > 0 || options.resume !== undefined) return measure(options, args)
   else regenerate()
   return 0
 }
 
 function describePlans(options: StudyOptions): string {
-  return options.studies
-    .map((study) => describeStudyPlan(study, createStudyResult(study, options, '')))
-    .join('\n')
+  const { planned } = options.resume === undefined ? plan(options, '') : findUnfinishedStudies(options)
+  return planned.map(({ study, result }) => describeStudyPlan(study, result)).join('\n')
 }
 
-/** @returns 1 if a system that this machine can measure has no figures */
-async function measure(options: StudyOptions, args: readonly string[]): Promise<number> {
+function plan(options: StudyOptions, command: string): Pick<PlannedStudies, 'planned'> {
+  const { studies, profile = 'full', seed = Math.floor(Math.random() * 2 ** 32) } = options
+  const planOptions = { ...options, profile, seed }
+  return {
+    planned: studies.map((study) => ({ study, result: createStudyResult(study, planOptions, command) })),
+  }
+}
+
+/** What will be measured is on disk before the first measurement, so that a resumed run knows of all of it. */
+function begin(options: StudyOptions, args: readonly string[]): PlannedStudies {
+  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32)
   const directory = prepareOutput(options.output, options.json)
+  const { planned } = plan({ ...options, seed }, commandOf('pnpm bench study', args, seed))
+  for (const { study, result } of planned) writeStudy(pathOf(directory, study), result)
+  return { directory, planned }
+}
+
+/** @returns 1 if something could not be run; what a gate voided or a machine is too small for is an answer all the same */
+async function measure(options: StudyOptions, args: readonly string[]): Promise<number> {
+  const { directory, planned } =
+    options.resume === undefined ? begin(options, args) : findUnfinishedStudies(options)
   const progress = createProgress()
   const interruption = listenForInterruption(progress)
-  const command = commandOf('pnpm bench study', args, options.seed)
-  const planned = options.studies.map((study) => ({
-    study,
-    result: createStudyResult(study, options, command),
-  }))
+  const open = planned.filter(({ result }) => result.finishedAt === null)
   if (planned.length > 1) {
-    const total = planned.reduce((sum, { study, result }) => sum + expectedStudyMs(study, result), 0)
-    progress.say(`${planned.length} studies, about ${formatTime(total)} (minutes:seconds).`)
+    const total = open.reduce((sum, { study, result }) => sum + plannedStudyMs(study, result), 0)
+    const names = listOf(open.map(({ study }) => study.name))
+    progress.say(`${names}: about ${formatTime(total)} (minutes:seconds).`)
   }
-  for (const { study, result } of planned) {
+  for (const { study, result } of open) {
     if (interruption.signal.aborted) break
     await measureOne(study, result, { directory, progress, interruption, options })
   }
   progress.stop()
   if (interruption.signal.aborted) {
-    process.stderr.write('Interrupted: what was measured before is above and in the files.\n')
+    const where = options.output === undefined ? '' : ` ${relative('.', directory)}`
+    process.stderr.write(
+      `Interrupted: what was measured before is above and in the files. Go on with pnpm bench study --resume${where}\n`,
+    )
     return interruption.code()
   }
-  if (options.docs) regenerate()
-  return planned.some(({ result }) => result.analysis?.cells.some(({ voided }) => voided)) ? 1 : 0
+  if (options.docs) {
+    for (const { result } of planned) storeRecord(recordOf(result))
+    regenerate()
+  }
+  const failed = planned.flatMap(({ study, result }) => whatFailed(study, result))
+  for (const sentence of failed) process.stderr.write(`${sentence}\n`)
+  return failed.length > 0 ? 1 : 0
 }
 
 interface Run {
@@ -70,10 +93,10 @@ interface Run {
 
 async function measureOne(study: Study, result: StudyResult, run: Run): Promise<void> {
   const { directory, progress, interruption, options } = run
-  const path = `${directory}/${study.name}.json`
-  const save = (so: StudyResult) => writeStudy(path, so)
+  const save = (so: StudyResult) => writeStudy(pathOf(directory, study), so)
   const { signal } = interruption
   await runStudy(study, result, { progress, signal, save, download: options.download }).finally(progress.stop)
+  save(result) // what could not be saved is an error now
   const record = recordOf(result)
   process.stdout.write(
     options.json === '-'
@@ -86,6 +109,10 @@ async function measureOne(study: Study, result: StudyResult, run: Run): Promise<
     `Written: ${relative('.', directory) || '.'}/${study.name}.json and ${study.name}.md\n`,
   )
   if (options.docs && !signal.aborted) storeRecord(record)
+}
+
+function pathOf(directory: string, { name }: Study): string {
+  return `${directory}/${name}.json`
 }
 
 function regenerate(): void {

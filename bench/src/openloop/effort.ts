@@ -89,6 +89,11 @@ export function durationFor(percentile: number, rate: number, share: number, { m
   return Math.round(Math.min(maxMs, Math.max(minMs, (samples / rate) * 1000)))
 }
 
+/** The part of the samples behind a percentile that one launch contributes. */
+export function shareOf(launches: number): number {
+  return 1 / Math.max(launches, LEAST_LAUNCHES)
+}
+
 /** A closed-loop load that finds the capacity: at least 8 answers per connection, for it fills and drains once. */
 export function capacityMs(rate: number, { connections }: Pick<CellSpec, 'connections'>): number {
   return Math.round(Math.min(3000, Math.max(300, (8 * connections * 1000) / rate)))

@@ -3,14 +3,7 @@ import type { Result } from '../results.ts'
 import { createRandom, shuffle } from '../stats/random.ts'
 import type { Method } from './campaign.ts'
 import { closedLoopOf } from './cell-state.ts'
-import {
-  assumedRate,
-  capacityMs,
-  durationFor,
-  type LatencyEffort,
-  LEAST_LAUNCHES,
-  launchMs,
-} from './effort.ts'
+import { assumedRate, capacityMs, durationFor, type LatencyEffort, launchMs, shareOf } from './effort.ts'
 import type { Session } from './session.ts'
 import { isQuiet } from './trial.ts'
 
@@ -24,10 +17,10 @@ export const OWN_LEVELS: ReadonlyMap<string, number> = new Map([
 export const COMMON = 'common'
 
 /** The common rate, as a part of what the slowest cell can do. */
-const COMMON_PART = 0.5
+export const COMMON_PART = 0.5
 
 /** Nearer to its capacity than this, a cell is not asked for the common rate: a queue would grow at the slightest dip. */
-const MOST_PART = 0.9
+export const MOST_PART = 0.9
 
 /**
  * Percentiles at fixed rates. The closed-loop rate is measured beside every level, because it drifts, and levels are taken in random
@@ -79,7 +72,12 @@ class LevelPlan {
   }
 
   durationAt(rate: number): number {
-    return durationFor(this.#effort.percentile, rate, shareOf(this.#result), this.#effort.level)
+    return durationFor(
+      this.#effort.percentile,
+      rate,
+      shareOf(this.#result.settings.heats),
+      this.#effort.level,
+    )
   }
 
   /** @returns whether there is nothing left to wish for: false if it was disturbed */
@@ -109,11 +107,6 @@ class LevelPlan {
   }
 }
 
-/** The part of the samples behind a percentile that one launch contributes. */
-function shareOf({ settings }: Pick<Result, 'settings'>): number {
-  return 1 / Math.max(settings.heats, LEAST_LAUNCHES)
-}
-
 /**
  * Half of what the slowest cell of a role can do, by the closed-loop rates so far. Cells that are too slow for p99 at half their
  * capacity do not count: at their rate no percentile of any cell could be printed.
@@ -124,12 +117,20 @@ export function commonRate(
   role: Role,
   { level }: Pick<LatencyEffort, 'level'>,
 ): number | null {
-  const neededMs = durationFor(99, 1, shareOf(result), { minMs: 0, maxMs: Number.POSITIVE_INFINITY })
+  const neededMs = durationFor(99, 1, shareOf(result.settings.heats), {
+    minMs: 0,
+    maxMs: Number.POSITIVE_INFINITY,
+  })
   const least = neededMs / level.maxMs
   const halves = result.cells
     .filter((cell) => cell.role === role)
     .flatMap((cell) => closedLoopOf(cell, result.trials) ?? [])
     .map((capacity) => capacity * COMMON_PART)
     .filter((rate) => rate >= least)
-  return halves.length > 0 ? Math.max(10, Math.round(Math.min(...halves) / 10) * 10) : null
+  return lowestOf(halves)
+}
+
+/** @returns the lowest rate, in whole tens; null without one */
+export function lowestOf(rates: readonly number[]): number | null {
+  return rates.length > 0 ? Math.max(10, Math.round(Math.min(...rates) / 10) * 10) : null
 }

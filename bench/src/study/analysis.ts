@@ -7,6 +7,8 @@ import { rowMean } from '../stats/estimate.ts'
 import { type Fitted, fitLayouts } from '../stats/variances.ts'
 import { judgeClaim } from './claim.ts'
 import { isQuiet, type LaunchFigures, launchFigures, meanOf, topologyOf } from './launch-figures.ts'
+import { type OpenFigures, openFigures } from './open-figures.ts'
+import { openRateOf } from './open-loop.ts'
 import type { StepResult, StudyAnalysis, StudyCell, StudyFigures, StudyHeat, StudyResult } from './result.ts'
 import { scalingOf } from './scaling.ts'
 import { METRICS, type Measured, type Metric, type Step, type Study } from './study.ts'
@@ -16,7 +18,11 @@ export function analyseStudy(study: Study, result: StudyResult): StudyAnalysis {
   const records = result.cells.filter(({ skipped }) => skipped === null).map((cell) => recordOf(cell, result))
   const field = new StudyField(records)
   const cells = records.map((record) => figuresOf(record, field))
-  const measured = measuredOf(cells)
+  const openRates = Object.keys(study.races).flatMap((race) => {
+    const rate = openRateOf(result.heats, race)
+    return rate === undefined ? [] : [{ race, rate }]
+  })
+  const measured = measuredOf(cells, openRates)
   const rates = (race: string, system: string) =>
     records
       .find(({ cell }) => cell.race === race && cell.system === system)
@@ -24,6 +30,7 @@ export function analyseStudy(study: Study, result: StudyResult): StudyAnalysis {
   const context = { cells: result.cells, figures: cells, ratio: field.ratio, measured, rates }
   return {
     cells,
+    openRates,
     claims: study.claims.map((claim) => judgeClaim(claim, context)),
     steps: (study.steps ?? []).map((step) => stepOf(step, field)),
     scaling: (study.scaling ?? []).map((scaling) => scalingOf(scaling, context)),
@@ -35,6 +42,8 @@ interface StudyRecord {
   cell: StudyCell
   /** Per heat of its race; null where nothing counts. */
   launches: (LaunchFigures | null)[]
+  /** Null where its latency in open loop was not asked for. */
+  open: OpenFigures | null
   gates: GateResult[]
   voided: boolean
 }
@@ -42,7 +51,13 @@ interface StudyRecord {
 function recordOf(cell: StudyCell, result: StudyResult): StudyRecord {
   const heats = result.heats.filter(({ race }) => race === cell.race)
   const gates = gatesOf(cell, result)
-  return { cell, launches: heats.map((heat) => launchFigures(cell, heat)), gates, voided: isVoided(gates) }
+  return {
+    cell,
+    launches: heats.map((heat) => launchFigures(cell, heat)),
+    open: openFigures(cell, heats, result.settings),
+    gates,
+    voided: isVoided(gates),
+  }
 }
 
 /** The gates of a race; of what a probe measured, whether it failed, and whether the machine was ours. */
@@ -125,10 +140,10 @@ class StudyField {
 /** Systems that have the metric in at least one launch. */
 function layoutOf(records: readonly StudyRecord[], metric: Metric) {
   const rows = records
-    .map(({ cell, launches }) => ({
+    .map(({ cell, launches, open }) => ({
       name: cell.system,
-      logs: launches.map((one) => {
-        const value = one?.figures[metric]
+      logs: launches.map((one, heat) => {
+        const value = one?.figures[metric] ?? open?.launches[heat]?.[metric]
         return value !== undefined && value > 0 ? Math.log(value) : null
       }),
     }))
@@ -136,7 +151,7 @@ function layoutOf(records: readonly StudyRecord[], metric: Metric) {
   return { names: rows.map(({ name }) => name), values: rows.map(({ logs }) => logs) }
 }
 
-function figuresOf({ cell, launches, gates, voided }: StudyRecord, field: StudyField): StudyFigures {
+function figuresOf({ cell, launches, open, gates, voided }: StudyRecord, field: StudyField): StudyFigures {
   const counted = launches.filter((one) => one !== null)
   const figures = METRICS.flatMap((metric) => {
     const value = field.value(cell.race, metric, cell.system)
@@ -147,6 +162,7 @@ function figuresOf({ cell, launches, gates, voided }: StudyRecord, field: StudyF
     race: cell.race,
     system: cell.system,
     launches: counted.length,
+    openLoop: open === null ? null : open.judged,
     figures: Object.fromEntries(figures),
     cpu: { app: meanOf(shown.map(({ cpu }) => cpu.app)), proxy: meanOf(shown.map(({ cpu }) => cpu.proxy)) },
     coreUse: meanOf(shown.map(({ coreUse }) => coreUse)),
@@ -175,7 +191,7 @@ function stepOf({ what, race, from, to }: Step, field: StudyField): StepResult {
   }
 }
 
-function measuredOf(cells: readonly StudyFigures[]): Measured {
+function measuredOf(cells: readonly StudyFigures[], openRates: StudyAnalysis['openRates']): Measured {
   const find = (race: string, system: string) =>
     cells.find((one) => one.race === race && one.system === system && !one.voided)
   return {
@@ -186,5 +202,6 @@ function measuredOf(cells: readonly StudyFigures[]): Measured {
     },
     upstreamConnections: (race, system) => find(race, system)?.upstreamConnections ?? undefined,
     coreUse: (race, system) => find(race, system)?.coreUse ?? undefined,
+    openRate: (race) => openRates.find((one) => one.race === race)?.rate,
   }
 }

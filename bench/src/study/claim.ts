@@ -1,7 +1,8 @@
 import type { Interval } from '../figures.ts'
 import { plural } from '../text.ts'
+import { unlikeNginxes } from './nginxes.ts'
 import type { ClaimResult, StudyCell, StudyFigures } from './result.ts'
-import { type Claim, type Measured, type Metric, publishedRatio } from './study.ts'
+import { type Claim, closedLoopOf, type Measured, type Metric, publishedRatio } from './study.ts'
 import { decide } from './verdict.ts'
 
 /** What claims are judged by. */
@@ -16,6 +17,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
   const { id, says, race, metric, over, under, noEffect = false } = claim
   const published = publishedRatio(claim)
   const ratio = context.ratio(race, metric, over, under)
+  const closedLoop = closedLoopOf(metric)
   const undecided = whyUndecided(claim, ratio, context)
   const verdict =
     undecided === null && ratio !== null ? decide(ratio, published, { noEffect }) : 'undecided here'
@@ -29,6 +31,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
     published,
     noEffect,
     ratio,
+    closedLoop: closedLoop === undefined ? null : context.ratio(race, closedLoop, over, under),
     verdict,
     undecided: undecided ?? (verdict === 'undecided here' ? whyOpen(published, noEffect) : null),
     because: ratio === null ? null : (claim.because?.(context.measured) ?? null),
@@ -37,7 +40,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
 
 /** Why the ratio, if there is one, may not decide: a clause. Null if it may. */
 function whyUndecided(
-  { race, over, under }: Claim,
+  { race, metric, over, under }: Claim,
   ratio: Interval | null,
   context: ClaimContext,
 ): string | null {
@@ -48,13 +51,18 @@ function whyUndecided(
     if (cell === undefined) return 'it was not measured'
     if (cell.skipped !== null) return `${cell.title} was not measured: ${cell.skipped}`
   }
+  // What no second run on this machine would mend comes first.
+  const unlike = unlikeNginxes(cells)
+  if (unlike !== null) return `its systems ran in ${unlike}, which may be all the difference`
+  const small = cells.find((cell) => cell !== undefined && cell.cores.given < cell.cores.wanted)
+  if (small !== undefined) return whyTooSmall(small)
   for (const cell of cells) {
     const figures = context.figures.find((one) => one.race === race && one.system === cell?.system)
     const failed = figures?.gates.find(({ verdict }) => verdict === 'failed')
     if (cell !== undefined && failed !== undefined) return `${cell.title} is void: ${failed.finding}`
+    const late = closedLoopOf(metric) === undefined ? null : (figures?.openLoop?.voidedBecause ?? null)
+    if (cell !== undefined && late !== null) return `the latency of ${cell.title} is void: ${late}`
   }
-  const small = cells.find((cell) => cell !== undefined && cell.cores.given < cell.cores.wanted)
-  if (small !== undefined) return whyTooSmall(small)
   if (ratio === null) return 'it was not measured'
   return ratio.low === null ? 'one launch gives no interval' : null
 }

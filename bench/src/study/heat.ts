@@ -1,4 +1,5 @@
 import type { Nginx } from '@startgrid/nginx/find.ts'
+import { counts } from '../analysis/record.ts'
 import { WARMUP_SLICE_MS } from '../plan.ts'
 import { cutSlices } from '../schedule.ts'
 import { CellFailure } from '../slice.ts'
@@ -6,9 +7,10 @@ import { createRandom, type Random, shuffle } from '../stats/random.ts'
 import { oneLine } from '../text.ts'
 import { learnLength, type Workload } from '../workload.ts'
 import type { Generators } from './generators.ts'
-import { isQuiet } from './launch-figures.ts'
-import { type Entrant, measureSystem, type SliceKind, settleMsOf } from './measurement.ts'
-import type { StudyCell, StudyCores, StudyHeat, StudyProbe, StudySettings, StudySlice } from './result.ts'
+import { type Entrant, measureSystem, type SliceKind, settleMsOf, type Track } from './measurement.ts'
+import { baseOf, type Capacity, commonRate, runOpenLoop } from './open-loop.ts'
+import { probeAll } from './probe-heat.ts'
+import type { StudyCell, StudyCores, StudyHeat, StudySettings, StudySlice } from './result.ts'
 import { startSystem } from './running-system.ts'
 import { isProbe, type LoadRace, type ProbeRace, type Study } from './study.ts'
 
@@ -20,6 +22,8 @@ export interface StudyHeatOptions {
   /** Of this race, and not skipped. */
   cells: readonly StudyCell[]
   settings: StudySettings
+  /** Requests per second of the open loop, if an earlier heat has found them. */
+  openRate: number | undefined
   quick: boolean
   nginx: Nginx | undefined
   generators: Generators
@@ -41,6 +45,7 @@ export async function runStudyHeat(options: StudyHeatOptions): Promise<StudyHeat
     startedAt,
     seconds: 0,
     slices: [],
+    openLoop: null,
     probes: [],
     spreads: [],
     failures: [],
@@ -52,46 +57,6 @@ export async function runStudyHeat(options: StudyHeatOptions): Promise<StudyHeat
   else await new LoadHeat(options, race, record, random, beganAt).run()
   if (!signal.aborted) record.seconds = (performance.now() - beganAt) / 1000
   return record
-}
-
-/** One after the other, shuffled: each has the machine to itself. What others disturbed is measured once more at the end. */
-async function probeAll(
-  options: StudyHeatOptions,
-  race: ProbeRace,
-  record: StudyHeat,
-  random: Random,
-): Promise<void> {
-  const systems = shuffle(options.cells, random).map(({ system }) => system)
-  const disturbed: string[] = []
-  for (const [index, system] of systems.entries()) {
-    options.onProgress(index / systems.length)
-    const probe = await probeOne(options, race, record, system)
-    if (probe !== undefined && !isQuiet(probe)) disturbed.push(system)
-  }
-  for (const system of disturbed) await probeOne(options, race, record, system)
-}
-
-/** @returns undefined if there is nothing to record: it was aborted, or it failed */
-async function probeOne(
-  { quick, signal }: StudyHeatOptions,
-  race: ProbeRace,
-  record: StudyHeat,
-  system: string,
-): Promise<StudyProbe | undefined> {
-  if (signal.aborted) return undefined
-  let foreign: number | null = null
-  const onForeign = (part: number) => {
-    foreign = part
-  }
-  try {
-    const figures = await race.probe(system, { signal, quick, onForeign })
-    const probe = { system, figures, foreign }
-    record.probes.push(probe)
-    return probe
-  } catch (error) {
-    if (!signal.aborted) record.failures.push({ system, reason: oneLine(error) })
-    return undefined
-  }
 }
 
 /** A heat of systems under load. */
@@ -121,6 +86,7 @@ class LoadHeat {
       await this.#learn(entrants)
       const rates = await this.#warm(entrants)
       await this.#measure(entrants, rates)
+      await this.#openLoop(entrants)
     } finally {
       await Promise.all(entrants.map((entrant) => this.#stop(entrant)))
     }
@@ -187,6 +153,33 @@ class LoadHeat {
       await this.#take(planned.entrant, { phase: 'measure', ...planned, repeat: true })
   }
 
+  /** After the slices, so that what a system can do is known, and it is as warm as it gets. */
+  async #openLoop(entrants: readonly Entrant[]): Promise<void> {
+    const { study, race, heat, openRate, settings, signal } = this.#options
+    const asked = entrants.filter(({ cell }) => cell.openLoop && !this.#hasFailed(cell))
+    const capacities = new Map(asked.map(({ cell }) => [cell.system, this.#capacityOf(cell)]))
+    const rate = openRate ?? commonRate(baseOf(study, race), capacities)
+    if (signal.aborted || asked.length === 0 || rate === null) return
+    this.#record.openLoop = await runOpenLoop(this.#track(), asked, {
+      heat,
+      rate,
+      capacities,
+      settings,
+      random: this.#random,
+      attempt: (entrant, durationMs, load) => this.#attempt(entrant, durationMs, load),
+    })
+  }
+
+  /** In its slices; in those that nobody disturbed, if there are any. */
+  #capacityOf({ system }: StudyCell): Capacity {
+    const measured = this.#record.slices.filter(({ cell, phase }) => cell === system && phase === 'measure')
+    const quiet = measured.filter(counts)
+    const used = quiet.length > 0 ? quiet : measured
+    const seconds = used.reduce((sum, slice) => sum + slice.seconds, 0)
+    const requests = used.reduce((sum, slice) => sum + slice.requests, 0)
+    return { rate: seconds === 0 ? 0 : requests / seconds, isQuiet: quiet.length > 0 }
+  }
+
   /**
    * Slow systems get fewer and longer slices, as everywhere in this benchmark. Where load runs before a slice counts, its beginning does not
    * matter, and 10,000 connections would make it minutes.
@@ -201,24 +194,41 @@ class LoadHeat {
     return cutSlices({ connections: connections ?? 1 }, rates.get(system) ?? 0, { slices, sliceMs })
   }
 
-  /** @returns undefined if there is nothing to record: it was aborted, or the system has failed */
+  /** Records a slice. @returns undefined if there is none, as of `#attempt` */
   async #take(entrant: Entrant, kind: SliceKind): Promise<StudySlice | undefined> {
-    const { generators, settings, signal, onProgress } = this.#options
-    const hasFailed = this.#record.failures.some(({ system }) => system === entrant.cell.system)
-    if (signal.aborted || hasFailed) return undefined
-    const track = { generators, cores: settings.cores, signal, beganAt: this.#beganAt }
+    const slice = await this.#attempt(entrant, kind.durationMs, () =>
+      measureSystem(this.#track(), entrant, kind),
+    )
+    if (slice !== undefined) this.#record.slices.push(slice)
+    return slice
+  }
+
+  /** @returns undefined if there is nothing to record: it was aborted, or the system has failed */
+  async #attempt<Load>(
+    { cell }: Entrant,
+    durationMs: number,
+    load: () => Promise<Load | undefined>,
+  ): Promise<Load | undefined> {
+    if (this.#options.signal.aborted || this.#hasFailed(cell)) return undefined
     try {
-      const slice = await measureSystem(track, entrant, kind)
-      if (slice !== undefined) this.#record.slices.push(slice)
-      return slice
+      return await load()
     } catch (error) {
       if (!(error instanceof CellFailure)) throw error
-      this.#fail(entrant.cell, error.message)
+      this.#fail(cell, error.message)
       return undefined
     } finally {
-      this.#spentMs += kind.durationMs
-      onProgress(Math.min(1, this.#spentMs / this.#expectedMs))
+      this.#spentMs += durationMs
+      this.#options.onProgress(Math.min(1, this.#spentMs / this.#expectedMs))
     }
+  }
+
+  #track(): Track {
+    const { generators, settings, signal } = this.#options
+    return { generators, cores: settings.cores, signal, beganAt: this.#beganAt }
+  }
+
+  #hasFailed({ system }: StudyCell): boolean {
+    return this.#record.failures.some((one) => one.system === system)
   }
 
   #fail({ system }: StudyCell, reason: string): void {
@@ -252,12 +262,16 @@ const SLICE_OVERHEAD_MS = 15
 export function expectedRaceMs(
   race: LoadRace | ProbeRace,
   cells: readonly StudyCell[],
-  { slices, sliceMs }: Pick<StudySettings, 'slices' | 'sliceMs'>,
+  settings: Pick<StudySettings, 'slices' | 'sliceMs' | 'openLoop'>,
 ): number {
   if (isProbe(race)) return race.expectedMs * cells.length
+  const { slices, sliceMs, openLoop } = settings
   const measured = Math.max(slices * sliceMs, race.sliceMs ?? 0)
   return cells.reduce((sum, cell) => {
     const loads = warmupLoads(cell) + Math.max(1, Math.round(measured / Math.max(sliceMs, race.sliceMs ?? 0)))
-    return sum + START_MS + cell.warmupMs + measured + loads * (SLICE_OVERHEAD_MS + settleMsOf(cell))
+    const overheadMs = SLICE_OVERHEAD_MS + settleMsOf(cell)
+    // How fast it is, and so how short its open loop may be, is not known before.
+    const open = cell.openLoop ? openLoop.maxMs + overheadMs : 0
+    return sum + START_MS + cell.warmupMs + measured + loads * overheadMs + open
   }, 0)
 }

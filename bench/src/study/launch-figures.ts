@@ -78,10 +78,10 @@ function latencies(slices: readonly StudySlice[], requests: number): Figures {
     return sum === null ? undefined : sum / requests
   }
   const all = {
-    'mean-latency': weighted(({ meanLatency }) => meanLatency),
-    'median-latency': weighted(({ latency }) => latency.p50),
-    'p97.5-latency': weighted(({ latency }) => latency.p975),
-    'p99-latency': weighted(({ latency }) => latency.p99),
+    'closed-mean-latency': weighted(({ meanLatency }) => meanLatency),
+    'closed-median-latency': weighted(({ latency }) => latency.p50),
+    'closed-p97.5-latency': weighted(({ latency }) => latency.p975),
+    'closed-p99-latency': weighted(({ latency }) => latency.p99),
   }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }

@@ -1,9 +1,10 @@
 import { formatTime } from '../progress.ts'
 import { formatRatio } from '../report/format.ts'
-import { COLUMNS, indented } from '../text.ts'
-import { expectedStudyMs } from './plan.ts'
-import type { StudyResult } from './result.ts'
-import { type Claim, publishedRatio, type Study } from './study.ts'
+import { COLUMNS, indented, listOf } from '../text.ts'
+import { baseOf } from './open-loop.ts'
+import { plannedStudyMs } from './plan.ts'
+import type { StudyCell, StudyResult } from './result.ts'
+import { type Claim, closedLoopOf, publishedRatio, type Study } from './study.ts'
 
 /** What studies there are and what they would do, for a person. */
 
@@ -18,7 +19,8 @@ export function describeStudies(studies: readonly Study[]): string {
 
 function lineOf(claim: Claim): string {
   const ratio = formatRatio(publishedRatio(claim)).padStart(7)
-  return `${ratio}  ${indented(claim.says, ' '.repeat(9), COLUMNS).trimStart()}`
+  const how = closedLoopOf(claim.metric) === undefined ? '' : ' (open loop)'
+  return `${ratio}  ${indented(`${claim.says}${how}`, ' '.repeat(9), COLUMNS).trimStart()}`
 }
 
 /** Systems, launches and time. */
@@ -27,11 +29,23 @@ export function describeStudyPlan(study: Study, result: StudyResult): string {
   const lines = [...races].flatMap(([race, cells]) => [
     `  ${race}`,
     ...cells.map(({ title, cores }) => `    ${title}${cores.wanted > 1 ? ` (${cores.wanted} cores)` : ''}`),
+    ...latencyLines(study, race, cells),
   ])
-  const time = formatTime(expectedStudyMs(study, result))
+  const time = formatTime(plannedStudyMs(study, result))
   return [
     `${study.name}: ${result.settings.heats} launches of every system, about ${time} (minutes:seconds)`,
     ...lines,
     '',
   ].join('\n')
+}
+
+/** Whose latency is measured, and at which rate. */
+function latencyLines(study: Study, race: string, cells: readonly StudyCell[]): string[] {
+  const asked = cells.filter(({ openLoop }) => openLoop).map(({ title }) => title)
+  if (asked.length === 0) return []
+  const base = baseOf(study, race)
+  const slowest = cells.filter(({ system }) => base.includes(system)).map(({ title }) => title)
+  const whose = slowest.length === asked.length ? 'these' : listOf(slowest)
+  const text = `latency of ${listOf(asked)} in open loop, at half of what the slowest of ${whose} can do`
+  return [indented(text, '    ', COLUMNS)]
 }

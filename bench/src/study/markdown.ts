@@ -9,8 +9,12 @@ import type { Study } from './study.ts'
 /** Claims and verdicts, all figures, and what they rest on. Ends with a line feed. */
 export function formatStudyBlock(study: Study, record: StudyRecord): string {
   const claims = record.analysis?.claims ?? []
-  const reasons = claims.flatMap(({ because, undecided }, index) => {
-    const text = [undecided === null ? null : `undecided here, because ${undecided}.`, because]
+  const reasons = claims.flatMap(({ because, undecided, closedLoop }, index) => {
+    const text = [
+      undecided === null ? null : `undecided here, because ${undecided}.`,
+      closedLoop === null ? null : `In closed loop the ratio is ${formatRatioInterval(closedLoop)}.`,
+      because,
+    ]
     const known = text.filter((one) => one !== null)
     return known.length === 0 ? [] : [`${index + 1}. ${known.join(' ')}`]
   })

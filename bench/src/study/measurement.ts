@@ -3,13 +3,14 @@ import { LoadError } from '@startgrid/loadgen'
 import { compareSamples, type Sample, type Subject, takeSample } from '../accounting/sample.ts'
 import type { Checked } from '../drivers/driver.ts'
 import { isDisturbed } from '../gates/ours.ts'
+import { trialOf } from '../openloop/trial.ts'
 import type { Slice } from '../results.ts'
 import { addErrors, CellFailure } from '../slice.ts'
 import { oneLine } from '../text.ts'
 import type { Workload } from '../workload.ts'
 import { acceptedConnections } from './connections.ts'
 import type { Generators, StudyLoad, StudyPlan } from './generators.ts'
-import type { StudyCell, StudyCores, StudySlice } from './result.ts'
+import type { StudyCell, StudyCores, StudyOpenLoad, StudySlice } from './result.ts'
 import type { RunningSystem } from './running-system.ts'
 
 /** An interpreted page with 64 connections, or a cold server with 10,000, takes seconds per answer. */
@@ -52,18 +53,65 @@ export async function measureSystem(
   kind: SliceKind,
 ): Promise<StudySlice | undefined> {
   const { generators, signal } = track
-  const { cell, running } = entrant
+  const { cell } = entrant
   const plan = planOf(entrant, kind.durationMs, signal)
-  try {
+  return attempt(track, entrant, async () => {
     const checked = await generators.check(cell.generator, plan)
     const at = (performance.now() - track.beganAt) / 1000
-    const observed = await offer(track, entrant, plan)
+    const observed = await observe(track, entrant, () => generators.offer(cell.generator, plan))
+    return { ...sliceOf(cell, kind, observed, checked), at }
+  })
+}
+
+export interface OpenLoad {
+  /** From 1: which launch. */
+  heat: number
+  /** Requests per second. */
+  rate: number
+  durationMs: number
+  /** Of arrivals: no two loads have the same ones. */
+  seed: number
+}
+
+/**
+ * Offers one open loop: requests are due at random times, whatever became of those before.
+ * @returns undefined after an abort
+ * @throws {CellFailure} as `measureSystem`
+ */
+export async function measureOpenLoad(
+  track: Track,
+  entrant: Entrant,
+  { heat, rate, durationMs, seed }: OpenLoad,
+): Promise<StudyOpenLoad | undefined> {
+  const { settleMs, ...plan } = planOf(entrant, durationMs, track.signal)
+  return attempt(track, entrant, async () => {
+    const at = (performance.now() - track.beganAt) / 1000
+    const { before, after, load } = await observe(track, entrant, () =>
+      track.generators.own.offer({ ...plan, warmupMs: settleMs, rate, seed }),
+    )
+    const own = { cpuSeconds: load.cpu.seconds, waitSeconds: load.self.waitSeconds }
+    const { cpuSeconds, disturbance } = compareSamples(before, after, own)
+    const spec = { purpose: 'level', level: 'common', rate, durationMs, histograms: true } as const
+    const frame = { cell: entrant.cell.system, launch: heat, at, cpuSeconds, disturbance }
+    const trial = trialOf(load, spec, { ...frame, disturbed: isDisturbed(disturbance) })
+    return { ...trial, meanMs: load.latency.mean }
+  })
+}
+
+/** What may go wrong with any load, told apart. */
+async function attempt<Measured>(
+  { signal }: Pick<Track, 'signal'>,
+  { running }: Pick<Entrant, 'running'>,
+  work: () => Promise<Measured>,
+): Promise<Measured | undefined> {
+  try {
+    const measured = await work()
     // Ctrl-C reaches the servers as well; what they then did to the load is not theirs.
     await nextTurn()
     if (signal.aborted) return undefined
     const ended = running.whyEnded()
     if (ended !== undefined) throw new CellFailure(ended)
-    return { ...sliceOf(cell, kind, observed, checked), at }
+    return measured
   } catch (error) {
     if (!(error instanceof LoadError)) throw error
     if (signal.aborted) return undefined
@@ -87,7 +135,7 @@ function planOf({ cell, running, workload }: Entrant, durationMs: number, signal
 function sliceOf(
   cell: StudyCell,
   { phase, repeat }: SliceKind,
-  { before, after, load }: Observed,
+  { before, after, load }: Observed<StudyLoad>,
   checked: Checked,
 ): Omit<StudySlice, 'at'> {
   const { cpuSeconds, disturbance } = compareSamples(before, after, load.generator)
@@ -119,18 +167,18 @@ export function settleMsOf({ connections, generator }: StudyCell): number {
 type StudySample = Sample & { accepted: number | undefined }
 
 /** A load, and what the kernel said when counting began and ended. */
-interface Observed {
+interface Observed<Load> {
   before: StudySample
   after: StudySample
-  load: StudyLoad
+  load: Load
 }
 
 /** The first sample is that of when counting began, which may be a while after the load did. */
-async function offer(
+async function observe<Load extends { seconds: number }>(
   { generators, cores }: Track,
   { cell, running }: Pick<Entrant, 'cell' | 'running'>,
-  plan: StudyPlan,
-): Promise<Observed> {
+  offer: () => Promise<Load>,
+): Promise<Observed<Load>> {
   const driver = await generators.driver(cell.generator)
   const subject = {
     app: running.appPids(),
@@ -138,14 +186,14 @@ async function offer(
     generator: driver.pids(),
     cores: cores && { server: cores.servers[0] ?? 0, generator: cores.generator },
   }
-  if (plan.settleMs === 0) {
+  if (settleMsOf(cell) === 0) {
     const before = sampleOf(subject)
-    const load = await generators.offer(cell.generator, plan)
+    const load = await offer()
     return { before, after: sampleOf(subject), load }
   }
   const samples = [sampleOf(subject)]
   const timer = setInterval(() => samples.push(sampleOf(subject)), SAMPLE_EVERY_MS)
-  const load = await generators.offer(cell.generator, plan).finally(() => clearInterval(timer))
+  const load = await offer().finally(() => clearInterval(timer))
   const after = sampleOf(subject)
   return { before: nearest(samples, after.at - load.seconds * 1000), after, load }
 }

@@ -1,17 +1,20 @@
 import { STUDIES } from '../../studies/index.ts'
-import { OUTPUT, parseWords, readDuration, readInteger, UsageError } from '../options.ts'
+import { OUTPUT, parseWords, readDuration, readInteger, UsageError, withResumeValue } from '../options.ts'
 import type { StudyProfile } from './result.ts'
 import type { Study } from './study.ts'
 
 /** What `pnpm bench study` is asked to do. */
 export interface StudyOptions {
   studies: readonly Study[]
-  profile: StudyProfile
+  /** Undefined: full. */
+  profile: StudyProfile | undefined
   asPublished: boolean
   /** Launches of every system, instead of the profile's. */
   heats: number | undefined
   maxTimeMs: number | undefined
-  seed: number
+  seed: number | undefined
+  /** A directory or file to go on from; '' is the newest. */
+  resume: string | undefined
   list: boolean
   /** Results are stored in docs/studies, and its pages made again. */
   docs: boolean
@@ -26,6 +29,7 @@ export const STUDY_HELP = `pnpm bench study NAME [options]   tests a source's cl
 pnpm bench study --all           all of them, one after the other
 pnpm bench study --list          the studies and their claims
 pnpm bench study --docs          makes the pages in docs/studies again
+pnpm bench study --resume        goes on with an interrupted run
 
   --quick             3 launches of every system instead of 8; all studies in
                       under 25 minutes
@@ -37,6 +41,8 @@ pnpm bench study --docs          makes the pages in docs/studies again
   --docs              stores the results in docs/studies/results and makes
                       the pages again
   --seed N            repeats an order
+  --resume [RESULT]   goes on with an interrupted run (default: the newest);
+                      finished studies are not run again
   --dry-run           prints the systems and the time it takes
   --json FILE         writes the result of one study there too, - for standard
                       output
@@ -52,7 +58,7 @@ export function readStudyOptions(args: readonly string[]): StudyOptions {
   const [first = ''] = args
   const name = first.startsWith('-') || first === '' ? undefined : first
   const values = parseWords(
-    name === undefined ? args : args.slice(1),
+    withResumeValue(name === undefined ? args : args.slice(1)),
     {
       ...OUTPUT,
       all: { type: 'boolean' },
@@ -62,23 +68,28 @@ export function readStudyOptions(args: readonly string[]): StudyOptions {
       heats: { type: 'string' },
       'max-time': { type: 'string' },
       docs: { type: 'boolean' },
+      resume: { type: 'string' },
     },
     'pnpm bench study',
   )
   const flag = (key: 'all' | 'list' | 'quick' | 'as-published' | 'docs') => values[key] === true
   const studies = chooseStudies(name, flag('all') || flag('list'))
-  const isIdle = flag('list') || flag('docs') || values.help === true
+  const isIdle = flag('list') || flag('docs') || values.help === true || values.resume !== undefined
   if (studies.length === 0 && !isIdle)
     throw new UsageError('Name a study, or give --all. pnpm bench study --list shows what there is.')
-  if (values.json !== undefined && studies.length > 1)
-    throw new UsageError('--json takes the result of one study: leave out --all.')
+  if (
+    values.json !== undefined &&
+    (studies.length > 1 || (name === undefined && values.resume !== undefined))
+  )
+    throw new UsageError('--json takes the result of one study: name it.')
   return {
     studies,
-    profile: flag('quick') ? 'quick' : 'full',
+    profile: flag('quick') ? 'quick' : undefined,
     asPublished: flag('as-published'),
     heats: values.heats === undefined ? undefined : readInteger('--heats', values.heats, 2, 100),
     maxTimeMs: readMaxTime(values['max-time']),
-    seed: readInteger('--seed', values.seed ?? String(Math.floor(Math.random() * 2 ** 32)), 0, 2 ** 32 - 1),
+    seed: values.seed === undefined ? undefined : readInteger('--seed', values.seed, 0, 2 ** 32 - 1),
+    resume: values.resume,
     list: flag('list'),
     docs: flag('docs'),
     dryRun: values['dry-run'] === true,

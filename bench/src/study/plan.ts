@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { describeMachine, readVersions } from '../machine.ts'
+import { LATENCY_EFFORT } from '../openloop/effort.ts'
 import { PROFILES } from '../profile.ts'
 import { createRandom, shuffle } from '../stats/random.ts'
 import { expectedRaceMs } from './heat.ts'
@@ -11,8 +12,8 @@ import { isProbe, type LoadRace, type ProbeRace, type Study, type System } from 
 
 /** Launches and slices. A full run is for figures that are published; a quick one shows differences of about a factor of 1.3. */
 export const STUDY_PROFILES: Readonly<Record<StudyProfile, Omit<StudySettings, 'cores'>>> = {
-  quick: { heats: 3, slices: 2, sliceMs: 150, maxTimeMs: 270_000 },
-  full: { heats: 8, slices: 4, sliceMs: 250, maxTimeMs: null },
+  quick: { heats: 3, slices: 2, sliceMs: 150, openLoop: LATENCY_EFFORT.quick.level, maxTimeMs: 300_000 },
+  full: { heats: 8, slices: 4, sliceMs: 250, openLoop: LATENCY_EFFORT.default.level, maxTimeMs: null },
 }
 
 export interface PlanOptions {
@@ -32,7 +33,7 @@ export function createStudyResult(
 ): StudyResult {
   const settings = STUDY_PROFILES[profile]
   return {
-    schema: 1,
+    schema: 2,
     kind: 'study',
     study: study.name,
     profile,
@@ -60,7 +61,7 @@ export function createStudyResult(
 }
 
 /** All systems of all races, as if the machine had what they want: `fitToMachine` says what it has. */
-function planCells(study: Study): StudyCell[] {
+export function planCells(study: Study): StudyCell[] {
   return Object.entries(study.races).flatMap(([race, plan]) =>
     plan.systems.map((name) => {
       const system = study.systems[name]
@@ -80,10 +81,12 @@ function cellOf(race: string, plan: LoadRace | ProbeRace, name: string, system: 
     workload: load === undefined ? null : `GET ${(system.workload ?? load.workload).path}`,
     connections: load?.connections ?? null,
     generator,
-    warmupMs: load === undefined ? 0 : (load.warmupMs ?? warmupOf(system)),
+    openLoop: load?.openLoop?.includes(name) ?? false,
+    warmupMs: load === undefined ? 0 : (system.warmupMs ?? load.warmupMs ?? warmupOf(system)),
     cores: { wanted: cores, given: cores },
     serverBound,
     proxied: app !== undefined && nginx !== undefined,
+    nginx: null,
     skipped: null,
   }
 }
@@ -137,15 +140,22 @@ export function planHeats(
   ).flat()
 }
 
-/** Milliseconds, if nobody disturbs it: all heats, and the source's own tools if they are asked for. */
+/** Milliseconds, if nobody disturbs it: all heats that are left and for which there is time, and the source's own tools. */
 export function expectedStudyMs(study: Study, result: StudyResult): number {
   const { settings, cells, profile } = result
-  const heats = Object.entries(study.races).reduce(
-    (sum, [name, race]) => sum + expectedRaceMs(race, cellsOf(cells, name), settings),
-    0,
-  )
+  const heats = Object.entries(study.races).reduce((sum, [name, race]) => {
+    const left = settings.heats - result.heats.filter((heat) => heat.race === name).length
+    return sum + left * expectedRaceMs(race, cellsOf(cells, name), settings)
+  }, 0)
   const published = result.published === null ? 0 : expectedPublishedMs(study, profile === 'quick')
-  return heats * settings.heats + published
+  return Math.min(heats, settings.maxTimeMs ?? heats) + published
+}
+
+/** The same before the run, when its systems are not yet fitted to this machine. */
+export function plannedStudyMs(study: Study, result: StudyResult): number {
+  const cells = structuredClone(result.cells)
+  fitToMachine(cells, null)
+  return expectedStudyMs(study, { ...result, cells })
 }
 
 /** Those of a race that can be measured. */

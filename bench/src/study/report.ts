@@ -1,13 +1,15 @@
 import { describeCaution } from '../cautions.ts'
-import { formatRatio, formatRatioInterval, formatTime } from '../report/format.ts'
+import { formatRate, formatRatio, formatRatioInterval, formatTime } from '../report/format.ts'
 import { type Format, painter } from '../report/paint.ts'
 import { describeMachine, describeNginx, describeSource } from '../report/provenance.ts'
 import { layOut, type Row, type TableLines } from '../report/table.ts'
 import type { TerminalStyle } from '../report/terminal.ts'
-import { indented, plural, wrap } from '../text.ts'
+import { indented, listOf, plural, wrap } from '../text.ts'
+import { latencySections } from './latency-table.ts'
 import type { ClaimResult, StudyRecord } from './result.ts'
+import type { StudySection } from './section.ts'
 import type { Study } from './study.ts'
-import { publishedSection, raceSections, type StudySection, scalingSections, stepSection } from './tables.ts'
+import { publishedSection, raceSections, scalingSections, stepSection } from './tables.ts'
 import type { Verdict } from './verdict.ts'
 
 /** A study on a terminal: claims and verdicts first, then what they rest on. Ends with a line feed. */
@@ -39,6 +41,7 @@ export function sectionsOf(study: Study, result: StudyRecord): StudySection[] {
   const [steps, published] = [stepSection(result), publishedSection(study, result)]
   return [
     ...raceSections(study, result),
+    ...latencySections(result),
     ...(steps === null ? [] : [steps]),
     ...scalingSections(result),
     ...(published === null ? [] : [published]),
@@ -74,8 +77,9 @@ function claimsOf({ analysis }: StudyRecord, { color, columns }: TerminalStyle):
 }
 
 /** `published 4.08, ours 1.62 (1.55–1.70): direction holds, size differs` */
-export function describeVerdict({ published, ratio, verdict, undecided }: ClaimResult): string {
-  const ours = ratio === null ? '' : `, ours ${formatRatioInterval(ratio)}`
+export function describeVerdict({ published, ratio, closedLoop, verdict, undecided }: ClaimResult): string {
+  const closed = closedLoop === null ? '' : `, in closed loop ${formatRatioInterval(closedLoop)}`
+  const ours = `${ratio === null ? '' : `, ours ${formatRatioInterval(ratio)}`}${closed}`
   const why = undecided === null ? '' : ` (${undecided})`
   return `published ${formatRatio(published)}${ours}: ${verdict}${why}`
 }
@@ -97,6 +101,16 @@ function formatSection(
   ].join('\n')
 }
 
+/** How the latencies came about; nothing where none were asked for. */
+function openLoopOf({ analysis, settings: { openLoop } }: StudyRecord): string[] {
+  if (analysis === null || analysis.openRates.length === 0) return []
+  const rates = analysis.openRates.map(({ race, rate }) => `${race} ${formatRate(rate)}`)
+  return [
+    `Latencies are those of open loops of ${openLoop.minMs} to ${openLoop.maxMs} ms after the slices of each heat, from when a request was due, at half of ` +
+      `what the slowest system that a claim about latency names, or else of all asked, could do in the first heat: ${listOf(rates)} requests per second.`,
+  ]
+}
+
 /** What the figures rest on. */
 export function conditions({ source }: Study, result: StudyRecord): string[] {
   const { settings, command } = result
@@ -109,6 +123,7 @@ export function conditions({ source }: Study, result: StudyRecord): string[] {
   return [
     `The source: ${source.title}, on ${source.machine}, with ${source.tool}.`,
     `${plural(settings.heats, 'heat')} of each race, ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per system and heat. ${where}`,
+    ...openLoopOf(result),
     `${describeMachine(native)}; ${describeNginx(native)}.`,
     `${describeSource(result)}. Repeat it: ${command}`,
   ]

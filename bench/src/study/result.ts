@@ -1,14 +1,15 @@
 import type { Caution } from '../cautions.ts'
 import type { GateResult, Interval } from '../figures.ts'
 import type { Machine, Versions } from '../machine.ts'
-import type { DriverRecord, NginxVersion, Slice } from '../results.ts'
+import type { Span } from '../openloop/effort.ts'
+import type { DriverRecord, NginxVersion, Slice, Trial } from '../results.ts'
 import type { ContentionRecord } from './scaling.ts'
 import type { Figures, Metric } from './study.ts'
 import type { Verdict } from './verdict.ts'
 
 /** What reports need of a run: everything but the slices. */
 export interface StudyRecord {
-  schema: 1
+  schema: 2
   kind: 'study'
   study: string
   profile: StudyProfile
@@ -20,6 +21,7 @@ export interface StudyRecord {
   seed: number
   machine: Machine
   versions: Versions
+  /** The usual one; single systems may have another. */
   nginx: NginxVersion | null
   driver: Pick<DriverRecord, 'version' | 'ceiling'>
   settings: StudySettings
@@ -46,6 +48,8 @@ export interface StudySettings {
   /** Measured per cell and heat. */
   slices: number
   sliceMs: number
+  /** How long an open-loop load may last; as long as its percentiles need, within these ends. */
+  openLoop: Span
   /** When the last heats are dropped; null: never. */
   maxTimeMs: number | null
   /** Logical CPUs: what the servers may use, and the generator's; null where processes cannot be kept apart. */
@@ -67,11 +71,15 @@ export interface StudyCell {
   connections: number | null
   generator: DriverRecord['name']
   warmupMs: number
+  /** Whether its latency is measured in open loop. */
+  openLoop: boolean
   /** Cores that it can keep busy, and that it had. */
   cores: { wanted: number; given: number }
   serverBound: boolean
   /** An NGINX stands in front of an app. */
   proxied: boolean
+  /** What it runs in or behind; null for what has none, and where there is none. */
+  nginx: NginxVersion | null
   /** Why it was not tried; null for all others. */
   skipped: string | null
 }
@@ -92,12 +100,27 @@ export interface StudyHeat {
   seconds: number
   /** In the order in which they were measured, warm-up first. `cell` is the name of the system. */
   slices: StudySlice[]
+  /** Null where nobody's latency is asked for. */
+  openLoop: StudyOpenLoop | null
   /** What probes measured. A system that others disturbed has a second one. */
   probes: StudyProbe[]
   /** Of clusters: how many requests each worker answered, from its start to its end. */
   spreads: { system: string; requests: number[] }[]
   failures: { system: string; reason: string }[]
 }
+
+/** Latencies at one rate for all, measured after the slices. */
+export interface StudyOpenLoop {
+  /** Requests per second: what the first heat found, the same in all of them. */
+  rate: number
+  /** Systems that were not asked, because the rate is more than 90 % of what they can do. */
+  tooSlow: string[]
+  /** `cell` is the name of the system. What others disturbed is there twice. */
+  loads: StudyOpenLoad[]
+}
+
+/** As `pnpm bench latency` stores its loads, with the mean of the corrected latency in milliseconds. */
+export type StudyOpenLoad = Trial & { meanMs: number }
 
 export interface StudyProbe {
   system: string
@@ -136,6 +159,8 @@ export interface PublishedFigures {
 
 export interface StudyAnalysis {
   cells: StudyFigures[]
+  /** Requests per second of the open loop, of the races that have one. */
+  openRates: { race: string; rate: number }[]
   claims: ClaimResult[]
   steps: StepResult[]
   scaling: ScalingResult[]
@@ -146,6 +171,8 @@ export interface StudyFigures {
   system: string
   /** Launches that count. */
   launches: number
+  /** Launches of which the open-loop latency counts, and why it is void if it is; null where it was not asked for. */
+  openLoop: { launches: number; voidedBecause: string | null } | null
   /** Geometric means over launches. */
   figures: Partial<Record<Metric, Interval>>
   /** Seconds per request, means over launches. */
@@ -171,6 +198,8 @@ export interface ClaimResult {
   noEffect: boolean
   /** Ours; null if it was not measured. */
   ratio: Interval | null
+  /** Of a latency, that in closed loop: shown, and decides nothing. */
+  closedLoop: Interval | null
   verdict: Verdict
   /** Of an undecided claim: a clause without the full stop. */
   undecided: string | null

@@ -1,4 +1,4 @@
-import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
+import type { Nginx } from '@startgrid/nginx/find.ts'
 import { type Caution, describeCaution } from '../cautions.ts'
 import { chooseCores } from '../cores.ts'
 import { readCpus } from '../cpus.ts'
@@ -11,10 +11,12 @@ import { analyseStudy } from './analysis.ts'
 import { proveSystems } from './conformity.ts'
 import { Generators } from './generators.ts'
 import { expectedRaceMs, runStudyHeat } from './heat.ts'
+import { assignNginxes, equipStudy, findNginxes } from './nginxes.ts'
+import { openRateOf } from './open-loop.ts'
 import { cellsOf, expectedStudyMs, fitToMachine, type PlannedHeat, planHeats } from './plan.ts'
 import { runPublished } from './published.ts'
 import type { StudyCell, StudyCores, StudyResult, StudySettings } from './result.ts'
-import type { Study, System } from './study.ts'
+import type { Study } from './study.ts'
 
 export interface StudySurroundings {
   progress: Progress
@@ -26,7 +28,7 @@ export interface StudySurroundings {
 }
 
 /**
- * Measures a study: the result is filled in place.
+ * Measures what a result lacks: all heats of a new one, the remaining ones of an interrupted one. It is filled in place.
  * @throws {LoadError} with a sentence, if no load can be offered
  */
 export async function runStudy(
@@ -34,6 +36,8 @@ export async function runStudy(
   result: StudyResult,
   surroundings: StudySurroundings,
 ): Promise<void> {
+  // Of several studies all were planned when the first one began.
+  if (result.heats.length === 0) result.startedAt = new Date().toISOString()
   const warn = warnInto(result, surroundings.progress)
   result.settings.cores = studyCores(warn)
   fitToMachine(result.cells, result.settings.cores?.servers.length ?? null)
@@ -44,14 +48,26 @@ export async function runStudy(
   const { signal } = surroundings
   try {
     for (const caution of await inspectMachine(signal)) warn(caution)
-    const nginx = await findFor(study, result, surroundings.download)
-    await measureAll({ study, result, nginx, generators, surroundings, warn })
+    const nginxes = await findNginxes(study, surroundings)
+    const nginx = nginxes.usual
+    assignNginxes(study, result.cells, nginxes)
+    adoptNginx(result, nginx, warn)
+    const equipped = equipStudy(study, nginxes)
+    await measureAll({ study: equipped, result, nginx, generators, surroundings, warn })
     for (const caution of steal((performance.now() - beganAt) / 1000)) warn(caution)
     if (!signal.aborted) result.finishedAt = new Date().toISOString()
   } finally {
     await generators.stop()
     store(study, result, surroundings)
   }
+}
+
+/** What a resumed run finds changed is told. */
+function adoptNginx(result: StudyResult, nginx: Nginx | undefined, warn: (caution: Caution) => void): void {
+  const [before, now] = [result.nginx, nginx === undefined ? null : versionOf(nginx)]
+  if (before !== null && now !== null && before.version !== now.version)
+    warn({ kind: 'other-versions', name: 'NGINX', before: before.version, now: now.version })
+  result.nginx = now
 }
 
 /** Each caution is told once. */
@@ -72,7 +88,8 @@ async function measureAll(equipment: Equipment): Promise<void> {
   const cpu = result.settings.cores?.servers[0]
   if (nginx !== undefined && !signal.aborted) {
     const bench = { driver: generators.own, connections: 64, signal }
-    result.driver.ceiling = await measureCeiling(() => startNginxCeiling(nginx, cpu), bench, warn)
+    const ceiling = await measureCeiling(() => startNginxCeiling(nginx, cpu), bench, warn)
+    result.driver.ceiling = ceiling ?? result.driver.ceiling
   }
   await runHeats(equipment)
   if (result.published !== null && !signal.aborted)
@@ -106,38 +123,22 @@ function studyCores(warn: (caution: Caution) => void): StudyCores | null {
   return { servers, generator }
 }
 
-/** Systems that this machine lacks the tools for are marked as skipped. */
-async function findFor(study: Study, result: StudyResult, download: boolean): Promise<Nginx | undefined> {
-  const found = await findNginx({ download })
-  const nginx = found.kind === 'none' ? undefined : found
-  for (const cell of result.cells) cell.skipped = whyImpossible(study.systems[cell.system], nginx)
-  if (nginx !== undefined) result.nginx = versionOf(nginx)
-  return nginx
-}
-
-/** A clause; null if it can be started as far as is known. */
-function whyImpossible(system: System | undefined, nginx: Nginx | undefined): string | null {
-  const isNjs = system?.app?.package === 'apps/njs'
-  if (system?.nginx === undefined && !isNjs) return null
-  if (nginx === undefined) return 'there is no NGINX'
-  if (!isNjs) return null
-  if (nginx.njs === undefined) return 'NGINX has no njs module'
-  const wanted = system.app?.env?.NJS_ENGINE
-  return wanted === 'qjs' && nginx.njs.engine !== 'qjs' ? 'njs has no QuickJS here' : null
-}
-
 async function prove({ study, result, nginx, surroundings: { signal, progress } }: Equipment): Promise<void> {
-  const systems = [
-    ...new Set(result.cells.filter(({ skipped }) => skipped === null).map(({ system }) => system)),
-  ]
+  const proven = new Set(result.conformance.map(({ system }) => system))
+  const open = new Set(
+    result.cells
+      .filter(({ system, skipped }) => skipped === null && !proven.has(system))
+      .map(({ system }) => system),
+  )
   progress.say('Checking that all systems keep the contract.')
-  result.conformance = await proveSystems(study, systems, { nginx, signal })
+  result.conformance.push(...(await proveSystems(study, [...open], { nginx, signal })))
 }
 
 async function runHeats(equipment: Equipment): Promise<void> {
   const { study, result, surroundings } = equipment
   const { progress, signal } = surroundings
-  const heats = planHeats(study, result)
+  const done = new Set(result.heats.map(({ race, heat }) => `${race} ${heat}`))
+  const heats = planHeats(study, result).filter(({ race, heat }) => !done.has(`${race} ${heat}`))
   const startedAt = performance.now()
   const total = expectedStudyMs(study, result)
   progress.say(
@@ -201,6 +202,7 @@ async function runOne(
     study,
     cells,
     settings,
+    openRate: openRateOf(result.heats, planned.race),
     quick,
     nginx,
     generators,
@@ -221,4 +223,22 @@ function store(study: Study, result: StudyResult, { save, progress }: StudySurro
   } catch (error) {
     progress.say(describeCaution({ kind: 'not-saved', reason: oneLine(error) }))
   }
+}
+
+/** What could not be run at all, as opposed to what was measured and does not count: a sentence each. */
+export function whatFailed(study: Study, { heats, conformance, published }: StudyResult): string[] {
+  const failures = [
+    ...conformance
+      .filter(({ checked }) => checked === 0)
+      .map(({ system, differences: [reason = 'it was not proven'] }) => ({ system, reason })),
+    ...heats.flatMap((heat) => heat.failures),
+    ...(published ?? []).flatMap(({ system, failure }) =>
+      failure === null ? [] : [{ system, reason: failure }],
+    ),
+  ]
+  const sentences = failures.map(
+    ({ system, reason }) =>
+      `${study.name}: ${study.systems[system]?.title ?? system} could not be run: ${reason}.`,
+  )
+  return [...new Set(sentences)]
 }

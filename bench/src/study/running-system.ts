@@ -32,6 +32,9 @@ export interface SystemOptions {
   cpus: string | undefined
 }
 
+/** All systems of a race start at once, up to seventeen on one core, and some of them in containers. */
+const START_TIMEOUT_MS = 60_000
+
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /**
@@ -76,7 +79,8 @@ async function startCopies(
 ): Promise<Launch[]> {
   if (app === undefined) return []
   const socket = nginx?.front.endsWith('-socket') ? { SOCKET: join(directory, 'app.sock') } : {}
-  const options = { env: { ...app.env, ...socket }, execArgv: flagsOf(app), cpu: cpus }
+  const env = { ...app.env, ...socket }
+  const options = { env, execArgv: flagsOf(app), cpu: cpus, timeoutMs: START_TIMEOUT_MS }
   const starts = await Promise.allSettled(
     Array.from({ length: app.copies ?? 1 }, () => launch(startableOf(app), options)),
   )

@@ -8,6 +8,9 @@ import type { StudyRecord, StudyResult } from './result.ts'
 
 /** Results of studies as files: bench/study.schema.json describes them. */
 
+/** 1 had latencies of closed loops only, under the names that now are those of open loops. */
+const SCHEMA_VERSION = 2
+
 const SCHEMA = fileURLToPath(new URL('../../study.schema.json', import.meta.url))
 
 /** @returns what is wrong with it, nothing if it is right */
@@ -25,9 +28,21 @@ export function readStudyRecord(path: string): StudyRecord {
   } catch (error) {
     throw new ResultError(`${path} cannot be read (${oneLine(error)}).`, { cause: error })
   }
+  const version = (data as { schema?: unknown } | null)?.schema
+  if (version !== SCHEMA_VERSION)
+    throw new ResultError(
+      `${path} is not the result of a study of this version (its schema is ${JSON.stringify(version)}, here it is ${SCHEMA_VERSION}): measure again.`,
+    )
   const [first] = validateStudy(data)
   if (first !== undefined) throw new ResultError(`${path} is not the result of a study: ${first}.`)
   return data as StudyRecord
+}
+
+/** With its heats. @throws {ResultError} as `readStudyRecord`, and if it has none */
+export function readStudyResult(path: string): StudyResult {
+  const record = readStudyRecord(path)
+  if ('heats' in record && 'conformance' in record) return record as StudyResult
+  throw new ResultError(`${path} has figures only, without what was measured: give the directory of a run.`)
 }
 
 /** @throws {Error} of the file system; the old file then stays as it was */

@@ -45,6 +45,11 @@ export interface System {
   workload?: Workload
   /** What offers the load; default `startgrid`. */
   generator?: 'startgrid' | 'autocannon' | 'wrk'
+  /**
+   * Milliseconds of load that are discarded after each launch, for each core that it can use: where its measured profile is longer than
+   * that of its framework in the grid. Goes before the race's own.
+   */
+  warmupMs?: number
   /** Cores that its processes can keep busy; default 1. With fewer, claims about it are undecided. */
   cores?: number
   /** False where the rate is not to be limited by the server's cores, such as a slow generator. Default true. */
@@ -89,6 +94,11 @@ export interface LoadRace {
   warmupMs?: number
   /** Milliseconds of a slice at least; default by profile. */
   sliceMs?: number
+  /**
+   * Whose latency is measured as well: in open loop, after the slices, all at the same rate. That is half of what the slowest of those
+   * can do that a claim about latency names (without such a claim: of all of these). Only systems with Startgrid's own generator.
+   */
+  openLoop?: readonly string[]
 }
 
 /** Systems that are measured one after the other by a program of their own, instead of by load. */
@@ -116,7 +126,9 @@ export interface ProbeContext {
  * - `rate`: answers per second (of a pool: messages per second)
  * - `median-rate`: the median of the rates of single seconds
  * - `cpu`: CPU seconds of server and proxy per request
- * - `mean-latency`, `median-latency`, `p97.5-latency`, `p99-latency`: seconds from a request to its answer's last byte, in closed loop
+ * - `mean-latency`, `median-latency` and so on: seconds from when a request was due to its answer's last byte, in open loop at the race's
+ *   stated rate
+ * - `closed-mean-latency` and so on: seconds from a request to its answer's last byte, in closed loop
  * - `startup`: seconds from the start of the process to its first answer
  */
 export const METRICS = [
@@ -125,14 +137,32 @@ export const METRICS = [
   'cpu',
   'mean-latency',
   'median-latency',
+  'p90-latency',
   'p97.5-latency',
   'p99-latency',
+  'closed-mean-latency',
+  'closed-median-latency',
+  'closed-p97.5-latency',
+  'closed-p99-latency',
   'startup',
 ] as const
 
 export type Metric = (typeof METRICS)[number]
 
 export type Figures = Partial<Record<Metric, number>>
+
+/** Of each latency that claims are about the one in closed loop, which is shown beside it. */
+const CLOSED_LOOP: Partial<Readonly<Record<Metric, Metric>>> = {
+  'mean-latency': 'closed-mean-latency',
+  'median-latency': 'closed-median-latency',
+  'p97.5-latency': 'closed-p97.5-latency',
+  'p99-latency': 'closed-p99-latency',
+}
+
+/** @returns undefined for what is not measured in open loop */
+export function closedLoopOf(metric: Metric): Metric | undefined {
+  return CLOSED_LOOP[metric]
+}
 
 /** A ratio that the source published, and the cells that it is tested on. */
 export interface Claim {
@@ -197,6 +227,8 @@ export interface Measured {
   upstreamConnections(race: string, system: string): number | undefined
   /** Part of their cores that the servers used, 0 to 1. */
   coreUse(race: string, system: string): number | undefined
+  /** Requests per second at which the race's latencies were measured. */
+  openRate(race: string): number | undefined
 }
 
 export function isProbe(race: Race): race is ProbeRace {

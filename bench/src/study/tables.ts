@@ -1,7 +1,6 @@
 import {
   formatEnds,
   formatMicros,
-  formatMs,
   formatParts,
   formatPercent,
   formatRate,
@@ -11,21 +10,15 @@ import {
   orUnknown,
   UNKNOWN,
 } from '../report/format.ts'
-import type { Column, Row, Table } from '../report/table.ts'
+import type { Row } from '../report/table.ts'
+import { listOf } from '../text.ts'
+import { nameNginx, unlikeNginxes } from './nginxes.ts'
 import type { ClaimResult, PublishedFigures, StudyCell, StudyFigures, StudyRecord } from './result.ts'
 import { describeContention } from './scaling.ts'
+import { figure, figuresOf, formatSeconds, name, type StudySection } from './section.ts'
 import type { Study } from './study.ts'
 
 /** A study's figures as tables, the same on a terminal and in Markdown. */
-
-export interface StudySection {
-  title: string
-  table: Table
-  notes: readonly string[]
-}
-
-const name = (heading: string): Column => ({ heading, align: 'left', priority: 0 })
-const figure = (heading: string, priority = 0): Column => ({ heading, align: 'right', priority })
 
 /** All systems of each race. */
 export function raceSections(study: Study, result: StudyRecord): StudySection[] {
@@ -41,13 +34,14 @@ export function raceSections(study: Study, result: StudyRecord): StudySection[] 
           figure('95 %', 1),
           figure('CPU µs'),
           figure('conn/req', 2),
-          figure('median ms', 3),
-          figure('p99 ms', 3),
           figure('start ms'),
         ],
         rows: rows.map(({ cell, figures }) => rowOf(cell, figures)),
       },
-      notes: rows.flatMap(({ cell, figures }) => [...noteOf(cell, figures), ...sharesOf(cell, figures)]),
+      notes: [
+        ...rows.flatMap(({ cell, figures }) => [...noteOf(cell, figures), ...sharesOf(cell, figures)]),
+        ...otherNginxes(result, cells),
+      ],
     }
   })
 }
@@ -58,16 +52,10 @@ function titleOf(race: string, cells: readonly StudyCell[]): string {
   return `${race}: ${first.workload}, ${first.connections?.toLocaleString('en-US')} connections`
 }
 
-function figuresOf({ analysis }: StudyRecord, { race, system }: StudyCell): StudyFigures | undefined {
-  return analysis?.cells.find((one) => one.race === race && one.system === system)
-}
-
-function rowOf({ title, connections }: StudyCell, shown: StudyFigures | undefined): Row {
+function rowOf({ title }: StudyCell, shown: StudyFigures | undefined): Row {
   if (shown === undefined || shown.voided)
-    return { tone: 'void', cells: [title, shown === undefined ? 'skipped' : 'void', '', '', '', '', '', ''] }
+    return { tone: 'void', cells: [title, shown === undefined ? 'skipped' : 'void', '', '', '', ''] }
   const { figures, cpu, upstreamConnections } = shown
-  const latencies = (connections ?? 0) > 500
-  const ms = (seconds: number | undefined) => (seconds === undefined ? '' : formatMs(seconds * 1000))
   const micros = (seconds: number | undefined) => (seconds === undefined ? '' : formatMicros(seconds))
   return {
     tone: 'plain',
@@ -77,9 +65,7 @@ function rowOf({ title, connections }: StudyCell, shown: StudyFigures | undefine
       figures.rate === undefined ? '' : formatRateEnds(figures.rate),
       cpu.app === null ? micros(figures.cpu?.value) : formatParts(cpu, formatMicros),
       upstreamConnections === null ? '' : formatRatio(upstreamConnections),
-      latencies ? ms(figures['median-latency']?.value) : '',
-      latencies ? ms(figures['p99-latency']?.value) : '',
-      ms(figures.startup?.value),
+      formatSeconds(figures.startup),
     ],
   }
 }
@@ -91,6 +77,16 @@ function noteOf({ title, skipped, cores }: StudyCell, figures: StudyFigures | un
   if (cores.given < cores.wanted)
     return [`${title} had ${cores.given} of the ${cores.wanted} cores that it can use.`]
   return []
+}
+
+/** Which systems did not run in the usual NGINX. */
+function otherNginxes({ nginx: usual }: StudyRecord, cells: readonly StudyCell[]): string[] {
+  const others = cells.filter(
+    ({ nginx, skipped }) => skipped === null && nginx !== null && nginx.version !== usual?.version,
+  )
+  return [...Map.groupBy(others, ({ nginx }) => (nginx === null ? '' : nameNginx(nginx)))].map(
+    ([nginx, own]) => `${listOf(own.map(({ title }) => title))} ran in ${nginx}.`,
+  )
 }
 
 /** How a cluster's requests were spread over its workers. */
@@ -112,7 +108,14 @@ export function stepSection(result: StudyRecord): StudySection | null {
     return { tone: 'plain', cells: [what, change, factor, formatEnds(ratio, formatRatio)] }
   })
   const columns = [name('what'), figure('CPU µs'), figure('factor'), figure('95 %')]
-  return { title: 'What each step costs, per request', table: { columns, rows }, notes: [] }
+  const notes = steps.flatMap(({ what, race, from, to }) => {
+    const cells = [from, to].map((system) =>
+      result.cells.find((one) => one.race === race && one.system === system),
+    )
+    const unlike = unlikeNginxes(cells)
+    return unlike === null ? [] : [`${what}: between ${unlike}, so that a part may be theirs.`]
+  })
+  return { title: 'What each step costs, per request', table: { columns, rows }, notes }
 }
 
 function formatChange(seconds: number): string {

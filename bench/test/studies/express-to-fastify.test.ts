@@ -85,6 +85,7 @@ function measured(figureOf: (system: string) => number | undefined): Measured {
     cpu: () => ({ app: undefined, proxy: undefined }),
     upstreamConnections: () => undefined,
     coreUse: () => undefined,
+    openRate: () => undefined,
   }
 }
 

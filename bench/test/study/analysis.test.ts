@@ -2,9 +2,10 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { analyseStudy } from '../../src/study/analysis.ts'
 import { formatStudyBlock } from '../../src/study/markdown.ts'
-import { fitToMachine } from '../../src/study/plan.ts'
+import { fitToMachine, planCells } from '../../src/study/plan.ts'
 import { formatStudy } from '../../src/study/report.ts'
 import { recordOf, validateStudy } from '../../src/study/stored.ts'
+import type { LoadRace, Study, System } from '../../src/study/study.ts'
 import { measureOnPaper, PAPER, type Rates } from './laboratory.ts'
 
 const RATES: Rates = {
@@ -30,7 +31,7 @@ test('a ratio of launches, its interval and its verdict', () => {
   match(twice.because ?? '', /^Fast answers 40,?\d{3} per second\.$/)
   const fast = analysis.cells.find(({ system }) => system === 'fast')
   ok(Math.abs((fast?.figures.cpu?.value ?? 0) * 40_160 - 1) < 0.01, 'all of a core by the rate')
-  equal(fast?.figures['p99-latency']?.value.toFixed(5), (66 / 40_162).toFixed(5))
+  equal(fast?.figures['closed-p99-latency']?.value.toFixed(5), (66 / 40_162).toFixed(5))
   equal(fast?.coreUse, 1)
 })
 
@@ -46,6 +47,15 @@ test('what needs more cores than there are is measured, and decides nothing', ()
       [4, 1],
     ],
   )
+})
+
+test('that the machine is too small is said before what a better moment would mend', () => {
+  const { wide } = analyse(RATES, ({ heats }) => {
+    for (const slice of heats.flatMap(({ slices }) => slices))
+      if (slice.cell === 'wide') slice.disturbed = true
+  })
+  equal(wide.ratio, null)
+  match(wide.undecided ?? '', /^wide needs 4 cores /)
 })
 
 test('with enough cores it decides', () => {
@@ -82,6 +92,23 @@ test('a machine gives what it has; processes that share a core become warm in tu
   deepEqual(
     cells.map(({ warmupMs }, index) => warmupMs / (before[index] ?? 1)),
     [1, 1, 2],
+  )
+})
+
+test('a system is warmed for as long as it says itself, else as its race does, else as its framework needs', () => {
+  const { fast = { title: 'none' } } = PAPER.systems
+  const plan = (own: Partial<System>, race: Partial<LoadRace>) => {
+    const { systems, ...load } = PAPER.races.race as LoadRace
+    const study: Study = {
+      ...PAPER,
+      systems: { ...PAPER.systems, fast: { ...fast, ...own } },
+      races: { race: { systems, ...load, ...race } },
+    }
+    return planCells(study)[0]?.warmupMs
+  }
+  deepEqual(
+    [plan({}, {}), plan({}, { warmupMs: 2500 }), plan({ warmupMs: 4000 }, { warmupMs: 2500 })],
+    [1000, 2500, 4000],
   )
 })
 

@@ -109,6 +109,7 @@ for (const study of STUDIES) {
         cpu: () => ({ app: 3e-5, proxy: 2e-5 }),
         upstreamConnections: () => 1,
         coreUse: () => 0.9,
+        openRate: () => 1000,
       }
       for (const { because, id } of study.claims) {
         const text = because?.(measured) ?? 'None.'
@@ -123,6 +124,7 @@ for (const study of STUDIES) {
         cpu: () => ({ app: undefined, proxy: undefined }),
         upstreamConnections: nothing,
         coreUse: nothing,
+        openRate: nothing,
       }
       for (const { because } of study.claims) {
         const text = because?.(measured) ?? ''

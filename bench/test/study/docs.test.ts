@@ -50,11 +50,18 @@ test('a page without a place for its figures, and a file that is no result, are 
   const path = directory(t)
   writeFileSync(join(path, 'paper.md'), '# paper\n')
   throws(() => writePages([PAPER], path), ResultError)
-  writeFileSync(join(path, 'results', 'paper.json'), '{"schema": 1}')
-  throws(
-    () => writePages([PAPER], path),
-    (error: Error) => /paper\.json is not the result of a study: /.test(error.message),
-  )
+  const refused: [stored: string, sentence: RegExp][] = [
+    ['{"schema": 2}', /paper\.json is not the result of a study: /],
+    [
+      '{"schema": 1}',
+      /paper\.json is not .* of this version \(its schema is 1, here it is 2\): measure again\.$/,
+    ],
+    ['[', /paper\.json cannot be read/],
+  ]
+  for (const [stored, sentence] of refused) {
+    writeFileSync(join(path, 'results', 'paper.json'), stored)
+    throws(() => writePages([PAPER], path), { name: 'ResultError', message: sentence })
+  }
 })
 
 test('every study has its page, with a place for its figures', () => {

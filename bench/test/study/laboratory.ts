@@ -69,6 +69,7 @@ function heatOf(rates: Rates, index: number): StudyHeat {
     startedAt,
     seconds: 10,
     slices,
+    openLoop: null,
     probes: [],
     spreads: [],
     failures: [],

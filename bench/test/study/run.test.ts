@@ -5,7 +5,7 @@ import { findNginx } from '@startgrid/nginx/find.ts'
 import type { Progress } from '../../src/progress.ts'
 import { createStudyResult } from '../../src/study/plan.ts'
 import type { StudyResult } from '../../src/study/result.ts'
-import { runStudy } from '../../src/study/run.ts'
+import { runStudy, whatFailed } from '../../src/study/run.ts'
 import { startSystem } from '../../src/study/running-system.ts'
 import { validateStudy } from '../../src/study/stored.ts'
 import type { Study } from '../../src/study/study.ts'
@@ -27,7 +27,13 @@ const TINY: Study = {
     disturbed: { title: 'disturbed' },
   },
   races: {
-    hello: { systems: ['node', 'broken'], workload: WORKLOADS.hello, connections: 8, warmupMs: 250 },
+    hello: {
+      systems: ['node', 'broken'],
+      workload: WORKLOADS.hello,
+      connections: 8,
+      warmupMs: 250,
+      openLoop: ['node', 'broken'],
+    },
     probes: {
       systems: ['probed', 'failing', 'disturbed'],
       probe: async (system, { onForeign }) => {
@@ -43,9 +49,15 @@ const TINY: Study = {
 
 const SILENT: Progress = { begin() {}, update() {}, say() {}, stop() {} }
 
-async function run(study: Study, signal = new AbortController().signal): Promise<[StudyResult, number]> {
+function planned(study: Study): StudyResult {
   const options = { profile: 'quick', asPublished: false, heats: 2, seed: 7 } as const
-  const result = createStudyResult(study, options, 'test')
+  return createStudyResult(study, options, 'test')
+}
+
+async function run(
+  study: Study,
+  { signal = new AbortController().signal, result = planned(study) } = {},
+): Promise<[StudyResult, number]> {
   let saved = 0
   const save = () => saved++
   await runStudy(study, result, { progress: SILENT, save, signal, download: false })
@@ -62,6 +74,17 @@ test('two heats of a real study: slices, probes, what failed, and a result that 
     hello.map(({ heat }) => heat),
     [1, 2],
   )
+  const [first, second] = hello.map(({ openLoop }) => openLoop)
+  ok(first && second && first.rate > 0 && second.rate === first.rate, 'the same rate in all heats')
+  deepEqual(first.tooSlow, [])
+  for (const { cell, offered, histogram, meanMs } of first.loads) {
+    equal(cell, 'node')
+    ok(Math.abs((offered ?? 0) / first.rate - 1) < 0.5 && histogram !== null && meanMs > 0)
+  }
+  ok(first.loads.length > 0)
+  const [broken, failing, ...others] = whatFailed(TINY, result).toSorted()
+  match(broken ?? '', /^tiny: broken could not be run: it did not start: .*There is no app 'nothing' here/)
+  deepEqual([failing, ...others], ['tiny: failing could not be run: It does not work.'])
   for (const { slices } of hello) {
     ok(slices.some(({ phase }) => phase === 'warmup') && slices.some(({ phase }) => phase === 'measure'))
     for (const { requests, errors, latency, cell } of slices) {
@@ -100,9 +123,34 @@ test('an interruption keeps whole heats only', async () => {
       },
     },
   }
-  const [result] = await run(stopping, abort.signal)
+  const [result] = await run(stopping, { signal: abort.signal })
   deepEqual(result.heats, [])
   equal(result.finishedAt, null)
+})
+
+test('a run that was interrupted goes on with the heats that it lacks', async () => {
+  const [whole] = await run(TINY)
+  const rest = planned(TINY)
+  rest.heats = whole.heats.filter(({ race, heat }) => race === 'hello' && heat === 1)
+  rest.conformance = whole.conformance
+  const [kept] = rest.heats
+  const [resumed, saved] = await run(TINY, { result: rest })
+  equal(resumed.heats[0], kept, 'what was measured stays')
+  const names = ({ heats }: StudyResult) => heats.map(({ race, heat }) => `${race} ${heat}`).toSorted()
+  deepEqual(names(resumed), names(whole))
+  equal(saved, 4, 'after each of three heats, and at the end')
+  equal(resumed.conformance.length, whole.conformance.length, 'nothing is proven twice')
+  const rates = resumed.heats.flatMap(({ openLoop }) => openLoop?.rate ?? [])
+  deepEqual(rates, [kept?.openLoop?.rate, kept?.openLoop?.rate])
+  ok(resumed.finishedAt !== null)
+})
+
+test('a gate that voids is an answer; what did not start is not', () => {
+  const result = planned(TINY)
+  result.conformance = [{ system: 'node', checked: 80, differences: ['HEAD: expected 200, got 405'] }]
+  deepEqual(whatFailed(TINY, result), [])
+  result.conformance = [{ system: 'node', checked: 0, differences: ['it did not start'] }]
+  deepEqual(whatFailed(TINY, result), ['tiny: node could not be run: it did not start.'])
 })
 
 const nginx = await findNginx({ download: false })
