@@ -49,7 +49,8 @@ export async function eject({ app, target, name, git, signal }: EjectOptions): P
   const tracked = new Map<string, string>()
   for (const directory of [
     `apps/${app.framework}`,
-    'packages/shared',
+    'packages/shared/src',
+    'packages/shared/build.ts',
     ...(isNjs ? ['nginx/conf', 'docker'] : []),
   ]) {
     for (const [path, text] of await readTracked(directory)) tracked.set(path, text)
