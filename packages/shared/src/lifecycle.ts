@@ -40,7 +40,7 @@ export async function start<App>(
     // It serves nothing itself, so it needs no app.
     if (config.cluster !== 'single' && cluster.isPrimary) return await runPrimary(config, log)
     const health = createHealth()
-    const service = await createService(await load(), { config, health, log })
+    const service = await createService(await find(load), { config, health, log })
     const address = await service.listen()
     closeOnSignal(service, config, health, log)
     if (cluster.isWorker) void tellPrimary({ listening: address })
@@ -48,6 +48,17 @@ export async function start<App>(
     else announce(log, { pid: process.pid, address }, 'listening')
   } catch (error) {
     await refuse(error)
+  }
+}
+
+/** Node and Bun name what they do not find in the first line: a package, or a file that the build makes. */
+async function find<App>(load: () => Promise<App>): Promise<App> {
+  try {
+    return await load()
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error
+    const [reason = ''] = error.message.split('\n')
+    throw new StartError(`${reason.replace(/\.$/, '')}: install and build first.`, { cause: error })
   }
 }
 

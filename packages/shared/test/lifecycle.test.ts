@@ -8,8 +8,8 @@ const LIMIT = { timeout: 20_000 }
 
 const SENTENCES: [what: string, env: Record<string, string>, role: string[], sentence: string][] = [
   ['a bad setting', { PORT: 'x' }, ['slow'], 'PORT is "x", but must be a whole number from 0 to 65535.\n'],
-  ['an unknown role', {}, ['quick'], "There is no app 'quick' here, only fast, slow.\n"],
-  ['no role', {}, [], 'Say which app to start: fast, slow.\n'],
+  ['an unknown role', {}, ['quick'], "There is no app 'quick' here, only broken, fast, slow.\n"],
+  ['no role', {}, [], 'Say which app to start: broken, fast, slow.\n'],
 ]
 
 for (const [what, env, role, sentence] of SENTENCES) {
@@ -18,6 +18,13 @@ for (const [what, env, role, sentence] of SENTENCES) {
     deepEqual(await app.end(), { code: 1, signal: null, messages: [], lines: [], stderr: sentence })
   })
 }
+
+test('a file that the build makes is not there: one sentence, exit 1', LIMIT, async () => {
+  using app = launch({}, ['broken'])
+  const { code, messages, stderr } = await app.end()
+  deepEqual([code, messages], [1, []])
+  match(stderr, /^Cannot find module '\S+missing\.js' imported from \S+: install and build first\.\n$/)
+})
 
 test('a port in use: one sentence, exit 1', LIMIT, async () => {
   const other = createServer().listen(0, '127.0.0.1')
