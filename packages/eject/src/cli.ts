@@ -66,9 +66,15 @@ function explain(error: unknown): number {
     process.stderr.write(`${sentence}.\n\n${HELP}`)
     return 2
   }
-  if (!(error instanceof EjectError || error instanceof RunError)) throw error
+  // A full disk or a directory of somebody else's: the system says it well.
+  const isKnown = error instanceof EjectError || error instanceof RunError || hasSyscall(error)
+  if (!isKnown) throw error
   process.stderr.write(`${error.message}\n`)
   return 1
+}
+
+function hasSyscall(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error
 }
 
 function isUsage(error: unknown): error is Error {

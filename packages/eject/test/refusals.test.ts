@@ -34,6 +34,7 @@ for (const [what, args, code, sentence] of [
     1,
     /^The directory .*no does not exist: make it first/,
   ],
+  ['a place below a file', ['fastify/ssr', '/dev/null/app'], 1, /^ENOTDIR: not a directory, .*app'$/m],
   [
     'a bad name',
     ['fastify/ssr', 'a', '--name', 'My App'],

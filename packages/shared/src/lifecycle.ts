@@ -40,7 +40,7 @@ export async function start<App>(
     // It serves nothing itself, so it needs no app.
     if (config.cluster !== 'single' && cluster.isPrimary) return await runPrimary(config, log)
     const health = createHealth()
-    const service = await createService(await imported(load), { config, health, log })
+    const service = await createService(await find(load), { config, health, log })
     const address = await service.listen()
     closeOnSignal(service, config, health, log)
     if (cluster.isWorker) void tellPrimary({ listening: address })
@@ -52,7 +52,7 @@ export async function start<App>(
 }
 
 /** Node and Bun name what they do not find in the first line: a package, or a file that the build makes. */
-async function imported<App>(load: () => Promise<App>): Promise<App> {
+async function find<App>(load: () => Promise<App>): Promise<App> {
   try {
     return await load()
   } catch (error) {

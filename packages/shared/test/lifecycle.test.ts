@@ -1,8 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { launch } from './fixtures/launch.ts'
 
@@ -10,8 +8,8 @@ const LIMIT = { timeout: 20_000 }
 
 const SENTENCES: [what: string, env: Record<string, string>, role: string[], sentence: string][] = [
   ['a bad setting', { PORT: 'x' }, ['slow'], 'PORT is "x", but must be a whole number from 0 to 65535.\n'],
-  ['an unknown role', {}, ['quick'], "There is no app 'quick' here, only fast, slow.\n"],
-  ['no role', {}, [], 'Say which app to start: fast, slow.\n'],
+  ['an unknown role', {}, ['quick'], "There is no app 'quick' here, only broken, fast, slow.\n"],
+  ['no role', {}, [], 'Say which app to start: broken, fast, slow.\n'],
 ]
 
 for (const [what, env, role, sentence] of SENTENCES) {
@@ -20,6 +18,13 @@ for (const [what, env, role, sentence] of SENTENCES) {
     deepEqual(await app.end(), { code: 1, signal: null, messages: [], lines: [], stderr: sentence })
   })
 }
+
+test('a file that the build makes is not there: one sentence, exit 1', LIMIT, async () => {
+  using app = launch({}, ['broken'])
+  const { code, messages, stderr } = await app.end()
+  deepEqual([code, messages], [1, []])
+  match(stderr, /^Cannot find module '\S+missing\.js' imported from \S+: install and build first\.\n$/)
+})
 
 test('a port in use: one sentence, exit 1', LIMIT, async () => {
   const other = createServer().listen(0, '127.0.0.1')
@@ -31,13 +36,6 @@ test('a port in use: one sentence, exit 1', LIMIT, async () => {
   other.close()
   deepEqual([code, messages], [1, []])
   match(stderr, new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use by another process: .*\\.\\n$`))
-})
-
-test('what was not built: one sentence, exit 1', () => {
-  const server = join(import.meta.dirname, 'fixtures/broken/server.ts')
-  const { status, stdout, stderr } = spawnSync(process.execPath, [server], { encoding: 'utf8' })
-  deepEqual([status, stdout], [1, ''])
-  match(stderr, /^Cannot find module '\S+missing\.js' imported from \S+: install and build first\.\n$/)
 })
 
 test('says where it listens, whatever the log level', LIMIT, async () => {

@@ -6,7 +6,7 @@ import { findRole, listRoles } from '../src/role.ts'
 const ROLES = join(import.meta.dirname, 'fixtures/roles')
 
 test('the files of a directory are its roles, except those that all roles share', () => {
-  deepEqual(listRoles(ROLES), ['fast', 'slow'])
+  deepEqual(listRoles(ROLES), ['broken', 'fast', 'slow'])
 })
 
 test('finds a role by its name', () => {
@@ -16,12 +16,12 @@ test('finds a role by its name', () => {
 test('says which roles there are', () => {
   throws(() => findRole(ROLES, undefined), {
     name: 'StartError',
-    message: 'Say which app to start: fast, slow.',
+    message: 'Say which app to start: broken, fast, slow.',
   })
   for (const name of ['quick', 'base', 'server', '../roles/fast', 'fast.ts', '', 'constructor']) {
     throws(() => findRole(ROLES, name), {
       name: 'StartError',
-      message: `There is no app '${name}' here, only fast, slow.`,
+      message: `There is no app '${name}' here, only broken, fast, slow.`,
     })
   }
 })

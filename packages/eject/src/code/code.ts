@@ -1,15 +1,12 @@
 import type { App } from '@startgrid/grid/matrix.ts'
 import type { Code } from '../project.ts'
 import { adaptBuild, adaptServer, adaptStatusTest } from './adapt.ts'
-import { listImports, mapImports, packageOf } from './imports.ts'
+import { listPageAssets, moveFiles, PAGE_ROOTS } from './layout.ts'
+import { findPackages } from './packages.ts'
 import { prune } from './prune.ts'
 import { listSettings } from './settings.ts'
 import { ASKING, leaveBun, leaveCluster } from './single-process.ts'
-import { relativeImport, resolveImport } from './tree.ts'
 import { dropUnusedSettings } from './unused-settings.ts'
-
-/** What builds the page, and what browsers and server see of it. */
-export const PAGE_ROOTS = ['build.ts', 'shared/page/entry-client.tsx', 'shared/page/entry-server.tsx']
 
 /** The code of a Node or Bun app on its own. */
 export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, string>): Code {
@@ -33,31 +30,6 @@ export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, s
   }
 }
 
-/** Where each file belongs in a project; imports follow. */
-export function moveFiles(
-  { framework, role }: App,
-  tracked: ReadonlyMap<string, string>,
-): Map<string, string> {
-  const app = `apps/${framework}/`
-  const move = (path: string): string =>
-    path
-      .replace(/^packages\/shared\/src\//, 'shared/')
-      .replace(/^packages\/shared\//, '')
-      .replace(`${app}src/${role}.ts`, 'src/app.ts')
-      .replace(`${app}test/${role}.test.ts`, 'test/app.test.ts')
-      .replace(app, '')
-  const moved = new Map<string, string>()
-  for (const [path, text] of tracked) {
-    const to = move(path)
-    const follow = (from: string): string => {
-      const target = from.startsWith('.') ? resolveImport(path, from) : undefined
-      return target === undefined ? from : relativeImport(to, move(target))
-    }
-    moved.set(to, /\.tsx?$/.test(path) ? mapImports(path, text, follow) : text)
-  }
-  return moved
-}
-
 /** Rewrites what is there only because there are several apps. */
 function adapt(name: string, { framework, role }: App, files: ReadonlyMap<string, string>) {
   const adapted = new Map(files)
@@ -70,28 +42,6 @@ function adapt(name: string, { framework, role }: App, files: ReadonlyMap<string
   if (framework === 'bun') for (const path of ASKING) rewrite(path, leaveCluster)
   else rewrite('shared/config.ts', leaveBun)
   return adapted
-}
-
-/** Styles and pictures, which build.ts reads. */
-export function listPageAssets(files: ReadonlyMap<string, string>): [string, string][] {
-  return [...files].filter(([path]) => path.startsWith('shared/page/') && !/\.tsx?$/.test(path))
-}
-
-export function findPackages(sources: ReadonlyMap<string, string>, isBun: boolean) {
-  const dependencies = new Set<string>()
-  const devDependencies = new Set(['@biomejs/biome', 'typescript'])
-  for (const name of isBun ? ['bun', '@types/bun'] : ['@types/node']) devDependencies.add(name)
-  for (const [path, text] of sources) {
-    const isDevelopment = !/^(?:src|shared)\//.test(path)
-    for (const { from } of listImports(path, text)) {
-      const name = packageOf(from)
-      if (name !== undefined) (isDevelopment ? devDependencies : dependencies).add(name)
-    }
-  }
-  return {
-    dependencies: [...dependencies],
-    devDependencies: [...devDependencies].filter((name) => !dependencies.has(name)),
-  }
 }
 
 function writeScripts(runtime: 'node' | 'bun', hasPage: boolean): Record<string, string> {

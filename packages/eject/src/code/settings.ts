@@ -20,6 +20,14 @@ const MEANINGS: Readonly<Record<string, Omit<Setting, 'name'>>> = {
     default: '9000',
     meaning: 'milliseconds after which unfinished requests are cut off',
   },
+  HANDLER_TIMEOUT_MS: {
+    default: '20000',
+    meaning: 'milliseconds after which a handler that has sent nothing is given up',
+  },
+  SHED_AFTER_MS: {
+    default: '250',
+    meaning: 'milliseconds that the event loop may be behind before pages are refused with 503; 0 for never',
+  },
   CLUSTER: {
     default: 'single',
     meaning:

@@ -1,0 +1,19 @@
+import { listImports, packageOf } from './imports.ts'
+
+/** The packages that sources import; those of tests and tools are for development, as are the checks. */
+export function findPackages(sources: ReadonlyMap<string, string>, isBun: boolean) {
+  const dependencies = new Set<string>()
+  const devDependencies = new Set(['@biomejs/biome', 'typescript'])
+  for (const name of isBun ? ['bun', '@types/bun'] : ['@types/node']) devDependencies.add(name)
+  for (const [path, text] of sources) {
+    const isDevelopment = !/^(?:src|shared)\//.test(path)
+    for (const { from } of listImports(path, text)) {
+      const name = packageOf(from)
+      if (name !== undefined) (isDevelopment ? devDependencies : dependencies).add(name)
+    }
+  }
+  return {
+    dependencies: [...dependencies],
+    devDependencies: [...devDependencies].filter((name) => !dependencies.has(name)),
+  }
+}
