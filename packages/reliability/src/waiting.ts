@@ -1,4 +1,4 @@
-import { get } from 'node:http'
+import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Target } from '@startgrid/grid/launcher.ts'
 
@@ -16,12 +16,15 @@ export async function until(what: string, check: () => boolean | Promise<boolean
 }
 
 /** As a load balancer asks: on a connection of its own. @returns the status, undefined without an answer */
-export function statusOf(target: Target, path: string): Promise<number | undefined> {
+export function statusOf(target: Target, path: string, method = 'GET'): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>()
-  const asked = get({ ...target, path, agent: false, timeout: 5_000 }, (response) => {
+  const asked = request({ ...target, path, method, agent: false, timeout: 5_000 }, (response) => {
     response.resume().once('end', () => resolve(response.statusCode))
     response.once('error', () => resolve(undefined))
   })
-  asked.once('timeout', () => asked.destroy()).once('error', () => resolve(undefined))
+  asked
+    .once('timeout', () => asked.destroy())
+    .once('error', () => resolve(undefined))
+    .end()
   return promise
 }
