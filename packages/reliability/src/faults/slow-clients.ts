@@ -116,7 +116,7 @@ class SlowClients {
         continue
       }
       for (const socket of this.#sockets) socket.destroy()
-      const what = `After ${limit} s ${count} of ${this.#count} clients are still connected: ${this.way} at 1 byte/s.`
+      const what = `${limit} s after ${this.#count} clients came, ${count} connections or files of theirs are open: ${this.way} at 1 byte/s.`
       return { way: this.way, seconds, findings: count > 0 ? [what] : [] }
     }
   }
