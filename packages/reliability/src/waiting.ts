@@ -4,13 +4,17 @@ import type { Target } from '@startgrid/grid/launcher.ts'
 
 /**
  * Looks every 20 ms.
- * @param what that never became true, for the sentence
- * @throws {Error} after 20 s
+ * @param what never came, as a phrase for the sentence
+ * @throws {Error} after `seconds`
  */
-export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000
+export async function until(
+  what: string,
+  check: () => boolean | Promise<boolean>,
+  seconds = 20,
+): Promise<void> {
+  const deadline = Date.now() + seconds * 1_000
   while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`After 20 s: ${what}.`)
+    if (Date.now() > deadline) throw new Error(`After ${seconds} s: ${what}.`)
     await sleep(20)
   }
 }
