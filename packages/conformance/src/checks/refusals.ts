@@ -129,11 +129,7 @@ export const refusals: readonly Check[] = [
   {
     name: 'a target that is no path is 400',
     section: 'Everything else',
-    run: (probe) =>
-      probe.expectEach(
-        ['*', 'http://', 'http:///'].flatMap((target) => [{ target }, { method: 'OPTIONS', target }]),
-        refused(400),
-      ),
+    run: (probe) => probe.expectEach([{ target: '*' }, { method: 'OPTIONS', target: '*' }], refused(400)),
   },
   {
     name: 'no Host is 400 in HTTP/1.1',
