@@ -45,7 +45,7 @@ async function run(options: Options, args: readonly string[]): Promise<number> {
   } finally {
     progress.stop()
   }
-  process.stdout.write(formatMatrix(result))
+  if (result.cells.length > 0) process.stdout.write(formatMatrix(result))
   if (interruption.signal.aborted) {
     process.stderr.write('Interrupted. pnpm reliability --resume goes on.\n')
     return interruption.code()
