@@ -21,6 +21,7 @@ const cell = (app: string, more: Partial<Cell> = {}): Cell => {
 const RESULT: Result = {
   ...createResult({
     size: 'full',
+    seed: 1,
     command: 'pnpm reliability --full --docs',
     nginx: 'NGINX 1.30.0',
     faults: ['sigterm', 'uncaught'],
