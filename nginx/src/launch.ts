@@ -24,14 +24,14 @@ export interface Launch {
  * pipe means "it has ended already": its id may be another process's by now.
  *
  * $1: a FIFO whose content goes to standard output, or empty. NGINX opens its log by name, and /dev/stdout cannot be
- * opened where standard output is a socket, as it is under Node's `spawn`. The watcher opens it once more at the end, in
- * case nothing ever did.
+ * opened where standard output is a socket, as it is under Node's `spawn`. The watcher holds it open as
+ * well (4) until the end, so that `cat` does not wait for a log that is off, and for ever if the FIFO is gone by then.
  */
 const HOLD = `
 fifo=$1; shift
-if [ -n "$fifo" ]; then mkfifo "$fifo"; cat "$fifo" & fi
-(read -r _ <&3 || kill -TERM $$; [ ! -p "$fifo" ] || : <>"$fifo") &
-exec "$@" </dev/null 3<&-
+if [ -n "$fifo" ]; then mkfifo "$fifo"; exec 4<>"$fifo"; cat "$fifo" 3<&- 4<&- & fi
+(read -r _ <&3 || kill -TERM $$) &
+exec "$@" </dev/null 3<&- 4<&-
 `
 
 /** Docker passes on standard input, and nothing but that; in a container all processes end with NGINX. */
