@@ -39,6 +39,11 @@ const routes: Route[] = [
     },
   },
   {
+    method: 'GET',
+    path: '/hangs',
+    handle: () => new Promise(() => {}),
+  },
+  {
     method: 'POST',
     path: '/echo',
     async handle(exchange) {
@@ -158,6 +163,23 @@ test('a handler that fails amid its answer: the connection is cut, and the app l
     ],
   )
   equal(lines[0]?.id, lines[1]?.id)
+})
+
+test('a handler that never answers: 503 when its time is over, logged with the id', async () => {
+  const { readLines, ...options } = createOptions({ HANDLER_TIMEOUT_MS: '100' })
+  await using server = await serve(createApp({ ...options, routes }))
+  const answer = await fetch(`${server.url}/hangs`)
+  equal(answer.status, 503)
+  equal(answer.headers.get('content-type'), PROBLEM_JSON)
+  const lines = await readLines(2)
+  deepEqual(
+    lines.map(({ level, msg, status }) => [level, msg, status]),
+    [
+      [ERROR, 'failed', undefined],
+      [INFO, 'answered', 503],
+    ],
+  )
+  equal(lines[0]?.id, answer.headers.get('x-request-id'))
 })
 
 test('a body may have 65,536 bytes', async () => {

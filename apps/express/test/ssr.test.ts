@@ -1,4 +1,5 @@
 import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert/strict'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import request from 'supertest'
@@ -152,4 +153,21 @@ test('serves the files of the page compressed, and not again to whoever has them
     equal(missing.status, 404, path)
     equal(missing.headers['content-type'], PROBLEM_JSON)
   }
+})
+
+test('refuses a page that has waited too long, and no file', async () => {
+  await using server = await serve(createApp(createOptions({ SHED_AFTER_MS: '1' })))
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('utf8')
+  // Both are there in one turn of the event loop, and the first one takes some milliseconds.
+  const targets = ['/?items=1000', '/', ASSETS[0]?.url]
+  socket.write(targets.map((target) => `GET ${target} HTTP/1.1\r\nhost: localhost\r\n\r\n`).join(''))
+  const statuses: string[] = []
+  let received = ''
+  for await (const text of socket) {
+    received += text
+    statuses.splice(0, statuses.length, ...(received.match(/(?<=HTTP\/1\.1 )\d+/g) ?? []))
+    if (statuses.length === targets.length) break
+  }
+  deepEqual(statuses, ['200', '503', '200'])
+  match(received, /HTTP\/1\.1 503 [\s\S]*retry-after: 1\r\n[\s\S]*"status":503/i)
 })

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import type { RequestHandler } from 'express'
@@ -58,9 +59,11 @@ export function createApp(options: Options): Promise<App> {
       response.set('content-security-policy', pagePolicy(createNonce())).type(HTML).send(fragment)
     })
 
-    get(router, '/assets/*file', (request, _response, next) =>
-      next(prepareAssetRequest(request) ? 'route' : new HttpProblem(404)),
-    )
+    get(router, '/assets/*file', (request, response, next) => {
+      // An answer that waits behind another in a pipeline does not hear that the client has left: its file would stay open for good.
+      response.once('pipe', (file: Readable) => request.once('close', () => file.destroy()))
+      next(prepareAssetRequest(request) ? 'route' : new HttpProblem(404))
+    })
     router.use(
       '/assets',
       expressStaticGzip(fileURLToPath(ASSETS_DIR), {

@@ -21,6 +21,7 @@ function routes(app: App): void {
     throw new Error('secret')
   })
   app.get('/breaks/as/a/stream', (_request, reply) => reply.send(Readable.from(breakAmid())))
+  app.get('/hangs', () => new Promise(() => {}))
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.post('/echo', (request, reply) => reply.type(PLAIN_TEXT).send(request.body))
 }
@@ -135,6 +136,23 @@ for (const path of ['/breaks', '/breaks/as/a/stream']) {
     equal(printed.mock.callCount(), 0)
   })
 }
+
+test('a handler that never answers: 503 when its time is over, logged with the id', async () => {
+  const { readLines, ...options } = createOptions({ HANDLER_TIMEOUT_MS: '100' })
+  await using server = await serve(createApp({ ...options, routes }))
+  const answer = await fetch(`${server.url}/hangs`)
+  equal(answer.status, 503)
+  equal(answer.headers.get('content-type'), PROBLEM_JSON)
+  const lines = await readLines(2)
+  deepEqual(
+    lines.map(({ level, msg, status }) => [level, msg, status]),
+    [
+      [ERROR, 'failed', undefined],
+      [INFO, 'answered', 503],
+    ],
+  )
+  equal(lines[0]?.id, answer.headers.get('x-request-id'))
+})
 
 test('a body may have 65,536 bytes', async () => {
   const app = createApp({ ...createOptions(), routes })

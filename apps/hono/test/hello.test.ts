@@ -19,6 +19,7 @@ function routes(app: App): void {
     throw new HTTPException(409, { message: 'secret' })
   })
   app.get('/breaks', (c) => c.body(ReadableStream.from(breakAmid())))
+  app.get('/hangs', () => new Promise(() => {}))
   app.post('/echo', bodyLimit({ maxSize: BODY_LIMIT, onError: refuseBody }), async (c) =>
     c.body(await c.req.arrayBuffer(), 200, { 'content-type': PLAIN_TEXT }),
   )
@@ -136,6 +137,23 @@ test('a handler that fails amid its answer: the connection is cut, and the app l
   equal(lines[0]?.id, lines[1]?.id)
   // The adapter prints it besides.
   equal(printed.mock.callCount(), 1)
+})
+
+test('a handler that never answers: 503 when its time is over, logged with the id', async () => {
+  const { readLines, ...options } = createOptions({ HANDLER_TIMEOUT_MS: '100' })
+  await using server = await serve(createApp({ ...options, routes }))
+  const answer = await fetch(`${server.url}/hangs`)
+  equal(answer.status, 503)
+  equal(answer.headers.get('content-type'), PROBLEM_JSON)
+  const lines = await readLines(2)
+  deepEqual(
+    lines.map(({ level, msg, status }) => [level, msg, status]),
+    [
+      [ERROR, 'failed', undefined],
+      [INFO, 'answered', 503],
+    ],
+  )
+  equal(lines[0]?.id, answer.headers.get('x-request-id'))
 })
 
 test('a body may have 65,536 bytes', async () => {

@@ -24,6 +24,7 @@ function routes(router: Router): void {
   router.get('/breaks/as/a/stream', (ctx) => {
     ctx.body = Readable.from(breakAmid())
   })
+  router.get('/hangs', () => new Promise(() => {}))
   router.post('/echo', async (ctx) => {
     ctx.type = PLAIN_TEXT
     ctx.body = await readBody(ctx.req)
@@ -140,6 +141,23 @@ for (const path of ['/breaks', '/breaks/as/a/stream']) {
     equal(printed.mock.callCount(), 0)
   })
 }
+
+test('a handler that never answers: 503 when its time is over, logged with the id', async () => {
+  const { readLines, ...options } = createOptions({ HANDLER_TIMEOUT_MS: '100' })
+  await using server = await serve(createApp({ ...options, routes }))
+  const answer = await fetch(`${server.url}/hangs`)
+  equal(answer.status, 503)
+  equal(answer.headers.get('content-type'), PROBLEM_JSON)
+  const lines = await readLines(2)
+  deepEqual(
+    lines.map(({ level, msg, status }) => [level, msg, status]),
+    [
+      [ERROR, 'failed', undefined],
+      [INFO, 'answered', 503],
+    ],
+  )
+  equal(lines[0]?.id, answer.headers.get('x-request-id'))
+})
 
 test('a body may have 65,536 bytes', async () => {
   const app = createApp({ ...createOptions(), routes }).callback()

@@ -8,6 +8,8 @@ import { authority, connectOptions, formatTarget, type Target } from './target.t
 export interface Patience {
   /** Milliseconds for the connection, and again for each answer. */
   timeoutMs: number
+  /** Another number for the connection. */
+  connectMs?: number
   signal?: AbortSignal | undefined
 }
 
@@ -37,7 +39,10 @@ export class Connection {
    * Connects.
    * @throws {NoAnswer} if nobody listens there
    */
-  static async open(target: Target, { timeoutMs, signal }: Patience): Promise<Connection> {
+  static async open(
+    target: Target,
+    { timeoutMs, connectMs = timeoutMs, signal }: Patience,
+  ): Promise<Connection> {
     if (signal?.aborted) throw new NoAnswer('aborted', 'the run was stopped')
     const socket = connect(connectOptions(target))
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -48,8 +53,8 @@ export class Connection {
     )
     const timer = setTimeout(() => {
       socket.destroy()
-      reject(new NoAnswer('timeout', `${place} accepted no connection within ${timeoutMs} ms.`))
-    }, timeoutMs)
+      reject(new NoAnswer('timeout', `${place} accepted no connection within ${connectMs} ms.`))
+    }, connectMs)
     await promise.finally(() => clearTimeout(timer))
     return new Connection(socket, authority(target), timeoutMs).#stopOn(signal)
   }

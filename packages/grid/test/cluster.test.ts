@@ -69,7 +69,7 @@ for (const way of WAYS) {
       test('all are told to stop: nothing is lost, and their shares add up', async () => {
         const launched = await launchWorkers(app, way, 3)
         const first = Array.from({ length: CONNECTIONS }, () => Promise.withResolvers<void>())
-        const clients = Promise.all(first.map((one) => askUntilClosed(launched.target, false, one.resolve)))
+        const clients = Promise.all(first.map((one) => askUntilClosed(launched.target, one.resolve)))
         // Connections that no worker has accepted yet would be refused.
         await Promise.all(first.map((one) => one.promise))
         assert.equal(await launched.stop(), 0, launched.output())

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -8,9 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { type Launch, LaunchError, launch } from '../src/launcher.ts'
 import { APPS, type App } from '../src/matrix.ts'
-import { askUntilClosed, get } from './client.ts'
+import { get } from './client.ts'
 
-/** How every framework's apps start, log and stop: what an orchestrator sees. */
+/**
+ * How every framework's apps start, log and stop: what an orchestrator sees. That none loses a request, and that a second signal and
+ * a taken port are obeyed, packages/reliability proves of each app.
+ */
 
 const nginx = await findNginx()
 
@@ -60,19 +62,6 @@ for (const hello of APPS.filter((app) => app.role === 'hello')) {
       }
     })
 
-    test('a busy port is one sentence and exit 1', async () => {
-      const taken = createServer().listen(0, '127.0.0.1')
-      await new Promise((resolve) => taken.once('listening', resolve))
-      const address = taken.address()
-      assert.ok(typeof address === 'object' && address)
-      const said = await failure(hello, { PORT: String(address.port) })
-      taken.close()
-      assert.match(
-        said,
-        new RegExp(`ended with 1 before it listened: Port ${address.port} [^\\n]+in use[^\\n]+\\.$`),
-      )
-    })
-
     test('each answer is one line of the log, with the client that a trusted proxy names', async () => {
       const launched = await launch(hello, { env: { LOG_LEVEL: 'info', TRUST_PROXY: 'loopback' } })
       const headers = { 'x-request-id': 'logged-1', 'x-forwarded-for': '198.51.100.9, 203.0.113.7' }
@@ -116,39 +105,6 @@ for (const hello of APPS.filter((app) => app.role === 'hello')) {
       const answer = await get(launched.target, '/json')
       assert.deepEqual([answer.status, answer.connection], [200, 'close'])
       assert.equal(await stopped, 0)
-    })
-
-    test('SIGTERM under load loses no request', async () => {
-      const launched = await launch(hello)
-      const resend = hello.framework === 'njs' && nginx.kind !== 'none' && !nginx.keepaliveMinTimeout
-      const clients = Promise.all(Array.from({ length: 20 }, () => askUntilClosed(launched.target, resend)))
-      await sleep(300)
-      const [code, counts] = await Promise.all([launched.stop(), clients])
-      assert.equal(code, 0)
-      assert.ok(counts.every((count) => count > 0))
-    })
-
-    test('a slow answer in flight is completed', {
-      skip: ssr.absent.includes('stream') && 'njs cannot stream, and has no other slow route',
-    }, async () => {
-      const launched = await launch(ssr)
-      const answer = get(launched.target, '/stream?items=3&delay=800')
-      await sleep(200)
-      assert.equal(await launched.stop(), 0)
-      assert.match((await answer).body, /Customers also liked[\s\S]*<\/html>$/)
-    })
-
-    test('a second signal ends at once', {
-      skip: ssr.absent.includes('stream') && 'njs cannot stream, and has no other slow route',
-    }, async () => {
-      const launched = await launch(ssr)
-      const answer = get(launched.target, '/stream?items=3&delay=5000').catch(() => 'cut off')
-      await sleep(200)
-      const stopped = launched.stop()
-      await sleep(200)
-      launched.child.kill('SIGTERM')
-      assert.equal(await stopped, 1)
-      assert.equal(await answer, 'cut off')
     })
 
     test('the deadline ends what does not finish', {

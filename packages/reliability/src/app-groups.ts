@@ -1,20 +1,27 @@
-import { APPS, FRAMEWORKS, ROLES } from '@startgrid/grid/matrix.ts'
+import { FRAMEWORKS, ROLES } from '@startgrid/grid/matrix.ts'
 
-/** Many apps in few words: `all apps`, `fastify, koa/ssr`, `ssr except njs`. @param names of at least one app */
+/** Many apps in few words: `all apps`, `all apps except njs`, `fastify, koa/ssr`, `ssr except njs`. @param names at least one */
 export function groupApps(names: readonly string[]): string {
   const left = new Set(names)
-  if (left.size === APPS.length) return 'all apps'
-  const words: string[] = []
-  for (const role of ROLES) {
-    const own = FRAMEWORKS.map((framework) => `${framework}/${role}`)
+  const missing = FRAMEWORKS.filter((framework) => ROLES.every((role) => !left.has(`${framework}/${role}`)))
+  if (missing.length < 2 && left.size === (FRAMEWORKS.length - missing.length) * ROLES.length)
+    return ['all apps', ...missing].join(' except ')
+  return [...takeRoles(left), ...takeFrameworks(left)].join(', ')
+}
+
+/** Roles of which at most one framework is missing; they are removed from the set. */
+function takeRoles(left: Set<string>): string[] {
+  return ROLES.flatMap((role) => {
     const missing = FRAMEWORKS.filter((framework) => !left.has(`${framework}/${role}`))
-    if (missing.length > 1) continue
-    words.push(missing.length === 0 ? role : `${role} except ${missing.join()}`)
-    for (const name of own) left.delete(name)
-  }
-  for (const framework of FRAMEWORKS) {
+    if (missing.length > 1) return []
+    for (const framework of FRAMEWORKS) left.delete(`${framework}/${role}`)
+    return [[role, ...missing].join(' except ')]
+  })
+}
+
+function takeFrameworks(left: ReadonlySet<string>): string[] {
+  return FRAMEWORKS.flatMap((framework) => {
     const own = [...left].filter((name) => name.startsWith(`${framework}/`))
-    words.push(...(own.length === ROLES.length ? [framework] : own))
-  }
-  return words.join(', ')
+    return own.length === ROLES.length ? [framework] : own
+  })
 }

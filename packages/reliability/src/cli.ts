@@ -45,7 +45,7 @@ async function run(options: Options, args: readonly string[]): Promise<number> {
   } finally {
     progress.stop()
   }
-  process.stdout.write(formatMatrix(result))
+  if (result.cells.length > 0) process.stdout.write(formatMatrix(result))
   if (interruption.signal.aborted) {
     process.stderr.write('Interrupted. pnpm reliability --resume goes on.\n')
     return interruption.code()
@@ -58,9 +58,10 @@ async function run(options: Options, args: readonly string[]): Promise<number> {
   return result.cells.some(({ state }) => state === 'failed') ? 1 : 0
 }
 
-function planResult({ size, apps, faults }: Options, args: readonly string[], nginx: Nginx): Result {
+function planResult({ size, seed, apps, faults }: Options, args: readonly string[], nginx: Nginx): Result {
   return createResult({
     size,
+    seed,
     command: ['pnpm reliability', ...args].join(' '),
     nginx: nginx.describe(),
     faults: faults.map(({ name }) => name),
@@ -79,7 +80,7 @@ async function tryAll(
   progress: ReturnType<typeof createProgress>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { size, faults, apps, cells } = result
+  const { size, seed, faults, apps, cells } = result
   const total = faults.length * apps.length
   const share = (total - cells.length) / (FAULTS.length * APPS.length)
   const known = new Set(cells.map(({ fault, app }) => `${fault} ${app}`))
@@ -92,6 +93,7 @@ async function tryAll(
     faults: findFaults(faults),
     apps: APPS.filter(({ name }) => apps.includes(name)),
     size,
+    seed,
     nginx,
     signal,
     isKnown: (fault, app) => known.has(`${fault} ${app}`),

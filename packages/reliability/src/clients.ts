@@ -50,8 +50,6 @@ export class Clients {
   readonly ended: Promise<Tally>
   readonly #options: ClientsOptions
   readonly #failures = new Map<string, number>()
-  /** Of all clients: no two requests have the same id. */
-  static #sent = 0
   #crossed = 0
   #over = false
 
@@ -83,9 +81,7 @@ export class Clients {
 
   async #ask(agent: Agent): Promise<void> {
     const { target, path, method = 'GET', status = 200 } = this.#options
-    Clients.#sent += 1
-    const headers = { 'x-request-id': `${method.toLowerCase()}-${Clients.#sent}` }
-    const outgoing = request({ ...target, path, method, headers, agent, timeout: 20_000 })
+    const outgoing = request({ ...target, path, method, agent, timeout: 20_000 })
     const outcome = await answerTo(outgoing)
     if ('error' in outcome) {
       const hasCrossed = outgoing.reusedSocket && outcome.error === 'ECONNRESET'

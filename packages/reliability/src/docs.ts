@@ -5,6 +5,7 @@ import { describeMachine, describeVersions } from '@startgrid/bench/report/prove
 import { markdownTable } from '@startgrid/bench/report/table.ts'
 import { FRAMEWORKS, ROLES } from '@startgrid/grid/matrix.ts'
 import { groupApps } from './app-groups.ts'
+import { findFaults } from './options.ts'
 import type { Result } from './result.ts'
 import type { Cell } from './run.ts'
 
@@ -37,6 +38,7 @@ export function writePage(result: Result, page = PAGE): void {
 /** Fault × app, one table per role, with the reasons, notes and figures below. Ends with a line feed. */
 export function formatMarkdown(result: Result): string {
   return `${[
+    formatFaults(result),
     '✓ passed, ✗ failed, – cannot be tried, with the reason below.',
     ...ROLES.map((role) => formatRole(result, role)),
     ...section(
@@ -60,6 +62,14 @@ export function formatMarkdown(result: Result): string {
 
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`### ${title}`, ...lines]
+}
+
+function formatFaults({ faults }: Result): string {
+  const rows = findFaults(faults).map(({ name, title, expected }) => ({
+    tone: 'plain' as const,
+    cells: [name, title, expected],
+  }))
+  return table(['fault', 'what is done', 'what must happen'], rows)
 }
 
 const SIGNS = { passed: '✓', failed: '✗', absent: '–' } as const

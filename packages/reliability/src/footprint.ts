@@ -22,13 +22,13 @@ export function measurable(app: App): Pick<LaunchOptions, 'execArgv'> {
   return { execArgv: [...collector, ...preload(app, 'footprint')] }
 }
 
-/** @throws {Error} if the app does not tell within 20 s, or cannot be looked at */
+/** @throws {Error} if the app does not tell within a minute, or cannot be looked at */
 export async function footprintOf(app: App, launched: Launch): Promise<Footprint> {
   const files = countFiles(launched)
   if (app.framework === 'njs') return { memory: residentMemory(launched), files, timers: undefined }
   const before = reports(launched).length
   launched.child.kill('SIGCONT')
-  await until('the app has told what it holds', () => reports(launched).length > before)
+  await until('the app does not tell what it holds', () => reports(launched).length > before, 60)
   const { memory, timers } = JSON.parse(reports(launched).at(-1) ?? '')
   return { memory, files, timers: app.framework === 'bun' ? undefined : timers }
 }

@@ -9,6 +9,7 @@ export interface Options {
   apps: readonly App[]
   faults: readonly Fault[]
   size: Size
+  seed: number
   list: boolean
   resume: boolean
   docs: boolean
@@ -22,6 +23,7 @@ export const HELP = `pnpm reliability [APP …] [options]   what each app does w
   --fault NAME   only this one; may be given again
   --full         with the numbers of the report, about an hour; without it a
                  short form, about eight minutes
+  --seed N       other random requests for fuzz (default: 1)
   --resume       goes on with the run that was interrupted
   --docs         with --full: stores the result and makes docs/reliability.md
                  again; alone: makes it again from the stored result
@@ -34,16 +36,19 @@ Exit codes: 0 all passed; 1 something failed; 2 not understood; 130 interrupted.
 /** @throws {UsageError} and UnknownName of the grid, saying what is allowed */
 export function readOptions(args: readonly string[]): Options {
   const { values, positionals } = parse(args)
-  const { fault, full = false, list = false, resume = false, docs = false, help = false } = values
+  const { fault, seed, full = false, list = false, resume = false, docs = false, help = false } = values
   const chosen = positionals.length > 0 || fault !== undefined
   if (docs && chosen) throw new UsageError('--docs is about the whole matrix: leave out APP and --fault.')
-  if (resume && (chosen || full))
-    throw new UsageError('--resume goes on with what was asked for then: leave out APP, --fault and --full.')
+  if (resume && (chosen || full || seed !== undefined))
+    throw new UsageError(
+      '--resume goes on with what was asked for then: leave out APP, --fault, --full and --seed.',
+    )
   const named = new Set(positionals.flatMap(findApps))
   return {
     apps: positionals.length === 0 ? APPS : APPS.filter((app) => named.has(app)),
     faults: fault === undefined ? FAULTS : findFaults(fault),
     size: full ? 'full' : 'short',
+    seed: readSeed(seed),
     list,
     resume,
     docs,
@@ -58,6 +63,7 @@ function parse(args: readonly string[]) {
       options: {
         fault: { type: 'string', multiple: true },
         full: { type: 'boolean' },
+        seed: { type: 'string' },
         resume: { type: 'boolean' },
         docs: { type: 'boolean' },
         list: { type: 'boolean' },
@@ -68,6 +74,13 @@ function parse(args: readonly string[]) {
   } catch (error) {
     throw notUnderstood(error, 'pnpm reliability')
   }
+}
+
+/** @throws {UsageError} for anything but a whole number up to nine digits */
+function readSeed(text = '1'): number {
+  if (!/^\d{1,9}$/.test(text))
+    throw new UsageError(`--seed is '${text}', which is no whole number up to nine digits.`)
+  return Number(text)
 }
 
 /** Faults by name, in the order of the matrix. @throws {UsageError} listing them */

@@ -10,6 +10,8 @@ import type { Cell } from './run.ts'
 export interface Result {
   schema: 1
   size: Size
+  /** Of what is chosen at random. */
+  seed: number
   /** ISO 8601, UTC. */
   startedAt: string
   /** Null while it runs and after an interruption. */
@@ -39,7 +41,9 @@ export class ResultError extends Error {
 }
 
 /** A matrix of which nothing was tried yet. */
-export function createResult(plan: Pick<Result, 'size' | 'command' | 'nginx' | 'faults' | 'apps'>): Result {
+export function createResult(
+  plan: Pick<Result, 'size' | 'seed' | 'command' | 'nginx' | 'faults' | 'apps'>,
+): Result {
   return {
     schema: 1,
     ...plan,

@@ -21,6 +21,7 @@ export interface RunOptions {
   readonly faults: readonly Fault[]
   readonly apps: readonly App[]
   readonly size: Size
+  readonly seed: number
   readonly nginx: Nginx | undefined
   readonly signal: AbortSignal
   /** Cells that are known from an earlier run. */

@@ -1,27 +1,34 @@
-import { get } from 'node:http'
+import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Target } from '@startgrid/grid/launcher.ts'
 
 /**
  * Looks every 20 ms.
- * @param what that never became true, for the sentence
- * @throws {Error} after 20 s
+ * @param what never came, as a phrase for the sentence
+ * @throws {Error} after `seconds`
  */
-export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000
+export async function until(
+  what: string,
+  check: () => boolean | Promise<boolean>,
+  seconds = 20,
+): Promise<void> {
+  const deadline = Date.now() + seconds * 1_000
   while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`After 20 s: ${what}.`)
+    if (Date.now() > deadline) throw new Error(`After ${seconds} s: ${what}.`)
     await sleep(20)
   }
 }
 
 /** As a load balancer asks: on a connection of its own. @returns the status, undefined without an answer */
-export function statusOf(target: Target, path: string): Promise<number | undefined> {
+export function statusOf(target: Target, path: string, method = 'GET'): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>()
-  const asked = get({ ...target, path, agent: false, timeout: 5_000 }, (response) => {
+  const asked = request({ ...target, path, method, agent: false, timeout: 5_000 }, (response) => {
     response.resume().once('end', () => resolve(response.statusCode))
     response.once('error', () => resolve(undefined))
   })
-  asked.once('timeout', () => asked.destroy()).once('error', () => resolve(undefined))
+  asked
+    .once('timeout', () => asked.destroy())
+    .once('error', () => resolve(undefined))
+    .end()
   return promise
 }

@@ -10,6 +10,18 @@ const ESCAPES = [
   ...['%C0%80', '%C0%AF', '%E0%80%AF', '%ED%A0%80', '%F4%90%80%80', '%F8%88%80%80%80', '%00', 'a%00b'],
 ]
 
+/** User information, a port that is no number, a path, a space, an address without its brackets, with half of them. */
+const NO_HOSTS = [
+  'x@a.example',
+  'a.example:http',
+  'a.example/x',
+  'a b',
+  '::1',
+  '[::1',
+  'a.example:80:80',
+  'a%2',
+]
+
 /** Lines about what is refused before any route is looked for. */
 export const refusals: readonly Check[] = [
   {
@@ -81,6 +93,43 @@ export const refusals: readonly Check[] = [
       }
       await probe.attempt(large, () => probe.despiteReset(() => expectHead(probe, large)))
     },
+  },
+  {
+    name: 'a Host that is no host is 400',
+    section: 'Everything else',
+    async run(probe) {
+      for (const target of [plainRoute(probe).target, UNKNOWN_PATH]) {
+        await probe.expectEach(
+          NO_HOSTS.map((host) => ({ target, host })),
+          byParser(probe),
+        )
+      }
+    },
+  },
+  {
+    name: 'a fragment in the target is 400',
+    section: 'Everything else',
+    async run(probe) {
+      const { target } = plainRoute(probe)
+      await probe.expectEach(
+        [`${target}#x`, `${target}?a#x`, `${UNKNOWN_PATH}#`].map((odd) => ({ target: odd })),
+        byParser(probe),
+      )
+    },
+  },
+  {
+    name: 'a target with scheme and authority is its path',
+    section: 'Everything else',
+    async run(probe) {
+      for (const { target, expected } of await routesOf(probe))
+        await probe.expect({ target: `http://a.example${target}`, host: 'b.example' }, expected)
+      await probe.expect({ target: `HTTP://a.example${UNKNOWN_PATH}` }, problemOf(404))
+    },
+  },
+  {
+    name: 'a target that is no path is 400',
+    section: 'Everything else',
+    run: (probe) => probe.expectEach([{ target: '*' }, { method: 'OPTIONS', target: '*' }], refused(400)),
   },
   {
     name: 'no Host is 400 in HTTP/1.1',

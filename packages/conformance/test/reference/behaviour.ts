@@ -13,6 +13,8 @@ export interface Behaviour {
   headerLimit: number
   /** The status of what is refused before routing. */
   refuse(request: Incoming): number | undefined
+  /** Method, target without scheme and authority, version; anything else is `garbage`. */
+  requestLine: RegExp
   /** What the parser does without a Host. */
   allowsNoHost: boolean
   /** The path that routes are compared with. */
@@ -48,12 +50,20 @@ export interface Behaviour {
   inOrder: boolean
 }
 
+/** `uri-host [ ":" port ]` as RFC 3986 has it: an address in brackets, else a name or IPv4. */
+export function isHost(value: string): boolean {
+  return /^(\[[0-9A-Fa-f:.]+\]|([A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})*)(:[0-9]*)?$/.test(value)
+}
+
 export const CORRECT: Behaviour = {
   headerLimit: 16_384,
   refuse: ({ target, headers, length = 0 }) => {
-    if (isMalformed(target.split('?')[0] ?? '') || headerValues(headers, 'host').length > 1) return 400
+    if (isMalformed(target.split('?')[0] ?? '') || target.includes('#')) return 400
+    const hosts = headerValues(headers, 'host')
+    if (hosts.length > 1 || !hosts.every(isHost)) return 400
     return length > 65_536 ? 413 : undefined
   },
+  requestLine: /^([A-Z]+) (?:[Hh][Tt]{2}[Pp]:\/\/[^/?#]+)?(\/[\x21-\x7e]*) HTTP\/(1\.[01])$/,
   allowsNoHost: false,
   path: (target) => target.split('?', 1)[0] ?? '',
   decode: decodeURIComponent,

@@ -259,6 +259,19 @@ const refusals: readonly Defect[] = [
   hello('413 before 400', '400 precedes 413', {
     refuse: (r) => ((r.length ?? 0) > 65_536 ? 413 : CORRECT.refuse(r)),
   }),
+  hello('any Host accepted', 'a Host that is no host is 400', {
+    refuse: (r) => CORRECT.refuse({ ...r, headers: r.headers.filter(([name]) => name !== 'host') }),
+  }),
+  hello('a fragment cut off', 'a fragment in the target is 400', {
+    refuse: (r) => CORRECT.refuse({ ...r, target: r.target.replace(/#.*/, '') }),
+    path: (target) => CORRECT.path(target.replace(/#.*/, '')),
+  }),
+  hello('only paths accepted', 'a target with scheme and authority is its path', {
+    requestLine: /^([A-Z]+) (\/[\x21-\x7e]*) HTTP\/(1\.[01])$/,
+  }),
+  hello('an asterisk is a path', 'a target that is no path is 400', {
+    requestLine: /^([A-Z]+) (?:http:\/\/[^/?#]+)?([/*][\x21-\x7e]*) HTTP\/(1\.[01])$/,
+  }),
   hello('no Host accepted', 'no Host is 400 in HTTP/1.1', { allowsNoHost: true }),
   hello('413 missing', 'a content-length over the limit is 413', {
     refuse: (r) => CORRECT.refuse({ ...r, length: 0 }),

@@ -85,8 +85,7 @@ async function readRequest(
   behaviour: Behaviour,
 ): Promise<Incoming | number> {
   const line = await source.line()
-  const [, method = '', target = '', version = ''] =
-    /^([A-Z]+) (\/[\x21-\x7e]*) HTTP\/(1\.[01])$/.exec(line) ?? []
+  const [, method = '', target = '', version = ''] = behaviour.requestLine.exec(line) ?? []
   if (version === '') return behaviour.garbage
   if (!behaviour.patient && !source.peek().includes('\r\n\r\n')) return 400
   const headers: Header[] = []

@@ -95,7 +95,7 @@ async function leaveAll(target: Target, departures: readonly Departure[], count:
 /** Waits until the app has closed what its clients have left. What it keeps is judged later. */
 async function settle(launched: Launch, idle: number | undefined): Promise<void> {
   if (idle === undefined) return
-  await until('the app has closed all connections', () => (countFiles(launched) ?? 0) <= idle).catch(() => {})
+  await until('files or sockets stay open', () => (countFiles(launched) ?? 0) <= idle).catch(() => {})
 }
 
 function judgeGrowth(before: Footprint, after: Footprint, idle: number | undefined, bound: number): string[] {

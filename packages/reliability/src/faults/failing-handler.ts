@@ -17,17 +17,22 @@ interface Failure {
   readonly does: string
   /** What the client gets; undefined: a cut connection. */
   readonly status: number | undefined
+  /** What its line in the log must tell. */
+  readonly cause: string
 }
 
-const THROWS: Failure = { path: '/throws', does: 'throws', status: 500 }
+const SECRET = 'secret'
+const SILENT = `was silent for ${LIMIT_MS} ms`
+
+const THROWS: Failure = { path: '/throws', does: 'throws', status: 500, cause: SECRET }
 
 const FAILURES: readonly Failure[] = [
   THROWS,
-  { path: '/rejects', does: 'rejects', status: 500 },
-  { path: '/breaks', does: 'throws amid its answer', status: undefined },
-  { path: '/breaks/as/a/stream', does: 'sends a body that fails', status: undefined },
-  { path: '/hangs', does: 'never answers', status: 503 },
-  { path: '/stalls', does: 'stops amid its answer', status: undefined },
+  { path: '/rejects', does: 'rejects', status: 500, cause: SECRET },
+  { path: '/breaks', does: 'throws amid its answer', status: undefined, cause: SECRET },
+  { path: '/breaks/as/a/stream', does: 'sends a body that fails', status: undefined, cause: SECRET },
+  { path: '/hangs', does: 'never answers', status: 503, cause: SILENT },
+  { path: '/stalls', does: 'stops amid its answer', status: undefined, cause: SILENT },
 ]
 
 /** What else is written although it passed. */
@@ -71,10 +76,12 @@ async function judgeFailures(launched: Launch, failures: readonly Failure[]): Pr
       findings.push(`After a handler that ${failure.does}, /livez answers ${next.status}.`)
   }
   await sleep(1_000) // a line may come after the answer, and one too many after that
-  for (const { path, does } of failures) {
-    const lines = countLines(launched, idOf(path))
-    if (lines !== 1)
-      findings.push(`A handler that ${does} (GET ${path}): ${lines} lines of the log have the id, not one.`)
+  for (const { path, does, cause } of failures) {
+    const lines = linesWith(launched, idOf(path))
+    const about = `A handler that ${does} (GET ${path})`
+    if (lines.length !== 1) findings.push(`${about}: ${lines.length} lines of the log have the id, not one.`)
+    else if (!lines[0]?.includes(cause))
+      findings.push(`${about}: the log does not tell the cause: ${lines[0]}`)
   }
   if (launched.child.exitCode !== null)
     findings.push(`The process has ended with ${launched.child.exitCode}.`)
@@ -99,7 +106,7 @@ interface Seen {
 function judgeAnswer({ path, does, status }: Failure, seen: Seen): string[] {
   const about = `A handler that ${does} (GET ${path})`
   const findings: string[] = []
-  if (`${JSON.stringify(seen.headers)}${seen.body}`.includes('secret'))
+  if (`${JSON.stringify(seen.headers)}${seen.body}`.includes(SECRET))
     findings.push(`${about}: the client sees the error: ${seen.body.slice(0, 100)}`)
   if (seen.isLate) return [...findings, `${about}: nothing has ended the answer after ${PATIENCE_MS} ms.`]
   if (status === undefined) {
@@ -140,13 +147,13 @@ async function ask(target: Target, path: string, id: string): Promise<Seen> {
   return seen
 }
 
-/** How many lines have that id. */
-function countLines(launched: Launch, id: string): number {
+/** The lines of the log that have that id. */
+function linesWith(launched: Launch, id: string): string[] {
   const pattern = new RegExp(`${id}(?![\\w-])`)
   return launched
     .output()
     .split('\n')
-    .filter((line) => pattern.test(line)).length
+    .filter((line) => pattern.test(line))
 }
 
 function isText(line: string): boolean {

@@ -61,7 +61,7 @@ async function fuzzTarget(subject: Subject, app: Launch, target: Target, first: 
       const request = fuzzedRequest(seeded(subject.seed * MOST_ROUNDS + round), id)
       recent.set(round, request).delete(round - REMEMBERED)
       const what = await tryRequest(target, id, request)
-      if (what === undefined || failed === ENOUGH || (await isEnding(app))) continue
+      if (what === undefined || (await isEnding(app)) || failed === ENOUGH) continue
       failed += 1
       const fails = async (text: string) => (await tryRequest(target, id, text)) !== undefined
       const shortest = JSON.stringify(await shrink(request, fails))
@@ -86,7 +86,7 @@ async function tryRequest(target: Target, id: string, request: string): Promise<
       : `the answer to somebody else's ${foreign} came back`
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
-    return error.message
+    return error.message.replace(/\.$/, '')
   }
 }
 

@@ -23,6 +23,9 @@ const GOODPUT = 0.6
 const LIVE_MS = 2_000
 const RECOVERED_MS = 2_000
 
+/** Milliseconds for which any answer is waited for. */
+const TIMEOUT_MS = 10_000
+
 /** The part of the time for which an app may wait for a core before its times say nothing about it. */
 const MOST_DISTURBANCE = 0.2
 
@@ -69,6 +72,7 @@ async function attempt(subject: Subject): Promise<Outcome & { isDisturbed: boole
     return await measure(subject, launched, generator)
   } finally {
     await generator.stop()
+    launched.child.kill('SIGKILL') // a second attempt has the core for itself
   }
 }
 
@@ -80,7 +84,7 @@ async function measure({ app, size }: Subject, launched: Launch, generator: Load
   const capacity = before.goodRate
   const witness = new Witness(launched.target, path)
   const durationMs = size === 'short' ? 2_000 : 8_000
-  const plan = { path, rate: capacity * FACTOR, connections: CONNECTIONS, durationMs, timeoutMs: 10_000 }
+  const plan = { path, rate: capacity * FACTOR, connections: CONNECTIONS, durationMs, timeoutMs: TIMEOUT_MS }
   const { result, goodRate, disturbance } = await load(generator, launched, plan)
   const drainMs = Math.max(0, result.seconds * 1_000 - durationMs)
   const recoveredMs = drainMs + (await timeToPage(launched.target, path))
@@ -97,7 +101,11 @@ async function measure({ app, size }: Subject, launched: Launch, generator: Load
   }
   const { exitCode } = launched.child
   const findings = exitCode === null ? [] : [`It ended with ${exitCode} during the overload.`]
-  if (app.role === 'ssr') findings.push(...judge(result, seen), ...(isDisturbed ? [] : judgeFigures(figures)))
+  if (app.role === 'ssr')
+    findings.push(
+      ...judge(result, seen),
+      ...(isDisturbed ? [] : [...judgeTimeouts(result), ...judgeFigures(figures)]),
+    )
   return { findings, figures, isDisturbed }
 }
 
@@ -126,13 +134,19 @@ async function load(
 
 function judge({ errors, statuses }: LoadResult, { refusal, silences }: Sight): string[] {
   const findings: string[] = []
-  for (const kind of ['connect', 'reset', 'timeout', 'parse'] as const)
+  for (const kind of ['connect', 'reset', 'parse'] as const)
     if (errors[kind] > 0) findings.push(`${errors[kind]} requests were not answered (${kind}).`)
   const strange = Object.keys(statuses).filter((status) => status !== '200' && status !== '503')
   if (strange.length > 0) findings.push(`Pages were answered with ${strange.join(', ')}, not 200 or 503.`)
   if (silences.length > 0) findings.push(`/livez failed ${silences.length} times: ${silences[0]}`)
   if (statuses[503] === undefined) findings.push('No page was refused with 503.')
   return refusal === undefined ? findings : [...findings, ...judgeRefusal(refusal)]
+}
+
+function judgeTimeouts({ errors }: LoadResult): string[] {
+  return errors.timeout > 0
+    ? [`${errors.timeout} pages were not answered within ${TIMEOUT_MS / 1_000} s.`]
+    : []
 }
 
 function judgeFigures(figures: { goodput: number; 'livez ms': number; 'recovered ms': number }): string[] {
@@ -200,8 +214,9 @@ class Witness {
         }),
         refusal === undefined ? ask(this.#target, this.#path) : undefined,
       ])
-      if (probe instanceof NoAnswer || probe.status !== 200)
-        silences.push(probe instanceof NoAnswer ? `${probe.message}.` : `status ${probe.status}.`)
+      const outcome = probe instanceof NoAnswer ? probe.failure : probe.status
+      // One that is late is seen in `worstMs`.
+      if (outcome !== 200 && outcome !== 'timeout') silences.push(`${outcome}.`)
       if (page !== undefined && !(page instanceof NoAnswer) && page.status === 503) refusal = page
       await sleep(100)
     }
@@ -224,7 +239,7 @@ async function timeToPage(target: Target, path: string): Promise<number> {
 async function ask(target: Target, path: string): Promise<Answer | NoAnswer> {
   let connection: Connection | undefined
   try {
-    connection = await Connection.open(target, { timeoutMs: 10_000 })
+    connection = await Connection.open(target, { timeoutMs: TIMEOUT_MS })
     return await connection.exchange({ target: path })
   } catch (error) {
     if (error instanceof NoAnswer) return error

@@ -1,10 +1,10 @@
-import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { LaunchError, type LaunchOptions, type Startable } from '@startgrid/grid/launcher.ts'
 import type { App } from '@startgrid/grid/matrix.ts'
 import { LIGHT } from '../clients.ts'
 import { CopiedApp } from '../copied-app.ts'
 import type { Fault } from '../fault.ts'
+import { listenOnLoopback } from '../loopback.ts'
 import type { Subject } from '../subject.ts'
 import { statusOf } from '../waiting.ts'
 
@@ -27,10 +27,8 @@ export const refusedStart: Fault = {
 }
 
 async function judgePort(subject: Subject): Promise<string[]> {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const address = taken.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const taken = createServer()
+  const port = await listenOnLoopback(taken)
   try {
     return await judgeStart(subject, 'With a port that is taken', { env: { PORT: String(port) } })
   } finally {

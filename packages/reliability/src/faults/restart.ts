@@ -1,9 +1,11 @@
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type { Launch } from '@startgrid/grid/launcher.ts'
 import type { Address } from '@startgrid/nginx/address.ts'
 import { Clients, findCrossed, findFailures, LIGHT, NEVER_SHED, type Tally } from '../clients.ts'
 import { findBadEnding } from '../ending.ts'
 import type { Fault } from '../fault.ts'
+import { listenOnLoopback } from '../loopback.ts'
 import type { Subject } from '../subject.ts'
 import { statusOf, until } from '../waiting.ts'
 
@@ -42,7 +44,7 @@ export const restart: Fault = {
         ...findCrossed(read, 'by NGINX'),
         ...findFailures(written.tally, restarts),
         ...findFailures(writtenAtCrash.tally, crash),
-        ...findTwice(copies.outputs()),
+        ...(await judgeCutPost(subject, second)),
       ],
       figures: {
         requests: read.answered,
@@ -58,7 +60,6 @@ export const restart: Fault = {
 class Copies {
   readonly #subject: Subject
   readonly #running = new Map<number, Launch>()
-  readonly #all: Launch[] = []
 
   constructor(subject: Subject) {
     this.#subject = subject
@@ -72,7 +73,6 @@ class Copies {
     const { target } = launched
     if ('socketPath' in target) throw new Error('It listens on a socket, and should on a port.')
     this.#running.set(target.port, launched)
-    this.#all.push(launched)
     return target
   }
 
@@ -85,11 +85,6 @@ class Copies {
     const isAsked = () => this.#running.get(address.port)?.output().includes('"msg":"answered"') === true
     await until(`NGINX has not asked the copy that was started again after ${signal}`, isAsked)
     return findings
-  }
-
-  /** What all copies logged, those that have ended as well. */
-  outputs(): string[] {
-    return this.#all.map(({ output }) => output())
   }
 }
 
@@ -111,10 +106,36 @@ function splitLost({ answered, crossed, failures }: Tally, path: string): { tall
   return { tally: { answered, crossed, failures: others }, lost: failures.get(what) ?? 0 }
 }
 
-/** POSTs that more than one copy has answered, by their ids. @param outputs logs of the copies */
-export function findTwice(outputs: readonly string[]): string[] {
-  const ids = outputs.flatMap((output) => output.match(/"id":"post-\d+"/g) ?? [])
-  const twice = ids.length - new Set(ids).size
-  if (ids.length === 0) return ['No copy has logged a POST.']
-  return twice === 0 ? [] : [`NGINX sent ${twice} of ${ids.length} POSTs again.`]
+/**
+ * Puts an upstream before the app that reads a request, and then ends the connection: nobody knows whether it obeyed.
+ * @returns a finding if NGINX sent the same POST to the app
+ */
+async function judgeCutPost(subject: Subject, app: Address): Promise<string[]> {
+  let cut = 0
+  const cutter = createServer((socket) =>
+    socket.once('data', () => {
+      cut += 1
+      socket.end()
+    }),
+  )
+  const upstream = { host: '127.0.0.1', port: await listenOnLoopback(cutter) }
+  const listen = { host: '127.0.0.1', port: 0 }
+  const front = { name: 'cut', topology: 'nginx', listen, upstream, copies: [app] } as const
+  const { addresses } = await subject.front([front])
+  const [target = listen] = addresses
+  try {
+    return await postUntilCut(target, LIGHT[subject.app.role], () => cut)
+  } finally {
+    cutter.close()
+  }
+}
+
+/** NGINX takes turns, so the first or the second POST is cut off. */
+async function postUntilCut(target: Address, path: string, timesCut: () => number): Promise<string[]> {
+  for (let turn = 0; turn < 10; turn++) {
+    const status = await statusOf(target, path, 'POST')
+    if (timesCut() === 0) continue
+    return status === 502 ? [] : [`NGINX sent a POST again that had been cut off; its answer was ${status}.`]
+  }
+  return ['NGINX has sent none of 10 POSTs to the first upstream.']
 }

@@ -27,8 +27,10 @@ export const rfc9112: Fault = {
   },
 }
 
-/** Milliseconds that a server may take to answer or close; a busy machine needs some of them. */
+/** Milliseconds that a server may take to answer or close, */
 const PATIENCE_MS = 3_000
+/** and once more if it matters: a busy machine may need them. */
+const LAST_MS = 15_000
 const AT_ONCE = 8
 
 /** What a server does against the forms' duties: `broken` where it must not, `unheeded` where it should not. */
@@ -49,6 +51,9 @@ async function tryForms(subject: Subject, target: Target): Promise<{ broken: str
 }
 
 async function tryForm(form: Form, id: string, target: Target, signal: AbortSignal) {
-  const options = { until: idBehind(id), patienceMs: PATIENCE_MS, signal }
-  return judgeForm(form, id, await converse(target, formBytes(form, id), options))
+  const send = (patienceMs: number) =>
+    converse(target, formBytes(form, id), { until: idBehind(id), patienceMs, signal })
+  const dialogue = await send(PATIENCE_MS)
+  const isLate = dialogue.ending === 'silent' && !form.advised
+  return judgeForm(form, id, isLate ? await send(LAST_MS) : dialogue)
 }

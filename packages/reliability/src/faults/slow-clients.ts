@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Target } from '@startgrid/grid/launcher.ts'
-import type { App, Role } from '@startgrid/grid/matrix.ts'
+import type { App, Framework, Role } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
 import { Clients, findFailures, LIGHT, NEVER_SHED } from '../clients.ts'
 import type { Fault, Size } from '../fault.ts'
@@ -18,8 +18,16 @@ type Way = (typeof WAYS)[number]
  */
 const LIMITS: Readonly<Record<Way, number>> = { headers: 45, body: 90, reading: 90 }
 
-const BUN_NOTE =
-  'A body may take 65 s: idleTimeout is all there is in Bun, and it must outlive the keep-alive of NGINX.'
+/** What cannot be limited, or not as it should. */
+const NOTES: Readonly<Partial<Record<Framework, string>>> = {
+  bun: 'A body may take 65 s: idleTimeout is all there is in Bun, and it must outlive the keep-alive of NGINX.',
+  njs: 'A body at 1 byte/s is never cut off: client_body_timeout of NGINX is between two reads, and there is no other.',
+}
+
+function waysOf({ framework }: App, size: Size): readonly Way[] {
+  const leavesBody = framework === 'njs' || (framework === 'bun' && size === 'short')
+  return leavesBody ? WAYS.filter((way) => way !== 'body') : WAYS
+}
 
 /** Files that the other clients, and whatever a server opens now and then, may add. */
 const OTHER_FILES = 3
@@ -41,7 +49,6 @@ export const slowClients: Fault = {
   absent: () => (process.platform === 'linux' ? undefined : 'Who is still connected is seen in /proc.'),
   async run(subject) {
     const { app, size } = subject
-    const isBun = app.framework === 'bun'
     // Who does not read is cut off 10 s after a handler would be.
     const env = size === 'short' ? { ...NEVER_SHED, HANDLER_TIMEOUT_MS: '5000' } : NEVER_SHED
     const launched = await subject.launch({ env, timeoutMs: 60_000 }) // many start at once
@@ -49,8 +56,9 @@ export const slowClients: Fault = {
     await statusOf(target, LIGHT[app.role])
     const files = (countFiles(launched) ?? 0) + OTHER_FILES
     const others = new Clients({ target, path: LIGHT[app.role], kept: 1, fresh: 1 })
-    const ways = WAYS.filter((way) => !(isBun && size === 'short' && way === 'body'))
-    const slow = ways.map((way) => new SlowClients(way, app, target, countOf(way, size, app.role)))
+    const slow = waysOf(app, size).map(
+      (way) => new SlowClients(way, app, target, countOf(way, size, app.role)),
+    )
     // How a server let go of a client is behind all that this did not read. So those count whom it still has a file for.
     const left = (clients: SlowClients) =>
       clients.way === 'reading'
@@ -67,7 +75,7 @@ export const slowClients: Fault = {
         ...Object.fromEntries(lasted.map(({ way, seconds }) => [`${way} s`, seconds])),
         'others answered': tally.answered,
       },
-      notes: isBun ? [BUN_NOTE] : [],
+      notes: [NOTES[app.framework] ?? []].flat(),
     }
   },
 }
@@ -116,7 +124,7 @@ class SlowClients {
         continue
       }
       for (const socket of this.#sockets) socket.destroy()
-      const what = `After ${limit} s ${count} of ${this.#count} clients are still connected: ${this.way} at 1 byte/s.`
+      const what = `${limit} s after ${this.#count} clients came, ${count} connections or files of theirs are open: ${this.way} at 1 byte/s.`
       return { way: this.way, seconds, findings: count > 0 ? [what] : [] }
     }
   }

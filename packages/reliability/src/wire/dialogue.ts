@@ -22,13 +22,16 @@ export interface DialogueOptions {
   readonly signal?: AbortSignal
 }
 
+/** A busy machine takes its time, and that says nothing. */
+const CONNECT_MS = 20_000
+
 /**
  * Sends bytes on a connection of their own and reads whole answers until the awaited one, the end, or silence.
  * @throws {NoAnswer} if nobody listens there
  */
 export async function converse(target: Target, bytes: string, options: DialogueOptions): Promise<Dialogue> {
   const { until, patienceMs: timeoutMs, signal } = options
-  const connection = await Connection.open(target, { timeoutMs, signal })
+  const connection = await Connection.open(target, { timeoutMs, connectMs: CONNECT_MS, signal })
   const answers: Answer[] = []
   try {
     await connection.send(Buffer.from(bytes, 'latin1'))

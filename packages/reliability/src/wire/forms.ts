@@ -37,6 +37,7 @@ export const FORMS: readonly Form[] = [
   ...lengths(),
   ...codings(),
   ...chunks(),
+  expectation(),
 ]
 
 /** An invalid request line SHOULD be 400 (section 3); 505 says that the version was not understood. */
@@ -240,4 +241,15 @@ function chunks(): Form[] {
     chunk('letters behind the last chunk', '0\r\nXX\r\n\r\n'),
     chunk('a trailer with a space before the colon', '0\r\nX-Odd : y\r\n\r\n', { section: '7.1.2' }),
   ]
+}
+
+/** Node puts the 100 of a request that waits its turn between the head and the body of its answer, if that is a Buffer. */
+function expectation(): Form {
+  return {
+    section: '9110 10.1.1',
+    name: 'an expected 100 behind another request',
+    duty: 'serve',
+    advised: true,
+    bytes: (id) => message(id) + message(`${id}.expects`, { fields: ['Expect: 100-continue'] }),
+  }
 }

@@ -32,11 +32,12 @@ const FAILURES: Readonly<Record<string, (response: ServerResponse) => void>> = {
   },
   '/hangs': log,
   '/stalls': (response) => {
-    log(response)
+    log(response, 'it was silent for 1000 ms')
     response.destroy()
   },
 }
 
-function log(response: ServerResponse): void {
-  process.stdout.write(`${JSON.stringify({ level: 50, id: response.getHeader('x-request-id') })}\n`)
+function log(response: ServerResponse, cause = 'unknown'): void {
+  const id = response.getHeader('x-request-id')
+  process.stdout.write(`${JSON.stringify({ level: 50, id, cause })}\n`)
 }

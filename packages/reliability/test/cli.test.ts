@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { FAULTS } from '../src/faults/index.ts'
+
+const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+
+function cli(...args: string[]): { code: number | null; out: string; err: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], { encoding: 'utf8' })
+  return { code: status, out: stdout, err: stderr }
+}
+
+test('words that are not understood: exit code 2 and what is right', () => {
+  for (const [args, said] of [
+    [['nobody'], /^There is no app 'nobody'\. Frameworks: .+\.\n$/],
+    [['--fault', 'rain'], /^There is no fault 'rain', only sigterm, .+\.\n$/],
+    [['--fast'], /^Unknown option '--fast'\. pnpm reliability --help lists the options\.\n$/],
+    [['--seed', '1.5'], /^--seed is '1\.5', which is no whole number up to nine digits\.\n$/],
+    [['hello', '--docs'], /^--docs is about the whole matrix: leave out APP and --fault\.\n$/],
+    [['--full', '--resume'], /^--resume goes on with what was asked for then: .+\.\n$/],
+  ] as const) {
+    const { code, out, err } = cli(...args)
+    assert.deepEqual([code, out], [2, ''])
+    assert.match(err, said)
+  }
+})
+
+test('--list names every fault, within 80 columns', () => {
+  const { code, out } = cli('--list')
+  assert.equal(code, 0)
+  for (const { name } of FAULTS) assert.match(out, new RegExp(`^${name}$`, 'm'))
+  assert.ok(out.split('\n').every((line) => line.length <= 80))
+})

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { APPS } from '@startgrid/grid/matrix.ts'
+import { groupApps } from '../src/app-groups.ts'
+import { MARKS, writePage } from '../src/docs.ts'
+import { createResult, type Result, readUnfinished, writeResult } from '../src/result.ts'
+import type { Cell } from '../src/run.ts'
+import { formatMatrix } from '../src/terminal.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'startgrid-reliability-'))
+after(() => rmSync(directory, { recursive: true }))
+
+const cell = (app: string, more: Partial<Cell> = {}): Cell => {
+  const empty = { findings: [], notes: [], figures: {}, seconds: 1 }
+  return { fault: 'sigterm', app, state: 'passed', ...empty, ...more }
+}
+
+const RESULT: Result = {
+  ...createResult({
+    size: 'full',
+    seed: 1,
+    command: 'pnpm reliability --full --docs',
+    nginx: 'NGINX 1.30.0',
+    faults: ['sigterm', 'uncaught'],
+    apps: APPS.map(({ name }) => name),
+  }),
+  cells: [
+    ...APPS.filter(({ framework }) => framework !== 'njs').map(({ name }) => cell(name)),
+    cell('njs/hello', { state: 'failed', findings: ['GET /json: 503.\nIts body was long.'] }),
+    cell('njs/ssr', { notes: ['It is slow.'], figures: { requests: 1234 } }),
+    cell('njs/status', { state: 'absent', findings: ['It has none.'], fault: 'uncaught' }),
+  ],
+}
+
+test('many apps in few words', () => {
+  assert.equal(groupApps(APPS.map(({ name }) => name)), 'all apps')
+  assert.equal(groupApps(['koa/hello', 'koa/ssr', 'koa/status']), 'koa')
+  assert.equal(groupApps(['koa/ssr', 'bun/hello']), 'koa/ssr, bun/hello')
+  const pages = APPS.filter(({ role }) => role === 'ssr').map(({ name }) => name)
+  assert.equal(groupApps(pages), 'ssr')
+  assert.equal(groupApps(pages.slice(1)), 'ssr except node')
+  const notNjs = APPS.filter(({ framework }) => framework !== 'njs').map(({ name }) => name)
+  assert.equal(groupApps(notNjs), 'all apps except njs')
+})
+
+test('the matrix for a terminal: frameworks in columns, what failed below, 80 columns', () => {
+  const text = formatMatrix(RESULT)
+  assert.match(text, /^sigterm {13}ok {7}ok {7}ok {7}ok {7}ok {7}ok {7}1 FAIL$/m)
+  assert.match(text, /^uncaught {66}absent$/m)
+  assert.match(text, /^sigterm {2}njs\/hello\n {2}GET \/json: 503\.\n {2}Its body was long\.$/m)
+  assert.match(text, /^19 passed, 1 failed, 1 absent$/m)
+  assert.ok(text.split('\n').every((line) => line.length <= 80))
+})
+
+test('the page: its prose stays, the matrix is made again', () => {
+  const page = join(directory, 'page.md')
+  writeFileSync(page, `# Prose\n\n${MARKS.begin}\nold\n${MARKS.end}\n\nMore.\n`)
+  writePage(RESULT, page)
+  const text = readFileSync(page, 'utf8')
+  assert.match(text, /^# Prose\n/)
+  assert.match(text, /\n\nMore\.\n$/)
+  assert.doesNotMatch(text, /^old$/m)
+  assert.match(text, /^\| sigterm +\|( ✓ +\|){6} ✗ +\|$/m)
+  assert.match(text, /^\| uncaught \|( +\|){6} – +\|$/m)
+  assert.match(text, /^- `uncaught`, njs\/status: It has none\.$/m)
+  assert.match(text, /^- `sigterm`, njs\/hello: GET \/json: 503\. Its body was long\.$/m)
+  assert.match(text, /^- `sigterm`, njs\/ssr: It is slow\.$/m)
+  assert.match(text, /^\| njs\/ssr \| 1,234 +\|$/m)
+  writeFileSync(page, '# Prose\n')
+  assert.throws(() => writePage(RESULT, page), /has no place for the matrix: put <!-- matrix/)
+})
+
+test('only an interrupted run of this machine and code is resumed', () => {
+  const path = join(directory, 'result.json')
+  assert.throws(() => readUnfinished(path), /cannot be read \(ENOENT\): run pnpm reliability first\.$/)
+  writeResult(path, RESULT)
+  assert.deepEqual(readUnfinished(path), RESULT)
+  writeResult(path, { ...RESULT, finishedAt: RESULT.startedAt })
+  assert.throws(() => readUnfinished(path), /The last run is complete: there is nothing to resume\.$/)
+  writeResult(path, { ...RESULT, versions: { ...RESULT.versions, startgrid: 'other' } })
+  assert.throws(() => readUnfinished(path), /because the code was other then and is \S+ now: start a new one/)
+  writeFileSync(path, '{"schema":0}')
+  assert.throws(() => readUnfinished(path), /is not a result of this version: run pnpm reliability again\.$/)
+})
