@@ -69,18 +69,18 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
   }
   progress.stop()
   if (interruption.signal.aborted) {
-    const where = options.output === undefined ? '' : ` ${relative('.', directory)}`
+    const where = options.output === undefined ? '' : ` ${relative('.', directory) || '.'}`
     process.stderr.write(
       `Interrupted: what was measured before is above and in the files. Go on with pnpm bench study --resume${where}\n`,
     )
     return interruption.code()
   }
+  const failed = planned.flatMap(({ study, result }) => whatFailed(study, result))
+  for (const sentence of failed) process.stderr.write(`${sentence}\n`)
   if (options.docs) {
     for (const { result } of planned) storeRecord(recordOf(result))
     regenerate()
   }
-  const failed = planned.flatMap(({ study, result }) => whatFailed(study, result))
-  for (const sentence of failed) process.stderr.write(`${sentence}\n`)
   return failed.length > 0 ? 1 : 0
 }
 
@@ -108,7 +108,6 @@ async function measureOne(study: Study, result: StudyResult, run: Run): Promise<
   process.stderr.write(
     `Written: ${relative('.', directory) || '.'}/${study.name}.json and ${study.name}.md\n`,
   )
-  if (options.docs && !signal.aborted) storeRecord(record)
 }
 
 function pathOf(directory: string, { name }: Study): string {

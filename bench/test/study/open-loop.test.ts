@@ -1,11 +1,15 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
+import { createStartgridDriver } from '../../src/drivers/create.ts'
+import { createRandom } from '../../src/stats/random.ts'
 import { analyseStudy } from '../../src/study/analysis.ts'
+import { Generators } from '../../src/study/generators.ts'
 import { formatStudyBlock } from '../../src/study/markdown.ts'
 import { openFigures } from '../../src/study/open-figures.ts'
-import { baseOf, commonRate, isTimely } from '../../src/study/open-loop.ts'
+import { baseOf, type Capacity, commonRate, isTimely, runOpenLoop } from '../../src/study/open-loop.ts'
 import { formatStudy } from '../../src/study/report.ts'
 import type { StudyOpenLoad, StudyResult } from '../../src/study/result.ts'
+import type { RunningSystem } from '../../src/study/running-system.ts'
 import { recordOf, validateStudy } from '../../src/study/stored.ts'
 import type { Study } from '../../src/study/study.ts'
 import { QUIET } from '../fixtures/evidence.ts'
@@ -41,6 +45,15 @@ const at = (ms: number) => ({ p50: ms, p90: ms, p99: ms, p999: ms, max: ms })
 const HISTOGRAM =
   'HISTFAAAAJF4nJNpmSzMwMB+moGBgZGBgYGZAQIYGRiY3Qx2LGCA8c/zM53lZ5rKwfSUnWkhC9NHZihazsT0nRELWsnIVM1UiQdn' +
   'M1kzWTPZgknyaF0maSZZJlkkkv58fiZeJm4mXihEsLCLDld5diZWMGSG0qiQeNFR/UNfPzMTAxrEEMAFiVZICzNHLR+1fGRYDgCSujxh'
+
+const TRACK = {
+  generators: new Generators(await createStartgridDriver({}), undefined),
+  cores: null,
+  signal: new AbortController().signal,
+  beganAt: 0,
+}
+
+after(() => TRACK.generators.stop())
 
 /** A load that was offered, answered, on time and undisturbed. */
 function soundLoad(system: string, heat: number, change: Partial<StudyOpenLoad> = {}): StudyOpenLoad {
@@ -189,6 +202,67 @@ describe('a claim about latency', () => {
     )
     const [, , wide] = result.cells
     equal(wide && openFigures(wide, result.heats, result.settings), null)
+  })
+})
+
+describe('the loads of a heat', () => {
+  const { cells, settings } = measureOnPaper({ fast: [1], slow: [1], wide: [1] }, LATE)
+  const running: RunningSystem = {
+    target: { host: '127.0.0.1', port: 1 },
+    appPids: () => undefined,
+    proxyPids: () => [],
+    whyEnded: () => undefined,
+    stop: async () => null,
+  }
+  const entrants = cells.map((cell) => ({ cell, running, workload: { path: '/json', expect: {} } }))
+  const capacity = (rate: number, isQuiet = true) => ({ rate, isQuiet })
+
+  /** Nothing is offered: the loads are these. */
+  async function offer(
+    capacities: ReadonlyMap<string, Capacity>,
+    loadOf: (system: string, time: number) => StudyOpenLoad,
+  ) {
+    const times = new Map<string, number>()
+    return runOpenLoop(TRACK, entrants, {
+      heat: 1,
+      rate: 10_000,
+      capacities,
+      settings,
+      random: createRandom(1),
+      attempt: async ({ cell: { system } }) => {
+        const time = (times.get(system) ?? 0) + 1
+        times.set(system, time)
+        return loadOf(system, time)
+      },
+    })
+  }
+
+  test('one for each, and a second one after others or a late generator', async () => {
+    const all = new Map(['fast', 'slow', 'wide'].map((system) => [system, capacity(20_000)]))
+    const { loads, tooSlow } = await offer(all, (system, time) => {
+      if (system === 'fast') return soundLoad(system, 1, { disturbed: time === 1 })
+      return soundLoad(system, 1, system === 'slow' ? { lag: at(2) } : { achieved: 1 })
+    })
+    deepEqual(loads.map(({ cell }) => cell).toSorted(), ['fast', 'fast', 'slow', 'slow', 'wide'])
+    deepEqual(
+      loads
+        .slice(0, 3)
+        .map(({ cell }) => cell)
+        .toSorted(),
+      ['fast', 'slow', 'wide'],
+    )
+    deepEqual(tooSlow, [])
+  })
+
+  test('none for a system whose capacity is too near; a disturbed capacity says nothing', async () => {
+    const capacities = new Map([
+      ['fast', capacity(11_000)],
+      ['slow', capacity(11_200)],
+      ['wide', capacity(900, false)],
+    ])
+    const { loads, tooSlow } = await offer(capacities, (system) => soundLoad(system, 1))
+    deepEqual(tooSlow, ['fast'])
+    deepEqual(loads.map(({ cell }) => cell).toSorted(), ['slow', 'wide'])
   })
 })
 
