@@ -51,7 +51,7 @@ export async function start<App>(
   }
 }
 
-/** Node and Bun name what they do not find in the first line: a package, or a file that the build makes. */
+/** Runtimes name what they do not find in the first line: a package, or a file that the build makes. */
 async function find<App>(load: () => Promise<App>): Promise<App> {
   try {
     return await load()
