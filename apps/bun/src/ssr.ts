@@ -7,10 +7,13 @@ import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/
 import { streamDocument } from '#shared/stream-web.ts'
 import { type App, createBase, type Options } from './base.ts'
 
+/** Bun looks at 1,024 sockets per turn of its event loop (Node at all that are ready): after a turn (nearly) that full, more wait. */
+const FULL_TURN = 900
+
 export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
   const assets = readAssets(ASSETS_DIR)
-  const isBehind = createOverload(options.config.shedAfterMs)
+  const isBehind = createOverload(options.config.shedAfterMs, FULL_TURN)
 
   return createBase(options, [
     {

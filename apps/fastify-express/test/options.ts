@@ -24,7 +24,8 @@ export function createOptions(env: Record<string, string> = {}) {
     },
   }
   const options: Options = {
-    config: readConfig(env),
+    // No page is refused because the machine is busy.
+    config: readConfig({ SHED_AFTER_MS: '0', ...env }),
     health: createHealth(),
     log: pino({ level: 'trace' }, destination),
   }

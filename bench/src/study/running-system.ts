@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Launch, launch, type Target } from '@startgrid/grid/launcher.ts'
+import { type Launch, launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Instance } from '@startgrid/nginx/instance.ts'
 import { pin } from '../cores.ts'
@@ -79,7 +79,7 @@ async function startCopies(
 ): Promise<Launch[]> {
   if (app === undefined) return []
   const socket = nginx?.front.endsWith('-socket') ? { SOCKET: join(directory, 'app.sock') } : {}
-  const env = { ...app.env, ...socket }
+  const env = { ...NEVER_SHED, ...app.env, ...socket }
   const options = { env, execArgv: flagsOf(app), cpu: cpus, timeoutMs: START_TIMEOUT_MS }
   const starts = await Promise.allSettled(
     Array.from({ length: app.copies ?? 1 }, () => launch(startableOf(app), options)),

@@ -59,6 +59,12 @@ export class LaunchError extends Error {
   override name = 'LaunchError'
 }
 
+/**
+ * For proofs and races: no page is refused because something else kept the core for a while, and every page still pays for the look
+ * at the clock. What refusing does is shown by `pnpm reliability --fault overload`.
+ */
+export const NEVER_SHED = { SHED_AFTER_MS: '60000' } as const
+
 const BIN = fileURLToPath(new URL('../../../node_modules/.bin/', import.meta.url))
 
 /**

@@ -6,7 +6,7 @@ import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import { ASSETS_DIR } from '@startgrid/shared/page/server.js'
-import { type Launch, launch, type Target } from './launcher.ts'
+import { type Launch, launch, NEVER_SHED, type Target } from './launcher.ts'
 import type { App, Topology } from './matrix.ts'
 
 export interface LineupOptions {
@@ -44,7 +44,7 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
   let instance: Instance | undefined
 
   const start = async (app: App, socketPath: string | undefined): Promise<void> => {
-    const env = { ...options.env, ...(socketPath && { SOCKET: socketPath }) }
+    const env = { ...NEVER_SHED, ...options.env, ...(socketPath && { SOCKET: socketPath }) }
     try {
       launches.set(key(app, socketPath !== undefined), await launch(app, { env, cpu: options.cpu }))
     } catch (error) {

@@ -1,9 +1,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { APPS } from '@startgrid/grid/matrix.ts'
+import { findNginx } from '@startgrid/nginx/find.ts'
 import { nginxReload } from '../src/faults/nginx-reload.ts'
+import { tryFault } from '../src/run.ts'
+import { Subject } from '../src/subject.ts'
 import { findingsOf } from './bad-subject.ts'
+
+const nginx = await findNginx({ choice: 'docker', download: false })
 
 test('an answer that is wrong at times', async () => {
   const found = await findingsOf(nginxReload, 'fails-at-times')
   assert.match(found, /^Requests failed during reloads: GET \/json: 500 \(\d+ times\)\. \d+ were answered\.$/)
+})
+
+// The NGINX of a distribution may be older, and its matrix then has a note instead.
+test('an NGINX with keepalive_min_timeout closes no connection while a request is on its way', {
+  skip: nginx.kind === 'none' && nginx.describe(),
+}, async () => {
+  const [app] = APPS
+  assert.ok(app && nginx.kind !== 'none')
+  assert.equal(nginx.keepaliveMinTimeout, true)
+  const signal = AbortSignal.timeout(120_000)
+  const { findings, figures } = await tryFault(nginxReload, new Subject({ app, size: 'full', nginx, signal }))
+  assert.deepEqual(findings, [])
+  assert.deepEqual([figures.reloads, figures.crossed], [40, 0])
 })

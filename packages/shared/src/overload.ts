@@ -9,14 +9,13 @@ export const RETRY_AFTER = '1'
  * one at a time, so that requests in flight cannot be counted: they wait in the kernel. But all that a turn of the loop serves were
  * there when it began, so that they have waited for as long as it has lasted. What comes after the limit is refused, cheaply, and
  * the next turn begins with a short queue again. At three times the capacity that keeps 0.83 of it (node, 50 items, limit 100 ms).
- * @fastify/under-pressure samples the mean delay, and refuses everything or nothing for a whole interval.
+ * A mean delay that is sampled would refuse everything or nothing for a whole interval.
  * @param limitMs milliseconds; 0: never
+ * @param fullTurn how many requests tell that a turn did not serve all that were ready, so that the next one goes on with them
  * @returns to be called once per request that costs something: a clock reading, and `setImmediate` once per turn
  */
-export function createOverload(limitMs: number): () => boolean {
+export function createOverload(limitMs: number, fullTurn = Number.POSITIVE_INFINITY): () => boolean {
   if (limitMs === 0) return () => false
-  // Bun looks at 1,024 sockets per turn of its event loop, Node at all that are ready. After a turn (nearly) that full, more wait.
-  const fullTurn = process.versions.bun === undefined ? Number.POSITIVE_INFINITY : 900
   let since = 0
   let refusingSince: number | undefined
   let requests = 0

@@ -26,7 +26,7 @@ export function streamDocument(
     onAllReady: () => clearTimeout(deadline),
     onError: (error) => {
       clearTimeout(deadline)
-      // Koa destroys the output when the socket fails, a moment before the signal tells.
+      // A framework may destroy the output when the socket fails, a moment before the signal tells.
       if (!signal.aborted && !output.destroyed) onError(error)
     },
   })

@@ -125,8 +125,10 @@ function headers(runtime: Project['runtime']): string {
 function serverInProduction({ runtime, environment }: Project): string[] {
   const slow =
     runtime === 'node'
-      ? ' A request must be whole after 70 s, its headers after 66 s.'
-      : ' A connection without traffic for 65 s is closed.'
+      ? ` Headers that
+  are not whole after 10 s, a request after 30, and a client that reads nothing for 30 are cut off; a look is taken every 5 s.`
+      : ` Headers have
+  10 s, a connection without traffic is closed after 65.`
   const clustered = environment.some(({ name }) => name === 'CLUSTER')
   return [
     `**Stopping.** On SIGTERM or SIGINT \`/readyz\` fails; after \`SHUTDOWN_DELAY_MS\`, for the load balancer to notice, no connection
@@ -134,6 +136,13 @@ function serverInProduction({ runtime, environment }: Project): string[] {
   \`SHUTDOWN_TIMEOUT_MS\`, ends it at once with 1. Docker kills after 10 s: with a delay, set \`stop_grace_period\` in
   \`compose.yaml\`.`,
     `**Limits.** A body over 64 KiB is 413, headers over 16 KiB are 431.${slow}`,
+    `**Handlers that never answer** are given up after \`HANDLER_TIMEOUT_MS\`: 503, or a cut connection, and a line in the log.`,
+    ...(environment.some(({ name }) => name === 'SHED_AFTER_MS')
+      ? [
+          `**Overload.** A page that would have waited for longer than \`SHED_AFTER_MS\` is refused with 503 and \`Retry-After\`, so that the
+  others are still in time. Probes and client files are always answered.`,
+        ]
+      : []),
     `**Logs.** JSON lines on standard output, one for each answer but those of \`/livez\` and \`/readyz\`. A failure is 500
   for the client; the cause is logged with the request id.`,
     `**Behind a proxy.** \`X-Forwarded-For\` is believed only from the addresses in \`TRUST_PROXY\`. Idle connections are
