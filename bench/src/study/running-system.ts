@@ -32,9 +32,6 @@ export interface SystemOptions {
   cpus: string | undefined
 }
 
-/** All systems of a race start at once, up to seventeen on one core, and some of them in containers. */
-const START_TIMEOUT_MS = 60_000
-
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /**
@@ -80,7 +77,7 @@ async function startCopies(
   if (app === undefined) return []
   const socket = nginx?.front.endsWith('-socket') ? { SOCKET: join(directory, 'app.sock') } : {}
   const env = { ...NEVER_SHED, ...app.env, ...socket }
-  const options = { env, execArgv: flagsOf(app), cpu: cpus, timeoutMs: START_TIMEOUT_MS }
+  const options = { env, execArgv: flagsOf(app), cpu: cpus }
   const starts = await Promise.allSettled(
     Array.from({ length: app.copies ?? 1 }, () => launch(startableOf(app), options)),
   )

@@ -38,7 +38,7 @@ export interface LaunchOptions {
   cpu?: number | string | undefined
   /** Node or Bun options before the file, such as `--cpu-prof`. */
   execArgv?: readonly string[]
-  /** Milliseconds until it must listen. */
+  /** Milliseconds until it must listen, default 60,000: up to twenty start at once on one core, some in containers. */
   timeoutMs?: number
 }
 
@@ -103,7 +103,7 @@ export async function launch(app: Startable, options: LaunchOptions = {}): Promi
   })
   spawnFailed.catch(() => {}) // handled by whoever waits
 
-  const timeoutMs = options.timeoutMs ?? 20_000
+  const timeoutMs = options.timeoutMs ?? 60_000
   let late = false
   const deadline = setTimeout(() => {
     late = true
