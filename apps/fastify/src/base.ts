@@ -44,6 +44,9 @@ export function createBase({ config, health, log, routes }: Options): App {
       sendProblem(reply, errorStatus(error))
     },
   })
+  // Node's own answer to what is no HTTP says `connection: close`. Fastify's does not, so NGINX would keep the connection for somebody
+  // else's request, which meets its end: 502.
+  app.server.removeAllListeners('clientError')
 
   const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
   const logs = logsAnswers(log)

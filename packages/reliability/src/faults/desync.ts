@@ -28,7 +28,13 @@ export const desync: Fault = {
         findings.push(...(await attackOnce(attack, `attack-${index}`, target, subject.signal)))
     }
     await Promise.all(Array.from({ length: AT_ONCE }, work))
-    findings.push(...(await findUnsent(app, instance)), ...(await findDeath(app)))
+    for (const id of await findUnsent(app, instance)) {
+      const attack = ATTACKS[Number(/^attack-(\d+)/.exec(id)?.[1])]
+      findings.push(
+        `The app read a request ${id} that NGINX did not send, after ${attack?.name ?? 'no attack'}.`,
+      )
+    }
+    findings.push(...(await findDeath(app)))
     return { findings, figures: { attacks: ATTACKS.length, read: countRead(app) } }
   },
 }

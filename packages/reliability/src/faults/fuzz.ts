@@ -31,7 +31,8 @@ export const fuzz: Fault = {
       const { instance, target } = await frontOf(subject, app, LEDGER)
       const proxied = await fuzzTarget(subject, app, target, rounds, 2 * rounds)
       findings.push(...proxied.map((finding) => `Behind NGINX: ${finding}`))
-      findings.push(...(await findUnsent(app, instance)))
+      for (const id of await findUnsent(app, instance))
+        findings.push(`The app read a request ${id} of seed ${subject.seed} that NGINX did not send.`)
     }
     return { findings, figures: { requests: REQUESTS[subject.size], seed: subject.seed } }
   },

@@ -1,3 +1,4 @@
+import { headerValues } from '@startgrid/conformance/header.ts'
 import { type Dialogue, describeDialogue, idOf } from './dialogue.ts'
 import type { Form } from './forms.ts'
 import { message } from './message.ts'
@@ -25,9 +26,11 @@ export function judgeForm(form: Form, id: string, dialogue: Dialogue): string | 
   const isServed = first?.status === 404 && idOf(first) === id && ending === 'answered'
   const isRejected = first !== undefined && statuses.includes(first.status) && ending !== 'silent'
   const isClosed = ending === 'closed'
+  // Else NGINX keeps the connection for somebody else's request, which meets its end: 502.
+  const saysClose = first !== undefined && headerValues(first.headers, 'connection').join() === 'close'
   const done = {
     reject: isRejected,
-    refuse: isRejected && isClosed,
+    refuse: isRejected && isClosed && saysClose,
     close: isClosed,
     mend: isRejected || isServed,
     serve: isServed,
@@ -35,7 +38,7 @@ export function judgeForm(form: Form, id: string, dialogue: Dialogue): string | 
   if (done) return findMalformed(dialogue)
   const wanted = {
     reject: statuses.join(' or '),
-    refuse: `${statuses.join(' or ')}, closed`,
+    refuse: `${statuses.join(' or ')}, connection: close, closed`,
     close: 'the end of the connection',
     mend: `${statuses.join(' or ')}, or what it means`,
     serve: 'an answer to both',
