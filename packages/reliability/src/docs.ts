@@ -39,11 +39,15 @@ export function writePage(result: Result, page = PAGE): void {
 export function formatMarkdown(result: Result): string {
   return `${[
     formatFaults(result),
-    '✓ passed, ✗ failed, – cannot be tried, with the reason below.',
+    '✓ passed, ✗ failed, – cannot be tried, ? could not be told on this machine at that time; reasons are below.',
     ...ROLES.map((role) => formatRole(result, role)),
     ...section(
       'Absent',
       remarksOf(result, 'absent', ({ findings }) => findings),
+    ),
+    ...section(
+      'Undecided',
+      remarksOf(result, 'undecided', ({ findings }) => findings),
     ),
     ...section(
       'Failed',
@@ -72,7 +76,7 @@ function formatFaults({ faults }: Result): string {
   return table(['fault', 'what is done', 'what must happen'], rows)
 }
 
-const SIGNS = { passed: '✓', failed: '✗', absent: '–' } as const
+const SIGNS = { passed: '✓', failed: '✗', absent: '–', undecided: '?' } as const
 
 function formatRole({ cells, faults }: Result, role: string): string {
   const states = new Map(cells.map(({ fault, app, state }) => [`${fault} ${app}`, SIGNS[state]]))

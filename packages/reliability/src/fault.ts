@@ -21,6 +21,8 @@ export interface Fault {
 export interface Outcome {
   /** What should not have happened, a sentence each; none: passed. */
   readonly findings: readonly string[]
+  /** Why this machine cannot tell now, a sentence; without findings it is neither passed nor failed. */
+  readonly undecided?: string
   /** Measured beside it, for the report: `{ requests: 4210 }`. */
   readonly figures?: Readonly<Record<string, number | string>>
   /** What a reader of the matrix should know about this app although it passed: what it accepts against the RFC, say. */

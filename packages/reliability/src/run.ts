@@ -8,8 +8,8 @@ import { Subject } from './subject.ts'
 export interface Cell {
   readonly fault: string
   readonly app: string
-  readonly state: 'passed' | 'failed' | 'absent'
-  /** Why it is absent, what was found, and what a reader should know. */
+  readonly state: 'passed' | 'failed' | 'absent' | 'undecided'
+  /** Why it is absent or undecided, what was found, and what a reader should know. */
   readonly findings: readonly string[]
   readonly notes: readonly string[]
   readonly figures: Readonly<Record<string, number | string>>
@@ -51,9 +51,11 @@ export async function tryFault(fault: Fault, subject: Subject): Promise<Cell> {
   const absence = fault.absent?.(subject.app, subject.size)
   if (absence !== undefined) return { ...cell, state: 'absent', findings: [absence], seconds: 0 }
   const startedAt = performance.now()
-  const outcome = await attempt(fault, subject)
+  const { undecided, ...outcome } = await attempt(fault, subject)
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10
-  return { ...cell, ...outcome, state: outcome.findings.length === 0 ? 'passed' : 'failed', seconds }
+  if (outcome.findings.length > 0) return { ...cell, ...outcome, state: 'failed', seconds }
+  if (undecided === undefined) return { ...cell, ...outcome, state: 'passed', seconds }
+  return { ...cell, ...outcome, state: 'undecided', findings: [undecided], seconds }
 }
 
 async function attempt(fault: Fault, subject: Subject): Promise<Outcome> {

@@ -27,13 +27,14 @@ export function formatMatrix({ cells, faults }: Pick<Result, 'cells' | 'faults'>
     `${fault}  ${app}`,
     ...findings.flatMap((finding) => firstLines(finding).map((text) => indented(text, '  '))),
   ])
+  const undecided = count(cells, 'undecided')
   return [
     line('', frameworks),
     ...rows,
     '',
     ...found,
     ...(found.length > 0 ? [''] : []),
-    `${count(cells, 'passed')} passed, ${failed.length} failed, ${count(cells, 'absent')} absent`,
+    `${count(cells, 'passed')} passed, ${failed.length} failed, ${count(cells, 'absent')} absent${undecided > 0 ? `, ${undecided} undecided` : ''}`,
     '',
   ].join('\n')
 }
@@ -44,10 +45,12 @@ function firstLines(finding: string): string[] {
   return lines.length <= FINDING_LINES ? lines : [...lines.slice(0, FINDING_LINES), '…']
 }
 
-/** Of a framework's apps under one fault: `ok`, `2 FAIL`, `absent`; empty if none was tried. */
+/** Of a framework's apps under one fault: `ok`, `2 FAIL`, `1 ?` (undecided), `absent`; empty if none was tried. */
 function stateOf(cells: readonly Cell[]): string {
   const failed = count(cells, 'failed')
   if (failed > 0) return `${failed} FAIL`
+  const undecided = count(cells, 'undecided')
+  if (undecided > 0) return `${undecided} ?`
   if (count(cells, 'passed') > 0) return 'ok'
   return cells.length > 0 ? 'absent' : ''
 }
