@@ -7,20 +7,17 @@ import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/
 import { streamDocument } from '#shared/stream-web.ts'
 import { type App, createBase, type Options } from './base.ts'
 
-/** Bun looks at 1,024 sockets per turn of its event loop (Node at all that are ready): after a turn (nearly) that full, more wait. */
-const FULL_TURN = 900
-
 export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
   const assets = readAssets(ASSETS_DIR)
-  const isBehind = createOverload(options.config.shedAfterMs, FULL_TURN)
+  const isBehind = createOverload(options.config.shedAfterMs)
 
   return createBase(options, [
     {
       method: 'GET',
       path: '/',
-      handle(exchange) {
-        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
+      async handle(exchange) {
+        if (await isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const nonce = createNonce()
         const html = renderDocument({ items, requestId: exchange.id, nonce })
@@ -32,7 +29,7 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/stream',
       async handle(exchange) {
-        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
+        if (await isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const delayMs = parseCount(exchange.query('delay'), DELAY_MS)
         const { id: requestId, request } = exchange
@@ -50,8 +47,8 @@ export function createApp(options: Options): App {
     {
       method: 'GET',
       path: '/partial/:locale/:slug',
-      handle(exchange) {
-        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
+      async handle(exchange) {
+        if (await isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const { locale = '', slug = '' } = exchange.params
         const fragment = renderPartial(locale, slug)
         if (fragment === undefined) return exchange.sendProblem(404)

@@ -16,8 +16,8 @@ import { type App, createBase, get, type Options, sendProblem } from './base.ts'
 export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
   const isBehind = createOverload(options.config.shedAfterMs)
-  const shed: RequestHandler = (_request, response, next) => {
-    if (isBehind()) sendProblem(response.set('retry-after', RETRY_AFTER), 503)
+  const shed: RequestHandler = async (_request, response, next) => {
+    if (await isBehind()) sendProblem(response.set('retry-after', RETRY_AFTER), 503)
     else next()
   }
 

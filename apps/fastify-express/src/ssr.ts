@@ -16,8 +16,8 @@ import { type App, createBase, get, type Options } from './base.ts'
 export function createApp(options: Options): Promise<App> {
   requireAssets(ASSETS, ASSETS_DIR)
   const isBehind = createOverload(options.config.shedAfterMs)
-  const shed: RequestHandler = (_request, response, next) => {
-    if (!isBehind()) return next()
+  const shed: RequestHandler = async (_request, response, next) => {
+    if (!(await isBehind())) return next()
     response
       .status(503)
       .set('retry-after', RETRY_AFTER)

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import fastifyStatic from '@fastify/static'
-import type { onRequestHookHandler } from 'fastify'
+import type { onRequestAsyncHookHandler } from 'fastify'
 import { assetType, prepareAssetRequest, requireAssets } from '#shared/assets.ts'
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
@@ -20,9 +20,8 @@ export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
   const app = createBase(options)
   const isBehind = createOverload(options.config.shedAfterMs)
-  const shed: onRequestHookHandler = (_request, reply, done) => {
-    if (isBehind()) sendProblem(reply.header('retry-after', RETRY_AFTER), 503)
-    else done()
+  const shed: onRequestAsyncHookHandler = async (_request, reply) => {
+    if (await isBehind()) return sendProblem(reply.header('retry-after', RETRY_AFTER), 503)
   }
 
   app.get<{ Querystring: Query }>('/', { onRequest: shed }, (request, reply) => {

@@ -13,8 +13,8 @@ export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
   const app = createBase(options)
   const isBehind = createOverload(options.config.shedAfterMs)
-  const shed: MiddlewareHandler<Env> = (c, next) =>
-    isBehind() ? Promise.resolve(sendProblem(c, 503, { 'retry-after': RETRY_AFTER })) : next()
+  const shed: MiddlewareHandler<Env> = async (c, next) =>
+    (await isBehind()) ? sendProblem(c, 503, { 'retry-after': RETRY_AFTER }) : next()
 
   get(app, '/', shed, (c) => {
     const items = parseCount(c.req.queries('items'), ITEMS)

@@ -14,8 +14,8 @@ import { type App, createBase, type Options, sendProblem } from './base.ts'
 export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
   const isBehind = createOverload(options.config.shedAfterMs)
-  const shed: RouterMiddleware = (ctx, next) => {
-    if (!isBehind()) return next()
+  const shed: RouterMiddleware = async (ctx, next) => {
+    if (!(await isBehind())) return next()
     ctx.set('retry-after', RETRY_AFTER)
     sendProblem(ctx, 503)
   }

@@ -18,7 +18,7 @@ export interface Config {
   shutdownTimeoutMs: number
   /** Milliseconds after which a handler that sends nothing is given up: 503, or a cut connection. Below NGINX's 30 s. */
   handlerTimeoutMs: number
-  /** Milliseconds that the event loop may be behind before ssr refuses pages with 503; 0: it never does. */
+  /** Milliseconds that a page may wait for its turn before it is refused with 503; 0: for ever. */
   shedAfterMs: number
   /** One process, or several that share the port: workers of `node:cluster`, or processes that listen with SO_REUSEPORT each. */
   cluster: ClusterMode

@@ -4,50 +4,50 @@
  */
 export const RETRY_AFTER = '1'
 
+/** Milliseconds in which one turn of the event loop serves whatever comes. */
+const BURST_MS = 10
+
+interface Waiting {
+  readonly since: number
+  readonly answer: (isBehind: boolean) => void
+}
+
 /**
- * Tells whether the event loop is so far behind that a request is better refused than served. Pages are rendered on one thread,
- * one at a time, so that requests in flight cannot be counted: they wait in the kernel. But all that a turn of the loop serves were
- * there when it began, so that they have waited for as long as it has lasted. What comes after the limit is refused, cheaply, and
- * the next turn begins with a short queue again. At three times the capacity that keeps 0.83 of it (node, 50 items, limit 100 ms).
- * A mean delay that is sampled would refuse everything or nothing for a whole interval.
- * @param limitMs milliseconds; 0: never
- * @param fullTurn how many requests tell that a turn did not serve all that were ready, so that the next one goes on with them
- * @returns to be called once per request that costs something: a clock reading, and `setImmediate` once per turn
+ * Makes pages wait in line where there are too many, one per turn of the event loop, and refuses those that have waited for too long.
+ * Pages are rendered on one thread, one at a time. Without a line, a turn would render all that are ready: 2,000 clients at 2 ms each
+ * make it 4 s long, and libuv accepts one connection per turn (since 1.45), so that probes on new connections wait for many turns.
+ * A line also tells how long each has waited, which no count of requests in flight and no sampled delay does.
+ * @param limitMs milliseconds to wait at most; 0: nobody waits, and nobody is refused
+ * @returns to be called once per request that costs something: whether it is better refused than served, perhaps after a while. Up to
+ *   10 ms of pages per turn are told at once, so that a server with time to spare pays a clock reading and a `setImmediate` per turn
  */
-export function createOverload(limitMs: number, fullTurn = Number.POSITIVE_INFINITY): () => boolean {
+export function createOverload(limitMs: number): () => boolean | Promise<boolean> {
   if (limitMs === 0) return () => false
-  let since = 0
-  let refusingSince: number | undefined
-  let requests = 0
+  const burstMs = Math.min(BURST_MS, limitMs)
+  const line: Waiting[] = []
   let isBusy = false
+  let since = 0
 
-  function begin(now: number): void {
+  /** Between two turns. */
+  function serveNext(): void {
+    const now = performance.now()
+    let next = line.shift()
+    for (; next !== undefined && now - next.since > limitMs; next = line.shift()) next.answer(true)
+    isBusy = next !== undefined
+    if (next === undefined) return
     since = now
-    refusingSince = undefined
-  }
-
-  /** Between two turns. While there is one to come, the loop does not sleep: all the time until then is work. */
-  function endTurn(): void {
-    isBusy = requests > 0
-    if (!isBusy) return
-    if (requests < fullTurn) begin(performance.now())
-    requests = 0
-    setImmediate(endTurn)
+    setImmediate(serveNext)
+    next.answer(false)
   }
 
   return () => {
-    requests++
     const now = performance.now()
     if (!isBusy) {
       isBusy = true
-      begin(now)
-      setImmediate(endTurn)
+      since = now
+      setImmediate(serveNext)
     }
-    if (now - since <= limitMs) return false
-    refusingSince ??= now
-    if (now - refusingSince <= limitMs) return true
-    // Clients that come back at once keep a turn from ending: refusing for longer than serving would serve nobody.
-    begin(now)
-    return false
+    if (line.length === 0 && now - since <= burstMs) return false
+    return new Promise((answer) => line.push({ since: now, answer }))
   }
 }

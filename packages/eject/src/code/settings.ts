@@ -26,7 +26,7 @@ const MEANINGS: Readonly<Record<string, Omit<Setting, 'name'>>> = {
   },
   SHED_AFTER_MS: {
     default: '250',
-    meaning: 'milliseconds that the event loop may be behind before pages are refused with 503; 0 for never',
+    meaning: 'milliseconds that a page may wait for its turn before it is refused with 503; 0 for ever',
   },
   CLUSTER: {
     default: 'single',
