@@ -30,7 +30,7 @@ function html(body: string, nonce: string): Answer {
 /**
  * NGINX runs a handler to its end, so no page can wait in line as in `#shared/overload.ts`. But it reads its clock ($msec, seconds)
  * when a turn of its event loop begins, and all requests that the turn serves were there by then: its age is their wait.
- * $shed_after_ms is that of conf/main.conf.template.
+ * $shed_after_ms is set in the configuration.
  */
 function isBehind({ msec, shed_after_ms: limit }: NginxRequest['variables']): boolean {
   return limit !== '0' && Date.now() - Number(msec) * 1000 > Number(limit)

@@ -109,8 +109,11 @@ only. It is healthy when \`/readyz\` answers 200. ${more}`
 }
 
 function production(project: Project): string {
-  const { runtime } = project
-  const parts = runtime === 'nginx' ? NGINX_IN_PRODUCTION : serverInProduction(project)
+  const { runtime, role } = project
+  const parts =
+    runtime === 'nginx'
+      ? [...NGINX_IN_PRODUCTION, ...(role === 'ssr' ? [NGINX_OVERLOAD] : [])]
+      : serverInProduction(project)
   return `## In production
 
 ${[...parts, headers(runtime)].map((text) => `- ${text}`).join('\n')}`
@@ -155,6 +158,9 @@ function serverInProduction({ runtime, environment }: Project): string[] {
       : []),
   ]
 }
+
+const NGINX_OVERLOAD = `**Overload.** A page that would have waited for longer than \`$shed_after_ms\` in \`nginx.conf.template\` is refused with 503 and
+  \`Retry-After\`, so that the others are still in time. Files and \`/livez\` are always answered.`
 
 const NGINX_IN_PRODUCTION = [
   `**Stopping.** On SIGQUIT, which \`docker stop\` sends here, NGINX has 9 s for what is in flight, and exits with 0. \`npm start\`

@@ -14,12 +14,12 @@ export function renderNginxConf(
   read: (path: string) => string,
 ): string {
   const whole = fill(template, {
-    PAGE_MAPS: role === 'ssr' ? 'include startgrid/http/assets.conf;' : '',
+    PAGE_MAPS: role === 'ssr' ? 'include startgrid/http/assets.conf;\n\n    include shed.conf.template;' : '',
     LOCATIONS: `include ${role}.conf.template;`,
     ...LATER,
   })
   const included = include(whole, (path) =>
-    fill(read(path), { APP: name, ASSETS_DIR: `${LATER.ROOT}/dist/assets`, ...LATER }),
+    fill(read(path), { APP: name, ASSETS_DIR: `${LATER.ROOT}/dist/assets`, SHED_AFTER_MS: '250', ...LATER }),
   )
   return `${included.replaceAll(/\n(?:[ ]*\n){2,}/g, '\n\n').trimEnd()}\n`
 }
