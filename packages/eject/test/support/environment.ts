@@ -12,5 +12,10 @@ export function personalEnvironment(): NodeJS.ProcessEnv {
     ([name]) =>
       !/^(npm_(?!config_(registry|cache|userconfig)$)|pnpm_|TURBO|NODE_TEST|NODE_ENV$|INIT_CWD$)/i.test(name),
   )
-  return { ...Object.fromEntries(kept), PATH: [dirname(process.execPath), ...strangers].join(delimiter) }
+  return {
+    ...Object.fromEntries(kept),
+    // npm's own settings for certificates are found beside the Node of the machine, and this is another one.
+    NODE_USE_SYSTEM_CA: '1',
+    PATH: [dirname(process.execPath), ...strangers].join(delimiter),
+  }
 }
