@@ -117,16 +117,30 @@ function missing(): string | false {
   return absent !== undefined && `${absent} is not installed`
 }
 
-test('wrk and this generator measure the same rate of the same server', { skip: missing() }, async (t) => {
+/** Neighbours on the machine's caches do not show in the time that a server ran, but they do not stay the same for long. */
+const ATTEMPTS = 3
+
+/** By how much both differ, and how much of the server's time this generator left unused. */
+async function compare(): Promise<{ ratio: number; idle: number; rates: string }> {
   const pairs = await measurePairs()
   const calmest = pairs.toSorted((a, b) => leastRan(b) - leastRan(a)).slice(0, CALMEST)
-  for (const pair of calmest) {
-    const { wrk, own } = pair
-    t.diagnostic(`${Math.round(wrk.rate)} and ${Math.round(own.rate)} per second: ${ratio(pair).toFixed(3)}`)
+  const rates = calmest.map(
+    ({ wrk, own }) => `${Math.round(wrk.rate)} and ${Math.round(own.rate)} per second`,
+  )
+  return { ratio: median(calmest.map(ratio)), idle: median(calmest.map(unused)), rates: rates.join(', ') }
+}
+
+test('wrk and this generator measure the same rate of the same server', { skip: missing() }, async (t) => {
+  let last = await compare()
+  for (
+    let attempt = 2;
+    attempt <= ATTEMPTS && (Math.abs(last.ratio - 1) >= 0.05 || last.idle >= 0.1);
+    attempt++
+  ) {
+    t.diagnostic(`${last.rates}: ${last.ratio.toFixed(3)}, measured again`)
+    last = await compare()
   }
-  const middle = median(calmest.map(ratio))
-  // Within 3 % on a quiet machine; neighbours on its caches made it 5 % once. What this test is for is a generator that is the limit.
-  assert.ok(Math.abs(middle - 1) < 0.15, `the median of the ratios is ${middle}`)
-  const idle = median(calmest.map(unused))
-  assert.ok(idle < 0.2, `the generator left ${idle} of the server's time unused`)
+  t.diagnostic(`${last.rates}: ${last.ratio.toFixed(3)}`)
+  assert.ok(Math.abs(last.ratio - 1) < 0.05, `the median of the ratios is ${last.ratio}`)
+  assert.ok(last.idle < 0.1, `the generator left ${last.idle} of the server's time unused`)
 })
