@@ -120,6 +120,12 @@ function missing(): string | false {
 /** Neighbours on the machine's caches do not show in the time that a server ran, but they do not stay the same for long. */
 const ATTEMPTS = 3
 
+/**
+ * Below, this generator is the limit. Above, wrk is: it sleeps between answers, and a server that has to wake its client pays for that, 1 to 11 % by
+ * machine (1.00 on an AMD EPYC, 1.044 to 1.065 on an Intel Xeon, both virtual). Ours polls.
+ */
+const [LEAST, MOST] = [0.95, 1.11]
+
 /** By how much both differ, and how much of the server's time this generator left unused. */
 async function compare(): Promise<{ ratio: number; idle: number; rates: string }> {
   const pairs = await measurePairs()
@@ -130,17 +136,19 @@ async function compare(): Promise<{ ratio: number; idle: number; rates: string }
   return { ratio: median(calmest.map(ratio)), idle: median(calmest.map(unused)), rates: rates.join(', ') }
 }
 
+function isSound({ ratio, idle }: { ratio: number; idle: number }): boolean {
+  return ratio > LEAST && ratio < MOST && idle < 0.1
+}
+
 test('wrk and this generator measure the same rate of the same server', { skip: missing() }, async (t) => {
   let last = await compare()
-  for (
-    let attempt = 2;
-    attempt <= ATTEMPTS && (Math.abs(last.ratio - 1) >= 0.05 || last.idle >= 0.1);
-    attempt++
-  ) {
+  for (let attempt = 2; attempt <= ATTEMPTS && !isSound(last); attempt++) {
     t.diagnostic(`${last.rates}: ${last.ratio.toFixed(3)}, measured again`)
     last = await compare()
   }
   t.diagnostic(`${last.rates}: ${last.ratio.toFixed(3)}`)
-  assert.ok(Math.abs(last.ratio - 1) < 0.05, `the median of the ratios is ${last.ratio}`)
-  assert.ok(last.idle < 0.1, `the generator left ${last.idle} of the server's time unused`)
+  assert.ok(
+    isSound(last),
+    `the median of the ratios is ${last.ratio}, and ${last.idle} of the server's time was left unused`,
+  )
 })
