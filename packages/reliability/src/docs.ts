@@ -58,7 +58,7 @@ export function formatMarkdown(result: Result): string {
       remarksOf(result, undefined, ({ notes }) => notes),
     ),
     ...section('Figures', formatFigures(result)),
-    `Tried from ${formatTime(result.startedAt)} on: ${describeMachine({ ...result, mode: 'native' })}; ` +
+    `Tried ${result.size === 'full' ? 'in full' : 'in the short form'}, from ${formatTime(result.startedAt)} on: ${describeMachine({ ...result, mode: 'native' })}; ` +
       `${describeVersions({ ...result, mode: 'native' })}; ${result.nginx}; startgrid ${result.versions.startgrid}. ` +
       `Again: \`${result.command}\``,
   ].join('\n\n')}\n`

@@ -1,6 +1,6 @@
-import { match } from 'node:assert/strict'
+import { deepEqual, match } from 'node:assert/strict'
 import { test } from 'node:test'
-import { overload } from '../src/faults/overload.ts'
+import { judgeFigures, overload } from '../src/faults/overload.ts'
 import { findingsOf } from './bad-subject.ts'
 
 test('a server that serves everyone is found', async () => {
@@ -13,4 +13,14 @@ test('a server that refuses without a word, and probes too, is found', async () 
   match(findings, /The 503 has retry-after: '', not /)
   match(findings, /The 503 has content-security-policy: '', not default-src 'none'/)
   match(findings, /The 503 has the body 'sorry'\./)
+})
+
+test('too little served, a late probe and a late recovery are found, each by itself', () => {
+  const good = { goodput: 0.6, 'livez ms': 2_000, 'recovered ms': 2_000 }
+  deepEqual(judgeFigures(good), [])
+  deepEqual(judgeFigures({ ...good, goodput: 0.59 }), ['Only 0.59 of the capacity was left for pages.'])
+  deepEqual(judgeFigures({ ...good, 'livez ms': 2_001 }), ['/livez took 2001 ms.'])
+  deepEqual(judgeFigures({ ...good, 'recovered ms': 2_001 }), [
+    'The first page came 2001 ms after the overload.',
+  ])
 })

@@ -32,6 +32,7 @@ const RESULT: Result = {
     cell('njs/hello', { state: 'failed', findings: ['GET /json: 503.\nIts body was long.'] }),
     cell('njs/ssr', { notes: ['It is slow.'], figures: { requests: 1234 } }),
     cell('njs/status', { state: 'absent', findings: ['It has none.'], fault: 'uncaught' }),
+    cell('bun/ssr', { state: 'undecided', findings: ['Others used the machine.'], fault: 'uncaught' }),
   ],
 }
 
@@ -49,9 +50,9 @@ test('many apps in few words', () => {
 test('the matrix for a terminal: frameworks in columns, what failed below, 80 columns', () => {
   const text = formatMatrix(RESULT)
   assert.match(text, /^sigterm {13}ok {7}ok {7}ok {7}ok {7}ok {7}ok {7}1 FAIL$/m)
-  assert.match(text, /^uncaught {66}absent$/m)
+  assert.match(text, /^uncaught {57}1 \? {6}absent$/m)
   assert.match(text, /^sigterm {2}njs\/hello\n {2}GET \/json: 503\.\n {2}Its body was long\.$/m)
-  assert.match(text, /^19 passed, 1 failed, 1 absent$/m)
+  assert.match(text, /^19 passed, 1 failed, 1 absent, 1 undecided$/m)
   assert.ok(text.split('\n').every((line) => line.length <= 80))
 })
 
@@ -66,6 +67,9 @@ test('the page: its prose stays, the matrix is made again', () => {
   assert.match(text, /^\| sigterm +\|( ✓ +\|){6} ✗ +\|$/m)
   assert.match(text, /^\| uncaught \|( +\|){6} – +\|$/m)
   assert.match(text, /^- `uncaught`, njs\/status: It has none\.$/m)
+  assert.match(text, /^\| uncaught \|( +\|){5} \? +\|( +\|)$/m)
+  assert.match(text, /^### Undecided\n\n- `uncaught`, bun\/ssr: Others used the machine\.$/m)
+  assert.match(text, /^Tried in full, from /m)
   assert.match(text, /^- `sigterm`, njs\/hello: GET \/json: 503\. Its body was long\.$/m)
   assert.match(text, /^- `sigterm`, njs\/ssr: It is slow\.$/m)
   assert.match(text, /^\| njs\/ssr \| 1,234 +\|$/m)

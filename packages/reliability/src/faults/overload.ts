@@ -156,7 +156,12 @@ function judgeTimeouts({ errors }: LoadResult): string[] {
     : []
 }
 
-function judgeFigures(figures: { goodput: number; 'livez ms': number; 'recovered ms': number }): string[] {
+/** What full runs ask of a server whose core nobody else used. */
+export function judgeFigures(figures: {
+  goodput: number
+  'livez ms': number
+  'recovered ms': number
+}): string[] {
   const { goodput, 'livez ms': livezMs, 'recovered ms': recoveredMs } = figures
   const findings: string[] = []
   if (goodput < GOODPUT) findings.push(`Only ${goodput} of the capacity was left for pages.`)

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { APPS } from '@startgrid/grid/matrix.ts'
+import type { Fault } from '../src/fault.ts'
+import { tryFault } from '../src/run.ts'
+import { Subject } from '../src/subject.ts'
+
+/** Tries something on an app that is never started. @returns what is said of it */
+async function trial(parts: Partial<Fault>) {
+  const [app] = APPS
+  if (app === undefined) throw new Error('There is no app.')
+  const fault: Fault = { name: 'f', title: '', expected: '', run: async () => ({ findings: [] }), ...parts }
+  const { signal } = new AbortController()
+  const { state, findings } = await tryFault(
+    fault,
+    new Subject({ app, size: 'short', seed: 1, nginx: undefined, signal }),
+  )
+  return { state, findings }
+}
+
+test('nothing found: passed; something: failed; a fault that throws: failed', async () => {
+  assert.deepEqual(await trial({}), { state: 'passed', findings: [] })
+  const found = { run: async () => ({ findings: ['It fell.'] }) }
+  assert.deepEqual(await trial(found), { state: 'failed', findings: ['It fell.'] })
+  const broken = { run: () => Promise.reject(new Error('No such thing.')) }
+  assert.deepEqual(await trial(broken), { state: 'failed', findings: ['No such thing.'] })
+})
+
+test('what cannot be tried is absent, and not tried', async () => {
+  const absent = { absent: () => 'It has none.', run: () => Promise.reject(new Error('tried')) }
+  assert.deepEqual(await trial(absent), { state: 'absent', findings: ['It has none.'] })
+})
+
+test('what the machine cannot tell is undecided, unless something was found all the same', async () => {
+  const undecided = 'Others used the machine.'
+  assert.deepEqual(await trial({ run: async () => ({ findings: [], undecided }) }), {
+    state: 'undecided',
+    findings: [undecided],
+  })
+  assert.deepEqual(await trial({ run: async () => ({ findings: ['It fell.'], undecided }) }), {
+    state: 'failed',
+    findings: ['It fell.'],
+  })
+})
