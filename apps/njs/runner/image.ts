@@ -21,8 +21,11 @@ mkdirSync(directory, { recursive: true })
 const config = readConfig(process.env)
 for (const role of listRoles(join(import.meta.dirname, '..', 'src'))) {
   writeFileSync(join(directory, `${role}.conf`), render(role, config))
-  // For measurements: natively the benchmark logs no request either.
-  writeFileSync(join(directory, `${role}-quiet.conf`), render(role, { ...config, logLevel: 'warn' }))
+  // For measurements: natively the benchmark logs no request either, and refuses no page (NEVER_SHED in packages/grid).
+  writeFileSync(
+    join(directory, `${role}-quiet.conf`),
+    render(role, { ...config, logLevel: 'warn', shedAfterMs: 60_000 }),
+  )
 }
 
 function render(role: string, config: Config): string {

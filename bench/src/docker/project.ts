@@ -1,4 +1,5 @@
 import { FRONT_SERVICE, serviceName } from '@startgrid/grid/compose.ts'
+import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import type { App } from '@startgrid/grid/matrix.ts'
 
 /** The Compose project of a heat, made from the services of docker-compose.yml: the same images, limits and settings. Pure. */
@@ -46,7 +47,7 @@ export function composeHeat(file: ComposeFile, project: HeatProject): ComposeFil
 function appService(file: ComposeFile, app: App, project: HeatProject): ComposeService {
   const service = baseService(file, serviceName(app), project)
   if (app.framework !== 'njs')
-    return { ...service, environment: { ...service.environment, LOG_LEVEL: 'warn' } }
+    return { ...service, environment: { ...service.environment, ...NEVER_SHED, LOG_LEVEL: 'warn' } }
   // NGINX cannot read its environment: the image has a second configuration that logs no requests.
   return {
     ...service,

@@ -60,8 +60,8 @@ export class LaunchError extends Error {
 }
 
 /**
- * For proofs and races: no page is refused because something else kept the core for a while, and every page still pays for the look
- * at the clock. What refusing does is shown by `pnpm reliability --fault overload`.
+ * For proofs, races and all faults but `overload`: no page is refused because something else kept the core for a while, and every page
+ * still pays for the look at the clock.
  */
 export const NEVER_SHED = { SHED_AFTER_MS: '60000' } as const
 

@@ -10,9 +10,6 @@ export const LIGHT: Readonly<Record<Role, string>> = {
   status: '/_/status',
 }
 
-/** For apps under these clients: what they refuse for overload is another fault's, and a busy machine would bring it here. */
-export const NEVER_SHED = { SHED_AFTER_MS: '0' }
-
 /** Between an answer and the next request, in milliseconds: connections are idle at times, as in life. */
 const PAUSE_MS = 5
 

@@ -1,7 +1,6 @@
-import type { Launch, Target } from '@startgrid/grid/launcher.ts'
+import { type Launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import type { App } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
-import { NEVER_SHED } from '../clients.ts'
 import { type Departure, leave } from '../departure.ts'
 import type { Fault } from '../fault.ts'
 import { countFiles, type Footprint, footprintOf, measurable } from '../footprint.ts'

@@ -1,7 +1,6 @@
 import { NoAnswer } from '@startgrid/conformance'
-import type { Launch, Target } from '@startgrid/grid/launcher.ts'
+import { type Launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import { seeded } from '@startgrid/loadgen'
-import { NEVER_SHED } from '../clients.ts'
 import type { Fault, Size } from '../fault.ts'
 import type { Subject } from '../subject.ts'
 import { findDeath, hasEnded, isEnding } from '../wire/alive.ts'

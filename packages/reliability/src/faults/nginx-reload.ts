@@ -1,4 +1,5 @@
-import { Clients, findCrossed, findFailures, LIGHT, NEVER_SHED } from '../clients.ts'
+import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
+import { Clients, findCrossed, findFailures, LIGHT } from '../clients.ts'
 import type { Fault } from '../fault.ts'
 import { until } from '../waiting.ts'
 

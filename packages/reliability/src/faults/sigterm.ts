@@ -1,5 +1,5 @@
-import type { Launch } from '@startgrid/grid/launcher.ts'
-import { Clients, findCrossed, findFailures, LIGHT, NEVER_SHED, type Tally } from '../clients.ts'
+import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
+import { Clients, findCrossed, findFailures, LIGHT, type Tally } from '../clients.ts'
 import { findBadEnding } from '../ending.ts'
 import type { Fault, Outcome } from '../fault.ts'
 import type { Subject } from '../subject.ts'
