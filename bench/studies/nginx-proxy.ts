@@ -34,10 +34,16 @@ const njs = (engine: 'njs' | 'qjs'): System => ({
 /** After 2 s, enough over TCP, node:http cost 20 % more than later; profiles of 250 ms slices are at their end in the eleventh. */
 const SOCKET_WARMUP_MS = 3000
 
+/** A new connection per request leaves few requests per second to become warm by: after 2 s, Fastify's cost 41 % more than later. */
+const NAIVE_WARMUP_MS = 5000
+
 /** A server by itself, and behind NGINX in the three ways that the grid has. */
 const inAllWays = (name: string, title: string, path: string): Readonly<Record<string, System>> => ({
   [name]: app(title, path),
-  [`${name}-naive`]: app(`${title}, naive NGINX`, path, 'hello', 'nginx-naive'),
+  [`${name}-naive`]: {
+    ...app(`${title}, naive NGINX`, path, 'hello', 'nginx-naive'),
+    warmupMs: NAIVE_WARMUP_MS,
+  },
   [`${name}-nginx`]: app(`${title}, NGINX`, path, 'hello', 'nginx'),
   [`${name}-socket`]: {
     ...app(`${title}, NGINX, socket`, path, 'hello', 'nginx-socket'),
