@@ -2,22 +2,23 @@ import { findAsset, isFresh, readAssets, requireAssets } from '#shared/assets.ts
 import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
 import { createNonce } from '#shared/ids.ts'
 import { logFailure } from '#shared/log.ts'
-import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
+import { RETRY_AFTER } from '#shared/overload.ts'
 import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { streamDocument } from '#shared/stream-web.ts'
+import { createTurnAge } from '#shared/turn-age.ts'
 import { type App, createBase, type Options } from './base.ts'
 
 export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
   const assets = readAssets(ASSETS_DIR)
-  const isBehind = createOverload(options.config.shedAfterMs)
+  const isBehind = createTurnAge(options.config.shedAfterMs)
 
   return createBase(options, [
     {
       method: 'GET',
       path: '/',
-      async handle(exchange) {
-        if (await isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
+      handle(exchange) {
+        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const nonce = createNonce()
         const html = renderDocument({ items, requestId: exchange.id, nonce })
@@ -29,7 +30,7 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/stream',
       async handle(exchange) {
-        if (await isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
+        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const delayMs = parseCount(exchange.query('delay'), DELAY_MS)
         const { id: requestId, request } = exchange
@@ -47,8 +48,8 @@ export function createApp(options: Options): App {
     {
       method: 'GET',
       path: '/partial/:locale/:slug',
-      async handle(exchange) {
-        if (await isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
+      handle(exchange) {
+        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const { locale = '', slug = '' } = exchange.params
         const fragment = renderPartial(locale, slug)
         if (fragment === undefined) return exchange.sendProblem(404)

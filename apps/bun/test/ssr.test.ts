@@ -1,6 +1,7 @@
 import { mock, test } from 'bun:test'
 import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import * as timers from 'node:timers/promises'
 import { HTML, IMMUTABLE, PROBLEM_JSON, pagePolicy } from '#shared/contract.ts'
 import { ASSETS } from '#shared/page/server.js'
@@ -164,4 +165,34 @@ test('serves the files of the page compressed, and not again to whoever has them
     equal(missing.status, 404, path)
     equal(missing.headers.get('content-type'), PROBLEM_JSON)
   }
+})
+
+test('pages that are asked for in one go are all answered, however long the first ones take', async () => {
+  await using server = await serve(createApp(createOptions({ SHED_AFTER_MS: '60000' })))
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('latin1')
+  // Over 20 ms of rendering. Bun would close the connection if one of them were not answered at once.
+  socket.write('GET /?items=1000 HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(12))
+  let received = ''
+  for await (const text of socket) {
+    received += text
+    if (received.split('</html>').length > 12) break
+  }
+  equal(received.match(/HTTP\/1\.1 200 /g)?.length, 12)
+})
+
+test('refuses a page that has waited too long, and no file', async () => {
+  await using server = await serve(createApp(createOptions({ SHED_AFTER_MS: '1' })))
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('latin1')
+  // All are there in one turn of the event loop, and the first one takes some milliseconds.
+  const targets = ['/?items=1000', '/', ASSETS[0]?.url]
+  socket.write(targets.map((target) => `GET ${target} HTTP/1.1\r\nhost: localhost\r\n\r\n`).join(''))
+  let statuses: string[] = []
+  let received = ''
+  for await (const text of socket) {
+    received += text
+    statuses = received.match(/(?<=HTTP\/1\.1 )\d+/g) ?? []
+    if (statuses.length === targets.length) break
+  }
+  deepEqual(statuses, ['200', '503', '200'])
+  match(received, /HTTP\/1\.1 503 [\s\S]*retry-after: 1\r\n[\s\S]*"status":503/i)
 })
