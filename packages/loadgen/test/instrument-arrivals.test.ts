@@ -68,10 +68,12 @@ for (const threads of [1, 2]) {
     const rate = 60
     const offered = await whenCalm(t, CALM_MS, () => offer('constant', rate, threads))
     if (offered === undefined) return
-    const { did } = offered
+    const { did, waitedMs } = offered
     const between = gaps(did.readAt)
     assertNear(did.requests, rate * SECONDS, threads, 'the number of requests')
-    assertNear(mean(between) * rate, 1_000, 10, 'the mean gap × rate in ms')
+    // Of all gaps the mean knows only the first and the last request: either may have come 60 ms late (22 ms in CI), or as late as a
+    // process was kept from running.
+    assertNear(mean(between) * rate, 1_000, (60 + waitedMs) / SECONDS, 'the mean gap × rate in ms')
     // Of exponential gaps, 15 % would be that near to the mean.
     const even = between.filter((gap) => Math.abs(gap * rate - 1_000) < 200).length
     assert.ok(even > 0.6 * between.length, `${even} of ${between.length} gaps are within 20 % of the mean`)
