@@ -45,11 +45,12 @@ export function countFiles(launched: Launch): number | undefined {
   return serverPids(launched)?.reduce((sum, pid) => sum + filesOf(pid), 0)
 }
 
-function filesOf(pid: number): number {
+/** Open files and sockets of a process; 0 where there is no /proc, or when it has ended. */
+export function filesOf(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/fd`).length
   } catch {
-    return 0 // it has ended
+    return 0
   }
 }
 
