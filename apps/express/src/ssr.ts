@@ -17,7 +17,7 @@ export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
   const isBehind = createOverload(options.config.shedAfterMs)
   const shed: RequestHandler = async (_request, response, next) => {
-    if (await isBehind()) sendProblem(response.set('retry-after', RETRY_AFTER), 503)
+    if (await isBehind(response)) sendProblem(response.set('retry-after', RETRY_AFTER), 503)
     else next()
   }
 

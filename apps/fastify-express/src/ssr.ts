@@ -17,7 +17,7 @@ export function createApp(options: Options): Promise<App> {
   requireAssets(ASSETS, ASSETS_DIR)
   const isBehind = createOverload(options.config.shedAfterMs)
   const shed: RequestHandler = async (_request, response, next) => {
-    if (!(await isBehind())) return next()
+    if (!(await isBehind(response))) return next()
     response
       .status(503)
       .set('retry-after', RETRY_AFTER)

@@ -21,7 +21,7 @@ export function createApp(options: Options): App {
   const app = createBase(options)
   const isBehind = createOverload(options.config.shedAfterMs)
   const shed: onRequestAsyncHookHandler = async (_request, reply) => {
-    if (await isBehind()) return sendProblem(reply.header('retry-after', RETRY_AFTER), 503)
+    if (await isBehind(reply.raw)) return sendProblem(reply.header('retry-after', RETRY_AFTER), 503)
   }
 
   app.get<{ Querystring: Query }>('/', { onRequest: shed }, (request, reply) => {

@@ -14,7 +14,7 @@ export function createApp(options: Options): App {
   const app = createBase(options)
   const isBehind = createOverload(options.config.shedAfterMs)
   const shed: MiddlewareHandler<Env> = async (c, next) =>
-    (await isBehind()) ? sendProblem(c, 503, { 'retry-after': RETRY_AFTER }) : next()
+    (await isBehind(c.env.outgoing)) ? sendProblem(c, 503, { 'retry-after': RETRY_AFTER }) : next()
 
   get(app, '/', shed, (c) => {
     const items = parseCount(c.req.queries('items'), ITEMS)

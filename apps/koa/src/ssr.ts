@@ -15,7 +15,7 @@ export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
   const isBehind = createOverload(options.config.shedAfterMs)
   const shed: RouterMiddleware = async (ctx, next) => {
-    if (!(await isBehind())) return next()
+    if (!(await isBehind(ctx.res))) return next()
     ctx.set('retry-after', RETRY_AFTER)
     sendProblem(ctx, 503)
   }

@@ -18,7 +18,8 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/',
       async handle(exchange) {
-        if (await isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
+        if (await isBehind(exchange.response))
+          return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const nonce = createNonce()
         const html = renderDocument({ items, requestId: exchange.id, nonce })
@@ -30,7 +31,8 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/stream',
       async handle(exchange) {
-        if (await isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
+        if (await isBehind(exchange.response))
+          return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const delayMs = parseCount(exchange.query('delay'), DELAY_MS)
         const { id: requestId, request, response } = exchange
@@ -56,7 +58,8 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/partial/:locale/:slug',
       async handle(exchange) {
-        if (await isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
+        if (await isBehind(exchange.response))
+          return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const [locale = '', slug = ''] = exchange.params
         const fragment = renderPartial(locale, slug)
         if (fragment === undefined) exchange.sendProblem(404)

@@ -15,7 +15,8 @@ interface Share extends Departure {
 /** How many leave before the memory is looked at first: what an app fills once, it has filled. */
 const WARM_UP = 200
 const COUNTS = { short: 200, full: 10_000 } as const
-const AT_A_TIME = 20
+/** So many that pages wait in line in the app, and that some clients leave while theirs waits. */
+const AT_A_TIME = 100
 
 /**
  * What memory may grow by, in bytes. The apps grew by at most 0.35 MB in a dozen short runs; a page that is not let go is 30 kB and
