@@ -60,7 +60,13 @@ function answer(request: NginxRequest, table: Table): Answer {
   const target = request.variables.request_uri ?? ''
   if (refusal(target, hostOf(request), undefined) !== undefined) return refuse(400)
   const query = target.indexOf('?')
-  const found = find(table, query === -1 ? target : target.slice(0, query))
+  let found: Match | undefined
+  try {
+    found = find(table, query === -1 ? target : target.slice(0, query))
+  } catch {
+    // What is no UTF-8 reaches njs as bytes, which `decodeURIComponent` does not take.
+    return refuse(400)
+  }
   return found === undefined ? refuse(404) : call(found, request)
 }
 

@@ -70,6 +70,15 @@ function testRoles(choice: 'path' | 'docker'): void {
     deepEqual(app.lines, [], 'nothing is logged at warn')
   })
 
+  test('hello: a name whose bytes are no UTF-8 is refused (old engine) or replaced (QuickJS)', async () => {
+    const app = await start('hello', { ...env, LOG_LEVEL: 'warn' })
+    const { status, body } = await request({ port: new URL(app.address).port, path: '/hello/\xff' })
+    if (app.started.engine === 'njs') equal(status, 400)
+    else deepEqual([status, body], [200, 'Hello, \ufffd!'])
+    equal(await stop(app), 0)
+    deepEqual(app.lines, [])
+  })
+
   test('status: on a unix socket, without leaving a file', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'startgrid-njs-'))
     const socketPath = join(directory, 'app.sock')

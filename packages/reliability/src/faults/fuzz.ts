@@ -1,4 +1,5 @@
 import { NoAnswer } from '@startgrid/conformance'
+import { shorten } from '@startgrid/conformance/request.ts'
 import { type Launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import { seeded } from '@startgrid/loadgen'
 import type { Fault, Size } from '../fault.ts'
@@ -46,6 +47,8 @@ const REMEMBERED = 4 * AT_ONCE
 const SILENCE_MS = 300
 /** Findings are told apart by people: a few are enough. */
 const ENOUGH = 3
+/** Characters of a request that are shown. */
+const LONGEST = 2_000
 
 /** Sends the rounds from `first` to before `end`. @returns what was found, with the shortest request that shows it */
 async function fuzzTarget(subject: Subject, app: Launch, target: Target, first: number, end: number) {
@@ -64,8 +67,8 @@ async function fuzzTarget(subject: Subject, app: Launch, target: Target, first: 
       if (what === undefined || (await isEnding(app)) || failed === ENOUGH) continue
       failed += 1
       const fails = async (text: string) => (await tryRequest(target, id, text)) !== undefined
-      const shortest = JSON.stringify(await shrink(request, fails))
-      findings.push(`Request ${round} of seed ${subject.seed}: ${what}. The shortest: ${shortest}.`)
+      const shortest = shorten(await shrink(request, fails), LONGEST)
+      findings.push(`Request ${round} of seed ${subject.seed}: ${what}. The shortest: "${shortest}".`)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
@@ -102,8 +105,8 @@ async function findKiller(subject: Subject, suspects: ReadonlyMap<number, string
   }
   for (const [round, request] of suspects) {
     if (!(await dies(request))) continue
-    const shortest = JSON.stringify(await shrink(request, dies))
-    return [`Request ${round} of seed ${subject.seed} ends it. The shortest: ${shortest}.`]
+    const shortest = shorten(await shrink(request, dies), LONGEST)
+    return [`Request ${round} of seed ${subject.seed} ends it. The shortest: "${shortest}".`]
   }
   return [`None of the last ${suspects.size} requests ends it alone.`]
 }
