@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { compareSamples, takeSample } from '@startgrid/bench/accounting/sample.ts'
 import { readCpus } from '@startgrid/bench/cpus.ts'
-import { serverPids, waitSeconds } from '@startgrid/bench/usage.ts'
+import { serverPids } from '@startgrid/bench/usage.ts'
 import type { Answer } from '@startgrid/conformance/answer.ts'
 import { Connection } from '@startgrid/conformance/connection.ts'
 import { headerValues } from '@startgrid/conformance/header.ts'
@@ -26,7 +27,7 @@ const RECOVERED_MS = 2_000
 /** Milliseconds for which any answer is waited for. */
 const TIMEOUT_MS = 10_000
 
-/** The part of the time for which an app may wait for a core before its times say nothing about it. */
+/** The part of the time for which others may keep the app from its core before its times say nothing about it. */
 const MOST_DISTURBANCE = 0.2
 
 /**
@@ -121,7 +122,7 @@ interface Trial {
   readonly result: LoadResult
   /** Right answers per second in which the app had a core or needed none. */
   readonly goodRate: number
-  /** The part of the time in which the app had to wait for a core, 0 to 1. */
+  /** The part of the time in which the app had to wait for a core that others used, 0 to 1: its own threads are none. */
   readonly disturbance: number
 }
 
@@ -130,11 +131,11 @@ async function load(
   { target, ready }: Launch,
   plan: Omit<LoadPlan, 'target'>,
 ): Promise<Trial> {
-  const pids = serverPids({ target, ready })
-  const before = waitSeconds(pids) ?? 0
+  const ours = { app: serverPids({ target, ready }), proxy: [], generator: [], cores: null }
+  const before = takeSample(ours)
   const result = await generator.run({ target, ...plan })
-  const waited = (waitSeconds(pids) ?? 0) - before
-  const disturbance = Math.min(0.9, waited / result.seconds)
+  const { serverWait } = compareSamples(before, takeSample(ours)).disturbance
+  const disturbance = Math.min(0.9, serverWait ?? 0)
   const goodRate = (result.statuses[200] ?? 0) / (result.seconds * (1 - disturbance))
   return { result, goodRate, disturbance }
 }
