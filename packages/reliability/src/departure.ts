@@ -11,7 +11,7 @@ export interface Departure {
 /** Every other client closes its connection in order, every other one resets it. */
 let departed = 0
 
-/** Sends a request and leaves. @throws {Error} if there is no answer to leave within 20 s */
+/** Sends a request and leaves. @throws {Error} if that takes more than 20 s */
 export function leave(target: Target, { path, sawBytes }: Departure): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const socket = connect('socketPath' in target ? { path: target.socketPath } : target)
@@ -19,7 +19,8 @@ export function leave(target: Target, { path, sawBytes }: Departure): Promise<vo
   const isOrderly = departed % 2 === 0
   const go = (): void => void (isOrderly ? socket.destroy() : socket.resetAndDestroy())
   socket.setTimeout(20_000, () => {
-    reject(new Error(`GET ${path}: no byte of an answer within 20 s.`))
+    const missing = socket.connecting ? 'no connection' : 'no byte of an answer'
+    reject(new Error(`GET ${path}: ${missing} within 20 s.`))
     socket.destroy()
   })
   socket.once('error', reject).once('close', () => resolve())

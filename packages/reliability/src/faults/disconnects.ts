@@ -1,5 +1,5 @@
 import { type Launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App, Role } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
 import { type Departure, leave } from '../departure.ts'
 import type { Fault } from '../fault.ts'
@@ -15,8 +15,11 @@ interface Share extends Departure {
 /** How many leave before the memory is looked at first: what an app fills once, it has filled. */
 const WARM_UP = 200
 const COUNTS = { short: 200, full: 10_000 } as const
-/** So many that pages wait in line in the app, and that some clients leave while theirs waits. */
-const AT_A_TIME = 100
+/**
+ * Of ssr so many that pages wait in line in the app, and that some clients leave while theirs waits. Of others fewer: who leaves
+ * without an answer is not slowed by the app, and the kernel drops connections of which too many (511) wait to be accepted.
+ */
+const atATime = (role: Role): number => (role === 'ssr' ? 100 : 20)
 
 /**
  * What memory may grow by, in bytes. The apps grew by at most 0.35 MB in a dozen short runs; a page that is not let go is 30 kB and
@@ -71,17 +74,17 @@ function departuresOf({ role, absent, framework }: App): Share[] {
 }
 
 async function leaveBothWays(subject: Subject, { target }: Launch, count: number): Promise<void> {
-  const departures = departuresOf(subject.app).flatMap((one) => Array.from({ length: one.share }, () => one))
-  await leaveAll(target, departures, count)
+  await leaveAll(subject, target, count)
   if (subject.nginx === undefined || 'socketPath' in target) return
   const listen = { host: '127.0.0.1', port: 0 }
   const front = await subject.front([{ name: 'app', topology: 'nginx', listen, upstream: target }])
-  await leaveAll(front.addresses[0] ?? listen, departures, count)
+  await leaveAll(subject, front.addresses[0] ?? listen, count)
   // With it go the connections that it keeps to the app.
   await front.stop()
 }
 
-async function leaveAll(target: Target, departures: readonly Departure[], count: number): Promise<void> {
+async function leaveAll({ app }: Subject, target: Target, count: number): Promise<void> {
+  const departures = departuresOf(app).flatMap((one) => Array.from({ length: one.share }, () => one))
   let left = 0
   const leaveNext = async (): Promise<void> => {
     while (left < count) {
@@ -89,7 +92,7 @@ async function leaveAll(target: Target, departures: readonly Departure[], count:
       if (departure) await leave(target, departure)
     }
   }
-  await Promise.all(Array.from({ length: AT_A_TIME }, leaveNext))
+  await Promise.all(Array.from({ length: atATime(app.role) }, leaveNext))
 }
 
 /** Waits until the app has closed what its clients have left. What it keeps is judged later. */
