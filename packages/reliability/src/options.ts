@@ -21,10 +21,11 @@ export const HELP = `pnpm reliability [APP …] [options]   what each app does w
   APP            an app, a framework or a role: fastify/ssr, fastify, ssr
                  (default: all)
   --fault NAME   only this one; may be given again
-  --full         with the numbers of the report, about an hour; without it a
-                 short form, about eight minutes
+  --full         with the numbers of the report, about 40 minutes; without it
+                 a short form, about eight
   --seed N       other random requests for fuzz (default: 1)
-  --resume       goes on with the run that was interrupted
+  --resume       goes on with the run that was interrupted, and tries again what
+                 this machine could not tell
   --docs         with --full: stores the result and makes docs/reliability.md
                  again; alone: makes it again from the stored result
   --list         prints the faults

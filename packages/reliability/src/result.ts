@@ -73,17 +73,18 @@ function parse(path: string): Result | null {
 }
 
 /**
- * The interrupted run to go on with.
+ * The interrupted run to go on with, or one in which something was undecided, without that.
  * @throws {ResultError} if there is none, or half of it would come from another machine or other code
  */
 export function readUnfinished(path = LATEST): Result {
   const result = readResult(path)
-  if (result.finishedAt !== null)
+  const cells = result.cells.filter(({ state }) => state !== 'undecided')
+  if (result.finishedAt !== null && cells.length === result.cells.length)
     throw new ResultError('The last run is complete: there is nothing to resume.')
   const difference = differenceTo({ ...result, mode: 'native' })
   if (difference !== undefined)
     throw new ResultError(`The last run cannot be resumed, because ${difference}: start a new one.`)
-  return result
+  return { ...result, finishedAt: null, cells }
 }
 
 /** @throws {Error} of the file system; the old file then stays as it was */

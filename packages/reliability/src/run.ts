@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { App } from '@startgrid/grid/matrix.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
+import { droppedPackets } from './connection-table.ts'
 import type { Fault, Outcome, Size } from './fault.ts'
 import { Subject } from './subject.ts'
 
@@ -51,12 +52,25 @@ export async function tryFault(fault: Fault, subject: Subject): Promise<Cell> {
   const absence = fault.absent?.(subject.app, subject.size)
   if (absence !== undefined) return { ...cell, state: 'absent', findings: [absence], seconds: 0 }
   const startedAt = performance.now()
+  const droppedBefore = droppedPackets()
   const { undecided, ...outcome } = await attempt(fault, subject)
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10
+  const dropped = droppedPackets() - droppedBefore
+  if (outcome.findings.length > 0 && dropped > 0)
+    return {
+      ...cell,
+      ...outcome,
+      state: 'undecided',
+      findings: [tableWasFull(dropped), ...outcome.findings],
+      seconds,
+    }
   if (outcome.findings.length > 0) return { ...cell, ...outcome, state: 'failed', seconds }
   if (undecided === undefined) return { ...cell, ...outcome, state: 'passed', seconds }
   return { ...cell, ...outcome, state: 'undecided', findings: [undecided], seconds }
 }
+
+const tableWasFull = (packets: number) =>
+  `The kernel dropped ${packets} packets, because its table of connections was full (nf_conntrack_max). Seen then:`
 
 async function attempt(fault: Fault, subject: Subject): Promise<Outcome> {
   try {

@@ -77,12 +77,16 @@ test('the page: its prose stays, the matrix is made again', () => {
   assert.throws(() => writePage(RESULT, page), /has no place for the matrix: put <!-- matrix/)
 })
 
-test('only an interrupted run of this machine and code is resumed', () => {
+test('an interrupted run of this machine and code is resumed, and what was undecided in one', () => {
   const path = join(directory, 'result.json')
   assert.throws(() => readUnfinished(path), /cannot be read \(ENOENT\): run pnpm reliability first\.$/)
   writeResult(path, RESULT)
-  assert.deepEqual(readUnfinished(path), RESULT)
+  const cells = RESULT.cells.filter(({ state }) => state !== 'undecided')
+  assert.equal(cells.length, RESULT.cells.length - 1)
+  assert.deepEqual(readUnfinished(path), { ...RESULT, cells })
   writeResult(path, { ...RESULT, finishedAt: RESULT.startedAt })
+  assert.deepEqual(readUnfinished(path), { ...RESULT, cells })
+  writeResult(path, { ...RESULT, cells, finishedAt: RESULT.startedAt })
   assert.throws(() => readUnfinished(path), /The last run is complete: there is nothing to resume\.$/)
   writeResult(path, { ...RESULT, versions: { ...RESULT.versions, startgrid: 'other' } })
   assert.throws(() => readUnfinished(path), /because the code was other then and is \S+ now: start a new one/)

@@ -15,10 +15,7 @@ interface Share extends Departure {
 /** How many leave before the memory is looked at first: what an app fills once, it has filled. */
 const WARM_UP = 200
 const COUNTS = { short: 200, full: 10_000 } as const
-/**
- * Of ssr so many that pages wait in line in the app, and that some clients leave while theirs waits. Of others fewer: who leaves
- * without an answer is not slowed by the app, and the kernel drops connections of which too many (511) wait to be accepted.
- */
+/** Of ssr so many that pages wait in line in the app, and that some clients leave while theirs waits. */
 const atATime = (role: Role): number => (role === 'ssr' ? 100 : 20)
 
 /**
