@@ -185,10 +185,13 @@ function collectErrors(child: ChildProcess, dir: string): () => string {
 function watch(child: ChildProcess): Promise<Ending> {
   return new Promise((resolve) => {
     child.once('error', () => resolve({ code: 127, signal: null }))
-    child.once('exit', (code, signal) => {
+    child.once('exit', async (code, signal) => {
       release(child)
       // No more than a look at the process list, unless someone killed the master.
       if (signal !== null) endOrphans(child.pid ?? 0)
+      // Its last lines are on their way.
+      if (child.stdout?.closed === false)
+        await Promise.race([once(child.stdout, 'close'), sleep(1_000, undefined, { ref: false })])
       resolve({ code, signal })
     })
   })

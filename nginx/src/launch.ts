@@ -63,16 +63,20 @@ export function readErrors(dir: string): string {
  * Starts NGINX as a child that ends with this process. Its process id is NGINX's own, or that of `docker run`.
  * @param inherit whether its logs go to this process's standard output, and its errors to `child.stderr`; else its errors go
  *   to `errorLog(dir)`: not to a pipe, because NGINX would wait as soon as this process is too busy to empty it
+ *
+ * Logs go through this process and not straight to its standard output: Node makes that non-blocking where it is a pipe, for all
+ * who share it. When a reader was slow, `cat` ended with EAGAIN, and NGINX waited for ever as soon as the FIFO was full.
  */
 export function hold(launch: Launch, inherit: boolean): ChildProcess {
   const fifo = inherit ? standardOutput(launch) : ''
   const errors = inherit ? undefined : openSync(errorLog(launch.dir), 'a')
-  const output: StdioOptions = inherit ? ['inherit', 'pipe'] : ['ignore', errors]
+  const output: StdioOptions = inherit ? ['pipe', 'pipe'] : ['ignore', errors]
   const child =
     launch.binary.type === 'image'
       ? start(shell(launch, HOLD_IN_CONTAINER, fifo, 'held'), ['pipe', ...output])
       : start(shell(launch, HOLD, fifo, 'held'), ['ignore', ...output, 'pipe'])
   if (errors !== undefined) closeSync(errors)
+  child.stdout?.pipe(process.stdout, { end: false })
   return child
 }
 

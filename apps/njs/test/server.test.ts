@@ -79,6 +79,20 @@ function testRoles(choice: 'path' | 'docker'): void {
     deepEqual(app.lines, [])
   })
 
+  test('hello: a reader of the log that pauses delays answers, and loses neither answers nor lines', async () => {
+    const app = await start('hello', env)
+    const { stdout } = app.child
+    stdout?.pause()
+    // 1.6 MB of log: more than all pipes on the way hold.
+    const path = `/${'a'.repeat(4_000)}`
+    const answers = Array.from({ length: 400 }, () => request({ port: new URL(app.address).port, path }))
+    await sleep(1_000)
+    stdout?.resume()
+    deepEqual(new Set((await Promise.all(answers)).map(({ status }) => status)), new Set([404]))
+    equal(await stop(app), 0)
+    equal(app.lines.length, 400)
+  })
+
   test('status: on a unix socket, without leaving a file', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'startgrid-njs-'))
     const socketPath = join(directory, 'app.sock')
