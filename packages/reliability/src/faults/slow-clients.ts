@@ -15,9 +15,10 @@ type Way = (typeof WAYS)[number]
 /**
  * Seconds after which the last of them must be cut off: twice as long as the apps take when nothing else runs, because machines are
  * busy. Bun has one limit for a body and for reading, which must outlive the keep-alive of NGINX (60 s). Node's own (30 s) counts
- * twice for who reads: its timer begins once more when it sees that a part of the last write has gone.
+ * twice for who reads: its timer begins once more when it sees that a part of the last write has gone. (15 s in short runs.)
  */
-const LIMITS: Readonly<Record<Way, number>> = { headers: 45, body: 90, reading: 130 }
+const limitOf = (way: Way, size: Size): number =>
+  ({ headers: 45, body: 90, reading: size === 'short' ? 90 : 130 })[way]
 
 /** What cannot be limited, or not as it should. */
 const NOTES: Readonly<Partial<Record<Framework, string>>> = {
@@ -68,7 +69,7 @@ export const slowClients: Fault = {
       if (clients.way !== 'reading' || senders > 0) return clients.connected
       return Math.max(0, (countFiles(launched) ?? 0) - files)
     }
-    const lasted = await Promise.all(slow.map((clients) => clients.outlast(LIMITS[clients.way], left)))
+    const lasted = await Promise.all(slow.map((clients) => clients.outlast(limitOf(clients.way, size), left)))
     const tally = await others.stop()
     return {
       findings: [
