@@ -46,16 +46,24 @@ export async function tryFaults(options: RunOptions): Promise<void> {
   }
 }
 
-/** Tries one fault on one app. What goes wrong in trying is a finding: nothing passes because it was not tried. */
-export async function tryFault(fault: Fault, subject: Subject): Promise<Cell> {
+/**
+ * Tries one fault on one app. What goes wrong in trying is a finding: nothing passes because it was not tried. Where the kernel dropped
+ * packets meanwhile, a finding decides nothing.
+ * @param readDropped for tests: how many it has dropped so far
+ */
+export async function tryFault(
+  fault: Fault,
+  subject: Subject,
+  readDropped: () => number = droppedPackets,
+): Promise<Cell> {
   const cell = { fault: fault.name, app: subject.app.name, notes: [], figures: {} }
   const absence = fault.absent?.(subject.app, subject.size)
   if (absence !== undefined) return { ...cell, state: 'absent', findings: [absence], seconds: 0 }
   const startedAt = performance.now()
-  const droppedBefore = droppedPackets()
+  const droppedBefore = readDropped()
   const { undecided, ...outcome } = await attempt(fault, subject)
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10
-  const dropped = droppedPackets() - droppedBefore
+  const dropped = readDropped() - droppedBefore
   if (outcome.findings.length > 0 && dropped > 0)
     return {
       ...cell,

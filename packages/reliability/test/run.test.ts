@@ -6,7 +6,7 @@ import { tryFault } from '../src/run.ts'
 import { Subject } from '../src/subject.ts'
 
 /** Tries something on an app that is never started. @returns what is said of it */
-async function trial(parts: Partial<Fault>) {
+async function trial(parts: Partial<Fault>, readDropped = () => 0) {
   const [app] = APPS
   if (app === undefined) throw new Error('There is no app.')
   const fault: Fault = { name: 'f', title: '', expected: '', run: async () => ({ findings: [] }), ...parts }
@@ -14,6 +14,7 @@ async function trial(parts: Partial<Fault>) {
   const { state, findings } = await tryFault(
     fault,
     new Subject({ app, size: 'short', seed: 1, nginx: undefined, signal }),
+    readDropped,
   )
   return { state, findings }
 }
@@ -41,4 +42,22 @@ test('what the machine cannot tell is undecided, unless something was found all 
     state: 'failed',
     findings: ['It fell.'],
   })
+})
+
+test('what was found while the kernel dropped packets is undecided, and told; what was not is passed', async () => {
+  let dropped = 5
+  const readDropped = () => dropped
+  const drops = (findings: readonly string[]) => ({
+    run: async () => {
+      dropped += 7
+      return { findings }
+    },
+  })
+  const { state, findings } = await trial(drops(['No answer.']), readDropped)
+  assert.equal(state, 'undecided')
+  assert.match(findings[0] ?? '', /^The kernel dropped 7 packets, .+ Seen then:$/)
+  assert.deepEqual(findings.slice(1), ['No answer.'])
+  assert.deepEqual(await trial(drops([]), readDropped), { state: 'passed', findings: [] })
+  const calm = { run: async () => ({ findings: ['No answer.'] }) }
+  assert.deepEqual(await trial(calm, readDropped), { state: 'failed', findings: ['No answer.'] })
 })

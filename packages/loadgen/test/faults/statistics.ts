@@ -15,6 +15,16 @@ export function gaps(times: readonly number[]): number[] {
   return times.slice(1).map((time, n) => time - (times[n] ?? Number.NaN))
 }
 
+/**
+ * How far apart evenly spaced times are: the median over pairs that are half of all apart. A mean of gaps knows only the first and the
+ * last time, and a first request that was 22 ms late made it wrong by 1.1 %.
+ */
+export function slope(times: readonly number[]): number {
+  const half = times.length >> 1
+  const distances = times.slice(half).map((time, n) => (time - (times[n] ?? Number.NaN)) / half)
+  return quantile(distances, 0.5)
+}
+
 /** Standard deviation by mean: 1 for exponential gaps, 0 for equal ones. */
 export function variation(values: readonly number[]): number {
   const centre = mean(values)

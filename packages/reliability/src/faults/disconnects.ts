@@ -1,5 +1,5 @@
 import { type Launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
-import type { App, Role } from '@startgrid/grid/matrix.ts'
+import type { App } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
 import { type Departure, leave } from '../departure.ts'
 import type { Fault } from '../fault.ts'
@@ -15,8 +15,8 @@ interface Share extends Departure {
 /** How many leave before the memory is looked at first: what an app fills once, it has filled. */
 const WARM_UP = 200
 const COUNTS = { short: 200, full: 10_000 } as const
-/** Of ssr so many that pages wait in line in the app, and that some clients leave while theirs waits. */
-const atATime = (role: Role): number => (role === 'ssr' ? 100 : 20)
+/** So many that pages of ssr wait in line in the app, and that some clients leave while theirs waits. */
+const AT_A_TIME = 100
 
 /**
  * What memory may grow by, in bytes. The apps grew by at most 0.35 MB in a dozen short runs; a page that is not let go is 30 kB and
@@ -89,7 +89,7 @@ async function leaveAll({ app }: Subject, target: Target, count: number): Promis
       if (departure) await leave(target, departure)
     }
   }
-  await Promise.all(Array.from({ length: atATime(app.role) }, leaveNext))
+  await Promise.all(Array.from({ length: AT_A_TIME }, leaveNext))
 }
 
 /** Waits until the app has closed what its clients have left. What it keeps is judged later. */

@@ -67,8 +67,10 @@ async function fuzzTarget(subject: Subject, app: Launch, target: Target, first: 
       if (what === undefined || (await isEnding(app)) || failed === ENOUGH) continue
       failed += 1
       const fails = async (text: string) => (await tryRequest(target, id, text)) !== undefined
-      const shortest = shorten(await shrink(request, fails), LONGEST)
-      findings.push(`Request ${round} of seed ${subject.seed}: ${what}. The shortest: "${shortest}".`)
+      const repeats = await fails(request)
+      const shown = shorten(repeats ? await shrink(request, fails) : request, LONGEST)
+      const which = repeats ? 'The shortest' : 'Not when it was sent again'
+      findings.push(`Request ${round} of seed ${subject.seed}: ${what}. ${which}: "${shown}".`)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))

@@ -48,7 +48,8 @@ export const slowClients: Fault = {
   name: 'slow-clients',
   title: 'clients that send headers, send a body or read at 1 byte/s',
   expected: 'cut off by timeouts, others not affected',
-  // They wait, but for the first seconds: 100 readers have 6,000 files opened. 21 apps at once needed 30 s for that on two cores.
+  // They wait, but for the first seconds: 100 readers have 6,000 files opened. With 21 at once on two cores, readers of four apps were
+  // not cut off after 90 s; alone it takes 63.
   atOnce: 7,
   absent: () => (process.platform === 'linux' ? undefined : 'Who is still connected is seen in /proc.'),
   async run(subject) {
