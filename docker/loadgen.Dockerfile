@@ -38,4 +38,4 @@ COPY --from=pruned /startgrid/out/full/packages packages
 COPY --from=page /startgrid/packages/shared/dist packages/shared/dist
 USER node
 # Loads as lines on standard input, results as lines on standard output.
-CMD ["node", "--no-memory-reducer", "packages/loadgen/src/child.ts"]
+CMD ["node", "--no-memory-reducer", "packages/loadgen/src/engine/child.ts"]

@@ -3,7 +3,7 @@ import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ASSETS_DIR } from '#shared/page/server.js'
-import { listRoles } from '#shared/role.ts'
+import { listRoles } from '#shared/process/role.ts'
 import { bundleRole, ENGINES } from './engines/bundle.ts'
 
 const ROOT = import.meta.dirname

@@ -3,8 +3,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { METHODS } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { BODY_LIMIT, HEADER_LIMIT, IMMUTABLE, SECURITY_HEADERS } from '../../packages/shared/src/contract.ts'
-import { problem } from '../../packages/shared/src/problem.ts'
+import {
+  BODY_LIMIT,
+  HEADER_LIMIT,
+  IMMUTABLE,
+  SECURITY_HEADERS,
+} from '../../packages/shared/src/http/contract.ts'
+import { problem } from '../../packages/shared/src/http/problem.ts'
 import { formatAddress, formatUpstream, parseAddress, parseUpstream } from '../src/address.ts'
 import type { Front } from '../src/front.ts'
 import { refusal } from '../src/master.ts'

@@ -1,13 +1,13 @@
 import type { BunRequest, Server as BunServer } from 'bun'
-import { clientAddress } from '#shared/client.ts'
-import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
-import { refusal } from '#shared/guard.ts'
-import { FAIL, type Health, isProbe, PASS } from '#shared/health.ts'
-import { requestId } from '#shared/ids.ts'
-import type { AppOptions } from '#shared/lifecycle.ts'
-import { logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
-import { errorStatus, problem } from '#shared/problem.ts'
-import { watchBody } from '#shared/watch-body.ts'
+import { clientAddress } from '#shared/http/client.ts'
+import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
+import { refusal } from '#shared/http/guard.ts'
+import { FAIL, type Health, isProbe, PASS } from '#shared/http/health.ts'
+import { requestId } from '#shared/http/ids.ts'
+import { errorStatus, problem } from '#shared/http/problem.ts'
+import { watchBody } from '#shared/http/watch-body.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { logAnswer, logFailure, logsAnswers } from '#shared/process/log.ts'
 
 type Server = BunServer<undefined>
 

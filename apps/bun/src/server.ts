@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StartError } from '#shared/config.ts'
-import { QUIET_MS } from '#shared/drain.ts'
-import { formatAddress, listenFailure, removeStaleSocket } from '#shared/listen.ts'
-import { startRole } from '#shared/role.ts'
+import { StartError } from '#shared/process/config.ts'
+import { QUIET_MS } from '#shared/process/drain.ts'
+import { formatAddress, listenFailure, removeStaleSocket } from '#shared/process/listen.ts'
+import { startRole } from '#shared/process/role.ts'
 
 await startRole<typeof import('./hello.ts')>(
   'bun',

@@ -1,11 +1,11 @@
-import { findAsset, isFresh, readAssets, requireAssets } from '#shared/assets.ts'
-import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
-import { createNonce } from '#shared/ids.ts'
-import { logFailure } from '#shared/log.ts'
-import { RETRY_AFTER } from '#shared/overload.ts'
+import { findAsset, isFresh, readAssets, requireAssets } from '#shared/http/assets.ts'
+import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/http/contract.ts'
+import { createNonce } from '#shared/http/ids.ts'
+import { RETRY_AFTER } from '#shared/http/overload.ts'
+import { streamDocument } from '#shared/http/stream-web.ts'
+import { createTurnAge } from '#shared/http/turn-age.ts'
 import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
-import { streamDocument } from '#shared/stream-web.ts'
-import { createTurnAge } from '#shared/turn-age.ts'
+import { logFailure } from '#shared/process/log.ts'
 import { type App, createBase, type Options } from './base.ts'
 
 export function createApp(options: Options): App {

@@ -5,14 +5,14 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express'
-import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
-import { refusal } from '#shared/guard.ts'
-import { createHandlerTimeout } from '#shared/handler-timeout.ts'
-import { FAIL, isProbe, PASS } from '#shared/health.ts'
-import { requestId } from '#shared/ids.ts'
-import type { AppOptions } from '#shared/lifecycle.ts'
-import { type Logger, logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
-import { errorStatus, HttpProblem, problem } from '#shared/problem.ts'
+import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
+import { refusal } from '#shared/http/guard.ts'
+import { createHandlerTimeout } from '#shared/http/handler-timeout.ts'
+import { FAIL, isProbe, PASS } from '#shared/http/health.ts'
+import { requestId } from '#shared/http/ids.ts'
+import { errorStatus, HttpProblem, problem } from '#shared/http/problem.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { type Logger, logAnswer, logFailure, logsAnswers } from '#shared/process/log.ts'
 
 export type App = Express
 export type Options = AppOptions<(app: App) => void>

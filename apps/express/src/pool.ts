@@ -1,14 +1,14 @@
 import type { ErrorRequestHandler } from 'express'
 import { Piscina } from 'piscina'
 import { QOper8 } from 'qoper8-cp'
-import { HTML, ITEMS, pagePolicy, parseCount } from '#shared/contract.ts'
-import { createNonce } from '#shared/ids.ts'
-import { type Logger, logFailure } from '#shared/log.ts'
+import { HTML, ITEMS, pagePolicy, parseCount } from '#shared/http/contract.ts'
+import { createNonce } from '#shared/http/ids.ts'
 import { readPoolConfig } from '#shared/pool/config.ts'
 import { watchEventLoop } from '#shared/pool/event-loop.ts'
 import { PoolRefusal, TaskTimeout } from '#shared/pool/refusal.ts'
 import { createTaskPool, type TaskPool } from '#shared/pool/task-pool.ts'
 import { hello, page } from '#shared/pool/tasks.ts'
+import { type Logger, logFailure } from '#shared/process/log.ts'
 import { type App, createBase, get, type Options, sendProblem } from './base.ts'
 
 /** @param options.pool by default as the environment says: no other role has these settings */

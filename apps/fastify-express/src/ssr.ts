@@ -3,14 +3,22 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import type { RequestHandler } from 'express'
 import expressStaticGzip from 'express-static-gzip'
-import { assetType, prepareAssetRequest, requireAssets } from '#shared/assets.ts'
-import { DELAY_MS, HTML, IMMUTABLE, ITEMS, PROBLEM_JSON, pagePolicy, parseCount } from '#shared/contract.ts'
-import { createNonce } from '#shared/ids.ts'
-import { logFailure } from '#shared/log.ts'
-import { createOverload, RETRY_AFTER } from '#shared/overload.ts'
+import { assetType, prepareAssetRequest, requireAssets } from '#shared/http/assets.ts'
+import {
+  DELAY_MS,
+  HTML,
+  IMMUTABLE,
+  ITEMS,
+  PROBLEM_JSON,
+  pagePolicy,
+  parseCount,
+} from '#shared/http/contract.ts'
+import { createNonce } from '#shared/http/ids.ts'
+import { createOverload, RETRY_AFTER } from '#shared/http/overload.ts'
+import { HttpProblem, problem } from '#shared/http/problem.ts'
+import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
 import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
-import { HttpProblem, problem } from '#shared/problem.ts'
-import { closeSignal, streamDocument } from '#shared/stream-node.ts'
+import { logFailure } from '#shared/process/log.ts'
 import { type App, createBase, get, type Options } from './base.ts'
 
 export function createApp(options: Options): Promise<App> {

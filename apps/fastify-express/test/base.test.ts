@@ -1,7 +1,7 @@
 import { deepEqual, doesNotMatch, equal, match, notEqual, rejects } from 'node:assert/strict'
 import { test } from 'node:test'
 import express, { type Router } from 'express'
-import { BODY_LIMIT, PLAIN_TEXT, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
+import { BODY_LIMIT, PLAIN_TEXT, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
 import { createApp } from '../src/status.ts'
 import { createOptions, ERROR, INFO } from './options.ts'
 import { serve } from './serve.ts'

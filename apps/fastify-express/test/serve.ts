@@ -1,6 +1,6 @@
 import request from 'supertest'
-import { readConfig } from '#shared/config.ts'
-import { listen } from '#shared/listen.ts'
+import { readConfig } from '#shared/process/config.ts'
+import { listen } from '#shared/process/listen.ts'
 import type { App } from '../src/base.ts'
 
 /** A server on a free port, closed at the end of the block. */

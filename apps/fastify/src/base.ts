@@ -13,17 +13,17 @@ import {
   HEALTH_JSON,
   PROBLEM_JSON,
   SECURITY_HEADERS,
-} from '#shared/contract.ts'
-import { drain } from '#shared/drain.ts'
-import { refusal } from '#shared/guard.ts'
-import { createHandlerTimeout } from '#shared/handler-timeout.ts'
-import { FAIL, isProbe, PASS } from '#shared/health.ts'
-import { requestId } from '#shared/ids.ts'
-import type { AppOptions } from '#shared/lifecycle.ts'
-import { SERVER_OPTIONS } from '#shared/listen.ts'
-import { isDeparture, type Logger, logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
-import { errorStatus, HttpProblem, problem } from '#shared/problem.ts'
-import { strict } from '#shared/strict.ts'
+} from '#shared/http/contract.ts'
+import { refusal } from '#shared/http/guard.ts'
+import { createHandlerTimeout } from '#shared/http/handler-timeout.ts'
+import { FAIL, isProbe, PASS } from '#shared/http/health.ts'
+import { requestId } from '#shared/http/ids.ts'
+import { errorStatus, HttpProblem, problem } from '#shared/http/problem.ts'
+import { strict } from '#shared/http/strict.ts'
+import { drain } from '#shared/process/drain.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { SERVER_OPTIONS } from '#shared/process/listen.ts'
+import { isDeparture, type Logger, logAnswer, logFailure, logsAnswers } from '#shared/process/log.ts'
 
 export type App = FastifyInstance
 export type Options = AppOptions<(app: App) => void>

@@ -1,13 +1,13 @@
 import { Piscina } from 'piscina'
 import { QOper8 } from 'qoper8-cp'
-import { HTML, ITEMS, JSON_TEXT, pagePolicy, parseCount } from '#shared/contract.ts'
-import { createNonce } from '#shared/ids.ts'
-import { logFailure } from '#shared/log.ts'
+import { HTML, ITEMS, JSON_TEXT, pagePolicy, parseCount } from '#shared/http/contract.ts'
+import { createNonce } from '#shared/http/ids.ts'
 import { readPoolConfig } from '#shared/pool/config.ts'
 import { watchEventLoop } from '#shared/pool/event-loop.ts'
 import { PoolRefusal, TaskTimeout } from '#shared/pool/refusal.ts'
 import { createTaskPool, type TaskPool } from '#shared/pool/task-pool.ts'
 import { hello, page } from '#shared/pool/tasks.ts'
+import { logFailure } from '#shared/process/log.ts'
 import { type App, createBase, type Options, sendProblem } from './base.ts'
 
 interface Query {

@@ -1,5 +1,5 @@
-import { listen } from '#shared/listen.ts'
-import { startRole } from '#shared/role.ts'
+import { listen } from '#shared/process/listen.ts'
+import { startRole } from '#shared/process/role.ts'
 
 await startRole<typeof import('./hello.ts')>(
   'fastify',

@@ -1,7 +1,7 @@
 import { deepEqual, doesNotMatch, equal, match, notEqual, rejects } from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { BODY_LIMIT, JSON_TEXT, PLAIN_TEXT, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
+import { BODY_LIMIT, JSON_TEXT, PLAIN_TEXT, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
 import type { App } from '../src/base.ts'
 import { createApp } from '../src/hello.ts'
 import { createOptions, ERROR, INFO } from './options.ts'

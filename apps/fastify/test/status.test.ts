@@ -5,7 +5,7 @@ import { Agent, get, type IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { PLAIN_TEXT, PROBLEM_JSON } from '#shared/contract.ts'
+import { PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { createApp } from '../src/status.ts'
 import { createOptions } from './options.ts'
 

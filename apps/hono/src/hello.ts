@@ -1,4 +1,4 @@
-import { greeting, JSON_TEXT, PLAIN_TEXT } from '#shared/contract.ts'
+import { greeting, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
 import { type App, createBase, get, type Options, send } from './base.ts'
 
 export function createApp(options: Options): App {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
-import { drain } from '#shared/drain.ts'
-import { listen, SERVER_OPTIONS } from '#shared/listen.ts'
-import { startRole } from '#shared/role.ts'
-import { strict } from '#shared/strict.ts'
+import { strict } from '#shared/http/strict.ts'
+import { drain } from '#shared/process/drain.ts'
+import { listen, SERVER_OPTIONS } from '#shared/process/listen.ts'
+import { startRole } from '#shared/process/role.ts'
 import { createListener } from './base.ts'
 
 await startRole<typeof import('./hello.ts')>(

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, readConfig } from '#shared/config.ts'
-import { listRoles } from '#shared/role.ts'
+import { type Config, readConfig } from '#shared/process/config.ts'
+import { listRoles } from '#shared/process/role.ts'
 import { DIST, renderConfig } from './nginx-config.ts'
 
 /**

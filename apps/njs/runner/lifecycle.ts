@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '#shared/config.ts'
+import type { Config } from '#shared/process/config.ts'
 import type { RunningApp } from './app.ts'
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { jsEngine, loadModule, type Nginx } from '@startgrid/nginx/find.ts'
 import { standardOutput } from '@startgrid/nginx/launch.ts'
 import { fill, type Place, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
-import type { Config } from '#shared/config.ts'
+import type { Config } from '#shared/process/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 

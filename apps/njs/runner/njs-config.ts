@@ -1,5 +1,5 @@
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import { StartError } from '#shared/config.ts'
+import { StartError } from '#shared/process/config.ts'
 
 /** What the environment tells an app of njs beside `Config`: NJS_WORKERS and NJS_ENGINE. */
 export interface NjsConfig {

@@ -1,7 +1,7 @@
-import { HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
-import { refusal } from '#shared/guard.ts'
-import { FAIL, PASS } from '#shared/health.ts'
-import { errorStatus, problem } from '#shared/problem.ts'
+import { HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
+import { refusal } from '#shared/http/guard.ts'
+import { FAIL, PASS } from '#shared/http/health.ts'
+import { errorStatus, problem } from '#shared/http/problem.ts'
 
 /** What is used of njs's request object (https://nginx.org/en/docs/njs/reference.html#http). */
 export interface NginxRequest {

@@ -1,5 +1,5 @@
-import { readConfig, StartError } from '#shared/config.ts'
-import { findRole } from '#shared/role.ts'
+import { readConfig, StartError } from '#shared/process/config.ts'
+import { findRole } from '#shared/process/role.ts'
 import { startApp } from '../runner/app.ts'
 import { nextSignal, runToEnd } from '../runner/lifecycle.ts'
 import { readNjsConfig } from '../runner/njs-config.ts'

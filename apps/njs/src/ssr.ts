@@ -1,7 +1,7 @@
-import { HTML, ITEMS, PROBLEM_JSON, pagePolicy, parseCount } from '#shared/contract.ts'
-import { RETRY_AFTER } from '#shared/overload.ts'
+import { HTML, ITEMS, PROBLEM_JSON, pagePolicy, parseCount } from '#shared/http/contract.ts'
+import { RETRY_AFTER } from '#shared/http/overload.ts'
+import { HttpProblem, problem } from '#shared/http/problem.ts'
 import { renderDocument, renderPartial } from '#shared/page/server.js'
-import { HttpProblem, problem } from '#shared/problem.ts'
 import { type Answer, createApp, type NginxRequest, withHeaders } from './base.ts'
 
 export function page({ args, variables }: NginxRequest): Answer {

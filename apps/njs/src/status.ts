@@ -1,4 +1,4 @@
-import { PLAIN_TEXT } from '#shared/contract.ts'
+import { PLAIN_TEXT } from '#shared/http/contract.ts'
 import { type Answer, createApp } from './base.ts'
 
 export function status(): Answer {

@@ -1,7 +1,7 @@
 import { deepEqual, equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import { StartError } from '#shared/config.ts'
+import { StartError } from '#shared/process/config.ts'
 import { readNjsConfig, withEngine } from '../runner/njs-config.ts'
 
 test('one worker and the better engine, unless told otherwise', () => {

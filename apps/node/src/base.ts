@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { clientAddress } from '#shared/client.ts'
-import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
-import { refusal } from '#shared/guard.ts'
-import { createHandlerTimeout } from '#shared/handler-timeout.ts'
-import { FAIL, type Health, isProbe, PASS } from '#shared/health.ts'
-import { requestId } from '#shared/ids.ts'
-import type { AppOptions } from '#shared/lifecycle.ts'
-import { logAnswer, logFailure, logsAnswers } from '#shared/log.ts'
-import { errorStatus, problem } from '#shared/problem.ts'
+import { clientAddress } from '#shared/http/client.ts'
+import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
+import { refusal } from '#shared/http/guard.ts'
+import { createHandlerTimeout } from '#shared/http/handler-timeout.ts'
+import { FAIL, type Health, isProbe, PASS } from '#shared/http/health.ts'
+import { requestId } from '#shared/http/ids.ts'
+import { errorStatus, problem } from '#shared/http/problem.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { logAnswer, logFailure, logsAnswers } from '#shared/process/log.ts'
 
 export type App = RequestListener
 export type Options = AppOptions<readonly Route[]>

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { pino } from 'pino'
-import { readConfig } from '#shared/config.ts'
-import { createHealth } from '#shared/health.ts'
+import { createHealth } from '#shared/http/health.ts'
+import { readConfig } from '#shared/process/config.ts'
 import type { Options } from '../src/base.ts'
 
 interface Line {

@@ -1,7 +1,7 @@
 import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { HTML, IMMUTABLE, PROBLEM_JSON, pagePolicy } from '#shared/contract.ts'
+import { HTML, IMMUTABLE, PROBLEM_JSON, pagePolicy } from '#shared/http/contract.ts'
 import { ASSETS } from '#shared/page/server.js'
 import { createApp } from '../src/ssr.ts'
 import { createOptions, INFO } from './options.ts'

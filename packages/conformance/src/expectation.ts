@@ -6,9 +6,9 @@ import {
   JSON_TEXT,
   PLAIN_TEXT,
   PROBLEM_JSON,
-} from '@startgrid/shared/contract.ts'
-import { PASS } from '@startgrid/shared/health.ts'
-import { problem } from '@startgrid/shared/problem.ts'
+} from '@startgrid/shared/http/contract.ts'
+import { PASS } from '@startgrid/shared/http/health.ts'
+import { problem } from '@startgrid/shared/http/problem.ts'
 import { type Inspection, inspectDocument, inspectFragment } from './markup.ts'
 
 /** What the contract says about one answer, apart from what it says about all of them (see `judge`). */

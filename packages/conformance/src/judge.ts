@@ -1,4 +1,4 @@
-import { pagePolicy, SECURITY_HEADERS } from '@startgrid/shared/contract.ts'
+import { pagePolicy, SECURITY_HEADERS } from '@startgrid/shared/http/contract.ts'
 import type { Answer } from './answer.ts'
 import type { Expectation } from './expectation.ts'
 import { headerValue, headerValues } from './header.ts'

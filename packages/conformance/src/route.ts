@@ -1,4 +1,4 @@
-import { greeting } from '@startgrid/shared/contract.ts'
+import { greeting } from '@startgrid/shared/http/contract.ts'
 import {
   asset,
   document,

@@ -87,14 +87,14 @@ test('an import that leads nowhere is an error', () => {
   throws(() => pruneAll({ 'a.ts': 'const' }), { name: 'SourceError' })
 })
 
-const SERVER = `import { startRole } from '#shared/role.ts'
+const SERVER = `import { startRole } from '#shared/process/role.ts'
 await startRole<typeof import('./hello.ts')>('koa', import.meta.dirname, process.argv[2], ({ createApp }) => createApp())
 `
 
 test('the server starts one app by its name', () => {
   equal(
     adaptServer('server.ts', SERVER, 'my-app'),
-    `import { start } from '#shared/lifecycle.ts'
+    `import { start } from '#shared/process/lifecycle.ts'
 await start('my-app', () => import('./app.ts'), ({ createApp }) => createApp())
 `,
   )
@@ -148,21 +148,23 @@ export function readConfig(env: Env): Config {
 
 test('settings that nobody asks for are left out', () => {
   const sources = new Map([
-    ['shared/config.ts', CONFIG],
+    ['shared/process/config.ts', CONFIG],
     ['src/a.ts', 'const { two } = config'],
   ])
-  const text = dropUnusedSettings(sources).get('shared/config.ts') ?? ''
+  const text = dropUnusedSettings(sources).get('shared/process/config.ts') ?? ''
   doesNotMatch(text, /one/i)
   match(text, /\/\*\* Two\. \*\/\s+two: string\s+\}[\s\S]+\{two: readTwo\(env, 'TWO'\)\}/)
 })
 
 test('a setting without a meaning is an error', () => {
   deepEqual(
-    listSettings(new Map([['shared/config.ts', "read(env, 'PORT', 1) + env.HOST"]])).map(({ name }) => name),
+    listSettings(new Map([['shared/process/config.ts', "read(env, 'PORT', 1) + env.HOST"]])).map(
+      ({ name }) => name,
+    ),
     ['HOST', 'PORT'],
   )
-  throws(() => listSettings(new Map([['shared/config.ts', CONFIG]])), {
-    message: /^shared\/config\.ts reads (ONE|TWO), of which settings\.ts says nothing/,
+  throws(() => listSettings(new Map([['shared/process/config.ts', CONFIG]])), {
+    message: /^shared\/process\/config\.ts reads (ONE|TWO), of which settings\.ts says nothing/,
   })
 })
 

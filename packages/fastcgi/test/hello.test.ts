@@ -1,7 +1,14 @@
 import { deepEqual, equal, match, notEqual } from 'node:assert/strict'
 import { test } from 'node:test'
-import { ALLOW, BODY_LIMIT, JSON_TEXT, PLAIN_TEXT, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/contract.ts'
-import { HttpProblem } from '#shared/problem.ts'
+import {
+  ALLOW,
+  BODY_LIMIT,
+  JSON_TEXT,
+  PLAIN_TEXT,
+  PROBLEM_JSON,
+  SECURITY_HEADERS,
+} from '#shared/http/contract.ts'
+import { HttpProblem } from '#shared/http/problem.ts'
 import type { Route } from '../src/base.ts'
 import { createApp } from '../src/hello.ts'
 import { ask } from './ask.ts'

@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { PLAIN_TEXT, PROBLEM_JSON } from '#shared/contract.ts'
+import { PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { createApp } from '../src/status.ts'
 import { ask } from './ask.ts'
 import { createOptions } from './options.ts'

@@ -1,11 +1,13 @@
-export { parseDuration } from './duration.ts'
-export { type BodyExpectation, type Expectation, exactly } from './expectation.ts'
-export { type GeneratorOptions, LoadGenerator, spawnLoad, startGenerator } from './generator.ts'
-export { countAbove, curveOf, mergeHistograms, percentiles } from './histogram.ts'
-export { LoadError } from './load-error.ts'
-export type { LoadOptions, LoadPlan } from './options.ts'
-export type { Progress } from './progress.ts'
-export { type Random, seeded } from './random.ts'
+export { type GeneratorOptions, LoadGenerator, spawnLoad, startGenerator } from './engine/generator.ts'
+export { LoadError } from './engine/load-error.ts'
+export type { LoadOptions, LoadPlan } from './engine/options.ts'
+export { type Random, seeded } from './engine/random.ts'
+export { runLoad } from './engine/run-load.ts'
+export { type BodyExpectation, type Expectation, exactly } from './http/expectation.ts'
+export type { Reach, Target } from './http/target.ts'
+export { parseDuration } from './report/duration.ts'
+export { countAbove, curveOf, mergeHistograms, percentiles } from './report/histogram.ts'
+export type { Progress } from './report/progress.ts'
 export {
   ERROR_KINDS,
   type ErrorCounts,
@@ -17,6 +19,4 @@ export {
   type SeriesPoint,
   sumErrors,
   type ThreadReport,
-} from './result.ts'
-export { runLoad } from './run-load.ts'
-export type { Reach, Target } from './target.ts'
+} from './report/result.ts'

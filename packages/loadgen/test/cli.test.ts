@@ -11,7 +11,7 @@ import { listTags } from 'hdr-histogram-js'
 import type { LoadResult } from '../src/index.ts'
 import { answer, closedPort, RawServer, serve } from './raw-server.ts'
 
-const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))
 
 interface Ended {
   code: number | null

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { type BodyExpectation, Checker, exactly } from '../src/expectation.ts'
+import { type BodyExpectation, Checker, exactly } from '../src/http/expectation.ts'
 
 const BODY = Buffer.from('naïve')
 const sha256 = createHash('sha256').update(BODY).digest('hex')

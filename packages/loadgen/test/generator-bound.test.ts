@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { whyGeneratorBound } from '../src/generator-bound.ts'
-import type { Arrivals, Measurement } from '../src/measurement.ts'
-import { Recorder, type Recording } from '../src/recorder.ts'
-import { noErrors } from '../src/result.ts'
+import { whyGeneratorBound } from '../src/engine/generator-bound.ts'
+import type { Arrivals, Measurement } from '../src/engine/measurement.ts'
+import { Recorder, type Recording } from '../src/engine/recorder.ts'
+import { noErrors } from '../src/report/result.ts'
 
 interface Case extends Partial<Omit<Arrivals, 'lag'>> {
   lagMs?: number

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { exactly, LoadError, spawnLoad, startGenerator } from '../src/index.ts'
-import { noErrors } from '../src/result.ts'
+import { noErrors } from '../src/report/result.ts'
 import { addressElsewhere } from './elsewhere.ts'
 import { answer, serve } from './raw-server.ts'
 
@@ -92,7 +92,7 @@ test('what it is asked is refused out of its reach', async () => {
 
 test('it is started by another command, in a process group of its own', async () => {
   await using server = await serve((socket) => socket.write(answer('hi')))
-  const child = fileURLToPath(new URL('../src/child.ts', import.meta.url))
+  const child = fileURLToPath(new URL('../src/engine/child.ts', import.meta.url))
   const generator = await startGenerator({ command: [process.execPath, '--title=elsewhere', child] })
   process.kill(-generator.pid, 0)
   assert.ok((await generator.run({ ...settings, target: server.target })).requests > 0)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HistogramLogReader, listTags } from 'hdr-histogram-js'
-import { encodeRecording } from '../src/histogram.ts'
-import { histogramFile } from '../src/histogram-file.ts'
-import { LoadError } from '../src/load-error.ts'
-import { Recorder } from '../src/recorder.ts'
-import type { LoadResult } from '../src/result.ts'
+import { LoadError } from '../src/engine/load-error.ts'
+import { Recorder } from '../src/engine/recorder.ts'
+import { encodeRecording } from '../src/report/histogram.ts'
+import { histogramFile } from '../src/report/histogram-file.ts'
+import type { LoadResult } from '../src/report/result.ts'
 
 function encode(...milliseconds: number[]): string {
   const recorder = new Recorder()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Recorder } from '../src/engine/recorder.ts'
 import {
   countAbove,
   curveOf,
@@ -7,8 +8,7 @@ import {
   mergeHistograms,
   percentiles,
   summarise,
-} from '../src/histogram.ts'
-import { Recorder } from '../src/recorder.ts'
+} from '../src/report/histogram.ts'
 
 function encode(values: Iterable<number>): string {
   const recorder = new Recorder()

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { exactly, type LoadGenerator, startGenerator } from '../src/index.ts'
-import { noErrors } from '../src/result.ts'
+import { noErrors } from '../src/report/result.ts'
 import { bodyOf } from './faults/bodies.ts'
 import { startFault } from './faults/fault-server.ts'
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
 import { exactly, type LoadGenerator, startGenerator, sumErrors } from '../src/index.ts'
-import { noErrors } from '../src/result.ts'
+import { noErrors } from '../src/report/result.ts'
 import { RIGHT } from './faults/bodies.ts'
 import { startFault } from './faults/fault-server.ts'
 

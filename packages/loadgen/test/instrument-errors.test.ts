@@ -10,7 +10,7 @@ import {
   type LoadResult,
   startGenerator,
 } from '../src/index.ts'
-import { noErrors } from '../src/result.ts'
+import { noErrors } from '../src/report/result.ts'
 import { RIGHT } from './faults/bodies.ts'
 import type { Fault } from './faults/every-nth.ts'
 import type { Did } from './faults/fault-process.ts'

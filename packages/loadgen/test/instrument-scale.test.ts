@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { spawnLoad } from '../src/index.ts'
-import { noErrors } from '../src/result.ts'
+import { noErrors } from '../src/report/result.ts'
 import { startFault } from './faults/fault-server.ts'
 
-const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))
 
 /** Files that a Node process has open besides its connections, and some more. */
 const OTHER_FILES = 100

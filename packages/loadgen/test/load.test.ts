@@ -16,7 +16,7 @@ import {
   runLoad,
   sumErrors,
 } from '../src/index.ts'
-import { noErrors } from '../src/result.ts'
+import { noErrors } from '../src/report/result.ts'
 import { answer, closedPort, type Handler, RawServer, serve } from './raw-server.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>>

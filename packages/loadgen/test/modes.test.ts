@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { exactly, LoadError, runLoad } from '../src/index.ts'
-import { noErrors } from '../src/result.ts'
+import { noErrors } from '../src/report/result.ts'
 import { answer, serve } from './raw-server.ts'
 
 async function listening(server: Server): Promise<{ host: string; port: number }> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type LoadOptions, type LoadResult, runLoad } from '../src/index.ts'
-import { noErrors } from '../src/result.ts'
+import { noErrors } from '../src/report/result.ts'
 import { answer, closedPort, type Handler, type RawServer, serve } from './raw-server.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>> & { rate: number }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { closedLoop, constantRate, type Pacer, poisson } from '../src/pacer.ts'
-import { seeded } from '../src/random.ts'
+import { closedLoop, constantRate, type Pacer, poisson } from '../src/engine/pacer.ts'
+import { seeded } from '../src/engine/random.ts'
 
 function firstDue(pacer: Pacer, count: number): number[] {
   return Array.from({ length: count }, (_, n) => pacer.due(n, 0))

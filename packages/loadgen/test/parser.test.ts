@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AnswerParser, ParseError } from '../src/parser.ts'
+import { AnswerParser, ParseError } from '../src/http/parser.ts'
 import { seeded } from './random.ts'
 
 interface Read {

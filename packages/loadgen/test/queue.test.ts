@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { InFlight } from '../src/in-flight.ts'
-import { Queue } from '../src/queue.ts'
-import { seeded } from '../src/random.ts'
+import { InFlight } from '../src/engine/in-flight.ts'
+import { Queue } from '../src/engine/queue.ts'
+import { seeded } from '../src/engine/random.ts'
 
 test('a queue does what an array does, at both ends, however long', () => {
   const random = seeded(3)

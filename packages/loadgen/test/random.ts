@@ -1,1 +1,1 @@
-export { seeded } from '../src/random.ts'
+export { seeded } from '../src/engine/random.ts'

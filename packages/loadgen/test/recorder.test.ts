@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { build, encodeIntoCompressedBase64, JsHistogram } from 'hdr-histogram-js'
-import { encodeRecording } from '../src/histogram.ts'
-import { seeded } from '../src/random.ts'
-import { HIGHEST_NS, mergeRecordings, placeOf, Recorder, valueAt } from '../src/recorder.ts'
+import { seeded } from '../src/engine/random.ts'
+import { HIGHEST_NS, mergeRecordings, placeOf, Recorder, valueAt } from '../src/engine/recorder.ts'
+import { encodeRecording } from '../src/report/histogram.ts'
 
 const LIBRARY = {
   bitBucketSize: 64,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { report, title } from '../src/report.ts'
-import { type LoadResult, noErrors } from '../src/result.ts'
+import { report, title } from '../src/report/report.ts'
+import { type LoadResult, noErrors } from '../src/report/result.ts'
 
 const LATENCY = { mean: 1.5, p50: 1, p90: 2, p99: 12.34, p999: 1_234.5, max: 4_000, min: 0.04 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { seeded } from '../src/engine/random.ts'
+import { Requests, type RequestsOptions } from '../src/engine/requests.ts'
+import { PathTemplate } from '../src/http/path-template.ts'
 import { LoadError } from '../src/index.ts'
-import { PathTemplate } from '../src/path-template.ts'
-import { seeded } from '../src/random.ts'
-import { Requests, type RequestsOptions } from '../src/requests.ts'
 
 const OPTIONS: RequestsOptions = { method: 'GET', path: '/', headers: {}, host: 'h' }
 

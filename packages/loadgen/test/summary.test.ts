@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { percentiles } from '../src/histogram.ts'
-import type { Measurement } from '../src/measurement.ts'
-import type { LoadPlan } from '../src/options.ts'
-import { Recorder, type Recording } from '../src/recorder.ts'
-import { noErrors } from '../src/result.ts'
-import { Series } from '../src/series.ts'
-import { shareOut } from '../src/shares.ts'
-import { summarizeLoad } from '../src/summary.ts'
+import type { Measurement } from '../src/engine/measurement.ts'
+import type { LoadPlan } from '../src/engine/options.ts'
+import { Recorder, type Recording } from '../src/engine/recorder.ts'
+import { Series } from '../src/engine/series.ts'
+import { shareOut } from '../src/engine/shares.ts'
+import { percentiles } from '../src/report/histogram.ts'
+import { noErrors } from '../src/report/result.ts'
+import { summarizeLoad } from '../src/report/summary.ts'
 
 function recording(...milliseconds: number[]): Recording {
   const recorder = new Recorder()

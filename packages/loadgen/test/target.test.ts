@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { describe, test } from 'node:test'
-import { resolveTarget } from '../src/target.ts'
+import { resolveTarget } from '../src/http/target.ts'
 import { addressElsewhere } from './elsewhere.ts'
 
 const ELSEWHERE = { host: addressElsewhere(), port: 80 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AnswerParser, ParseError } from '../src/parser.ts'
-import { AnswerTemplate } from '../src/template.ts'
+import { AnswerParser, ParseError } from '../src/http/parser.ts'
+import { AnswerTemplate } from '../src/http/template.ts'
 import { seeded } from './random.ts'
 
 const BUFFER = Buffer.allocUnsafeSlow(4096)

@@ -1,5 +1,5 @@
 import type { Role } from '@startgrid/grid/matrix.ts'
-import { BODY_LIMIT } from '@startgrid/shared/contract.ts'
+import { BODY_LIMIT } from '@startgrid/shared/http/contract.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
 import type { Departure } from './departure.ts'
 

@@ -1,4 +1,4 @@
-import { BODY_LIMIT } from '@startgrid/shared/contract.ts'
+import { BODY_LIMIT } from '@startgrid/shared/http/contract.ts'
 import type { Check } from '../check.ts'
 import { chunked } from '../chunked.ts'
 import type { Connection } from '../connection.ts'

@@ -1,4 +1,4 @@
-import { BODY_LIMIT } from '@startgrid/shared/contract.ts'
+import { BODY_LIMIT } from '@startgrid/shared/http/contract.ts'
 import { asyncProperty, stringMatching } from 'fast-check'
 import type { Check } from '../check.ts'
 import { allowed, methodNotAllowed, problemOf } from '../expectation.ts'

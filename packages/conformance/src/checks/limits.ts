@@ -1,4 +1,4 @@
-import { HEADER_LIMIT } from '@startgrid/shared/contract.ts'
+import { HEADER_LIMIT } from '@startgrid/shared/http/contract.ts'
 import type { Check } from '../check.ts'
 import { type Expectation, refused } from '../expectation.ts'
 import type { Header } from '../header.ts'

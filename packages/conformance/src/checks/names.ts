@@ -1,4 +1,4 @@
-import { greeting } from '@startgrid/shared/contract.ts'
+import { greeting } from '@startgrid/shared/http/contract.ts'
 import { asyncProperty, string } from 'fast-check'
 import type { Check } from '../check.ts'
 import { problemOf, text } from '../expectation.ts'

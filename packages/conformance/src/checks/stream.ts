@@ -1,4 +1,4 @@
-import { DELAY_MS } from '@startgrid/shared/contract.ts'
+import { DELAY_MS } from '@startgrid/shared/http/contract.ts'
 import { PRODUCTS, product } from '@startgrid/shared/page/product.ts'
 import type { Answer, Fragment } from '../answer.ts'
 import type { Check } from '../check.ts'

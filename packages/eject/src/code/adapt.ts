@@ -7,8 +7,8 @@ import { editOnce } from './edit.ts'
 export function adaptServer(path: string, text: string, name: string): string {
   const imported = editOnce(path, text, 'the import of startRole', (replace) => ({
     ImportDeclaration(node) {
-      if (node.source.value === '#shared/role.ts')
-        replace(node, "import { start } from '#shared/lifecycle.ts'")
+      if (node.source.value === '#shared/process/role.ts')
+        replace(node, "import { start } from '#shared/process/lifecycle.ts'")
     },
   }))
   return editOnce(path, imported, 'the call of startRole', (replace) => ({

@@ -40,7 +40,7 @@ function adapt(name: string, { framework, role }: App, files: ReadonlyMap<string
     rewrite('test/app.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`, name))
   if (role === 'ssr') rewrite('build.ts', adaptBuild)
   if (framework === 'bun') for (const path of ASKING) rewrite(path, leaveCluster)
-  else rewrite('shared/config.ts', leaveBun)
+  else rewrite('shared/process/config.ts', leaveBun)
   return adapted
 }
 

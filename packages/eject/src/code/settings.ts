@@ -42,7 +42,7 @@ const MEANINGS: Readonly<Record<string, Omit<Setting, 'name'>>> = {
  */
 export function listSettings(sources: ReadonlyMap<string, string>): Setting[] {
   const names = new Set<string>()
-  const path = 'shared/config.ts'
+  const path = 'shared/process/config.ts'
   new Visitor({
     MemberExpression({ object, property, computed }) {
       if (

@@ -4,7 +4,7 @@ import { editAll, editOnce } from './edit.ts'
 /** A Bun app is one process: Bun's `node:cluster` shares no port. What asks whether this is a worker or a primary gets its answer here. */
 
 /** Files that ask, each with at least one place. */
-export const ASKING = ['shared/lifecycle.ts', 'shared/log.ts'] as const
+export const ASKING = ['shared/process/lifecycle.ts', 'shared/process/log.ts'] as const
 
 /** Keeps of each question about the cluster what holds outside of any. */
 export function leaveCluster(path: string, text: string): string {

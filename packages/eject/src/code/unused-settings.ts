@@ -1,7 +1,7 @@
 import { type Node, parseSync, Visitor } from 'oxc-parser'
 import { editOnce } from './edit.ts'
 
-const CONFIG = 'shared/config.ts'
+const CONFIG = 'shared/process/config.ts'
 
 /** Leaves out of `Config`, and of the function that reads it, the settings that no other source of the project asks for. */
 export function dropUnusedSettings(sources: ReadonlyMap<string, string>): ReadonlyMap<string, string> {

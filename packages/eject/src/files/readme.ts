@@ -120,7 +120,7 @@ ${[...parts, headers(runtime)].map((text) => `- ${text}`).join('\n')}`
 }
 
 function headers(runtime: Project['runtime']): string {
-  const source = runtime === 'nginx' ? 'nginx.conf.template' : 'shared/contract.ts'
+  const source = runtime === 'nginx' ? 'nginx.conf.template' : 'shared/http/contract.ts'
   return `**Headers.** Every answer has a content security policy, the other security headers of \`${source}\`, and an
   \`x-request-id\`: the caller's, if it is harmless. \`Strict-Transport-Security\` is left to whoever terminates TLS.`
 }
@@ -193,7 +193,7 @@ function places({ runtime, role }: Project): string {
         ]
       : []),
     [
-      '`shared/contract.ts`',
+      '`shared/http/contract.ts`',
       runtime === 'nginx'
         ? 'values of answers, such as media types'
         : 'media types, security headers, limits',

@@ -1,8 +1,8 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Launch, Target } from '@startgrid/grid/launcher.ts'
-import { PROBLEM_JSON } from '@startgrid/shared/contract.ts'
-import { problem } from '@startgrid/shared/problem.ts'
+import { PROBLEM_JSON } from '@startgrid/shared/http/contract.ts'
+import { problem } from '@startgrid/shared/http/problem.ts'
 import { failingApp } from '../failing-app.ts'
 import type { Fault } from '../fault.ts'
 

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { type Env, readChoice, readInteger, refuse } from '../config.ts'
+import { type Env, readChoice, readInteger, refuse } from '../process/config.ts'
 
 export const POOL_LIBRARIES = ['qoper8-cp', 'piscina'] as const
 

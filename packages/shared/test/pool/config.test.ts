@@ -1,8 +1,8 @@
 import { deepEqual, equal, throws } from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
-import { StartError } from '../../src/config.ts'
 import { readPoolConfig } from '../../src/pool/config.ts'
+import { StartError } from '../../src/process/config.ts'
 
 test('without settings: threads, one per core', () => {
   const size = availableParallelism()

@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
-import { PROBLEM_JSON } from '@startgrid/shared/contract.ts'
-import { problem } from '@startgrid/shared/problem.ts'
+import { PROBLEM_JSON } from '@startgrid/shared/http/contract.ts'
+import { problem } from '@startgrid/shared/http/problem.ts'
 
 /** Handlers fail as in fixtures/, and each is dealt with wrongly in its own way, but for the last. */
 export function createDefect(): Server {

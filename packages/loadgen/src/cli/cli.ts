@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs'
+import { LoadError } from '../engine/load-error.ts'
+import { runLoad } from '../engine/run-load.ts'
+import { probe, resolveTarget } from '../http/target.ts'
+import { histogramFile } from '../report/histogram-file.ts'
+import { ProgressBar } from '../report/progress-bar.ts'
+import { report, title } from '../report/report.ts'
+import { type LoadResult, sumErrors } from '../report/result.ts'
+import { type Command, readCommand } from './arguments.ts'
+import { HELP } from './help.ts'
+import { UsageError } from './usage-error.ts'
+
+const EXIT_FAILED = 1
+const EXIT_USAGE = 2
+const EXIT_INTERRUPTED = 130
+
+/** @returns the exit code */
+async function main(args: string[]): Promise<number> {
+  const command = readCommand(args)
+  if (command === 'help') {
+    process.stdout.write(HELP)
+    return 0
+  }
+  const interrupt = new AbortController()
+  // Once: a second Ctrl-C ends the process at once.
+  process.once('SIGINT', () => interrupt.abort())
+  const startedAt = Date.now()
+  const result = await load(command, interrupt.signal)
+  print(command, result)
+  for (const file of command.histograms) write(file, histogramFile(file, result, startedAt))
+  if (interrupt.signal.aborted) return EXIT_INTERRUPTED
+  return sumErrors(result.errors) > 0 || result.requests === 0 ? EXIT_FAILED : 0
+}
+
+async function load({ url, plan }: Command, signal: AbortSignal): Promise<LoadResult> {
+  const target = await resolveTarget(plan.target)
+  const refused = await probe(target)
+  if (refused !== undefined)
+    throw new LoadError(nobody('socketPath' in target ? target.socketPath : url, refused))
+  const bar = process.stderr.isTTY ? new ProgressBar(process.stderr) : undefined
+  const onProgress = bar && { onProgress: bar.draw.bind(bar) }
+  const result = await runLoad({ ...plan, target, signal, ...onProgress })
+  bar?.clear()
+  return result
+}
+
+function nobody(where: string, code: string): string {
+  return `Nobody accepts connections at ${where} (${code}): start the server first.`
+}
+
+function print({ url, plan, json }: Command, result: LoadResult): void {
+  const { method, connections } = plan
+  const line = `${JSON.stringify({ url, method, connections, ...result })}\n`
+  if (json === '-') {
+    process.stdout.write(line)
+    return
+  }
+  process.stdout.write(report(title(url, plan), result))
+  if (json !== undefined) write(json, line)
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    throw new LoadError(`The result cannot be written to ${file}: ${(error as Error).message}.`)
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof LoadError || error instanceof UsageError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED
+}

@@ -1,0 +1,251 @@
+import type { Connection, ConnectionOwner } from '../http/connection.ts'
+import { Checker } from '../http/expectation.ts'
+import { asksToClose } from '../http/request.ts'
+import { hostHeader, type Target } from '../http/target.ts'
+import { AnswerTemplate } from '../http/template.ts'
+import type { Progress } from '../report/progress.ts'
+import type { ErrorKind } from '../report/result.ts'
+import { sharedNow } from './clock.ts'
+import { ClosedLoop } from './closed-loop.ts'
+import type { Dispatcher, Line, Schedule } from './dispatcher.ts'
+import { LoopWatch } from './loop-watch.ts'
+import type { Measurement } from './measurement.ts'
+import { tooFewFiles } from './open-files.ts'
+import { OpenLoop } from './open-loop.ts'
+import type { LoadOptions } from './options.ts'
+import { closedLoop, constantRate, type Pacer, poisson } from './pacer.ts'
+import { Pool } from './pool.ts'
+import { seeded } from './random.ts'
+import { Requests } from './requests.ts'
+import { Series } from './series.ts'
+import { Tally } from './tally.ts'
+
+const PROGRESS_MS = 200
+
+/** What makes a load one thread's part of a larger one. */
+export interface LoadPart {
+  /** Milliseconds by which a constant rate begins later. */
+  firstMs: number
+  /** Called when all connections are open; the load begins when it resolves. */
+  gate: () => Promise<number>
+}
+
+/** One thread's load, from its first connection to its last answer. */
+export class Load implements ConnectionOwner, Line {
+  readonly #options: LoadOptions
+  readonly #part: LoadPart | undefined
+  readonly #requests: Requests
+  readonly #closes: boolean
+  readonly #timeoutMs: number
+  readonly #warmupMs: number
+  readonly #checker: Checker
+  readonly #tally: Tally
+  readonly #pool: Pool
+  readonly #watch = new LoopWatch()
+  readonly #timers: NodeJS.Timeout[] = []
+  readonly #ending = Promise.withResolvers<Measurement>()
+  readonly #schedule: Schedule
+  #dispatcher: Dispatcher | undefined
+  #isOver = false
+  #isCounting = false
+  #inFlight = 0
+
+  /** @param options valid ones; @param target resolved; @param part absent if it is a load of its own */
+  constructor(options: LoadOptions, target: Target, part?: LoadPart) {
+    this.#part = part
+    const {
+      method = 'GET',
+      headers = {},
+      path,
+      body,
+      expect = {},
+      newConnections = false,
+      pipeline = 1,
+    } = options
+    this.#options = options
+    const host = hostHeader(options.target)
+    // Apart from the arrivals, so that neither depends on how many the other draws.
+    const random = seeded((options.seed ?? 1) ^ 0x5bd1e995)
+    this.#requests = new Requests({ method, path, headers, host, body, close: newConnections }, random)
+    this.#closes = newConnections || asksToClose(headers)
+    this.#timeoutMs = options.timeoutMs ?? 5_000
+    this.#warmupMs = options.warmupMs ?? 0
+    this.#checker = new Checker(expect, method, this.#requests.paths)
+    const series = options.seriesMs === undefined ? undefined : new Series(options.seriesMs)
+    this.#tally = new Tally(this.#checker, series, options.rate !== undefined)
+    const { connections } = options
+    const template = new AnswerTemplate()
+    this.#pool = new Pool(
+      { target, method, depth: pipeline, template, connections, fresh: newConnections },
+      this,
+    )
+    const never = Number.POSITIVE_INFINITY
+    this.#schedule = { start: never, from: never, until: never, requests: options.requests ?? never }
+  }
+
+  /** @throws {LoadError} if too few files may be open */
+  run(): Promise<Measurement> {
+    const { signal } = this.#options
+    const abort = () => this.#abort()
+    signal?.addEventListener('abort', abort, { once: true })
+    if (this.#warmupMs === 0) this.#tally.begin(performance.now())
+    // A coarse sweep costs nothing; a timer per request would.
+    this.#repeat(Math.min(100, Math.max(1, this.#timeoutMs / 10)), () => this.#sweep())
+    if (signal?.aborted) abort()
+    else this.#pool.open(() => this.#opened())
+    return this.#ending.promise.finally(() => signal?.removeEventListener('abort', abort))
+  }
+
+  opened(connection: Connection): void {
+    this.#pool.opened(connection)
+    this.#dispatcher?.dispatch(performance.now())
+  }
+
+  answered(connection: Connection, now: number): void {
+    this.#inFlight--
+    this.#watch.events++
+    this.#tally.answered(connection, now)
+    if (connection.parser.reusable && !this.#closes) {
+      this.#dispatcher?.freed(connection, now)
+    } else {
+      const unanswered = connection.inFlight.intendedTimes()
+      this.#inFlight -= unanswered.length
+      for (const intended of unanswered.reverse()) this.#dispatcher?.returned(intended)
+      this.#pool.retire(connection)
+      this.#dispatcher?.dispatch(now)
+    }
+  }
+
+  failed(connection: Connection, kind: ErrorKind | undefined, error?: NodeJS.ErrnoException): void {
+    if (error?.code === 'EMFILE' || error?.code === 'ENFILE') {
+      this.#close()
+      this.#ending.reject(tooFewFiles(this.#options.connections))
+      return
+    }
+    const now = performance.now()
+    const lost = connection.inFlight.intendedTimes()
+    this.#inFlight -= lost.length
+    if (kind !== undefined) this.#countLost(connection, kind, lost, now)
+    this.#pool.lost(connection, kind === 'connect', () => this.#dispatcher?.dispatch(performance.now()))
+  }
+
+  send(connection: Connection, intended: number, now: number): void {
+    this.#inFlight++
+    this.#watch.events++
+    this.#tally.sent(intended, now, this.#schedule)
+    const path = this.#requests.draw()
+    connection.send(this.#requests.bytes(path), intended, now, path, this.#checker.sample())
+  }
+
+  reached(due: number, now: number): void {
+    this.#tally.reached(due, now, this.#schedule)
+  }
+
+  #countLost(connection: Connection, kind: ErrorKind, lost: readonly number[], now: number): void {
+    const [first = connection.since] = lost
+    if (lost.length === 0) this.#tally.failed(kind, first, now)
+    for (const intended of lost) this.#tally.failed(kind, intended, now)
+    if (connection.parser.started) this.#tally.wasted(connection.received, first)
+    if (lost.length === 0 && kind === 'connect') this.#dispatcher?.refused(now)
+  }
+
+  #opened(): void {
+    if (this.#part === undefined) this.#start(performance.now())
+    // Threads start at one time, whenever the message reaches each: constant arrivals must take turns.
+    else void this.#part.gate().then((at) => this.#start(performance.now() - (sharedNow() - at)))
+  }
+
+  #start(start: number): void {
+    if (this.#isOver) return
+    const { durationMs = Number.POSITIVE_INFINITY, onProgress } = this.#options
+    Object.assign(this.#schedule, {
+      start,
+      from: start + this.#warmupMs,
+      until: start + this.#warmupMs + durationMs,
+    })
+    this.#dispatcher = this.#makeDispatcher()
+    if (onProgress !== undefined) this.#repeat(PROGRESS_MS, () => onProgress(this.#progress()))
+    this.#turn()
+  }
+
+  #makeDispatcher(): Dispatcher {
+    const { rate, arrivals = 'poisson', seed = 1 } = this.#options
+    const all = { pool: this.#pool, line: this, schedule: this.#schedule }
+    if (rate === undefined) return new ClosedLoop({ ...all, pacer: closedLoop() })
+    const { start } = this.#schedule
+    const pacer: Pacer =
+      arrivals === 'constant'
+        ? constantRate(rate, start + (this.#part?.firstMs ?? 0))
+        : poisson(rate, seeded(seed), start)
+    return new OpenLoop({ ...all, pacer }, rate)
+  }
+
+  /**
+   * One turn of the polling loop. A chain of `setImmediate` keeps the event loop from sleeping: timers are late by up to a
+   * millisecond, and a generator that sleeps makes servers look more expensive.
+   */
+  readonly #turn = (): void => {
+    if (this.#dispatcher === undefined) return
+    const now = performance.now()
+    if (!this.#isCounting && now >= this.#schedule.from) this.#count(now)
+    this.#watch.turn(now)
+    this.#dispatcher.dispatch(now)
+    const isDraining = this.#dispatcher.over && this.#dispatcher.waiting === 0
+    this.#pool.isWanted = !isDraining
+    if (isDraining && this.#inFlight === 0) this.#finish()
+    if (!this.#isOver) setImmediate(this.#turn)
+  }
+
+  /** The warm-up is over. */
+  #count(now: number): void {
+    this.#isCounting = true
+    this.#watch.begin(now)
+    if (this.#warmupMs === 0) return
+    this.#checker.restart()
+    this.#tally.begin(this.#schedule.from)
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    this.#close()
+    const { until } = this.#schedule
+    const end = Number.isFinite(until) ? until : 0
+    this.#ending.resolve(this.#tally.measurement(this.#schedule, end, this.#watch))
+  }
+
+  #abort(): void {
+    this.#schedule.until = Math.min(this.#schedule.until, performance.now())
+    this.#finish()
+  }
+
+  #close(): void {
+    this.#isOver = true
+    for (const timer of this.#timers) clearInterval(timer)
+    this.#pool.close()
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    const late = now - this.#timeoutMs
+    for (const connection of this.#pool.waitingSince(late)) {
+      const kind = connection.connecting ? 'connect' : 'timeout'
+      connection.close()
+      this.failed(connection, kind)
+    }
+    for (const due of this.#dispatcher?.expired(late) ?? []) this.#tally.failed('timeout', due, now)
+  }
+
+  #progress(): Progress {
+    const { start, from } = this.#schedule
+    const { durationMs, requests = 1 } = this.#options
+    const now = performance.now()
+    const counted = this.#tally.progress()
+    const part =
+      durationMs === undefined ? counted.requests / requests : (now - start) / (this.#warmupMs + durationMs)
+    return { done: Math.min(1, part), warmingUp: now < from, ...counted }
+  }
+
+  #repeat(milliseconds: number, action: () => void): void {
+    this.#timers.push(setInterval(action, milliseconds))
+  }
+}

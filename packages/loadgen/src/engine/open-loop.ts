@@ -1,0 +1,94 @@
+import type { Connection } from '../http/connection.ts'
+import type { Dispatcher, DispatcherOptions, Line, Schedule } from './dispatcher.ts'
+import type { Pacer } from './pacer.ts'
+import type { Pool } from './pool.ts'
+import { Queue } from './queue.ts'
+
+/** Sends requests when they are due, whatever became of those before; they wait in line while all connections are taken. */
+export class OpenLoop implements Dispatcher {
+  readonly #pacer: Pacer
+  readonly #pool: Pool
+  readonly #line: Line
+  readonly #schedule: Schedule
+  readonly #meanGap: number
+  /** When those were due that wait for a connection. */
+  readonly #backlog = new Queue<number>()
+  #drawn = 0
+  #left: number
+  /** When the next request is due; infinite after the last. */
+  #due: number
+
+  /** @param rate the pacer's mean, requests per second */
+  constructor({ pacer, pool, line, schedule }: DispatcherOptions, rate: number) {
+    this.#pacer = pacer
+    this.#pool = pool
+    this.#line = line
+    this.#schedule = schedule
+    this.#meanGap = 1000 / rate
+    this.#left = schedule.requests
+    this.#due = this.#next()
+  }
+
+  get waiting(): number {
+    return this.#backlog.length
+  }
+
+  get over(): boolean {
+    return this.#due === Number.POSITIVE_INFINITY
+  }
+
+  dispatch(now: number): void {
+    if (this.#backlog.length > 0) this.#sendBacklog(now)
+    let clock = now
+    while (this.#due <= clock) {
+      this.#reach(this.#due, clock)
+      this.#due = this.#next()
+      clock = performance.now()
+    }
+  }
+
+  freed(connection: Connection, now: number): void {
+    this.#pool.release(connection)
+    this.dispatch(now)
+  }
+
+  returned(intended: number): void {
+    this.#backlog.unshift(intended)
+  }
+
+  /** Requests wait for a connection, and expire if none can be opened. */
+  refused(): void {}
+
+  expired(time: number): number[] {
+    const expired: number[] = []
+    for (let due = this.#backlog.peek(); due !== undefined && due < time; due = this.#backlog.peek()) {
+      expired.push(due)
+      this.#backlog.shift()
+    }
+    return expired
+  }
+
+  #reach(due: number, now: number): void {
+    this.#line.reached(due, now)
+    const connection = this.#backlog.length === 0 ? this.#pool.take() : undefined
+    if (connection === undefined) this.#backlog.push(due)
+    else this.#line.send(connection, due, now)
+  }
+
+  #sendBacklog(now: number): void {
+    while (this.#backlog.length > 0) {
+      const connection = this.#pool.take()
+      if (connection === undefined) return
+      this.#line.send(connection, this.#backlog.shift() ?? now, performance.now())
+    }
+  }
+
+  #next(): number {
+    const { from, until } = this.#schedule
+    if (this.#left === 0) return Number.POSITIVE_INFINITY
+    const due = this.#pacer.due(this.#drawn++, 0)
+    if (due >= until) return Number.POSITIVE_INFINITY
+    if (due >= from && --this.#left === 0) this.#schedule.until = due + this.#meanGap
+    return due
+  }
+}

@@ -1,0 +1,140 @@
+import { Connection, type ConnectionOptions, type ConnectionOwner } from '../http/connection.ts'
+import { Queue } from './queue.ts'
+
+/** Milliseconds before a connection that never answered is tried again, so that a dead server is not flooded. */
+const BACK_OFF_MS = 10
+
+/** Connections that may be on their way at a time: servers commonly let 128 to 511 wait to be accepted. */
+const MOST_CONNECTING = 100
+
+export interface PoolOptions extends ConnectionOptions {
+  /** How many are kept open. With `fresh`, how many there may be at a time. */
+  connections: number
+  /** A connection per request. */
+  fresh: boolean
+}
+
+/** The connections of one load. */
+export class Pool {
+  readonly #options: PoolOptions
+  readonly #owner: ConnectionOwner
+  readonly #all = new Set<Connection>()
+  /** Those with room for a request, the longest idle first. A closed one may still be among them. */
+  readonly #idle = new Queue<Connection>()
+  readonly #pauses = new Set<NodeJS.Timeout>()
+  /** Still to be opened. With `fresh`: that may still be opened. */
+  #missing: number
+  #connecting = 0
+  #isWanted = true
+  #untried: number
+  #onTried: (() => void) | undefined
+
+  /** @param owner hears of each connection; it passes on to the pool what the pool needs to know */
+  constructor(options: PoolOptions, owner: ConnectionOwner) {
+    this.#options = options
+    this.#owner = owner
+    this.#missing = options.connections
+    this.#untried = options.connections
+  }
+
+  /** Opens all connections, a bounded number at a time. @param onTried called once as many as there are to be were tried */
+  open(onTried: () => void): void {
+    this.#onTried = onTried
+    if (this.#options.fresh) onTried()
+    else this.#openMissing()
+  }
+
+  /** A connection with room for a request, which is to be sent on it at once; undefined if there is none. */
+  take(): Connection | undefined {
+    if (this.#options.fresh) return this.#isBounded() ? undefined : this.#create()
+    for (let connection = this.#idle.shift(); connection !== undefined; connection = this.#idle.shift()) {
+      if (connection.room > 1) this.#idle.push(connection)
+      if (connection.room > 0) return connection
+    }
+    return undefined
+  }
+
+  /** An open connection has room for one request more, which nobody wants to send now. */
+  release(connection: Connection): void {
+    if (connection.room === 1) this.#idle.push(connection)
+  }
+
+  opened(connection: Connection): void {
+    this.#connecting--
+    if (!this.#options.fresh) this.#idle.push(connection)
+    this.#openMissing()
+    this.#tried()
+  }
+
+  /** Closes a connection that is not to be used again; another one takes its place. */
+  retire(connection: Connection): void {
+    this.#all.delete(connection)
+    connection.close()
+    this.#missing++
+    this.#openMissing()
+  }
+
+  /** A connection was lost. Another one takes its place, after a pause if it never answered. @param onVacant called then */
+  lost(connection: Connection, wasConnecting: boolean, onVacant: () => void): void {
+    this.#all.delete(connection)
+    if (wasConnecting) this.#connecting--
+    const vacant = () => {
+      this.#missing++
+      this.#openMissing()
+      onVacant()
+    }
+    if (connection.answers > 0) vacant()
+    else this.#pause(vacant)
+    if (wasConnecting) this.#tried()
+  }
+
+  /** Those that have waited for anything since before a time: `performance.now()`. */
+  waitingSince(time: number): Connection[] {
+    const overdue: Connection[] = []
+    for (const connection of this.#all) if (connection.waitingSince < time) overdue.push(connection)
+    return overdue
+  }
+
+  /** Whether connections that are lost are replaced; not while nothing more is to be sent. */
+  set isWanted(isWanted: boolean) {
+    if (isWanted === this.#isWanted) return
+    this.#isWanted = isWanted
+    this.#openMissing()
+  }
+
+  close(): void {
+    this.#isWanted = false
+    for (const pause of this.#pauses) clearTimeout(pause)
+    for (const connection of this.#all) connection.close()
+    this.#all.clear()
+  }
+
+  #openMissing(): void {
+    if (this.#options.fresh) return
+    while (!this.#isBounded()) this.#create()
+  }
+
+  #isBounded(): boolean {
+    return !this.#isWanted || this.#missing === 0 || this.#connecting === MOST_CONNECTING
+  }
+
+  #create(): Connection {
+    this.#missing--
+    this.#connecting++
+    const connection = new Connection(this.#options, this.#owner)
+    this.#all.add(connection)
+    return connection
+  }
+
+  #tried(): void {
+    if (!this.#options.fresh && this.#untried > 0 && --this.#untried === 0) this.#onTried?.()
+  }
+
+  #pause(action: () => void): void {
+    const timer = setTimeout(() => {
+      this.#pauses.delete(timer)
+      action()
+    }, BACK_OFF_MS)
+    this.#pauses.add(timer)
+  }
+}

@@ -1,0 +1,200 @@
+import { connect, type Socket } from 'node:net'
+import { InFlight } from '../engine/in-flight.ts'
+import type { ErrorKind } from '../report/result.ts'
+import { AnswerParser, ParseError } from './parser.ts'
+import { connectOptions, type Target } from './target.ts'
+import type { AnswerTemplate } from './template.ts'
+
+/** What a connection tells; never from within `send` or `close`. */
+export interface ConnectionOwner {
+  opened(connection: Connection): void
+  /** A whole answer was read. @param now milliseconds of `performance.now()`, taken after its last byte was read */
+  answered(connection: Connection, now: number): void
+  /** The connection is over. Without a `kind` it ended properly: nothing was asked of it. */
+  failed(connection: Connection, kind: ErrorKind | undefined, error?: NodeJS.ErrnoException): void
+}
+
+/** What the connections of one load have in common. */
+export interface ConnectionOptions {
+  target: Target
+  method: string
+  /** The most requests in flight. */
+  depth: number
+  template: AnswerTemplate
+}
+
+/**
+ * All connections read into this one buffer. libuv on Linux and macOS reads and calls back before it reads again, so none
+ * overwrites another's bytes.
+ */
+const RECEIVED = Buffer.allocUnsafeSlow(64 * 1024)
+const RECEIVED_WORDS = new Int32Array(RECEIVED.buffer)
+
+type State = 'connecting' | 'open' | 'closed'
+
+/** One TCP or unix connection for its whole life. */
+export class Connection {
+  readonly parser: AnswerParser
+  /** Requests that wait for their answers. After the end of the connection: those that it did not answer. */
+  readonly inFlight: InFlight
+  /** `performance.now()` when the connection was asked for. */
+  readonly since = performance.now()
+  /** Whole answers so far. */
+  answers = 0
+
+  // About the request that was answered last:
+
+  /** When it was to be sent, and when it was: `performance.now()`. */
+  intended = 0
+  sent = 0
+  /** Which path it asked for. */
+  path = 0
+  /** Whether the parser kept the body, to be compared. */
+  sampled = false
+  /** Bytes of the answer so far. */
+  received = 0
+
+  readonly #depth: number
+  readonly #template: AnswerTemplate
+  readonly #owner: ConnectionOwner
+  readonly #socket: Socket
+  #state: State = 'connecting'
+
+  constructor({ target, method, depth, template }: ConnectionOptions, owner: ConnectionOwner) {
+    this.#depth = depth
+    this.#template = template
+    this.#owner = owner
+    this.parser = new AnswerParser(method)
+    this.inFlight = new InFlight(depth)
+    this.#socket = connect({
+      ...connectOptions(target),
+      noDelay: true,
+      onread: { buffer: RECEIVED, callback: (length) => this.#read(length) },
+    })
+    this.#socket.on('connect', () => this.#opened())
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#broken(error))
+    this.#socket.on('end', () => this.#ended())
+  }
+
+  /** Requests that may be sent now. */
+  get room(): number {
+    return this.#state === 'closed' ? 0 : this.#depth - this.inFlight.count
+  }
+
+  get connecting(): boolean {
+    return this.#state === 'connecting'
+  }
+
+  /** `performance.now()` since when something is awaited; infinite if nothing is. */
+  get waitingSince(): number {
+    if (this.inFlight.count > 0) return this.inFlight.intended
+    return this.#state === 'connecting' ? this.since : Number.POSITIVE_INFINITY
+  }
+
+  /**
+   * Sends one request, or will once the connection is open; there must be room for it.
+   * @param intended when it was to be sent: `performance.now()`
+   * @param now the same clock, just now
+   * @param path which path it asks for
+   * @param sampled whether to keep the answer's body
+   */
+  send(request: Buffer, intended: number, now: number, path: number, sampled: boolean): void {
+    this.inFlight.push(intended, now, path, sampled)
+    this.#socket.write(request)
+  }
+
+  /** Closes the connection; the owner hears nothing more of it. */
+  close(): void {
+    this.#state = 'closed'
+    this.#socket.destroy()
+  }
+
+  #opened(): void {
+    if (this.#state !== 'connecting') return
+    this.#state = 'open'
+    this.#owner.opened(this)
+  }
+
+  #read(length: number): boolean {
+    if (this.#state === 'closed') return true
+    try {
+      if (this.#depth === 1) this.#readAnswers(length)
+      else this.#readBatch(length)
+    } catch (error) {
+      if (!(error instanceof ParseError)) throw error
+      this.#fail('parse', error)
+    }
+    return true
+  }
+
+  /** What the owner sends after each answer leaves in one write. */
+  #readBatch(length: number): void {
+    this.#socket.cork()
+    try {
+      this.#readAnswers(length)
+    } finally {
+      this.#socket.uncork()
+    }
+  }
+
+  #readAnswers(length: number): void {
+    // Those sent from here on cannot have been answered yet: what follows the last answer belongs to no request.
+    let awaited = this.inFlight.count
+    for (let at = 0; at < length && this.#state !== 'closed'; ) {
+      if (awaited > 0) at = this.#parse(at, length)
+      if (!this.parser.complete) return
+      if (--awaited <= 0 && at < length) this.#fail('parse')
+      else this.#answered()
+    }
+  }
+
+  /** @returns the place after the last byte that belongs to the answer */
+  #parse(from: number, length: number): number {
+    const { parser } = this
+    const whole = parser.complete
+    if (whole) this.#begin()
+    if (whole && from === 0 && !this.sampled && this.#template.matches(RECEIVED_WORDS, length)) {
+      parser.accept(this.#template.answer)
+      this.received = length
+      return length
+    }
+    const end = parser.parse(RECEIVED, from, length)
+    this.received += end - from
+    if (whole && from === 0 && !this.sampled && parser.complete && end === length)
+      this.#template.miss(RECEIVED, length, parser)
+    return end
+  }
+
+  /** The first bytes of an answer have come. */
+  #begin(): void {
+    this.received = 0
+    this.sampled = this.inFlight.sampled
+    if (this.sampled) this.parser.captureNext()
+  }
+
+  #answered(): void {
+    const { inFlight } = this
+    this.intended = inFlight.intended
+    this.sent = inFlight.sent
+    this.path = inFlight.path
+    inFlight.shift()
+    this.answers++
+    this.#owner.answered(this, performance.now())
+  }
+
+  #ended(): void {
+    if (this.#state === 'open' && this.parser.end()) this.#answered()
+    else this.#broken()
+  }
+
+  #broken(error?: NodeJS.ErrnoException): void {
+    if (this.#state === 'closed') return
+    if (this.#state === 'connecting') this.#fail('connect', error)
+    else this.#fail(this.inFlight.count > 0 ? 'reset' : undefined, error)
+  }
+
+  #fail(kind: ErrorKind | undefined, error?: NodeJS.ErrnoException): void {
+    this.close()
+    this.#owner.failed(this, kind, error)
+  }
+}

@@ -1,0 +1,115 @@
+import { lookup } from 'node:dns/promises'
+import { BlockList, connect, type IPVersion, isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { LoadError } from '../engine/load-error.ts'
+
+/** Where the server listens. */
+export type Target = { host: string; port: number } | { socketPath: string }
+
+/**
+ * How far away a server may be. `machine`: on this one alone. `network`: also on a network that this machine has an interface in, as
+ * containers of one Compose project are. `anywhere`: whoever asks for that answers for being allowed to load the server.
+ */
+export type Reach = 'machine' | 'network' | 'anywhere'
+
+/**
+ * Resolves a target's name once, so that no request pays for it, and refuses addresses out of reach: a load generator pointed at
+ * someone else's server is an attack. Of several addresses (`localhost` is often two) the first that accepts a
+ * connection is taken.
+ * @throws {LoadError} if the name is unknown, or an address is out of reach
+ */
+export async function resolveTarget(target: Target, reach: Reach = 'machine'): Promise<Target> {
+  if ('socketPath' in target) {
+    if (/^[^\0]+$/.test(target.socketPath)) return target
+    throw new LoadError(`${JSON.stringify(target.socketPath)} is not the path of a socket.`)
+  }
+  const { host, port } = target
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new LoadError(`The port is ${port}, but must be a whole number from 1 to 65535.`)
+  }
+  const candidates = (await addressesOf(host)).map((address) => ({ host: address, port }))
+  if (reach !== 'anywhere') {
+    const near = addressesWithin(reach)
+    for (const candidate of candidates) refuseForeign(candidate.host, host, near, reach)
+  }
+  return (await firstOpen(candidates)) ?? { host, port }
+}
+
+/**
+ * Opens one connection and closes it again.
+ * @returns the error's code (such as `ECONNREFUSED`) if nobody accepts it, else undefined
+ */
+export function probe(target: Target): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(connectOptions(target))
+    socket.setTimeout(5_000, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })))
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(undefined)
+    })
+  })
+}
+
+/** The target as `node:net` takes it. */
+export function connectOptions(target: Target): { path: string } | { host: string; port: number } {
+  return 'socketPath' in target ? { path: target.socketPath } : target
+}
+
+/** The target as a `host` header names it. */
+export function hostHeader(target: Target): string {
+  if ('socketPath' in target) return 'localhost'
+  const host = isIP(target.host) === 6 ? `[${target.host}]` : target.host
+  return target.port === 80 ? host : `${host}:${target.port}`
+}
+
+async function addressesOf(host: string): Promise<string[]> {
+  if (isIP(host) !== 0) return [host]
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address)
+  } catch {
+    throw new LoadError(`The name ${host} has no address: check its spelling.`)
+  }
+}
+
+type Limit = Exclude<Reach, 'anywhere'>
+
+const PLACES: Readonly<Record<Limit, string>> = {
+  machine: 'on this machine',
+  network: 'on a network of this machine',
+}
+
+function refuseForeign(address: string, host: string, near: BlockList, reach: Limit): void {
+  if (near.check(address.replace(/%.*$/, ''), versionOf(address))) return
+  const name = address === host ? host : `${host} (${address})`
+  throw new LoadError(`${name} is not ${PLACES[reach]}: load only servers that run ${PLACES[reach]}.`)
+}
+
+function versionOf(address: string): IPVersion {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
+}
+
+/** Loopback, the unspecified address (which connects to loopback), and what this machine's interfaces, or their networks, have. */
+function addressesWithin(reach: Limit): BlockList {
+  const local = new BlockList()
+  local.addSubnet('127.0.0.0', 8, 'ipv4')
+  local.addAddress('0.0.0.0', 'ipv4')
+  local.addAddress('::1', 'ipv6')
+  local.addAddress('::', 'ipv6')
+  for (const { address, cidr, family } of Object.values(networkInterfaces()).flatMap((list) => list ?? [])) {
+    const version = family === 'IPv6' ? 'ipv6' : 'ipv4'
+    const [own, prefix] = [address.replace(/%.*$/, ''), cidr?.split('/')[1]]
+    if (reach === 'network' && prefix !== undefined) local.addSubnet(own, Number(prefix), version)
+    else local.addAddress(own, version)
+  }
+  return local
+}
+
+async function firstOpen(candidates: readonly { host: string; port: number }[]): Promise<Target | undefined> {
+  if (candidates.length > 1) {
+    for (const candidate of candidates) {
+      if ((await probe(candidate)) === undefined) return candidate
+    }
+  }
+  return candidates[0]
+}

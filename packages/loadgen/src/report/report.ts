@@ -1,0 +1,144 @@
+import type { LoadPlan } from '../engine/options.ts'
+import { formatDuration } from './duration.ts'
+import { ERROR_KINDS, type Latency, type LoadResult, type SeriesPoint, type ThreadReport } from './result.ts'
+
+/** A thread that is busy for more than this part of its time may be what limits a closed loop. */
+const BUSY = 0.95
+
+const COLUMNS = ['mean', 'p50', 'p90', 'p99', 'p999', 'max'] as const
+
+/** What is loaded, in one line. */
+export function title(url: string, plan: LoadPlan): string {
+  const {
+    method = 'GET',
+    path,
+    connections,
+    pipeline = 1,
+    newConnections,
+    threads = 1,
+    rate,
+    arrivals,
+    requests,
+  } = plan
+  const paths = typeof path === 'string' ? 1 : path.length
+  return [
+    `${method} ${url}`,
+    paths > 1 && ` and ${paths - 1} more`,
+    ` with ${count(connections, newConnections ? 'new connection' : 'connection')}`,
+    pipeline > 1 && `, ${pipeline} requests in each,`,
+    threads > 1 && ` from ${threads} threads`,
+    rate !== undefined && ` at ${integer(rate)} per second (${arrivals ?? 'poisson'})`,
+    requests === undefined
+      ? ` for ${formatDuration(plan.durationMs ?? 0)}`
+      : `, ${count(requests, 'request')}`,
+  ]
+    .filter((part) => part !== false)
+    .join('')
+}
+
+/**
+ * A result for a person, at most 80 columns wide (a long title aside).
+ * @param heading what was loaded
+ */
+export function report(heading: string, result: LoadResult): string {
+  const { openLoop, requests, seconds, rate, errors, statuses, bytes, self } = result
+  const rows: [string, string][] = [['rate', `${integer(rate)} answers per second`]]
+  if (openLoop !== null) rows.push(['offered', offered(openLoop.offered, openLoop.achieved)])
+  rows.push(
+    ['requests', `${integer(requests)} in ${seconds.toFixed(2)} s`],
+    ['errors', counts(ERROR_KINDS.map((kind) => [kind, errors[kind]])) || 'none'],
+    ['statuses', counts(Object.entries(statuses)) || 'none'],
+    ['received', `${(bytes / 1e6).toFixed(1)} MB`],
+  )
+  if (result.checked > 0) rows.push(['compared', `${integer(result.checked)} answers`])
+  rows.push(['generator', generator(result)])
+  if (result.threads.length > 1) rows.push(['threads', threadRange(result.threads)])
+  const text = rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}\n`).join('')
+  const bound = self.reason === null ? '' : `\n${wrap(`generator-bound: ${self.reason}.`)}`
+  return `${heading}\n\n${text}\n${latencies(result)}${series(result.series)}${bound}`
+}
+
+function offered(due: number, sent: number): string {
+  const part = due > 0 ? (100 * sent) / due : 100
+  return `${integer(due)} per second, achieved ${integer(sent)} (${part.toFixed(1)} %)`
+}
+
+function latencies({ requests, openLoop, latency, service, lag }: LoadResult): string {
+  if (requests === 0) return '  latency     no answer\n'
+  const header = line(
+    '',
+    COLUMNS.map((column) => (column === 'p999' ? 'p99.9' : column)),
+  )
+  const row = (name: string, values: Latency) =>
+    `${line(
+      name,
+      COLUMNS.map((column) => milliseconds(values[column])),
+    )} ms`
+  if (openLoop === null || lag === null) return `${header}\n${row('latency', latency)}\n`
+  const rows = [row('corrected', latency), row('service', service), row('lag', lag)]
+  return `${header}\n${rows.join('\n')}\n`
+}
+
+function series(points: readonly SeriesPoint[]): string {
+  if (points.length === 0) return ''
+  const header = line('at', ['seconds', 'answers', 'errors', 'p50', 'p99', 'max'])
+  const rows = points.map(({ at, seconds, requests, errors, p50, p99, max }) => {
+    const times = requests === 0 ? ['–', '–', '–'] : [p50, p99, max].map(milliseconds)
+    return line(`${at.toFixed(2)} s`, [seconds.toFixed(2), integer(requests), integer(errors), ...times])
+  })
+  return `\n${header}\n${rows.join('\n')}\n`
+}
+
+function line(name: string, cells: readonly string[]): string {
+  return `  ${name.padEnd(11)}${cells.map((cell) => cell.padStart(10)).join('')}`
+}
+
+function generator({ openLoop, self }: LoadResult): string {
+  const parts = [`busy ${percent(self.busy)}`, `loop turns ${milliseconds(self.loopDelayP99)} ms at p99`]
+  if (self.waitSeconds !== null) parts.push(`${self.waitSeconds.toFixed(2)} s without a core`)
+  const caution = openLoop === null && self.busy > BUSY
+  return `${parts.join(', ')}${caution ? `\n${' '.repeat(14)}it may be the limit, not the server` : ''}`
+}
+
+/** The slowest and the fastest: a slow one must not hide in the sum. */
+function threadRange(threads: readonly ThreadReport[]): string {
+  const range = (values: readonly number[], format: (value: number) => string) =>
+    `${format(Math.min(...values))} to ${format(Math.max(...values))}`
+  const rates = range(
+    threads.map(({ rate }) => rate),
+    integer,
+  )
+  const busy = range(
+    threads.map((thread) => thread.busy),
+    percent,
+  )
+  return `each ${rates} answers per second, busy ${busy}`
+}
+
+/** At 80 columns. */
+function wrap(text: string): string {
+  return text.replace(/(.{1,78})(?: |$)/g, '$1\n')
+}
+
+function counts(entries: readonly (readonly [string, number])[]): string {
+  const present = entries.filter(([, number]) => number > 0)
+  return present.map(([name, number]) => `${name}: ${integer(number)}`).join(', ')
+}
+
+function count(number: number, noun: string): string {
+  return `${integer(number)} ${noun}${number === 1 ? '' : 's'}`
+}
+
+function integer(value: number): string {
+  return Math.round(value).toLocaleString('en')
+}
+
+function percent(part: number): string {
+  return `${Math.round(100 * part)} %`
+}
+
+/** Three digits, at most three of them after the point. */
+function milliseconds(value: number): string {
+  if (value >= 1_000) return integer(value)
+  return value < 0.1 ? value.toFixed(3) : value.toPrecision(3)
+}

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { accessSync, constants, readdirSync, readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { basename, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { StartError } from '../process/config.ts'
+
+/** Static files for servers that come without any: read once, as they are few, small and never change. */
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+const EXTENSIONS = { br: '.br', gzip: '.gz' } as const
+
+export type Coding = keyof typeof EXTENSIONS
+
+/** One file in one content coding. */
+export interface Representation {
+  type: string
+  coding: Coding | undefined
+  bytes: Buffer<ArrayBuffer>
+  etag: string
+}
+
+export type Assets = ReadonlyMap<string, ReadonlyMap<Coding | undefined, Representation>>
+
+/** The media type of a file or of one of its siblings. JavaScript's is `text/javascript` (RFC 9239); libraries still disagree. */
+export function assetType(url: string): string {
+  return TYPES[extname(url.replace(/\?.*$/, '').replace(/\.(?:br|gz)$/, ''))] ?? 'application/octet-stream'
+}
+
+/**
+ * Looks for the files that a page names. A server without them would start, and its pages stay without script and style.
+ * @throws {StartError} naming the first that cannot be read
+ */
+export function requireAssets(assets: readonly { url: string }[], directory: URL): void {
+  for (const { url } of assets) {
+    const path = join(fileURLToPath(directory), basename(url))
+    try {
+      accessSync(path, constants.R_OK)
+    } catch (cause) {
+      throw new StartError(`${path} cannot be read, but the page needs it: build first.`, { cause })
+    }
+  }
+}
+
+/** Reads the files of a flat directory, each with its `.br` and `.gz` siblings made at build time. */
+export function readAssets(directory: URL): Assets {
+  const root = fileURLToPath(directory)
+  const names = new Set(readdirSync(root))
+  const assets = new Map<string, Map<Coding | undefined, Representation>>()
+  for (const name of names) {
+    const type = TYPES[extname(name)]
+    if (type === undefined) continue
+    const representations = new Map<Coding | undefined, Representation>()
+    for (const [coding, extension] of [[undefined, ''], ...Object.entries(EXTENSIONS)] as [
+      Coding | undefined,
+      string,
+    ][]) {
+      if (!names.has(name + extension)) continue
+      const bytes = readFileSync(join(root, name + extension))
+      const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
+      representations.set(coding, { type, coding, bytes, etag })
+    }
+    assets.set(name, representations)
+  }
+  return assets
+}
+
+/** The best representation that the client accepts: Brotli, else gzip, else as it is. */
+export function findAsset(
+  assets: Assets,
+  name: string,
+  acceptEncoding: string | null | undefined,
+): Representation | undefined {
+  const representations = assets.get(name)
+  if (representations === undefined) return undefined
+  for (const coding of ['br', 'gzip'] as const) {
+    const found = representations.get(coding)
+    if (found && accepts(acceptEncoding, coding)) return found
+  }
+  return representations.get(undefined)
+}
+
+/**
+ * Prepares a request for a static file plugin. Plugins weigh codings differently (some take `*` or the client's weights into
+ * account, some not even `q=0`), serve the `.br` and `.gz` siblings as files, and answer 403 to names that lead elsewhere.
+ * @returns false if the path cannot be that of an asset: 404
+ */
+export function prepareAssetRequest({ url = '', headers }: IncomingMessage): boolean {
+  const coding = (['br', 'gzip'] as const).find((one) => accepts(headers['accept-encoding'], one))
+  headers['accept-encoding'] = coding ?? 'identity'
+  const [path = ''] = url.split('?', 1)
+  return /^\/assets\/[\w.-]*\w$/.test(path) && !/\.(?:br|gz)$/.test(path) && !path.includes('..')
+}
+
+/**
+ * Whether Accept-Encoding allows a coding (RFC 9110 section 12.5.3): named, or covered by `*`, with a weight above 0. No header
+ * would allow any, but a client that sends none may be too simple to decode.
+ */
+export function accepts(acceptEncoding: string | null | undefined, coding: Coding): boolean {
+  let wildcard = false
+  for (const part of acceptEncoding?.split(',') ?? []) {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
+    const allowed = !parameters.some((text) => /^q\s*=\s*0(?:\.0*)?$/.test(text))
+    if (name === coding) return allowed
+    if (name === '*') wildcard = allowed
+  }
+  return wildcard
+}
+
+/** Whether If-None-Match names an entity tag, by weak comparison (RFC 9110 section 13.1.2). */
+export function isFresh(ifNoneMatch: string | null | undefined, etag: string): boolean {
+  if (!ifNoneMatch) return false
+  if (ifNoneMatch.trim() === '*') return true
+  const tags: string[] = ifNoneMatch.match(/"[^"]*"/g) ?? []
+  return tags.includes(etag.replace(/^W\//, ''))
+}

@@ -1,0 +1,23 @@
+import type { Config } from '../process/config.ts'
+
+/**
+ * The client's address: the peer, or, behind trusted proxies, the last address in X-Forwarded-For that is not one of them.
+ * Each proxy appends whom it saw, so only the part from the right can be believed.
+ * @param peer undefined on a unix socket
+ * @param forwardedFor the X-Forwarded-For header, repeated ones joined by commas
+ */
+export function clientAddress(
+  peer: string | undefined,
+  forwardedFor: string | string[] | null | undefined,
+  trusts: Config['trustProxy'],
+): string | undefined {
+  if (!forwardedFor || !trusts(peer)) return peer
+  const hops = String(forwardedFor).split(',')
+  let client = peer
+  while (trusts(client)) {
+    const hop = hops.pop()?.trim()
+    if (!hop) break
+    client = hop
+  }
+  return client
+}

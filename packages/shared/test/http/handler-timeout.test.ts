@@ -1,0 +1,133 @@
+import { deepEqual, equal, match, rejects } from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
+import { createServer, request, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { PROBLEM_JSON, SECURITY_HEADERS } from '../../src/http/contract.ts'
+import { createHandlerTimeout } from '../../src/http/handler-timeout.ts'
+import { readConfig } from '../../src/process/config.ts'
+import { listen, SERVER_OPTIONS } from '../../src/process/listen.ts'
+
+const LIMIT = { timeout: 20_000 }
+
+/** A server with that handler and a limit of 400 ms, and what it logs. */
+async function setUp(handle: (response: ServerResponse) => void) {
+  const lines: Record<string, unknown>[] = []
+  const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) })
+  const limitSilence = createHandlerTimeout(400, log)
+  const server = createServer(SERVER_OPTIONS, (request, response) => {
+    limitSilence(response, String(request.headers['x-request-id']))
+    handle(response)
+  })
+  const address = await listen(server, readConfig({ PORT: '0' }))
+  const { port } = new URL(address)
+  return {
+    lines,
+    address,
+    port: Number(port),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+test(
+  'a handler that never answers: 503, one line with the id, and the connection closes',
+  LIMIT,
+  async () => {
+    const closed = new EventEmitter()
+    await using server = await setUp((response) => response.once('close', () => closed.emit('close')))
+    const toldHandler = once(closed, 'close')
+    const answer = await fetch(`${server.address}/x`, { headers: { 'x-request-id': 'r-1' } })
+    equal(answer.status, 503)
+    equal(await answer.text(), '{"type":"about:blank","title":"Service Unavailable","status":503}')
+    const { date, ...headers } = Object.fromEntries(answer.headers)
+    deepEqual(headers, {
+      ...SECURITY_HEADERS,
+      'x-request-id': 'r-1',
+      'content-type': PROBLEM_JSON,
+      'content-length': '65',
+      connection: 'close',
+    })
+    match(String(date), / GMT$/)
+    await toldHandler
+    deepEqual(
+      server.lines.map(({ id, msg }) => [id, msg]),
+      [['r-1', 'failed']],
+    )
+    match(JSON.stringify(server.lines), /The handler of GET \/x was silent for 400 ms\./)
+  },
+)
+
+test('HEAD: the same head', LIMIT, async () => {
+  await using server = await setUp(() => {})
+  const answer = await fetch(server.address, { method: 'HEAD' })
+  deepEqual([answer.status, answer.headers.get('content-length')], [503, '65'])
+})
+
+test('an answer that comes too late is dropped', LIMIT, async () => {
+  const { promise: answered, resolve } = Promise.withResolvers<void>()
+  await using server = await setUp(async (response) => {
+    await sleep(900)
+    response.writeHead(200, { 'content-type': 'text/plain' }).end('late')
+    resolve()
+  })
+  equal((await fetch(server.address)).status, 503)
+  await answered
+  equal(server.lines.length, 1)
+})
+
+test('an answer that began and then stops is cut', LIMIT, async () => {
+  await using server = await setUp((response) => response.write('half'))
+  const answer = await fetch(server.address)
+  await rejects(answer.text())
+  equal(server.lines.length, 1)
+})
+
+test('an answer that goes on is not, however long it takes', LIMIT, async () => {
+  await using server = await setUp(async (response) => {
+    for (let part = 0; part < 16; part++) {
+      response.write('x')
+      await sleep(50)
+    }
+    response.end()
+  })
+  equal(await (await fetch(server.address)).text(), 'xxxxxxxxxxxxxxxx')
+  deepEqual(server.lines, [])
+})
+
+test('a client that reads slowly, or sends slowly, is no fault of the handler', LIMIT, async () => {
+  const body = 'x'.repeat(20_000_000)
+  await using server = await setUp((response) => {
+    response.req.resume().once('end', () => {
+      response.write(body)
+      setTimeout(() => response.end('end'), 900)
+    })
+  })
+  const sending = request(server.address, { method: 'POST', headers: { 'content-length': 2 } })
+  sending.write('a')
+  await sleep(900)
+  sending.end('b')
+  const [answer] = await once(sending, 'response')
+  await sleep(900)
+  equal((await text(answer)).length, body.length + 3)
+  deepEqual(server.lines, [])
+})
+
+test('a pipeline behind a forgotten answer ends with it', LIMIT, async () => {
+  await using server = await setUp((response) => {
+    if (response.req.url === '/answered') response.end()
+  })
+  const client = connect(server.port, '127.0.0.1')
+  client.write(
+    'GET /forgotten HTTP/1.1\r\nhost: a\r\n\r\nGET /forgotten HTTP/1.1\r\nhost: a\r\n\r\nGET /answered HTTP/1.1\r\nhost: a\r\n\r\n',
+  )
+  const received = await text(client)
+  equal(received.match(/HTTP\/1\.1/g)?.length, 1)
+  match(received, /^HTTP\/1\.1 503 /)
+})

@@ -1,0 +1,71 @@
+import { deepEqual, doesNotMatch, equal, match } from 'node:assert/strict'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { streamDocument as streamNode } from '../../src/http/stream-node.ts'
+import { streamDocument as streamWeb } from '../../src/http/stream-web.ts'
+
+const PROPS = { items: 3, requestId: 'r-1', nonce: 'MDEyMzQ1Njc4OWFiY2RlZmdo' }
+const SLOW_PART = /id="S:0"/
+
+for (const [where, streamDocument] of [
+  ['Node', streamNode],
+  ['web', streamWeb],
+] as const) {
+  test(`a ${where} stream has the whole page and leaves no timer behind`, async () => {
+    const errors: unknown[] = []
+    const { signal } = new AbortController()
+    const html = await text(
+      await streamDocument({ ...PROPS, delayMs: 1 }, signal, (error) => errors.push(error)),
+    )
+    match(html, SLOW_PART)
+    match(html, /<\/html>$/)
+    deepEqual(errors, [])
+    equal(process.getActiveResourcesInfo().includes('Timeout'), false)
+  })
+
+  test(`a ${where} stream that takes over 10 s ends with what there is, and says so once`, async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const errors: unknown[] = []
+    const leaving = new AbortController()
+    const stream = await streamDocument({ ...PROPS, delayMs: 60_000 }, leaving.signal, (error) =>
+      errors.push(error),
+    )
+    const reading = text(stream)
+    t.mock.timers.tick(9_999)
+    deepEqual(errors, [])
+    t.mock.timers.tick(1)
+    const html = await reading
+    doesNotMatch(html, SLOW_PART)
+    match(html, /<footer>/)
+    deepEqual(errors.map(String), ['Error: rendering took over 10000 ms'])
+    leaving.abort() // the timer of the slow part is not mocked
+  })
+
+  test(`a ${where} stream says nothing of a client that left`, async () => {
+    const errors: unknown[] = []
+    const leaving = new AbortController()
+    const stream = await streamDocument({ ...PROPS, delayMs: 60_000 }, leaving.signal, (error) =>
+      errors.push(error),
+    )
+    const reading = text(stream).catch(() => '')
+    leaving.abort()
+    doesNotMatch(await reading, SLOW_PART)
+    deepEqual(errors, [])
+    equal(process.getActiveResourcesInfo().includes('Timeout'), false)
+  })
+}
+
+test('a Node stream says nothing when it is destroyed before the signal tells', async () => {
+  const errors: unknown[] = []
+  const leaving = new AbortController()
+  const stream = await streamNode({ ...PROPS, delayMs: 60_000 }, leaving.signal, (error) =>
+    errors.push(error),
+  )
+  stream.destroy()
+  await once(stream, 'close')
+  await turn()
+  leaving.abort()
+  deepEqual(errors, [])
+})

@@ -1,0 +1,37 @@
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { test } from 'node:test'
+import { ENGLISH, FRENCH, formatPrice, GERMAN } from '../../src/page/price.ts'
+import { PRODUCTS, product, products } from '../../src/page/product.ts'
+
+test('a product depends on its number alone', () => {
+  deepEqual(product(7), product(7))
+  deepEqual(product(0), {
+    slug: 'honeyed-assam-black',
+    name: 'Honeyed Assam Black',
+    leaf: 'black',
+    country: 'India',
+    season: 'spring',
+    cents: 390,
+    celsius: 95,
+    minutes: 4,
+  })
+})
+
+test('no two products share a slug, and a slug needs no escaping', () => {
+  const slugs = products(PRODUCTS).map(({ slug }) => slug)
+  equal(new Set(slugs).size, PRODUCTS)
+  for (const slug of slugs) ok(/^[a-z]+(?:-[a-z]+)+$/.test(slug), slug)
+})
+
+test('prices are written as Intl writes them', () => {
+  for (const [locale, format] of [
+    ['en-US', ENGLISH],
+    ['de-DE', GERMAN],
+    ['fr-FR', FRENCH],
+  ] as const) {
+    const intl = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' })
+    for (const cents of [0, 5, 99, 100, 390, 1210, 99_999]) {
+      equal(formatPrice(cents, format), intl.format(cents / 100))
+    }
+  }
+})

@@ -1,0 +1,147 @@
+import { deepEqual, equal, throws } from 'node:assert/strict'
+import { test } from 'node:test'
+import { readConfig } from '../../src/process/config.ts'
+
+test('has a default for everything', () => {
+  const { trustProxy, ...config } = readConfig({})
+  deepEqual(config, {
+    host: '127.0.0.1',
+    port: 3000,
+    socket: undefined,
+    logLevel: 'info',
+    shutdownDelayMs: 0,
+    shutdownTimeoutMs: 9_000,
+    shedAfterMs: 250,
+    handlerTimeoutMs: 20_000,
+    cluster: 'single',
+    workers: 1,
+  })
+  equal(trustProxy('127.0.0.1'), false)
+  equal(trustProxy(undefined), false)
+})
+
+test('reads every variable', () => {
+  const { trustProxy, ...config } = readConfig({
+    HOST: '::1',
+    PORT: '0',
+    SOCKET: '/run/app.sock',
+    LOG_LEVEL: 'silent',
+    TRUST_PROXY: '10.0.0.0/8',
+    SHUTDOWN_DELAY_MS: '600000',
+    SHUTDOWN_TIMEOUT_MS: '0',
+    SHED_AFTER_MS: '0',
+    HANDLER_TIMEOUT_MS: '100',
+    CLUSTER: 'cluster',
+    WORKERS: '1024',
+  })
+  deepEqual(config, {
+    host: '::1',
+    port: 0,
+    socket: '/run/app.sock',
+    logLevel: 'silent',
+    shutdownDelayMs: 600_000,
+    shutdownTimeoutMs: 0,
+    shedAfterMs: 0,
+    handlerTimeoutMs: 100,
+    cluster: 'cluster',
+    workers: 1024,
+  })
+  equal(trustProxy('10.1.2.3'), true)
+})
+
+test('accepts addresses and names of hosts', () => {
+  for (const host of ['0.0.0.0', '::', 'localhost', 'app-1.internal.example', 'x'.repeat(253)])
+    equal(readConfig({ HOST: host }).host, host)
+})
+
+const INTEGERS = {
+  PORT: 65_535,
+  SHUTDOWN_DELAY_MS: 600_000,
+  SHUTDOWN_TIMEOUT_MS: 600_000,
+  SHED_AFTER_MS: 60_000,
+}
+const PROXIES = "empty, or 'loopback', addresses or CIDRs (10.0.0.0/8) separated by commas"
+const LEVELS = 'one of fatal, error, warn, info, debug, trace, silent'
+const HOSTS = 'an IP address or a host name, such as 127.0.0.1 or 0.0.0.0'
+const PATH_BYTES = process.platform === 'linux' ? 107 : 103
+
+const REFUSED: [name: string, allowed: string, values: string[]][] = [
+  ['HOST', HOSTS, ['', ' ', 'two words', '-x', 'x-', 'http://x', '[::1]', '127.0.0.1:80', 'x'.repeat(254)]],
+  ...Object.entries(INTEGERS).map(([name, max]): [string, string, string[]] => [
+    name,
+    `a whole number from 0 to ${max}`,
+    ['', ' ', '-1', '+1', '1.5', '1e3', '0x50', '3000 ', 'x', String(max + 1), '9999999'],
+  ]),
+  [
+    'SOCKET',
+    `the path of a unix socket, 1 to ${PATH_BYTES} bytes long`,
+    ['', `/${'x'.repeat(PATH_BYTES)}`, `/${'é'.repeat(PATH_BYTES / 2)}x`],
+  ],
+  ['CLUSTER', 'one of single, cluster, reuse-port', ['', 'true', 'reusePort', 'Cluster']],
+  ['LOG_LEVEL', LEVELS, ['', 'INFO', 'verbose', '30', 'constructor']],
+  [
+    'TRUST_PROXY',
+    PROXIES,
+    [
+      '1',
+      'true',
+      'proxy.example',
+      '10.0.0.0/33',
+      '::1/129',
+      '10.0.0.0/',
+      '10.0.0.0/8/8',
+      '10.0.0.0/-1',
+      '10.0.0',
+      ',',
+    ],
+  ],
+]
+
+for (const [name, allowed, values] of REFUSED) {
+  test(`says what is wrong with ${name} and what would be right`, () => {
+    for (const value of values) {
+      throws(() => readConfig({ [name]: value }), {
+        name: 'StartError',
+        message: `${name} is ${JSON.stringify(value)}, but must be ${allowed}.`,
+      })
+    }
+  })
+}
+
+test('a socket path may be as long as the system allows', () => {
+  const path = `/${'x'.repeat(PATH_BYTES - 1)}`
+  equal(readConfig({ SOCKET: path }).socket, path)
+})
+
+test('trusts the addresses that it was told, in every notation', () => {
+  const cases: [trusted: string, peer: string | undefined, expected: boolean][] = [
+    ['', '127.0.0.1', false],
+    ['loopback', '127.0.0.1', true],
+    ['loopback', '127.9.9.9', true],
+    ['loopback', '::1', true],
+    ['loopback', '::ffff:127.0.0.1', true],
+    ['loopback', '::2', false],
+    ['loopback', '10.0.0.1', false],
+    ['10.0.0.1', '10.0.0.1', true],
+    ['10.0.0.1', '10.0.0.2', false],
+    ['10.0.0.0/8', '10.255.255.255', true],
+    ['10.0.0.0/8', '11.0.0.0', false],
+    ['10.0.0.0/8', '::ffff:10.0.0.1', true],
+    ['0.0.0.0/0', '203.0.113.7', true],
+    ['2001:db8::/32', '2001:db8:1::1', true],
+    ['2001:db8::/32', '2001:db9::1', false],
+    ['fe80::/10', 'fe80::1%eth0', true],
+    ['loopback, 10.0.0.0/8', '10.0.0.1', true],
+    ['loopback, 10.0.0.0/8', '127.0.0.1', true],
+    ['loopback', 'unknown', false],
+    ['loopback', '', false],
+    ['loopback', undefined, false],
+  ]
+  for (const [trusted, peer, expected] of cases)
+    equal(readConfig({ TRUST_PROXY: trusted }).trustProxy(peer), expected, `${trusted} ${peer}`)
+})
+
+test('whoever may open the socket is trusted, if anyone is', () => {
+  equal(readConfig({ SOCKET: '/run/app.sock', TRUST_PROXY: 'loopback' }).trustProxy(undefined), true)
+  equal(readConfig({ SOCKET: '/run/app.sock' }).trustProxy(undefined), false)
+})

@@ -1,0 +1,102 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, createServer, get, type IncomingMessage } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readConfig } from '../../src/process/config.ts'
+import { drain } from '../../src/process/drain.ts'
+import { listen, SERVER_OPTIONS } from '../../src/process/listen.ts'
+
+/** Far below the keep-alive of `SERVER_OPTIONS`, for which a connection would hold the server open. */
+const LIMIT = { timeout: 20_000 }
+
+/** A server whose `/slow` waits until it is released, and a client with one kept connection. */
+async function setUp() {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { promise: entered, resolve: enter } = Promise.withResolvers<void>()
+  const server = createServer(SERVER_OPTIONS, async (request, response) => {
+    if (request.url === '/slow') {
+      enter()
+      await released
+    }
+    response.end(`answer to ${request.url}`)
+  })
+  const address = await listen(server, readConfig({ PORT: '0' }))
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const sockets = new Set<Socket>()
+  const ask = async (path: string) => {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    get(address + path, { agent }, resolve)
+      .once('error', reject)
+      .once('socket', (socket) => sockets.add(socket))
+    return text(await promise)
+  }
+  return { server, address, ask, sockets, entered, release }
+}
+
+test('nothing to wait for', LIMIT, async () => {
+  const { server } = await setUp()
+  await drain(server)
+  equal(server.listening, false)
+})
+
+test(
+  'a request in flight is answered, and its kept connection does not hold the server open',
+  LIMIT,
+  async () => {
+    const { server, ask, entered, release } = await setUp()
+    const answer = ask('/slow')
+    await entered
+    const drained = drain(server)
+    release()
+    equal(await answer, 'answer to /slow')
+    await drained
+  },
+)
+
+test('a request in flight is waited for', LIMIT, async () => {
+  const { server, ask, entered, release } = await setUp()
+  const order: string[] = []
+  const answer = ask('/slow')
+  await entered
+  const drained = drain(server).then(() => order.push('drained'))
+  // Well past the quiet time and the first sweep.
+  await sleep(300)
+  order.push('released')
+  release()
+  equal(await answer, 'answer to /slow')
+  await drained
+  deepEqual(order, ['released', 'drained'])
+})
+
+test('a request on a connection that was idle when draining began is answered', LIMIT, async () => {
+  const { server, ask, sockets } = await setUp()
+  equal(await ask('/first'), 'answer to /first')
+  const drained = drain(server)
+  equal(await ask('/second'), 'answer to /second')
+  equal(sockets.size, 1)
+  await drained
+})
+
+test('a connection that stays idle is closed', LIMIT, async () => {
+  const { server, ask, sockets } = await setUp()
+  await ask('/first')
+  const closed = [...sockets].map((socket) => once(socket, 'close'))
+  equal(closed.length, 1)
+  await drain(server)
+  await Promise.all(closed)
+})
+
+test('new connections are refused', LIMIT, async () => {
+  const { server, address, ask, entered, release } = await setUp()
+  const answer = ask('/slow')
+  await entered
+  const drained = drain(server)
+  await rejects(once(connect(Number(new URL(address).port), '127.0.0.1'), 'connect'), {
+    code: 'ECONNREFUSED',
+  })
+  release()
+  await Promise.all([answer, drained])
+})
