@@ -1,7 +1,7 @@
-import { trigamma } from '../src/stats/gamma.ts'
-import { fitPrior } from '../src/stats/moderation.ts'
-import { mean, sampleVariance } from '../src/stats/moments.ts'
-import { commonSlope } from '../src/stats/trend.ts'
+import { trigamma } from '@startgrid/stats/gamma.ts'
+import { fitPrior } from '@startgrid/stats/moderation.ts'
+import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
+import { commonSlope } from '@startgrid/stats/trend.ts'
 import type { Model } from './model.ts'
 import { lossOf, type Trace, type TracedSlice } from './traces.ts'
 

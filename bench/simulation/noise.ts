@@ -1,4 +1,4 @@
-import type { Random } from '../src/stats/random.ts'
+import type { Random } from '@startgrid/stats/random.ts'
 
 /** Draws from the distributions that the model needs. */
 export interface Noise {

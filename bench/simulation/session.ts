@@ -1,6 +1,6 @@
+import { type Random, shuffle } from '@startgrid/stats/random.ts'
 import type { Metric } from '../src/figures.ts'
 import type { CellSpec, Heat, Slice } from '../src/results.ts'
-import { type Random, shuffle } from '../src/stats/random.ts'
 import type { Model } from './model.ts'
 import { createNoise, type Noise } from './noise.ts'
 

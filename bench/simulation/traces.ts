@@ -1,8 +1,8 @@
+import { mean } from '@startgrid/stats/moments.ts'
 import { enterFields, type Field } from '../src/analysis/field.ts'
 import { counts, recordCells, serverSeconds } from '../src/analysis/record.ts'
 import type { Measured } from '../src/analysis.ts'
 import type { CellSpec, Heat, Slice } from '../src/results.ts'
-import { mean } from '../src/stats/moments.ts'
 
 /** What the calibration looks at, in real heats. */
 

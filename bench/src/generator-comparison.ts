@@ -1,5 +1,5 @@
+import { median } from '@startgrid/stats/moments.ts'
 import type { DriverRecord } from './results.ts'
-import { median } from './stats/moments.ts'
 
 /** What generators did in turns against the same server. Pure. */
 

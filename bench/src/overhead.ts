@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { hasTool, launch, type Target } from '@startgrid/grid/launcher.ts'
 import { findApps } from '@startgrid/grid/matrix.ts'
 import { exactly, type LoadGenerator, startGenerator, sumErrors } from '@startgrid/loadgen'
-import { median } from './stats/moments.ts'
+import { median } from '@startgrid/stats/moments.ts'
 
 /**
  * `node bench/src/overhead.ts`: what the contract costs. hello's `/json` as it is in production (headers, request ids, guards,

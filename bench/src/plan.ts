@@ -1,8 +1,8 @@
 import { APPS, type App, ROLES, type Role, type Topology } from '@startgrid/grid/matrix.ts'
+import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Options } from './options.ts'
 import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS } from './profile.ts'
 import type { CellSpec, Mode, Settings } from './results.ts'
-import { createRandom, shuffle } from './stats/random.ts'
 import { WORKLOADS } from './workload.ts'
 
 /** What will be measured, in which order, and how long it takes. Pure: a resumed run makes the same plan from its seed. */

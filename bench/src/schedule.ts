@@ -1,6 +1,6 @@
+import { type Random, shuffle } from '@startgrid/stats/random.ts'
 import { WARMUP_SLICE_MS } from './plan.ts'
 import type { CellSpec } from './results.ts'
-import { type Random, shuffle } from './stats/random.ts'
 
 /** The order of slices inside a heat. */
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { near } from '../../packages/stats/test/near.ts'
 import { type AnalysisOptions, analyse, isWithin, type Measured } from '../src/analysis.ts'
 import type { Analysis, Interval, Metric, Race } from '../src/figures.ts'
 import type { CellSpec } from '../src/results.ts'
 import { cellOf, heatOf, measuredOf, raceOf, sliceOf } from './analysis/laboratory.ts'
-import { near } from './stats/near.ts'
 
 const NODE = cellOf('node/hello')
 const TWIN = cellOf('node/hello#2', 'direct', 'node/hello')

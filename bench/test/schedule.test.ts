@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { createRandom } from '@startgrid/stats/random.ts'
 import { readOptions } from '../src/options.ts'
 import { planCells } from '../src/plan.ts'
 import { cutSlices, longestIdleMs, scheduleSlices, scheduleWarmup } from '../src/schedule.ts'
-import { createRandom } from '../src/stats/random.ts'
 
 const cells = planCells(readOptions(['--role', 'hello']))
 const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id)

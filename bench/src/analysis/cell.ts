@@ -1,8 +1,8 @@
+import { rowMean } from '@startgrid/stats/estimate.ts'
+import { mean } from '@startgrid/stats/moments.ts'
 import type { CellFigures, GateResult, Interval, Metric, WarmupProfile } from '../figures.ts'
 import { launchName } from '../plan.ts'
 import type { CellSpec, Heat, Slice } from '../results.ts'
-import { rowMean } from '../stats/estimate.ts'
-import { mean } from '../stats/moments.ts'
 import type { Field } from './field.ts'
 import { type CellRecord, counts, type LaunchTotals, serverSeconds } from './record.ts'
 

@@ -1,6 +1,6 @@
 import type { Topology } from '@startgrid/grid/matrix.ts'
+import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Metric } from '../figures.ts'
-import { type Fitted, fitLayouts } from '../stats/variances.ts'
 import { type CellRecord, launchMean } from './record.ts'
 
 /**

@@ -1,6 +1,6 @@
+import { rowMean } from '@startgrid/stats/estimate.ts'
+import { fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Metric, ProxyCost } from '../figures.ts'
-import { rowMean } from '../stats/estimate.ts'
-import { fitLayouts } from '../stats/variances.ts'
 import { type CellRecord, launchMean } from './record.ts'
 
 /** One app behind NGINX, against itself without. */

@@ -1,10 +1,10 @@
+import { type Estimate, estimateOf, pValue, toInterval } from '@startgrid/stats/estimate.ts'
+import { mean } from '@startgrid/stats/moments.ts'
+import { holm, rankRanges } from '@startgrid/stats/multiplicity.ts'
+import { smallestDifference } from '@startgrid/stats/power.ts'
+import type { Fitted } from '@startgrid/stats/variances.ts'
 import type { Control, Interval, Metric, Pair, Race } from '../figures.ts'
 import type { CellSpec } from '../results.ts'
-import { type Estimate, estimateOf, pValue, toInterval } from '../stats/estimate.ts'
-import { mean } from '../stats/moments.ts'
-import { holm, rankRanges } from '../stats/multiplicity.ts'
-import { smallestDifference } from '../stats/power.ts'
-import type { Fitted } from '../stats/variances.ts'
 import type { Field } from './field.ts'
 
 /** Of a family of comparisons. */

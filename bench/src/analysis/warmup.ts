@@ -1,8 +1,8 @@
+import { pValue } from '@startgrid/stats/estimate.ts'
+import { mean } from '@startgrid/stats/moments.ts'
+import { commonSlope } from '@startgrid/stats/trend.ts'
 import type { WarmupProfile } from '../figures.ts'
 import type { CellSpec, Heat, Slice } from '../results.ts'
-import { pValue } from '../stats/estimate.ts'
-import { mean } from '../stats/moments.ts'
-import { commonSlope } from '../stats/trend.ts'
 import { type CellRecord, counts, launchMean, serverSeconds } from './record.ts'
 
 /** Milliseconds of load that the app of each slice had since its launch. */

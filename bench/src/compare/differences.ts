@@ -1,9 +1,9 @@
+import { type Estimate, estimateOf, withComponents } from '@startgrid/stats/estimate.ts'
+import { mean, median, sampleVariance } from '@startgrid/stats/moments.ts'
 import { enterFields, type Field } from '../analysis/field.ts'
 import { recordCells } from '../analysis/record.ts'
 import type { Metric } from '../figures.ts'
 import type { CellSpec, Result } from '../results.ts'
-import { type Estimate, estimateOf, withComponents } from '../stats/estimate.ts'
-import { mean, median, sampleVariance } from '../stats/moments.ts'
 
 /** The cells of one race in two runs: B less A on the scale of logarithms. */
 

@@ -1,7 +1,7 @@
 import type { Topology } from '@startgrid/grid/matrix.ts'
+import { mean, median } from '@startgrid/stats/moments.ts'
 import { counts, serverSeconds } from '../analysis/record.ts'
 import { DISTURBED_ABOVE } from '../gates/ours.ts'
-import { mean, median } from '../stats/moments.ts'
 import type { StudyCell, StudyHeat, StudyProbe, StudySlice } from './result.ts'
 import type { Figures } from './study.ts'
 

@@ -1,4 +1,4 @@
-import { type Random, shuffle } from '../stats/random.ts'
+import { type Random, shuffle } from '@startgrid/stats/random.ts'
 import { oneLine } from '../text.ts'
 import type { StudyHeatOptions } from './heat.ts'
 import { isQuiet } from './launch-figures.ts'

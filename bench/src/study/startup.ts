@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import type { Target } from '@startgrid/grid/launcher.ts'
-import { median } from '../stats/moments.ts'
+import { median } from '@startgrid/stats/moments.ts'
 import type { Workload } from '../workload.ts'
 import { startSystem } from './running-system.ts'
 import type { Figures, ProbeContext, System } from './study.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { near } from '../../../packages/stats/test/near.ts'
 import { analyse, type Measured } from '../../src/analysis.ts'
-import { near } from '../stats/near.ts'
 import { cellOf, heatOf, measuredOf, sliceOf } from './laboratory.ts'
 
 const DIRECT = cellOf('node/hello')

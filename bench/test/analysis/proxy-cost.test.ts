@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { near } from '../../../packages/stats/test/near.ts'
 import { analyse } from '../../src/analysis.ts'
-import { near } from '../stats/near.ts'
 import { cellOf, raceOf } from './laboratory.ts'
 
 const APPS = ['node/hello', 'koa/hello', 'bun/hello']

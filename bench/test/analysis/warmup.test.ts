@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { near } from '../../../packages/stats/test/near.ts'
 import { analyse } from '../../src/analysis.ts'
 import type { WarmupProfile } from '../../src/figures.ts'
 import type { CellSpec, Slice } from '../../src/results.ts'
-import { near } from '../stats/near.ts'
 import { cellOf, heatOf, measuredOf, sliceOf } from './laboratory.ts'
 
 const DIRECT = { ...cellOf('node/hello'), warmupMs: 400 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { createRandom, type Random } from '@startgrid/stats/random.ts'
 import {
   advance,
   createStaircase,
@@ -8,7 +9,6 @@ import {
   type StaircaseOptions,
 } from '../../src/openloop/staircase.ts'
 import { highestKept, type Outcome, RUNG } from '../../src/openloop/threshold.ts'
-import { createRandom, type Random } from '../../src/stats/random.ts'
 
 type Server = (rate: number) => Outcome
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import { test } from 'node:test'
+import { createRandom } from '@startgrid/stats/random.ts'
 import { PageClient } from '../../src/pool/pages/client.ts'
 import { formatPageFigures, pageRatios } from '../../src/pool/pages/figures.ts'
 import { measurePages } from '../../src/pool/pages/measure.ts'
 import { PoolError } from '../../src/pool/pool-error.ts'
-import { createRandom } from '../../src/stats/random.ts'
 
 async function serve(listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1')

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createRandom } from '@startgrid/stats/random.ts'
 import { calibrate } from '../../simulation/calibration.ts'
 import type { Model } from '../../simulation/model.ts'
 import { createSession } from '../../simulation/session.ts'
 import { traceRoles } from '../../simulation/traces.ts'
-import { createRandom } from '../../src/stats/random.ts'
 
 const MODEL: Model = {
   provenance: ['made up'],

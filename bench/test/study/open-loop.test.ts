@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { createRandom } from '@startgrid/stats/random.ts'
 import { createStartgridDriver } from '../../src/drivers/create.ts'
-import { createRandom } from '../../src/stats/random.ts'
 import { analyseStudy } from '../../src/study/analysis.ts'
 import { Generators } from '../../src/study/generators.ts'
 import { formatStudyBlock } from '../../src/study/markdown.ts'

@@ -1,6 +1,6 @@
 import { equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createRandom } from '../../src/stats/random.ts'
+import { createRandom } from '@startgrid/stats/random.ts'
 import { decide, type Verdict } from '../../src/study/verdict.ts'
 
 const interval = (low: number, high: number) => ({ value: Math.sqrt(low * high), low, high })

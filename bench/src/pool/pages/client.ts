@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:http'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import type { Random } from '../../stats/random.ts'
+import type { Random } from '@startgrid/stats/random.ts'
 import { PoolError } from '../pool-error.ts'
 
 export interface Saturation {

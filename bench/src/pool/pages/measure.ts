@@ -2,7 +2,7 @@ import { type Launch, launch } from '@startgrid/grid/launcher.ts'
 import { APPS } from '@startgrid/grid/matrix.ts'
 import type { PoolLibrary } from '@startgrid/shared/pool/config.ts'
 import type { LoopDelay } from '@startgrid/shared/pool/event-loop.ts'
-import { createRandom } from '../../stats/random.ts'
+import { createRandom } from '@startgrid/stats/random.ts'
 import { Accounts } from '../accounts.ts'
 import { PageClient } from './client.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { holm, rankRanges } from '../../src/stats/multiplicity.ts'
+import { holm, rankRanges } from '../src/multiplicity.ts'
 import { near } from './near.ts'
 
 test('adjusted p-values are those of published examples', () => {

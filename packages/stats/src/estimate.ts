@@ -1,8 +1,14 @@
-import type { Interval } from '../figures.ts'
 import { mean, sampleVariance } from './moments.ts'
 import { tQuantile, tTwoSided } from './student.ts'
 import type { Combination } from './two-way.ts'
 import type { Fitted, RowVariances } from './variances.ts'
+
+/** An estimate with its 95 % confidence interval; the ends are null where too few launches give none. */
+export interface Interval {
+  value: number
+  low: number | null
+  high: number | null
+}
 
 /** An estimate on the scale of logarithms, and how sure it is. */
 export interface Estimate {

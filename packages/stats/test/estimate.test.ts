@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { estimateOf, pValue, rowMean, toInterval, withComponents } from '../../src/stats/estimate.ts'
-import { mean, sampleVariance } from '../../src/stats/moments.ts'
-import { fitLayouts } from '../../src/stats/variances.ts'
+import { estimateOf, pValue, rowMean, toInterval, withComponents } from '../src/estimate.ts'
+import { mean, sampleVariance } from '../src/moments.ts'
+import { fitLayouts } from '../src/variances.ts'
 import { near } from './near.ts'
 
 // Student 1908: hours of sleep gained by two drugs; R: t.test(extra ~ group, data = sleep).

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { powerOf, smallestDifference } from '../../src/stats/power.ts'
-import { createRandom } from '../../src/stats/random.ts'
-import { tQuantile } from '../../src/stats/student.ts'
+import { powerOf, smallestDifference } from '../src/power.ts'
+import { createRandom } from '../src/random.ts'
+import { tQuantile } from '../src/student.ts'
 import { near } from './near.ts'
 
 test('power is that of R', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mean, median, sampleVariance } from '../../src/stats/moments.ts'
+import { mean, median, sampleVariance } from '../src/moments.ts'
 
 test('the median is the middle of an odd number of values, and the mean of the two in the middle of an even one', () => {
   assert.equal(median([9, 1, 5]), 5)

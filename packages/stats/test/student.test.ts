@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { tQuantile, tTwoSided } from '../../src/stats/student.ts'
+import { tQuantile, tTwoSided } from '../src/student.ts'
 
 // NIST/SEMATECH e-Handbook, section 1.3.6.7.2, critical values of Student's t.
 const PUBLISHED: [p: number, df: number, t: number][] = [

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createNoise } from '../../simulation/noise.ts'
+import { createNoise } from '../../../bench/simulation/noise.ts'
 import {
   type Contention,
   fitContention,
   type ScalingPoint,
   type Series,
   scalingFactor,
-} from '../../src/stats/contention.ts'
-import { createRandom } from '../../src/stats/random.ts'
+} from '../src/contention.ts'
+import { createRandom } from '../src/random.ts'
 import { near } from './near.ts'
 
 const COUNTS = [1, 2, 3, 4, 6, 8]

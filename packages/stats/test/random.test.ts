@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRandom, shuffle } from '../../src/stats/random.ts'
+import { createRandom, shuffle } from '../src/random.ts'
 
 const items = Array.from({ length: 42 }, (_, index) => index)
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fitPrior } from '../../src/stats/moderation.ts'
-import { createRandom } from '../../src/stats/random.ts'
-import { type Fitted, fitLayouts, type NamedLayout } from '../../src/stats/variances.ts'
+import { fitPrior } from '../src/moderation.ts'
+import { createRandom } from '../src/random.ts'
+import { type Fitted, fitLayouts, type NamedLayout } from '../src/variances.ts'
 import { near } from './near.ts'
 
 const random = createRandom(11)

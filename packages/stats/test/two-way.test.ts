@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fitTwoWay, type Layout } from '../../src/stats/two-way.ts'
+import { fitTwoWay, type Layout } from '../src/two-way.ts'
 import { near } from './near.ts'
 
 // Montgomery, Design and Analysis of Experiments, the hardness testing experiment (table 5-1 of the 3rd edition, 4-2 of later ones):

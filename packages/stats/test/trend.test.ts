@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { commonSlope } from '../../src/stats/trend.ts'
+import { commonSlope } from '../src/trend.ts'
 import { near } from './near.ts'
 
 // Anscombe 1973, The American Statistician 27:17, first set: slope 0.5001, standard error 0.1179 with 9 degrees of freedom.

@@ -1,4 +1,4 @@
-import type { Interval } from '../figures.ts'
+import type { Interval } from './estimate.ts'
 import { mean } from './moments.ts'
 import { tQuantile } from './student.ts'
 

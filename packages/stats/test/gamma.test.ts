@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { digamma, logGamma, trigamma, trigammaInverse } from '../../src/stats/gamma.ts'
+import { digamma, logGamma, trigamma, trigammaInverse } from '../src/gamma.ts'
 import { near } from './near.ts'
 
 const EULER = 0.5772156649015329

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fitPrior, squeeze } from '../../src/stats/moderation.ts'
-import type { Variance } from '../../src/stats/two-way.ts'
+import { fitPrior, squeeze } from '../src/moderation.ts'
+import type { Variance } from '../src/two-way.ts'
 import { near } from './near.ts'
 
 const withDf = (df: number, ...variances: number[]): Variance[] =>
