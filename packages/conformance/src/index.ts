@@ -1,6 +1,12 @@
-export { CAPABILITIES, type Capability, ROLES, type Role } from './check.ts'
-export type { Difference } from './probe.ts'
-export { formatReport } from './report.ts'
-export { type CheckResult, checkConformance, type Options, type Report, type Skipped } from './runner.ts'
-export { NoAnswer } from './source.ts'
-export { parseTarget, type Target, UsageError } from './target.ts'
+export { CAPABILITIES, type Capability, ROLES, type Role } from './contract/check.ts'
+export type { Difference } from './contract/probe.ts'
+export { formatReport } from './contract/report.ts'
+export {
+  type CheckResult,
+  checkConformance,
+  type Options,
+  type Report,
+  type Skipped,
+} from './contract/runner.ts'
+export { NoAnswer } from './http/source.ts'
+export { parseTarget, type Target, UsageError } from './http/target.ts'

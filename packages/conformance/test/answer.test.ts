@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { asyncProperty, assert as holds, nat, uniqueArray } from 'fast-check'
-import { type Answer, readBody, readHead } from '../src/answer.ts'
-import { ByteSource, NoAnswer } from '../src/source.ts'
+import { type Answer, readBody, readHead } from '../src/http/answer.ts'
+import { ByteSource, NoAnswer } from '../src/http/source.ts'
 
 async function read(text: string, method = 'GET'): Promise<Answer> {
   const source = new ByteSource()

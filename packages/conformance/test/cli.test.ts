@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { formatTarget } from '../src/target.ts'
+import { formatTarget } from '../src/http/target.ts'
 import type { Behaviour } from './reference/behaviour.ts'
 import { startReference } from './reference/server.ts'
 

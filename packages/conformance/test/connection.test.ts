@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { Connection } from '../src/connection.ts'
+import { Connection } from '../src/http/connection.ts'
 
 /** Runs with a connection to a server that does nothing but what `serve` does. */
 async function withServer(

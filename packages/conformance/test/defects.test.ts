@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { CHECKS } from '../src/checks/index.ts'
+import { CHECKS } from '../src/contract/checks/index.ts'
 import { checkConformance } from '../src/index.ts'
 import { DEFECTS } from './reference/defects.ts'
 import { startReference } from './reference/server.ts'

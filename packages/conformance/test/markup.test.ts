@@ -7,7 +7,7 @@ import {
   productNames,
   startTags,
   withoutSecrets,
-} from '../src/markup.ts'
+} from '../src/contract/markup.ts'
 
 test('start tags with their attributes, but not what scripts contain', () => {
   const tags = startTags('<p class="a b" hidden>x<br/></p><script async="" src="/a.js">"<b>"</script>')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chunked } from '../src/chunked.ts'
-import { describeRequest, requestBytes } from '../src/request.ts'
-import { authority, parseTarget } from '../src/target.ts'
+import { chunked } from '../src/http/chunked.ts'
+import { describeRequest, requestBytes } from '../src/http/request.ts'
+import { authority, parseTarget } from '../src/http/target.ts'
 
 test('nothing is added to a request but Host and the length of the body', () => {
   assert.equal(String(requestBytes({ target: '/%zz' }, 'h:1')), 'GET /%zz HTTP/1.1\r\nhost: h:1\r\n\r\n')

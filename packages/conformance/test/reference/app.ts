@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as page from '@startgrid/shared/page/server.js'
-import type { Role } from '../../src/check.ts'
-import { headerValues } from '../../src/header.ts'
+import type { Role } from '../../src/contract/check.ts'
+import { headerValues } from '../../src/http/header.ts'
 import type { Behaviour, Coding } from './behaviour.ts'
 import type { Incoming, Outgoing } from './message.ts'
 

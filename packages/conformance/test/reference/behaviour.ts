@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { headerValues } from '../../src/header.ts'
+import { headerValues } from '../../src/http/header.ts'
 import type { Incoming, Outgoing } from './message.ts'
 
 export type Coding = 'br' | 'gzip' | undefined

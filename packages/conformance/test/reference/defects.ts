@@ -1,4 +1,4 @@
-import type { Capability, Role } from '../../src/check.ts'
+import type { Capability, Role } from '../../src/contract/check.ts'
 import {
   decodeName,
   isOn,

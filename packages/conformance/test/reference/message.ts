@@ -1,4 +1,4 @@
-import type { Header } from '../../src/header.ts'
+import type { Header } from '../../src/http/header.ts'
 
 /** A request as the reference server reads it. */
 export interface Incoming {

@@ -1,5 +1,5 @@
 import { NoAnswer } from '@startgrid/conformance'
-import { shorten } from '@startgrid/conformance/request.ts'
+import { shorten } from '@startgrid/conformance/http/request.ts'
 import { type Launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import { seeded } from '@startgrid/loadgen'
 import type { Fault, Size } from '../fault.ts'

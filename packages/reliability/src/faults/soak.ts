@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Connection } from '@startgrid/conformance/connection.ts'
+import { Connection } from '@startgrid/conformance/http/connection.ts'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import type { App } from '@startgrid/grid/matrix.ts'
 import { type Departure, leave } from '../departure.ts'

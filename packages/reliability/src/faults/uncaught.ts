@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { Connection } from '@startgrid/conformance/connection.ts'
+import { Connection } from '@startgrid/conformance/http/connection.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { Fault } from '../fault.ts'
 import { preload } from '../preload.ts'

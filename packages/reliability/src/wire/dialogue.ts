@@ -1,6 +1,6 @@
 import { NoAnswer, type Target } from '@startgrid/conformance'
-import type { Answer } from '@startgrid/conformance/answer.ts'
-import { Connection } from '@startgrid/conformance/connection.ts'
+import type { Answer } from '@startgrid/conformance/http/answer.ts'
+import { Connection } from '@startgrid/conformance/http/connection.ts'
 
 /** What came back on one connection. */
 export interface Dialogue {

@@ -1,4 +1,4 @@
-import { headerValues } from '@startgrid/conformance/header.ts'
+import { headerValues } from '@startgrid/conformance/http/header.ts'
 import { type Dialogue, describeDialogue, idOf } from './dialogue.ts'
 import type { Form } from './forms.ts'
 import { message } from './message.ts'

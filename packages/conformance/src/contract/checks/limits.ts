@@ -1,9 +1,9 @@
 import { HEADER_LIMIT } from '@startgrid/shared/http/contract.ts'
+import type { Header } from '../../http/header.ts'
+import type { Request } from '../../http/request.ts'
 import type { Check } from '../check.ts'
 import { type Expectation, refused } from '../expectation.ts'
-import type { Header } from '../header.ts'
 import type { Probe } from '../probe.ts'
-import type { Request } from '../request.ts'
 import { plainRoute } from '../route.ts'
 
 const LARGE = 12 * 1024

@@ -1,7 +1,7 @@
+import type { Request } from '../../http/request.ts'
 import type { Check } from '../check.ts'
 import { type Expectation, problemOf, refused } from '../expectation.ts'
 import type { Probe } from '../probe.ts'
-import type { Request } from '../request.ts'
 import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
 
 /** Not hex, cut off, not UTF-8 (overlong, surrogate, beyond Unicode, cut off), NUL. */

@@ -1,7 +1,7 @@
+import { chunked } from '../../http/chunked.ts'
+import type { Header } from '../../http/header.ts'
 import type { Check } from '../check.ts'
-import { chunked } from '../chunked.ts'
 import { allowed, methodNotAllowed, problemOf, refused } from '../expectation.ts'
-import type { Header } from '../header.ts'
 import { knownPaths, UNKNOWN_PATH } from '../route.ts'
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import type { Answer } from '../answer.ts'
+import type { Answer } from '../../http/answer.ts'
+import { type Header, headerValue } from '../../http/header.ts'
+import type { Request } from '../../http/request.ts'
 import type { Check } from '../check.ts'
 import { asset, notModified, problemOf } from '../expectation.ts'
-import { type Header, headerValue } from '../header.ts'
 import { compareBytes } from '../judge.ts'
 import type { Probe } from '../probe.ts'
-import type { Request } from '../request.ts'
 import { assetType } from '../route.ts'
 
 type Coding = 'br' | 'gzip' | undefined

@@ -1,11 +1,11 @@
-import type { Answer } from '../answer.ts'
+import type { Answer } from '../../http/answer.ts'
+import type { Connection } from '../../http/connection.ts'
+import { headerValue } from '../../http/header.ts'
+import { describeRequest, type Request } from '../../http/request.ts'
 import type { Check } from '../check.ts'
-import type { Connection } from '../connection.ts'
 import { type Expectation, notModified, problemOf } from '../expectation.ts'
-import { headerValue } from '../header.ts'
 import { nonceOf } from '../judge.ts'
 import type { Probe } from '../probe.ts'
-import { describeRequest, type Request } from '../request.ts'
 import { routesOf, UNKNOWN_PATH } from '../route.ts'
 
 /** Lines about HEAD. */

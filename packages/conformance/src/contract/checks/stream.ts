@@ -1,13 +1,13 @@
 import { DELAY_MS } from '@startgrid/shared/http/contract.ts'
 import { PRODUCTS, product } from '@startgrid/shared/page/product.ts'
-import type { Answer, Fragment } from '../answer.ts'
+import type { Answer, Fragment } from '../../http/answer.ts'
+import { headerValue, headerValues } from '../../http/header.ts'
+import type { Request } from '../../http/request.ts'
 import type { Check } from '../check.ts'
 import { document, methodNotAllowed, problemOf, streamedDocument } from '../expectation.ts'
-import { headerValue, headerValues } from '../header.ts'
 import { compareBytes, type Finding, nonceOf } from '../judge.ts'
 import { assembleStream, productNames, withoutSecrets } from '../markup.ts'
 import type { Probe } from '../probe.ts'
-import type { Request } from '../request.ts'
 import { plainRoute } from '../route.ts'
 
 const ITEMS = 3

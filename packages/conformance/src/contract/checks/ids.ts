@@ -1,8 +1,8 @@
 import { BODY_LIMIT } from '@startgrid/shared/http/contract.ts'
 import { asyncProperty, stringMatching } from 'fast-check'
+import type { Header } from '../../http/header.ts'
 import type { Check } from '../check.ts'
 import { allowed, methodNotAllowed, problemOf } from '../expectation.ts'
-import type { Header } from '../header.ts'
 import type { Probe } from '../probe.ts'
 import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
 

@@ -1,12 +1,12 @@
+import { Connection } from '../http/connection.ts'
+import { NoAnswer } from '../http/source.ts'
+import type { Target } from '../http/target.ts'
 import type { Capability, Check, Role } from './check.ts'
 import { CHECKS } from './checks/index.ts'
-import { Connection } from './connection.ts'
 import { createSession } from './judge.ts'
 import { assetUrls } from './markup.ts'
 import { loadPage, type Page } from './page.ts'
 import { type Difference, GaveUp, Probe, type Subject } from './probe.ts'
-import { NoAnswer } from './source.ts'
-import type { Target } from './target.ts'
 
 export interface Options {
   target: Target

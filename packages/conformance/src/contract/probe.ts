@@ -1,13 +1,13 @@
 import { type IAsyncProperty, check as search } from 'fast-check'
-import type { Answer } from './answer.ts'
+import type { Answer } from '../http/answer.ts'
+import { Connection, type Patience } from '../http/connection.ts'
+import { describeRequest, type Request } from '../http/request.ts'
+import { NoAnswer } from '../http/source.ts'
+import type { Target } from '../http/target.ts'
 import type { Capability, Check, Role, Section } from './check.ts'
-import { Connection, type Patience } from './connection.ts'
 import type { Expectation } from './expectation.ts'
 import { type Finding, judge, type Session } from './judge.ts'
 import type { Page } from './page.ts'
-import { describeRequest, type Request } from './request.ts'
-import { NoAnswer } from './source.ts'
-import type { Target } from './target.ts'
 
 /** One thing in which the server is not as the contract says. */
 export interface Difference {

@@ -1,13 +1,13 @@
 import { BODY_LIMIT } from '@startgrid/shared/http/contract.ts'
+import { chunked } from '../../http/chunked.ts'
+import type { Connection } from '../../http/connection.ts'
+import { headerValue } from '../../http/header.ts'
+import { describeRequest, type Request } from '../../http/request.ts'
+import { NoAnswer } from '../../http/source.ts'
 import type { Check } from '../check.ts'
-import { chunked } from '../chunked.ts'
-import type { Connection } from '../connection.ts'
 import { methodNotAllowed, problemOf } from '../expectation.ts'
-import { headerValue } from '../header.ts'
 import type { Probe } from '../probe.ts'
-import { describeRequest, type Request } from '../request.ts'
 import { plainRoute, type Route, UNKNOWN_PATH } from '../route.ts'
-import { NoAnswer } from '../source.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND']
 

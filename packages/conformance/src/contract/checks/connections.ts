@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connection } from '../../http/connection.ts'
+import { headerValue } from '../../http/header.ts'
+import { methodOf, type Request, requestBytes } from '../../http/request.ts'
+import { authority } from '../../http/target.ts'
 import type { Check } from '../check.ts'
-import type { Connection } from '../connection.ts'
 import { allowed, type Expectation, methodNotAllowed, notModified, problemOf } from '../expectation.ts'
-import { headerValue } from '../header.ts'
 import type { Probe } from '../probe.ts'
-import { methodOf, type Request, requestBytes } from '../request.ts'
 import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
-import { authority } from '../target.ts'
 
 /** A request and what it should be answered. */
 interface Step {

@@ -1,8 +1,8 @@
 import { pagePolicy, SECURITY_HEADERS } from '@startgrid/shared/http/contract.ts'
-import type { Answer } from './answer.ts'
+import type { Answer } from '../http/answer.ts'
+import { headerValue, headerValues } from '../http/header.ts'
+import { methodOf, type Request, shorten } from '../http/request.ts'
 import type { Expectation } from './expectation.ts'
-import { headerValue, headerValues } from './header.ts'
-import { methodOf, type Request, shorten } from './request.ts'
 
 /** One thing that is not as the contract says. */
 export interface Finding {
