@@ -1,5 +1,5 @@
 import type { App } from '@startgrid/grid/matrix.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from './subject/subject.ts'
 
 /** Something that goes wrong in production, and what an app must do then: a row of the matrix. */
 export interface Fault {

@@ -3,7 +3,7 @@ import { APPS, type App } from '@startgrid/grid/matrix.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import type { Fault } from '../src/fault.ts'
 import { tryFault } from '../src/run.ts'
-import { Subject } from '../src/subject.ts'
+import { Subject } from '../src/subject/subject.ts'
 
 /** Known-bad servers (bad/src), which a fault must find. */
 

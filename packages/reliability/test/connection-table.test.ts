@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { droppedPackets, smallTable } from '../src/connection-table.ts'
+import { droppedPackets, smallTable } from '../src/subject/connection-table.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'startgrid-table-'))
 after(() => rmSync(root, { recursive: true }))

@@ -3,7 +3,7 @@ import { APPS } from '@startgrid/grid/matrix.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { FAULTS } from '../src/faults/index.ts'
 import { tryFault } from '../src/run.ts'
-import { Subject } from '../src/subject.ts'
+import { Subject } from '../src/subject/subject.ts'
 
 /**
  * Every fault in its short form, on one app of each framework; on all 21 with STARTGRID_RELIABILITY=all, as `.ci/run --full` sets it.

@@ -4,7 +4,7 @@ import { APPS } from '@startgrid/grid/matrix.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { nginxReload } from '../src/faults/nginx-reload.ts'
 import { tryFault } from '../src/run.ts'
-import { Subject } from '../src/subject.ts'
+import { Subject } from '../src/subject/subject.ts'
 import { findingsOf } from './bad-subject.ts'
 
 const nginx = await findNginx({ choice: 'docker', download: false })

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { APPS } from '@startgrid/grid/matrix.ts'
-import { groupApps } from '../src/app-groups.ts'
-import { MARKS, writePage } from '../src/docs.ts'
-import { createResult, type Result, readUnfinished, writeResult } from '../src/result.ts'
+import { groupApps } from '../src/report/app-groups.ts'
+import { MARKS, writePage } from '../src/report/docs.ts'
+import { createResult, type Result, readUnfinished, writeResult } from '../src/report/result.ts'
+import { formatMatrix } from '../src/report/terminal.ts'
 import type { Cell } from '../src/run.ts'
-import { formatMatrix } from '../src/terminal.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'startgrid-reliability-'))
 after(() => rmSync(directory, { recursive: true }))

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { APPS } from '@startgrid/grid/matrix.ts'
 import type { Fault } from '../src/fault.ts'
 import { tryFault } from '../src/run.ts'
-import { Subject } from '../src/subject.ts'
+import { Subject } from '../src/subject/subject.ts'
 
 /** Tries something on an app that is never started. @returns what is said of it */
 async function trial(parts: Partial<Fault>, readDropped = () => 0) {

@@ -1,11 +1,11 @@
 import { type Launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import type { App } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
-import { type Departure, leave } from '../departure.ts'
+import { type Departure, leave } from '../clients/departure.ts'
+import { statusOf, until } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
-import { countFiles, type Footprint, footprintOf, measurable } from '../footprint.ts'
-import type { Subject } from '../subject.ts'
-import { statusOf, until } from '../waiting.ts'
+import { countFiles, type Footprint, footprintOf, measurable } from '../subject/footprint.ts'
+import type { Subject } from '../subject/subject.ts'
 
 interface Share extends Departure {
   /** Of ten departures so many are of this kind. */

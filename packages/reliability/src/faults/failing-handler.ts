@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Launch, Target } from '@startgrid/grid/launcher.ts'
 import { PROBLEM_JSON } from '@startgrid/shared/http/contract.ts'
 import { problem } from '@startgrid/shared/http/problem.ts'
-import { failingApp } from '../failing-app.ts'
 import type { Fault } from '../fault.ts'
+import { failingApp } from '../subject/failing-app.ts'
 
 /** What a handler may be silent for here; 20 s unless told. */
 const LIMIT_MS = 1_000

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuSeconds, serverPids } from '@startgrid/bench/usage.ts'
 import { Connection } from '@startgrid/conformance/http/connection.ts'
 import { hasTool, type Launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
-import { LIGHT } from '../clients.ts'
+import { LIGHT } from '../clients/clients.ts'
+import { statusOf } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
-import { filesOf } from '../footprint.ts'
-import { statusOf } from '../waiting.ts'
+import { filesOf } from '../subject/footprint.ts'
 
 /** How many numbers above that of its highest file the app may use, */
 const SPARE = 40

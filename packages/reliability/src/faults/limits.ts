@@ -4,10 +4,10 @@ import type { Request } from '@startgrid/conformance/http/request.ts'
 import { NoAnswer } from '@startgrid/conformance/http/source.ts'
 import { type Launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import { BODY_LIMIT, HEADER_LIMIT } from '@startgrid/shared/http/contract.ts'
-import { LIGHT } from '../clients.ts'
+import { LIGHT } from '../clients/clients.ts'
 import type { Fault } from '../fault.ts'
-import { footprintOf, measurable } from '../footprint.ts'
-import type { Subject } from '../subject.ts'
+import { footprintOf, measurable } from '../subject/footprint.ts'
+import type { Subject } from '../subject/subject.ts'
 
 /** Rounds of all cases before memory is looked at first, and until it is looked at again. */
 const ROUNDS = { short: { warm: 40, flat: 80 }, full: { warm: 200, flat: 1_000 } } as const

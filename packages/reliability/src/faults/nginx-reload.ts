@@ -1,7 +1,7 @@
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import { Clients, findCrossed, findFailures, LIGHT } from '../clients.ts'
+import { Clients, findCrossed, findFailures, LIGHT } from '../clients/clients.ts'
+import { until } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
-import { until } from '../waiting.ts'
 
 /** A new configuration, or another number of workers, in front of an app that is in use. */
 export const nginxReload: Fault = {

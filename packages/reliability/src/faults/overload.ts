@@ -12,7 +12,7 @@ import { type LoadGenerator, type LoadPlan, type LoadResult, startGenerator } fr
 import { PROBLEM_JSON, SECURITY_HEADERS } from '@startgrid/shared/http/contract.ts'
 import { problem } from '@startgrid/shared/http/problem.ts'
 import type { Fault, Outcome } from '../fault.ts'
-import type { Subject } from '../subject.ts'
+import type { Subject } from '../subject/subject.ts'
 
 /** What is offered, as a multiple of what the app can do. */
 const FACTOR = 3

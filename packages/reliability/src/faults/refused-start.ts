@@ -1,12 +1,12 @@
 import { createServer } from 'node:net'
 import { LaunchError, type LaunchOptions, type Startable } from '@startgrid/grid/launcher.ts'
 import type { App } from '@startgrid/grid/matrix.ts'
-import { LIGHT } from '../clients.ts'
-import { CopiedApp } from '../copied-app.ts'
+import { LIGHT } from '../clients/clients.ts'
+import { listenOnLoopback } from '../clients/loopback.ts'
+import { statusOf } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
-import { listenOnLoopback } from '../loopback.ts'
-import type { Subject } from '../subject.ts'
-import { statusOf } from '../waiting.ts'
+import { CopiedApp } from '../subject/copied-app.ts'
+import type { Subject } from '../subject/subject.ts'
 
 /** An app that cannot start says why once, in words, and does not hang or print a stack. */
 export const refusedStart: Fault = {

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import type { Address } from '@startgrid/nginx/address.ts'
-import { Clients, findCrossed, findFailures, LIGHT, type Tally } from '../clients.ts'
-import { findBadEnding } from '../ending.ts'
+import { Clients, findCrossed, findFailures, LIGHT, type Tally } from '../clients/clients.ts'
+import { listenOnLoopback } from '../clients/loopback.ts'
+import { statusOf, until } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
-import { listenOnLoopback } from '../loopback.ts'
-import type { Subject } from '../subject.ts'
-import { statusOf, until } from '../waiting.ts'
+import { findBadEnding } from '../subject/ending.ts'
+import type { Subject } from '../subject/subject.ts'
 
 /** A release: two copies of an app behind NGINX are restarted in turn. And a crash: one of them is killed. */
 export const restart: Fault = {

@@ -1,10 +1,10 @@
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { Fault } from '../fault.ts'
-import type { Subject } from '../subject.ts'
-import { findDeath } from '../wire/alive.ts'
+import { findDeath } from '../subject/alive.ts'
+import { frontOf } from '../subject/front.ts'
+import type { Subject } from '../subject/subject.ts'
 import { converse } from '../wire/dialogue.ts'
 import { FORMS, type Form } from '../wire/forms.ts'
-import { frontOf } from '../wire/front.ts'
 import { formBytes, idBehind, judgeForm } from '../wire/judge.ts'
 
 /** Everything that RFC 9112 says a server must refuse is refused, and everything around it is read as it says. */

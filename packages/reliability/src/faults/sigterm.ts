@@ -1,9 +1,9 @@
 import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import { Clients, findCrossed, findFailures, LIGHT, type Tally } from '../clients.ts'
-import { findBadEnding } from '../ending.ts'
+import { Clients, findCrossed, findFailures, LIGHT, type Tally } from '../clients/clients.ts'
+import { statusOf, until } from '../clients/waiting.ts'
 import type { Fault, Outcome } from '../fault.ts'
-import type { Subject } from '../subject.ts'
-import { statusOf, until } from '../waiting.ts'
+import { findBadEnding } from '../subject/ending.ts'
+import type { Subject } from '../subject/subject.ts'
 
 /** An orchestrator ends an app that is in use, and nobody notices. */
 export const sigterm: Fault = {

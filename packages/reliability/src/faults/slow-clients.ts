@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import type { App, Framework, Role } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
-import { Clients, findFailures, LIGHT } from '../clients.ts'
+import { Clients, findFailures, LIGHT } from '../clients/clients.ts'
+import { statusOf } from '../clients/waiting.ts'
 import type { Fault, Size } from '../fault.ts'
-import { countFiles } from '../footprint.ts'
-import { statusOf } from '../waiting.ts'
+import { countFiles } from '../subject/footprint.ts'
 
 /** What a slow client does one byte per second of. */
 const WAYS = ['headers', 'body', 'reading'] as const

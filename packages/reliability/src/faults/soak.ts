@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '@startgrid/conformance/http/connection.ts'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import type { App } from '@startgrid/grid/matrix.ts'
-import { type Departure, leave } from '../departure.ts'
+import { type Departure, leave } from '../clients/departure.ts'
+import { departuresOf, type Step, stepsOf } from '../clients/mix.ts'
+import { until } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
-import { countFiles, type Footprint, footprintOf, measurable } from '../footprint.ts'
-import { departuresOf, type Step, stepsOf } from '../mix.ts'
-import { until } from '../waiting.ts'
+import { countFiles, type Footprint, footprintOf, measurable } from '../subject/footprint.ts'
 
 /** Milliseconds of load before the first look, and between two looks. */
 const PACE = {

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { Connection } from '@startgrid/conformance/http/connection.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
+import { statusOf } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
-import { preload } from '../preload.ts'
-import type { Subject } from '../subject.ts'
-import { statusOf } from '../waiting.ts'
+import { preload } from '../subject/preload.ts'
+import type { Subject } from '../subject/subject.ts'
 
 /** How fixtures/preload/uncaught.ts is told what to do. */
 const CAUSES = [

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NoAnswer } from '@startgrid/conformance'
 import type { Launch } from '@startgrid/grid/launcher.ts'
-import { converse } from './dialogue.ts'
-import { message } from './message.ts'
+import { converse } from '../wire/dialogue.ts'
+import { message } from '../wire/message.ts'
 
 /** Whether the process of an app is gone. */
 export function hasEnded({ child }: Launch): boolean {

@@ -1,8 +1,8 @@
 import { indented, wrap } from '@startgrid/bench/text.ts'
 import { FRAMEWORKS } from '@startgrid/grid/matrix.ts'
-import type { Fault } from './fault.ts'
+import type { Fault } from '../fault.ts'
+import type { Cell } from '../run.ts'
 import type { Result } from './result.ts'
-import type { Cell } from './run.ts'
 
 /** The matrix for a terminal of 80 columns. */
 

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { writeJsonFile } from '@startgrid/bench/json-file.ts'
 import { describeMachine, type Machine, readVersions, type Versions } from '@startgrid/bench/machine.ts'
 import { differenceTo } from '@startgrid/bench/resume.ts'
-import type { Size } from './fault.ts'
-import type { Cell } from './run.ts'
+import type { Size } from '../fault.ts'
+import type { Cell } from '../run.ts'
 
 /** A matrix as it is stored. */
 export interface Result {
@@ -30,10 +30,10 @@ export interface Result {
 }
 
 /** The newest run of this checkout. */
-export const LATEST = fileURLToPath(new URL('../../../.cache/reliability/result.json', import.meta.url))
+export const LATEST = fileURLToPath(new URL('../../../../.cache/reliability/result.json', import.meta.url))
 
 /** The checked-in result, from which the page is made. */
-export const STORED = fileURLToPath(new URL('../../../docs/reliability.json', import.meta.url))
+export const STORED = fileURLToPath(new URL('../../../../docs/reliability.json', import.meta.url))
 
 /** A file that is not a result, or not the one that is needed; the message is a sentence. */
 export class ResultError extends Error {

@@ -1,6 +1,6 @@
 import type { Launch, Target } from '@startgrid/grid/launcher.ts'
 import type { Instance } from '@startgrid/nginx/instance.ts'
-import type { Subject } from '../subject.ts'
+import type { Subject } from './subject.ts'
 
 /** An NGINX in front of an app, and where it listens. @param accessLog as for `Subject.front` */
 export async function frontOf(

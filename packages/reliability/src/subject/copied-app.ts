@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { App } from '@startgrid/grid/matrix.ts'
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 
 /** A framework's package and packages/shared, as they are built, in a workspace of their own: what is broken here breaks nothing. */
 export class CopiedApp {

@@ -4,10 +4,8 @@ import { oneLine } from '@startgrid/bench/text.ts'
 import { UsageError } from '@startgrid/bench/usage-error.ts'
 import { APPS, UnknownName } from '@startgrid/grid/matrix.ts'
 import { type Nginx, requireNginx } from '@startgrid/nginx/find.ts'
-import { smallTable } from './connection-table.ts'
-import { DocsError, writePage } from './docs.ts'
-import { FAULTS } from './faults/index.ts'
-import { findFaults, HELP, type Options, readOptions } from './options.ts'
+import { FAULTS } from '../faults/index.ts'
+import { DocsError, writePage } from '../report/docs.ts'
 import {
   createResult,
   LATEST,
@@ -17,9 +15,11 @@ import {
   readUnfinished,
   STORED,
   writeResult,
-} from './result.ts'
-import { tryFaults } from './run.ts'
-import { formatCell, formatFaults, formatMatrix } from './terminal.ts'
+} from '../report/result.ts'
+import { formatCell, formatFaults, formatMatrix } from '../report/terminal.ts'
+import { tryFaults } from '../run.ts'
+import { smallTable } from '../subject/connection-table.ts'
+import { findFaults, HELP, type Options, readOptions } from './options.ts'
 
 /** What all cells together take on two cores, in milliseconds: the first forecast. */
 const WHOLE_MS = { short: 8 * 60_000, full: 40 * 60_000 } as const

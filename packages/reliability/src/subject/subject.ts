@@ -3,7 +3,7 @@ import type { App } from '@startgrid/grid/matrix.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
-import type { Size } from './fault.ts'
+import type { Size } from '../fault.ts'
 
 export interface SubjectOptions {
   readonly app: App

@@ -4,14 +4,14 @@ import { formatTime } from '@startgrid/bench/report/format.ts'
 import { describeMachine, describeVersions } from '@startgrid/bench/report/provenance.ts'
 import { markdownTable } from '@startgrid/bench/report/table.ts'
 import { FRAMEWORKS, ROLES } from '@startgrid/grid/matrix.ts'
+import { findFaults } from '../cli/options.ts'
+import type { Cell } from '../run.ts'
 import { groupApps } from './app-groups.ts'
-import { findFaults } from './options.ts'
 import type { Result } from './result.ts'
-import type { Cell } from './run.ts'
 
 /** docs/reliability.md: prose by hand, and between two marks what the stored result says. */
 
-const PAGE = fileURLToPath(new URL('../../../docs/reliability.md', import.meta.url))
+const PAGE = fileURLToPath(new URL('../../../../docs/reliability.md', import.meta.url))
 
 export const MARKS = {
   begin: '<!-- matrix: pnpm reliability --docs -->',

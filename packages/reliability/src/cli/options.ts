@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { notUnderstood, UsageError } from '@startgrid/bench/options.ts'
 import { APPS, type App, findApps } from '@startgrid/grid/matrix.ts'
-import type { Fault, Size } from './fault.ts'
-import { FAULTS } from './faults/index.ts'
+import type { Fault, Size } from '../fault.ts'
+import { FAULTS } from '../faults/index.ts'
 
 /** What `pnpm reliability` is asked to do. */
 export interface Options {

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { serverPids } from '@startgrid/bench/usage.ts'
 import type { Launch, LaunchOptions } from '@startgrid/grid/launcher.ts'
 import type { App } from '@startgrid/grid/matrix.ts'
+import { until } from '../clients/waiting.ts'
 import { preload } from './preload.ts'
-import { until } from './waiting.ts'
 
 /** What an app holds. */
 export interface Footprint {
