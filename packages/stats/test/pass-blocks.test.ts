@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mean } from '../src/moments.ts'
+import { fitPassBlocks, type Observation } from '../src/pass-blocks.ts'
+import { createRandom, type Random } from '../src/random.ts'
+import { fitTwoWay } from '../src/two-way.ts'
+import { near } from './near.ts'
+
+/** Standard normal (Box and Muller 1958). */
+const drawNormal = (random: Random) =>
+  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+
+/** Every value that the function gives, by cell and pass. */
+function observe(
+  cells: number,
+  passes: number,
+  effect: (cell: number, pass: number) => number | null,
+): Observation[] {
+  return Array.from({ length: passes }, (_, pass) =>
+    Array.from({ length: cells }, (_, cell) => {
+      const value = effect(cell, pass)
+      return value === null ? [] : [{ cell, pass, value }]
+    }).flat(),
+  ).flat()
+}
+
+const difference = (found: readonly (number | null)[], a: number, b: number) =>
+  (found[a] ?? Number.NaN) - (found[b] ?? Number.NaN)
+
+test('cells and passes without noise are found exactly, also where values are missing', () => {
+  const found = fitPassBlocks(
+    observe(4, 6, (cell, pass) => ((cell + pass) % 5 === 0 ? null : 10 + cell + 0.1 * pass * pass)),
+  )
+  near(difference(found.cells, 3, 0), 3)
+  near(difference(found.passes, 5, 2), 2.1)
+  near(mean(found.passes.map((effect) => effect ?? Number.NaN)), 0)
+  for (const residual of found.residuals) near(residual, 0)
+  assert.deepEqual(found.groups, [0, 0, 0, 0])
+})
+
+test('without large residuals it is ordinary least squares of an unbalanced layout', () => {
+  const random = createRandom(3)
+  // Uniform errors have no tails to clip.
+  const values = Array.from({ length: 20 }, (_, cell) =>
+    Array.from({ length: 30 }, (_, pass) => (random() < 0.2 ? null : cell + pass + 0.2 * random())),
+  )
+  const found = fitPassBlocks(observe(20, 30, (cell, pass) => values[cell]?.[pass] ?? null))
+  const largest = Math.max(...found.residuals.map((residual) => Math.abs(residual ?? 0)))
+  assert.ok(largest < 2 * (found.scales[0] ?? 0), 'the example has no large residual')
+  const expected = fitTwoWay(values)
+  for (const cell of [1, 2, 3, 4, 5, 6, 7])
+    near(difference(found.cells, cell, 0), expected.contrast(cell, 0)?.estimate ?? Number.NaN, 1e-6)
+})
+
+test('slices that are far off hardly move a cell', () => {
+  const random = createRandom(1)
+  const values = observe(14, 19, (cell, pass) => cell + Math.sin(pass) + 0.1 * drawNormal(random))
+  const clean = fitPassBlocks(values)
+  const spoiled = fitPassBlocks(
+    values.map((one) => (one.cell === 3 && one.pass < 2 ? { ...one, value: one.value + 5 } : one)),
+  )
+  const moved = difference(spoiled.cells, 3, 0) - difference(clean.cells, 3, 0)
+  // The mean would move by 10 / 19 = 0.53.
+  assert.ok(Math.abs(moved) < 0.05, `${moved}`)
+  assert.ok((spoiled.residuals[3] ?? 0) > 4.5, 'residuals are not clipped')
+})
+
+test('a pass with one cell changes no cell, has no effect and leaves no residual', () => {
+  const random = createRandom(2)
+  const values = observe(3, 5, (cell, pass) => cell + pass + 0.1 * drawNormal(random))
+  const found = fitPassBlocks(values)
+  const more = fitPassBlocks([...values, { cell: 1, pass: 5, value: 100 }])
+  assert.deepEqual(more.cells, found.cells)
+  assert.deepEqual(more.passes, [...found.passes, null])
+  assert.deepEqual(more.residuals, [...found.residuals, null])
+})
+
+test('cells that share no pass are groups of their own', () => {
+  const found = fitPassBlocks(
+    observe(5, 8, (cell, pass) => (cell < 2 === pass < 4 && cell !== 4 ? cell + pass : null)),
+  )
+  assert.deepEqual(found.groups, [0, 0, 2, 2])
+  near(difference(found.cells, 1, 0), 1)
+  near(difference(found.cells, 3, 2), 1)
+  // Their level is that of their own passes: 0 to 3, and 4 to 7.
+  near(found.cells[0], 1.5)
+  near(found.cells[2], 2 + 5.5)
+})
+
+test('a cell alone has the robust mean of its slices, and residuals against that', () => {
+  const found = fitPassBlocks([1, 1.1, 0.9, 1.05, 0.95, 9].map((value, pass) => ({ cell: 0, pass, value })))
+  assert.ok((found.cells[0] ?? 0) > 0.95 && (found.cells[0] ?? 0) < 1.15, `${found.cells[0]}`)
+  assert.deepEqual(found.passes, [null, null, null, null, null, null])
+  near(found.residuals[5], 9 - (found.cells[0] ?? Number.NaN))
+})
+
+test('nothing gives nothing, and a cell that was never measured has no value', () => {
+  assert.deepEqual(fitPassBlocks([]).cells, [])
+  assert.deepEqual(fitPassBlocks([{ cell: 1, pass: 0, value: 2 }]).cells, [null, 2])
+})
+
+test('a class of cells with a wider spread is clipped by its own scale', () => {
+  const random = createRandom(5)
+  // Cells 0 to 11 are exact to 0.01; cell 12 is in every sixth pass and varies by 0.5.
+  const wide: Record<number, number> = { 5: 0.5, 11: -0.5, 17: 0.2 }
+  const values = observe(13, 18, (cell, pass) => {
+    const error = cell < 12 ? 0.01 * drawNormal(random) : wide[pass]
+    return error === undefined ? null : cell + Math.sin(pass) + error
+  })
+  const own = fitPassBlocks(values, [...Array(12).fill(0), 1])
+  assert.equal(own.scales.length, 2)
+  assert.ok((own.scales[0] ?? 1) < 0.02 && (own.scales[1] ?? 0) > 0.2, `${own.scales}`)
+  near(difference(own.cells, 12, 0), 12 + (0.5 - 0.5 + 0.2) / 3, 0.01)
+  // With one scale, its slices would be clipped to 0.02, and its value would be the median.
+  const shared = fitPassBlocks(values)
+  assert.ok(difference(shared.cells, 12, 0) > 12.15, `${difference(shared.cells, 12, 0)}`)
+  // The wide cell does not spoil the others.
+  near(difference(own.cells, 11, 0), 11, 0.002)
+})
+
+test('the estimates of cells vary as theory says: with the efficiency of the clipping', () => {
+  const random = createRandom(8)
+  const errors = Array.from({ length: 400 }, () => {
+    const found = fitPassBlocks(observe(8, 19, (_, pass) => Math.sin(3 * pass) + drawNormal(random)))
+    return difference(found.cells, 0, 1)
+  })
+  const variance = mean(errors.map((error) => error * error))
+  // 2 / 19 for least squares. Huber's k = 2 has an efficiency of 0.99, and 400 draws tell it within 20 %.
+  assert.ok(variance > 0.8 * (2 / 19) && variance < 1.25 * (2 / 19), `${variance * 19}`)
+})
