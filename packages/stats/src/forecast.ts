@@ -1,0 +1,115 @@
+import { mean, median, sampleVariance } from './moments.ts'
+import { tQuantile } from './student.ts'
+
+/** How wide intervals will be, before anything is measured: from a trace of short calibrated spins on the core of the servers. */
+
+/** A spin does the same work each time. */
+export interface Spin {
+  /** Seconds since the trace began. */
+  at: number
+  /** CPU time that it took, in seconds. Being preempted does not count. */
+  cpuSeconds: number
+}
+
+/** How a run will be measured. */
+export interface Design {
+  /** Cells of a heat. */
+  cells: number
+  /** Apps that are compared with each other in one race, the twin included. */
+  rows: number
+  passes: number
+  sliceSeconds: number
+  /** From the beginning of one slice to the next. */
+  stepSeconds: number
+}
+
+export interface Forecast {
+  /** By what factor the core changes its speed: the 90th over the 10th percentile of spins. */
+  spread: number
+  /**
+   * The 95 % half-width of a ratio, as a part of 1.
+   * @param heats per role, at least 2
+   */
+  halfWidth(heats: number): number
+  /** The fewest heats with at most this half-width; null if a thousand are not enough. */
+  heatsFor(halfWidth: number): number | null
+}
+
+/**
+ * What a trace cannot tell, from default runs on two machines: a quiet one, and one whose core changed its speed by 1.5 within seconds.
+ * Standard deviations of logarithms.
+ */
+const NOISE = {
+  /** Between launches of one app. */
+  launch: 0.016,
+  /** Of a slice, however long it is. */
+  floor: 0.02,
+  /** Of a slice of 200 ms on a quiet core; it falls with the root of the length. */
+  slice: 0.035,
+  /** What the noise of such a slice grows by, per standard deviation of the core's speed: 0.12 where that was 0.21. */
+  perSpeed: 0.53,
+}
+
+const REFERENCE_SECONDS = 0.2
+
+/** More heats than anybody waits for. */
+const MOST_HEATS = 1000
+
+/**
+ * Forecasts half-widths of the ratios of a run that is measured in passes.
+ *
+ * The variance of a slice within its pass has three parts: what the core's speed changes within a pass, by the trace; the slice's own
+ * noise, which does not show in spins and is taken from the core's total variation; and a floor. The rest is the standard error of a difference of two launch means,
+ * and Student's t.
+ * @param spins in order, 5 s of them or more; at least 20
+ * @throws {RangeError} with fewer spins, or fewer than two heats
+ */
+export function forecast(spins: readonly Spin[], design: Design): Forecast {
+  if (spins.length < 20) throw new RangeError(`a forecast needs 20 spins, there are ${spins.length}`)
+  const logs = spins.map(({ cpuSeconds }) => Math.log(cpuSeconds))
+  const sorted = logs.toSorted((a, b) => a - b)
+  const at = (part: number) => sorted[Math.round(part * (sorted.length - 1))] ?? Number.NaN
+  const spin = spinVariance(logs)
+  const speed = Math.max(0, sampleVariance(logs) - spin)
+  const own = (NOISE.slice ** 2 + NOISE.perSpeed ** 2 * speed) * (REFERENCE_SECONDS / design.sliceSeconds)
+  const slice = own + NOISE.floor ** 2 + withinPass(spins, logs, spin, design)
+  const halfWidth = (heats: number): number => {
+    if (!(heats >= 2)) throw new RangeError(`an interval needs 2 heats, not ${heats}`)
+    const variance = (2 * (NOISE.launch ** 2 + slice / design.passes)) / heats
+    return Math.expm1(tQuantile(0.975, Math.max(1, (design.rows - 1) * (heats - 1))) * Math.sqrt(variance))
+  }
+  return {
+    spread: Math.exp(at(0.9) - at(0.1)),
+    halfWidth,
+    heatsFor(wanted) {
+      for (let heats = 2; heats <= MOST_HEATS; heats++) if (halfWidth(heats) <= wanted) return heats
+      return null
+    },
+  }
+}
+
+/** Variance of a spin itself, by its difference to the next; the median, because a change of speed is no error of a spin. */
+function spinVariance(logs: readonly number[]): number {
+  const changes = logs.slice(1).map((log, index) => Math.abs(log - (logs[index] ?? log)))
+  return (1.4826 * median(changes)) ** 2 / 2
+}
+
+/** Variance of the core's speed, averaged over slices, within stretches as long as a pass. */
+function withinPass(
+  spins: readonly Spin[],
+  logs: readonly number[],
+  spin: number,
+  { cells, sliceSeconds, stepSeconds }: Design,
+): number {
+  const seconds = (spins.at(-1)?.at ?? 0) - (spins[0]?.at ?? 0)
+  const spacing = seconds / (spins.length - 1)
+  const perSlice = Math.max(1, Math.round(sliceSeconds / spacing))
+  const slices = Array.from({ length: Math.max(1, logs.length - perSlice + 1) }, (_, from) =>
+    mean(logs.slice(from, from + perSlice)),
+  )
+  const perPass = Math.min(slices.length, Math.max(2, Math.round((cells * stepSeconds) / spacing)))
+  const windows = Array.from({ length: Math.ceil((slices.length - perPass + 1) / perSlice) }, (_, index) =>
+    sampleVariance(slices.slice(index * perSlice, index * perSlice + perPass)),
+  )
+  return Math.max(0, mean(windows) - spin / perSlice)
+}

@@ -1,0 +1,140 @@
+import { fitPrior, squeeze } from './moderation.ts'
+import { mean, median } from './moments.ts'
+import { holm } from './multiplicity.ts'
+import { tTwoSided } from './student.ts'
+
+/** Did the first slices after a launch cost more than later ones? A test with an error rate, for all cells of a run at once. */
+
+/** One measured slice of a launch. */
+export interface ColdSlice {
+  /** How long it lasted. */
+  seconds: number
+  /** Logarithm of its cost without its cell and its pass: pass-adjusted, not clipped. */
+  residual: number
+}
+
+/** One cell: the measured slices of each launch, in the order in which they were measured. */
+export type WarmupLaunches = readonly (readonly ColdSlice[])[]
+
+export interface WarmupFinding {
+  /** What first slices cost over later ones, geometric mean over launches; null if no launch has later ones. */
+  ratio: number | null
+  /** One-sided, of no more cost; null where nothing can be tested. */
+  p: number | null
+  /** By Holm's method, over all cells that were tested. */
+  pAdjusted: number | null
+  /** The first slices cost more: `pAdjusted` is below 1 %, and the ratio above 1.05. */
+  cold: boolean
+}
+
+/** A cold server is slow in its first tenths of a second of load. */
+const FIRST_SECONDS = 0.2
+
+/** A slice may end a little early, because its clock begins with the first request. */
+const ALLOWANCE = 0.95
+
+/** Of a false finding in a whole run. */
+const LEVEL = 0.01
+
+/** A smaller difference would not matter. */
+const LEAST_RATIO = 1.05
+
+/** A single slow slice at the beginning is no lack of warm-up: residuals are clipped at this many standard deviations. */
+const CLIP = 3
+
+const MAD_TO_SD = 1.4826
+
+/** How many slices at the beginning add up to 200 ms, at least one: those that the test compares with the rest. */
+export function countFirst(slices: readonly Pick<ColdSlice, 'seconds'>[]): number {
+  let seconds = 0
+  for (const [index, slice] of slices.entries()) {
+    seconds += slice.seconds
+    if (seconds >= FIRST_SECONDS * ALLOWANCE) return index + 1
+  }
+  return Math.max(1, slices.length)
+}
+
+/**
+ * Tests every cell: the mean of the first slices less the mean of the rest, by launch, and then their mean over launches. The variance comes
+ * from the later slices within launches, moderated over cells (Smyth 2004), so that a noisy cell is judged by its own noise.
+ * @returns a finding per cell, in the order given
+ */
+export function testWarmup(cells: readonly WarmupLaunches[]): WarmupFinding[] {
+  const contrasts = cells.map(contrastOf)
+  const observed = contrasts.flatMap((one) => (one !== null && one.df > 0 ? [one] : []))
+  const prior = observed.length === 0 ? null : fitPrior(observed)
+  const ps = contrasts.map((one) => {
+    if (one === null || prior === null) return null
+    const { variance, df } = one.df > 0 ? squeeze(one, prior) : prior
+    const standardError = Math.sqrt(variance * one.load)
+    if (standardError === 0) return one.clipped > 0 ? 0 : 1
+    const tail = tTwoSided(one.clipped / standardError, Math.min(df, MOST_DF)) / 2
+    return one.clipped > 0 ? tail : 1 - tail
+  })
+  const tested = ps.flatMap((p, index) => (p === null ? [] : [index]))
+  const adjusted = holm(tested.map((index) => ps[index] ?? 1))
+  return contrasts.map((one, index) => {
+    const place = tested.indexOf(index)
+    const pAdjusted = place < 0 ? null : (adjusted[place] ?? null)
+    const ratio = one === null ? null : Math.exp(one.raw)
+    const cold = pAdjusted !== null && pAdjusted < LEVEL && (ratio ?? 0) > LEAST_RATIO
+    return { ratio, p: ps[index] ?? null, pAdjusted, cold }
+  })
+}
+
+/** Beyond this, Student's t is the normal distribution. */
+const MOST_DF = 1e6
+
+interface Contrast {
+  /** First less later residuals, mean over launches; clipped ones decide, the others say how much. */
+  raw: number
+  clipped: number
+  /** The variance of the mean is this times the variance of a slice. */
+  load: number
+  /** Of a slice, from later ones within launches. */
+  variance: number
+  df: number
+}
+
+/** Null if no launch has both first and later slices. */
+function contrastOf(launches: WarmupLaunches): Contrast | null {
+  const parts = launches.flatMap((slices) => {
+    const count = countFirst(slices)
+    const residuals = slices.map(({ residual }) => residual)
+    return slices.length > count ? [{ first: residuals.slice(0, count), later: residuals.slice(count) }] : []
+  })
+  if (parts.length === 0) return null
+  const centred = parts.map(({ first, later }) => {
+    const centre = median(later)
+    return { first: first.map((one) => one - centre), later: later.map((one) => one - centre) }
+  })
+  const df = centred.reduce((sum, { later }) => sum + later.length - 1, 0)
+  const limit =
+    df === 0
+      ? Number.POSITIVE_INFINITY
+      : CLIP *
+        scaleOf(
+          centred.flatMap(({ later }) => later),
+          df,
+        )
+  const clip = (values: readonly number[]) => values.map((one) => Math.max(-limit, Math.min(limit, one)))
+  const clipped = centred.map(({ first, later }) => ({ first: clip(first), later: clip(later) }))
+  const squares = clipped.reduce((sum, { later }) => {
+    const centre = mean(later)
+    return sum + later.reduce((own, one) => own + (one - centre) ** 2, 0)
+  }, 0)
+  const difference = ({ first, later }: (typeof centred)[number]) => mean(first) - mean(later)
+  const load = parts.reduce((sum, { first, later }) => sum + 1 / first.length + 1 / later.length, 0)
+  return {
+    raw: mean(centred.map(difference)),
+    clipped: mean(clipped.map(difference)),
+    load: load / parts.length ** 2,
+    variance: df === 0 ? 0 : squares / df,
+    df,
+  }
+}
+
+/** Robust standard deviation of values less the median of their launch. */
+function scaleOf(values: readonly number[], df: number): number {
+  return MAD_TO_SD * median(values.map(Math.abs)) * Math.sqrt(values.length / df)
+}
