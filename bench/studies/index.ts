@@ -1,9 +1,9 @@
 import type { Study } from '../src/study/study.ts'
-import { clusterStudy } from './cluster.ts'
-import { expressToFastify } from './express-to-fastify.ts'
-import { nginxProxy } from './nginx-proxy.ts'
-import { njsVsNode } from './njs-vs-node.ts'
-import { workerPool } from './worker-pool.ts'
+import { clusterStudy } from './cluster/study.ts'
+import { expressToFastify } from './express-to-fastify/study.ts'
+import { nginxProxy } from './nginx-proxy/study.ts'
+import { njsVsNode } from './njs-vs-node/study.ts'
+import { workerPool } from './worker-pool/study.ts'
 
 /** All studies, in the order in which `--all` runs them. */
 export const STUDIES: readonly Study[] = [nginxProxy, clusterStudy, workerPool, njsVsNode, expressToFastify]

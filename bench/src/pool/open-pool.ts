@@ -1,4 +1,4 @@
-/// <reference path="../../../packages/shared/src/pool/qoper8-cp.d.ts" />
+/// <reference path="../../studies/worker-pool/subjects/pool/src/qoper8-cp.d.ts" />
 import { join } from 'node:path'
 import type { MessagePool } from './pace.ts'
 import type { PoolSettings } from './settings.ts'

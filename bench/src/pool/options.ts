@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { POOL_LIBRARIES } from '@startgrid/shared/pool/config.ts'
+import { POOL_LIBRARIES } from '@startgrid/worker-pool/config.ts'
 import { parseWords, readInteger, UsageError } from '../options.ts'
 import type { Pace, PoolSettings } from './settings.ts'
 

@@ -1,4 +1,4 @@
-import type { PoolLibrary } from '@startgrid/shared/pool/config.ts'
+import type { PoolLibrary } from '@startgrid/worker-pool/config.ts'
 
 /** What one launch of a pool is measured with. */
 export interface PoolSettings {

@@ -23,4 +23,4 @@ export function handler(message: Message, finished: (answer: Answer) => void): v
 }
 
 /** qoper8-cp's, at the start of a worker. */
-export { endWithParent as onStartupModule } from '@startgrid/shared/pool/end-with-parent.ts'
+export { endWithParent as onStartupModule } from '@startgrid/worker-pool/end-with-parent.ts'

@@ -58,7 +58,7 @@ export interface System {
 
 /** A program that is started as the apps of the grid are: `node src/server.ts ROLE`, ready with its first line. */
 export interface Program {
-  /** Its directory in the repository: `apps/koa`, `packages/fastcgi`. */
+  /** Its directory in the repository: `apps/koa`, `bench/studies/NAME/subjects/fastcgi`. */
   package: string
   role: string
   env?: Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { POOL_LIBRARIES } from '@startgrid/shared/pool/config.ts'
+import { POOL_LIBRARIES } from '@startgrid/worker-pool/config.ts'
 import { measurePool } from '../../src/pool/measure.ts'
 import { PoolError } from '../../src/pool/pool-error.ts'
 import type { PoolSettings } from '../../src/pool/settings.ts'

@@ -8,7 +8,7 @@ import { findNginx } from '@startgrid/nginx/find.ts'
 import { startSystem } from '../../src/study/running-system.ts'
 import { measureStartup } from '../../src/study/startup.ts'
 import { type LoadRace, type Measured, publishedRatio, type System } from '../../src/study/study.ts'
-import { expressToFastify } from '../../studies/express-to-fastify.ts'
+import { expressToFastify } from '../../studies/express-to-fastify/study.ts'
 
 const { systems, races, claims } = expressToFastify
 const front = await findNginx()

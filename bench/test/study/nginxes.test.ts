@@ -6,7 +6,7 @@ import { formatStudyBlock } from '../../src/study/markdown.ts'
 import { assignNginxes, equipStudy, findNginxes } from '../../src/study/nginxes.ts'
 import { startSystem } from '../../src/study/running-system.ts'
 import type { Study, System } from '../../src/study/study.ts'
-import { njsVsNode } from '../../studies/njs-vs-node.ts'
+import { njsVsNode } from '../../studies/njs-vs-node/study.ts'
 import { measureOnPaper, PAPER } from './laboratory.ts'
 
 function nginx(version: string, kind: Nginx['kind'], engine: 'njs' | 'qjs' | undefined): Nginx {

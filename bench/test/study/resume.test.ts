@@ -9,8 +9,8 @@ import type { StudyResult } from '../../src/study/result.ts'
 import { findUnfinishedStudies, type ResumeOptions } from '../../src/study/resume.ts'
 import { recordOf, writeStudy } from '../../src/study/stored.ts'
 import type { Study } from '../../src/study/study.ts'
-import { clusterStudy } from '../../studies/cluster.ts'
-import { expressToFastify } from '../../studies/express-to-fastify.ts'
+import { clusterStudy } from '../../studies/cluster/study.ts'
+import { expressToFastify } from '../../studies/express-to-fastify/study.ts'
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-resume-'))
 after(() => rmSync(DIRECTORY, { recursive: true }))

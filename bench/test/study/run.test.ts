@@ -10,8 +10,8 @@ import { startSystem } from '../../src/study/running-system.ts'
 import { validateStudy } from '../../src/study/stored.ts'
 import type { Study } from '../../src/study/study.ts'
 import { WORKLOADS } from '../../src/workload.ts'
-import { nginxProxy } from '../../studies/nginx-proxy.ts'
-import { njsVsNode } from '../../studies/njs-vs-node.ts'
+import { nginxProxy } from '../../studies/nginx-proxy/study.ts'
+import { njsVsNode } from '../../studies/njs-vs-node/study.ts'
 
 /** A study as small as one can be. */
 const TINY: Study = {

@@ -7,7 +7,7 @@ import { APPS, TOPOLOGIES } from './matrix.ts'
 /** `pnpm test`: the tests, the type check and the linter of every package, then the matrix of the grid and the totals. */
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-const REPORTS = '{apps/*,packages/*,bench,nginx}/.junit.xml'
+const REPORTS = '{apps/*,packages/*,bench,bench/studies/*/subjects/*,nginx}/.junit.xml'
 
 function main(args: string[]): number {
   for (const file of globSync(REPORTS, { cwd: ROOT })) rmSync(`${ROOT}${file}`)

@@ -1,8 +1,8 @@
+import { fileURLToPath } from 'node:url'
 import { type Launch, launch } from '@startgrid/grid/launcher.ts'
-import { APPS } from '@startgrid/grid/matrix.ts'
-import type { PoolLibrary } from '@startgrid/shared/pool/config.ts'
-import type { LoopDelay } from '@startgrid/shared/pool/event-loop.ts'
 import { createRandom } from '@startgrid/stats/random.ts'
+import type { PoolLibrary } from '@startgrid/worker-pool/config.ts'
+import type { LoopDelay } from '@startgrid/worker-pool/event-loop.ts'
 import { Accounts } from '../accounts.ts'
 import { PageClient } from './client.ts'
 
@@ -108,7 +108,9 @@ async function measureWay(
 }
 
 function launchPool({ framework, library, size }: PageSettings): Promise<Launch> {
-  const directory = APPS.find((app) => app.framework === framework)?.directory ?? ''
+  const directory = fileURLToPath(
+    new URL('.', import.meta.resolve(`@startgrid/worker-pool-${framework}/package.json`)),
+  )
   // A pool that is too slow shows in the latencies; what is refused would be in none.
   const env = { POOL: library, POOL_SIZE: String(size), POOL_QUEUE: '100000' }
   return launch({ name: `${framework}/pool`, framework, role: 'pool', directory }, { env })

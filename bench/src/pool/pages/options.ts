@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { POOL_LIBRARIES } from '@startgrid/shared/pool/config.ts'
+import { POOL_LIBRARIES } from '@startgrid/worker-pool/config.ts'
 import { parseWords, readDuration, readInteger } from '../../options.ts'
 import { readName } from '../options.ts'
 import type { PageSettings } from './measure.ts'

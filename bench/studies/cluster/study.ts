@@ -1,0 +1,169 @@
+import { availableParallelism } from 'node:os'
+import { formatMicros, formatMs, formatPercent, formatRate } from '../../src/report/format.ts'
+import type { Claim, Measured, Metric, Study, System } from '../../src/study/study.ts'
+import { WORKLOADS } from '../../src/workload.ts'
+
+/** 1, 2, 4 and so on up to the cores of this machine, and 4 in any case: the source's number. */
+const CORES = availableParallelism()
+const COUNTS = [...new Set([1, 2, 4, 8, 16, 32, CORES])]
+  .filter((count) => count <= Math.max(4, CORES))
+  .toSorted((one, other) => one - other)
+
+const express = (title: string, cores: number, env: Readonly<Record<string, string>> = {}): System => ({
+  title,
+  app: { package: 'apps/express', role: 'hello', env },
+  cores,
+})
+
+/** One process that hands connections to N others. */
+const cluster = (count: number): System =>
+  express(`node:cluster, ${count} workers`, count, { CLUSTER: 'cluster', WORKERS: String(count) })
+
+/** N processes on one port; the kernel spreads connections. */
+const reusePort = (count: number): System =>
+  express(`reusePort, ${count} processes`, count, { CLUSTER: 'reuse-port', WORKERS: String(count) })
+
+/** Behind NGINX a process needs twice Express's 1.25 s. Of three cores two are for processes, and NGINX has nothing to compile. */
+const BALANCED_WARMUP_MS = 1700
+
+/** N processes, each on a port of its own, and an NGINX that takes turns. */
+const balanced = (count: number): System => ({
+  title: `NGINX and ${count} processes`,
+  app: { package: 'apps/express', role: 'hello', copies: count },
+  nginx: { front: 'balanced', workers: Math.ceil(count / 2) },
+  cores: count + Math.ceil(count / 2),
+  warmupMs: BALANCED_WARMUP_MS,
+})
+
+const several = COUNTS.filter((count) => count > 1)
+const systemsOf = (name: string, system: (count: number) => System) =>
+  Object.fromEntries(several.map((count) => [`${name}-${count}`, system(count)]))
+
+const SYSTEMS: Readonly<Record<string, System>> = {
+  single: express('one process', 1),
+  ...systemsOf('cluster', cluster),
+  ...systemsOf('reuse-port', reusePort),
+  ...systemsOf('balanced', balanced),
+}
+
+const curve = (name: string) => ({
+  single: 1,
+  ...Object.fromEntries(several.map((count) => [`${name}-${count}`, count])),
+})
+
+/** Four workers against one, at the source's 10,000 connections. */
+const claim = (
+  id: string,
+  says: string,
+  metric: Metric,
+  published: Claim['published'],
+  more: Pick<Claim, 'noEffect' | 'because'> = {},
+): Claim => ({ id, says, race: 'source', metric, over: 'cluster-4', under: 'single', published, ...more })
+
+/** See docs/studies/cluster.md. */
+export const clusterStudy: Study = {
+  name: 'cluster',
+  title: 'one Express against four of them',
+  question:
+    'How much faster does an Express server become on several cores, and what becomes of its latencies?',
+  source: {
+    title: '10X Your JS Web Servers',
+    url: 'https://github.com/tuphan-dn/clusterized-express',
+    machine: 'MacBook with M2 Pro, 16 GB, 2024',
+    tool: 'autocannon -c 10000 -d 10',
+  },
+  systems: SYSTEMS,
+  races: {
+    source: {
+      systems: ['single', 'cluster-4', 'reuse-port-4', 'balanced-4'],
+      workload: WORKLOADS.hello,
+      connections: 10_000,
+      sliceMs: 5000,
+      openLoop: ['single', 'cluster-4'],
+    },
+    scaling: { systems: Object.keys(SYSTEMS), workload: WORKLOADS.hello, connections: 256 },
+  },
+  claims: [
+    claim('mean-rate', 'With 4 workers the mean rate is 3.4 times as high', 'rate', [8838, 2601.2], {
+      because: explainRate,
+    }),
+    claim(
+      'median-rate',
+      'With 4 workers the median rate of a second is 2.4 times as high',
+      'median-rate',
+      [3453, 1427],
+      {
+        because: () =>
+          'In the source one second of 51,615 answers carries the mean: nine of its ten seconds were below 3,454.',
+      },
+    ),
+    claim('median-latency', 'The median latency falls from 532 to 93 ms', 'median-latency', [93, 532], {
+      because: explainLatency,
+    }),
+    claim(
+      'p97.5-latency',
+      'The latency at p97.5 does not change (4,234 and 4,362 ms)',
+      'p97.5-latency',
+      [4362, 4234],
+      {
+        noEffect: true,
+        because: explainLatency,
+      },
+    ),
+    claim(
+      'p99-latency',
+      'The latency at p99 does not change (5,610 and 5,615 ms)',
+      'p99-latency',
+      [5615, 5610],
+      {
+        noEffect: true,
+        because: explainLatency,
+      },
+    ),
+  ],
+  scaling: [
+    { title: 'node:cluster', race: 'scaling', workers: curve('cluster') },
+    { title: 'reusePort', race: 'scaling', workers: curve('reuse-port') },
+    { title: 'NGINX upstream', race: 'scaling', workers: curve('balanced') },
+  ],
+  published: [
+    {
+      race: 'source',
+      tool: 'autocannon',
+      connections: [10_000],
+      threads: 1,
+      seconds: 10,
+      systems: ['single', 'cluster-4'],
+      differs:
+        'autocannon opens its 10,000 connections while it counts, so that most of its ten seconds are the beginning; ours are counted when all are open.',
+    },
+  ],
+}
+
+function explainRate({ value, coreUse }: Measured): string | null {
+  const [one, four] = [value('source', 'single', 'cpu'), value('source', 'cluster-4', 'cpu')]
+  const use = coreUse('source', 'cluster-4')
+  if (one === undefined || four === undefined || use === undefined) return null
+  return `A request costs ${formatMicros(one)} µs of CPU with one process and ${formatMicros(four)} with four, which kept ${formatPercent(use)} of their cores busy.`
+}
+
+const OPEN = ['median-latency', 'p97.5-latency', 'p99-latency'] as const
+const CLOSED = ['closed-median-latency', 'closed-p97.5-latency', 'closed-p99-latency'] as const
+
+/** Little's law: 10,000 connections that wait for one answer each. */
+function explainLatency({ value, openRate }: Measured): string | null {
+  const describe = (metrics: readonly Metric[]) => {
+    const [one, four] = ['single', 'cluster-4'].map((system) =>
+      metrics.flatMap((metric) => value('source', system, metric) ?? []),
+    )
+    if (one?.length !== metrics.length || four?.length !== metrics.length) return null
+    const ms = (all: readonly number[]) => all.map((seconds) => formatMs(seconds * 1000)).join(', ')
+    return `${ms(one)} ms with one process, ${ms(four)} with four`
+  }
+  const [open, closed, rate] = [describe(OPEN), describe(CLOSED), openRate('source')]
+  if (open === null || closed === null || rate === undefined) return null
+  return (
+    `Median, p97.5 and p99 at ${formatRate(rate)} requests per second: ${open}. In a closed loop of 10,000 connections, which is 10,000 ` +
+    `divided by the rate: ${closed}.`
+  )
+}

@@ -1,0 +1,167 @@
+import { formatMicros, formatMs, formatRate } from '../../src/report/format.ts'
+import { measureStartup } from '../../src/study/startup.ts'
+import type {
+  Claim,
+  LoadRace,
+  Measured,
+  Metric,
+  PublishedLoad,
+  Study,
+  System,
+} from '../../src/study/study.ts'
+import { WORKLOADS, type Workload } from '../../src/workload.ts'
+
+/** One App's three stages: Express alone, its routes in a Fastify server, and Fastify alone. */
+const STAGES = {
+  express: 'Express',
+  'fastify-express': 'Fastify with Express routes',
+  fastify: 'Fastify',
+} as const
+
+type Stage = keyof typeof STAGES
+
+const packageOf = (stage: Stage): string =>
+  stage === 'fastify-express' ? `bench/studies/express-to-fastify/subjects/${stage}` : `apps/${stage}`
+
+/** After 1.5 s a fragment and a status line cost 17 % more than later; profiles of 250 ms slices come within 5 % of the end in the thirteenth. */
+const MOUNTED_WARMUP_MS = 3500
+
+const SYSTEMS: Record<string, System> = Object.fromEntries(
+  (['status', 'ssr'] as const).flatMap((role) =>
+    Object.entries(STAGES).map(([stage, title]) => [
+      `${stage}/${role}`,
+      {
+        title,
+        app: { package: packageOf(stage as Stage), role },
+        ...(stage === 'fastify-express' && { warmupMs: MOUNTED_WARMUP_MS }),
+      },
+    ]),
+  ),
+)
+
+/** 9,828 bytes with its headers: what One App's page had on Express. */
+const PAGE: Workload = {
+  path: '/?items=44',
+  expect: { includes: ['<!DOCTYPE html>', '44 of 44', '</html>'] },
+}
+
+/** 1,614 bytes with its headers; One App's had 1,260. */
+const PARTIAL: Workload = {
+  path: '/partial/en-US/honeyed-assam-black',
+  expect: { includes: ['<article lang="en-US"', '</article>'] },
+}
+
+const systemsOf = (role: string) => Object.keys(STAGES).map((stage) => `${stage}/${role}`)
+
+/** As published: 10 connections. */
+const race = (role: string, workload: Workload): LoadRace => ({
+  systems: systemsOf(role),
+  workload,
+  connections: 10,
+  openLoop: systemsOf(role),
+})
+
+/** Requests per second that the source printed, as means of 10 s. */
+const PUBLISHED = {
+  status: { express: 3393.4, 'fastify-express': 3599.55, fastify: 7915.6 },
+  partial: { express: 534.1, 'fastify-express': 524.9, fastify: 653.3 },
+  full: { express: 482.3, 'fastify-express': 491, fastify: 591.3 },
+} as const satisfies Record<string, Record<Stage, number>>
+
+/** A stage of the migration against Express, where it began. */
+function rateClaim(stage: Exclude<Stage, 'express'>, race: keyof typeof PUBLISHED, says: string): Claim {
+  const role = race === 'status' ? 'status' : 'ssr'
+  const [over, under] = [`${stage}/${role}`, `express/${role}`]
+  return {
+    id: `${stage}-${race}`,
+    says,
+    race,
+    metric: 'rate',
+    over,
+    under,
+    published: [PUBLISHED[race][stage], PUBLISHED[race].express],
+    because: (measured) => compareCpu(measured, race, over, under),
+  }
+}
+
+function compareCpu({ value }: Measured, race: string, over: string, under: string): string | null {
+  const [mine, express] = [value(race, over, 'cpu'), value(race, under, 'cpu')]
+  if (mine === undefined || express === undefined) return null
+  const less = mine < express ? 'less' : 'more'
+  return (
+    `A request costs ${formatMicros(express)} µs of CPU on Express and ${formatMicros(Math.abs(express - mine))} µs ${less} on ` +
+    `${SYSTEMS[over]?.title}, with equal answers.`
+  )
+}
+
+/** Little's law: in a closed loop, connections = rate × mean latency. */
+function explainLatency({ value, openRate }: Measured): string | null {
+  const latencies = (metric: Metric) =>
+    ['express/status', 'fastify/status'].flatMap((system) => value('status', system, metric) ?? [])
+  const [express, fastify] = latencies('mean-latency')
+  const [expressClosed, fastifyClosed] = latencies('closed-mean-latency')
+  const rate = openRate('status')
+  if (!express || !fastify || !expressClosed || !fastifyClosed || rate === undefined) return null
+  return (
+    `With the same ${formatRate(rate)} requests per second for both, ${formatMs(express * 1e3)} and ${formatMs(fastify * 1e3)} ms. In a closed ` +
+    'loop ten connections wait for one answer each, so that the mean is 10 / rate: 2.95 and 1.26 ms by the rates of the source, whose ' +
+    `tool counts whole milliseconds, and here ${formatMs(expressClosed * 1e3)} and ${formatMs(fastifyClosed * 1e3)} ms.`
+  )
+}
+
+const autocannon = (race: string): PublishedLoad => ({
+  race,
+  tool: 'autocannon',
+  connections: [10],
+  threads: 1,
+  seconds: 10,
+  differs: 'autocannon runs unpinned on the cores of the server, and counts latency in whole milliseconds.',
+})
+
+/** See docs/studies/express-to-fastify.md. */
+export const expressToFastify: Study = {
+  name: 'express-to-fastify',
+  title: 'One App moves from Express to Fastify',
+  question:
+    'What does a real application gain when it moves from Express to Fastify, and what on the way there?',
+  source: {
+    title: 'One App: ExpressJS to Fastify migration (pull request 878)',
+    url: 'https://github.com/americanexpress/one-app/pull/878',
+    machine: 'a machine that it does not name, in December 2022, Express 4 and Fastify 4',
+    tool: 'autocannon -c 10 -d 10',
+  },
+  systems: SYSTEMS,
+  races: {
+    status: race('status', WORKLOADS.status),
+    partial: race('ssr', PARTIAL),
+    full: race('ssr', PAGE),
+    start: {
+      systems: systemsOf('ssr'),
+      probe: (name, context) => {
+        const system = SYSTEMS[name]
+        if (system === undefined) throw new Error(`There is no system ${name}.`)
+        return measureStartup(system, PAGE, context)
+      },
+      expectedMs: 2000,
+    },
+  },
+  claims: [
+    rateClaim('fastify', 'status', 'A status line is answered 2.33 times as often by Fastify as by Express'),
+    rateClaim('fastify', 'partial', 'An HTML fragment is rendered 1.22 times as often on Fastify'),
+    rateClaim('fastify', 'full', 'A whole page is rendered 1.23 times as often on Fastify'),
+    {
+      id: 'fastify-status-latency',
+      says: "The status line's mean latency falls from 2.53 to 0.60 ms",
+      race: 'status',
+      metric: 'mean-latency',
+      over: 'fastify/status',
+      under: 'express/status',
+      published: [0.6, 2.53],
+      because: explainLatency,
+    },
+    rateClaim('fastify-express', 'status', 'Express routes in a Fastify server: 1.06 times the status lines'),
+    rateClaim('fastify-express', 'partial', 'Express routes in a Fastify server: 0.98 times the fragments'),
+    rateClaim('fastify-express', 'full', 'Express routes in a Fastify server: 1.02 times the pages'),
+  ],
+  published: Object.keys(PUBLISHED).map(autocannon),
+}

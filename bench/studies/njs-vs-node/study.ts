@@ -1,0 +1,162 @@
+import { exactly } from '@startgrid/loadgen'
+import { formatCost, formatPercent, formatRatio } from '../../src/report/format.ts'
+import type { Claim, Measured, Study, System } from '../../src/study/study.ts'
+import { WORKLOADS, type Workload } from '../../src/workload.ts'
+
+type Role = 'hello' | 'ssr'
+
+const njs = (role: Role, engine: 'njs' | 'qjs', workers: number): System => ({
+  title: `njs${engine === 'qjs' ? ' on QuickJS' : ''}, ${workers === 1 ? '1 worker' : `${workers} workers`}`,
+  app: { package: 'apps/njs', role, env: { NJS_ENGINE: engine, NJS_WORKERS: String(workers) } },
+  cores: workers,
+})
+
+const onNode = (framework: string, role: Role): System => ({
+  title: framework,
+  app: { package: `apps/${framework}`, role },
+})
+
+const jitless = (role: Role): System => ({
+  title: 'koa, --jitless',
+  app: { package: 'apps/koa', role, flags: ['--jitless'] },
+})
+
+const OTHERS = ['node', 'fastify', 'express', 'hono', 'bun'] as const
+
+/** The source's four, on njs's own engine as then; the same on QuickJS; the other frameworks beside them. */
+const systemsOf = (role: Role): Readonly<Record<string, System>> => ({
+  [`${role}-njs`]: njs(role, 'njs', 1),
+  [`${role}-njs-8`]: njs(role, 'njs', 8),
+  [`${role}-qjs`]: njs(role, 'qjs', 1),
+  [`${role}-qjs-8`]: njs(role, 'qjs', 8),
+  [`${role}-koa`]: onNode('koa', role),
+  [`${role}-jitless`]: jitless(role),
+  ...Object.fromEntries(OTHERS.map((framework) => [`${role}-${framework}`, onNode(framework, role)])),
+})
+
+const [HELLO, SSR] = [systemsOf('hello'), systemsOf('ssr')]
+
+const LIVEZ: Workload = { path: '/livez', expect: exactly('{"status":"pass"}') }
+
+/** The same cheap answer from a bundle of a few lines and from the one with React in it: what is between them is the context. */
+const CONTEXTS: Readonly<Record<string, System>> = {
+  'small-njs': { ...njs('hello', 'njs', 1), title: 'njs, /livez, small bundle', workload: LIVEZ },
+  'large-njs': { ...njs('ssr', 'njs', 1), title: 'njs, /livez, bundle with React', workload: LIVEZ },
+  'small-qjs': { ...njs('hello', 'qjs', 1), title: 'QuickJS, /livez, small', workload: LIVEZ },
+  'large-qjs': { ...njs('ssr', 'qjs', 1), title: 'QuickJS, /livez, with React', workload: LIVEZ },
+}
+
+/** 13 items make 3.6 KB, as the source's page had. */
+const PAGE: Workload = {
+  path: '/?items=13',
+  expect: { includes: ['<!DOCTYPE html>', '13 of 13', '</html>'] },
+}
+
+/** Requests per second that wrk printed. */
+const PUBLISHED = {
+  hello: { njs: 54_990.91, 'njs-8': 55_007.44, jitless: 6922.87, koa: 39_896.92 },
+  ssr: { njs: 224.84, 'njs-8': 1320.39, jitless: 834.82, koa: 3182.21 },
+} as const
+
+type Published = keyof (typeof PUBLISHED)['hello']
+
+const claim = (
+  race: Role,
+  over: Published,
+  under: Published,
+  says: string,
+  more: Pick<Claim, 'noEffect' | 'because'> = {},
+): Claim => ({
+  id: `${race}-${over}-over-${under}`,
+  says: `${race}: ${says}`,
+  race,
+  metric: 'rate',
+  over: `${race}-${over}`,
+  under: `${race}-${under}`,
+  published: [PUBLISHED[race][over], PUBLISHED[race][under]],
+  because: (measured) => compareCpu(measured, race, over, under),
+  ...more,
+})
+
+/** See docs/studies/njs-vs-node.md. */
+export const njsVsNode: Study = {
+  name: 'njs-vs-node',
+  title: 'JavaScript in NGINX, on Node, and on Node without a compiler',
+  question: 'Is JavaScript inside NGINX faster than a server on Node, and what does it cost to interpret it?',
+  source: {
+    title: 'njs and Koa, hello world and React SSR',
+    machine: 'Core i9-9880H (8 cores), macOS 10.15, 2020',
+    tool: 'wrk -t6 -c400 -d30s; each run had 150 connect errors, so that at most 250 of its 400 connections existed',
+  },
+  systems: { ...HELLO, ...SSR, ...CONTEXTS },
+  races: {
+    hello: {
+      systems: Object.keys(HELLO),
+      workload: WORKLOADS.hello,
+      connections: 64,
+      openLoop: ['hello-njs', 'hello-qjs', 'hello-koa', 'hello-jitless'],
+    },
+    ssr: { systems: Object.keys({ ...SSR, ...CONTEXTS }), workload: PAGE, connections: 16 },
+  },
+  claims: [
+    claim('hello', 'njs', 'koa', 'njs is 1.38 times as fast as Koa'),
+    claim('hello', 'njs', 'jitless', 'njs is 7.9 times as fast as Koa without a compiler'),
+    claim('hello', 'njs-8', 'njs', 'eight workers of njs are no faster than one', {
+      noEffect: true,
+      because: () =>
+        'In the source one worker and eight answered the same 55,000 per second, so that something else than the workers was the limit: the generator and the system had the same eight cores.',
+    }),
+    claim('ssr', 'koa', 'njs', 'Koa is 14.2 times as fast as one worker of njs'),
+    claim('ssr', 'koa', 'njs-8', 'Koa is 2.4 times as fast as eight workers of njs'),
+    claim('ssr', 'jitless', 'njs', 'Koa without a compiler is 3.7 times as fast as one worker of njs', {
+      because: (measured) => explainInterpretation(measured) ?? compareCpu(measured, 'ssr', 'jitless', 'njs'),
+    }),
+    claim('ssr', 'njs-8', 'jitless', 'eight workers of njs are 1.58 times as fast as Koa without a compiler'),
+    claim('ssr', 'njs-8', 'njs', 'eight workers of njs are 5.9 times as fast as one'),
+  ],
+  steps: [
+    { what: 'hello: Koa without a compiler', race: 'hello', from: 'hello-koa', to: 'hello-jitless' },
+    { what: 'hello: njs instead of Koa', race: 'hello', from: 'hello-koa', to: 'hello-njs' },
+    { what: 'hello: QuickJS instead of njs', race: 'hello', from: 'hello-njs', to: 'hello-qjs' },
+    { what: 'SSR: Koa without a compiler', race: 'ssr', from: 'ssr-koa', to: 'ssr-jitless' },
+    { what: 'SSR: njs instead of that', race: 'ssr', from: 'ssr-jitless', to: 'ssr-njs' },
+    { what: 'SSR: QuickJS instead of njs', race: 'ssr', from: 'ssr-njs', to: 'ssr-qjs' },
+    { what: "njs: a context with the page's bundle", race: 'ssr', from: 'small-njs', to: 'large-njs' },
+    { what: 'njs: rendering the page', race: 'ssr', from: 'large-njs', to: 'ssr-njs' },
+    { what: "QuickJS: the page's bundle", race: 'ssr', from: 'small-qjs', to: 'large-qjs' },
+    { what: 'QuickJS: rendering the page', race: 'ssr', from: 'large-qjs', to: 'ssr-qjs' },
+  ],
+  published: (['hello', 'ssr'] as const).map((race) => ({
+    race,
+    tool: 'wrk',
+    connections: [400],
+    threads: 6,
+    seconds: 30,
+    systems: [`${race}-njs`, `${race}-njs-8`, `${race}-koa`, `${race}-jitless`],
+    differs:
+      'Six threads of wrk share the cores with the servers, and 400 connections wait long enough at an interpreted page to time out.',
+  })),
+}
+
+function compareCpu({ value }: Measured, race: Role, over: Published, under: Published): string | null {
+  const [mine, other] = [value(race, `${race}-${over}`, 'cpu'), value(race, `${race}-${under}`, 'cpu')]
+  if (mine === undefined || other === undefined) return null
+  const systems = { ...HELLO, ...SSR }
+  return (
+    `A request costs ${formatCost(mine)} of CPU on ${systems[`${race}-${over}`]?.title} and ${formatCost(other)} on ` +
+    `${systems[`${race}-${under}`]?.title}.`
+  )
+}
+
+/** Both interpret: what is left between them is the engine, and a new context with the whole bundle for each request. */
+function explainInterpretation({ value }: Measured): string | null {
+  const cpu = (system: string) => value('ssr', system, 'cpu')
+  const [koa, jitless, page] = [cpu('ssr-koa'), cpu('ssr-jitless'), cpu('ssr-njs')]
+  const [small, large] = [cpu('small-njs'), cpu('large-njs')]
+  if (!koa || !jitless || !page || !small || !large) return null
+  return (
+    `Both interpret. Interpreting makes Koa's page ${formatRatio(jitless / koa)} times as expensive; njs takes ${formatRatio(page / jitless)} times ` +
+    `that. Of its ${formatCost(page)}, a request as such is ${formatCost(small)}, the context with React's bundle ` +
+    `${formatCost(large - small)} (${formatPercent((large - small) / page)}), and the rest is rendering.`
+  )
+}

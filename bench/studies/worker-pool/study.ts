@@ -1,0 +1,209 @@
+import { exactly } from '@startgrid/loadgen'
+import { formatCost, formatPercent } from '../../src/report/format.ts'
+import { measureMessages } from '../../src/study/messages.ts'
+import type { Claim, Measured, Study, System } from '../../src/study/study.ts'
+
+type Runtime = 'node' | 'bun'
+
+const NAMES: Readonly<Record<Runtime, string>> = { node: 'Node', bun: 'Bun' }
+const SIZES: Readonly<Record<Runtime, readonly number[]>> = { node: [2, 4, 8, 10, 24], bun: [2, 4, 8, 10] }
+
+/** The source's machine had eight cores, whatever the size of its pool. */
+const MOST_CORES = 8
+
+/** Messages per second on the source's machine, by runtime and workers. */
+const PUBLISHED: Readonly<Record<Runtime, Readonly<Record<number, number>>>> = {
+  node: { 2: 20_061.79, 4: 37_200, 8: 64_000, 10: 64_000, 24: 59_000 },
+  bun: { 2: 34_146, 4: 62_600, 8: 138_000, 10: 154_000 },
+}
+
+const pools = (Object.keys(SIZES) as Runtime[]).flatMap((runtime) =>
+  SIZES[runtime].map((size) => ({ name: `${runtime}-${size}`, runtime, size })),
+)
+
+/** A route of a subject: `/local` is answered by the process itself, `/helloworld` by its pool. */
+const route = (title: string, framework: string, path: string): System => ({
+  title,
+  app: {
+    package: `bench/studies/worker-pool/subjects/${framework}`,
+    role: 'pool',
+    env: { POOL: 'qoper8-cp', POOL_SIZE: '8', POOL_QUEUE: '1000' },
+  },
+  workload: { path, expect: exactly('{"hello":"world"}') },
+  // Of a pool, the process that hands out the messages is to be busy, not each worker.
+  ...(path === '/helloworld' && { cores: MOST_CORES - 1, serverBound: false }),
+  // Nine processes become warm, where Bun's own 250 ms are those of one: with these the first slices cost 19 % more than later ones.
+  ...(path === '/helloworld' && framework === 'bun' && { warmupMs: 500 }),
+})
+
+/** The case that pools are for: a page that takes milliseconds. `pnpm bench pool pages` has what others wait meanwhile. */
+const pages = (title: string, path: string): System => ({
+  title,
+  app: {
+    package: 'bench/studies/worker-pool/subjects/fastify',
+    role: 'pool',
+    env: { POOL: 'piscina', POOL_SIZE: '4' },
+  },
+  workload: {
+    path: `${path}?items=1000`,
+    expect: { includes: ['<!DOCTYPE html>', '1000 of 1000', '</html>'] },
+  },
+  ...(path === '/pooled-page' && { cores: 5, serverBound: false }),
+})
+
+const SYSTEMS: Readonly<Record<string, System>> = {
+  ...Object.fromEntries(
+    pools.map(({ name, runtime, size }) => [
+      name,
+      { title: `qoper8-cp on ${NAMES[runtime]}, ${size}`, cores: Math.min(size, MOST_CORES) },
+    ]),
+  ),
+  fastify: route('Fastify', 'fastify', '/local'),
+  'fastify-pool': route('Fastify, pool of 8', 'fastify', '/helloworld'),
+  bun: route('Bun.serve', 'bun', '/local'),
+  'bun-pool': route('Bun.serve, pool of 8', 'bun', '/helloworld'),
+  page: pages('page in process', '/page'),
+  'pooled-page': pages('page in a pool of 4', '/pooled-page'),
+}
+
+const messages = (
+  over: readonly [Runtime, number],
+  under: readonly [Runtime, number],
+  says: string,
+  more: Pick<Claim, 'noEffect'> = {},
+): Claim => ({
+  id: `${over.join('-')}-over-${under.join('-')}`,
+  says,
+  race: 'messages',
+  metric: 'rate',
+  over: over.join('-'),
+  under: under.join('-'),
+  published: [PUBLISHED[over[0]][over[1]] ?? Number.NaN, PUBLISHED[under[0]][under[1]] ?? Number.NaN],
+  because: (measured) => compareCpu(measured, over.join('-'), under.join('-')),
+  ...more,
+})
+
+const http = (
+  over: string,
+  under: string,
+  says: string,
+  published: Claim['published'],
+  more: Pick<Claim, 'noEffect'> = {},
+): Claim => ({
+  id: `${over}-over-${under}`,
+  says,
+  race: 'http',
+  metric: 'rate',
+  over,
+  under,
+  published,
+  because: (measured) => compareUse(measured, over, under),
+  ...more,
+})
+
+/** See docs/studies/worker-pool.md. */
+export const workerPool: Study = {
+  name: 'worker-pool',
+  title: 'a pool of child processes, alone and behind HTTP',
+  question:
+    'How many messages does a pool of workers handle on Node and on Bun, and what is left of a server whose requests all go through it?',
+  source: {
+    title: 'Benchmarking the QOper8 Package (mg-showcase)',
+    url: 'https://github.com/robtweed/mg-showcase',
+    machine: 'M1 Mac Mini (8 cores), in a container',
+    tool: 'the benchmark of qoper8-cp with a delay tuned by hand; autocannon -d 10 with 6 to 32 connections',
+  },
+  systems: SYSTEMS,
+  races: {
+    messages: {
+      systems: pools.map(({ name }) => name),
+      probe: (name, context) => {
+        const pool = pools.find((one) => one.name === name)
+        if (pool === undefined) throw new Error(`There is no pool ${name}.`)
+        return measureMessages(pool, context)
+      },
+      expectedMs: 4000,
+    },
+    http: {
+      systems: ['fastify', 'fastify-pool', 'bun', 'bun-pool'],
+      workload: { path: '/local', expect: exactly('{"hello":"world"}') },
+      connections: 32,
+      openLoop: ['fastify', 'fastify-pool', 'bun', 'bun-pool'],
+    },
+    pages: {
+      systems: ['page', 'pooled-page'],
+      workload: { path: '/page?items=1000', expect: {} },
+      connections: 16,
+    },
+  },
+  claims: [
+    messages(
+      ['node', 4],
+      ['node', 2],
+      'on Node, 4 workers handle 1.85 times the messages of 2 (20,000 and 37,200 per second)',
+    ),
+    messages(
+      ['node', 8],
+      ['node', 2],
+      'on Node, 8 workers handle 3.2 times the messages of 2 (20,000 and 64,000 per second)',
+    ),
+    messages(
+      ['node', 10],
+      ['node', 8],
+      'on Node, the plateau is near the number of cores: 10 workers are no faster than 8',
+      {
+        noEffect: true,
+      },
+    ),
+    messages(['node', 24], ['node', 10], 'on Node, 24 workers lose about 10 %'),
+    messages(['bun', 2], ['node', 2], 'with 2 workers Bun is 1.7 times as fast as Node'),
+    messages(['bun', 4], ['node', 4], 'with 4 workers Bun is 1.7 times as fast as Node'),
+    messages(['bun', 8], ['node', 8], 'with 8 workers Bun is 2.2 times as fast as Node'),
+    messages(['bun', 10], ['node', 10], 'with 10 workers Bun is 2.4 times as fast as Node'),
+    http(
+      'fastify-pool',
+      'fastify',
+      'through the pool, Fastify is 0.41 times as fast as direct',
+      [21_000, 51_000],
+    ),
+    http('bun-pool', 'bun', 'through the pool, Bun.serve is 0.46 times as fast as direct', [49_000, 106_000]),
+    http(
+      'bun-pool',
+      'fastify',
+      'Bun.serve through the pool is as fast as Fastify direct (0.96)',
+      [49_000, 51_000],
+      {
+        noEffect: true,
+      },
+    ),
+  ],
+  published: [
+    {
+      race: 'http',
+      tool: 'autocannon',
+      connections: [6, 8, 32],
+      threads: 1,
+      seconds: 10,
+      differs: 'autocannon is slower than Bun.serve, and shares the cores with the workers of the pool.',
+    },
+  ],
+}
+
+function compareCpu({ value }: Measured, over: string, under: string): string | null {
+  const [mine, other] = [over, under].map((system) => value('messages', system, 'cpu'))
+  if (mine === undefined || other === undefined) return null
+  return (
+    `A message costs ${formatCost(mine)} of CPU, workers and all, on ${SYSTEMS[over]?.title} and ${formatCost(other)} on ` +
+    `${SYSTEMS[under]?.title}.`
+  )
+}
+
+function compareUse({ coreUse, value }: Measured, over: string, under: string): string | null {
+  const use = coreUse('http', over)
+  const [pooled, direct] = [value('http', over, 'cpu'), value('http', under, 'cpu')]
+  if (use === undefined || pooled === undefined || direct === undefined) return null
+  return (
+    `A request costs ${formatCost(pooled)} of CPU on ${SYSTEMS[over]?.title}, which kept ${formatPercent(use)} of its cores busy, and ` +
+    `${formatCost(direct)} on ${SYSTEMS[under]?.title}.`
+  )
+}

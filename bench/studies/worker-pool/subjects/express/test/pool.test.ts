@@ -1,0 +1,18 @@
+import { createServer } from 'node:http'
+import { test } from 'node:test'
+import { readConfig } from '@startgrid/shared/process/config.ts'
+import { listen, SERVER_OPTIONS } from '@startgrid/shared/process/listen.ts'
+import { testPool } from '@startgrid/worker-pool/test/task-pool.ts'
+import { createApp } from '../src/pool.ts'
+
+testPool(test, async (options) => {
+  const server = createServer(SERVER_OPTIONS, createApp(options))
+  const url = await listen(server, readConfig({ PORT: '0' }))
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+})

@@ -1,0 +1,17 @@
+import { listen } from '@startgrid/shared/process/listen.ts'
+import { startRole } from '@startgrid/shared/process/role.ts'
+
+await startRole<typeof import('./pool.ts')>(
+  'fastify',
+  import.meta.dirname,
+  process.argv[2],
+  async ({ createApp }, options) => {
+    const app = createApp(options)
+    await app.ready()
+    return {
+      // Fastify's own listen() logs one line per address of the machine.
+      listen: () => listen(app.server, options.config),
+      close: () => app.close(),
+    }
+  },
+)

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Launch, LaunchError, launch, type Startable } from '@startgrid/grid/launcher.ts'
+
+/** How apps with workers start and stop: what an orchestrator sees. */
+
+const FRAMEWORKS = ['fastify', 'express', 'bun']
+const LIBRARIES = ['qoper8-cp', 'piscina']
+const linux = process.platform === 'linux'
+
+for (const framework of FRAMEWORKS) {
+  const directory = join(import.meta.dirname, '../..', framework)
+  const pool: Startable = { name: `${framework}/pool`, framework, role: 'pool', directory }
+
+  describe(`${framework}/pool`, () => {
+    for (const library of LIBRARIES) {
+      test(`${library}: what waits for a worker at SIGTERM is finished`, async () => {
+        const launched = await launch(pool, { env: { POOL: library, POOL_SIZE: '1', LOG_LEVEL: 'info' } })
+        // On connections that exist: what is not yet accepted when the server stops listening is reset.
+        await Promise.all(Array.from({ length: 60 }, () => ask(launched, '/helloworld')))
+        const pages = Array.from({ length: 60 }, () => ask(launched, '/pooled-page?items=1000'))
+        await Promise.race(pages)
+        // As systemd does: to the whole group.
+        for (const pid of childrenOf(launched)) process.kill(pid, 'SIGTERM')
+        assert.equal(await launched.stop(), 0)
+        const answers = await Promise.all(pages)
+        assert.ok(answers.every(({ status, whole }) => status === 200 && whole))
+        // Else nothing was left to finish, and this test would prove nothing.
+        assert.match(launched.output(), /"msg":"draining"[\s\S]*"url":"\/pooled-page/)
+      })
+
+      for (const started of [true, false]) {
+        const when = started ? 'once workers run' : 'while workers start'
+        test(`${library}: nothing survives a kill -9 ${when}`, {
+          skip: !linux && 'needs /proc',
+        }, async () => {
+          const launched = await launch(pool, { env: { POOL: library, POOL_SIZE: '4' } })
+          if (started) await ask(launched, '/helloworld')
+          const workers = childrenOf(launched)
+          assert.equal(workers.length, library === 'piscina' ? 0 : 4)
+          await launched.stop('SIGKILL')
+          await until(() => workers.every((pid) => !existsSync(`/proc/${pid}`)))
+        })
+      }
+    }
+
+    test('a bad setting is one sentence and exit 1', async () => {
+      for (const [name, value] of [
+        ['POOL', 'threads'],
+        ['POOL_SIZE', '0'],
+        ['POOL_SIZE', 'many'],
+        ['POOL_QUEUE', '0'],
+        ['POOL_TIMEOUT_MS', '1e3'],
+      ] as const) {
+        await assert.rejects(launch(pool, { env: { [name]: value } }), (error) => {
+          assert.ok(error instanceof LaunchError)
+          assert.match(
+            error.message,
+            new RegExp(`ended with 1 before it listened: ${name} is "${value}", but must be [^\\n]+\\.$`),
+          )
+          return true
+        })
+      }
+    })
+  })
+}
+
+async function ask({ ready }: Launch, path: string) {
+  const { status, body } = await fetch(ready.address + path)
+  let last = ''
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) last = chunk
+  return { status, whole: /<\/html>$|}$/.test(last) }
+}
+
+/** The processes that an app has started; none where there is no /proc. */
+function childrenOf({ ready: { pid } }: Launch): number[] {
+  if (!linux) return []
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number)
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    if (condition()) return
+    await sleep(10)
+  }
+  throw new Error('It never came true.')
+}
