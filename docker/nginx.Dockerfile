@@ -22,18 +22,18 @@ RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @sta
 COPY --from=shared /startgrid/out/full/ .
 RUN node packages/shared/build.ts
 
-FROM repository AS grid
-RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/grid --docker
+FROM repository AS pruned
+RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/njs @startgrid/scripts --docker
 
 FROM workspace AS configured
-COPY --from=grid /startgrid/out/json/ .
-RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @startgrid/njs... --filter @startgrid/grid
-COPY --from=grid /startgrid/out/full/ .
+COPY --from=pruned /startgrid/out/json/ .
+RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @startgrid/njs... --filter @startgrid/scripts
+COPY --from=pruned /startgrid/out/full/ .
 COPY --from=page /startgrid/packages/shared/dist packages/shared/dist
 # What the other apps have from their image and from docker-compose.yml; NGINX cannot read its environment.
 ENV HOST=0.0.0.0 PORT=3000 TRUST_PROXY=10.0.0.0/8,172.16.0.0/12,192.168.0.0/16
 RUN node apps/njs/build.ts && node apps/njs/runner/image.ts /conf/njs
-RUN node packages/grid/src/front-image.ts /conf/front
+RUN node scripts/front-image.ts /conf/front
 
 FROM nginx:1.30 AS nginx
 COPY nginx/conf /etc/nginx/startgrid

@@ -20,6 +20,7 @@ const SOURCES = [
   'package.json',
   'pnpm-lock.yaml',
   'pnpm-workspace.yaml',
+  'scripts',
   'turbo.json',
 ]
 

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { APPS, TOPOLOGIES } from '@startgrid/grid/matrix.ts'
 import { type Outcome, readJunit } from './junit.ts'
-import { APPS, TOPOLOGIES } from './matrix.ts'
 
 /** `pnpm test`: the tests, the type check and the linter of every package, then the matrix of the grid and the totals. */
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-const REPORTS = '{apps/*,packages/*,bench,bench/studies/*/subjects/*,nginx}/.junit.xml'
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const REPORTS = '{apps/*,packages/*,bench,bench/studies/*/subjects/*,nginx,scripts}/.junit.xml'
 
 function main(args: string[]): number {
   for (const file of globSync(REPORTS, { cwd: ROOT })) rmSync(`${ROOT}${file}`)
@@ -21,7 +21,11 @@ function main(args: string[]): number {
     '--continue=dependencies-successful',
     '--output-logs=new-only',
   ]
-  const { status } = spawnSync('turbo', [...turbo, ...args], { cwd: ROOT, stdio: 'inherit' })
+  const { status } = spawnSync('turbo', [...turbo, ...args], {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' },
+  })
   const outcomes = globSync(REPORTS, { cwd: ROOT }).flatMap((file) =>
     readJunit(readFileSync(`${ROOT}${file}`, 'utf8')),
   )

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { addressInside, PAGE_PORT, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
+import { APPS, type App } from '@startgrid/grid/matrix.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { renderPage, writePage } from '@startgrid/nginx/page.ts'
 import { renderNginx } from '@startgrid/nginx/render.ts'
-import { addressInside, PAGE_PORT, publishedPort, serviceName } from './compose.ts'
-import { APPS, type App } from './matrix.ts'
 
 /**
  * `node front-image.ts DIRECTORY`, when the image of the NGINX in front is built: its configuration, from the files that the

@@ -1,6 +1,6 @@
 import { formatReport, NoAnswer } from '@startgrid/conformance'
+import { ComposeError, listServices } from '@startgrid/grid/compose-project.ts'
 import { type ComposeCell, listCells, proveCell } from './compose-conformance.ts'
-import { ComposeError, listServices } from './compose-project.ts'
 
 /**
  * `pnpm conformance`: of one server, or with `--docker` of every service that Compose has started, through both of its ports.

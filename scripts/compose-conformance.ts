@@ -5,9 +5,9 @@ import {
   type ComposeTopology,
   FRONT_SERVICE,
   serviceName,
-} from './compose.ts'
-import type { ComposeService } from './compose-project.ts'
-import { APPS, type App } from './matrix.ts'
+} from '@startgrid/grid/compose.ts'
+import type { ComposeService } from '@startgrid/grid/compose-project.ts'
+import { APPS, type App } from '@startgrid/grid/matrix.ts'
 
 /** One app and one of its two ports. */
 export interface ComposeCell {

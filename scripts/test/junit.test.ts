@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readJunit } from '../src/junit.ts'
+import { readJunit } from '../junit.ts'
 
 test('reads the report of node:test: suites in suites, each test once', () => {
   const outcomes = readJunit(`<?xml version="1.0" encoding="utf-8"?>

@@ -7,15 +7,20 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { formatReport } from '@startgrid/conformance'
+import { COMPOSE_TOPOLOGIES, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
+import {
+  type ComposeService,
+  compose,
+  dockerObstacle,
+  listServices,
+} from '@startgrid/grid/compose-project.ts'
+import { APPS, FRAMEWORKS } from '@startgrid/grid/matrix.ts'
 import { spawnLoad } from '@startgrid/loadgen'
-import { COMPOSE_TOPOLOGIES, publishedPort, serviceName } from '../src/compose.ts'
-import { listCells, proveCell } from '../src/compose-conformance.ts'
-import { type ComposeService, compose, dockerObstacle, listServices } from '../src/compose-project.ts'
-import { APPS, FRAMEWORKS } from '../src/matrix.ts'
+import { listCells, proveCell } from '../compose-conformance.ts'
 
 /** docker-compose.yml as a new user has it: built, brought up, proven, disturbed, taken down. */
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PROJECT = `startgrid-test-${process.pid}`
 
 /** The largest image that may be, in bytes. */

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { APPS, type App, findApps, UnknownName } from './matrix.ts'
+import { APPS, type App, findApps, UnknownName } from '@startgrid/grid/matrix.ts'
 
 /** `pnpm dev fastify/ssr`: runs one app, and starts it again when a source file changes. */
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const HELP = `pnpm dev <framework>/<role>   runs one app with reload
 
 The settings of the app work as always: PORT=4000 LOG_LEVEL=debug pnpm dev ${APPS[4]?.name}
