@@ -1,5 +1,5 @@
-import { formatDistance, formatPercent, formatRate, formatShort } from './report/format.ts'
-import { plural } from './text.ts'
+import { formatDistance, formatPercent, formatRate, formatShort } from '@startgrid/cli/numbers.ts'
+import { plural } from '@startgrid/cli/text.ts'
 
 export { cautionsOf, seenCautions } from './found-cautions.ts'
 

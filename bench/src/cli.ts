@@ -1,10 +1,10 @@
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { oneLine } from '@startgrid/cli/text.ts'
 import { UnknownName } from '@startgrid/grid/matrix.ts'
 import { LoadError } from '@startgrid/loadgen'
-import { UsageError } from './options.ts'
 import { OutputError } from './output.ts'
 import { PoolError } from './pool/pool-error.ts'
 import { ResultError } from './results.ts'
-import { oneLine } from './text.ts'
 
 /** Each command with its own file, loaded only if it is asked for. They return an exit code. */
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {

@@ -1,9 +1,9 @@
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { plural, wrap } from '@startgrid/cli/text.ts'
 import type { Role } from '@startgrid/grid/matrix.ts'
 import { expectedHeatMs, planHeats } from './plan.ts'
-import { formatTime } from './progress.ts'
 import { describeReach } from './report/provenance.ts'
 import type { CellSpec, Result } from './results.ts'
-import { plural, wrap } from './text.ts'
 
 /** What the ceiling and the search for NGINX take, in milliseconds. */
 const PREPARATION_MS = 3000
@@ -16,12 +16,12 @@ export function describePlan(result: Result): string {
   const total = [...byRole.values()].reduce((sum, own) => sum + roleMs(own, result), PREPARATION_MS)
   const ends = until === null ? '' : ` More heats follow until 95 % intervals are within ±${until * 100} %.`
   const limit =
-    maxTimeMs === null ? '' : ` The last heats are dropped when ${formatTime(maxTimeMs)} are over.`
+    maxTimeMs === null ? '' : ` The last heats are dropped when ${formatMinutes(maxTimeMs)} are over.`
   const cores = mode === 'target' ? '' : ' on two cores, if nobody disturbs it'
   const reach = settings.profile === 'custom' ? null : describeReach(result)
   return [
     ...(mode === 'target' ? [describeTarget(result)] : describeRoles(result, byRole)),
-    wrap(`About ${formatTime(total)} (minutes:seconds)${cores}.${ends}${limit}`),
+    wrap(`About ${formatMinutes(total)} (minutes:seconds)${cores}.${ends}${limit}`),
     wrap(
       mode === 'target'
         ? 'The contract is proven first, each time: some seconds more.'
@@ -48,7 +48,7 @@ function describeRoles(result: Result, byRole: ReadonlyMap<Role, readonly CellSp
     const ms = roleMs(own, result)
     return (
       `  ${role.padEnd(7)} ${plural(own.length, 'cell')} of ${launches}, ` +
-      `${plural(heats, 'heat')} of ${formatTime(ms / heats)}, ${formatTime(ms)}`
+      `${plural(heats, 'heat')} of ${formatMinutes(ms / heats)}, ${formatMinutes(ms)}`
     )
   })
   const order = planHeats([...byRole.keys()], heats, seed).map(({ role }) => role)

@@ -1,7 +1,7 @@
 import { isWithin, widthsOf } from './analysis.ts'
 import type { Caution, CautionKind } from './cautions.ts'
 import { NEAR_CEILING } from './gates/ceiling.ts'
-import { METRIC_NAMES } from './report/format.ts'
+import { METRIC_NAMES } from './model/names.ts'
 import { standingsOf } from './report/standings.ts'
 import type { Result } from './results.ts'
 import { isLoopback } from './target/origin.ts'

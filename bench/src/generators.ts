@@ -5,20 +5,20 @@
  */
 
 import { parseArgs } from 'node:util'
+import { oneLine } from '@startgrid/cli/text.ts'
 import { LoadError } from '@startgrid/loadgen'
+import { compareSamples, takeSample } from '@startgrid/machine/accounts/sample.ts'
+import { type Cores, chooseCores } from '@startgrid/machine/cores.ts'
 import { claimPort, formatAddress } from '@startgrid/nginx/address.ts'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import { type Place, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import { type Cores, compareSamples, takeSample } from './accounting/sample.ts'
-import { chooseCores } from './cores.ts'
 import { warm } from './drivers/ceiling.ts'
 import { createDriver, createStartgridDriver } from './drivers/create.ts'
 import type { Driver, GeneratorAccounts, SlicePlan } from './drivers/driver.ts'
 import { isDisturbed } from './gates/ours.ts'
 import { compareRates, type GeneratorName, type Round, rotate, type Turn } from './generator-comparison.ts'
-import { oneLine } from './text.ts'
 
 const CONNECTIONS = 64
 const OPEN_RATE = 20_000

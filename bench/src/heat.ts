@@ -1,3 +1,4 @@
+import { oneLine } from '@startgrid/cli/text.ts'
 import { createRandom, type Random } from '@startgrid/stats/random.ts'
 import type { Driver } from './drivers/driver.ts'
 import { expectedHeatMs, type PlannedHeat, WARMUP_SLICE_MS } from './plan.ts'
@@ -6,7 +7,6 @@ import type { CellSpec, Heat, Mode, Settings, Slice } from './results.ts'
 import { cutSlices, type PlannedSlice, scheduleSlices, scheduleWarmup } from './schedule.ts'
 import type { Servers } from './servers.ts'
 import { CellFailure, measureSlice, type Track } from './slice.ts'
-import { oneLine } from './text.ts'
 import { learnLength, WORKLOADS } from './workload.ts'
 
 export interface HeatOptions {

@@ -1,4 +1,12 @@
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import type { ParseArgsOptionsConfig } from 'node:util'
+import {
+  parseOptions,
+  readDuration,
+  readInteger,
+  readPercent,
+  split,
+  UsageError,
+} from '@startgrid/cli/arguments.ts'
 import {
   APPS,
   type App,
@@ -10,14 +18,10 @@ import {
   type Role,
   type Topology,
 } from '@startgrid/grid/matrix.ts'
-import { parseDuration } from '@startgrid/loadgen'
 import { PROFILES, type ProfileName } from './profile.ts'
 import type { DriverRecord } from './results.ts'
 import { readSite, SITE, type Site } from './site.ts'
 import { TARGET_EFFORT } from './target/effort.ts'
-import { UsageError } from './usage-error.ts'
-
-export { UsageError } from './usage-error.ts'
 
 /** What `pnpm bench` and `pnpm bench selfcheck` are asked to do. */
 export interface Options extends Site {
@@ -78,24 +82,28 @@ export const OUTPUT = {
 
 /** @throws {UsageError} and UnknownName of the grid, saying what is allowed */
 export function readOptions(args: readonly string[]): Options {
-  const values = parseWords(withResumeValue(args), {
-    ...SELECTION,
-    ...SITE,
-    ...OUTPUT,
-    quick: { type: 'boolean' },
-    thorough: { type: 'boolean' },
-    heats: { type: 'string' },
-    slices: { type: 'string' },
-    slice: { type: 'string' },
-    warmup: { type: 'string' },
-    until: { type: 'string' },
-    'max-time': { type: 'string' },
-    connections: { type: 'string' },
-    driver: { type: 'string' },
-    resume: { type: 'string' },
-    'keep-voided': { type: 'boolean' },
-    list: { type: 'boolean' },
-  })
+  const values = parseOptions(
+    withResumeValue(args),
+    {
+      ...SELECTION,
+      ...SITE,
+      ...OUTPUT,
+      quick: { type: 'boolean' },
+      thorough: { type: 'boolean' },
+      heats: { type: 'string' },
+      slices: { type: 'string' },
+      slice: { type: 'string' },
+      warmup: { type: 'string' },
+      until: { type: 'string' },
+      'max-time': { type: 'string' },
+      connections: { type: 'string' },
+      driver: { type: 'string' },
+      resume: { type: 'string' },
+      'keep-voided': { type: 'boolean' },
+      list: { type: 'boolean' },
+    },
+    'pnpm bench',
+  )
   const site = readSite(values)
   const name = chooseProfile(values)
   const effort = site.target === undefined ? PROFILES[name] : TARGET_EFFORT[name]
@@ -156,28 +164,6 @@ export function readCommon(
   }
 }
 
-/**
- * Splits words into options; positionals are refused unless allowed.
- * @throws {UsageError} in one sentence
- */
-export function parseWords<const Config extends ParseArgsOptionsConfig>(
-  args: readonly string[],
-  options: Config,
-  command = 'pnpm bench',
-) {
-  try {
-    return parseArgs({ args: [...args], options }).values
-  } catch (error) {
-    throw notUnderstood(error, command)
-  }
-}
-
-/** What parseArgs says in several sentences, in one. */
-export function notUnderstood(error: unknown, command: string): UsageError {
-  const reason = error instanceof Error ? error.message.split('. ')[0] : String(error)
-  return new UsageError(`${reason}. ${command} --help lists the options.`)
-}
-
 /** `--resume` alone stands for the newest interrupted run; parseArgs knows no optional values. */
 export function withResumeValue(args: readonly string[]): string[] {
   return args.map((word, index) => {
@@ -223,36 +209,6 @@ export function chooseApps(
   const chosen = APPS.filter((app) => named.has(app) && roles.has(app.role))
   if (chosen.length === 0) throw new UsageError(`No app is both in --only ${only} and in --role ${role}.`)
   return chosen
-}
-
-export function split(list: string): string[] {
-  return list.split(',').map((name) => name.trim())
-}
-
-export function readInteger(option: string, value: string, min: number, max: number): number {
-  const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN
-  if (number >= min && number <= max) return number
-  throw new UsageError(`${option} is '${value}', but must be a whole number from ${min} to ${max}.`)
-}
-
-/** Milliseconds from `500ms`, `2s` or `10m`. */
-export function readDuration(option: string, value: string, min: number, max = 600_000): number {
-  const ms = parseDuration(value) ?? Number.NaN
-  if (ms >= min && ms <= max) return ms
-  const example = max > 600_000 ? '90s or 10m' : '500ms or 2s'
-  throw new UsageError(
-    `${option} is '${value}', but must be a time from ${min}ms to ${max / 60_000}m, such as ${example}.`,
-  )
-}
-
-/** `3%` as 0.03. */
-export function readPercent(option: string, value: string): number {
-  const [, number] = /^(\d{1,2}(?:\.\d{1,2})?)\s?%$/.exec(value) ?? []
-  const part = number === undefined ? 0 : Number(number) / 100
-  if (part > 0) return part
-  throw new UsageError(
-    `${option} is '${value}', but must be a percentage above 0 % and below 100 %, such as 3%.`,
-  )
 }
 
 const DRIVERS = ['startgrid', 'wrk', 'autocannon'] as const

@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { oneLine } from '@startgrid/cli/text.ts'
 import { formatHtml } from './report/html/page.ts'
 import { formatMarkdown } from './report/markdown.ts'
 import { formatTables, terminalStyle } from './report/terminal.ts'
 import { type Result, writeResult } from './results.ts'
-import { oneLine } from './text.ts'
 
 /** Where results and reports go. */
 

@@ -4,9 +4,10 @@ import { connect, createServer } from 'node:net'
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { hasTool, launch, type Target } from '@startgrid/grid/launcher.ts'
+import { launch, type Target } from '@startgrid/grid/launcher.ts'
 import { findApps } from '@startgrid/grid/matrix.ts'
 import { exactly, type LoadGenerator, startGenerator, sumErrors } from '@startgrid/loadgen'
+import { canPin } from '@startgrid/machine/cores.ts'
 import { median } from '@startgrid/stats/moments.ts'
 
 /**
@@ -19,7 +20,7 @@ const RUNS = 5
 const BARE = fileURLToPath(new URL('../bare/', import.meta.url))
 
 async function main(frameworks: readonly string[]): Promise<void> {
-  const pinned = hasTool('taskset') && os.availableParallelism() > 1
+  const pinned = canPin() && os.availableParallelism() > 1
   const generator = await startGenerator(pinned ? { cpu: os.availableParallelism() - 1 } : {})
   for (const framework of frameworks) {
     const ratios: number[] = []

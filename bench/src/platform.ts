@@ -1,7 +1,7 @@
+import type { Progress } from '@startgrid/cli/progress.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
 import type { Caution } from './cautions.ts'
 import type { CeilingServer } from './drivers/ceiling.ts'
-import type { Progress } from './progress.ts'
 import type { CellSpec, ConformanceRecord, NginxVersion, Result, Settings } from './results.ts'
 import type { Servers } from './servers.ts'
 

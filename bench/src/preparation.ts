@@ -1,16 +1,16 @@
+import type { Progress } from '@startgrid/cli/progress.ts'
+import { oneLine } from '@startgrid/cli/text.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
+import { inspectMachine, watchSteal } from '@startgrid/machine/state.ts'
 import { type Caution, cautionsOf, describeCaution, seenCautions } from './cautions.ts'
 import { proveCells } from './conformity.ts'
 import { openDocker } from './docker/platform.ts'
 import { measureCeiling } from './drivers/ceiling.ts'
 import type { Driver } from './drivers/driver.ts'
-import { inspectMachine, watchSteal } from './machine-state.ts'
 import { NativePlatform } from './native/platform.ts'
 import type { Platform, PlatformOptions } from './platform.ts'
-import type { Progress } from './progress.ts'
 import type { Result } from './results.ts'
 import { TargetPlatform } from './target/platform.ts'
-import { oneLine } from './text.ts'
 
 /** What every measurement does before and after: the machine, NGINX, the driver and its ceiling, the contract, cautions, saving. */
 

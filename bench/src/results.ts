@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import type { Capability, Role, Topology } from '@startgrid/grid/matrix.ts'
 import type { ErrorCounts } from '@startgrid/loadgen'
+import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
+import type { Machine } from '@startgrid/machine/machine.ts'
+import type { Versions } from '@startgrid/machine/provenance.ts'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Caution } from './cautions.ts'
 import type { Analysis, CapacityFigures, LatencyFigures, OverloadFigures } from './figures.ts'
-import { writeJsonFile } from './json-file.ts'
-import type { Machine, Versions } from './machine.ts'
 
 /**
  * A result as it is stored: bench/result.schema.json describes it for other programs. What was measured (`heats`, `trials`) is
@@ -180,23 +182,6 @@ export interface Slice {
   disturbed: boolean
   /** It is a second measurement of a disturbed slice. */
   repeat: boolean
-}
-
-/** Null where the system does not tell. */
-export interface CpuSeconds {
-  app: number | null
-  proxy: number | null
-  generator: number | null
-}
-
-/** Each as a part of the slice's time, 0 to 1; null where the system does not tell. */
-export interface Disturbance {
-  /** Server or proxy was ready to run, but waited for somebody else than each other. */
-  serverWait: number | null
-  generatorWait: number | null
-  /** CPU that others used on the core of the servers. */
-  serverForeign: number | null
-  generatorForeign: number | null
 }
 
 /** One stretch of open-loop load (or of closed-loop load that finds the capacity) on one launch. */

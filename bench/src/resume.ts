@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { differenceTo } from '@startgrid/machine/provenance.ts'
 import type { Caution } from './cautions.ts'
-import { describeMachine, readVersions } from './machine.ts'
 import { RESULTS } from './output.ts'
 import { type Result, ResultError, readResult } from './results.ts'
 
@@ -30,7 +30,7 @@ export function findUnfinished(name: string): Unfinished {
     )
   if (result.finishedAt !== null)
     throw new ResultError(`${directory} is complete: there is nothing to resume.`)
-  const difference = differenceTo(result)
+  const difference = differenceTo(result, { inContainers: result.mode === 'docker' })
   if (difference !== undefined)
     throw new ResultError(`${directory} cannot be resumed, because ${difference}: start a new run.`)
   return { result, directory }
@@ -62,27 +62,6 @@ function isUnfinished(path: string): boolean {
 
 function isRace({ kind }: Result): boolean {
   return kind === 'rate' || kind === 'selfcheck'
-}
-
-/** Why what is measured here and now would not fit; undefined if it does. */
-export function differenceTo({
-  mode,
-  machine,
-  versions,
-}: Pick<Result, 'mode' | 'machine' | 'versions'>): string | undefined {
-  const [here, now] = [describeMachine(), readVersions()]
-  // Of containers cores, kernel and Node are the engine's and the images': what changed there is told when they are looked at.
-  const isNative = mode === 'native'
-  if (
-    here.cpu !== machine.cpu ||
-    (isNative && (here.cores !== machine.cores || here.kernel !== machine.kernel))
-  )
-    return `it was begun on another machine (${machine.cpu}, ${machine.cores} cores, ${machine.kernel})`
-  if (now.startgrid !== versions.startgrid)
-    return `the code was ${versions.startgrid} then and is ${now.startgrid} now`
-  if (now.lockfile !== versions.lockfile) return 'the lockfile has changed'
-  if (isNative && now.node !== versions.node) return `Node was ${versions.node} then and is ${now.node} now`
-  return undefined
 }
 
 interface Interrupted {

@@ -1,17 +1,18 @@
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import type { Role } from '@startgrid/grid/matrix.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
+import { readMachine } from '@startgrid/machine/machine.ts'
+import { readVersions } from '@startgrid/machine/provenance.ts'
 import { analyse, isWithin } from './analysis.ts'
 import { createDriver } from './drivers/create.ts'
 import { runHeat } from './heat.ts'
-import { describeMachine, readVersions } from './machine.ts'
 import type { Options } from './options.ts'
 import { expectedHeatMs, type PlannedHeat, planCells, planHeats, planSelfcheck } from './plan.ts'
 import { type Equipment, type Surroundings, withEquipment } from './preparation.ts'
-import { formatTime } from './progress.ts'
 import type { CellSpec, Heat, Result, ResultKind } from './results.ts'
 import { modeOf } from './site.ts'
 import { planTarget } from './target/plan.ts'
-import { plural } from './text.ts'
 
 /** A result without measurements: the plan of a run. */
 export function createResult(options: Options, kind: ResultKind, command: string): Result {
@@ -25,7 +26,7 @@ export function createResult(options: Options, kind: ResultKind, command: string
     finishedAt: null,
     command,
     seed: options.seed,
-    machine: describeMachine(),
+    machine: readMachine(),
     versions: readVersions(),
     nginx: null,
     driver: { name: driver, version: '', ceiling: null },
@@ -95,7 +96,7 @@ async function runHeats(equipment: Race): Promise<void> {
       ? heats.length
       : heats.filter(({ heat }) => heat <= result.settings.heats).length
   const total = expected.slice(0, planned).reduce((sum, milliseconds) => sum + milliseconds, 0)
-  progress.say(`${plural(planned, 'heat')}, about ${formatTime(total)} (minutes:seconds).`)
+  progress.say(`${plural(planned, 'heat')}, about ${formatMinutes(total)} (minutes:seconds).`)
   progress.begin(total)
   let before = 0
   for (const [index, heat] of heats.entries()) {

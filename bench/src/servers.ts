@@ -1,6 +1,7 @@
 import type { Target } from '@startgrid/grid/launcher.ts'
+import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import type { Driver, GeneratorAccounts } from './drivers/driver.ts'
-import type { CellSpec, CpuSeconds, Disturbance, Launch } from './results.ts'
+import type { CellSpec, Launch } from './results.ts'
 
 /** Servers that were started together and are loaded in turn, wherever they run. What is said of a cell is said of its app and its proxy. */
 export interface Servers {

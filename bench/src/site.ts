@@ -1,9 +1,9 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { CAPABILITIES, type Capability } from '@startgrid/conformance'
 import { findRole, ROLES, type Role } from '@startgrid/grid/matrix.ts'
 import type { Mode } from './results.ts'
 import { readOrigin } from './target/origin.ts'
-import { UsageError } from './usage-error.ts'
 
 /** Where the servers of a run are: processes of this machine, its containers, or one server that already runs somewhere. */
 export interface Site {

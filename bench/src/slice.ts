@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { oneLine } from '@startgrid/cli/text.ts'
 import { ERROR_KINDS, LoadError } from '@startgrid/loadgen'
 import type { Driver, GeneratorAccounts } from './drivers/driver.ts'
 import { isDisturbed } from './gates/ours.ts'
 import type { CellSpec, Slice } from './results.ts'
 import type { Servers } from './servers.ts'
-import { oneLine } from './text.ts'
 import type { Workload } from './workload.ts'
 
 /** An interpreted page with 64 connections takes a second per answer on a fast machine. */

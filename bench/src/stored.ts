@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import type { ParseArgsOptionsConfig } from 'node:util'
+import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { analyse } from './analysis.ts'
 import { cautionsOf, seenCautions } from './cautions.ts'
 import { analyseOpenLoop } from './openloop/analyse.ts'
-import { notUnderstood, UsageError } from './options.ts'
 import { type Result, readResult } from './results.ts'
 
 /** Results on disk, as commands are given them. */
@@ -45,23 +45,11 @@ export function parseStored<const Config extends ParseArgsOptionsConfig>(
   options: Config,
   { command, count }: { command: string; count: number },
 ) {
-  const { values, positionals } = parse(args, options, command)
+  const { values, positionals } = parseCommandLine(args, options, command)
   const needed = count === 1 ? 'one result' : `${count} results`
   if (positionals.length !== count && !args.includes('--help'))
     throw new UsageError(
       `${command} takes ${needed}, not ${positionals.length}. ${command} --help shows how.`,
     )
   return { values, paths: positionals }
-}
-
-function parse<const Config extends ParseArgsOptionsConfig>(
-  args: readonly string[],
-  options: Config,
-  command: string,
-) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true })
-  } catch (error) {
-    throw notUnderstood(error, command)
-  }
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { APPS, FRAMEWORKS, UnknownName } from '@startgrid/grid/matrix.ts'
 import { HELP } from '../src/help.ts'
-import { readOptions, UsageError } from '../src/options.ts'
+import { readOptions } from '../src/options.ts'
 
 const namesOf = (...args: string[]) => readOptions(args).apps.map(({ name }) => name)
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { formatRate } from '../src/report/format.ts'
+import { formatRate } from '@startgrid/cli/numbers.ts'
 import { standingsOf } from '../src/report/standings.ts'
 import { summarise } from '../src/report/summary.ts'
 import type { Result } from '../src/results.ts'

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { describeMachine, readVersions } from '../src/machine.ts'
+import { readMachine } from '@startgrid/machine/machine.ts'
+import { readVersions } from '@startgrid/machine/provenance.ts'
 import { type Result, ResultError, writeResult } from '../src/results.ts'
 import { findUnfinished, pauseOf } from '../src/resume.ts'
 import { interruptedResult, latencyResult, rateResult, targetResult } from './fixtures/results.ts'
@@ -20,7 +21,7 @@ function store(result: Result): string {
   return directory
 }
 
-const here = { machine: describeMachine(), versions: readVersions() }
+const here = { machine: readMachine(), versions: readVersions() }
 const interrupted = (): Result => ({ ...interruptedResult(), ...here })
 
 function refusal(directory: string): string {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { UnknownName } from '@startgrid/grid/matrix.ts'
 import { readOpenLoopOptions } from '../src/openloop/options.ts'
-import { readOptions, UsageError } from '../src/options.ts'
+import { readOptions } from '../src/options.ts'
 import { createResult } from '../src/run.ts'
 import { modeOf } from '../src/site.ts'
 

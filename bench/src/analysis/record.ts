@@ -1,5 +1,6 @@
+import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import type { Metric } from '../figures.ts'
-import type { CellSpec, CpuSeconds, Heat, Slice } from '../results.ts'
+import type { CellSpec, Heat, Slice } from '../results.ts'
 
 /** All that was measured of one cell, launch by launch. */
 export interface CellRecord {

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs'
+import { readPercent, UsageError } from '@startgrid/cli/arguments.ts'
+import { wrap } from '@startgrid/cli/text.ts'
 import { type Comparison, compareResults } from '../compare/comparison.ts'
 import { formatComparison, formatComparisonMarkdown } from '../compare/comparison-report.ts'
 import { findRegressions } from '../compare/regression.ts'
 import type { Metric } from '../figures.ts'
-import { readPercent, UsageError } from '../options.ts'
 import { terminalStyle } from '../report/terminal.ts'
 import { type Result, ResultError } from '../results.ts'
 import { analyseAgain, openStored, parseStored } from '../stored.ts'
-import { wrap } from '../text.ts'
 
 export const COMPARE_HELP = `pnpm bench compare A B [options]   two results, cell by cell
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { describeMachine } from '../machine.ts'
+import { readMachine } from '@startgrid/machine/machine.ts'
 import { formatPoolFigures, type PoolFigures } from '../pool/figures.ts'
 import { overLaunches } from '../pool/interval.ts'
 import { measureLaunches } from '../pool/launches.ts'
@@ -62,7 +62,7 @@ function print(text: string): number {
 
 /** @param json a file, `-` for standard output instead of the text, or undefined */
 function publish(figures: object, text: string, json: string | undefined): void {
-  const record = `${JSON.stringify({ machine: describeMachine(), ...figures }, undefined, 2)}\n`
+  const record = `${JSON.stringify({ machine: readMachine(), ...figures }, undefined, 2)}\n`
   process.stdout.write(json === '-' ? record : text)
   if (json !== undefined && json !== '-') writeFileSync(json, record)
 }

@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { type Interruption, listenForInterruption } from '@startgrid/cli/interruption.ts'
+import { createProgress, type Progress } from '@startgrid/cli/progress.ts'
+import { listOf } from '@startgrid/cli/text.ts'
 import { STUDIES } from '../../studies/index.ts'
-import { type Interruption, listenForInterruption } from '../interruption.ts'
 import { commandOf, prepareOutput } from '../output.ts'
-import { createProgress, formatTime, type Progress } from '../progress.ts'
 import { terminalStyle } from '../report/terminal.ts'
 import { storeRecord, writePages } from '../study/docs.ts'
 import { describeStudies, describeStudyPlan } from '../study/listing.ts'
@@ -16,7 +18,6 @@ import { findUnfinishedStudies, type PlannedStudies } from '../study/resume.ts'
 import { runStudy, whatFailed } from '../study/run.ts'
 import { recordOf, writeStudy } from '../study/stored.ts'
 import type { Study } from '../study/study.ts'
-import { listOf } from '../text.ts'
 
 /** `pnpm bench study`: tests a source's claims. @returns the exit code */
 export async function studyCommand(args: readonly string[]): Promise<number> {
@@ -61,7 +62,7 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
   if (planned.length > 1) {
     const total = open.reduce((sum, { study, result }) => sum + plannedStudyMs(study, result), 0)
     const names = listOf(open.map(({ study }) => study.name))
-    progress.say(`${names}: about ${formatTime(total)} (minutes:seconds).`)
+    progress.say(`${names}: about ${formatMinutes(total)} (minutes:seconds).`)
   }
   for (const { study, result } of open) {
     if (interruption.signal.aborted) break

@@ -1,4 +1,3 @@
-import type { Metric } from '../figures.ts'
 import {
   formatDistance,
   formatEnds,
@@ -6,14 +5,15 @@ import {
   formatPercent,
   formatRate,
   formatRatio,
-  formatTime,
-  METRIC_NAMES,
-} from '../report/format.ts'
-import { painter } from '../report/paint.ts'
-import { layOut, markdownTable, type Row, type Table } from '../report/table.ts'
+  formatTimestamp,
+} from '@startgrid/cli/numbers.ts'
+import { painter } from '@startgrid/cli/paint.ts'
+import { layOut, markdownTable, type Row, type Table } from '@startgrid/cli/table.ts'
+import { capital, listOf, plural, wrap } from '@startgrid/cli/text.ts'
+import type { Metric } from '../figures.ts'
+import { METRIC_NAMES } from '../model/names.ts'
 import type { TerminalStyle } from '../report/terminal.ts'
 import type { Mode } from '../results.ts'
-import { capital, listOf, plural, wrap } from '../text.ts'
 import type { ComparedCell, ComparedRace, ComparedRun, Comparison, Verdict } from './comparison.ts'
 
 /** A comparison for people: on a terminal, and as Markdown for a pull request. */
@@ -92,7 +92,7 @@ function titleOf({ role, topology }: ComparedRace): string {
 
 function runsOf({ a, b, changes }: Comparison): string[] {
   const run = ({ startedAt, startgrid, command }: ComparedRun) =>
-    `${formatTime(startedAt)}, startgrid ${startgrid}: ${command}`
+    `${formatTimestamp(startedAt)}, startgrid ${startgrid}: ${command}`
   return [
     `A: ${run(a)}`,
     `B: ${run(b)}`,

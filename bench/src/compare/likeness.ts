@@ -1,5 +1,5 @@
+import { listOf } from '@startgrid/cli/text.ts'
 import type { CellSpec, Result } from '../results.ts'
-import { listOf } from '../text.ts'
 
 /** Whether two results may be compared, and what differs between them that may explain a difference. */
 

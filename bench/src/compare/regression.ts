@@ -1,8 +1,9 @@
+import { formatPercent } from '@startgrid/cli/numbers.ts'
 import type { Estimate } from '@startgrid/stats/estimate.ts'
 import { pValue } from '@startgrid/stats/estimate.ts'
 import { holm } from '@startgrid/stats/multiplicity.ts'
 import type { Metric } from '../figures.ts'
-import { formatPercent, METRIC_NAMES } from '../report/format.ts'
+import { METRIC_NAMES } from '../model/names.ts'
 import type { ComparedRace, Comparison } from './comparison.ts'
 
 /** What `--fail-on-regression` fails on. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { compareSamples, type Sample, takeSample } from '../accounting/sample.ts'
+import { compareSamples, type Sample, takeSample } from '@startgrid/machine/accounts/sample.ts'
+import { processTree } from '@startgrid/machine/processes.ts'
 import type { GeneratorAccounts } from '../drivers/driver.ts'
 import type { Settings } from '../results.ts'
 import type { Account } from '../servers.ts'
-import { processTree } from '../usage.ts'
 import type { Engine, Stats } from './engine.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import os from 'node:os'
 import { json } from 'node:stream/consumers'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { docker } from './command.ts'
 
 /**

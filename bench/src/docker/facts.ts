@@ -1,4 +1,5 @@
-import { describeMachine, readVersions } from '../machine.ts'
+import { readMachine } from '@startgrid/machine/machine.ts'
+import { readVersions } from '@startgrid/machine/provenance.ts'
 import type { Platform } from '../platform.ts'
 import { docker } from './command.ts'
 import { type EngineInfo, runsHere } from './engine.ts'
@@ -8,7 +9,7 @@ import { type Images, variableOf } from './images.ts'
 /** What a result says of containers otherwise than of processes: the engine's machine, and the versions in the images. */
 
 export async function describeContainers(info: EngineInfo, images: Images): Promise<Platform['facts']> {
-  const [machine, versions] = [describeMachine(), readVersions()]
+  const [machine, versions] = [readMachine(), readVersions()]
   return {
     machine: {
       ...machine,

@@ -1,10 +1,10 @@
+import { oneLine } from '@startgrid/cli/text.ts'
 import { addressInside, FRONT_SERVICE } from '@startgrid/grid/compose.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { App } from '@startgrid/grid/matrix.ts'
 import { appOf } from '../plan.ts'
 import type { CellSpec, Launch, Settings } from '../results.ts'
 import type { EndAccount, Servers } from '../servers.ts'
-import { oneLine } from '../text.ts'
 import {
   type ContainerProcesses,
   compareReadings,

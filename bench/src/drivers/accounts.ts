@@ -1,4 +1,4 @@
-import { cpuSeconds, waitSeconds } from '../usage.ts'
+import { cpuSeconds, waitSeconds } from '@startgrid/machine/processes.ts'
 import type { GeneratorAccounts } from './driver.ts'
 
 /** What a process that lives longer than `work` used while it ran. */

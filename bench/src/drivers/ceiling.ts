@@ -1,8 +1,8 @@
+import { oneLine } from '@startgrid/cli/text.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { startNginx } from '@startgrid/nginx/instance.ts'
 import type { Caution } from '../cautions.ts'
-import { oneLine } from '../text.ts'
 import type { Driver, SlicePlan } from './driver.ts'
 
 export interface CeilingOptions {

@@ -1,6 +1,6 @@
 import type { GeneratorOptions } from '@startgrid/loadgen'
+import { readVersions } from '@startgrid/machine/provenance.ts'
 import autocannon from 'autocannon/package.json' with { type: 'json' }
-import { readVersions } from '../machine.ts'
 import type { DriverRecord } from '../results.ts'
 import { AutocannonDriver } from './autocannon.ts'
 import type { Driver } from './driver.ts'

@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { LoadError } from '@startgrid/loadgen'
-import { waitSeconds } from '../usage.ts'
+import { waitSeconds } from '@startgrid/machine/processes.ts'
 import type { SlicePlan } from './driver.ts'
 
 /** wrk ignores an interruption until its threads run, moments after it said that it is ready. */

@@ -1,5 +1,5 @@
+import { plural } from '@startgrid/cli/text.ts'
 import type { GateResult } from '../figures.ts'
-import { plural } from '../text.ts'
 import type { Evidence } from './evidence.ts'
 import { failed, passed } from './verdict.ts'
 

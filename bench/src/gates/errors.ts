@@ -1,5 +1,5 @@
+import { listOf } from '@startgrid/cli/text.ts'
 import type { GateResult } from '../figures.ts'
-import { listOf } from '../text.ts'
 import type { Evidence } from './evidence.ts'
 import { failed, passed, unknown } from './verdict.ts'
 

@@ -1,6 +1,6 @@
+import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { counts } from '../analysis/record.ts'
 import type { GateResult } from '../figures.ts'
-import { formatPercent } from '../report/format.ts'
 import type { Evidence } from './evidence.ts'
 import { failed, notMeant, passed, unknown } from './verdict.ts'
 

@@ -1,5 +1,5 @@
+import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
 import type { GateResult } from '../figures.ts'
-import { formatPercent, formatRate } from '../report/format.ts'
 import type { Trial } from '../results.ts'
 import { failed, notMeant, passed, unknown } from './verdict.ts'
 

@@ -1,8 +1,9 @@
+import { formatPercent } from '@startgrid/cli/numbers.ts'
+import { plural } from '@startgrid/cli/text.ts'
+import type { Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import { counts } from '../analysis/record.ts'
 import type { GateResult } from '../figures.ts'
-import { formatPercent } from '../report/format.ts'
-import type { Disturbance, Slice } from '../results.ts'
-import { plural } from '../text.ts'
+import type { Slice } from '../results.ts'
 import type { Evidence } from './evidence.ts'
 import { failed, passed, unknown } from './verdict.ts'
 

@@ -1,6 +1,6 @@
+import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { counts, serverSeconds } from '../analysis/record.ts'
 import type { GateResult } from '../figures.ts'
-import { formatPercent } from '../report/format.ts'
 import type { Slice } from '../results.ts'
 import { NEAR_CEILING } from './ceiling.ts'
 import type { Evidence, Judged } from './evidence.ts'

@@ -1,6 +1,6 @@
 import type { GeneratorOptions } from '@startgrid/loadgen'
+import { chooseCores } from '@startgrid/machine/cores.ts'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
-import { chooseCores } from '../cores.ts'
 import { type CeilingServer, startNginxCeiling } from '../drivers/ceiling.ts'
 import type { Platform, PlatformOptions, Proof } from '../platform.ts'
 import { findProxy, versionOf } from '../proxy.ts'

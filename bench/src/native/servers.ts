@@ -1,14 +1,14 @@
+import { oneLine } from '@startgrid/cli/text.ts'
 import type { Launch as Started, Target } from '@startgrid/grid/launcher.ts'
 import { type Lineup, startLineup } from '@startgrid/grid/lineup.ts'
+import { compareSamples, type Subject, takeSample } from '@startgrid/machine/accounts/sample.ts'
+import { pin } from '@startgrid/machine/cores.ts'
+import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import { compareSamples, type Subject, takeSample } from '../accounting/sample.ts'
-import { pin } from '../cores.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { appOf, launchName } from '../plan.ts'
 import type { CellSpec, Launch, Settings } from '../results.ts'
 import type { EndAccount, Servers } from '../servers.ts'
-import { oneLine } from '../text.ts'
-import { peakMemory, serverPids } from '../usage.ts'
 
 export interface NativeOptions {
   nginx: Nginx | undefined

@@ -1,12 +1,12 @@
+import { oneLine } from '@startgrid/cli/text.ts'
 import { checkConformance } from '@startgrid/conformance'
+import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { linesOf, SUITE_RUNS } from '../conformity.ts'
-import { fingerprint } from '../fingerprint.ts'
 import { appOf } from '../plan.ts'
 import type { Proof } from '../platform.ts'
 import type { CellSpec } from '../results.ts'
 import type { Servers } from '../servers.ts'
-import { oneLine } from '../text.ts'
 import { startNativeServers } from './servers.ts'
 
 /** The contract's suite on processes of this machine. */

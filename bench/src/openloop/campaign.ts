@@ -1,12 +1,12 @@
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
 import { createStartgridDriver } from '../drivers/create.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
 import { type Equipment, type Surroundings, withEquipment } from '../preparation.ts'
-import { formatTime } from '../progress.ts'
 import type { CellSpec, Result, Trial } from '../results.ts'
 import { createResult } from '../run.ts'
 import { CellFailure } from '../slice.ts'
-import { plural } from '../text.ts'
 import { analyseOpenLoop } from './analyse.ts'
 import type { OpenLoopKind, OpenLoopOptions } from './options.ts'
 import { Session } from './session.ts'
@@ -80,7 +80,7 @@ class Campaign {
     if (launches.length === 0 || signal.aborted) return
     const total = expectedCampaignMs(valid, this.#method)
     progress.say(
-      `${plural(valid.length, 'cell')}, ${plural(launches.length, 'start')}, about ${formatTime(total)} ` +
+      `${plural(valid.length, 'cell')}, ${plural(launches.length, 'start')}, about ${formatMinutes(total)} ` +
         '(minutes:seconds); more while others use the machine.',
     )
     progress.begin(total)

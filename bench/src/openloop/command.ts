@@ -1,9 +1,10 @@
-import { listenForInterruption } from '../interruption.ts'
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { listenForInterruption } from '@startgrid/cli/interruption.ts'
+import { createProgress } from '@startgrid/cli/progress.ts'
+import { plural, wrap } from '@startgrid/cli/text.ts'
 import { commandOf, prepareOutput, publish } from '../output.ts'
-import { createProgress, formatTime } from '../progress.ts'
 import { type Result, writeResult } from '../results.ts'
 import { assertAnswering } from '../target/origin.ts'
-import { plural, wrap } from '../text.ts'
 import {
   createOpenLoopResult,
   expectedCampaignMs,
@@ -62,7 +63,7 @@ function hasVoid({ cells, capacity, latency, overload }: Result): boolean {
 }
 
 function describePlan({ target, cells, seed }: Result, method: Method): string {
-  const time = formatTime(expectedCampaignMs(cells, method))
+  const time = formatMinutes(expectedCampaignMs(cells, method))
   const repeats = 'What others disturb is repeated, a few times at most.'
   if (target !== null)
     return `${wrap(`${cells[0]?.workload} at ${target.origin}, ${plural(method.launches, 'stretch').replace('stretchs', 'stretches')} of load, about ${time} (minutes:seconds). ${repeats} The contract is proven first.`)}\n`

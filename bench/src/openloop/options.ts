@@ -1,15 +1,6 @@
+import { parseOptions, readDuration, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
 import { ROLES, TOPOLOGIES } from '@startgrid/grid/matrix.ts'
-import {
-  chooseProfile,
-  type Options,
-  OUTPUT,
-  parseWords,
-  readCommon,
-  readDuration,
-  readInteger,
-  SELECTION,
-  UsageError,
-} from '../options.ts'
+import { chooseProfile, type Options, OUTPUT, readCommon, SELECTION } from '../options.ts'
 import { PROFILES, type ProfileName } from '../profile.ts'
 import type { ResultKind } from '../results.ts'
 import { readSite, SITE } from '../site.ts'
@@ -39,7 +30,7 @@ const DEFAULT_P99 = '50ms'
 /** @throws {UsageError} and UnknownName of the grid, saying what is allowed */
 export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[]): OpenLoopOptions {
   const own: readonly string[] = { capacity: ['p99'], latency: ['rate'], overload: [] }[kind]
-  const values = parseWords(
+  const values = parseOptions(
     args,
     {
       ...SELECTION,

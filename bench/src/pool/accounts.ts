@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { readCpuTimes } from '../machine.ts'
-import { cpuSeconds, processTree } from '../usage.ts'
+import { readCpuTimes } from '@startgrid/machine/machine.ts'
+import { cpuSeconds, processTree } from '@startgrid/machine/processes.ts'
 
 /** What a process and those below it use from now on, and what everybody else does (Linux). */
 export class Accounts {

@@ -1,4 +1,4 @@
-import { formatPercent } from '../report/format.ts'
+import { formatPercent } from '@startgrid/cli/numbers.ts'
 
 /** What others may use of the cores before it is said, as a part of 1. */
 export const DISTURBED = 0.05

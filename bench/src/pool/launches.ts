@@ -1,5 +1,5 @@
-import { listenForInterruption } from '../interruption.ts'
-import { createProgress } from '../progress.ts'
+import { listenForInterruption } from '@startgrid/cli/interruption.ts'
+import { createProgress } from '@startgrid/cli/progress.ts'
 
 export interface Launches<Result> {
   /** Those that were complete. */

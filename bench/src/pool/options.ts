@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
+import { parseOptions, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
 import { POOL_LIBRARIES } from '@startgrid/worker-pool/config.ts'
-import { parseWords, readInteger, UsageError } from '../options.ts'
 import type { Pace, PoolSettings } from './settings.ts'
 
 /** What `pnpm bench pool` is asked to do. */
@@ -42,7 +42,7 @@ const DEPTH = 16
 
 /** @throws {UsageError} saying what is allowed */
 export function readPoolOptions(args: readonly string[]): PoolOptions {
-  const values = parseWords(
+  const values = parseOptions(
     args,
     {
       library: { type: 'string', default: 'qoper8-cp' },

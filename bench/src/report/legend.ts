@@ -1,5 +1,5 @@
+import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import type { Result } from '../results.ts'
-import { formatTime } from './format.ts'
 
 /** What every report says of a kind of result, and of how its servers ran. */
 
@@ -15,7 +15,7 @@ const KIND_TITLES: Readonly<Record<Result['kind'], string>> = {
 export function titleOf(result: Pick<Result, 'kind' | 'mode' | 'target' | 'startedAt'>): string {
   const { kind, mode, startedAt } = result
   const what = mode === 'target' && kind === 'rate' ? 'Rate' : KIND_TITLES[kind]
-  return `${what} of ${describeServers(result)}, ${formatTime(startedAt)}`
+  return `${what} of ${describeServers(result)}, ${formatTimestamp(startedAt)}`
 }
 
 /** The mode in words: `native processes`, `containers`, `http://10.0.0.9:3000, which already ran`. */

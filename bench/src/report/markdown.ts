@@ -1,6 +1,7 @@
+import { markdownTable } from '@startgrid/cli/table.ts'
+import { capital } from '@startgrid/cli/text.ts'
 import { describeCaution } from '../cautions.ts'
 import type { Result } from '../results.ts'
-import { capital } from '../text.ts'
 import { legendOf, titleOf } from './legend.ts'
 import {
   describeCores,
@@ -15,7 +16,6 @@ import {
 import { gatesText } from './race-table.ts'
 import { type Section, sectionsOf } from './sections.ts'
 import { describeFailures, describeSkipped, summarise } from './summary.ts'
-import { markdownTable } from './table.ts'
 
 /** Columns of higher priority would make a pull request scroll sideways. */
 const WIDEST_PRIORITY = 3

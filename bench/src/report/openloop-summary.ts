@@ -1,6 +1,7 @@
+import { formatMs, formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
 import type { LatencyLevel } from '../figures.ts'
+import { nameOf } from '../model/names.ts'
 import type { CellSpec, Result } from '../results.ts'
-import { formatMs, formatPercent, formatRate, nameOf } from './format.ts'
 
 /** What an open-loop result says: a sentence per role and topology, and how many cells are void. */
 export function summariseOpenLoop(result: Result): string[] {

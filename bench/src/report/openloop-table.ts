@@ -1,16 +1,16 @@
-import type { CapacityFigures, LatencyFigures, LatencyLevel, OverloadFigures } from '../figures.ts'
-import type { CellSpec } from '../results.ts'
 import {
   formatEnds,
   formatMs,
   formatPercent,
   formatRate,
   formatRateEnds,
-  nameOf,
   orUnknown,
   UNKNOWN,
-} from './format.ts'
-import type { Column, Row, Table } from './table.ts'
+} from '@startgrid/cli/numbers.ts'
+import type { Column, Row, Table } from '@startgrid/cli/table.ts'
+import type { CapacityFigures, LatencyFigures, LatencyLevel, OverloadFigures } from '../figures.ts'
+import { nameOf } from '../model/names.ts'
+import type { CellSpec } from '../results.ts'
 
 /** The tables of open-loop measurements, each of the cells of one role in one topology. */
 

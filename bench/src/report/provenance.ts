@@ -1,8 +1,10 @@
+import { formatRate } from '@startgrid/cli/numbers.ts'
+import { plural } from '@startgrid/cli/text.ts'
+import { describeMachine as machineInWords } from '@startgrid/machine/machine.ts'
+import { describeVersions as versionsInWords } from '@startgrid/machine/provenance.ts'
 import { PROFILES } from '../profile.ts'
 import type { Result } from '../results.ts'
 import { TARGET_EFFORT } from '../target/effort.ts'
-import { plural } from '../text.ts'
-import { formatRate } from './format.ts'
 
 /** Where a result comes from, in phrases without a full stop: the same in all reports. */
 
@@ -27,16 +29,12 @@ export function describeNginx({ mode, nginx }: Pick<Result, 'mode' | 'nginx'>): 
 }
 
 export function describeMachine({ mode, machine }: Pick<Result, 'mode' | 'machine'>): string {
-  const memory = `${(machine.memoryBytes / 2 ** 30).toFixed(0)} GiB`
-  const governor = machine.governor === null ? '' : `, governor ${machine.governor}`
-  const where = mode === 'target' ? 'generator on ' : ''
-  return `${where}${machine.cpu}, ${plural(machine.cores, 'core')}, ${memory}, ${machine.os}, ${machine.kernel}${governor}`
+  return `${mode === 'target' ? 'generator on ' : ''}${machineInWords(machine)}`
 }
 
 export function describeVersions({ mode, versions }: Pick<Result, 'mode' | 'versions'>): string {
   if (mode === 'target') return `generator on Node ${versions.node}; what the server runs on is not known`
-  const packages = Object.entries(versions.packages).map(([name, version]) => `${name} ${version}`)
-  return [`Node ${versions.node}`, `Bun ${versions.bun}`, ...packages].join(', ')
+  return versionsInWords(versions)
 }
 
 /** How much was measured. */

@@ -1,4 +1,3 @@
-import type { CellFigures, GateResult, Interval, Metric } from '../figures.ts'
 import {
   formatEnds,
   formatMegabytes,
@@ -9,11 +8,12 @@ import {
   formatRate,
   formatRateEnds,
   formatRatio,
-  nameOf,
   orUnknown,
-} from './format.ts'
+} from '@startgrid/cli/numbers.ts'
+import { type Column, type Row, type Table, withoutUnknown } from '@startgrid/cli/table.ts'
+import type { CellFigures, GateResult, Interval, Metric } from '../figures.ts'
+import { nameOf } from '../model/names.ts'
 import type { Standing, StandingEntry } from './standings.ts'
-import { type Column, type Row, type Table, withoutUnknown } from './table.ts'
 
 /** The table of one race: the metric that ranks comes first. */
 

@@ -1,7 +1,9 @@
+import { formatEnds, formatPercent, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
+import { type Table, withoutUnknown } from '@startgrid/cli/table.ts'
+import { listOf, plural } from '@startgrid/cli/text.ts'
 import type { ProxyCost } from '../figures.ts'
+import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { CellSpec, Result } from '../results.ts'
-import { listOf, plural } from '../text.ts'
-import { formatEnds, formatPercent, formatRatio, METRIC_NAMES, nameOf, orUnknown } from './format.ts'
 import { capacityTable, latencyTable, type Measured, overloadTable } from './openloop-table.ts'
 import { raceTable } from './race-table.ts'
 import { type Standing, standingsOf } from './standings.ts'
@@ -12,7 +14,6 @@ import {
   describeVoided,
   shortName,
 } from './summary.ts'
-import { type Table, withoutUnknown } from './table.ts'
 import { targetSection } from './target-section.ts'
 
 /** A result cut into tables with what must be said beside each: the same for a terminal and for Markdown. */

@@ -1,16 +1,15 @@
-import type { CellFigures, GateName, Interval, Race } from '../figures.ts'
-import type { CellSpec, Result } from '../results.ts'
-import { listOf, plural } from '../text.ts'
 import {
   formatDistance,
   formatPercent,
   formatRate,
   formatRateEnds,
   formatRatioInterval,
-  METRIC_NAMES,
-  nameOf,
   UNKNOWN,
-} from './format.ts'
+} from '@startgrid/cli/numbers.ts'
+import { listOf, plural } from '@startgrid/cli/text.ts'
+import type { CellFigures, GateName, Interval, Race } from '../figures.ts'
+import { METRIC_NAMES, nameOf } from '../model/names.ts'
+import type { CellSpec, Result } from '../results.ts'
 import { summariseOpenLoop } from './openloop-summary.ts'
 import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from './standings.ts'
 

@@ -1,10 +1,10 @@
+import { formatMs, formatPercent, formatRate, formatRateEnds, orUnknown } from '@startgrid/cli/numbers.ts'
+import { type Column, type Table, withoutUnknown } from '@startgrid/cli/table.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import type { CellFigures } from '../figures.ts'
 import type { Result } from '../results.ts'
-import { plural } from '../text.ts'
-import { formatMs, formatPercent, formatRate, formatRateEnds, orUnknown } from './format.ts'
 import type { Section } from './sections.ts'
 import { describeVoided } from './summary.ts'
-import { type Column, type Table, withoutUnknown } from './table.ts'
 
 /** The only table of a server that already ran: one row, nobody to rank it with, and nothing that its machine alone could tell. */
 

@@ -1,8 +1,9 @@
+import { type Format, painter } from '@startgrid/cli/paint.ts'
+import { layOut, type Row, type TableLines } from '@startgrid/cli/table.ts'
+import { COLUMNS, capital, wrap } from '@startgrid/cli/text.ts'
 import { describeCaution } from '../cautions.ts'
 import type { Result } from '../results.ts'
-import { COLUMNS, capital, wrap } from '../text.ts'
 import { legendOf, titleOf } from './legend.ts'
-import { type Format, painter } from './paint.ts'
 import {
   describeCores,
   describeDriver,
@@ -14,7 +15,6 @@ import {
 } from './provenance.ts'
 import { type Section, sectionsOf } from './sections.ts'
 import { describeFailures, describeSkipped, summarise } from './summary.ts'
-import { layOut, type Row, type TableLines } from './table.ts'
 
 /** A result on a terminal. */
 

@@ -1,5 +1,5 @@
+import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '../figures.ts'
-import { plural } from '../text.ts'
 import { unlikeNginxes } from './nginxes.ts'
 import type { ClaimResult, StudyCell, StudyFigures } from './result.ts'
 import { type Claim, closedLoopOf, type Measured, type Metric, publishedRatio } from './study.ts'

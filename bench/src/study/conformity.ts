@@ -1,7 +1,7 @@
+import { oneLine } from '@startgrid/cli/text.ts'
 import { checkConformance, ROLES, type Role } from '@startgrid/conformance'
 import { APPS } from '@startgrid/grid/matrix.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import { oneLine } from '../text.ts'
 import type { StudyConformance } from './result.ts'
 import { startSystem } from './running-system.ts'
 import type { Study, System } from './study.ts'

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { formatTime } from '../report/format.ts'
-import { describeMachine } from '../report/provenance.ts'
-import { markdownTable } from '../report/table.ts'
+import { formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { markdownTable } from '@startgrid/cli/table.ts'
+import { describeMachine } from '@startgrid/machine/machine.ts'
 import { ResultError } from '../results.ts'
 import { claimCells, formatStudyBlock } from './markdown.ts'
 import type { StudyRecord } from './result.ts'
@@ -97,11 +97,12 @@ const RULE =
 
 /** Runs of one machine are told in one sentence. */
 function whereOf(records: readonly StudyRecord[]): string[] {
-  const machines = Map.groupBy(records, (record) => describeMachine({ ...record, mode: 'native' }))
+  const machines = Map.groupBy(records, (record) => describeMachine(record.machine))
   return [...machines].map(([machine, own]) => {
     const times = own.map(({ startedAt }) => startedAt).toSorted()
     const [first = '', last = first] = [times[0], times.at(-1)]
-    const when = first === last ? formatTime(first) : `${formatTime(first)} to ${formatTime(last)}`
+    const when =
+      first === last ? formatTimestamp(first) : `${formatTimestamp(first)} to ${formatTimestamp(last)}`
     return `Measured on ${machine}, ${when}: ${own.map(({ study }) => study).join(', ')}.`
   })
 }

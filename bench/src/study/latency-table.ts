@@ -1,5 +1,5 @@
-import { formatPercent, formatRate } from '../report/format.ts'
-import type { Row } from '../report/table.ts'
+import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
+import type { Row } from '@startgrid/cli/table.ts'
 import type { StudyCell, StudyFigures, StudyRecord } from './result.ts'
 import { figure, figuresOf, formatSeconds, name, type StudySection } from './section.ts'
 import type { Metric } from './study.ts'

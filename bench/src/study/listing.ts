@@ -1,6 +1,6 @@
-import { formatTime } from '../progress.ts'
-import { formatRatio } from '../report/format.ts'
-import { COLUMNS, indented, listOf } from '../text.ts'
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { formatRatio } from '@startgrid/cli/numbers.ts'
+import { COLUMNS, indented, listOf } from '@startgrid/cli/text.ts'
 import { baseOf } from './open-loop.ts'
 import { plannedStudyMs } from './plan.ts'
 import type { StudyCell, StudyResult } from './result.ts'
@@ -31,7 +31,7 @@ export function describeStudyPlan(study: Study, result: StudyResult): string {
     ...cells.map(({ title, cores }) => `    ${title}${cores.wanted > 1 ? ` (${cores.wanted} cores)` : ''}`),
     ...latencyLines(study, race, cells),
   ])
-  const time = formatTime(plannedStudyMs(study, result))
+  const time = formatMinutes(plannedStudyMs(study, result))
   return [
     `${study.name}: ${result.settings.heats} launches of every system, about ${time} (minutes:seconds)`,
     ...lines,

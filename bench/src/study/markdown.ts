@@ -1,5 +1,5 @@
-import { formatRatio, formatRatioInterval, formatTime } from '../report/format.ts'
-import { markdownTable, type Table } from '../report/table.ts'
+import { formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { markdownTable, type Table } from '@startgrid/cli/table.ts'
 import { conditions, sectionsOf } from './report.ts'
 import type { ClaimResult, StudyRecord } from './result.ts'
 import type { Study } from './study.ts'
@@ -19,7 +19,7 @@ export function formatStudyBlock(study: Study, record: StudyRecord): string {
     return known.length === 0 ? [] : [`${index + 1}. ${known.join(' ')}`]
   })
   const blocks = [
-    `${record.profile === 'quick' ? 'A quick run' : 'A full run'} of ${formatTime(record.startedAt)}.`,
+    `${record.profile === 'quick' ? 'A quick run' : 'A full run'} of ${formatTimestamp(record.startedAt)}.`,
     markdownTable(claimTable(claims), 0),
     ...reasons,
     ...sectionsOf(study, record).flatMap(({ title, table, notes }) => [

@@ -1,5 +1,6 @@
+import { parseOptions, readDuration, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
 import { STUDIES } from '../../studies/index.ts'
-import { OUTPUT, parseWords, readDuration, readInteger, UsageError, withResumeValue } from '../options.ts'
+import { OUTPUT, withResumeValue } from '../options.ts'
 import type { StudyProfile } from './result.ts'
 import type { Study } from './study.ts'
 
@@ -57,7 +58,7 @@ Studies: ${STUDIES.map(({ name }) => name).join(', ')}
 export function readStudyOptions(args: readonly string[]): StudyOptions {
   const [first = ''] = args
   const name = first.startsWith('-') || first === '' ? undefined : first
-  const values = parseWords(
+  const values = parseOptions(
     withResumeValue(name === undefined ? args : args.slice(1)),
     {
       ...OUTPUT,

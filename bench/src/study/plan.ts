@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
+import { readMachine } from '@startgrid/machine/machine.ts'
+import { readVersions } from '@startgrid/machine/provenance.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import { describeMachine, readVersions } from '../machine.ts'
 import { LATENCY_EFFORT } from '../openloop/effort.ts'
 import { PROFILES } from '../profile.ts'
 import { expectedRaceMs } from './heat.ts'
@@ -41,7 +42,7 @@ export function createStudyResult(
     finishedAt: null,
     command,
     seed,
-    machine: describeMachine(),
+    machine: readMachine(),
     versions: readVersions(),
     nginx: null,
     driver: { version: '', ceiling: null },

@@ -1,5 +1,5 @@
+import { oneLine } from '@startgrid/cli/text.ts'
 import { type Random, shuffle } from '@startgrid/stats/random.ts'
-import { oneLine } from '../text.ts'
 import type { StudyHeatOptions } from './heat.ts'
 import { isQuiet } from './launch-figures.ts'
 import type { StudyHeat, StudyProbe } from './result.ts'

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { oneLine } from '@startgrid/cli/text.ts'
 import { LoadError } from '@startgrid/loadgen'
 import { parseWrk } from '../drivers/wrk-report.ts'
-import { oneLine } from '../text.ts'
 import type { PublishedFigures } from './result.ts'
 import type { PublishedLoad } from './study.ts'
 

@@ -1,10 +1,10 @@
+import { formatRate, formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { type Format, painter } from '@startgrid/cli/paint.ts'
+import { layOut, type Row, type TableLines } from '@startgrid/cli/table.ts'
+import { indented, listOf, plural, wrap } from '@startgrid/cli/text.ts'
 import { describeCaution } from '../cautions.ts'
-import { formatRate, formatRatio, formatRatioInterval, formatTime } from '../report/format.ts'
-import { type Format, painter } from '../report/paint.ts'
 import { describeMachine, describeNginx, describeSource } from '../report/provenance.ts'
-import { layOut, type Row, type TableLines } from '../report/table.ts'
 import type { TerminalStyle } from '../report/terminal.ts'
-import { indented, listOf, plural, wrap } from '../text.ts'
 import { latencySections } from './latency-table.ts'
 import type { ClaimResult, StudyRecord } from './result.ts'
 import type { StudySection } from './section.ts'
@@ -50,7 +50,7 @@ export function sectionsOf(study: Study, result: StudyRecord): StudySection[] {
 
 function headline({ name, title }: Study, { profile, startedAt, finishedAt }: StudyRecord): string {
   const unfinished = finishedAt === null ? ' INTERRUPTED: not everything that was planned was measured.' : ''
-  return `${name}: ${title}. ${profile === 'quick' ? 'Quick run' : 'Run'} of ${formatTime(startedAt)}.${unfinished}`
+  return `${name}: ${title}. ${profile === 'quick' ? 'Quick run' : 'Run'} of ${formatTimestamp(startedAt)}.${unfinished}`
 }
 
 const TONES: Readonly<Record<Verdict, Format | null>> = {

@@ -1,6 +1,7 @@
+import type { Machine } from '@startgrid/machine/machine.ts'
+import type { Versions } from '@startgrid/machine/provenance.ts'
 import type { Caution } from '../cautions.ts'
 import type { GateResult, Interval } from '../figures.ts'
-import type { Machine, Versions } from '../machine.ts'
 import type { Span } from '../openloop/effort.ts'
 import type { DriverRecord, NginxVersion, Slice, Trial } from '../results.ts'
 import type { ContentionRecord } from './scaling.ts'

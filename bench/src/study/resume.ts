@@ -1,10 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { listOf } from '@startgrid/cli/text.ts'
+import { differenceTo } from '@startgrid/machine/provenance.ts'
 import { STUDIES } from '../../studies/index.ts'
 import { RESULTS } from '../output.ts'
 import { ResultError } from '../results.ts'
-import { differenceTo, directoryOf, pauseOf } from '../resume.ts'
-import { listOf } from '../text.ts'
+import { directoryOf, pauseOf } from '../resume.ts'
 import type { StudyOptions } from './options.ts'
 import { planCells } from './plan.ts'
 import type { StudyResult } from './result.ts'
@@ -81,7 +82,7 @@ function whyOther(planned: PlannedStudies['planned'], options: ResumeOptions): s
   if (lacking.length > 0) return `${listOf(lacking.map(({ name }) => name))} is no part of it`
   for (const { result } of planned) {
     const { settings, seed, profile, published } = result
-    const difference = differenceTo({ ...result, mode: 'native' })
+    const difference = differenceTo(result)
     if (difference !== undefined) return difference
     if (options.seed !== undefined && options.seed !== seed) return `its seed is ${seed}`
     if (options.profile !== undefined && options.profile !== profile) return `it is a ${profile} run`

@@ -1,12 +1,13 @@
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import type { Progress } from '@startgrid/cli/progress.ts'
+import { oneLine, plural } from '@startgrid/cli/text.ts'
+import { chooseCores } from '@startgrid/machine/cores.ts'
+import { readCpus } from '@startgrid/machine/cpus.ts'
+import { inspectMachine, watchSteal } from '@startgrid/machine/state.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { type Caution, describeCaution } from '../cautions.ts'
-import { chooseCores } from '../cores.ts'
-import { readCpus } from '../cpus.ts'
 import { measureCeiling, startNginxCeiling } from '../drivers/ceiling.ts'
-import { inspectMachine, watchSteal } from '../machine-state.ts'
-import { formatTime, type Progress } from '../progress.ts'
 import { versionOf } from '../proxy.ts'
-import { oneLine, plural } from '../text.ts'
 import { analyseStudy } from './analysis.ts'
 import { proveSystems } from './conformity.ts'
 import { Generators } from './generators.ts'
@@ -143,7 +144,7 @@ async function runHeats(equipment: Equipment): Promise<void> {
   const startedAt = performance.now()
   const total = expectedStudyMs(study, result)
   progress.say(
-    `${study.name}: ${plural(heats.length, 'heat')}, about ${formatTime(total)} (minutes:seconds).`,
+    `${study.name}: ${plural(heats.length, 'heat')}, about ${formatMinutes(total)} (minutes:seconds).`,
   )
   progress.begin(total)
   let before = 0

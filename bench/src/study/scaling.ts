@@ -1,6 +1,6 @@
+import { formatEnds, formatPercent } from '@startgrid/cli/numbers.ts'
 import { type Contention, fitContention } from '@startgrid/stats/contention.ts'
 import type { Interval } from '../figures.ts'
-import { formatEnds, formatPercent } from '../report/format.ts'
 import type { ClaimContext } from './claim.ts'
 import type { ScalingResult } from './result.ts'
 import type { Scaling } from './study.ts'

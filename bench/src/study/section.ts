@@ -1,6 +1,6 @@
+import { formatMs } from '@startgrid/cli/numbers.ts'
+import type { Column, Table } from '@startgrid/cli/table.ts'
 import type { Interval } from '../figures.ts'
-import { formatMs } from '../report/format.ts'
-import type { Column, Table } from '../report/table.ts'
 import type { StudyCell, StudyFigures, StudyRecord } from './result.ts'
 
 /** A part of a study's report, the same on a terminal and in Markdown. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { writeJsonFile } from '@startgrid/cli/json-file.ts'
+import { oneLine } from '@startgrid/cli/text.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { writeJsonFile } from '../json-file.ts'
 import { ResultError } from '../results.ts'
-import { oneLine } from '../text.ts'
 import type { StudyRecord, StudyResult } from './result.ts'
 
 /** Results of studies as files: bench/study.schema.json describes them. */

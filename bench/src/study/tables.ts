@@ -9,9 +9,9 @@ import {
   formatRatioInterval,
   orUnknown,
   UNKNOWN,
-} from '../report/format.ts'
-import type { Row } from '../report/table.ts'
-import { listOf } from '../text.ts'
+} from '@startgrid/cli/numbers.ts'
+import type { Row } from '@startgrid/cli/table.ts'
+import { listOf } from '@startgrid/cli/text.ts'
 import { nameNginx, unlikeNginxes } from './nginxes.ts'
 import type { ClaimResult, PublishedFigures, StudyCell, StudyFigures, StudyRecord } from './result.ts'
 import { describeContention } from './scaling.ts'

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 
 /** The address of a server that already runs: an origin, as `http://10.0.0.9:3000`. */
 

@@ -1,4 +1,4 @@
-import { compareSamples, takeSample } from '../accounting/sample.ts'
+import { compareSamples, takeSample } from '@startgrid/machine/accounts/sample.ts'
 import type { Driver } from '../drivers/driver.ts'
 import type { CellSpec, Launch, Settings } from '../results.ts'
 import type { EndAccount, Servers } from '../servers.ts'

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { formatMicros, formatMs, formatPercent, formatRate } from '../../src/report/format.ts'
+import { formatMicros, formatMs, formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
 import type { Claim, Measured, Metric, Study, System } from '../../src/study/study.ts'
 import { WORKLOADS } from '../../src/workload.ts'
 

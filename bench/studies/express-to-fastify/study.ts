@@ -1,4 +1,4 @@
-import { formatMicros, formatMs, formatRate } from '../../src/report/format.ts'
+import { formatMicros, formatMs, formatRate } from '@startgrid/cli/numbers.ts'
 import { measureStartup } from '../../src/study/startup.ts'
 import type {
   Claim,

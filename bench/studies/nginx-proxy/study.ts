@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen'
 import { ASSETS, ASSETS_DIR } from '@startgrid/shared/page/server.js'
-import { formatMicros, formatPercent, formatRatio } from '../../src/report/format.ts'
 import type { Claim, FrontKind, LoadRace, Measured, Study, System } from '../../src/study/study.ts'
 import { WORKLOADS, type Workload } from '../../src/workload.ts'
 

@@ -1,5 +1,5 @@
+import { formatCost, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen'
-import { formatCost, formatPercent, formatRatio } from '../../src/report/format.ts'
 import type { Claim, Measured, Study, System } from '../../src/study/study.ts'
 import { WORKLOADS, type Workload } from '../../src/workload.ts'
 

@@ -1,5 +1,5 @@
+import { formatCost, formatPercent } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen'
-import { formatCost, formatPercent } from '../../src/report/format.ts'
 import { measureMessages } from '../../src/study/messages.ts'
 import type { Claim, Measured, Study, System } from '../../src/study/study.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Sample } from '../../src/accounting/sample.ts'
+import type { Sample } from '@startgrid/machine/accounts/sample.ts'
 import { compareReadings, cpuSecondsOf, type Reading, visibleProcesses } from '../../src/docker/account.ts'
 import { sumPeaks } from '../../src/docker/memory-peak.ts'
 

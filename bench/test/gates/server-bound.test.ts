@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import { judgeServerBound } from '../../src/gates/server-bound.ts'
-import type { CpuSeconds, Slice } from '../../src/results.ts'
+import type { Slice } from '../../src/results.ts'
 import { createEvidence, createLaunch, createSpec, QUIET } from '../fixtures/evidence.ts'
 
 const nobody = { ...QUIET, serverForeign: 0 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { helpOf, readOpenLoopOptions } from '../../src/openloop/options.ts'
-import { UsageError } from '../../src/options.ts'
 
 function refusal(kind: 'capacity' | 'latency' | 'overload', ...args: string[]): string {
   try {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { processTree } from '@startgrid/machine/processes.ts'
 import { POOL_LIBRARIES } from '@startgrid/worker-pool/config.ts'
 import { measurePool } from '../../src/pool/measure.ts'
 import { PoolError } from '../../src/pool/pool-error.ts'
 import type { PoolSettings } from '../../src/pool/settings.ts'
-import { processTree } from '../../src/usage.ts'
 
 const SETTINGS: PoolSettings = {
   library: 'qoper8-cp',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
-import { UsageError } from '../../src/options.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readPoolOptions } from '../../src/pool/options.ts'
 import { readPageOptions } from '../../src/pool/pages/options.ts'
 

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { describe, test } from 'node:test'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { addressOf, assertAnswering, isLoopback, readOrigin, whySilent } from '../../src/target/origin.ts'
-import { UsageError } from '../../src/usage-error.ts'
 
 test('an origin is read with or without a slash, a port and brackets', () => {
   assert.equal(readOrigin('http://10.0.0.9:3000/'), 'http://10.0.0.9:3000')

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import {
   CAPABILITIES,
   type Capability,
@@ -9,7 +9,6 @@ import {
   parseTarget,
   ROLES,
   type Role,
-  UsageError,
 } from './index.ts'
 
 const USAGE = `Checks that a server answers as docs/contract.md says.
@@ -43,24 +42,20 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function readArguments(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        absent: { type: 'string', multiple: true, default: [] },
-        proxied: { type: 'boolean', default: false },
-        socket: { type: 'string' },
-        only: { type: 'string', default: '' },
-        seed: { type: 'string' },
-        runs: { type: 'string' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    })
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
+  return parseCommandLine(
+    args,
+    {
+      absent: { type: 'string', multiple: true, default: [] },
+      proxied: { type: 'boolean', default: false },
+      socket: { type: 'string' },
+      only: { type: 'string', default: '' },
+      seed: { type: 'string' },
+      runs: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+    'pnpm conformance',
+  )
 }
 
 type Arguments = ReturnType<typeof readArguments>

@@ -9,4 +9,4 @@ export {
   type Skipped,
 } from './contract/runner.ts'
 export { NoAnswer } from './http/source.ts'
-export { parseTarget, type Target, UsageError } from './http/target.ts'
+export { parseTarget, type Target } from './http/target.ts'

@@ -1,3 +1,4 @@
+export { parseDuration } from '@startgrid/cli/duration.ts'
 export { type GeneratorOptions, LoadGenerator, spawnLoad, startGenerator } from './engine/generator.ts'
 export { LoadError } from './engine/load-error.ts'
 export type { LoadOptions, LoadPlan } from './engine/options.ts'
@@ -5,7 +6,6 @@ export { type Random, seeded } from './engine/random.ts'
 export { runLoad } from './engine/run-load.ts'
 export { type BodyExpectation, type Expectation, exactly } from './http/expectation.ts'
 export type { Reach, Target } from './http/target.ts'
-export { parseDuration } from './report/duration.ts'
 export { countAbove, curveOf, mergeHistograms, percentiles } from './report/histogram.ts'
 export type { Progress } from './report/progress.ts'
 export {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommand } from '../src/cli/arguments.ts'
 import { HELP } from '../src/cli/help.ts'
-import { UsageError } from '../src/cli/usage-error.ts'
 
 /** A file that exists. */
 const CLI = fileURLToPath(import.meta.url)

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
+import { parseOptions, readDuration, readInteger } from '@startgrid/cli/arguments.ts'
 import { POOL_LIBRARIES } from '@startgrid/worker-pool/config.ts'
-import { parseWords, readDuration, readInteger } from '../../options.ts'
 import { readName } from '../options.ts'
 import type { PageSettings } from './measure.ts'
 
@@ -32,7 +32,7 @@ can.
 
 /** @throws {UsageError} saying what is allowed */
 export function readPageOptions(args: readonly string[]): PageOptions {
-  const values = parseWords(
+  const values = parseOptions(
     args,
     {
       framework: { type: 'string', default: 'fastify' },

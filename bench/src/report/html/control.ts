@@ -1,6 +1,7 @@
+import { formatDistance, formatEnds, formatPercent, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
 import type { Control, Race } from '../../figures.ts'
+import { METRIC_NAMES } from '../../model/names.ts'
 import type { Result } from '../../results.ts'
-import { formatDistance, formatEnds, formatPercent, formatRatio, METRIC_NAMES, orUnknown } from '../format.ts'
 import { shortName } from '../summary.ts'
 import { filterable, raceTitle } from './chart.ts'
 import { html, type Markup } from './markup.ts'

@@ -1,6 +1,7 @@
 import * as Plot from '@observablehq/plot'
+import { formatMicros, formatParts } from '@startgrid/cli/numbers.ts'
+import { nameOf } from '../../model/names.ts'
 import type { Result } from '../../results.ts'
-import { formatMicros, formatParts, nameOf } from '../format.ts'
 import { type Standing, standingsOf } from '../standings.ts'
 import { chart, raceTitle } from './chart.ts'
 import type { Markup } from './markup.ts'

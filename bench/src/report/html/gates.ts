@@ -1,6 +1,6 @@
 import type { CellFigures, GateName, GateResult } from '../../figures.ts'
+import { nameOf } from '../../model/names.ts'
 import type { CellSpec, Result } from '../../results.ts'
-import { nameOf } from '../format.ts'
 import { describeSkipped } from '../summary.ts'
 import { filterable } from './chart.ts'
 import { html, type Markup, prose } from './markup.ts'

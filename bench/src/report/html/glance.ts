@@ -1,6 +1,7 @@
 import * as Plot from '@observablehq/plot'
+import { formatRatio, formatRatioInterval } from '@startgrid/cli/numbers.ts'
+import { METRIC_NAMES, nameOf } from '../../model/names.ts'
 import type { Result } from '../../results.ts'
-import { formatRatio, formatRatioInterval, METRIC_NAMES, nameOf } from '../format.ts'
 import { type Standing, standingsOf } from '../standings.ts'
 import { shortName } from '../summary.ts'
 import { chart, raceTitle } from './chart.ts'

@@ -1,6 +1,7 @@
+import { formatEnds, formatRatio, orUnknown, UNKNOWN } from '@startgrid/cli/numbers.ts'
 import type { Interval, Race } from '../../figures.ts'
+import { METRIC_NAMES } from '../../model/names.ts'
 import type { Result } from '../../results.ts'
-import { formatEnds, formatRatio, METRIC_NAMES, orUnknown, UNKNOWN } from '../format.ts'
 import { SIGNIFICANT, standingsOf } from '../standings.ts'
 import { ratioOf, shortName } from '../summary.ts'
 import { filterable, raceTitle } from './chart.ts'

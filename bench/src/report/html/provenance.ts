@@ -1,6 +1,6 @@
+import { formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { capital } from '@startgrid/cli/text.ts'
 import type { Result } from '../../results.ts'
-import { capital } from '../../text.ts'
-import { formatTime } from '../format.ts'
 import { describeServers } from '../legend.ts'
 import {
   describeCores,
@@ -20,7 +20,7 @@ export function provenance(result: Result): Markup {
   const items: [string, string][] = [
     [
       'When',
-      `${formatTime(startedAt)} to ${finishedAt === null ? 'an interruption' : formatTime(finishedAt)}`,
+      `${formatTimestamp(startedAt)} to ${finishedAt === null ? 'an interruption' : formatTimestamp(finishedAt)}`,
     ],
     ['Mode', `${result.mode}: ${describeServers(result)}`],
     ['Machine', describeMachine(result)],

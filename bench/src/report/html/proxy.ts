@@ -1,6 +1,7 @@
+import { formatEnds, formatRatio } from '@startgrid/cli/numbers.ts'
 import type { Metric, ProxyCost } from '../../figures.ts'
+import { METRIC_NAMES, nameOf } from '../../model/names.ts'
 import type { Result } from '../../results.ts'
-import { formatEnds, formatRatio, METRIC_NAMES, nameOf } from '../format.ts'
 import { filterable } from './chart.ts'
 import { html, type Markup } from './markup.ts'
 import { numberCell, rowHeading, table } from './table.ts'

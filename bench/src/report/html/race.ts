@@ -1,5 +1,3 @@
-import type { CellFigures, Interval, Metric } from '../../figures.ts'
-import type { Result } from '../../results.ts'
 import {
   formatEnds,
   formatMegabytes,
@@ -9,10 +7,11 @@ import {
   formatRate,
   formatRateEnds,
   formatRatio,
-  METRIC_NAMES,
-  nameOf,
   orUnknown,
-} from '../format.ts'
+} from '@startgrid/cli/numbers.ts'
+import type { CellFigures, Interval, Metric } from '../../figures.ts'
+import { METRIC_NAMES, nameOf } from '../../model/names.ts'
+import type { Result } from '../../results.ts'
 import { gatesText } from '../race-table.ts'
 import type { Section } from '../sections.ts'
 import type { Standing, StandingEntry } from '../standings.ts'

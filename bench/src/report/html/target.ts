@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot'
+import { formatRate, formatRateEnds, formatShort } from '@startgrid/cli/numbers.ts'
 import { counts } from '../../analysis/record.ts'
 import type { Result, Slice } from '../../results.ts'
-import { formatRate, formatRateEnds, formatShort } from '../format.ts'
 import { type Section, sectionsOf } from '../sections.ts'
 import { chart } from './chart.ts'
 import { html, type Markup, prose } from './markup.ts'

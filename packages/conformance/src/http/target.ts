@@ -1,12 +1,8 @@
 import { isIPv6, type NetConnectOpts } from 'node:net'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 
 /** Where the server listens. */
 export type Target = { host: string; port: number } | { socketPath: string }
-
-/** What a person typed cannot be used; the message is a whole sentence. */
-export class UsageError extends Error {
-  override name = 'UsageError'
-}
 
 /**
  * Reads `http://host:port`.

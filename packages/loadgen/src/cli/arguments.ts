@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
+import { parseDuration } from '@startgrid/cli/duration.ts'
 import { LoadError } from '../engine/load-error.ts'
 import { type LoadPlan, validatePlan } from '../engine/options.ts'
 import { type Expectation, exactly } from '../http/expectation.ts'
-import { parseDuration } from '../report/duration.ts'
 import { requireHistogramName } from '../report/histogram-file.ts'
 import { type Address, readUrls } from './url.ts'
-import { UsageError } from './usage-error.ts'
 
 export interface Command {
   url: string
@@ -32,43 +31,37 @@ export function readCommand(args: string[]): Command | 'help' {
 }
 
 function parse(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        connections: { type: 'string', short: 'c', default: '64' },
-        duration: { type: 'string', short: 'd' },
-        requests: { type: 'string', short: 'n' },
-        rate: { type: 'string', short: 'r' },
-        arrivals: { type: 'string' },
-        pipeline: { type: 'string', default: '1' },
-        'new-connections': { type: 'boolean', default: false },
-        threads: { type: 'string', short: 't', default: '1' },
-        warmup: { type: 'string', default: '0s' },
-        timeout: { type: 'string', default: '5s' },
-        seed: { type: 'string', default: '1' },
-        'path-file': { type: 'string' },
-        method: { type: 'string' },
-        header: { type: 'string', short: 'H', multiple: true, default: [] },
-        body: { type: 'string' },
-        'body-file': { type: 'string' },
-        socket: { type: 'string' },
-        'expect-status': { type: 'string', default: '200' },
-        check: { type: 'string' },
-        'expect-body': { type: 'string' },
-        'expect-sha256': { type: 'string' },
-        series: { type: 'string' },
-        json: { type: 'string' },
-        histogram: { type: 'string', multiple: true, default: [] },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    })
-  } catch (error) {
-    // parseArgs explains itself in several sentences; the first says what is wrong.
-    const [reason = ''] = (error as Error).message.split(/\. |\n/)
-    throw new UsageError(`${reason.replace(/\.$/, '')}: see pnpm load --help.`)
-  }
+  return parseCommandLine(
+    args,
+    {
+      connections: { type: 'string', short: 'c', default: '64' },
+      duration: { type: 'string', short: 'd' },
+      requests: { type: 'string', short: 'n' },
+      rate: { type: 'string', short: 'r' },
+      arrivals: { type: 'string' },
+      pipeline: { type: 'string', default: '1' },
+      'new-connections': { type: 'boolean', default: false },
+      threads: { type: 'string', short: 't', default: '1' },
+      warmup: { type: 'string', default: '0s' },
+      timeout: { type: 'string', default: '5s' },
+      seed: { type: 'string', default: '1' },
+      'path-file': { type: 'string' },
+      method: { type: 'string' },
+      header: { type: 'string', short: 'H', multiple: true, default: [] },
+      body: { type: 'string' },
+      'body-file': { type: 'string' },
+      socket: { type: 'string' },
+      'expect-status': { type: 'string', default: '200' },
+      check: { type: 'string' },
+      'expect-body': { type: 'string' },
+      'expect-sha256': { type: 'string' },
+      series: { type: 'string' },
+      json: { type: 'string' },
+      histogram: { type: 'string', multiple: true, default: [] },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+    'pnpm load',
+  )
 }
 
 function planOf(values: Values, address: Address): LoadPlan {

@@ -1,14 +1,16 @@
 import { writeFileSync } from 'node:fs'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { createProgress } from '@startgrid/cli/progress.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import { LoadError } from '../engine/load-error.ts'
 import { runLoad } from '../engine/run-load.ts'
 import { probe, resolveTarget } from '../http/target.ts'
 import { histogramFile } from '../report/histogram-file.ts'
-import { ProgressBar } from '../report/progress-bar.ts'
+import type { Progress } from '../report/progress.ts'
 import { report, title } from '../report/report.ts'
 import { type LoadResult, sumErrors } from '../report/result.ts'
 import { type Command, readCommand } from './arguments.ts'
 import { HELP } from './help.ts'
-import { UsageError } from './usage-error.ts'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
@@ -37,11 +39,20 @@ async function load({ url, plan }: Command, signal: AbortSignal): Promise<LoadRe
   const refused = await probe(target)
   if (refused !== undefined)
     throw new LoadError(nobody('socketPath' in target ? target.socketPath : url, refused))
-  const bar = process.stderr.isTTY ? new ProgressBar(process.stderr) : undefined
-  const onProgress = bar && { onProgress: bar.draw.bind(bar) }
-  const result = await runLoad({ ...plan, target, signal, ...onProgress })
-  bar?.clear()
-  return result
+  if (!process.stderr.isTTY) return runLoad({ ...plan, target, signal })
+  const bar = createProgress()
+  bar.begin((plan.warmupMs ?? 0) + (plan.durationMs ?? 0))
+  try {
+    const onProgress = (progress: Progress) => bar.update(progress.done, describe(progress))
+    return await runLoad({ ...plan, target, signal, onProgress })
+  } finally {
+    bar.stop()
+  }
+}
+
+function describe({ warmingUp, requests, errors }: Progress): string {
+  const state = warmingUp ? 'warming up' : plural(requests, 'response')
+  return errors > 0 ? `${state}, ${plural(errors, 'error')}` : state
 }
 
 function nobody(where: string, code: string): string {

@@ -1,5 +1,5 @@
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import type { Target } from '../http/target.ts'
-import { UsageError } from './usage-error.ts'
 
 /** What the URLs of a command line say. */
 export interface Address {

@@ -1,5 +1,5 @@
+import { formatDuration } from '@startgrid/cli/duration.ts'
 import type { LoadPlan } from '../engine/options.ts'
-import { formatDuration } from './duration.ts'
 import { ERROR_KINDS, type Latency, type LoadResult, type SeriesPoint, type ThreadReport } from './result.ts'
 
 /** A thread that is busy for more than this part of its time may be what limits a closed loop. */

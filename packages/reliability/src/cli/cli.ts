@@ -1,7 +1,8 @@
-import { listenForInterruption } from '@startgrid/bench/interruption.ts'
-import { createProgress, formatTime } from '@startgrid/bench/progress.ts'
-import { oneLine } from '@startgrid/bench/text.ts'
-import { UsageError } from '@startgrid/bench/usage-error.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { listenForInterruption } from '@startgrid/cli/interruption.ts'
+import { createProgress } from '@startgrid/cli/progress.ts'
+import { oneLine } from '@startgrid/cli/text.ts'
 import { APPS, UnknownName } from '@startgrid/grid/matrix.ts'
 import { type Nginx, requireNginx } from '@startgrid/nginx/find.ts'
 import { FAULTS } from '../faults/index.ts'
@@ -86,7 +87,7 @@ async function tryAll(
   const share = (total - cells.length) / (FAULTS.length * APPS.length)
   const known = new Set(cells.map(({ fault, app }) => `${fault} ${app}`))
   progress.say(
-    `${total - cells.length} cells, about ${formatTime(WHOLE_MS[size] * share)} (minutes:seconds).`,
+    `${total - cells.length} cells, about ${formatMinutes(WHOLE_MS[size] * share)} (minutes:seconds).`,
   )
   const warning = size === 'full' ? smallTable() : undefined
   if (warning !== undefined) progress.say(warning)

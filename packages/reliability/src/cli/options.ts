@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util'
-import { notUnderstood, UsageError } from '@startgrid/bench/options.ts'
+import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { APPS, type App, findApps } from '@startgrid/grid/matrix.ts'
 import type { Fault, Size } from '../fault.ts'
 import { FAULTS } from '../faults/index.ts'
@@ -58,23 +57,19 @@ export function readOptions(args: readonly string[]): Options {
 }
 
 function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        fault: { type: 'string', multiple: true },
-        full: { type: 'boolean' },
-        seed: { type: 'string' },
-        resume: { type: 'boolean' },
-        docs: { type: 'boolean' },
-        list: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-      allowPositionals: true,
-    })
-  } catch (error) {
-    throw notUnderstood(error, 'pnpm reliability')
-  }
+  return parseCommandLine(
+    args,
+    {
+      fault: { type: 'string', multiple: true },
+      full: { type: 'boolean' },
+      seed: { type: 'string' },
+      resume: { type: 'boolean' },
+      docs: { type: 'boolean' },
+      list: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    },
+    'pnpm reliability',
+  )
 }
 
 /** @throws {UsageError} for anything but a whole number up to nine digits */

@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { formatTime } from '@startgrid/bench/report/format.ts'
-import { describeMachine, describeVersions } from '@startgrid/bench/report/provenance.ts'
-import { markdownTable } from '@startgrid/bench/report/table.ts'
+import { formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { markdownTable } from '@startgrid/cli/table.ts'
 import { FRAMEWORKS, ROLES } from '@startgrid/grid/matrix.ts'
+import { describeMachine } from '@startgrid/machine/machine.ts'
+import { describeVersions } from '@startgrid/machine/provenance.ts'
 import { findFaults } from '../cli/options.ts'
 import type { Cell } from '../run.ts'
 import { groupApps } from './app-groups.ts'
@@ -58,8 +59,8 @@ export function formatMarkdown(result: Result): string {
       remarksOf(result, undefined, ({ notes }) => notes),
     ),
     ...section('Figures', formatFigures(result)),
-    `Tried ${result.size === 'full' ? 'in full' : 'in the short form'}, from ${formatTime(result.startedAt)} on: ${describeMachine({ ...result, mode: 'native' })}; ` +
-      `${describeVersions({ ...result, mode: 'native' })}; ${result.nginx}; startgrid ${result.versions.startgrid}. ` +
+    `Tried ${result.size === 'full' ? 'in full' : 'in the short form'}, from ${formatTimestamp(result.startedAt)} on: ${describeMachine(result.machine)}; ` +
+      `${describeVersions(result.versions)}; ${result.nginx}; startgrid ${result.versions.startgrid}. ` +
       `Again: \`${result.command}\``,
   ].join('\n\n')}\n`
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { writeJsonFile } from '@startgrid/bench/json-file.ts'
-import { describeMachine, type Machine, readVersions, type Versions } from '@startgrid/bench/machine.ts'
-import { differenceTo } from '@startgrid/bench/resume.ts'
+import { writeJsonFile } from '@startgrid/cli/json-file.ts'
+import { type Machine, readMachine } from '@startgrid/machine/machine.ts'
+import { differenceTo, readVersions, type Versions } from '@startgrid/machine/provenance.ts'
 import type { Size } from '../fault.ts'
 import type { Cell } from '../run.ts'
 
@@ -49,7 +49,7 @@ export function createResult(
     ...plan,
     startedAt: new Date().toISOString(),
     finishedAt: null,
-    machine: describeMachine(),
+    machine: readMachine(),
     versions: readVersions(),
     cells: [],
   }
@@ -81,7 +81,7 @@ export function readUnfinished(path = LATEST): Result {
   const cells = result.cells.filter(({ state }) => state !== 'undecided')
   if (result.finishedAt !== null && cells.length === result.cells.length)
     throw new ResultError('The last run is complete: there is nothing to resume.')
-  const difference = differenceTo({ ...result, mode: 'native' })
+  const difference = differenceTo(result)
   if (difference !== undefined)
     throw new ResultError(`The last run cannot be resumed, because ${difference}: start a new one.`)
   return { ...result, finishedAt: null, cells }

@@ -1,4 +1,4 @@
-import { indented, wrap } from '@startgrid/bench/text.ts'
+import { indented, wrap } from '@startgrid/cli/text.ts'
 import { FRAMEWORKS } from '@startgrid/grid/matrix.ts'
 import type { Fault } from '../fault.ts'
 import type { Cell } from '../run.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { serverPids } from '@startgrid/bench/usage.ts'
 import type { Launch, LaunchOptions } from '@startgrid/grid/launcher.ts'
 import type { App } from '@startgrid/grid/matrix.ts'
+import { serverPids } from '@startgrid/machine/processes.ts'
 import { until } from '../clients/waiting.ts'
 import { preload } from './preload.ts'
 

@@ -1,0 +1,14 @@
+import type { Metric } from '../figures.ts'
+import type { CellSpec } from '../results.ts'
+
+/** What people call what is measured. */
+
+/** What a metric is called in a sentence. */
+export const METRIC_NAMES: Readonly<Record<Metric, string>> = { rate: 'req/s', cpu: 'CPU per request' }
+
+/** The framework, with what makes it unlike others of its name: `njs (qjs)`, `node#2`. */
+export function nameOf({ app, framework, engine }: CellSpec): string {
+  const [, twin = ''] = /(#\d+)$/.exec(app) ?? []
+  const name = framework.endsWith(twin) ? framework : `${framework}${twin}`
+  return engine === null ? name : `${name} (${engine.split(' ', 1)[0]})`
+}

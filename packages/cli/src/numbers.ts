@@ -1,0 +1,110 @@
+/** Numbers as people read them: every report writes the same number the same way. */
+
+/** An estimate with the ends of its interval; null where there are none. */
+interface Interval {
+  value: number
+  low: number | null
+  high: number | null
+}
+
+/** Stands where the system does not tell, or where too few launches give no figure. */
+export const UNKNOWN = '—'
+
+/** `20,469`; below 100 with a digit after the point. */
+export function formatRate(perSecond: number): string {
+  return perSecond < 100 ? perSecond.toFixed(1) : Math.round(perSecond).toLocaleString('en-US')
+}
+
+/** About three digits that mean something: `1.48`, `16.5`, `412`, `17.6k`. */
+export function formatShort(value: number): string {
+  if (value >= 10_000) return `${formatShort(value / 1000)}k`
+  if (value >= 99.95) return String(Math.round(value))
+  return value.toFixed(value >= 9.995 ? 1 : 2)
+}
+
+/** Seconds as microseconds, without the unit: `16.5`. */
+export function formatMicros(seconds: number): string {
+  return formatShort(seconds * 1e6)
+}
+
+/** Seconds with their unit, for a sentence: `16.5 µs`, `10.2 ms`. */
+export function formatCost(seconds: number): string {
+  return seconds < 1e-3 ? `${formatMicros(seconds)} µs` : `${formatShort(seconds * 1e3)} ms`
+}
+
+/** Bytes as units of 10^6, without the unit: `107`. */
+export function formatMegabytes(bytes: number): string {
+  return String(Math.round(bytes / 1e6))
+}
+
+/** Milliseconds, without the unit: `0.412`, `12.3`, `1,204`. */
+export function formatMs(ms: number): string {
+  if (ms >= 100) return Math.round(ms).toLocaleString('en-US')
+  return ms >= 1 ? formatShort(ms) : ms.toFixed(3)
+}
+
+/** `0.90`, and `0.012` where two digits would say nothing. */
+export function formatRatio(ratio: number): string {
+  return ratio.toFixed(ratio < 0.0995 ? 3 : 2)
+}
+
+/** A part of 1: `0.4 %`, `12 %`. */
+export function formatPercent(part: number): string {
+  const percent = part * 100
+  return `${percent.toFixed(Math.abs(percent) < 9.95 ? 1 : 0)} %`
+}
+
+/** How far a ratio is from 1, without the sign: 0.93 is `7.0 %`. */
+export function formatDistance(ratio: number): string {
+  return formatPercent(Math.abs(ratio - 1))
+}
+
+/**
+ * The ends of an interval: `0.85–0.95`. A few launches that disagree give intervals over orders of magnitude, whose ends say
+ * nothing: `too wide`.
+ */
+export function formatEnds(interval: Interval | null, format: (end: number) => string): string {
+  if (interval === null || interval.low === null || interval.high === null) return UNKNOWN
+  if (interval.high > 10 * interval.low) return 'too wide'
+  return `${format(interval.low)}–${format(interval.high)}`
+}
+
+/** As `formatEnds`, with the thousands said once: `9.8–12.3k`. */
+export function formatRateEnds(interval: Interval | null): string {
+  if ((interval?.high ?? 0) < 10_000) return formatEnds(interval, formatRate)
+  const ends = formatEnds(interval, (rate) => formatShort(rate / 1000))
+  return ends.includes('–') ? `${ends}k` : ends
+}
+
+/** `1.48 (1.43–1.53)`, for a sentence; the value alone where there is no interval. */
+export function formatRatioInterval(
+  ratio: Interval,
+  format: (ratio: number) => string = formatRatio,
+): string {
+  const ends = formatEnds(ratio, format)
+  return ends === UNKNOWN ? format(ratio.value) : `${format(ratio.value)} (${ends})`
+}
+
+/** `14.0+20.7`: app and proxy; one alone where there is no proxy. */
+export function formatParts(
+  { app, proxy }: { app: number | null; proxy: number | null },
+  format: (value: number) => string,
+): string {
+  if (app === null) return UNKNOWN
+  return proxy === null || proxy === 0 ? format(app) : `${format(app)}+${format(proxy)}`
+}
+
+/** `1`, or `2–4` for a tie. */
+export function formatRank({ from, to }: { from: number; to: number }): string {
+  return from === to ? String(from) : `${from}–${to}`
+}
+
+/** What a possibly unknown value looks like. */
+export function orUnknown(value: number | null | undefined, format: (value: number) => string): string {
+  return value === null || value === undefined ? UNKNOWN : format(value)
+}
+
+/** `2026-11-20 10:00 UTC` */
+export function formatTimestamp(iso: string): string {
+  return `${iso.slice(0, 16).replace('T', ' ')} UTC`
+}

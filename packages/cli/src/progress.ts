@@ -1,0 +1,125 @@
+import { type Options, type Params, Presets, SingleBar } from 'cli-progress'
+import { formatMinutes } from './duration.ts'
+import { COLUMNS, wrap } from './text.ts'
+
+/** Shows how far a long run is: a bar with the time left on a terminal, else a line per step. Both on standard error. */
+export interface Progress {
+  /** @param expectedMs what the whole run is expected to take, in milliseconds */
+  begin(expectedMs: number): void
+  /** @param done 0 to 1 */
+  update(done: number, step: string): void
+  /** A sentence for the person, without breaking the bar. */
+  say(text: string): void
+  /** Leaves the terminal as it was. May be called again. */
+  stop(): void
+}
+
+export function createProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
+  return stream.isTTY ? createBar(stream) : createLines(stream)
+}
+
+interface State {
+  done: number
+  step: string
+  clock: Clock
+}
+
+/** cli-progress goes back to where the bar began, so a sentence ends the bar and another one begins below. */
+function createBar(stream: NodeJS.WriteStream): Progress {
+  const options = {
+    stream,
+    format: (options: Options, _params: Params, state: State) =>
+      cut(formatBar(options, state), stream.columns),
+    hideCursor: true,
+    clearOnComplete: true,
+    gracefulExit: false, // our own handler of Ctrl-C calls stop
+    fps: 4,
+  }
+  let bar: SingleBar | undefined
+  let state: State = { done: 0, step: 'starting', clock: new Clock(0) }
+  const draw = () => {
+    bar = new SingleBar(options, Presets.shades_classic)
+    bar.start(1, 0, state)
+  }
+  return {
+    begin: (expectedMs) => {
+      state = { ...state, clock: new Clock(expectedMs) }
+      if (!bar) draw()
+    },
+    update: (done, step) => {
+      state.clock.update(done)
+      state = { ...state, done, step }
+      bar?.update(done, state)
+    },
+    say: (text) => {
+      bar?.stop()
+      stream.write(`${wrap(text, '', stream.columns)}\n`)
+      if (bar) draw()
+    },
+    stop: () => {
+      bar?.stop()
+      bar = undefined
+    },
+  }
+}
+
+const BAR_COLUMNS = 24
+
+function formatBar(
+  { barCompleteString = '', barIncompleteString = '' }: Options,
+  { done, step, clock }: State,
+): string {
+  const filled = Math.round(done * BAR_COLUMNS)
+  const bar = barCompleteString.slice(0, filled) + barIncompleteString.slice(0, BAR_COLUMNS - filled)
+  return `${bar} ${Math.floor(done * 100)} %  ${formatMinutes(clock.left())} left  ${step}`
+}
+
+/** A bar that is wider than the terminal would leave a line behind each time it is drawn. */
+function cut(line: string, columns = COLUMNS): string {
+  return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`
+}
+
+function createLines(stream: NodeJS.WriteStream): Progress {
+  let last = ''
+  return {
+    begin: () => {},
+    update: (_done, step) => {
+      if (step !== last) stream.write(`${step}\n`)
+      last = step
+    },
+    say: (text) => {
+      stream.write(`${text}\n`)
+    },
+    stop: () => {},
+  }
+}
+
+/** The time left: what was expected at first, then more and more what the run so far says. */
+export class Clock {
+  readonly #now: () => number
+  readonly #startedAt: number
+  readonly #expectedMs: number
+  #endsAt: number
+
+  /** @param now milliseconds, of any beginning */
+  constructor(expectedMs: number, now: () => number = () => performance.now()) {
+    this.#now = now
+    this.#startedAt = now()
+    this.#expectedMs = expectedMs
+    this.#endsAt = this.#startedAt + expectedMs
+  }
+
+  /** @param done 0 to 1 */
+  update(done: number): void {
+    const now = this.#now()
+    // Both forecasts of the time left, weighted by how much is known.
+    const planned = this.#expectedMs * (1 - done)
+    const measured = done > 0 ? ((now - this.#startedAt) / done) * (1 - done) : planned
+    this.#endsAt = now + planned * (1 - done) + measured * done
+  }
+
+  /** Milliseconds left, never below 0. */
+  left(): number {
+    return Math.max(0, this.#endsAt - this.#now())
+  }
+}

@@ -1,0 +1,127 @@
+import { UNKNOWN } from './numbers.ts'
+
+/** Tables for people: plain columns on a terminal, bars in Markdown. */
+
+export interface Column {
+  heading: string
+  align: 'left' | 'right'
+  /** 0 is always shown; where a table is too wide, columns with the highest number go first. */
+  priority: number
+}
+
+export interface Row {
+  tone: 'best' | 'void' | 'plain'
+  /** One text per column. */
+  cells: readonly string[]
+}
+
+export interface Table {
+  columns: readonly Column[]
+  rows: readonly Row[]
+}
+
+/** Without the columns of which no row has a figure: the system does not tell, or it does not apply. */
+export function withoutUnknown({ columns, rows }: Table): Table {
+  const known = columns.map((_, index) =>
+    rows.some(({ cells }) => cells[index] !== '' && cells[index] !== UNKNOWN),
+  )
+  return {
+    columns: columns.filter((_, index) => known[index]),
+    rows: rows.map(({ tone, cells }) => ({ tone, cells: cells.filter((_, index) => known[index]) })),
+  }
+}
+
+const GAP = 2
+
+/** A column as it is laid out: where it was in the table, and how wide it is. */
+interface Placed extends Column {
+  index: number
+  width: number
+}
+
+/** A table as lines of text, without colour. */
+export interface TableLines {
+  head: string
+  rows: { tone: Row['tone']; text: string }[]
+}
+
+/**
+ * Lays tables of the same headings out alike, with as many columns as fit. The first column is cut if even those that are always
+ * shown do not fit.
+ * @param width columns of the terminal
+ */
+export function layOut(tables: readonly Table[], width: number): TableLines[] {
+  const groups = Map.groupBy(tables, ({ columns }) => columns.map(({ heading }) => heading).join('|'))
+  const placed = new Map([...groups].map(([key, group]) => [key, placeColumns(group, width)]))
+  return tables.map((table) => {
+    const columns = placed.get(table.columns.map(({ heading }) => heading).join('|')) ?? []
+    return {
+      head: formatLine(
+        columns,
+        table.columns.map(({ heading }) => heading),
+      ),
+      rows: table.rows.map(({ tone, cells }) => ({ tone, text: formatLine(columns, cells) })),
+    }
+  })
+}
+
+/** Empty columns are left out. */
+function placeColumns(tables: readonly Table[], width: number): Placed[] {
+  const rows = tables.flatMap((table) => table.rows)
+  const [first] = tables
+  let columns: Placed[] = (first?.columns ?? []).flatMap((column, index) => {
+    const widest = Math.max(0, ...rows.map(({ cells }) => cells[index]?.length ?? 0))
+    return widest === 0 ? [] : [{ ...column, index, width: Math.max(column.heading.length, widest) }]
+  })
+  while (totalWidth(columns) > width) {
+    const least = Math.max(...columns.map(({ priority }) => priority))
+    if (least === 0) return cutFirstName(columns, width)
+    columns = columns.filter(({ priority }) => priority < least)
+  }
+  return columns
+}
+
+function totalWidth(columns: readonly Placed[]): number {
+  return columns.reduce((sum, column) => sum + column.width + GAP, -GAP)
+}
+
+function cutFirstName(columns: readonly Placed[], width: number): Placed[] {
+  const excess = totalWidth(columns) - width
+  const name = columns.find(({ align }) => align === 'left')
+  return columns.map((column) =>
+    column === name ? { ...column, width: Math.max(1, column.width - excess) } : column,
+  )
+}
+
+function formatLine(columns: readonly Placed[], cells: readonly string[]): string {
+  return columns
+    .map(({ index, width, align }) => {
+      const text = cells[index] ?? ''
+      const cut = text.length > width ? `${text.slice(0, width - 1)}…` : text
+      return align === 'left' ? cut.padEnd(width) : cut.padStart(width)
+    })
+    .join(' '.repeat(GAP))
+    .trimEnd()
+}
+
+/**
+ * A GitHub table, aligned so that it can be read as it stands.
+ * @param priority columns above it are left out
+ */
+export function markdownTable({ columns, rows }: Table, priority: number): string {
+  const placed = placeColumns([{ columns, rows }], Number.POSITIVE_INFINITY).filter(
+    (column) => column.priority <= priority,
+  )
+  const line = (cells: readonly string[]) =>
+    `| ${placed
+      .map(({ index, width, align }) => {
+        const text = cells[index] ?? ''
+        return align === 'left' ? text.padEnd(width) : text.padStart(width)
+      })
+      .join(' | ')} |`
+  const rule = placed.map(({ width, align }) =>
+    align === 'left' ? '-'.repeat(width) : `${'-'.repeat(Math.max(2, width) - 1)}:`,
+  )
+  const head = line(columns.map(({ heading }) => heading))
+  return [head, `| ${rule.join(' | ')} |`, ...rows.map(({ cells }) => line(cells))].join('\n')
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { formatMinutes } from '../src/duration.ts'
+import { Clock, createProgress } from '../src/progress.ts'
+import { oneLine, wrap } from '../src/text.ts'
+
+function record(isTTY: boolean): { stream: NodeJS.WriteStream; text(): string } {
+  let text = ''
+  const stream = new PassThrough().setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  return {
+    stream: Object.assign(stream, { isTTY, columns: 80 }) as unknown as NodeJS.WriteStream,
+    text: () => text,
+  }
+}
+
+test('without a terminal there is one plain line per step', () => {
+  const { stream, text } = record(false)
+  const progress = createProgress(stream)
+  progress.begin(1000)
+  for (const step of ['heat 1', 'heat 1', 'heat 2']) progress.update(0.5, step)
+  progress.say('A sentence.')
+  progress.stop()
+  assert.equal(text(), 'heat 1\nheat 2\nA sentence.\n')
+})
+
+test('on a terminal there is a bar with the time left, which a sentence does not break', () => {
+  const { stream, text } = record(true)
+  const progress = createProgress(stream)
+  progress.say('Before.')
+  progress.begin(100_000)
+  progress.update(0.25, 'heat 1 of 4')
+  progress.say('Between.')
+  progress.stop()
+  progress.stop()
+  assert.match(text(), /^Before\.\n/)
+  assert.match(text(), /1:40 left {2}starting/)
+  assert.match(text(), /Between\.\n[^\n]*█{6}░{18} 25 % {2}\d:\d\d left {2}heat 1 of 4/)
+  const hidden = text().split('\u001b[?25l').length
+  assert.equal(text().split('\u001b[?25h').length, hidden, 'the cursor is shown as often as hidden')
+})
+
+test('neither the bar nor a sentence is wider than the terminal', () => {
+  const { stream, text } = record(true)
+  const progress = createProgress(stream)
+  progress.begin(100_000)
+  progress.update(0.25, 'express-to-fastify as published: Fastify with Express routes')
+  progress.say('word '.repeat(40).trim())
+  progress.update(0.5, 'short')
+  progress.stop()
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what moves the cursor is no text
+  const lines = text().split(/\u001b\[[?\d]*[A-Za-z]|\r|\n/)
+  assert.ok(lines.some((line) => /express-to-fastify as published: Fas.*…$/.test(line)))
+  assert.deepEqual(
+    lines.filter((line) => line.length > 80),
+    [],
+  )
+})
+
+test('the time left begins with the plan and ends with experience', () => {
+  let now = 0
+  const clock = new Clock(100, () => now)
+  assert.equal(clock.left(), 100)
+  now = 30
+  assert.equal(clock.left(), 70)
+  clock.update(0)
+  assert.equal(clock.left(), 100)
+  now = 180 // 90 % took 180, so 10 % take 20; planned were 10
+  clock.update(0.9)
+  assert.ok(clock.left() > 18 && clock.left() < 20, `${clock.left()}`)
+  clock.update(1)
+  assert.equal(clock.left(), 0)
+  now = 1000
+  assert.equal(clock.left(), 0)
+})
+
+test('times are minutes and seconds', () => {
+  assert.deepEqual([0, 59_499, 59_500, 185_000].map(formatMinutes), ['0:00', '0:59', '1:00', '3:05'])
+})
+
+test('long texts are wrapped at spaces', () => {
+  const text = 'word '.repeat(40).trim()
+  const lines = wrap(text, '  ').split('\n')
+  assert.ok(lines.length > 2 && lines.every((line) => line.length <= 80))
+  assert.ok(lines.slice(1).every((line) => line.startsWith('  word')))
+  assert.equal(lines.map((line) => line.trim()).join(' '), text)
+  assert.equal(wrap('x'.repeat(100)), 'x'.repeat(100))
+})
+
+test('an error becomes one line, a stack trace its error', () => {
+  assert.equal(oneLine(new Error('It failed.')), 'It failed')
+  assert.equal(oneLine('first\nsecond'), 'first')
+  const trace = 'app ended: file:///a/b.ts:12\nthrow x\n^\n\nTypeError: x is not $&\n    at file:///a/b.ts:12'
+  assert.equal(oneLine(trace), 'app ended: TypeError: x is not $&')
+})

@@ -1,0 +1,35 @@
+import { createHash, type Hash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+
+/**
+ * One hash of files and facts: while it stays the same, so does what follows from them.
+ * @param paths files and directories, relative to the repository. Of directories sources and what was built from them; tests and
+ * installed packages (they are in the lockfile) do not matter.
+ * @returns 32 hexadecimal digits
+ */
+export function fingerprint(paths: readonly string[], facts: readonly (string | undefined)[] = []): string {
+  const hash = createHash('sha256')
+  for (const path of paths) hashPath(hash, path)
+  return hash.update(facts.join('\0')).digest('hex').slice(0, 32)
+}
+
+function hashPath(hash: Hash, path: string): void {
+  if (statSync(`${ROOT}${path}`).isDirectory()) hashDirectory(hash, path)
+  else hash.update(`${path}\0`).update(readFileSync(`${ROOT}${path}`))
+}
+
+function hashDirectory(hash: Hash, directory: string): void {
+  const entries = readdirSync(`${ROOT}${directory}`, { withFileTypes: true }).toSorted((a, b) =>
+    a.name < b.name ? -1 : 1,
+  )
+  for (const entry of entries) {
+    const path = `${directory}/${entry.name}`
+    if (entry.isDirectory() && !IGNORED.has(entry.name)) hashDirectory(hash, path)
+    else if (entry.isFile() && !entry.name.startsWith('.')) hashPath(hash, path)
+  }
+}
+
+const IGNORED: ReadonlySet<string> = new Set(['node_modules', 'test', '.turbo', '.cache'])

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import os from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { plural } from '@startgrid/cli/text.ts'
+
+/** Where a result comes from. */
+export interface Machine {
+  cpu: string
+  cores: number
+  memoryBytes: number
+  os: string
+  kernel: string
+  /** CPU frequency governor; null where the kernel does not say (virtual machines, macOS). */
+  governor: string | null
+}
+
+export function readMachine(): Machine {
+  return {
+    cpu: os.cpus()[0]?.model.trim() || 'unknown',
+    cores: os.availableParallelism(),
+    memoryBytes: os.totalmem(),
+    os: readOsName(),
+    kernel: `${os.type()} ${os.release()} ${os.machine()}`,
+    governor: tryRead('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')?.trim() ?? null,
+  }
+}
+
+function readOsName(): string {
+  return (
+    /^PRETTY_NAME="?([^"\n]+)/m.exec(tryRead('/etc/os-release') ?? '')?.[1] ?? `${os.type()} ${os.release()}`
+  )
+}
+
+/** The machine in a phrase. */
+export function describeMachine({ cpu, cores, memoryBytes, os: system, kernel, governor }: Machine): string {
+  const memory = `${(memoryBytes / 2 ** 30).toFixed(0)} GiB`
+  const clock = governor === null ? '' : `, governor ${governor}`
+  return `${cpu}, ${plural(cores, 'core')}, ${memory}, ${system}, ${kernel}${clock}`
+}
+
+/**
+ * The part of all cores, 0 to 1, that anyone used during 0.3 s in which we do nothing; undefined where unknown.
+ * @param signal ends the wait early
+ */
+export async function foreignLoad(signal?: AbortSignal): Promise<number | undefined> {
+  const before = readCpuTimes()
+  await sleep(300, undefined, { ...(signal && { signal }) }).catch(() => {})
+  const after = readCpuTimes()
+  const total = after.total - before.total
+  return total > 0 ? (after.busy - before.busy) / total : undefined
+}
+
+/** Milliseconds of all cores together, since the machine started. */
+export function readCpuTimes(): { busy: number; total: number } {
+  let busy = 0
+  let total = 0
+  for (const { times } of os.cpus()) {
+    const used = times.user + times.nice + times.sys + times.irq
+    busy += used
+    total += used + times.idle
+  }
+  return { busy, total }
+}
+
+function tryRead(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

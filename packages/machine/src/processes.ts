@@ -1,0 +1,130 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { cpuOf, type ProcessAccount, readThreads, waitOf } from './accounts/threads.ts'
+
+/** Where a server listens. */
+export type Address = { host: string; port: number } | { socketPath: string }
+
+/** A started server: where it listens, and the process that was started. */
+export interface StartedServer {
+  target: Address
+  /** `nginx` is given where an NGINX serves, which that process started. */
+  ready: { pid: number; nginx?: unknown }
+}
+
+/** What processes have used, from the kernel's own accounts. Linux only: elsewhere every figure is undefined. */
+
+/**
+ * CPU seconds that the processes have used so far, all threads: nanosecond accounts, not the 10 ms ticks of /proc/PID/stat.
+ * @returns undefined if one of them has ended: what it used is gone from the accounts
+ */
+export function cpuSeconds(pids: readonly number[] | undefined): number | undefined {
+  return sumOf(pids, (pid) => cpuOf(accountOf(pid)))
+}
+
+/**
+ * Seconds that threads which the processes have now were ready to run, but waited for a core.
+ * @returns undefined as `cpuSeconds`
+ */
+export function waitSeconds(pids: readonly number[] | undefined): number | undefined {
+  return sumOf(pids, (pid) => waitOf(accountOf(pid)))
+}
+
+function accountOf(pid: number): ProcessAccount {
+  const account = readThreads(pid)
+  if (account === undefined) throw new Error(`${pid} has ended.`)
+  return account
+}
+
+/** Highest resident memory of the processes so far, in bytes. Pages that they share count in each. */
+export function peakMemory(pids: readonly number[] | undefined): number | undefined {
+  return sumOf(pids, (pid) => {
+    const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
+    return Number(peak?.[1] ?? 0) * 1024
+  })
+}
+
+/** Whoever listens for an njs app: looking through all processes takes 30 ms, far too long beside a slice. */
+const listeners = new WeakMap<StartedServer['ready'], number[]>()
+
+/**
+ * The processes that serve. njs runs in an NGINX, without the process that started it, and in a container that is not even
+ * its ancestor: there it is whoever listens.
+ */
+export function serverPids({ ready, target }: StartedServer): number[] | undefined {
+  if (ready.nginx === undefined) return processTree(ready.pid)
+  const known = listeners.get(ready)?.filter((pid) => existsSync(`/proc/${pid}`)) ?? []
+  const roots = known.length > 0 ? known : listenersOf(target)
+  listeners.set(ready, roots)
+  return roots.length > 0 ? [...new Set(roots.flatMap(processTree))] : undefined
+}
+
+/** A process and all below it. */
+export function processTree(root: number): number[] {
+  const found = [root]
+  for (const pid of found) found.push(...childrenOf(pid))
+  return found
+}
+
+function childrenOf(parent: number): number[] {
+  return list(`/proc/${parent}/task`).flatMap((task) =>
+    read(`/proc/${parent}/task/${task}/children`).split(' ').filter(Boolean).map(Number),
+  )
+}
+
+/** All processes that hold the listening socket, as far as this user may see. */
+export function listenersOf(target: Address): number[] {
+  const inode = 'port' in target ? tcpInode(target.port) : unixInode(target.socketPath)
+  if (inode === undefined) return []
+  const link = `socket:[${inode}]`
+  return list('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => list(`/proc/${pid}/fd`).some((fd) => linkOf(`/proc/${pid}/fd/${fd}`) === link))
+    .map(Number)
+}
+
+/** Columns of /proc/net/tcp: local address as hex `address:port` (1), state (3; 0A is listening), inode (9). */
+function tcpInode(port: number): string | undefined {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  return ['/proc/net/tcp', '/proc/net/tcp6']
+    .flatMap((path) => read(path).split('\n'))
+    .map((line) => line.trim().split(/\s+/))
+    .find(([, local, , state]) => state === '0A' && local?.endsWith(end))?.[9]
+}
+
+/** Columns of /proc/net/unix: flags (3; 00010000 is listening), inode (6), path (7). */
+function unixInode(path: string): string | undefined {
+  return read('/proc/net/unix')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .find((columns) => columns[3] === '00010000' && columns[7] === path)?.[6]
+}
+
+function sumOf(pids: readonly number[] | undefined, measure: (pid: number) => number): number | undefined {
+  if (pids === undefined || process.platform !== 'linux') return undefined
+  try {
+    return pids.reduce((sum, pid) => sum + measure(pid), 0)
+  } catch {
+    return undefined // it has ended
+  }
+}
+
+/** Processes end while they are looked at, and those of others are closed: then there is nothing. */
+function orNothing<Value>(look: () => Value, nothing: Value): Value {
+  try {
+    return look()
+  } catch {
+    return nothing
+  }
+}
+
+function list(directory: string): string[] {
+  return orNothing(() => readdirSync(directory), [])
+}
+
+function read(path: string): string {
+  return orNothing(() => readFileSync(path, 'latin1'), '')
+}
+
+function linkOf(path: string): string {
+  return orNothing(() => readlinkSync(path), '')
+}

@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Machine, readMachine } from './machine.ts'
+
+/** What was measured: versions by name, and the hash of the lockfile that fixes the rest. */
+export interface Versions {
+  /** Commit, with `-dirty` after it if files differ from it. */
+  startgrid: string
+  node: string
+  bun: string
+  /** First 16 hexadecimal digits of its SHA-256. */
+  lockfile: string
+  packages: Record<string, string>
+}
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+
+export function readVersions(): Versions {
+  const lockfile = readFileSync(`${ROOT}pnpm-lock.yaml`)
+  const catalog = readCatalog()
+  const version = (name: string): string => catalog.get(name) ?? 'unknown'
+  const names = ['fastify', 'express', 'koa', 'hono', '@hono/node-server', 'react', 'pino']
+  return {
+    startgrid: tryRun('git', ['-C', ROOT, 'describe', '--always', '--dirty']) ?? 'not a git checkout',
+    node: process.versions.node,
+    bun: version('bun'),
+    lockfile: createHash('sha256').update(lockfile).digest('hex').slice(0, 16),
+    packages: Object.fromEntries(names.map((name) => [name, version(name)])),
+  }
+}
+
+/** The exact versions that the workspace pins, by package. */
+function readCatalog(): Map<string, string> {
+  const [, catalog = ''] = readFileSync(`${ROOT}pnpm-workspace.yaml`, 'utf8').split(/^catalog:$/m)
+  const lines = catalog.matchAll(/^ {2}['"]?([^\s'"]+)['"]?: (\S+)/gm)
+  return new Map([...lines].map(([, name = '', version = '']) => [name, version]))
+}
+
+/** The versions in a phrase. */
+export function describeVersions({ node, bun, packages }: Versions): string {
+  const names = Object.entries(packages).map(([name, version]) => `${name} ${version}`)
+  return [`Node ${node}`, `Bun ${bun}`, ...names].join(', ')
+}
+
+/**
+ * Why a run that was begun there and then cannot go on here and now: a clause without the full stop.
+ * @param inContainers cores, kernel and Node are those of the images, and not compared
+ * @returns undefined if it can
+ */
+export function differenceTo(
+  { machine, versions }: { machine: Machine; versions: Versions },
+  { inContainers = false } = {},
+): string | undefined {
+  const [here, now] = [readMachine(), readVersions()]
+  if (
+    here.cpu !== machine.cpu ||
+    (!inContainers && (here.cores !== machine.cores || here.kernel !== machine.kernel))
+  )
+    return `it was begun on another machine (${machine.cpu}, ${machine.cores} cores, ${machine.kernel})`
+  if (now.startgrid !== versions.startgrid)
+    return `the code was ${versions.startgrid} then and is ${now.startgrid} now`
+  if (now.lockfile !== versions.lockfile) return 'the lockfile has changed'
+  if (!inContainers && now.node !== versions.node)
+    return `Node was ${versions.node} then and is ${now.node} now`
+  return undefined
+}
+
+function tryRun(file: string, args: string[]): string | undefined {
+  try {
+    return execFileSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { findCoreClock } from '../../src/accounts/core-clock.ts'
+import { keepsInterruptsApart, readCpuTimes, readInterrupts } from '../../src/accounts/interrupts.ts'
+import { createTree } from '../kernel-tree.ts'
+
+// user nice system idle iowait irq softirq steal guest guest_nice
+const STAT =
+  'cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 1000 20 300 5000 6 70 80 90 0 0\ncpu1 2000 0 0 0 0 0 0 0 0 0\ncpu10 1 1 1 1 1 1 1 1 1 1\n'
+
+// Version 15; the seventh figure after the name is nanoseconds of running tasks.
+const SCHEDSTAT =
+  'version 15\ntimestamp 4295\ncpu0 0 0 11 12 13 14 2500000000 16 17\ndomain0 3 1 2\ncpu1 0 0 0 0 0 0 1500000000 0 0\n'
+
+const config = (apart: boolean) =>
+  gzipSync(
+    `CONFIG_HZ=250\n${apart ? 'CONFIG_IRQ_TIME_ACCOUNTING=y' : '# CONFIG_IRQ_TIME_ACCOUNTING is not set'}\n`,
+  )
+
+const GROUP = 'sys/fs/cgroup/cpu,cpuacct/'
+
+test('the root control group tells the nanoseconds of every core', (t) => {
+  const files = {
+    [`${GROUP}cpuacct.usage_percpu`]: '1500000000 2000000000 \n',
+    [`${GROUP}release_agent`]: '',
+  }
+  const clock = findCoreClock(createTree({ ...files, 'proc/schedstat': SCHEDSTAT, 'proc/stat': STAT }, t))
+  assert.deepEqual([clock?.source, clock?.uncertainty], ['cpuacct', 0])
+  assert.deepEqual([clock?.read([0]), clock?.read([0, 1]), clock?.read([2])], [1.5, 3.5, undefined])
+})
+
+test('inside a container the group counts only the container, so it is not asked', (t) => {
+  const root = createTree({ [`${GROUP}cpuacct.usage_percpu`]: '1 2\n', 'proc/stat': STAT }, t)
+  assert.equal(findCoreClock(root)?.source, 'stat')
+})
+
+test('schedstat tells nanoseconds of running tasks', (t) => {
+  const root = createTree(
+    { 'proc/schedstat': SCHEDSTAT, 'proc/stat': STAT, 'proc/config.gz': config(false) },
+    t,
+  )
+  const clock = findCoreClock(root)
+  assert.deepEqual([clock?.source, clock?.uncertainty], ['schedstat', 0])
+  assert.deepEqual([clock?.read([0]), clock?.read([1, 0]), clock?.read([7])], [2.5, 4, undefined])
+})
+
+test('schedstat has the interrupts that the kernel keeps apart: they are taken off, at their precision', (t) => {
+  const root = createTree(
+    { 'proc/schedstat': SCHEDSTAT, 'proc/stat': STAT, 'proc/config.gz': config(true) },
+    t,
+  )
+  const clock = findCoreClock(root)
+  assert.equal(clock?.uncertainty, 0.01)
+  assert.equal(clock?.read([0]), 2.5 - 1.5)
+})
+
+test('else there are ticks, interrupts left out', (t) => {
+  const clock = findCoreClock(createTree({ 'proc/stat': STAT }, t))
+  assert.deepEqual([clock?.source, clock?.uncertainty], ['stat', 0.01])
+  assert.deepEqual([clock?.read([0])?.toFixed(2), clock?.read([0, 1])?.toFixed(2)], ['13.20', '33.20'])
+  assert.equal(clock?.read([2]), undefined)
+})
+
+test('where nothing is told there is no clock', (t) => {
+  assert.equal(findCoreClock(createTree({}, t)), undefined)
+})
+
+test('the columns of /proc/stat are seconds, cpu1 is not cpu10', (t) => {
+  const times = readCpuTimes([0], createTree({ 'proc/stat': STAT }, t))
+  const expected = { user: 10, nice: 0.2, system: 3, irq: 0.7, softirq: 0.8, steal: 0.9 }
+  assert.deepEqual(
+    times &&
+      Object.fromEntries(Object.entries(times).map(([name, value]) => [name, Number(value.toFixed(6))])),
+    expected,
+  )
+  const root = createTree({ 'proc/stat': STAT }, t)
+  assert.deepEqual([readCpuTimes([1], root)?.user, readInterrupts([1], root)], [20, 0])
+  const offline = createTree({ 'proc/stat': STAT.replace(/^cpu1 .*\n/m, '') }, t)
+  assert.equal(readCpuTimes([1], offline), undefined, 'cpu10 is another one')
+})
+
+test('whether interrupts are kept apart is said by the configuration of the kernel, if anything', (t) => {
+  assert.equal(keepsInterruptsApart(createTree({ 'proc/config.gz': config(true) }, t)), true)
+  assert.equal(keepsInterruptsApart(createTree({ 'proc/config.gz': config(false) }, t)), false)
+  assert.equal(keepsInterruptsApart(createTree({}, t)), false)
+})

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { cpuOf, difference, readThreads, waitOf } from '../../src/accounts/threads.ts'
+
+const skip = process.platform === 'linux' ? false : 'only Linux has these accounts'
+const account = (onCpu: number, waiting: number) => ({ onCpu, waiting })
+
+test('what a thread had between two readings; a new one had all of it, one that ended nothing', () => {
+  const before = new Map([
+    ['1', account(5e9, 1e9)],
+    ['2', account(7e9, 0)],
+  ])
+  const after = new Map([
+    ['1', account(6e9, 3e9)],
+    ['3', account(0.5e9, 0.25e9)],
+  ])
+  const between = difference(before, after)
+  assert.deepEqual([...between.keys()], ['1', '3'])
+  assert.deepEqual([cpuOf(between), waitOf(between)], [1.5, 2.25])
+})
+
+test('every thread of a process has an account, the main one under the id of the process', {
+  skip,
+}, async () => {
+  const before = readThreads(process.pid)
+  assert.ok((before?.get(String(process.pid))?.onCpu ?? 0) > 0)
+  const worker = new Worker('const end = Date.now() + 100; while (Date.now() < end);', { eval: true })
+  await new Promise((resolve) => worker.once('online', resolve))
+  const during = readThreads(process.pid)
+  assert.ok((during?.size ?? 0) > (before?.size ?? 0))
+  await new Promise((resolve) => worker.once('exit', resolve))
+})
+
+test('a process that has ended has none', () => {
+  assert.equal(readThreads(2 ** 22 + 1), undefined)
+})

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type CoreWarning, chooseCores } from '../src/cores.ts'
+import { parseCpuList, readCpus, readSiblings } from '../src/cpus.ts'
+import { createTree } from './kernel-tree.ts'
+
+interface Machine {
+  allowed: string
+  online?: string
+  /** Lists of CPUs that share a physical core. */
+  siblings?: string[]
+  /** `cpufreq/cpuinfo_max_freq` in kHz, and `cpu_capacity`, by CPU. */
+  frequencies?: number[]
+  capacities?: number[]
+  /** Intel's efficient cores. */
+  atom?: string
+}
+
+/** The files by which a kernel describes its CPUs. */
+function describeTree({
+  allowed,
+  online = allowed,
+  siblings = [],
+  frequencies = [],
+  capacities = [],
+  atom,
+}: Machine) {
+  const cpu = (number: number, file: string) => `sys/devices/system/cpu/cpu${number}/${file}`
+  return Object.fromEntries([
+    [
+      'proc/self/status',
+      `Name:\tnode\nCpus_allowed:\tff\nCpus_allowed_list:\t${allowed}\nMems_allowed:\t1\n`,
+    ],
+    ['sys/devices/system/cpu/online', `${online}\n`],
+    ...siblings.flatMap((list) =>
+      parseCpuList(list).map((number) => [cpu(number, 'topology/thread_siblings_list'), `${list}\n`]),
+    ),
+    ...frequencies.map((kHz, number) => [cpu(number, 'cpufreq/cpuinfo_max_freq'), `${kHz}\n`]),
+    ...capacities.map((capacity, number) => [cpu(number, 'cpu_capacity'), `${capacity}\n`]),
+    ...(atom === undefined ? [] : [['sys/devices/cpu_atom/cpus', `${atom}\n`]]),
+  ])
+}
+
+function choose(machine: Machine, t: TestContext) {
+  const cautions: CoreWarning[] = []
+  const cores = chooseCores(
+    (caution) => cautions.push(caution),
+    readCpus(createTree(describeTree(machine), t)),
+  )
+  return { cores, cautions }
+}
+
+test('two plain cores: the servers get the first, the generator the last', (t) => {
+  const expected = { cores: { server: 0, generator: 1 }, cautions: [] }
+  assert.deepEqual(choose({ allowed: '0-1', siblings: ['0', '1'] }, t), expected)
+  assert.deepEqual(choose({ allowed: '0-1' }, t), expected, 'a kernel that tells nothing about its cores')
+  assert.deepEqual(choose({ allowed: '4,6-7', online: '0-7' }, t).cores, { server: 4, generator: 7 })
+})
+
+test('threads of one physical core are not two cores', (t) => {
+  const interleaved = { allowed: '0-3', siblings: ['0,2', '1,3'] }
+  assert.deepEqual(choose(interleaved, t), { cores: { server: 0, generator: 3 }, cautions: [] })
+  const neighbours = { allowed: '0-2', online: '0-3', siblings: ['0,2', '1,3'] }
+  assert.deepEqual(choose(neighbours, t), { cores: { server: 0, generator: 1 }, cautions: [] })
+})
+
+test('where there is one physical core only, that is said', (t) => {
+  const { cores, cautions } = choose({ allowed: '0-1', siblings: ['0-1'] }, t)
+  assert.deepEqual(cores, { server: 0, generator: 1 })
+  assert.deepEqual(cautions, [{ kind: 'smt-shared', server: 0, generator: 1 }])
+})
+
+test('efficient cores are avoided, by whatever the kernel tells of them', (t) => {
+  const hybrid = { allowed: '0-7', siblings: ['0-1', '2-3', '4', '5', '6', '7'] }
+  const expected = { cores: { server: 0, generator: 3 }, cautions: [] }
+  const pCores = [4, 4, 4, 4]
+  assert.deepEqual(choose({ ...hybrid, atom: '4-7' }, t), expected)
+  assert.deepEqual(choose({ ...hybrid, frequencies: [...pCores, 3, 3, 3, 3] }, t), expected)
+  assert.deepEqual(choose({ ...hybrid, capacities: [...pCores, 2, 2, 2, 2] }, t), expected)
+})
+
+test('big cores may come last', (t) => {
+  const { cores } = choose({ allowed: '0-7', capacities: [400, 400, 400, 400, 800, 800, 1024, 1000] }, t)
+  assert.deepEqual(cores, { server: 6, generator: 7 })
+})
+
+test('cores that differ by a few per cent are alike: the kernel favours some', (t) => {
+  const { cores, cautions } = choose({ allowed: '0-3', frequencies: [5000, 5200, 5000, 4900] }, t)
+  assert.deepEqual([cores, cautions], [{ server: 0, generator: 3 }, []])
+})
+
+test('with one fast core the servers have it, and the difference is told', (t) => {
+  const { cores, cautions } = choose({ allowed: '0-2', frequencies: [2000, 4000, 3000] }, t)
+  assert.deepEqual(cores, { server: 1, generator: 2 })
+  assert.deepEqual(cautions, [{ kind: 'unlike-cores', server: 1, generator: 2, slower: 0.75 }])
+})
+
+test('a slower core beats a thread of the same one, the best of several', (t) => {
+  const machine = { allowed: '0-2', siblings: ['0,2', '1'], capacities: [1024, 512, 1024] }
+  const { cores, cautions } = choose(machine, t)
+  assert.deepEqual(cores, { server: 0, generator: 1 })
+  assert.deepEqual(
+    cautions.map(({ kind }) => kind),
+    ['unlike-cores'],
+  )
+  assert.deepEqual(choose({ allowed: '0-3', frequencies: [4000, 2000, 3000, 2000] }, t).cores, {
+    server: 0,
+    generator: 2,
+  })
+})
+
+test('the fastest core of the machine is the measure even if it is not allowed', (t) => {
+  const machine = { allowed: '1-2', online: '0-2', frequencies: [4000, 2000, 2000] }
+  const speeds = readCpus(createTree(describeTree(machine), t)).map(({ speed }) => speed)
+  assert.deepEqual(speeds, [0.5, 0.5])
+  assert.deepEqual(choose(machine, t), { cores: { server: 1, generator: 2 }, cautions: [] })
+})
+
+test('a single CPU cannot be shared out', (t) => {
+  for (const allowed of ['3', '']) {
+    assert.deepEqual(choose({ allowed, online: '0-3' }, t), { cores: null, cautions: [{ kind: 'one-core' }] })
+  }
+})
+
+test('this machine gives two different cores, or a caution', () => {
+  const cautions: CoreWarning[] = []
+  const cores = chooseCores((caution) => cautions.push(caution))
+  if (cores === null) assert.equal(cautions.length, 1)
+  else assert.notEqual(cores.server, cores.generator)
+})
+
+test('siblings: only itself where the kernel does not tell', (t) => {
+  const root = createTree(describeTree({ allowed: '0-3', siblings: ['0,2'] }), t)
+  assert.deepEqual([readSiblings(0, root), readSiblings(1, root)], [[0, 2], [1]])
+})
+
+test('a list of CPUs as the kernel writes it', () => {
+  assert.deepEqual(parseCpuList('0-3,8,10-11'), [0, 1, 2, 3, 8, 10, 11])
+  assert.deepEqual(parseCpuList('5'), [5])
+  assert.deepEqual(parseCpuList(''), [])
+})

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { cpuSeconds, listenersOf, peakMemory, processTree, serverPids } from '../src/processes.ts'
+
+const skip =
+  process.platform === 'linux' ? false : 'only Linux has /proc: on this system no figures are shown'
+const GONE = 2 ** 22 + 1 // above any process id
+
+describe('what the kernel counts', { skip }, () => {
+  test('CPU seconds grow by what is burnt', () => {
+    const before = cpuSeconds([process.pid])
+    const used = process.cpuUsage()
+    while (process.cpuUsage(used).user < 300_000) Math.sqrt(2)
+    const after = cpuSeconds([process.pid])
+    assert.ok(before !== undefined && after !== undefined)
+    assert.ok(after - before > 0.25, `${after - before} s`)
+  })
+
+  test('peak memory is what this process knows of itself, and does not fall', () => {
+    const peak = peakMemory([process.pid]) ?? 0
+    assert.ok(peak >= process.memoryUsage.rss() * 0.9, `${peak}`)
+    const large = Buffer.alloc(100e6, 1)
+    assert.ok((peakMemory([process.pid]) ?? 0) > large.length)
+  })
+
+  test('no process uses nothing; one that has ended or is unknown gives no figure', () => {
+    assert.deepEqual([cpuSeconds([]), peakMemory([])], [0, 0])
+    assert.deepEqual([cpuSeconds([process.pid, GONE]), peakMemory([GONE])], [undefined, undefined])
+    assert.deepEqual([cpuSeconds(undefined), peakMemory(undefined)], [undefined, undefined])
+  })
+
+  test('the tree of a process has its children and theirs', async () => {
+    const child = spawn('sh', ['-c', 'sleep 60 & echo $!; wait'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [grandchild] = await once(child.stdout, 'data')
+    try {
+      const tree = processTree(process.pid)
+      for (const pid of [process.pid, child.pid, Number(grandchild)])
+        assert.ok(tree.includes(pid ?? 0), `${pid} in ${tree}`)
+      assert.deepEqual(processTree(child.pid ?? 0), [child.pid, Number(grandchild)])
+    } finally {
+      process.kill(Number(grandchild))
+      await once(child, 'exit')
+    }
+    assert.deepEqual(processTree(child.pid ?? 0), [child.pid])
+  })
+
+  test('who listens on a port is found, who is only connected is not', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+    assert.deepEqual(listenersOf({ host: '127.0.0.1', port }), [process.pid])
+    const connection = connect(port, '127.0.0.1')
+    const [accepted] = await once(server, 'connection')
+    server.close()
+    assert.deepEqual(listenersOf({ host: '127.0.0.1', port }), [])
+    connection.destroy()
+    accepted.destroy()
+  })
+
+  test('who listens on a unix socket is found', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'startgrid-usage-'))
+    const socketPath = join(directory, 'socket')
+    const server = createServer().listen(socketPath)
+    await once(server, 'listening')
+    assert.deepEqual(listenersOf({ socketPath }), [process.pid])
+    server.close()
+    rmSync(directory, { recursive: true })
+    assert.deepEqual(listenersOf({ socketPath }), [])
+  })
+
+  test('an app is its process tree, but in NGINX it is who listens', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const target = { host: '127.0.0.1', port: typeof address === 'object' ? (address?.port ?? 0) : 0 }
+    const ready = { app: 'x/hello', pid: GONE, address: '' }
+    assert.deepEqual(serverPids({ ready, target }), [GONE])
+    const inNginx = { ...ready, engine: 'qjs', nginx: '1.30.3' }
+    assert.deepEqual(serverPids({ ready: inNginx, target }), [process.pid])
+    server.close()
+  })
+
+  test('who listens in NGINX is remembered while it lives, with what it starts', async () => {
+    const script = `
+      const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port))
+      process.stdin.once('data', () => console.log(require('node:child_process').spawn('sleep', ['60']).pid))`
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const [port] = await once(child.stdout, 'data')
+    const ready = { app: 'x/hello', pid: GONE, address: '', engine: 'qjs', nginx: '1.30.3' }
+    const launch = { ready, target: { host: '127.0.0.1', port: Number(port) } }
+    assert.deepEqual(serverPids(launch), [child.pid])
+    child.stdin.write('start\n')
+    const [grandchild] = await once(child.stdout, 'data')
+    assert.deepEqual(serverPids(launch), [child.pid, Number(grandchild)])
+    process.kill(Number(grandchild))
+    child.kill()
+    await once(child, 'exit')
+    assert.equal(serverPids(launch), undefined)
+  })
+})
