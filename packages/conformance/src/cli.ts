@@ -10,6 +10,7 @@ import {
   ROLES,
   type Role,
 } from './index.ts'
+import { checkProtocol, formatProtocol } from './protocol/protocol.ts'
 
 const USAGE = `Checks that a server answers as docs/contract.md says.
 
@@ -24,6 +25,10 @@ const USAGE = `Checks that a server answers as docs/contract.md says.
   --seed N             the random inputs of an earlier run
   --runs N             random inputs per check, 50 by default
   --json               the report as JSON
+
+  --protocol           instead of the contract, HTTP below it: forms of RFC 9112,
+                       limits, requests that hide another one, random requests
+                       (--runs of them, 1500 by default)
 `
 
 /** Runs the command line; resolves with the exit code: 0 equal, 1 different, 2 wrong usage or no server. */
@@ -31,9 +36,14 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     const { values, positionals } = readArguments(args)
     if (values.help) return print(USAGE, 0)
-    const report = await checkConformance(readOptions(values, positionals))
-    const text = values.json ? JSON.stringify(report, undefined, 2) : formatReport(report)
-    return print(`${text}\n`, report.differences.length === 0 ? 0 : 1)
+    const options = readOptions(values, positionals)
+    if (values.protocol) {
+      const report = await checkProtocol(options)
+      const isClean = report.parts.every(({ findings }) => findings.length === 0)
+      return print(values.json ? report : formatProtocol(report), isClean ? 0 : 1)
+    }
+    const report = await checkConformance(options)
+    return print(values.json ? report : formatReport(report), report.differences.length === 0 ? 0 : 1)
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof NoAnswer)) throw error
     process.stderr.write(`${error.message}\n`)
@@ -51,6 +61,7 @@ function readArguments(args: readonly string[]) {
       only: { type: 'string', default: '' },
       seed: { type: 'string' },
       runs: { type: 'string' },
+      protocol: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -94,8 +105,9 @@ function readCount(name: string, text: string): number {
   return Number(text)
 }
 
-function print(text: string, code: number): number {
-  process.stdout.write(text)
+function print(report: string | object, code: number): number {
+  const text = typeof report === 'string' ? report : JSON.stringify(report, undefined, 2)
+  process.stdout.write(`${text.trimEnd()}\n`)
   return code
 }
 

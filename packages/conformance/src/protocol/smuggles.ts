@@ -1,8 +1,8 @@
 import { message } from './message.ts'
 
 /**
- * Requests that hide another one: whoever reads the end of the first elsewhere finds it. Each says twice where it ends, in
- * spellings that one reader takes and another does not, or has a body that looks like a request.
+ * Requests that hide another one, which a server finds if it reads the end of the first one elsewhere. Each gives its length twice, in
+ * spellings that only some parsers take, or has a body that looks like a request.
  */
 export interface Smuggle {
   readonly name: string

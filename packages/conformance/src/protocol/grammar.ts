@@ -1,8 +1,8 @@
-import type { Random } from '@startgrid/loadgen'
+import type { Random } from '@startgrid/stats/random.ts'
 
 /**
- * Requests at random: put together from parts that are mostly sound and sometimes not, then damaged byte by byte. HEAD is left
- * out: its answers could not be told from the next ones where the server read another method.
+ * Random requests, put together from parts that are mostly sound, then sometimes damaged byte by byte. HEAD is left out: where the
+ * server read another method, the reader would not know if a body follows.
  */
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'TRACE', 'PROPFIND']
@@ -253,7 +253,7 @@ const BYTES = [
   'HTTP/1.1',
 ]
 
-/** @param id its target and X-Request-Id, unless an oddity takes their place */
+/** A random request. @param id its target and X-Request-Id, unless an oddity takes their place */
 export function fuzzedRequest(random: Random, id: string): string {
   const line = pick(random, METHODS, ODD_METHODS) + space(random) + target(random, id) + space(random)
   const lines = [
@@ -287,7 +287,7 @@ function target(random: Random, id: string): string {
   return random() < 0.5 ? `/${id}` : pick(random, ROUTES, ODD_TARGETS)
 }
 
-/** A body, and what is said of its length: nothing, one thing, or two that need not agree. */
+/** A body with no field for its length, one, or two that may disagree. */
 function framed(random: Random): [fields: string[], body: string] {
   const kind = random()
   if (kind < 0.4) return [[], '']
@@ -308,7 +308,7 @@ function chunks(random: Random): string {
   return `${body}0${end(random)}${trailer}${end(random)}`
 }
 
-/** One to three bytes are put in, taken out or replaced, or a piece is said twice. */
+/** One to three bytes are put in, taken out or replaced, or a piece is repeated. */
 function damaged(random: Random, request: string): string {
   let text = request
   for (let times = 1 + random() * 3; times > 1; times -= 1) {

@@ -2,9 +2,9 @@
 
 /** Where a request is put together, an oddity can take the place of each part. */
 export interface Parts {
-  /** `GET /<id> HTTP/1.1` unless said. */
+  /** `GET /<id> HTTP/1.1` by default. */
   readonly line?: string
-  /** `Host: app.test` unless said; empty: no such line. */
+  /** `Host: app.test` by default; empty: no such line. */
   readonly host?: string
   /** Lines of the header section, each without its CRLF. */
   readonly fields?: readonly string[]
@@ -12,7 +12,7 @@ export interface Parts {
 }
 
 /**
- * A request whose target and X-Request-Id are its own, so that answers and logs say whose they are.
+ * A request with its id as target and as X-Request-Id, so that responses and logs show which request they belong to.
  * @param id letters, digits, dots and dashes, at most 64
  */
 export function message(id: string, { line, host, fields = [], body = '' }: Parts = {}): string {
@@ -24,4 +24,9 @@ export function message(id: string, { line, host, fields = [], body = '' }: Part
 /** A chunked request with this body as it stands. */
 export function chunkedMessage(id: string, body: string): string {
   return message(id, { line: `POST /${id} HTTP/1.1`, fields: ['Transfer-Encoding: chunked'], body })
+}
+
+/** The id of the request that is sent right behind the one with this id. */
+export function idBehind(id: string): string {
+  return `${id}.behind`
 }

@@ -1,10 +1,10 @@
 import { chunkedMessage, message } from './message.ts'
 
-/** What RFC 9112 asks of a server, form by form: the one list of it. Sections are of RFC 9112 unless they say otherwise. */
+/** What RFC 9112 asks of a server, form by form. Sections are of RFC 9112 unless they say otherwise. */
 
 /**
- * `reject`: answer with one of the statuses. `refuse`: that, and close the connection. `close`: answer what you like, and close.
- * `mend`: reject it, or read it as the RFC says. `serve`: answer it, and what follows.
+ * `reject`: respond with one of the statuses. `refuse`: the same, and close the connection. `close`: any response, then close.
+ * `mend`: reject it, or read it as the RFC says. `serve`: respond to it and to the request behind it.
  */
 export type Duty = 'reject' | 'refuse' | 'close' | 'mend' | 'serve'
 
@@ -13,9 +13,9 @@ export interface Form {
   /** A few words, unique in the list. */
   readonly name: string
   readonly duty: Duty
-  /** Of a rejection; 400 unless said. */
+  /** Of a rejection; 400 by default. */
   readonly statuses?: readonly number[]
-  /** The RFC says SHOULD, or leaves it at the grammar: whoever does otherwise is named, and passes. */
+  /** The RFC says SHOULD, or only its grammar says it: a server that does otherwise passes, with a note. */
   readonly advised?: boolean
   /** The request, with an id of letters, digits, dots and dashes as target and X-Request-Id. */
   bytes(id: string): string
@@ -23,7 +23,7 @@ export interface Form {
 
 type Rest = Partial<Pick<Form, 'section' | 'duty' | 'statuses' | 'advised'>>
 
-/** Only recommended, or in no words but the grammar's. */
+/** Only recommended, or said only by the grammar. */
 const ADVISED = { advised: true }
 const NUL = '\0'
 /** The last chunk, without trailers. */
@@ -70,7 +70,7 @@ function requestLines(): Form[] {
     line('3', 'a tab after the method', (id) => `GET\t/${id} HTTP/1.1`),
     line('3', 'NUL in the target', (id) => `GET /${id}${NUL} HTTP/1.1`),
     line('3.1', 'a method that is no token', (id) => `GE(T /${id} HTTP/1.1`),
-    line('3.1', 'a method nobody knows', (id) => `BREW /${id} HTTP/1.1`, {
+    line('3.1', 'an unknown method', (id) => `BREW /${id} HTTP/1.1`, {
       duty: 'reject',
       statuses: [400, 404, 405, 501],
     }),
@@ -101,7 +101,7 @@ function hosts(): Form[] {
     host('Host with user information', 'Host: x@a.test'),
     host('Host with a port that is no number', 'Host: a.test:http'),
     host('Host with half a bracket', 'Host: [a.test'),
-    // Allowed by the grammar, though nobody means it.
+    // The grammar allows both, but no client means them.
     host('Host with a comma', 'Host: a.test,b.test', 'mend'),
     host('empty Host', 'Host:', 'mend'),
   ]
@@ -135,7 +135,7 @@ function fields(): Form[] {
   ]
 }
 
-/** Each has a body of 5, so that whoever reads another length meets what follows. */
+/** Each has a body of 5: a server that reads another length runs into the request behind it. */
 function lengths(): Form[] {
   const length = (name: string, lines: string[], rest?: Rest): Form => ({
     section: '6.3',
@@ -164,7 +164,7 @@ function lengths(): Form[] {
   ]
 }
 
-/** Whatever is no single `chunked` leaves the length of the body open. NGINX says 501 to all of it, which is as clear. */
+/** Anything but a single `chunked` leaves the length of the body open. NGINX responds 501 to all of these, which is as clear. */
 function codings(): Form[] {
   const coding = (section: string, name: string, lines: string[], rest?: Rest, version = '1.1'): Form => ({
     section,
@@ -194,7 +194,7 @@ function codings(): Form[] {
     coding('6.3', 'chunked, identity', ['Transfer-Encoding: chunked, identity']),
     coding('6.3', 'chunked, then identity on a line', [CHUNKED, 'Transfer-Encoding: identity']),
     coding('6.3', 'identity', ['Transfer-Encoding: identity']),
-    coding('6.3', 'a coding nobody knows', ['Transfer-Encoding: xchunked']),
+    coding('6.3', 'an unknown coding', ['Transfer-Encoding: xchunked']),
     coding('6.3', 'chunked with a letter behind', ['Transfer-Encoding: chunkedx']),
     coding('6.3', 'chunked in quotes', ['Transfer-Encoding: "chunked"']),
     coding('6.3', 'chunked with a parameter', ['Transfer-Encoding: chunked;q=1']),
@@ -204,7 +204,7 @@ function codings(): Form[] {
   ]
 }
 
-/** An app that does not read the body has answered before it is broken; it must not read on behind. */
+/** An app that ignores the body responds before the broken part arrives; it must not read a request behind it. */
 function chunks(): Form[] {
   const chunk = (name: string, body: string, rest?: Rest): Form => ({
     section: '7.1',
@@ -243,7 +243,7 @@ function chunks(): Form[] {
   ]
 }
 
-/** Node puts the 100 of a request that waits its turn between the head and the body of its answer, if that is a Buffer. */
+/** Node writes the 100 for a pipelined request between the head and the body of the response before it, if that body is a Buffer. */
 function expectation(): Form {
   return {
     section: '9110 10.1.1',
