@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { SECURITY_HEADERS } from '../../packages/shared/src/http/contract.ts'
+import { SECURITY_HEADERS } from '../../packages/shared/src/http/security-headers.ts'
 import { type PageOptions, renderPage, writePage } from '../src/page.ts'
 import { CONF } from '../src/render.ts'
 import { APPS, type FrontPage, startFrontPage } from './support/front-page.ts'

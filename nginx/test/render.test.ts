@@ -3,12 +3,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { METHODS } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import {
-  BODY_LIMIT,
-  HEADER_LIMIT,
-  IMMUTABLE,
-  SECURITY_HEADERS,
-} from '../../packages/shared/src/http/contract.ts'
+import { BODY_LIMIT, HEADER_LIMIT, IMMUTABLE } from '../../packages/shared/src/http/contract.ts'
+import { SECURITY_HEADERS } from '../../packages/shared/src/http/security-headers.ts'
 import { problem } from '../../packages/shared/src/http/problem.ts'
 import { formatAddress, formatUpstream, parseAddress, parseUpstream } from '../src/address.ts'
 import type { Front } from '../src/front.ts'

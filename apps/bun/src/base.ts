@@ -1,13 +1,14 @@
 import type { BunRequest, Server as BunServer } from 'bun'
-import { clientAddress } from '#shared/http/client.ts'
-import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
-import { refusal } from '#shared/http/guard.ts'
+import { clientAddress } from '#shared/http/client-address.ts'
+import { ALLOW, HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { FAIL, type Health, isProbe, PASS } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
 import { errorStatus, problem } from '#shared/http/problem.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { validateRequest } from '#shared/http/validate-request.ts'
 import { watchBody } from '#shared/http/watch-body.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { logAnswer, logFailure, logsAnswers } from '#shared/process/log.ts'
+import { logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
 
 type Server = BunServer<undefined>
 
@@ -30,7 +31,7 @@ type OutgoingHeaders = Record<string, string>
 /** What stands around the routes: log, ids, headers, errors, health. */
 export function createBase(options: Options, own: readonly Route[]): App {
   const { config, health, log, routes = [] } = options
-  const logs = logsAnswers(log)
+  const logs = logsResponses(log)
   const all = [...own, ...healthRoutes(health), ...routes]
 
   return {
@@ -47,13 +48,13 @@ export function createBase(options: Options, own: readonly Route[]): App {
     // Now, because a closed connection has no address.
     const peer = logs ? server.requestIP(request)?.address : undefined
     const response = await respond(exchange, route)
-    if (logs && !isProbe(exchange.target)) logResponse(exchange, response.status, startedAt, peer)
+    if (logs && !isProbe(exchange.target)) logExchange(exchange, response.status, startedAt, peer)
     return response
   }
 
   async function respond(exchange: Exchange, route: Route | undefined): Promise<Response> {
     const { method, headers } = exchange.request
-    const refused = refusal(exchange.target, headers.get('host'), headers.get('content-length'))
+    const refused = validateRequest(exchange.target, headers.get('host'))
     if (refused !== undefined) return exchange.sendProblem(refused)
     if (route === undefined) return exchange.sendProblem(404)
     if ((method === 'HEAD' ? 'GET' : method) !== route.method) return exchange.refuseMethod()
@@ -83,7 +84,7 @@ export function createBase(options: Options, own: readonly Route[]): App {
   }
 
   /** Bun does not say when an answer has left: this is the time until it was handed over. */
-  function logResponse(
+  function logExchange(
     { id, request, target: url }: Exchange,
     status: number,
     startedAt: number,
@@ -91,7 +92,7 @@ export function createBase(options: Options, own: readonly Route[]): App {
   ): void {
     const { method, headers } = request
     const client = clientAddress(peer, headers.get('x-forwarded-for'), config.trustProxy)
-    logAnswer(log, { id, method, url, status, ms: performance.now() - startedAt, client })
+    logResponse(log, { requestId: id, method, url, status, ms: performance.now() - startedAt, client })
   }
 }
 

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '#shared/process/config.ts'
 import { QUIET_MS } from '#shared/process/drain.ts'
 import { formatAddress, listenFailure, removeStaleSocket } from '#shared/process/listen.ts'
-import { startRole } from '#shared/process/role.ts'
+import { startFound } from '#shared/process/role.ts'
 
-await startRole<typeof import('./hello.ts')>(
+await startFound<typeof import('./hello.ts')>(
   'bun',
   import.meta.dir,
   process.argv[2],

@@ -1,7 +1,8 @@
 import { findAsset, isFresh, readAssets, requireAssets } from '#shared/http/assets.ts'
-import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/http/contract.ts'
+import { DELAY_MS, HTML, IMMUTABLE, ITEMS, parseCount } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { RETRY_AFTER } from '#shared/http/overload.ts'
+import { RETRY_AFTER } from '#shared/http/load-shedding.ts'
+import { pagePolicy } from '#shared/http/security-headers.ts'
 import { streamDocument } from '#shared/http/stream-web.ts'
 import { createTurnAge } from '#shared/http/turn-age.ts'
 import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
@@ -11,14 +12,14 @@ import { type App, createBase, type Options } from './base.ts'
 export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
   const assets = readAssets(ASSETS_DIR)
-  const isBehind = createTurnAge(options.config.shedAfterMs)
+  const shouldShed = createTurnAge(options.config.maxQueueWaitMs)
 
   return createBase(options, [
     {
       method: 'GET',
       path: '/',
       handle(exchange) {
-        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
+        if (shouldShed()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const nonce = createNonce()
         const html = renderDocument({ items, requestId: exchange.id, nonce })
@@ -30,7 +31,7 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/stream',
       async handle(exchange) {
-        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
+        if (shouldShed()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const delayMs = parseCount(exchange.query('delay'), DELAY_MS)
         const { id: requestId, request } = exchange
@@ -49,7 +50,7 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/partial/:locale/:slug',
       handle(exchange) {
-        if (isBehind()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
+        if (shouldShed()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const { locale = '', slug = '' } = exchange.params
         const fragment = renderPartial(locale, slug)
         if (fragment === undefined) return exchange.sendProblem(404)

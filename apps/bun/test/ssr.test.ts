@@ -3,7 +3,8 @@ import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as timers from 'node:timers/promises'
-import { HTML, IMMUTABLE, PROBLEM_JSON, pagePolicy } from '#shared/http/contract.ts'
+import { HTML, IMMUTABLE, PROBLEM_JSON } from '#shared/http/contract.ts'
+import { pagePolicy } from '#shared/http/security-headers.ts'
 import { ASSETS } from '#shared/page/server.js'
 import { createApp } from '../src/ssr.ts'
 import { createOptions, INFO } from './options.ts'
@@ -168,7 +169,7 @@ test('serves the files of the page compressed, and not again to whoever has them
 })
 
 test('pages that are asked for in one go are all answered, however long the first ones take', async () => {
-  await using server = await serve(createApp(createOptions({ SHED_AFTER_MS: '60000' })))
+  await using server = await serve(createApp(createOptions({ MAX_QUEUE_WAIT_MS: '60000' })))
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('latin1')
   // Over 20 ms of rendering. Bun would close the connection if one of them were not answered at once.
   socket.write('GET /?items=1000 HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(12))
@@ -181,7 +182,7 @@ test('pages that are asked for in one go are all answered, however long the firs
 })
 
 test('refuses a page that has waited too long, and no file', async () => {
-  await using server = await serve(createApp(createOptions({ SHED_AFTER_MS: '1' })))
+  await using server = await serve(createApp(createOptions({ MAX_QUEUE_WAIT_MS: '1' })))
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('latin1')
   // All are there in one turn of the event loop, and the first one takes some milliseconds.
   const targets = ['/?items=1000', '/', ASSETS[0]?.url]

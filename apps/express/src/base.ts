@@ -5,14 +5,15 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express'
-import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
-import { refusal } from '#shared/http/guard.ts'
+import { ALLOW, HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { createHandlerTimeout } from '#shared/http/handler-timeout.ts'
 import { FAIL, isProbe, PASS } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
 import { errorStatus, HttpProblem, problem } from '#shared/http/problem.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { validateRequest } from '#shared/http/validate-request.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { type Logger, logAnswer, logFailure, logsAnswers } from '#shared/process/log.ts'
+import { type Logger, logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
 
 export type App = Express
 export type Options = AppOptions<(app: App) => void>
@@ -27,7 +28,7 @@ export function createBase({ config, health, log, routes }: Options, addRoutes: 
   app.set('trust proxy', config.trustProxy)
 
   const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
-  const logs = logsAnswers(log)
+  const logs = logsResponses(log)
   app.use((request, response, next) => {
     const id = requestId(request.headers['x-request-id'])
     response.locals.id = id
@@ -35,8 +36,8 @@ export function createBase({ config, health, log, routes }: Options, addRoutes: 
     if (health.draining) response.set('connection', 'close')
     limitSilence(response, id)
     if (logs && !isProbe(request.url)) logWhenClosed(log, request, response)
-    const { host, 'content-length': length } = request.headers
-    const status = refusal(request.url, host, length)
+    const { host } = request.headers
+    const status = validateRequest(request.url, host)
     next(status && new HttpProblem(status))
   })
 
@@ -86,7 +87,7 @@ function logWhenClosed(log: Logger, request: Request, response: Response): void 
   const { method, originalUrl: url, ip: client } = request
   response.once('close', () => {
     const { locals, statusCode: status } = response
-    logAnswer(log, { id: locals.id, method, url, status, ms: performance.now() - startedAt, client })
+    logResponse(log, { requestId: locals.id, method, url, status, ms: performance.now() - startedAt, client })
   })
 }
 

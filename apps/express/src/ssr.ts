@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url'
 import type { RequestHandler } from 'express'
 import expressStaticGzip from 'express-static-gzip'
 import { assetType, prepareAssetRequest, requireAssets } from '#shared/http/assets.ts'
-import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/http/contract.ts'
+import { DELAY_MS, HTML, IMMUTABLE, ITEMS, parseCount } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { createOverload, RETRY_AFTER } from '#shared/http/overload.ts'
+import { createLoadShedder, RETRY_AFTER } from '#shared/http/load-shedding.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
+import { pagePolicy } from '#shared/http/security-headers.ts'
 import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
 import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { logFailure } from '#shared/process/log.ts'
@@ -15,9 +16,9 @@ import { type App, createBase, get, type Options, sendProblem } from './base.ts'
 
 export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
-  const isBehind = createOverload(options.config.shedAfterMs)
+  const shouldShed = createLoadShedder(options.config.maxQueueWaitMs)
   const shed: RequestHandler = async (_request, response, next) => {
-    if (await isBehind(response)) sendProblem(response.set('retry-after', RETRY_AFTER), 503)
+    if (await shouldShed(response)) sendProblem(response.set('retry-after', RETRY_AFTER), 503)
     else next()
   }
 

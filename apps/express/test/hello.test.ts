@@ -2,7 +2,8 @@ import { deepEqual, doesNotMatch, equal, match, notEqual, rejects } from 'node:a
 import { test } from 'node:test'
 import express from 'express'
 import request from 'supertest'
-import { BODY_LIMIT, JSON_TEXT, PLAIN_TEXT, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
+import { BODY_LIMIT, JSON_TEXT, PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import type { App } from '../src/base.ts'
 import { createApp } from '../src/hello.ts'
 import { createOptions, ERROR, INFO } from './options.ts'
@@ -202,7 +203,7 @@ test('while draining it is alive but not ready, and every answer ends its connec
   const { health, ...options } = createOptions()
   const app = createApp({ ...options, health, routes })
   equal((await request(app).get('/readyz')).status, 200)
-  health.draining = true
+  health.drain()
   for (const [path, status] of [
     ['/readyz', 503],
     ['/livez', 200],

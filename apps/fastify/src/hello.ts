@@ -1,17 +1,16 @@
-import { greeting, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
-import { type App, createBase, type Options } from './base.ts'
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 
-export function createApp(options: Options): App {
-  const app = createBase(options)
+const Greeting = Type.Object({ hello: Type.String() })
+const Person = Type.Object({ name: Type.String({ minLength: 1 }) })
 
-  app.get('/', (_request, reply) => reply.type(PLAIN_TEXT).send('Hello World!'))
+export const hello: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/', { schema: { response: { 200: Type.String() } } }, async () => 'Hello World!')
 
-  app.get('/json', (_request, reply) => reply.type(JSON_TEXT).send({ hello: 'world' }))
+  app.get('/json', { schema: { response: { 200: Greeting } } }, async () => ({ hello: 'world' }))
 
-  // The expression keeps the empty name out, which a bare `:name` matches.
-  app.get<{ Params: { name: string } }>('/hello/:name(^[^]+$)', (request, reply) =>
-    reply.type(PLAIN_TEXT).send(greeting(request.params.name)),
+  app.get(
+    '/hello/:name',
+    { schema: { params: Person, response: { 200: Type.String() } } },
+    async (request) => `Hello, ${request.params.name}!`,
   )
-
-  return app
 }

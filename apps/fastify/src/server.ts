@@ -1,17 +1,21 @@
+import type { FastifyPluginAsync } from 'fastify'
 import { listen } from '#shared/process/listen.ts'
 import { startRole } from '#shared/process/role.ts'
+import { createApp } from './app.ts'
 
-await startRole<typeof import('./hello.ts')>(
-  'fastify',
-  import.meta.dirname,
-  process.argv[2],
-  async ({ createApp }, options) => {
-    const app = createApp(options)
-    await app.ready()
-    return {
-      // Fastify's own listen() logs one line per address of the machine.
-      listen: () => listen(app.server, options.config),
-      close: () => app.close(),
-    }
+const ROLES = {
+  hello: async () => (await import('./hello.ts')).hello,
+  ssr: async () => {
+    const { createRender } = await import('#shared/http/stream-node.ts')
+    return (await import('./ssr.ts')).ssr({ render: createRender() })
   },
-)
+  status: async () => (await import('./status.ts')).status,
+}
+
+await startRole<FastifyPluginAsync>('fastify', process.argv[2], ROLES, (routes, options) => {
+  const app = createApp(options, routes)
+  return {
+    listen: () => listen(app.server, options.config, (place) => app.listen(place)),
+    close: () => app.close(),
+  }
+})

@@ -1,85 +1,47 @@
-import { Readable } from 'node:stream'
-import fastifyStatic from '@fastify/static'
-import type { onRequestAsyncHookHandler } from 'fastify'
-import { assetType, prepareAssetRequest, requireAssets } from '#shared/http/assets.ts'
-import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/http/contract.ts'
-import { createNonce } from '#shared/http/ids.ts'
-import { createOverload, RETRY_AFTER } from '#shared/http/overload.ts'
-import { HttpProblem } from '#shared/http/problem.ts'
-import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
-import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
-import { logFailure } from '#shared/process/log.ts'
-import { type App, createBase, type Options, sendProblem } from './base.ts'
+import type { Readable } from 'node:stream'
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { Render } from '#shared/http/stream-node.ts'
+import staticFiles from './plugins/static-files.ts'
 
-interface Query {
-  items?: string
-  delay?: string
-}
+const html = { response: { 200: Type.String() } }
+const Items = Type.Integer({ minimum: 0, maximum: 1000, default: 50 })
+const Delay = Type.Integer({ minimum: 0, maximum: 5000, default: 50, description: 'milliseconds' })
+const Shell = Type.Unsafe<Readable>(Type.String({ description: 'the shell first, then the slow part' }))
+const Fragment = Type.Object({ locale: Type.String(), slug: Type.String() })
 
-export function createApp(options: Options): App {
-  requireAssets(ASSETS, ASSETS_DIR)
-  const app = createBase(options)
-  const isBehind = createOverload(options.config.shedAfterMs)
-  const shed: onRequestAsyncHookHandler = async (_request, reply) => {
-    if (await isBehind(reply.raw)) return sendProblem(reply.header('retry-after', RETRY_AFTER), 503)
-  }
+/** @param options.render a dev server can pass its own */
+export const ssr =
+  ({ render }: { render: Render }): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    await app.register(staticFiles, { root: render.assets })
+    app.addHook('onRequest', app.shedLoad) // for the routes below; files cost little
 
-  app.get<{ Querystring: Query }>('/', { onRequest: shed }, (request, reply) => {
-    const items = parseCount(request.query.items, ITEMS)
-    const nonce = createNonce()
-    return reply
-      .header('content-security-policy', pagePolicy(nonce))
-      .type(HTML)
-      .send(renderDocument({ items, requestId: request.id, nonce }))
-  })
-
-  app.get<{ Querystring: Query }>('/stream', { onRequest: shed }, async (request, reply) => {
-    const items = parseCount(request.query.items, ITEMS)
-    const delayMs = parseCount(request.query.delay, DELAY_MS)
-    const nonce = createNonce()
-    reply.header('content-security-policy', pagePolicy(nonce)).type(HTML)
-    if (request.method === 'HEAD') return reply.send(Readable.from([])) // without a body it would say content-length: 0
-    const props = { items, requestId: request.id, nonce, delayMs }
-    return reply.send(
-      await streamDocument(props, closeSignal(reply.raw), (error) =>
-        logFailure(options.log, request.id, error),
-      ),
+    app.get(
+      '/',
+      { schema: { querystring: Type.Object({ items: Items }), ...html } },
+      async (request, reply) => {
+        const props = { items: request.query.items, requestId: request.id, nonce: reply.allowScripts() }
+        return reply.type('text/html; charset=utf-8').send(render.document(props))
+      },
     )
-  })
 
-  app.get<{ Params: { locale: string; slug: string } }>(
-    '/partial/:locale/:slug',
-    { onRequest: shed },
-    (request, reply) => {
-      const fragment = renderPartial(request.params.locale, request.params.slug)
-      if (fragment === undefined) throw new HttpProblem(404)
-      return reply.header('content-security-policy', pagePolicy(createNonce())).type(HTML).send(fragment)
-    },
-  )
+    app.get(
+      '/stream',
+      { schema: { querystring: Type.Object({ items: Items, delay: Delay }), response: { 200: Shell } } },
+      async (request, reply) => {
+        const { items, delay } = request.query
+        const props = { items, delayMs: delay, requestId: request.id, nonce: reply.allowScripts() }
+        const stream = await render.stream(props, request.signal, (err) =>
+          request.log.error({ err }, 'failed'),
+        )
+        return reply.type('text/html; charset=utf-8').send(stream)
+      },
+    )
 
-  app.register(serveAssets)
-
-  return app
-}
-
-async function serveAssets(app: App): Promise<void> {
-  app.addHook('onRequest', (request, _reply, done) => {
-    done(prepareAssetRequest(request.raw) ? undefined : new HttpProblem(404))
-  })
-  await app.register(fastifyStatic, {
-    root: ASSETS_DIR,
-    prefix: '/assets/',
-    preCompressed: true,
-    cacheControl: false,
-    lastModified: false,
-    acceptRanges: false,
-    setHeaders: (reply) => reply.header('cache-control', IMMUTABLE),
-  })
-  app.addHook('onSend', (request, reply, _payload, done) => {
-    if (reply.statusCode === 200) reply.header('content-type', assetType(request.url))
-    // The plugin describes a body that 304 has not (RFC 9110 section 15.4.5).
-    if (reply.statusCode === 304) reply.removeHeader('content-type').removeHeader('content-encoding')
-    if (reply.hasHeader('vary')) reply.header('vary', 'Accept-Encoding')
-    done()
-  })
-}
+    app.get('/partial/:locale/:slug', { schema: { params: Fragment, ...html } }, async (request, reply) => {
+      const fragment = render.partial(request.params.locale, request.params.slug)
+      if (fragment === undefined) return reply.callNotFound()
+      reply.allowScripts()
+      return reply.type('text/html; charset=utf-8').send(fragment)
+    })
+  }

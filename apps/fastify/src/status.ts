@@ -1,10 +1,5 @@
-import { PLAIN_TEXT } from '#shared/http/contract.ts'
-import { type App, createBase, type Options } from './base.ts'
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 
-export function createApp(options: Options): App {
-  const app = createBase(options)
-
-  app.get('/_/status', (_request, reply) => reply.type(PLAIN_TEXT).send('OK'))
-
-  return app
+export const status: FastifyPluginAsyncTypebox = async (app) => {
+  app.get('/_/status', { schema: { response: { 200: Type.String() } } }, async () => 'OK')
 }

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { pino } from 'pino'
 import { createHealth } from '#shared/http/health.ts'
 import { readConfig } from '#shared/process/config.ts'
-import type { Options } from '../src/base.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
 
 interface Line {
   level: number
@@ -19,13 +19,15 @@ export function createOptions(env: Record<string, string> = {}) {
   const written = new EventEmitter()
   const destination = {
     write(text: string) {
-      lines.push(JSON.parse(text))
+      const line: Line = JSON.parse(text)
+      if (line.msg.startsWith('Server listening')) return // said by `app.listen()`
+      lines.push(line)
       written.emit('line')
     },
   }
-  const options: Options = {
+  const options: AppOptions = {
     // No page is refused because the machine is busy.
-    config: readConfig({ SHED_AFTER_MS: '0', ...env }),
+    config: readConfig({ MAX_QUEUE_WAIT_MS: '0', ...env }),
     health: createHealth(),
     log: pino({ level: 'trace' }, destination),
   }

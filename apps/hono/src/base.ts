@@ -1,15 +1,16 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type Context, type Handler, Hono } from 'hono'
-import { clientAddress } from '#shared/http/client.ts'
-import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
-import { isHost, refusal } from '#shared/http/guard.ts'
+import { clientAddress } from '#shared/http/client-address.ts'
+import { ALLOW, HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { createHandlerTimeout } from '#shared/http/handler-timeout.ts'
 import { FAIL, isProbe, PASS } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
 import { errorStatus, problem } from '#shared/http/problem.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { isHost, validateRequest } from '#shared/http/validate-request.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { isDeparture, logAnswer, logFailure, logsAnswers } from '#shared/process/log.ts'
+import { isClientAbort, logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
 
 export interface Env {
   Bindings: HttpBindings
@@ -23,7 +24,7 @@ export function createBase({ config, health, log, routes }: Options): App {
   // The path as it was sent. Hono's own is taken from a URL, in which dot segments are resolved: /hello/%2E%2E would be /.
   const app: App = new Hono<Env>({ getPath: (_request, options) => pathOf(options?.env?.incoming.url) })
   const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
-  const logs = logsAnswers(log)
+  const logs = logsResponses(log)
 
   app.use((c, next) => {
     const { incoming, outgoing } = c.env
@@ -35,7 +36,7 @@ export function createBase({ config, health, log, routes }: Options): App {
     outgoing.once('close', () => logStreamFailure(outgoing, id))
     if (logs && !isProbe(url)) logWhenClosed(c)
     const host = headers.host ?? incoming.headersDistinct.host?.join()
-    const status = refusal(url, host, headers['content-length'])
+    const status = validateRequest(url, host)
     return status === undefined ? next() : Promise.resolve(sendProblem(c, status))
   })
 
@@ -54,7 +55,7 @@ export function createBase({ config, health, log, routes }: Options): App {
 
   /** A body that failed after the headers were sent: the adapter cuts the connection, and prints the error without an id. */
   function logStreamFailure({ errored }: ServerResponse, id: string): void {
-    if (errored && !isDeparture(errored)) logFailure(log, id, errored)
+    if (errored && !isClientAbort(errored)) logFailure(log, id, errored)
   }
 
   function logWhenClosed(c: Context<Env>): void {
@@ -64,8 +65,8 @@ export function createBase({ config, health, log, routes }: Options): App {
     // Now, because a closed connection has no address.
     const client = clientAddress(socket.remoteAddress, headers['x-forwarded-for'], config.trustProxy)
     outgoing.once('close', () => {
-      logAnswer(log, {
-        id: c.get('id'),
+      logResponse(log, {
+        requestId: c.get('id'),
         method,
         url,
         status: outgoing.statusCode,

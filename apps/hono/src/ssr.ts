@@ -1,9 +1,10 @@
 import type { MiddlewareHandler } from 'hono'
 import { findAsset, isFresh, readAssets, requireAssets } from '#shared/http/assets.ts'
-import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/http/contract.ts'
+import { DELAY_MS, HTML, IMMUTABLE, ITEMS, parseCount } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { createOverload, RETRY_AFTER } from '#shared/http/overload.ts'
+import { createLoadShedder, RETRY_AFTER } from '#shared/http/load-shedding.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
+import { pagePolicy } from '#shared/http/security-headers.ts'
 import { streamDocument } from '#shared/http/stream-web.ts'
 import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { logFailure } from '#shared/process/log.ts'
@@ -12,9 +13,9 @@ import { type App, createBase, type Env, get, headersOf, type Options, send, sen
 export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
   const app = createBase(options)
-  const isBehind = createOverload(options.config.shedAfterMs)
+  const shouldShed = createLoadShedder(options.config.maxQueueWaitMs)
   const shed: MiddlewareHandler<Env> = async (c, next) =>
-    (await isBehind(c.env.outgoing)) ? sendProblem(c, 503, { 'retry-after': RETRY_AFTER }) : next()
+    (await shouldShed(c.env.outgoing)) ? sendProblem(c, 503, { 'retry-after': RETRY_AFTER }) : next()
 
   get(app, '/', shed, (c) => {
     const items = parseCount(c.req.queries('items'), ITEMS)

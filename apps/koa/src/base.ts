@@ -1,14 +1,15 @@
 import Router, { type RouterContext } from '@koa/router'
 import Koa, { type Context, type Middleware } from 'koa'
-import { clientAddress } from '#shared/http/client.ts'
-import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
-import { refusal } from '#shared/http/guard.ts'
+import { clientAddress } from '#shared/http/client-address.ts'
+import { ALLOW, HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { createHandlerTimeout } from '#shared/http/handler-timeout.ts'
 import { FAIL, isProbe, PASS } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
 import { errorStatus, problem } from '#shared/http/problem.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { validateRequest } from '#shared/http/validate-request.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { isDeparture, logAnswer, logFailure, logsAnswers } from '#shared/process/log.ts'
+import { isClientAbort, logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
 
 export type App = Koa
 export type Options = AppOptions<(router: Router) => void>
@@ -27,12 +28,12 @@ export function createBase(
 
   // A body stream that fails after the headers were sent; Koa cuts the connection and tells it twice.
   app.on('error', (error: unknown, ctx: Context) => {
-    if (isDeparture(error) || ctx.state.failure === error) return
+    if (isClientAbort(error) || ctx.state.failure === error) return
     ctx.state.failure = error
     logFailure(log, ctx.state.id, error)
   })
   const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
-  const logs = logsAnswers(log)
+  const logs = logsResponses(log)
 
   app.use(async (ctx, next) => {
     const id = requestId(ctx.req.headers['x-request-id'])
@@ -41,8 +42,8 @@ export function createBase(
     ctx.set('x-request-id', id)
     limitSilence(ctx.res, id)
     if (logs && !isProbe(ctx.url)) logWhenClosed(ctx)
-    const { host, 'content-length': length } = ctx.req.headers
-    const status = refusal(ctx.url, host, length)
+    const { host } = ctx.req.headers
+    const status = validateRequest(ctx.url, host)
     if (status === undefined) await next().catch((error: unknown) => fail(ctx, error))
     else sendProblem(ctx, status)
     if (health.draining) ctx.set('connection', 'close')
@@ -65,8 +66,8 @@ export function createBase(
     // Now, because a closed connection has no address.
     const client = clientAddress(req.socket.remoteAddress, req.headers['x-forwarded-for'], config.trustProxy)
     ctx.res.once('close', () => {
-      logAnswer(log, {
-        id: ctx.state.id,
+      logResponse(log, {
+        requestId: ctx.state.id,
         method,
         url,
         status: ctx.status,

@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import type Router from '@koa/router'
 import request from 'supertest'
 import { readBody } from '#shared/http/body.ts'
-import { BODY_LIMIT, JSON_TEXT, PLAIN_TEXT, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
+import { BODY_LIMIT, JSON_TEXT, PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { createApp } from '../src/hello.ts'
 import { createOptions, ERROR, INFO } from './options.ts'
 import { serve } from './serve.ts'
@@ -213,7 +214,7 @@ test('while draining it is alive but not ready, and every answer ends its connec
   const { health, ...options } = createOptions()
   const app = createApp({ ...options, health, routes }).callback()
   equal((await request(app).get('/readyz')).status, 200)
-  health.draining = true
+  health.drain()
   for (const [path, status] of [
     ['/readyz', 503],
     ['/livez', 200],

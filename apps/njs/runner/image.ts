@@ -24,7 +24,7 @@ for (const role of listRoles(join(import.meta.dirname, '..', 'src'))) {
   // For measurements: natively the benchmark logs no request either, and refuses no page (NEVER_SHED in packages/grid).
   writeFileSync(
     join(directory, `${role}-quiet.conf`),
-    render(role, { ...config, logLevel: 'warn', shedAfterMs: 60_000 }),
+    render(role, { ...config, logLevel: 'warn', maxQueueWaitMs: 60_000 }),
   )
 }
 

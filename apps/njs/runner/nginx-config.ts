@@ -34,7 +34,7 @@ export function renderConfig(settings: Settings, draining: boolean): (place: Pla
       JS_ENGINE: jsEngine(nginx),
       MODULE: module,
       LOG: fill(readTemplate('log'), { APP: `njs/${role}` }),
-      SHED: fill(readTemplate('shed'), { SHED_AFTER_MS: String(config.shedAfterMs) }),
+      SHED: fill(readTemplate('shed'), { MAX_QUEUE_WAIT_MS: String(config.maxQueueWaitMs) }),
       DRAINING: draining ? '1' : '0',
       LISTEN: renderListen(config, address.port),
       ACCESS_LOG: renderAccessLog(config, place),

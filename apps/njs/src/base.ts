@@ -1,7 +1,8 @@
-import { HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
-import { refusal } from '#shared/http/guard.ts'
+import { HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { FAIL, PASS } from '#shared/http/health.ts'
 import { errorStatus, problem } from '#shared/http/problem.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { validateRequest } from '#shared/http/validate-request.ts'
 
 /** What is used of njs's request object (https://nginx.org/en/docs/njs/reference.html#http). */
 export interface NginxRequest {
@@ -58,7 +59,7 @@ export function withHeaders({ answer }: App): App {
 
 function answer(request: NginxRequest, table: Table): Answer {
   const target = request.variables.request_uri ?? ''
-  if (refusal(target, hostOf(request), undefined) !== undefined) return refuse(400)
+  if (validateRequest(target, hostOf(request)) !== undefined) return refuse(400)
   const query = target.indexOf('?')
   let found: Match | undefined
   try {

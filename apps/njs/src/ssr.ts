@@ -1,18 +1,19 @@
-import { HTML, ITEMS, PROBLEM_JSON, pagePolicy, parseCount } from '#shared/http/contract.ts'
-import { RETRY_AFTER } from '#shared/http/overload.ts'
+import { HTML, ITEMS, PROBLEM_JSON, parseCount } from '#shared/http/contract.ts'
+import { RETRY_AFTER } from '#shared/http/load-shedding.ts'
 import { HttpProblem, problem } from '#shared/http/problem.ts'
+import { pagePolicy } from '#shared/http/security-headers.ts'
 import { renderDocument, renderPartial } from '#shared/page/server.js'
 import { type Answer, createApp, type NginxRequest, withHeaders } from './base.ts'
 
 export function page({ args, variables }: NginxRequest): Answer {
-  if (isBehind(variables)) return refuse()
+  if (shouldShed(variables)) return refuse()
   const items = parseCount(args.items, ITEMS)
   const nonce = createNonce()
   return html(renderDocument({ items, requestId: variables.req_id ?? '', nonce }), nonce)
 }
 
 export function partial({ variables }: NginxRequest, [locale = '', slug = '']: readonly string[]): Answer {
-  if (isBehind(variables)) return refuse()
+  if (shouldShed(variables)) return refuse()
   const fragment = renderPartial(locale, slug)
   if (fragment === undefined) throw new HttpProblem(404)
   return html(fragment, createNonce())
@@ -32,7 +33,7 @@ function html(body: string, nonce: string): Answer {
  * when a turn of its event loop begins, and all requests that the turn serves were there by then: its age is their wait.
  * $shed_after_ms is set in the configuration.
  */
-function isBehind({ msec, shed_after_ms: limit }: NginxRequest['variables']): boolean {
+function shouldShed({ msec, shed_after_ms: limit }: NginxRequest['variables']): boolean {
   return limit !== '0' && Date.now() - Number(msec) * 1000 > Number(limit)
 }
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { SECURITY_HEADERS } from '#shared/http/contract.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { renderDocument, renderPartial } from '#shared/page/server.js'
 import app from '../src/ssr.ts'
 import { ask } from './fake-request.ts'

@@ -1,13 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { clientAddress } from '#shared/http/client.ts'
-import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
-import { refusal } from '#shared/http/guard.ts'
+import { clientAddress } from '#shared/http/client-address.ts'
+import { ALLOW, HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { createHandlerTimeout } from '#shared/http/handler-timeout.ts'
 import { FAIL, type Health, isProbe, PASS } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
 import { errorStatus, problem } from '#shared/http/problem.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { validateRequest } from '#shared/http/validate-request.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { logAnswer, logFailure, logsAnswers } from '#shared/process/log.ts'
+import { logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
 
 export type App = RequestListener
 export type Options = AppOptions<readonly Route[]>
@@ -25,14 +26,14 @@ type OutgoingHeaders = Record<string, string | number>
 export function createBase({ config, health, log, routes = [] }: Options, own: readonly Route[]): App {
   const match = createMatcher([...own, ...healthRoutes(health), ...routes])
   const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
-  const logs = logsAnswers(log)
+  const logs = logsResponses(log)
 
   return (request, response) => {
     const { url = '/', headers } = request
     const exchange = new Exchange(request, response, health)
     limitSilence(response, exchange.id)
     if (logs && !isProbe(url)) logWhenClosed(exchange)
-    const status = refusal(url, headers.host, headers['content-length'])
+    const status = validateRequest(url, headers.host)
     if (status === undefined) answer(exchange)
     else exchange.sendProblem(status)
   }
@@ -62,8 +63,8 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
     // Now, because a closed connection has no address.
     const client = clientAddress(socket.remoteAddress, headers['x-forwarded-for'], config.trustProxy)
     response.once('close', () => {
-      logAnswer(log, {
-        id,
+      logResponse(log, {
+        requestId: id,
         method,
         url,
         status: response.statusCode,

@@ -1,8 +1,9 @@
 import { pipeline } from 'node:stream/promises'
 import { findAsset, isFresh, readAssets, requireAssets } from '#shared/http/assets.ts'
-import { DELAY_MS, HTML, IMMUTABLE, ITEMS, pagePolicy, parseCount } from '#shared/http/contract.ts'
+import { DELAY_MS, HTML, IMMUTABLE, ITEMS, parseCount } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { createOverload, RETRY_AFTER } from '#shared/http/overload.ts'
+import { createLoadShedder, RETRY_AFTER } from '#shared/http/load-shedding.ts'
+import { pagePolicy } from '#shared/http/security-headers.ts'
 import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
 import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { logFailure } from '#shared/process/log.ts'
@@ -11,14 +12,14 @@ import { type App, createBase, type Options } from './base.ts'
 export function createApp(options: Options): App {
   requireAssets(ASSETS, ASSETS_DIR)
   const assets = readAssets(ASSETS_DIR)
-  const isBehind = createOverload(options.config.shedAfterMs)
+  const shouldShed = createLoadShedder(options.config.maxQueueWaitMs)
 
   return createBase(options, [
     {
       method: 'GET',
       path: '/',
       async handle(exchange) {
-        if (await isBehind(exchange.response))
+        if (await shouldShed(exchange.response))
           return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const nonce = createNonce()
@@ -31,7 +32,7 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/stream',
       async handle(exchange) {
-        if (await isBehind(exchange.response))
+        if (await shouldShed(exchange.response))
           return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const items = parseCount(exchange.query('items'), ITEMS)
         const delayMs = parseCount(exchange.query('delay'), DELAY_MS)
@@ -58,7 +59,7 @@ export function createApp(options: Options): App {
       method: 'GET',
       path: '/partial/:locale/:slug',
       async handle(exchange) {
-        if (await isBehind(exchange.response))
+        if (await shouldShed(exchange.response))
           return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
         const [locale = '', slug = ''] = exchange.params
         const fragment = renderPartial(locale, slug)

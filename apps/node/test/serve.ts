@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
+import { SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { readConfig } from '#shared/process/config.ts'
-import { listen, SERVER_OPTIONS } from '#shared/process/listen.ts'
+import { listen } from '#shared/process/listen.ts'
 import type { App } from '../src/base.ts'
 
 /** A server on a free port, closed at the end of the block. */

@@ -1,7 +1,8 @@
 import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { HTML, IMMUTABLE, PROBLEM_JSON, pagePolicy } from '#shared/http/contract.ts'
+import { HTML, IMMUTABLE, PROBLEM_JSON } from '#shared/http/contract.ts'
+import { pagePolicy } from '#shared/http/security-headers.ts'
 import { ASSETS } from '#shared/page/server.js'
 import { createApp } from '../src/ssr.ts'
 import { createOptions, INFO } from './options.ts'
@@ -156,7 +157,7 @@ test('serves the files of the page compressed, and not again to whoever has them
 })
 
 test('refuses a page that has waited too long, and no file', async () => {
-  await using server = await serve(createApp(createOptions({ SHED_AFTER_MS: '1' })))
+  await using server = await serve(createApp(createOptions({ MAX_QUEUE_WAIT_MS: '1' })))
   const ask = (path: string) =>
     Promise.all(
       Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(10_000) })),

@@ -53,7 +53,7 @@ describe('the project of a heat', () => {
       'node-hello': {
         image: 'startgrid/node',
         command: ['node', 'src/server.ts', 'hello'],
-        environment: { LOG_LEVEL: 'warn', SHED_AFTER_MS: '60000', TRUST_PROXY: '10.0.0.0/8' },
+        environment: { LOG_LEVEL: 'warn', MAX_QUEUE_WAIT_MS: '60000', TRUST_PROXY: '10.0.0.0/8' },
         mem_limit: '268435456',
         read_only: true,
         labels,

@@ -63,7 +63,7 @@ export class LaunchError extends Error {
  * For proofs, races and all faults but `overload`: no page is refused because something else kept the core for a while, and every page
  * still pays for the look at the clock.
  */
-export const NEVER_SHED = { SHED_AFTER_MS: '60000' } as const
+export const NEVER_SHED = { MAX_QUEUE_WAIT_MS: '60000' } as const
 
 const BIN = fileURLToPath(new URL('../../../node_modules/.bin/', import.meta.url))
 

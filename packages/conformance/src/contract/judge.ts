@@ -1,4 +1,4 @@
-import { pagePolicy, SECURITY_HEADERS } from '@startgrid/shared/http/contract.ts'
+import { pagePolicy, SECURITY_HEADERS } from '@startgrid/shared/http/security-headers.ts'
 import type { Answer } from '../http/answer.ts'
 import { headerValue, headerValues } from '../http/header.ts'
 import { methodOf, type Request, shorten } from '../http/request.ts'

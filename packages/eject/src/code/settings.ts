@@ -24,7 +24,7 @@ const MEANINGS: Readonly<Record<string, Omit<Setting, 'name'>>> = {
     default: '20000',
     meaning: 'milliseconds after which a handler that has sent nothing is given up',
   },
-  SHED_AFTER_MS: {
+  MAX_QUEUE_WAIT_MS: {
     default: '250',
     meaning: 'milliseconds that a page may wait for its turn before it is refused with 503; 0 for ever',
   },

@@ -140,9 +140,9 @@ function serverInProduction({ runtime, environment }: Project): string[] {
   \`compose.yaml\`.`,
     `**Limits.** A body over 64 KiB is 413, headers over 16 KiB are 431.${slow}`,
     `**Handlers that never answer** are given up after \`HANDLER_TIMEOUT_MS\`: 503, or a cut connection, and a line in the log.`,
-    ...(environment.some(({ name }) => name === 'SHED_AFTER_MS')
+    ...(environment.some(({ name }) => name === 'MAX_QUEUE_WAIT_MS')
       ? [
-          `**Overload.** A page that would have waited for longer than \`SHED_AFTER_MS\` is refused with 503 and \`Retry-After\`, so that the
+          `**Overload.** A page that would have waited for longer than \`MAX_QUEUE_WAIT_MS\` is refused with 503 and \`Retry-After\`, so that the
   others are still in time. Probes and client files are always answered.`,
         ]
       : []),

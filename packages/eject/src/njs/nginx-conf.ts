@@ -19,7 +19,12 @@ export function renderNginxConf(
     ...LATER,
   })
   const included = include(whole, (path) =>
-    fill(read(path), { APP: name, ASSETS_DIR: `${LATER.ROOT}/dist/assets`, SHED_AFTER_MS: '250', ...LATER }),
+    fill(read(path), {
+      APP: name,
+      ASSETS_DIR: `${LATER.ROOT}/dist/assets`,
+      MAX_QUEUE_WAIT_MS: '250',
+      ...LATER,
+    }),
   )
   return `${included.replaceAll(/\n(?:[ ]*\n){2,}/g, '\n\n').trimEnd()}\n`
 }

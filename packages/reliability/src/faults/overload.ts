@@ -9,8 +9,9 @@ import { type LoadGenerator, type LoadPlan, type LoadResult, startGenerator } fr
 import { compareSamples, takeSample } from '@startgrid/machine/accounts/sample.ts'
 import { readCpus } from '@startgrid/machine/cpus.ts'
 import { serverPids } from '@startgrid/machine/processes.ts'
-import { PROBLEM_JSON, SECURITY_HEADERS } from '@startgrid/shared/http/contract.ts'
+import { PROBLEM_JSON } from '@startgrid/shared/http/contract.ts'
 import { problem } from '@startgrid/shared/http/problem.ts'
+import { SECURITY_HEADERS } from '@startgrid/shared/http/security-headers.ts'
 import type { Fault, Outcome } from '../fault.ts'
 import type { Subject } from '../subject/subject.ts'
 

@@ -1,6 +1,6 @@
 import { HttpProblem } from './problem.ts'
 
-/** The values that every answer promises, in one place. */
+/** The values that every app shares. */
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8'
 export const JSON_TEXT = 'application/json; charset=utf-8'
@@ -17,35 +17,13 @@ export const BODY_LIMIT = 65_536
 /** Bytes of request line and headers; more is 431. Node's own default, written out for whatever stands in front. */
 export const HEADER_LIMIT = 16_384
 
+/** Of HTML with a nonce or a request id: a cache must not give it to somebody else. */
+export const PRIVATE = 'private, no-store'
+
 /** Hashed file names never change their content. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-const POLICY = "default-src 'none'; frame-ancestors 'none'"
-
-/**
- * Sent with every answer. HTML replaces the policy by `pagePolicy`. HSTS is the TLS terminator's. A list of our own, because the
- * libraries for security headers each have their own defaults and disagree.
- */
-export const SECURITY_HEADERS = {
-  'content-security-policy': POLICY,
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-} as const
-
-/**
- * The content security policy of an HTML answer. No `upgrade-insecure-requests`: Safari would apply it to localhost.
- * @param nonce from `createNonce`, one per request
- */
-export function pagePolicy(nonce: string): string {
-  return (
-    `default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'self'; img-src 'self' data:; ` +
-    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-  )
-}
-
-/** What `GET /hello/:name` answers. */
+/** The response to `GET /hello/:name`. */
 export function greeting(name: string): string {
   return `Hello, ${name}!`
 }

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { type Logger, logFailure } from '../process/log.ts'
-import { PROBLEM_JSON, SECURITY_HEADERS } from './contract.ts'
+import { PROBLEM_JSON } from './contract.ts'
 import { problem } from './problem.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
 
 /** Looks per limit: an answer is given up at most a tenth of the limit late. */
 const LOOKS = 10

@@ -1,39 +1,83 @@
-/** Problem details (RFC 9457) with `about:blank`: the status says it all, and nothing about the cause leaks. */
+/** Problem details (RFC 9457) with the type `about:blank`: the status says what happened, and the cause stays secret. */
 
-/** From the HTTP status registry; `http.STATUS_CODES` still has older names. */
+/** From the HTTP status registry: `http.STATUS_CODES` still has older names, and njs does not have it. */
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
   406: 'Not Acceptable',
   408: 'Request Timeout',
   409: 'Conflict',
+  410: 'Gone',
+  411: 'Length Required',
+  412: 'Precondition Failed',
   413: 'Content Too Large',
+  414: 'URI Too Long',
   415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
+  417: 'Expectation Failed',
+  418: "I'm a Teapot",
+  421: 'Misdirected Request',
   422: 'Unprocessable Content',
+  423: 'Locked',
+  424: 'Failed Dependency',
+  425: 'Too Early',
+  426: 'Upgrade Required',
+  428: 'Precondition Required',
   429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',
+  451: 'Unavailable For Legal Reasons',
   500: 'Internal Server Error',
+  501: 'Not Implemented',
   502: 'Bad Gateway',
   503: 'Service Unavailable',
   504: 'Gateway Timeout',
+  507: 'Insufficient Storage',
 }
 
-/** The JSON text of a problem. A status that is not in the table becomes 500. */
-export function problem(status: number): string {
-  const known = TITLES[status] === undefined ? 500 : status
-  return `{"type":"about:blank","title":"${TITLES[known]}","status":${known}}`
+/** A field of the request that is not valid. */
+export interface FieldError {
+  /** Its name, such as `items`; parts of a nested one are joined by dots. */
+  field: string
+  /** For a person, such as `must be <= 1000`. */
+  reason: string
+}
+
+export interface Problem {
+  type: 'about:blank'
+  title: string
+  status: number
+  errors?: readonly FieldError[]
 }
 
 /**
- * The status to answer for a value that a handler threw: a 4xx that it carries (`status` or `statusCode`, as http-errors
- * and others set them) and that has a title here, else 500.
+ * The body of a problem response.
+ * @param status one without a title becomes 500
+ * @param errors of a request that is not valid
+ */
+export function createProblem(status: number, errors?: readonly FieldError[]): Problem {
+  const known = TITLES[status] === undefined ? 500 : status
+  const title = TITLES[known] ?? ''
+  return { type: 'about:blank', title, status: known, ...(errors && { errors }) }
+}
+
+/** The same as JSON. */
+export function problem(status: number, errors?: readonly FieldError[]): string {
+  return JSON.stringify(createProblem(status, errors))
+}
+
+/**
+ * The status of the response to a thrown value: the 4xx or 5xx that it carries as `status` or `statusCode`, as http-errors and
+ * others set them, else 500.
  */
 export function errorStatus(error: unknown): number {
   if (typeof error !== 'object' || error === null) return 500
   const { status, statusCode } = error as { status?: unknown; statusCode?: unknown }
   const carried = typeof status === 'number' ? status : statusCode
-  return typeof carried === 'number' && carried < 500 && TITLES[carried] !== undefined ? carried : 500
+  return typeof carried === 'number' && TITLES[carried] !== undefined ? carried : 500
 }
 
 /** Thrown by a handler to answer with a problem. Libraries read one or the other of the two status names. */

@@ -1,10 +1,37 @@
 import type { ServerResponse } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import { renderToPipeableStream } from 'react-dom/server'
-import { type DocumentProps, documentElement } from '#shared/page/server.js'
+import {
+  ASSETS,
+  ASSETS_DIR,
+  type DocumentProps,
+  documentElement,
+  type PageProps,
+  renderDocument,
+  renderPartial,
+} from '#shared/page/server.js'
+import { requireAssets } from './assets.ts'
 
 /** Rendering that takes longer is given up: the browser gets what there is and renders the rest. */
 const ABORT_MS = 10_000
+
+/** What the ssr routes render with. A dev server can pass its own. */
+export interface Render {
+  /** Where the client files are. */
+  assets: URL
+  /** The whole document. */
+  document(props: PageProps): string
+  /** The document, shell first. See `streamDocument`. */
+  stream(props: DocumentProps, signal: AbortSignal, onError: (error: unknown) => void): Promise<Readable>
+  /** One product as a fragment; undefined where the locale or the slug is unknown. */
+  partial(locale: string, slug: string): string | undefined
+}
+
+/** @throws {StartError} if the page was not built */
+export function createRender(): Render {
+  requireAssets(ASSETS, ASSETS_DIR)
+  return { assets: ASSETS_DIR, document: renderDocument, stream: streamDocument, partial: renderPartial }
+}
 
 /**
  * Streams the page on Node: resolves when the shell is ready, so that a failure before it can still become a 500.

@@ -19,7 +19,7 @@ export interface Config {
   /** Milliseconds after which a handler that sends nothing is given up: 503, or a cut connection. Below NGINX's 30 s. */
   handlerTimeoutMs: number
   /** Milliseconds that a page may wait for its turn before it is refused with 503; 0: for ever. */
-  shedAfterMs: number
+  maxQueueWaitMs: number
   /** One process, or several that share the port: workers of `node:cluster`, or processes that listen with SO_REUSEPORT each. */
   cluster: ClusterMode
   /** How many processes serve. */
@@ -57,7 +57,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     shutdownDelayMs: readInteger(env, 'SHUTDOWN_DELAY_MS', 0, 600_000),
     shutdownTimeoutMs: readInteger(env, 'SHUTDOWN_TIMEOUT_MS', 9_000, 600_000),
     handlerTimeoutMs: readInteger(env, 'HANDLER_TIMEOUT_MS', 20_000, 600_000, 100),
-    shedAfterMs: readInteger(env, 'SHED_AFTER_MS', 250, 60_000),
+    maxQueueWaitMs: readInteger(env, 'MAX_QUEUE_WAIT_MS', 250, 60_000),
     cluster: readCluster(env),
     workers: readWorkers(env),
   }

@@ -7,7 +7,7 @@ import { closeWhenTold, tellPrimary } from './cluster-worker.ts'
 import { type Config, readConfig, StartError } from './config.ts'
 import { announce, createLogger, type Logger } from './log.ts'
 
-/** What `createApp` is given. `Routes` is how the framework adds routes: tests add failing ones with it. */
+/** What `createApp` is given. `routes` here is the way of the apps that do not take them as a second argument yet. */
 export interface AppOptions<Routes = never> {
   config: Config
   health: Health
@@ -80,7 +80,7 @@ function closeOnSignal(service: Service, config: Config, health: Health, log: Lo
   const close: CloseWithGraceAsyncCallback = async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'uncaught')
     else log.info({ signal }, 'draining')
-    health.draining = true
+    health.drain()
     // Without a delay not even a tick: a connection that is accepted now would only be closed.
     if (config.shutdownDelayMs > 0) await sleep(config.shutdownDelayMs)
     await service.close()

@@ -1,47 +1,39 @@
 import cluster from 'node:cluster'
+import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { existsSync, rmSync, statSync } from 'node:fs'
-import { Server as HttpServer, type ServerOptions } from 'node:http'
 import { connect, type Server } from 'node:net'
 import { dirname } from 'node:path'
-import { HEADER_LIMIT } from '../http/contract.ts'
 import { type Config, StartError } from './config.ts'
 
-/**
- * Of every `http.Server`. Keep-alive outlives NGINX's (60 s), or NGINX reuses a connection that was just closed: 502. The other times
- * cut off who sends at a trickle: headers fit one packet or a few, and 64 KiB of body take 13 s at 40 kbit/s. They count from the
- * first byte of a request, so that they need not be longer than keep-alive (as they had to be before Node 18).
- */
-export const SERVER_OPTIONS = {
-  keepAliveTimeout: 65_000,
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  connectionsCheckingInterval: 5_000,
-  maxHeaderSize: HEADER_LIMIT,
-  // A second Host or X-Request-Id is seen, as "a, b", instead of dropped.
-  joinDuplicateHeaders: true,
-} as const satisfies ServerOptions
-
-/**
- * Milliseconds for which a client may neither take nor send a byte before it is cut off, above those that its handler may be silent
- * (or the 503 of that would never leave). Nothing else in Node ends a client that does not read; NGINX's `send_timeout` is 30 s too.
- */
-const STALL_MS = 10_000
+/** A TCP address or the path of a unix socket, as `server.listen` takes it. */
+export interface Place {
+  host?: string
+  port?: number
+  reusePort?: boolean
+  path?: string
+}
 
 /**
  * Listens where the configuration says.
+ * @param open the framework's own way to listen, such as Fastify's `app.listen`
  * @returns `http://host:port` or `unix:path`
  * @throws {StartError} if it cannot
  */
-export async function listen(server: Server, config: Config): Promise<string> {
+export async function listen(
+  server: Server,
+  config: Config,
+  open: (place: Place) => Promise<unknown> = (place) => once(server.listen(place), 'listening'),
+): Promise<string> {
   const { host, port, socket } = config
   if (socket !== undefined) await removeStaleSocket(socket)
-  if (server instanceof HttpServer) server.setTimeout(config.handlerTimeoutMs + STALL_MS)
   // Not in the primary, which listens for a moment to see whether the port is free.
   const reusePort = config.cluster === 'reuse-port' && cluster.isWorker
   try {
-    server.listen(socket === undefined ? { host, port, reusePort } : { path: socket })
-    await once(server, 'listening')
+    // Looked up here, because Fastify would listen on all addresses of `localhost`, each with a server of its own.
+    await open(
+      socket === undefined ? { host: (await lookup(host)).address, port, reusePort } : { path: socket },
+    )
   } catch (error) {
     throw new StartError(listenFailure(error, config), { cause: error })
   }

@@ -5,7 +5,7 @@ import { StartError } from './config.ts'
 import { type AppOptions, refuse, type Service, start } from './lifecycle.ts'
 
 /** Files of `src/` that are not a role. */
-const OTHERS = new Set(['base.ts', 'server.ts'])
+const OTHERS = new Set(['app.ts', 'base.ts', 'server.ts'])
 
 /** The roles in a directory: its files by name. */
 export function listRoles(directory: string): string[] {
@@ -29,11 +29,12 @@ export function findRole(directory: string, name: string | undefined): string {
 }
 
 /**
+ * The way of the apps that do not list their roles yet: `startRole` replaces it.
  * `start` for a role that is found by its name, logged as `framework/role`.
  * @param directory where the role files are
  * @param name as a person gave it
  */
-export async function startRole<Role>(
+export async function startFound<Role>(
   framework: string,
   directory: string,
   name: string | undefined,
@@ -46,4 +47,25 @@ export async function startRole<Role>(
   } catch (error) {
     await refuse(error)
   }
+}
+
+/**
+ * `start` for the role that is named on the command line, logged as `framework/role`.
+ * @param name as a person gave it
+ * @param roles loads the routes of each role, so that a server imports only what it serves
+ */
+export async function startRole<Routes>(
+  framework: string,
+  name: string | undefined,
+  roles: Readonly<Record<string, () => Promise<Routes>>>,
+  createService: (routes: Routes, options: AppOptions) => Service | Promise<Service>,
+): Promise<void> {
+  const load = name !== undefined && Object.hasOwn(roles, name) ? roles[name] : undefined
+  if (load !== undefined) return start(`${framework}/${name}`, load, createService)
+  const names = Object.keys(roles).join(', ')
+  const sentence =
+    name === undefined
+      ? `Say which app to start: ${names}.`
+      : `There is no app '${name}' here, only ${names}.`
+  await refuse(new StartError(sentence))
 }

@@ -6,10 +6,12 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { PROBLEM_JSON, SECURITY_HEADERS } from '../../src/http/contract.ts'
+import { PROBLEM_JSON } from '../../src/http/contract.ts'
 import { createHandlerTimeout } from '../../src/http/handler-timeout.ts'
+import { SERVER_OPTIONS } from '../../src/http/protect.ts'
+import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { readConfig } from '../../src/process/config.ts'
-import { listen, SERVER_OPTIONS } from '../../src/process/listen.ts'
+import { listen } from '../../src/process/listen.ts'
 
 const LIMIT = { timeout: 20_000 }
 
@@ -57,7 +59,7 @@ test(
     match(String(date), / GMT$/)
     await toldHandler
     deepEqual(
-      server.lines.map(({ id, msg }) => [id, msg]),
+      server.lines.map(({ requestId, msg }) => [requestId, msg]),
       [['r-1', 'failed']],
     )
     match(JSON.stringify(server.lines), /The handler of GET \/x was silent for 400 ms\./)

@@ -7,18 +7,30 @@ test('a problem says its status in words', () => {
   equal(problem(413), '{"type":"about:blank","title":"Content Too Large","status":413}')
 })
 
+test('a problem names the fields that are not valid', () => {
+  const errors = [{ field: 'items', reason: 'must be <= 1000' }]
+  deepEqual(JSON.parse(problem(400, errors)), {
+    type: 'about:blank',
+    title: 'Bad Request',
+    status: 400,
+    errors,
+  })
+})
+
 test('a status without words is our fault', () => {
   const { title, status } = JSON.parse(problem(299))
   deepEqual([title, status], ['Internal Server Error', 500])
 })
 
-test('an error may carry the status of a fault of the client', () => {
+test('an error may carry a status', () => {
   for (const [error, status] of [
     [new HttpProblem(404), 404],
     [{ status: 409 }, 409],
     [{ statusCode: 413 }, 413],
     [{ status: 'x', statusCode: 415 }, 415],
     [Object.assign(new Error('x'), { status: 422 }), 422],
+    [new HttpProblem(503), 503],
+    [{ status: 500, statusCode: 404 }, 500],
   ] as const)
     equal(errorStatus(error), status)
 })
@@ -26,14 +38,12 @@ test('an error may carry the status of a fault of the client', () => {
 test('anything else that is thrown is a fault of ours', () => {
   for (const error of [
     new Error('x'),
-    new HttpProblem(503),
-    new HttpProblem(418),
     { status: 200 },
     { status: 302 },
     { status: 404.5 },
     { status: '404' },
     { status: Number.NaN },
-    { status: 500, statusCode: 404 },
+    { status: 599 },
     'not found',
     404,
     null,

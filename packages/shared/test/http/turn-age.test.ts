@@ -1,58 +1,71 @@
 import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
+import { STANDING_MS } from '../../src/http/load-shedding.ts'
 import { createTurnAge } from '../../src/http/turn-age.ts'
 
-const LIMIT_MS = 100
+const LIMIT_MS = 250
 
-/** As rendering does. */
-function keepBusy(milliseconds: number): void {
-  const end = performance.now() + milliseconds
-  while (performance.now() < end);
+/** With a clock that stands still until a test moves it. */
+function setUp(limitMs = LIMIT_MS) {
+  const clock = { ms: 1000 }
+  return { clock, shouldShed: createTurnAge(limitMs, () => clock.ms) }
 }
 
-test('refuses what a turn of the event loop comes to after the limit', () => {
-  const isBehind = createTurnAge(LIMIT_MS)
-  equal(isBehind(), false)
-  keepBusy(LIMIT_MS + 1)
-  equal(isBehind(), true)
+test('after one pause of 400 ms with 20 requests waiting, nothing is shed', () => {
+  const { clock, shouldShed } = setUp()
+  shouldShed()
+  clock.ms += 400
+  for (let request = 0; request < 20; request++) {
+    equal(shouldShed(), false)
+    clock.ms += 4 // the page is rendered
+  }
+})
+
+test('sheds when all that a turn has served for 100 ms came after the limit', () => {
+  const { clock, shouldShed } = setUp()
+  equal(shouldShed(), false)
+  clock.ms += LIMIT_MS + 1
+  equal(shouldShed(), false)
+  clock.ms += STANDING_MS
+  equal(shouldShed(), true)
 })
 
 test('counts what the loop does between its requests, such as rendering a stream', async () => {
-  const isBehind = createTurnAge(LIMIT_MS)
-  isBehind()
+  const { clock, shouldShed } = setUp()
+  shouldShed()
   await setImmediate()
-  keepBusy(LIMIT_MS + 1)
-  equal(isBehind(), true)
+  clock.ms += LIMIT_MS + 1
+  equal(shouldShed(), false)
+  clock.ms += STANDING_MS
+  equal(shouldShed(), true)
 })
 
 test('begins afresh with the next turn', async () => {
-  const isBehind = createTurnAge(LIMIT_MS)
-  isBehind()
-  keepBusy(LIMIT_MS + 1)
+  const { clock, shouldShed } = setUp()
+  shouldShed()
+  clock.ms += LIMIT_MS + 1
+  shouldShed()
   await setImmediate()
-  equal(isBehind(), false)
+  await setImmediate()
+  clock.ms += STANDING_MS
+  equal(shouldShed(), false)
 })
 
-test('does not count the time that the loop sleeps', async () => {
-  const isBehind = createTurnAge(LIMIT_MS)
-  isBehind()
-  await sleep(5 * LIMIT_MS)
-  equal(isBehind(), false)
+test('serves again after it has shed for as long', () => {
+  const { clock, shouldShed } = setUp()
+  shouldShed()
+  clock.ms += LIMIT_MS + 1
+  shouldShed()
+  clock.ms += STANDING_MS
+  equal(shouldShed(), true)
+  clock.ms += LIMIT_MS + 1
+  equal(shouldShed(), false)
 })
 
-test('serves again after it has refused for as long', () => {
-  const isBehind = createTurnAge(LIMIT_MS)
-  isBehind()
-  keepBusy(LIMIT_MS + 1)
-  equal(isBehind(), true)
-  keepBusy(LIMIT_MS + 1)
-  equal(isBehind(), false)
-})
-
-test('never refuses with a limit of 0', () => {
-  const isBehind = createTurnAge(0)
-  isBehind()
-  keepBusy(5)
-  equal(isBehind(), false)
+test('never sheds with a limit of 0', () => {
+  const { clock, shouldShed } = setUp(0)
+  shouldShed()
+  clock.ms += 5000
+  equal(shouldShed(), false)
 })

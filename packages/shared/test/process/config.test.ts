@@ -11,7 +11,7 @@ test('has a default for everything', () => {
     logLevel: 'info',
     shutdownDelayMs: 0,
     shutdownTimeoutMs: 9_000,
-    shedAfterMs: 250,
+    maxQueueWaitMs: 250,
     handlerTimeoutMs: 20_000,
     cluster: 'single',
     workers: 1,
@@ -29,7 +29,7 @@ test('reads every variable', () => {
     TRUST_PROXY: '10.0.0.0/8',
     SHUTDOWN_DELAY_MS: '600000',
     SHUTDOWN_TIMEOUT_MS: '0',
-    SHED_AFTER_MS: '0',
+    MAX_QUEUE_WAIT_MS: '0',
     HANDLER_TIMEOUT_MS: '100',
     CLUSTER: 'cluster',
     WORKERS: '1024',
@@ -41,7 +41,7 @@ test('reads every variable', () => {
     logLevel: 'silent',
     shutdownDelayMs: 600_000,
     shutdownTimeoutMs: 0,
-    shedAfterMs: 0,
+    maxQueueWaitMs: 0,
     handlerTimeoutMs: 100,
     cluster: 'cluster',
     workers: 1024,
@@ -58,7 +58,7 @@ const INTEGERS = {
   PORT: 65_535,
   SHUTDOWN_DELAY_MS: 600_000,
   SHUTDOWN_TIMEOUT_MS: 600_000,
-  SHED_AFTER_MS: 60_000,
+  MAX_QUEUE_WAIT_MS: 60_000,
 }
 const PROXIES = "empty, or 'loopback', addresses or CIDRs (10.0.0.0/8) separated by commas"
 const LEVELS = 'one of fatal, error, warn, info, debug, trace, silent'

@@ -5,9 +5,10 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { SERVER_OPTIONS } from '../../src/http/protect.ts'
 import { readConfig } from '../../src/process/config.ts'
 import { drain } from '../../src/process/drain.ts'
-import { listen, SERVER_OPTIONS } from '../../src/process/listen.ts'
+import { listen } from '../../src/process/listen.ts'
 
 /** Far below the keep-alive of `SERVER_OPTIONS`, for which a connection would hold the server open. */
 const LIMIT = { timeout: 20_000 }

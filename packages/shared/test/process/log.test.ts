@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { isDeparture, logAnswer, logFailure, logsAnswers } from '../../src/process/log.ts'
+import { isClientAbort, logFailure, logResponse, logsResponses, readTraceId } from '../../src/process/log.ts'
 
 function record(level: string) {
   const lines: Record<string, unknown>[] = []
@@ -9,31 +9,50 @@ function record(level: string) {
   return { log, lines }
 }
 
-const ANSWER = { id: 'r-1', method: 'GET', url: '/?a=b', status: 200, client: '203.0.113.7' }
+const RESPONSE = { requestId: 'r-1', method: 'GET', route: '/teas/:slug', status: 200, client: '203.0.113.7' }
 
-test('one line per answer, with milliseconds to the microsecond', () => {
+test('one line per response: milliseconds to the microsecond, and no query', () => {
   const { log, lines } = record('info')
-  logAnswer(log, { ...ANSWER, ms: 1.23456 })
-  deepEqual(lines, [{ level: 30, ...ANSWER, ms: 1.235, msg: 'answered' }])
+  logResponse(log, { ...RESPONSE, url: '/teas/a?b=c', ms: 1.23456 })
+  deepEqual(lines, [{ level: 30, ...RESPONSE, path: '/teas/a', ms: 1.235, msg: 'request completed' }])
+})
+
+test('the trace id of a valid traceparent only', () => {
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+  const parent = '00f067aa0ba902b7'
+  equal(readTraceId(`00-${trace}-${parent}-01`), trace)
+  equal(readTraceId(`cc-${trace}-${parent}-01-what-the-future-brings`), trace)
+  for (const bad of [
+    '',
+    trace,
+    `00-${trace}-${parent}`,
+    `00-${trace}-${parent}-01-more`,
+    `ff-${trace}-${parent}-01`,
+    `00-${trace.toUpperCase()}-${parent}-01`,
+    `00-${'0'.repeat(32)}-${parent}-01`,
+    `00-${trace}-${'0'.repeat(16)}-01`,
+    `00-${trace}-${parent}-01, 00-${trace}-${parent}-01`,
+  ])
+    equal(readTraceId(bad), undefined, bad)
 })
 
 test('a failure has its cause and the id of its request', () => {
   const { log, lines } = record('info')
   logFailure(log, 'r-1', new Error('why'))
-  const [{ level, id, err, msg } = {}, ...others] = lines
-  deepEqual([level, id, msg, others], [50, 'r-1', 'failed', []])
+  const [{ level, requestId, err, msg } = {}, ...others] = lines
+  deepEqual([level, requestId, msg, others], [50, 'r-1', 'failed', []])
   equal((err as Error).message, 'why')
 })
 
 test('knows whether answers are logged at all', () => {
-  equal(logsAnswers(record('info').log), true)
-  equal(logsAnswers(record('debug').log), true)
-  equal(logsAnswers(record('warn').log), false)
+  equal(logsResponses(record('info').log), true)
+  equal(logsResponses(record('debug').log), true)
+  equal(logsResponses(record('warn').log), false)
 })
 
 test('a client that left is no failure', () => {
   for (const code of ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])
-    equal(isDeparture(Object.assign(new Error('x'), { code })), true)
+    equal(isClientAbort(Object.assign(new Error('x'), { code })), true)
   for (const error of [
     new Error('x'),
     Object.assign(new Error('x'), { code: 'ENOENT' }),
@@ -41,5 +60,5 @@ test('a client that left is no failure', () => {
     'EPIPE',
     null,
   ])
-    equal(isDeparture(error), false)
+    equal(isClientAbort(error), false)
 })

@@ -8,17 +8,18 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { ALLOW, BODY_LIMIT, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
-import { refusal } from '#shared/http/guard.ts'
+import { ALLOW, BODY_LIMIT, HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { createHandlerTimeout } from '#shared/http/handler-timeout.ts'
 import { FAIL, type Health, isProbe, PASS } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
 import { errorStatus, HttpProblem, problem } from '#shared/http/problem.ts'
-import { strict } from '#shared/http/strict.ts'
+import { SERVER_OPTIONS } from '#shared/http/protect.ts'
+import { rejectAmbiguousHttp } from '#shared/http/reject-ambiguous-http.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { validateRequest } from '#shared/http/validate-request.ts'
 import { drain } from '#shared/process/drain.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { SERVER_OPTIONS } from '#shared/process/listen.ts'
-import { type Logger, logAnswer, logFailure, logsAnswers } from '#shared/process/log.ts'
+import { type Logger, logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
 
 export type App = FastifyInstance
 export type Options = AppOptions<Add>
@@ -42,7 +43,7 @@ export async function createBase({ config, health, log, routes }: Options, addRo
   const app: App = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }), // its lines have other fields
-    serverFactory: (listener) => createServer(SERVER_OPTIONS, strict(listener)),
+    serverFactory: (listener) => createServer(SERVER_OPTIONS, rejectAmbiguousHttp(listener)),
     bodyLimit: BODY_LIMIT,
     trustProxy: (address) => config.trustProxy(address),
     return503OnClosing: false, // whoever comes last is answered like everyone else
@@ -57,11 +58,11 @@ export async function createBase({ config, health, log, routes }: Options, addRo
   app.server.removeAllListeners('clientError')
 
   const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
-  const logs = logsAnswers(log)
+  const logs = logsResponses(log)
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
-    const { host, 'content-length': length } = request.headers
-    const status = refusal(request.originalUrl, host, length)
+    const { host } = request.headers
+    const status = validateRequest(request.originalUrl, host)
     // The plugin decodes the target, and Express would decode it again: %2565 would be an e, and a query of %zz 500.
     request.raw.url = request.originalUrl.replaceAll('%', '%25')
     done(status && new HttpProblem(status))
@@ -153,6 +154,6 @@ function logWhenClosed(log: Logger, request: FastifyRequest, reply: FastifyReply
   const { id, method, originalUrl: url, ip: client } = request
   reply.raw.once('close', () => {
     const { statusCode: status } = reply.raw
-    logAnswer(log, { id, method, url, status, ms: performance.now() - startedAt, client })
+    logResponse(log, { requestId: id, method, url, status, ms: performance.now() - startedAt, client })
   })
 }

@@ -1,7 +1,7 @@
 import { listen } from '#shared/process/listen.ts'
-import { startRole } from '#shared/process/role.ts'
+import { startFound } from '#shared/process/role.ts'
 
-await startRole<typeof import('./status.ts')>(
+await startFound<typeof import('./status.ts')>(
   'fastify-express',
   import.meta.dirname,
   process.argv[2],

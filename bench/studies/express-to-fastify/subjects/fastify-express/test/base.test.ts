@@ -1,7 +1,8 @@
 import { deepEqual, doesNotMatch, equal, match, notEqual, rejects } from 'node:assert/strict'
 import { test } from 'node:test'
 import express, { type Router } from 'express'
-import { BODY_LIMIT, PLAIN_TEXT, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
+import { BODY_LIMIT, PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { createApp } from '../src/status.ts'
 import { createOptions, ERROR, INFO } from './options.ts'
 import { serve } from './serve.ts'
@@ -158,7 +159,7 @@ test('while draining it is alive but not ready, and every answer ends its connec
   const { health, ...options } = createOptions()
   await using server = await serve(createApp({ ...options, health, routes }))
   equal((await server.client.get('/readyz')).status, 200)
-  health.draining = true
+  health.drain()
   for (const [path, status] of [
     ['/readyz', 503],
     ['/livez', 200],

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Router } from 'express'
-import { pagePolicy, SECURITY_HEADERS } from '#shared/http/contract.ts'
+import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { createApp as createPages } from '../src/ssr.ts'
 import { createApp } from '../src/status.ts'
 import { createOptions } from './options.ts'

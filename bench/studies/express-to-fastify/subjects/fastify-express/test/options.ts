@@ -25,7 +25,7 @@ export function createOptions(env: Record<string, string> = {}) {
   }
   const options: Options = {
     // No page is refused because the machine is busy.
-    config: readConfig({ SHED_AFTER_MS: '0', ...env }),
+    config: readConfig({ MAX_QUEUE_WAIT_MS: '0', ...env }),
     health: createHealth(),
     log: pino({ level: 'trace' }, destination),
   }

@@ -1,11 +1,12 @@
-import { clientAddress } from '#shared/http/client.ts'
-import { ALLOW, HEALTH_JSON, PROBLEM_JSON, SECURITY_HEADERS } from '#shared/http/contract.ts'
-import { refusal } from '#shared/http/guard.ts'
+import { clientAddress } from '#shared/http/client-address.ts'
+import { ALLOW, HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { FAIL, type Health, isProbe, PASS } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
 import { errorStatus, problem } from '#shared/http/problem.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { validateRequest } from '#shared/http/validate-request.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { logAnswer, logFailure, logsAnswers } from '#shared/process/log.ts'
+import { logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
 import type { Headers } from './responder/answer.ts'
 import type { Handler, Respond } from './responder/connection.ts'
 import type { Request } from './responder/request.ts'
@@ -23,14 +24,14 @@ export interface Route {
 /** What all apps have in common; a role gives its routes. */
 export function createBase({ config, health, log, routes = [] }: Options, own: readonly Route[]): App {
   const match = createMatcher([...own, ...healthRoutes(health), ...routes])
-  const logs = logsAnswers(log)
+  const logs = logsResponses(log)
 
   return (request, respond) => {
     const { url, params } = request
     const id = requestId(params.get('HTTP_X_REQUEST_ID'))
     const logged = logs && !isProbe(url) ? logging(request, id, respond) : respond
     const exchange = new Exchange(request, id, logged)
-    const status = refusal(url, params.get('HTTP_HOST'), params.get('CONTENT_LENGTH')) ?? request.refusal
+    const status = validateRequest(url, params.get('HTTP_HOST')) ?? request.refusal
     if (status === undefined) answer(exchange)
     else exchange.sendProblem(status)
   }
@@ -62,7 +63,7 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
     )
     return (status, headers, body) => {
       respond(status, headers, body)
-      logAnswer(log, { id, method, url, status, ms: performance.now() - startedAt, client })
+      logResponse(log, { requestId: id, method, url, status, ms: performance.now() - startedAt, client })
     }
   }
 }

@@ -1,8 +1,8 @@
 import { listen } from '#shared/process/listen.ts'
-import { startRole } from '#shared/process/role.ts'
+import { startFound } from '#shared/process/role.ts'
 import { createResponder } from './responder/responder.ts'
 
-await startRole<typeof import('./hello.ts')>(
+await startFound<typeof import('./hello.ts')>(
   'fastcgi',
   import.meta.dirname,
   process.argv[2],

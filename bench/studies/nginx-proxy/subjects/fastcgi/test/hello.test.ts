@@ -1,14 +1,8 @@
 import { deepEqual, equal, match, notEqual } from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  ALLOW,
-  BODY_LIMIT,
-  JSON_TEXT,
-  PLAIN_TEXT,
-  PROBLEM_JSON,
-  SECURITY_HEADERS,
-} from '#shared/http/contract.ts'
+import { ALLOW, BODY_LIMIT, JSON_TEXT, PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import type { Route } from '../src/base.ts'
 import { createApp } from '../src/hello.ts'
 import { ask } from './ask.ts'
@@ -196,7 +190,7 @@ test('while draining it is alive but not ready', async () => {
   const { health, ...options } = createOptions()
   const app = createApp({ ...options, health })
   equal((await ask(app, '/readyz')).status, 200)
-  health.draining = true
+  health.drain()
   equal((await ask(app, '/readyz')).status, 503)
   equal((await ask(app, '/livez')).status, 200)
 })

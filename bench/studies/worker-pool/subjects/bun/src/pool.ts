@@ -1,6 +1,7 @@
 import { type App, createBase, type Exchange, type Options, type Route } from '@startgrid/bun/base.ts'
-import { HTML, ITEMS, JSON_TEXT, pagePolicy, parseCount } from '@startgrid/shared/http/contract.ts'
+import { HTML, ITEMS, JSON_TEXT, parseCount } from '@startgrid/shared/http/contract.ts'
 import { createNonce } from '@startgrid/shared/http/ids.ts'
+import { pagePolicy } from '@startgrid/shared/http/security-headers.ts'
 import { type Logger, logFailure } from '@startgrid/shared/process/log.ts'
 import { readPoolConfig } from '@startgrid/worker-pool/config.ts'
 import { watchEventLoop } from '@startgrid/worker-pool/event-loop.ts'

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '@startgrid/shared/process/config.ts'
 import { QUIET_MS } from '@startgrid/shared/process/drain.ts'
 import { formatAddress, listenFailure, removeStaleSocket } from '@startgrid/shared/process/listen.ts'
-import { startRole } from '@startgrid/shared/process/role.ts'
+import { startFound } from '@startgrid/shared/process/role.ts'
 
-await startRole<typeof import('./pool.ts')>(
+await startFound<typeof import('./pool.ts')>(
   'bun',
   import.meta.dir,
   process.argv[2],

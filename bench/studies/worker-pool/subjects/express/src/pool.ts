@@ -1,6 +1,7 @@
 import { type App, createBase, get, type Options, sendProblem } from '@startgrid/express/base.ts'
-import { HTML, ITEMS, pagePolicy, parseCount } from '@startgrid/shared/http/contract.ts'
+import { HTML, ITEMS, parseCount } from '@startgrid/shared/http/contract.ts'
 import { createNonce } from '@startgrid/shared/http/ids.ts'
+import { pagePolicy } from '@startgrid/shared/http/security-headers.ts'
 import { type Logger, logFailure } from '@startgrid/shared/process/log.ts'
 import { readPoolConfig } from '@startgrid/worker-pool/config.ts'
 import { watchEventLoop } from '@startgrid/worker-pool/event-loop.ts'

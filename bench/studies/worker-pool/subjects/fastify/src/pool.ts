@@ -1,7 +1,7 @@
-import { type App, createBase, type Options, sendProblem } from '@startgrid/fastify/base.ts'
-import { HTML, ITEMS, JSON_TEXT, pagePolicy, parseCount } from '@startgrid/shared/http/contract.ts'
-import { createNonce } from '@startgrid/shared/http/ids.ts'
-import { logFailure } from '@startgrid/shared/process/log.ts'
+import { createApp as createFastify } from '@startgrid/fastify/app.ts'
+import { HTML, ITEMS, JSON_TEXT, parseCount } from '@startgrid/shared/http/contract.ts'
+import { HttpProblem } from '@startgrid/shared/http/problem.ts'
+import type { AppOptions } from '@startgrid/shared/process/lifecycle.ts'
 import { readPoolConfig } from '@startgrid/worker-pool/config.ts'
 import { watchEventLoop } from '@startgrid/worker-pool/event-loop.ts'
 import { PoolRefusal, TaskTimeout } from '@startgrid/worker-pool/refusal.ts'
@@ -13,43 +13,42 @@ interface Query {
 }
 
 /** @param options.pool by default as the environment says: no other role has these settings */
-export function createApp({ pool = createPool(), ...options }: Options & { pool?: TaskPool }): App {
-  const app = createBase(options)
+export function createApp({ pool = createPool(), ...options }: AppOptions & { pool?: TaskPool }) {
   const readDelay = watchEventLoop()
 
-  app.get('/local', (_request, reply) => reply.type(JSON_TEXT).send(hello()))
+  return createFastify(options, async (app) => {
+    app.get('/local', (_request, reply) => reply.type(JSON_TEXT).send(hello()))
 
-  app.get<{ Querystring: Query }>('/page', (request, reply) => {
-    const items = parseCount(request.query.items, ITEMS)
-    const nonce = createNonce()
-    return reply
-      .header('content-security-policy', pagePolicy(nonce))
-      .type(HTML)
-      .send(page({ items, requestId: request.id, nonce }))
-  })
-
-  app.get('/event-loop', (_request, reply) => reply.type(JSON_TEXT).send(readDelay()))
-
-  app.register(async (pooled) => {
-    pooled.setErrorHandler((error, request, reply) => {
-      if (!(error instanceof PoolRefusal)) throw error // for the handler of the base
-      if (error instanceof TaskTimeout) logFailure(options.log, request.id, error)
-      return sendProblem(reply.header('retry-after', error.retryAfter), 503)
-    })
-
-    pooled.get('/helloworld', async (_request, reply) => reply.type(JSON_TEXT).send(await pool.run('hello')))
-
-    pooled.get<{ Querystring: Query }>('/pooled-page', async (request, reply) => {
+    app.get<{ Querystring: Query }>('/page', (request, reply) => {
       const items = parseCount(request.query.items, ITEMS)
-      const nonce = createNonce()
-      const html = await pool.run('page', { items, requestId: request.id, nonce })
-      return reply.header('content-security-policy', pagePolicy(nonce)).type(HTML).send(html)
+      const nonce = reply.allowScripts()
+      return reply.type(HTML).send(page({ items, requestId: request.id, nonce }))
     })
-  })
 
-  // Every task belongs to a request, and those are answered by now.
-  app.addHook('onClose', () => pool.close())
-  return app
+    app.get('/event-loop', (_request, reply) => reply.type(JSON_TEXT).send(readDelay()))
+
+    app.register(async (pooled) => {
+      pooled.setErrorHandler((error, request, reply) => {
+        if (!(error instanceof PoolRefusal)) throw error // for the handler of the app
+        if (error instanceof TaskTimeout) request.log.error({ err: error }, 'failed')
+        reply.header('retry-after', error.retryAfter)
+        throw new HttpProblem(503)
+      })
+
+      pooled.get('/helloworld', async (_request, reply) =>
+        reply.type(JSON_TEXT).send(await pool.run('hello')),
+      )
+
+      pooled.get<{ Querystring: Query }>('/pooled-page', async (request, reply) => {
+        const items = parseCount(request.query.items, ITEMS)
+        const nonce = reply.allowScripts()
+        return reply.type(HTML).send(await pool.run('page', { items, requestId: request.id, nonce }))
+      })
+    })
+
+    // Every task belongs to a request, and those have their responses by now.
+    app.addHook('onClose', () => pool.close())
+  })
 }
 
 function createPool(): TaskPool {

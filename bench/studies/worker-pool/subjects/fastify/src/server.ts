@@ -1,7 +1,7 @@
 import { listen } from '@startgrid/shared/process/listen.ts'
-import { startRole } from '@startgrid/shared/process/role.ts'
+import { startFound } from '@startgrid/shared/process/role.ts'
 
-await startRole<typeof import('./pool.ts')>(
+await startFound<typeof import('./pool.ts')>(
   'fastify',
   import.meta.dirname,
   process.argv[2],

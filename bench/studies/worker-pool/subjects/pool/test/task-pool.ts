@@ -1,8 +1,9 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { HTML, JSON_TEXT, PROBLEM_JSON, pagePolicy } from '@startgrid/shared/http/contract.ts'
+import { HTML, JSON_TEXT, PROBLEM_JSON } from '@startgrid/shared/http/contract.ts'
 import { createHealth } from '@startgrid/shared/http/health.ts'
+import { pagePolicy } from '@startgrid/shared/http/security-headers.ts'
 import { readConfig } from '@startgrid/shared/process/config.ts'
 import type { AppOptions } from '@startgrid/shared/process/lifecycle.ts'
 import { pino } from 'pino'
@@ -63,7 +64,7 @@ function createOptions() {
     },
   }
   const options: AppOptions = {
-    config: readConfig({ SHED_AFTER_MS: '0' }), // no page is refused because the machine is busy
+    config: readConfig({ MAX_QUEUE_WAIT_MS: '0' }), // no page is refused because the machine is busy
     health: createHealth(),
     log: pino({ level: 'trace' }, destination),
   }

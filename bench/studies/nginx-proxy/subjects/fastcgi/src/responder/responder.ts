@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BODY_LIMIT, HEADER_LIMIT } from '#shared/http/contract.ts'
+import { SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { QUIET_MS } from '#shared/process/drain.ts'
-import { SERVER_OPTIONS } from '#shared/process/listen.ts'
 import { Connection, type Handler } from './connection.ts'
 
 /** A header of n bytes is one of at most 2 n as a pair, because of its `HTTP_`; the rest is for what the web server adds. */

@@ -4,9 +4,10 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { strict } from '../../src/http/strict.ts'
+import { SERVER_OPTIONS } from '../../src/http/protect.ts'
+import { rejectAmbiguousHttp } from '../../src/http/reject-ambiguous-http.ts'
 import { readConfig } from '../../src/process/config.ts'
-import { listen, SERVER_OPTIONS } from '../../src/process/listen.ts'
+import { listen } from '../../src/process/listen.ts'
 
 const LAST = 'GET /last HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
 
@@ -15,7 +16,7 @@ async function send(context: TestContext, request: string) {
   const seen: string[] = []
   const server = createServer(
     SERVER_OPTIONS,
-    strict(({ url, headers: { host } }, response) => {
+    rejectAmbiguousHttp(({ url, headers: { host } }, response) => {
       seen.push(`${host} ${url}`)
       response.setHeader('content-length', 0).end()
     }),

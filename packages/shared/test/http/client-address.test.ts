@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientAddress } from '../../src/http/client.ts'
+import { clientAddress } from '../../src/http/client-address.ts'
 import { readConfig } from '../../src/process/config.ts'
 
 const PROXY = '10.0.0.1'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
-import { isHost } from './guard.ts'
+import { isHost } from './validate-request.ts'
 
 /**
  * A listener for `createServer` that does what RFC 9112 asks of a server and Node's parser leaves undone.
@@ -12,7 +12,7 @@ import { isHost } from './guard.ts'
  *
  * It costs a sound request four comparisons.
  */
-export function strict(listener: RequestListener): RequestListener {
+export function rejectAmbiguousHttp(listener: RequestListener): RequestListener {
   const refused = new WeakSet<Socket>()
   return (request, response) => {
     // The parser goes on with what lies behind a refused request.

@@ -1,0 +1,35 @@
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
+import { BODY_LIMIT } from '#shared/http/contract.ts'
+import { protect } from '#shared/http/protect.ts'
+import { drain } from '#shared/process/drain.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import accessLog, { FailureLog } from './plugins/access-log.ts'
+import errors from './plugins/errors.ts'
+import health from './plugins/health.ts'
+import loadShedding from './plugins/load-shedding.ts'
+import requestId from './plugins/request-id.ts'
+import securityHeaders from './plugins/security-headers.ts'
+
+/** The app with its plugins, in the order in which a request meets them. */
+export function createApp(options: AppOptions, routes: FastifyPluginAsync): FastifyInstance {
+  const { config, log } = options
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new FailureLog({ requestIdLogLabel: 'requestId' }),
+    bodyLimit: BODY_LIMIT,
+    trustProxy: (address) => config.trustProxy(address),
+    return503OnClosing: false, // requests that arrive while draining are served
+    routerOptions: { maxParamLength: 1024 }, // by default a parameter of over 100 characters is a 404
+  })
+  protect(app.server, options)
+  app.addHook('preClose', () => drain(app.server))
+
+  app.register(requestId)
+  app.register(accessLog)
+  app.register(securityHeaders)
+  app.register(errors)
+  app.register(health, { health: options.health })
+  app.register(loadShedding, { maxQueueWaitMs: config.maxQueueWaitMs })
+  app.register(routes)
+  return app
+}

@@ -1,0 +1,23 @@
+import { Type } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import fp from 'fastify-plugin'
+import { HEALTH_JSON } from '#shared/http/contract.ts'
+import type { Health } from '#shared/http/health.ts'
+
+const Status = Type.Object({ status: Type.Enum(['pass', 'fail']) })
+
+/** Alive until the process ends, ready until it is told to stop. Orchestrators ask every few seconds, so there is no log line. */
+export default fp<{ health: Health }>(async (app, { health }) => {
+  const route = { logLevel: 'silent', schema: { response: { 200: Status, 503: Status } } } as const
+
+  app.get('/livez', route, (_request, reply) => send(reply, true))
+  app.get('/readyz', route, (_request, reply) => send(reply, !health.draining))
+})
+
+function send(reply: FastifyReply, passes: boolean): FastifyReply {
+  return reply
+    .code(passes ? 200 : 503)
+    .header('cache-control', 'no-store')
+    .type(HEALTH_JSON)
+    .send({ status: passes ? 'pass' : 'fail' })
+}

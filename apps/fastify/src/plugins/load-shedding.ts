@@ -1,0 +1,22 @@
+import type { onRequestAsyncHookHandler } from 'fastify'
+import fp from 'fastify-plugin'
+import { createLoadShedder, RETRY_AFTER } from '#shared/http/load-shedding.ts'
+import { HttpProblem } from '#shared/http/problem.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** An `onRequest` hook for routes that cost much: 503 while too many requests wait. */
+    shedLoad: onRequestAsyncHookHandler
+  }
+}
+
+/** @fastify/under-pressure looks once per second and then refuses everything or nothing; this decides per request. */
+export default fp<{ maxQueueWaitMs: number }>(async (app, { maxQueueWaitMs }) => {
+  const shouldShed = createLoadShedder(maxQueueWaitMs)
+
+  app.decorate('shedLoad', async (_request, reply) => {
+    if (!(await shouldShed(reply.raw))) return
+    reply.header('retry-after', RETRY_AFTER)
+    throw new HttpProblem(503)
+  })
+})

@@ -1,0 +1,25 @@
+import fp from 'fastify-plugin'
+import { PRIVATE } from '#shared/http/contract.ts'
+import { createNonce } from '#shared/http/ids.ts'
+import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Allows this page its scripts: sets the policy of pages, keeps the page out of caches, and returns the nonce. */
+    allowScripts(): string
+  }
+}
+
+/** Set first, so that a route can replace a header. @fastify/helmet has other defaults. */
+export default fp(async (app) => {
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(SECURITY_HEADERS)
+    done()
+  })
+
+  app.decorateReply('allowScripts', function allowScripts() {
+    const nonce = createNonce()
+    this.header('content-security-policy', pagePolicy(nonce)).header('cache-control', PRIVATE)
+    return nonce
+  })
+})

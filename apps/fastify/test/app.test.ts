@@ -1,0 +1,293 @@
+import { deepEqual, doesNotMatch, equal, match, notEqual, rejects } from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { BODY_LIMIT, PROBLEM_JSON } from '#shared/http/contract.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { createApp } from '../src/app.ts'
+import { createOptions, ERROR, INFO } from './options.ts'
+import { serve } from './serve.ts'
+
+/** Routes that a reader adds, and routes that fail, each in its own way. */
+const routes: FastifyPluginAsyncTypebox = async (app) => {
+  const Tea = Type.Object({ name: Type.String({ minLength: 1 }), grams: Type.Integer({ minimum: 1 }) })
+  app.get('/teas', async () => [])
+  app.get('/teas/:slug', async (request) => request.params)
+  app.post('/teas', { schema: { body: Tea, response: { 201: Tea } } }, async (request, reply) => {
+    reply.code(201).header('set-cookie', 'last=tea; HttpOnly')
+    return request.body
+  })
+  app.get('/old', async (_request, reply) => reply.redirect('/teas'))
+  app.get('/embeddable', async (_request, reply) =>
+    reply.header('cross-origin-resource-policy', 'cross-origin').send('from anywhere'),
+  )
+  app.get('/throws', () => {
+    throw new Error('secret')
+  })
+  app.get('/rejects', async () => {
+    throw new Error('secret')
+  })
+  app.get('/conflicts', async () => {
+    throw Object.assign(new Error('secret'), { statusCode: 409 })
+  })
+  app.get('/breaks', (_request, reply) => {
+    reply.raw.write('half')
+    throw new Error('secret')
+  })
+  app.get('/breaks/as/a/stream', (_request, reply) => reply.send(Readable.from(breakAmid())))
+  app.get('/hangs', () => new Promise(() => {}))
+  app.addContentTypeParser(
+    'text/plain',
+    { parseAs: 'string' },
+    async (_request: unknown, body: unknown) => body,
+  )
+  app.post('/echo', async (request, reply) => reply.send(request.body))
+}
+
+async function* breakAmid() {
+  yield 'half'
+  throw new Error('secret')
+}
+
+test('a POST stands beside a GET: validated body, typed result, and the GET still works', async () => {
+  const app = createApp(createOptions(), routes)
+  const added = await app.inject({ method: 'POST', url: '/teas', payload: { name: 'Assam', grams: 100 } })
+  deepEqual([added.statusCode, added.json()], [201, { name: 'Assam', grams: 100 }])
+  equal(added.headers['set-cookie'], 'last=tea; HttpOnly')
+  deepEqual((await app.inject('/teas')).json(), [])
+})
+
+test('a body that is not valid is 400, and the problem names the field', async () => {
+  const app = createApp(createOptions(), routes)
+  for (const [payload, field, reason] of [
+    [{ name: 'Assam', grams: 0 }, 'grams', /must be >= 1/],
+    [{ grams: 1 }, 'name', /required/],
+  ] as const) {
+    const response = await app.inject({ method: 'POST', url: '/teas', payload })
+    equal(response.statusCode, 400)
+    match(String(response.headers['content-type']), /^application\/problem\+json/)
+    const { errors, ...problem } = response.json()
+    deepEqual(problem, { type: 'about:blank', title: 'Bad Request', status: 400 })
+    equal(errors[0].field, field)
+    match(errors[0].reason, reason)
+  }
+  const broken = await app.inject({
+    method: 'POST',
+    url: '/teas',
+    headers: { 'content-type': 'application/json' },
+    payload: '{',
+  })
+  deepEqual(broken.json(), { type: 'about:blank', title: 'Bad Request', status: 400 })
+})
+
+test('every response has the security headers and the id, and a route may replace them', async () => {
+  const app = createApp(createOptions(), routes)
+  for (const [url, status] of [
+    ['/teas', 200],
+    ['/old', 302],
+    ['/nowhere', 404],
+    ['/throws', 500],
+    ['/livez', 200],
+  ] as const) {
+    const { headers, statusCode } = await app.inject({ url, headers: { 'x-request-id': 'r-1' } })
+    equal(statusCode, status)
+    equal(headers['x-request-id'], 'r-1')
+    for (const [name, value] of Object.entries(SECURITY_HEADERS))
+      equal(headers[name], value, `${url} ${name}`)
+  }
+  const { headers } = await app.inject('/embeddable')
+  equal(headers['cross-origin-resource-policy'], 'cross-origin')
+  equal(headers['x-content-type-options'], 'nosniff')
+})
+
+test('what has no route is a problem', async () => {
+  const app = createApp(createOptions(), routes)
+  for (const [method, url] of [
+    ['GET', '/nowhere'],
+    ['DELETE', '/teas'],
+  ] as const) {
+    const response = await app.inject({ method, url })
+    equal(response.statusCode, 404)
+    match(String(response.headers['content-type']), /^application\/problem\+json/)
+    deepEqual(response.json(), { type: 'about:blank', title: 'Not Found', status: 404 })
+  }
+})
+
+for (const way of ['throws', 'rejects']) {
+  test(`a handler that ${way}: 500 without the cause, which is logged once with the client's id`, async () => {
+    const { readLines, ...options } = createOptions()
+    const app = createApp(options, routes)
+    const response = await app.inject(`/${way}`)
+    equal(response.statusCode, 500)
+    deepEqual(response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500 })
+    const requestId = response.headers['x-request-id']
+    const [failed, completed, ...others] = await readLines(2)
+    deepEqual([failed?.level, failed?.requestId], [ERROR, requestId])
+    match(JSON.stringify(failed?.err), /secret.*\.test\.ts/)
+    deepEqual([completed?.requestId, completed?.status], [requestId, 500])
+    deepEqual(others, [])
+  })
+}
+
+test('a handler that throws a status: the client is told, and nothing has failed', async () => {
+  const { readLines, ...options } = createOptions()
+  const app = createApp(options, routes)
+  const response = await app.inject('/conflicts')
+  equal(response.statusCode, 409)
+  deepEqual(response.json(), { type: 'about:blank', title: 'Conflict', status: 409 })
+  deepEqual(
+    (await readLines(1)).map(({ level, status }) => [level, status]),
+    [[INFO, 409]],
+  )
+})
+
+for (const path of ['/breaks', '/breaks/as/a/stream']) {
+  test(`a handler that fails amid its response (${path}): the connection is cut, and the app lives on`, async (t) => {
+    const printed = t.mock.method(console, 'error', () => {})
+    const { readLines, ...options } = createOptions()
+    await using server = await serve(createApp(options, routes))
+    let received = ''
+    await rejects(async () => {
+      const { body } = await fetch(server.url + path)
+      for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) received += chunk
+    })
+    doesNotMatch(received, /secret/)
+    equal((await fetch(`${server.url}/teas`)).status, 200)
+    const lines = await readLines(3)
+    deepEqual(
+      lines.map(({ level, msg, status }) => [level, msg, status]),
+      [
+        [ERROR, 'failed', undefined],
+        [INFO, 'request completed', 200],
+        [INFO, 'request completed', 200],
+      ],
+    )
+    equal(lines[0]?.requestId, lines[1]?.requestId)
+    equal(printed.mock.callCount(), 0)
+  })
+}
+
+test('a handler that never responds: 503 with all headers when its time is over, logged with the id', async () => {
+  const { readLines, ...options } = createOptions({ HANDLER_TIMEOUT_MS: '100' })
+  await using server = await serve(createApp(options, routes))
+  const response = await fetch(`${server.url}/hangs`, { headers: { 'x-request-id': 'r-1' } })
+  equal(response.status, 503)
+  equal(response.headers.get('content-type'), PROBLEM_JSON)
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) equal(response.headers.get(name), value)
+  equal(response.headers.get('x-request-id'), 'r-1')
+  const lines = await readLines(2)
+  deepEqual(
+    lines.map(({ level, msg, status, requestId }) => [level, msg, status, requestId]),
+    [
+      [ERROR, 'failed', undefined, 'r-1'],
+      [INFO, 'request completed', 503, 'r-1'],
+    ],
+  )
+})
+
+test('a body may have 65,536 bytes, whether its length was announced or not', async () => {
+  const app = createApp(createOptions(), routes)
+  const largest = 'x'.repeat(BODY_LIMIT)
+  for (const encode of [(text: string) => text, (text: string) => Readable.from([Buffer.from(text)])]) {
+    const post = (text: string) =>
+      app.inject({
+        method: 'POST',
+        url: '/echo',
+        headers: { 'content-type': 'text/plain' },
+        payload: encode(text),
+      })
+    const passed = await post(largest)
+    equal(passed.statusCode, 200)
+    equal(passed.payload.length, BODY_LIMIT)
+    const refused = await post(`${largest}x`)
+    equal(refused.statusCode, 413)
+    match(refused.payload, /Content Too Large/)
+  }
+})
+
+test('keeps a good request id and replaces a bad one', async () => {
+  const app = createApp(createOptions(), routes)
+  const send = async (id: string) => {
+    const { headers } = await app.inject({ url: '/teas', headers: { 'x-request-id': id } })
+    return String(headers['x-request-id'])
+  }
+  equal(await send('Trace_1.2-3'), 'Trace_1.2-3')
+  for (const bad of ['', 'two words', 'x'.repeat(65)]) {
+    const id = await send(bad)
+    notEqual(id, bad)
+    match(id, /^[A-Za-z0-9._-]{1,64}$/)
+  }
+})
+
+test('while draining it is alive but not ready, and every response ends its connection', async () => {
+  const { health, readLines: _, ...options } = createOptions()
+  await using server = await serve(createApp({ ...options, health }, routes))
+  equal((await fetch(`${server.url}/readyz`)).status, 200)
+  health.drain()
+  for (const [path, status] of [
+    ['/readyz', 503],
+    ['/livez', 200],
+    ['/teas', 200],
+    ['/nowhere', 404],
+    ['/teas/%zz', 400],
+    ['/throws', 500],
+  ] as const) {
+    const response = await fetch(server.url + path)
+    equal(response.status, status, path)
+    equal(response.headers.get('connection'), 'close', path)
+  }
+})
+
+test('logs one line per response, with the route and the trace, without the query, and none for a probe', async () => {
+  const { readLines, ...options } = createOptions()
+  const app = createApp(options, routes)
+  await app.inject('/livez')
+  await app.inject('/readyz')
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+  await app.inject({ url: '/teas/a?b=c', headers: { 'x-request-id': 'first', traceparent } })
+  await app.inject({ method: 'POST', url: '/nowhere', headers: { 'x-request-id': 'second' } })
+  const lines = await readLines(2)
+  deepEqual(
+    lines.map(({ ms, time: _time, pid: _pid, hostname: _hostname, ...line }) => ({ ...line, ms: typeof ms })),
+    [
+      {
+        level: INFO,
+        requestId: 'first',
+        method: 'GET',
+        path: '/teas/a',
+        route: '/teas/:slug',
+        status: 200,
+        ms: 'number',
+        client: '127.0.0.1',
+        trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+        msg: 'request completed',
+      },
+      {
+        level: INFO,
+        requestId: 'second',
+        method: 'POST',
+        path: '/nowhere',
+        status: 404,
+        ms: 'number',
+        client: '127.0.0.1',
+        msg: 'request completed',
+      },
+    ],
+  )
+})
+
+test('believes X-Forwarded-For only as far as it trusts its sender', async () => {
+  for (const [trusted, forwardedFor, client] of [
+    ['', '203.0.113.7', '127.0.0.1'],
+    ['10.0.0.0/8', '203.0.113.7', '127.0.0.1'],
+    ['loopback', '203.0.113.7', '203.0.113.7'],
+    ['loopback', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
+    ['loopback,10.0.0.0/8', '198.51.100.1, 203.0.113.7, 10.1.2.3', '203.0.113.7'],
+  ] as const) {
+    const { readLines, ...options } = createOptions({ TRUST_PROXY: trusted })
+    const app = createApp(options, routes)
+    await app.inject({ url: '/teas', headers: { 'x-forwarded-for': forwardedFor } })
+    const [line] = await readLines(1)
+    equal(line?.client, client)
+  }
+})
