@@ -1,4 +1,4 @@
-import { readResult } from '../src/results.ts'
+import { readResult } from '../src/model/result.ts'
 import { calibrate } from './calibration.ts'
 import { MODEL_PATH, readModel, writeModel } from './model.ts'
 import { traceRoles } from './traces.ts'

@@ -1,8 +1,8 @@
 import { toInterval, withComponents } from '@startgrid/stats/estimate.ts'
 import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
 import type { Random } from '@startgrid/stats/random.ts'
-import type { Interval } from '../src/figures.ts'
-import type { Heat, Slice } from '../src/results.ts'
+import type { Interval } from '../src/model/figures.ts'
+import type { Heat, Slice } from '../src/model/result.ts'
 
 /** What benchmarks commonly do, for comparison: intervals of the ratio of two cells' rates, heats taken off as well as may be. */
 

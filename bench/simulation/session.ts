@@ -1,6 +1,6 @@
 import { type Random, shuffle } from '@startgrid/stats/random.ts'
-import type { Metric } from '../src/figures.ts'
-import type { CellSpec, Heat, Slice } from '../src/results.ts'
+import type { Metric } from '../src/model/figures.ts'
+import type { CellSpec, Heat, Slice } from '../src/model/result.ts'
 import type { Model } from './model.ts'
 import { createNoise, type Noise } from './noise.ts'
 

@@ -1,8 +1,8 @@
 import { mean } from '@startgrid/stats/moments.ts'
-import { enterFields, type Field } from '../src/analysis/field.ts'
-import { counts, recordCells, serverSeconds } from '../src/analysis/record.ts'
-import type { Measured } from '../src/analysis.ts'
-import type { CellSpec, Heat, Slice } from '../src/results.ts'
+import { enterFields, type Field } from '../src/judge/analysis/field.ts'
+import { counts, recordCells, serverSeconds } from '../src/judge/analysis/record.ts'
+import type { Measured } from '../src/judge/analysis.ts'
+import type { CellSpec, Heat, Slice } from '../src/model/result.ts'
 
 /** What the calibration looks at, in real heats. */
 

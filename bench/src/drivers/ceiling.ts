@@ -2,7 +2,7 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { startNginx } from '@startgrid/nginx/instance.ts'
-import type { Caution } from '../cautions.ts'
+import type { Caution } from '../model/warnings.ts'
 import type { Driver, SlicePlan } from './driver.ts'
 
 export interface CeilingOptions {

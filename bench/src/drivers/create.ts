@@ -1,7 +1,7 @@
 import type { GeneratorOptions } from '@startgrid/loadgen'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import autocannon from 'autocannon/package.json' with { type: 'json' }
-import type { DriverRecord } from '../results.ts'
+import type { DriverRecord } from '../model/result.ts'
 import { AutocannonDriver } from './autocannon.ts'
 import type { Driver } from './driver.ts'
 import { StartgridDriver } from './startgrid.ts'

@@ -1,6 +1,6 @@
 import { type ErrorCounts, type Expectation, LoadError, type Target } from '@startgrid/loadgen'
 import { formatAddress } from '@startgrid/nginx/address.ts'
-import type { DriverRecord } from '../results.ts'
+import type { DriverRecord } from '../model/result.ts'
 
 /** What offers the load: Startgrid's own generator, or one that others trust. */
 export interface Driver {

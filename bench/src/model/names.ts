@@ -1,5 +1,5 @@
-import type { Metric } from '../figures.ts'
-import type { CellSpec } from '../results.ts'
+import type { Metric } from './figures.ts'
+import type { CellSpec } from './result.ts'
 
 /** What people call what is measured. */
 

@@ -1,4 +1,4 @@
-import type { Result } from '../results.ts'
+import type { Result } from '../model/result.ts'
 import { capacityFigures } from './capacity-figures.ts'
 import { latencyFigures } from './latency-figures.ts'
 import { overloadFigures } from './overload-figures.ts'

@@ -1,5 +1,5 @@
-import type { CapacityFigures } from '../figures.ts'
-import type { CellSpec, Result, Trial } from '../results.ts'
+import type { CapacityFigures } from '../model/figures.ts'
+import type { CellSpec, Result, Trial } from '../model/result.ts'
 import { closedLoopOf, whyNotMeasured } from './cell-state.ts'
 import { BEYOND } from './effort.ts'
 import { intervalOf } from './interval.ts'

@@ -1,4 +1,4 @@
-import type { CellSpec, Result, Trial } from '../results.ts'
+import type { CellSpec, Result, Trial } from '../model/result.ts'
 import type { Method } from './campaign.ts'
 import { outcomeOf } from './capacity-figures.ts'
 import { assumedRate, type CapacityEffort, capacityMs, durationFor, launchMs } from './effort.ts'

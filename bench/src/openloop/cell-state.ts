@@ -1,4 +1,4 @@
-import type { CellSpec, Result } from '../results.ts'
+import type { CellSpec, Result } from '../model/result.ts'
 import { geometricMean } from './interval.ts'
 
 /** What the figures of all three commands ask of a cell. */

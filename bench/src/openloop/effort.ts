@@ -1,6 +1,6 @@
 import type { Role } from '@startgrid/grid/matrix.ts'
-import type { ProfileName } from '../profile.ts'
-import type { CellSpec } from '../results.ts'
+import type { CellSpec } from '../model/result.ts'
+import type { ProfileName } from '../plan/profiles.ts'
 
 /** How much effort the open-loop commands take, and how long that lasts. Times are in milliseconds. */
 

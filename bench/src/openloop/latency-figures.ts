@@ -1,6 +1,6 @@
 import { countAbove, curveOf, mergeHistograms, percentiles } from '@startgrid/loadgen'
-import type { LatencyFigures, LatencyLevel, LatencyPercentile } from '../figures.ts'
-import type { CellSpec, Result, Trial } from '../results.ts'
+import type { LatencyFigures, LatencyLevel, LatencyPercentile } from '../model/figures.ts'
+import type { CellSpec, Result, Trial } from '../model/result.ts'
 import { whyNotMeasured } from './cell-state.ts'
 import { BEYOND, LEAST_LAUNCHES } from './effort.ts'
 import { intervalAround, meanOf } from './interval.ts'

@@ -1,6 +1,6 @@
 import type { Role } from '@startgrid/grid/matrix.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Result } from '../results.ts'
+import type { Result } from '../model/result.ts'
 import type { Method } from './campaign.ts'
 import { closedLoopOf } from './cell-state.ts'
 import { assumedRate, capacityMs, durationFor, type LatencyEffort, launchMs, shareOf } from './effort.ts'

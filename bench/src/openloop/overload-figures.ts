@@ -1,6 +1,6 @@
 import { countAbove, mergeHistograms, percentiles } from '@startgrid/loadgen'
-import type { OverloadFigures } from '../figures.ts'
-import type { CellSpec, Result, Trial } from '../results.ts'
+import type { OverloadFigures } from '../model/figures.ts'
+import type { CellSpec, Result, Trial } from '../model/result.ts'
 import { closedLoopOf, whyNotMeasured } from './cell-state.ts'
 import { BEYOND } from './effort.ts'
 import { intervalOf, meanOf } from './interval.ts'

@@ -1,4 +1,4 @@
-import type { CellSpec, Result, Trial } from '../results.ts'
+import type { CellSpec, Result, Trial } from '../model/result.ts'
 import type { Method } from './campaign.ts'
 import { assumedRate, capacityMs, durationFor, launchMs, type OverloadEffort } from './effort.ts'
 import { recoveredAfter } from './recovery.ts'

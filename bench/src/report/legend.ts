@@ -1,5 +1,5 @@
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
-import type { Result } from '../results.ts'
+import type { Result } from '../model/result.ts'
 
 /** What every report says of a kind of result, and of how its servers ran. */
 

@@ -1,7 +1,7 @@
 import { markdownTable } from '@startgrid/cli/table.ts'
 import { capital } from '@startgrid/cli/text.ts'
-import { describeCaution } from '../cautions.ts'
-import type { Result } from '../results.ts'
+import type { Result } from '../model/result.ts'
+import { describeCaution } from '../model/warnings.ts'
 import { legendOf, titleOf } from './legend.ts'
 import {
   describeCores,

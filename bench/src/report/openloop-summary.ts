@@ -1,7 +1,7 @@
 import { formatMs, formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
-import type { LatencyLevel } from '../figures.ts'
+import type { LatencyLevel } from '../model/figures.ts'
 import { nameOf } from '../model/names.ts'
-import type { CellSpec, Result } from '../results.ts'
+import type { CellSpec, Result } from '../model/result.ts'
 
 /** What an open-loop result says: a sentence per role and topology, and how many cells are void. */
 export function summariseOpenLoop(result: Result): string[] {

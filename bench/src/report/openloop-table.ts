@@ -8,9 +8,9 @@ import {
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
 import type { Column, Row, Table } from '@startgrid/cli/table.ts'
-import type { CapacityFigures, LatencyFigures, LatencyLevel, OverloadFigures } from '../figures.ts'
+import type { CapacityFigures, LatencyFigures, LatencyLevel, OverloadFigures } from '../model/figures.ts'
 import { nameOf } from '../model/names.ts'
-import type { CellSpec } from '../results.ts'
+import type { CellSpec } from '../model/result.ts'
 
 /** The tables of open-loop measurements, each of the cells of one role in one topology. */
 

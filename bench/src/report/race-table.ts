@@ -11,9 +11,9 @@ import {
   orUnknown,
 } from '@startgrid/cli/numbers.ts'
 import { type Column, type Row, type Table, withoutUnknown } from '@startgrid/cli/table.ts'
-import type { CellFigures, GateResult, Interval, Metric } from '../figures.ts'
+import type { Standing, StandingEntry } from '../judge/standings.ts'
+import type { CellFigures, GateResult, Interval, Metric } from '../model/figures.ts'
 import { nameOf } from '../model/names.ts'
-import type { Standing, StandingEntry } from './standings.ts'
 
 /** The table of one race: the metric that ranks comes first. */
 

@@ -1,12 +1,12 @@
 import { formatEnds, formatPercent, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
 import { type Table, withoutUnknown } from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
-import type { ProxyCost } from '../figures.ts'
+import { type Standing, standingsOf } from '../judge/standings.ts'
+import type { ProxyCost } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
-import type { CellSpec, Result } from '../results.ts'
+import type { CellSpec, Result } from '../model/result.ts'
 import { capacityTable, latencyTable, type Measured, overloadTable } from './openloop-table.ts'
 import { raceTable } from './race-table.ts'
-import { type Standing, standingsOf } from './standings.ts'
 import {
   describeControl,
   describeSmallestEffect,

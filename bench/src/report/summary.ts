@@ -7,11 +7,11 @@ import {
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
-import type { CellFigures, GateName, Interval, Race } from '../figures.ts'
+import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
+import type { CellFigures, GateName, Interval, Race } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
-import type { CellSpec, Result } from '../results.ts'
+import type { CellSpec, Result } from '../model/result.ts'
 import { summariseOpenLoop } from './openloop-summary.ts'
-import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from './standings.ts'
 
 /** What a result says, in sentences that its figures make: the same in all reports. */
 

@@ -1,8 +1,8 @@
 import { formatMs, formatPercent, formatRate, formatRateEnds, orUnknown } from '@startgrid/cli/numbers.ts'
 import { type Column, type Table, withoutUnknown } from '@startgrid/cli/table.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import type { CellFigures } from '../figures.ts'
-import type { Result } from '../results.ts'
+import type { CellFigures } from '../model/figures.ts'
+import type { Result } from '../model/result.ts'
 import type { Section } from './sections.ts'
 import { describeVoided } from './summary.ts'
 

@@ -1,8 +1,8 @@
 import { type Format, painter } from '@startgrid/cli/paint.ts'
 import { layOut, type Row, type TableLines } from '@startgrid/cli/table.ts'
 import { COLUMNS, capital, wrap } from '@startgrid/cli/text.ts'
-import { describeCaution } from '../cautions.ts'
-import type { Result } from '../results.ts'
+import type { Result } from '../model/result.ts'
+import { describeCaution } from '../model/warnings.ts'
 import { legendOf, titleOf } from './legend.ts'
 import {
   describeCores,

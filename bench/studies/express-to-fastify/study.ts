@@ -1,5 +1,5 @@
 import { formatMicros, formatMs, formatRate } from '@startgrid/cli/numbers.ts'
-import { measureStartup } from '../../src/study/startup.ts'
+import { measureStartup } from '../../src/environments/study/startup.ts'
 import type {
   Claim,
   LoadRace,
@@ -8,8 +8,8 @@ import type {
   PublishedLoad,
   Study,
   System,
-} from '../../src/study/study.ts'
-import { WORKLOADS, type Workload } from '../../src/workload.ts'
+} from '../../src/model/study.ts'
+import { WORKLOADS, type Workload } from '../../src/plan/workloads.ts'
 
 /** One App's three stages: Express alone, its routes in a Fastify server, and Fastify alone. */
 const STAGES = {

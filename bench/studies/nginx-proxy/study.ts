@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen'
 import { ASSETS, ASSETS_DIR } from '@startgrid/shared/page/server.js'
-import type { Claim, FrontKind, LoadRace, Measured, Study, System } from '../../src/study/study.ts'
-import { WORKLOADS, type Workload } from '../../src/workload.ts'
+import type { Claim, FrontKind, LoadRace, Measured, Study, System } from '../../src/model/study.ts'
+import { WORKLOADS, type Workload } from '../../src/plan/workloads.ts'
 
 const app = (title: string, path: string, role = 'hello', front?: FrontKind): System => ({
   title,

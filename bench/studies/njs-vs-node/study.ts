@@ -1,7 +1,7 @@
 import { formatCost, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen'
-import type { Claim, Measured, Study, System } from '../../src/study/study.ts'
-import { WORKLOADS, type Workload } from '../../src/workload.ts'
+import type { Claim, Measured, Study, System } from '../../src/model/study.ts'
+import { WORKLOADS, type Workload } from '../../src/plan/workloads.ts'
 
 type Role = 'hello' | 'ssr'
 

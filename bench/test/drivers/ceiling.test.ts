@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LoadError } from '@startgrid/loadgen'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import type { Caution } from '../../src/cautions.ts'
 import { measureCeiling, startNginxCeiling } from '../../src/drivers/ceiling.ts'
 import type { Driver, SliceLoad, SlicePlan } from '../../src/drivers/driver.ts'
+import type { Caution } from '../../src/model/warnings.ts'
 
 const nginx = await findNginx({ download: false })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { type OpenLoopKind, readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
 import { createOpenLoopResult, expectedCampaignMs, planLaunches } from '../../src/openloop/campaign.ts'
 import { capacityMethod } from '../../src/openloop/capacity.ts'
 import {
@@ -11,7 +12,6 @@ import {
   OVERLOAD_EFFORT,
 } from '../../src/openloop/effort.ts'
 import { COMMON, commonRate, latencyMethod } from '../../src/openloop/latency.ts'
-import { type OpenLoopKind, readOpenLoopOptions } from '../../src/openloop/options.ts'
 import { overloadMethod } from '../../src/openloop/overload.ts'
 import { cellOf, resultOf, trialOf } from './trials.ts'
 

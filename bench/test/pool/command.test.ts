@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { PoolFigures } from '../../src/pool/figures.ts'
 import type { PageFigures } from '../../src/pool/pages/figures.ts'
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-pool-'))
 after(() => rmSync(DIRECTORY, { recursive: true }))
 

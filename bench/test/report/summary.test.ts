@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Race } from '../../src/figures.ts'
+import type { Race } from '../../src/model/figures.ts'
+import type { Result } from '../../src/model/result.ts'
 import {
   describeControl,
   describeFailures,
@@ -10,7 +11,6 @@ import {
   describeVoided,
   summarise,
 } from '../../src/report/summary.ts'
-import type { Result } from '../../src/results.ts'
 import { capacityResult, latencyResult, overloadResult } from '../fixtures/results.ts'
 import { cellOf, smallRace, withFigures, within, withRaces } from '../fixtures/small-race.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { analyse } from '../../src/analysis.ts'
+import { analyse } from '../../src/judge/analysis.ts'
+import type { Result } from '../../src/model/result.ts'
 import { formatTables, terminalStyle } from '../../src/report/terminal.ts'
-import type { Result } from '../../src/results.ts'
 import { emptyResults } from '../fixtures/empty-results.ts'
 import { fullResult } from '../fixtures/full-result.ts'
 import {

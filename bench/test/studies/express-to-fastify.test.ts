@@ -5,9 +5,9 @@ import { checkConformance, formatReport } from '@startgrid/conformance'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { TOPOLOGIES } from '@startgrid/grid/matrix.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { startSystem } from '../../src/study/running-system.ts'
-import { measureStartup } from '../../src/study/startup.ts'
-import { type LoadRace, type Measured, publishedRatio, type System } from '../../src/study/study.ts'
+import { startSystem } from '../../src/environments/study/running-system.ts'
+import { measureStartup } from '../../src/environments/study/startup.ts'
+import { type LoadRace, type Measured, publishedRatio, type System } from '../../src/model/study.ts'
 import { expressToFastify } from '../../studies/express-to-fastify/study.ts'
 
 const { systems, races, claims } = expressToFastify

@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot'
 import { formatMs, formatRate, formatShort, orUnknown } from '@startgrid/cli/numbers.ts'
-import type { CapacityFigures } from '../../figures.ts'
+import type { CapacityFigures } from '../../model/figures.ts'
 import { nameOf } from '../../model/names.ts'
 import type { Measured } from '../openloop-table.ts'
 import { chart, filterable, raceTitle } from './chart.ts'

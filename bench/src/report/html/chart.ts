@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot'
 import { parseHTML } from 'linkedom'
-import type { CellSpec } from '../../results.ts'
+import type { CellSpec } from '../../model/result.ts'
 import { html, type Markup, type Part, trusted } from './markup.ts'
 
 /** Charts by Observable Plot as figures that need no script. */

@@ -1,4 +1,4 @@
-import type { Result } from '../../results.ts'
+import type { Result } from '../../model/result.ts'
 import { html, type Markup } from './markup.ts'
 
 /** What chooses the cells to be shown. Hidden until the script is there to obey it. */

@@ -1,6 +1,6 @@
-import type { CellFigures, GateName, GateResult } from '../../figures.ts'
+import type { CellFigures, GateName, GateResult } from '../../model/figures.ts'
 import { nameOf } from '../../model/names.ts'
-import type { CellSpec, Result } from '../../results.ts'
+import type { CellSpec, Result } from '../../model/result.ts'
 import { describeSkipped } from '../summary.ts'
 import { filterable } from './chart.ts'
 import { html, type Markup, prose } from './markup.ts'

@@ -1,4 +1,4 @@
-import type { Result } from '../../results.ts'
+import type { Result } from '../../model/result.ts'
 import { legendOf } from '../legend.ts'
 import { describeReach } from '../provenance.ts'
 import { html, type Markup, prose } from './markup.ts'

@@ -1,4 +1,4 @@
-import type { Result } from '../../results.ts'
+import type { Result } from '../../model/result.ts'
 import type { Section } from '../sections.ts'
 import { sectionsOf } from '../sections.ts'
 import { capacityCharts, stepsTable } from './capacity-chart.ts'

@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot'
 import { formatMs, formatPercent, orUnknown } from '@startgrid/cli/numbers.ts'
-import type { OverloadFigures } from '../../figures.ts'
+import type { OverloadFigures } from '../../model/figures.ts'
 import { nameOf } from '../../model/names.ts'
 import type { Measured } from '../openloop-table.ts'
 import { chart } from './chart.ts'

@@ -1,6 +1,6 @@
-import type { Result } from '../../results.ts'
+import { standingsOf } from '../../judge/standings.ts'
+import type { Result } from '../../model/result.ts'
 import { sectionsOf } from '../sections.ts'
-import { standingsOf } from '../standings.ts'
 import { control } from './control.ts'
 import { costCharts } from './cost-chart.ts'
 import { gates } from './gates.ts'

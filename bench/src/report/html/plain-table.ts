@@ -1,5 +1,5 @@
 import type { Table } from '@startgrid/cli/table.ts'
-import type { Result } from '../../results.ts'
+import type { Result } from '../../model/result.ts'
 import { filterable } from './chart.ts'
 import { html, type Markup } from './markup.ts'
 import { numberCell, rowHeading, table } from './table.ts'

@@ -1,6 +1,6 @@
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { capital } from '@startgrid/cli/text.ts'
-import type { Result } from '../../results.ts'
+import type { Result } from '../../model/result.ts'
 import { describeServers } from '../legend.ts'
 import {
   describeCores,

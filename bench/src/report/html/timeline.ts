@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot'
 import { plural } from '@startgrid/cli/text.ts'
-import type { Heat, Result, Slice } from '../../results.ts'
+import type { Heat, Result, Slice } from '../../model/result.ts'
 import { chart } from './chart.ts'
 import { html, type Markup } from './markup.ts'
 import { seriesOf } from './series.ts'

@@ -1,0 +1,128 @@
+import { writeFileSync } from 'node:fs'
+import { readPercent, UsageError } from '@startgrid/cli/arguments.ts'
+import { wrap } from '@startgrid/cli/text.ts'
+import { type Comparison, compareResults } from '../../judge/compare/comparison.ts'
+import { findRegressions } from '../../judge/compare/regression.ts'
+import type { Metric } from '../../model/figures.ts'
+import { type Result, ResultError } from '../../model/result.ts'
+import { formatComparison, formatComparisonMarkdown } from '../../report/comparison.ts'
+import { terminalStyle } from '../../report/terminal.ts'
+import { analyseAgain, openStored, parseStored } from '../stored.ts'
+
+export const COMPARE_HELP = `pnpm bench compare A B [options]   two results, cell by cell
+
+A and B are directories of runs (bench/results/<time>) or their result.json; B
+is compared with A: faster, slower, or no difference shown.
+
+  --metric NAME              rate or cpu (default cpu where both have it)
+  --fail-on-regression P     exit code 1 if a cell became slower by more than P
+                             for certain: 5%
+  --anyway                   compares what was measured unlike
+  --markdown                 for a pull request
+  --json FILE                writes the comparison there too, - for standard
+                             output
+  --help
+`
+
+interface CompareOptions {
+  a: string
+  b: string
+  metric: Metric | undefined
+  limit: number | null
+  anyway: boolean
+  markdown: boolean
+  json: string | undefined
+}
+
+/**
+ * `pnpm bench compare A B`.
+ * @returns the exit code: 0; 1 for a regression if that was asked for; 2 for what cannot or should not be compared, told in sentences
+ * @throws {UsageError} for wrong words
+ */
+export async function compareCommand(args: readonly string[]): Promise<number> {
+  const options = readCompareOptions(args)
+  if (options !== 'help') return compare(options)
+  process.stdout.write(COMPARE_HELP)
+  return 0
+}
+
+function compare(options: CompareOptions): number {
+  const comparison = tryToCompare(options)
+  if (Array.isArray(comparison)) {
+    process.stderr.write(comparison.map((sentence) => `${wrap(sentence)}\n`).join(''))
+    return 2
+  }
+  const regressions = options.limit === null ? null : findRegressions(comparison, options.limit)
+  process.stdout.write(textOf(comparison, regressions, options))
+  if (options.json !== undefined && options.json !== '-')
+    writeFileSync(options.json, toJson(comparison, regressions))
+  return regressions !== null && regressions.length > 0 ? 1 : 0
+}
+
+/** @returns the comparison, or the sentences that refuse it */
+function tryToCompare({ a, b, metric, anyway, limit }: CompareOptions): Comparison | string[] {
+  try {
+    const comparison = compareResults(open(a), open(b), { metric })
+    if (comparison.mode === 'target' && limit !== null) return [NO_REGRESSION]
+    if (anyway || comparison.unlike.length === 0) return comparison
+    return [...comparison.unlike, 'Measure alike, or compare all the same with --anyway.']
+  } catch (error) {
+    if (error instanceof ResultError) return [error.message]
+    throw error
+  }
+}
+
+const NO_REGRESSION =
+  'Each run met one launch of a server that already ran, and launches differ: leave out --fail-on-regression, or race the apps natively.'
+
+/** @throws {UsageError} in one sentence */
+export function readCompareOptions(args: readonly string[]): CompareOptions | 'help' {
+  const { values, paths } = parseStored(
+    args,
+    {
+      metric: { type: 'string' },
+      'fail-on-regression': { type: 'string' },
+      anyway: { type: 'boolean' },
+      markdown: { type: 'boolean' },
+      json: { type: 'string' },
+      help: { type: 'boolean' },
+    },
+    { command: 'pnpm bench compare', count: 2 },
+  )
+  if (values.help) return 'help'
+  const [a = '', b = ''] = paths
+  const limit = values['fail-on-regression']
+  return {
+    a,
+    b,
+    metric: values.metric === undefined ? undefined : readMetric(values.metric),
+    limit: limit === undefined ? null : readPercent('--fail-on-regression', limit),
+    anyway: values.anyway === true,
+    markdown: values.markdown === true,
+    json: values.json,
+  }
+}
+
+/** Analysed again, so that both were analysed alike. */
+function open(path: string): Result {
+  return analyseAgain(openStored(path).result, { keepVoided: false })
+}
+
+function readMetric(value: string): Metric {
+  if (value === 'rate' || value === 'cpu') return value
+  throw new UsageError(`There is no metric '${value}', only rate and cpu.`)
+}
+
+function textOf(
+  comparison: Comparison,
+  regressions: readonly string[] | null,
+  { json, markdown }: CompareOptions,
+): string {
+  if (json === '-') return toJson(comparison, regressions)
+  if (markdown) return formatComparisonMarkdown(comparison, regressions)
+  return formatComparison(comparison, regressions, terminalStyle(process.stdout))
+}
+
+function toJson(comparison: Comparison, regressions: readonly string[] | null): string {
+  return `${JSON.stringify({ ...comparison, regressions }, null, 2)}\n`
+}

@@ -1,0 +1,80 @@
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { listenForInterruption } from '@startgrid/cli/interruption.ts'
+import { createProgress } from '@startgrid/cli/progress.ts'
+import { plural, wrap } from '@startgrid/cli/text.ts'
+import { assertAnswering } from '../../environments/target/origin.ts'
+import { type Result, writeResult } from '../../model/result.ts'
+import {
+  createOpenLoopResult,
+  expectedCampaignMs,
+  type Method,
+  planLaunches,
+  runCampaign,
+} from '../../openloop/campaign.ts'
+import { commandOf, prepareOutput, publish } from '../../report/output.ts'
+import { helpOf, type OpenLoopKind, type OpenLoopOptions, readOpenLoopOptions } from '../open-loop-options.ts'
+
+/**
+ * What the three open-loop commands have in common.
+ * @param createMethod what is done on each launch
+ * @returns the exit code
+ */
+export async function openLoopCommand(
+  kind: OpenLoopKind,
+  args: readonly string[],
+  createMethod: (result: Result, options: OpenLoopOptions) => Method,
+): Promise<number> {
+  const options = readOpenLoopOptions(kind, args)
+  if (options.help) {
+    process.stdout.write(helpOf(kind))
+    return 0
+  }
+  const result = createOpenLoopResult(kind, options, commandOf(`pnpm bench ${kind}`, args, options.seed))
+  const method = createMethod(result, options)
+  if (!options.dryRun) return measure(result, method, options)
+  process.stdout.write(describePlan(result, method))
+  return 0
+}
+
+async function measure(
+  result: Result,
+  method: Method,
+  { target, output, json, download }: OpenLoopOptions,
+): Promise<number> {
+  if (target !== undefined) await assertAnswering(target)
+  const directory = prepareOutput(output, json)
+  const progress = createProgress()
+  const { signal, code } = listenForInterruption(progress)
+  const save = (so: Result) => writeResult(`${directory}/result.json`, so)
+  await runCampaign(result, method, { progress, save, signal, download }).finally(progress.stop)
+  publish(result, directory, json)
+  if (signal.aborted) {
+    process.stderr.write('Interrupted: what was measured before is above and in the files.\n')
+    return code()
+  }
+  return hasVoid(result) ? 1 : 0
+}
+
+/** Whether a cell that this machine can measure has no number. */
+function hasVoid({ cells, capacity, latency, overload }: Result): boolean {
+  const skipped = new Set(cells.filter((cell) => cell.skipped !== null).map(({ id }) => id))
+  const figures = [...(capacity ?? []), ...(latency ?? []), ...(overload ?? [])]
+  return figures.some(({ cell, voidedBecause }) => voidedBecause !== null && !skipped.has(cell))
+}
+
+function describePlan({ target, cells, seed }: Result, method: Method): string {
+  const time = formatMinutes(expectedCampaignMs(cells, method))
+  const repeats = 'What others disturb is repeated, a few times at most.'
+  if (target !== null)
+    return `${wrap(`${cells[0]?.workload} at ${target.origin}, ${plural(method.launches, 'stretch').replace('stretchs', 'stretches')} of load, about ${time} (minutes:seconds). ${repeats} The contract is proven first.`)}\n`
+  const [first] = Map.groupBy(planLaunches(cells, method.launches, seed), ({ launch }) => launch).values()
+  return [
+    wrap(`${plural(cells.length, 'cell')}, each started ${method.launches} times; one app runs at a time.`),
+    wrap(
+      `The first round in this order (seed ${seed}): ${(first ?? []).map(({ cell }) => cell.id).join(', ')}.`,
+    ),
+    wrap(`About ${time} (minutes:seconds), if nobody disturbs it. ${repeats}`),
+    wrap('The first run on new code also proves the contract of every cell: up to half a minute more.'),
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,37 @@
+import { prepareOutput, writeReports } from '../../report/output.ts'
+import { formatTables, terminalStyle } from '../../report/terminal.ts'
+import { analyseAgain, openStored, parseStored } from '../stored.ts'
+
+export const REPORT_HELP = `pnpm bench report RESULT [options]   makes the reports of a result again
+
+RESULT is the directory of a run (bench/results/<time>) or its result.json. What
+was measured stays as it is; the figures are worked out again, and report.md and
+report.html are written beside it.
+
+  --output DIR     writes them there instead
+  --keep-voided    shows numbers that failed a gate, marked
+  --help
+`
+
+/**
+ * `pnpm bench report RESULT`: tables to standard output, report.md and report.html beside the result.
+ * @returns the exit code
+ * @throws {UsageError} for wrong words, {ResultError} for what is no result, {OutputError} where nothing can be written
+ */
+export async function reportCommand(args: readonly string[]): Promise<number> {
+  const { values, paths } = parseStored(
+    args,
+    { output: { type: 'string' }, 'keep-voided': { type: 'boolean' }, help: { type: 'boolean' } },
+    { command: 'pnpm bench report', count: 1 },
+  )
+  if (values.help) {
+    process.stdout.write(REPORT_HELP)
+    return 0
+  }
+  const stored = openStored(paths[0] ?? '')
+  const result = analyseAgain(stored.result, { keepVoided: values['keep-voided'] === true })
+  const directory = prepareOutput(values.output ?? stored.directory, undefined)
+  process.stdout.write(formatTables(result, terminalStyle(process.stdout)))
+  writeReports(result, directory)
+  return 0
+}

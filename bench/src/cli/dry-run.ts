@@ -1,0 +1,65 @@
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { plural, wrap } from '@startgrid/cli/text.ts'
+import type { Role } from '@startgrid/grid/matrix.ts'
+import type { CellSpec, Result } from '../model/result.ts'
+import { expectedHeatMs, planHeats } from '../plan/cells.ts'
+import { describeReach } from '../report/provenance.ts'
+
+/** What the ceiling and the search for NGINX take, in milliseconds. */
+const PREPARATION_MS = 3000
+
+/** What a race would do, and how long it takes: `--dry-run`. */
+export function describePlan(result: Result): string {
+  const { mode, cells, settings } = result
+  const { until, maxTimeMs } = settings
+  const byRole = Map.groupBy(cells, ({ role }) => role)
+  const total = [...byRole.values()].reduce((sum, own) => sum + roleMs(own, result), PREPARATION_MS)
+  const ends = until === null ? '' : ` More heats follow until 95 % intervals are within ±${until * 100} %.`
+  const limit =
+    maxTimeMs === null ? '' : ` The last heats are dropped when ${formatMinutes(maxTimeMs)} are over.`
+  const cores = mode === 'target' ? '' : ' on two cores, if nobody disturbs it'
+  const reach = settings.profile === 'custom' ? null : describeReach(result)
+  return [
+    ...(mode === 'target' ? [describeTarget(result)] : describeRoles(result, byRole)),
+    wrap(`About ${formatMinutes(total)} (minutes:seconds)${cores}.${ends}${limit}`),
+    wrap(
+      mode === 'target'
+        ? 'The contract is proven first, each time: some seconds more.'
+        : 'The first run on new code also proves the contract of every cell: up to half a minute more.',
+    ),
+    ...(reach === null ? [] : [wrap(reach)]),
+    '',
+  ].join('\n')
+}
+
+function describeTarget({ target, cells, settings }: Result): string {
+  const { profile, heats, slices, sliceMs, pauseMs } = settings
+  return wrap(
+    `${cells[0]?.workload} at ${target?.origin}: ${plural(heats, 'heat')} of ${slices} × ${sliceMs} ms, ${pauseMs / 1000} s apart, ` +
+      `profile ${profile}.`,
+  )
+}
+
+function describeRoles(result: Result, byRole: ReadonlyMap<Role, readonly CellSpec[]>): string[] {
+  const { cells, settings, seed } = result
+  const { profile, heats, slices, sliceMs } = settings
+  const roles = [...byRole].map(([role, own]) => {
+    const launches = plural(new Set(own.map(({ app }) => app)).size, 'launch').replace('launchs', 'launches')
+    const ms = roleMs(own, result)
+    return (
+      `  ${role.padEnd(7)} ${plural(own.length, 'cell')} of ${launches}, ` +
+      `${plural(heats, 'heat')} of ${formatMinutes(ms / heats)}, ${formatMinutes(ms)}`
+    )
+  })
+  const order = planHeats([...byRole.keys()], heats, seed).map(({ role }) => role)
+  return [
+    `${plural(cells.length, 'cell')}, ${slices} × ${sliceMs} ms per cell and heat, profile ${profile}:`,
+    ...roles,
+    '',
+    wrap(`Heats in this order (seed ${seed}): ${order.join(', ')}.`),
+  ]
+}
+
+function roleMs(cells: readonly CellSpec[], { mode, settings }: Result): number {
+  return settings.heats * (settings.pauseMs + expectedHeatMs(cells, settings, mode))
+}

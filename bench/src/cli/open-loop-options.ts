@@ -1,0 +1,127 @@
+import { parseOptions, readDuration, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
+import { ROLES, TOPOLOGIES } from '@startgrid/grid/matrix.ts'
+import type { ResultKind } from '../model/result.ts'
+import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../openloop/effort.ts'
+import { PROFILES, type ProfileName } from '../plan/profiles.ts'
+import { readSite, SITE } from './location.ts'
+import { chooseProfile, type Options, OUTPUT, readCommon, SELECTION } from './options.ts'
+
+export type OpenLoopKind = Extract<ResultKind, 'capacity' | 'latency' | 'overload'>
+
+/** What `pnpm bench capacity`, `latency` and `overload` are asked to do. `heats` is the number of launches per cell. */
+export interface OpenLoopOptions extends Options {
+  /** Of `capacity`: the bound on p99, in milliseconds. */
+  p99Ms: number | null
+  /** Of `latency`: the common rate, in requests per second; null finds one per role. */
+  rate: number | null
+}
+
+/** Roles that a command measures unless others are named: a search takes most of a minute per cell. The status app is a hello too. */
+const DEFAULT_ROLE: Readonly<Record<OpenLoopKind, string>> = {
+  capacity: 'hello',
+  latency: 'hello,ssr',
+  overload: 'hello,ssr',
+}
+
+const EFFORT = { capacity: CAPACITY_EFFORT, latency: LATENCY_EFFORT, overload: OVERLOAD_EFFORT }
+
+const DEFAULT_P99 = '50ms'
+
+/** @throws {UsageError} and UnknownName of the grid, saying what is allowed */
+export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[]): OpenLoopOptions {
+  const own: readonly string[] = { capacity: ['p99'], latency: ['rate'], overload: [] }[kind]
+  const values = parseOptions(
+    args,
+    {
+      ...SELECTION,
+      ...SITE,
+      ...OUTPUT,
+      quick: { type: 'boolean' },
+      thorough: { type: 'boolean' },
+      launches: { type: 'string' },
+      connections: { type: 'string' },
+      p99: { type: 'string' },
+      rate: { type: 'string' },
+    },
+    `pnpm bench ${kind}`,
+  )
+  for (const name of ['p99', 'rate'] as const) {
+    if (values[name] !== undefined && !own.includes(name))
+      throw new UsageError(
+        `pnpm bench ${kind} has no --${name}. pnpm bench ${kind} --help lists the options.`,
+      )
+  }
+  const site = readSite(values)
+  const profile = chooseProfile(values)
+  const role = values.role ?? (values.only === undefined ? defaultRole(kind, profile) : undefined)
+  const { launches, connections } = values
+  const custom = launches !== undefined
+  return {
+    ...readCommon({ ...values, role }, { frameworks: PROFILES[profile].frameworks, topology: 'direct' }),
+    ...site,
+    profile,
+    custom,
+    heats: custom ? readInteger('--launches', launches, 1, 100) : EFFORT[kind][profile].launches,
+    slices: 1,
+    sliceMs: kind === 'overload' ? OVERLOAD_EFFORT[profile].overloadMs : 0,
+    pauseMs: 0,
+    warmupMs: undefined,
+    connections: connections === undefined ? undefined : readInteger('--connections', connections, 1, 10_000),
+    driver: 'startgrid',
+    until: null,
+    maxTimeMs: null,
+    resume: undefined,
+    keepVoided: false,
+    list: false,
+    p99Ms: kind === 'capacity' ? readDuration('--p99', values.p99 ?? DEFAULT_P99, 1) : null,
+    rate: values.rate === undefined ? null : readInteger('--rate', values.rate, 1, 1_000_000),
+  }
+}
+
+function defaultRole(kind: OpenLoopKind, profile: ProfileName): string {
+  return profile === 'quick' ? 'hello' : DEFAULT_ROLE[kind]
+}
+
+const INTRODUCTION: Readonly<Record<OpenLoopKind, string>> = {
+  capacity: `pnpm bench capacity [options]   the highest rate that keeps p99 under a bound
+
+A staircase of open-loop steps on one launch of a cell finds the rate; others,
+fresh ones, confirm it. Without --only or --role: hello.
+
+  --p99 T             the bound, from the intended send time (default ${DEFAULT_P99})`,
+  latency: `pnpm bench latency [options]   percentiles at fixed rates
+
+At 25, 50 and 75 % of what a cell can do just then, and at one rate for all
+cells of a role: half of what the slowest of them can do. Without --only or
+--role: hello and ssr.
+
+  --rate N            the common rate, in requests per second`,
+  overload: `pnpm bench overload [options]   right answers at twice the capacity
+
+And how long it takes after that until p99 at half the capacity is back.
+Without --only or --role: hello and ssr.
+`,
+}
+
+export function helpOf(kind: OpenLoopKind): string {
+  const launches = EFFORT[kind].default.launches
+  return `${INTRODUCTION[kind]}
+  --only NAMES        frameworks, apps or roles, with commas: fastify,koa/ssr
+  --role NAMES        ${ROLES.join(', ')}
+  --topology NAMES    ${TOPOLOGIES.join(', ')};
+                      default direct
+  --docker            measures the services of Compose, from a container
+  --target URL        measures an app that already runs, by its --role
+  --absent NAMES      what that app lacks: stream, pipelined-stream
+  --quick             three frameworks, hello, under a minute
+  --thorough          longer loads on more launches
+  --launches N        starts of every app, 1 to 100 (default ${launches})
+  --connections N     open at most, 1 to 10000 (default 64; ssr 8)
+  --seed N            repeats an order
+  --dry-run           prints the plan and the time it takes
+  --json FILE         writes the result there too, - for standard output
+  --output DIR        default bench/results/<time>
+  --no-download       does not fetch NGINX if this machine has none
+  --help
+`
+}

@@ -1,0 +1,220 @@
+import type { ParseArgsOptionsConfig } from 'node:util'
+import {
+  parseOptions,
+  readDuration,
+  readInteger,
+  readPercent,
+  split,
+  UsageError,
+} from '@startgrid/cli/arguments.ts'
+import {
+  APPS,
+  type App,
+  FRAMEWORKS,
+  findApps,
+  findRole,
+  findTopology,
+  ROLES,
+  type Role,
+  type Topology,
+} from '@startgrid/grid/matrix.ts'
+import type { DriverRecord } from '../model/result.ts'
+import { PROFILES, type ProfileName } from '../plan/profiles.ts'
+import { TARGET_EFFORT } from '../plan/target-profiles.ts'
+import { readSite, SITE, type Site } from './location.ts'
+
+/** What `pnpm bench` and `pnpm bench selfcheck` are asked to do. */
+export interface Options extends Site {
+  apps: App[]
+  topologies: Topology[]
+  profile: ProfileName
+  /** Something of the profile was given otherwise. */
+  custom: boolean
+  heats: number
+  slices: number
+  sliceMs: number
+  /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
+  pauseMs: number
+  /** Replaces what the profile says of each framework; undefined leaves that. */
+  warmupMs: number | undefined
+  /** Replaces every role's own number; undefined leaves them. */
+  connections: number | undefined
+  driver: DriverRecord['name']
+  /** The half-width to reach, as a part of 1. */
+  until: number | null
+  maxTimeMs: number | null
+  seed: number
+  /** A directory or file to go on from; '' is the newest. */
+  resume: string | undefined
+  keepVoided: boolean
+  list: boolean
+  dryRun: boolean
+  help: boolean
+  /** Also written here; `-` is standard output. */
+  json: string | undefined
+  /** Where result.json and the reports go. */
+  output: string | undefined
+  download: boolean
+}
+
+/** Containers take seconds to start, so a run of as many heats takes longer. */
+const MORE_FOR_CONTAINERS = 1.5
+
+/** Looking at intervals after fewer heats would stop at lucky ones. */
+const LEAST_HEATS_UNTIL = 6
+
+/** Options that choose cells, the same for every command. */
+export const SELECTION = {
+  only: { type: 'string' },
+  role: { type: 'string' },
+  topology: { type: 'string' },
+} as const satisfies ParseArgsOptionsConfig
+
+/** Options about where results go and what is repeated, the same for every command that measures. */
+export const OUTPUT = {
+  seed: { type: 'string' },
+  json: { type: 'string' },
+  output: { type: 'string' },
+  'no-download': { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const satisfies ParseArgsOptionsConfig
+
+/** @throws {UsageError} and UnknownName of the grid, saying what is allowed */
+export function readOptions(args: readonly string[]): Options {
+  const values = parseOptions(
+    withResumeValue(args),
+    {
+      ...SELECTION,
+      ...SITE,
+      ...OUTPUT,
+      quick: { type: 'boolean' },
+      thorough: { type: 'boolean' },
+      heats: { type: 'string' },
+      slices: { type: 'string' },
+      slice: { type: 'string' },
+      warmup: { type: 'string' },
+      until: { type: 'string' },
+      'max-time': { type: 'string' },
+      connections: { type: 'string' },
+      driver: { type: 'string' },
+      resume: { type: 'string' },
+      'keep-voided': { type: 'boolean' },
+      list: { type: 'boolean' },
+    },
+    'pnpm bench',
+  )
+  const site = readSite(values)
+  const name = chooseProfile(values)
+  const effort = site.target === undefined ? PROFILES[name] : TARGET_EFFORT[name]
+  const { heats, slices, slice, warmup, until, connections } = values
+  const custom = [heats, slices, slice, warmup, until].some((value) => value !== undefined)
+  return {
+    ...readCommon(values, { frameworks: PROFILES[name].frameworks }),
+    ...site,
+    profile: name,
+    custom,
+    heats: Math.max(
+      heats === undefined ? effort.heats : readInteger('--heats', heats, 1, 100),
+      until === undefined ? 1 : LEAST_HEATS_UNTIL,
+    ),
+    slices: slices === undefined ? effort.slices : readInteger('--slices', slices, 1, 50),
+    sliceMs: slice === undefined ? effort.sliceMs : readDuration('--slice', slice, 50),
+    pauseMs: 'pauseMs' in effort ? effort.pauseMs : 0,
+    warmupMs: warmup === undefined ? undefined : readDuration('--warmup', warmup, 0),
+    connections: connections === undefined ? undefined : readInteger('--connections', connections, 1, 10_000),
+    driver: readDriver(values.driver ?? 'startgrid'),
+    until: until === undefined ? null : readPercent('--until', until),
+    maxTimeMs: readMaxTime(values['max-time'], {
+      until,
+      custom,
+      usual: effort.maxTimeMs * (site.docker ? MORE_FOR_CONTAINERS : 1),
+    }),
+    resume: values.resume,
+    keepVoided: values['keep-voided'] === true,
+    list: values.list === true,
+  }
+}
+
+/** What every command that measures reads alike. */
+export function readCommon(
+  values: {
+    only?: string | undefined
+    role?: string | undefined
+    topology?: string | undefined
+    seed?: string | undefined
+    json?: string | undefined
+    output?: string | undefined
+    'no-download'?: boolean | undefined
+    'dry-run'?: boolean | undefined
+    help?: boolean | undefined
+  },
+  defaults: { frameworks: readonly string[]; topology?: string },
+): Pick<Options, 'apps' | 'topologies' | 'seed' | 'json' | 'output' | 'download' | 'dryRun' | 'help'> {
+  const topologies = split(values.topology ?? defaults.topology ?? 'direct,nginx')
+  return {
+    apps: chooseApps(values.only, values.role, defaults.frameworks),
+    topologies: [...new Set(topologies.map(findTopology))],
+    seed: readInteger('--seed', values.seed ?? String(Math.floor(Math.random() * 2 ** 32)), 0, 2 ** 32 - 1),
+    json: values.json,
+    output: values.output,
+    download: values['no-download'] !== true,
+    dryRun: values['dry-run'] === true,
+    help: values.help === true,
+  }
+}
+
+/** `--resume` alone stands for the newest interrupted run; parseArgs knows no optional values. */
+export function withResumeValue(args: readonly string[]): string[] {
+  return args.map((word, index) => {
+    const next = args[index + 1]
+    return word === '--resume' && (next === undefined || next.startsWith('-')) ? '--resume=' : word
+  })
+}
+
+/** @throws {UsageError} if both are asked for */
+export function chooseProfile({
+  quick,
+  thorough,
+}: {
+  quick?: boolean | undefined
+  thorough?: boolean | undefined
+}): ProfileName {
+  if (quick && thorough) throw new UsageError('--quick and --thorough exclude each other: choose one.')
+  return quick ? 'quick' : thorough ? 'thorough' : 'default'
+}
+
+function readMaxTime(
+  value: string | undefined,
+  { until, custom, usual }: { until: string | undefined; custom: boolean; usual: number },
+): number | null {
+  if (value !== undefined) return readDuration('--max-time', value, 1000, 86_400_000)
+  // Without an end, intervals that stay wide on a busy machine would never let it stop.
+  if (until !== undefined) return PROFILES.thorough.maxTimeMs
+  return custom ? null : usual
+}
+
+/**
+ * The chosen apps, framework by framework.
+ * @param frameworks those of the profile, if none is named
+ */
+export function chooseApps(
+  only: string | undefined,
+  role: string | undefined,
+  frameworks: readonly string[] = FRAMEWORKS,
+): App[] {
+  const names = only === undefined ? frameworks : split(only)
+  const named = new Set(names.flatMap(findApps))
+  const roles = new Set<Role>(role === undefined ? ROLES : split(role).map(findRole))
+  const chosen = APPS.filter((app) => named.has(app) && roles.has(app.role))
+  if (chosen.length === 0) throw new UsageError(`No app is both in --only ${only} and in --role ${role}.`)
+  return chosen
+}
+
+const DRIVERS = ['startgrid', 'wrk', 'autocannon'] as const
+
+function readDriver(value: string): DriverRecord['name'] {
+  const found = DRIVERS.find((name) => name === value)
+  if (found === undefined) throw new UsageError(`There is no driver '${value}', only ${DRIVERS.join(', ')}.`)
+  return found
+}

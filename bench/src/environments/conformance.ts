@@ -1,0 +1,68 @@
+import type { Report } from '@startgrid/conformance'
+import type { CellSpec, ConformanceRecord } from '../model/result.ts'
+import type { Platform, Proof } from './environment.ts'
+import { Memory } from './remembered.ts'
+
+/** Equal work first: before a cell is measured, the contract's suite must pass on it. */
+
+/** Random inputs per check. `pnpm test` takes 50; here the fixed ones count, and time is short. */
+export const SUITE_RUNS = 5
+
+export interface ConformityOptions {
+  platform: Pick<Platform, 'fingerprint' | 'prove'>
+  signal: AbortSignal
+  /** Told which role is being proven; not called if everything is remembered. */
+  onRole(role: string): void
+}
+
+/**
+ * Runs the contract's suite on every cell. What the same files passed before on this machine is remembered and not tried again;
+ * twins are not tried apart from their originals. After an abort cells are missing.
+ */
+export async function proveCells(
+  cells: readonly CellSpec[],
+  { platform, signal, onRole }: ConformityOptions,
+): Promise<ConformanceRecord[]> {
+  const memory = new Memory<number>('conformance')
+  const records: ConformanceRecord[] = []
+  const tried = cells.filter(({ skipped }) => skipped === null)
+  for (const [role, own] of Map.groupBy(tried, (cell) => cell.role)) {
+    if (signal.aborted) return records
+    const prints = new Map(own.map((cell) => [cell.id, platform.fingerprint(cell)]))
+    const checkedBefore = ({ id }: CellSpec) => memory.get(prints.get(id) ?? '')
+    const unknown = own.filter((cell) => checkedBefore(cell) === undefined)
+    if (unknown.length > 0) onRole(role)
+    const proven = unknown.length > 0 ? await platform.prove(originalsOf(unknown)) : new Map<string, Proof>()
+    for (const cell of own) {
+      const checked = checkedBefore(cell)
+      const fresh = proven.get(originalId(cell))
+      if (checked !== undefined) records.push({ cell: cell.id, checked, differences: [], remembered: true })
+      else if (fresh !== undefined) records.push({ cell: cell.id, ...fresh, remembered: false })
+    }
+    for (const { cell, checked, differences, remembered } of records) {
+      const print = prints.get(cell) ?? null
+      if (print !== null && !remembered && differences.length === 0) memory.set(print, checked)
+    }
+    memory.save()
+  }
+  return records
+}
+
+/** `node/hello#2 direct` is proven by `node/hello direct`. */
+function originalId({ id }: CellSpec): string {
+  return id.replace(/#\d+/, '')
+}
+
+function originalsOf(cells: readonly CellSpec[]): CellSpec[] {
+  const originals = cells.map((cell) => ({
+    ...cell,
+    id: originalId(cell),
+    app: cell.app.replace(/#\d+$/, ''),
+  }))
+  return [...new Map(originals.map((cell) => [cell.id, cell])).values()]
+}
+
+/** Differences, a line each. */
+export function linesOf({ differences }: Report): string[] {
+  return differences.map(({ check, expected, received }) => `${check}: expected ${expected}, got ${received}`)
+}

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs'
+import { compareSamples, type Sample, takeSample } from '@startgrid/machine/accounts/sample.ts'
+import { processTree } from '@startgrid/machine/processes.ts'
+import type { GeneratorAccounts } from '../../drivers/driver.ts'
+import type { Settings } from '../../model/result.ts'
+import type { Account } from '../servers.ts'
+import type { Engine, Stats } from './engine.ts'
+
+/**
+ * CPU time comes from the containers' control groups through the Engine API, which works with every engine, also in the virtual machine
+ * of Docker Desktop (2 ms per container, before and after a slice, never during it). Who else used a core only this machine's own kernel can say,
+ * of processes that it sees: with an engine in a virtual machine that is not known.
+ */
+
+export interface ContainerProcesses {
+  /** Name or id. */
+  container: string
+  /** As this machine numbers them; undefined if it does not see them. */
+  pids: readonly number[] | undefined
+}
+
+export interface Subject {
+  app: ContainerProcesses
+  /** Null if there is none in front. */
+  proxy: ContainerProcesses | null
+  generator: ContainerProcesses
+  cores: Settings['cores']
+}
+
+/** What control groups and kernel said at one time. CPU is in seconds; null if the container has ended. */
+export interface Reading {
+  app: number | null
+  proxy: number | null
+  generator: number | null
+  kernel: Sample
+}
+
+export async function takeFirst(engine: Engine, subject: Subject): Promise<Reading> {
+  const used = await readGroups(engine, subject)
+  // Last, so that what the engine did for the others is not in it.
+  return { ...used, kernel: sampleKernel(subject) }
+}
+
+export async function takeSecond(engine: Engine, subject: Subject): Promise<Reading> {
+  const kernel = sampleKernel(subject)
+  return { ...(await readGroups(engine, subject)), kernel }
+}
+
+/** @param own what the load says of its generator, where the kernel says nothing */
+export function compareReadings(before: Reading, after: Reading, own: GeneratorAccounts): Account {
+  const { disturbance } = compareSamples(before.kernel, after.kernel, own)
+  const [app, proxy] = [difference(before.app, after.app), difference(before.proxy, after.proxy)]
+  // Interrupts that are in nobody's account: see `accounting/interrupts.ts`.
+  const interrupts = (after.kernel.interrupts - before.kernel.interrupts) / ((app ?? 0) + (proxy ?? 0) || 1)
+  return {
+    cpuSeconds: {
+      app: app && app * (1 + interrupts),
+      proxy: proxy && proxy * (1 + interrupts),
+      generator: difference(before.generator, after.generator),
+    },
+    disturbance,
+  }
+}
+
+function difference(before: number | null, after: number | null): number | null {
+  return before === null || after === null ? null : Math.max(0, after - before)
+}
+
+async function readGroups(
+  engine: Engine,
+  { app, proxy, generator }: Subject,
+): Promise<Omit<Reading, 'kernel'>> {
+  const [ofApp, ofProxy, ofGenerator] = await Promise.all([
+    readGroup(engine, app),
+    proxy === null ? 0 : readGroup(engine, proxy),
+    readGroup(engine, generator),
+  ])
+  return { app: ofApp, proxy: ofProxy, generator: ofGenerator }
+}
+
+async function readGroup(engine: Engine, { container }: ContainerProcesses): Promise<number | null> {
+  return engine.stats(container).then(cpuSecondsOf, () => null)
+}
+
+/** @returns null of a container that does not run: its group is gone */
+export function cpuSecondsOf({ cpu_stats }: Stats): number | null {
+  const nanoseconds = cpu_stats.cpu_usage.total_usage
+  return nanoseconds > 0 ? nanoseconds / 1e9 : null
+}
+
+function sampleKernel({ app, proxy, generator, cores }: Subject): Sample {
+  const isVisible = app.pids !== undefined && generator.pids !== undefined
+  return takeSample({
+    app: app.pids,
+    proxy: proxy?.pids ?? [],
+    generator: generator.pids ?? [],
+    cores: isVisible ? cores : null,
+  })
+}
+
+/**
+ * The processes of a container, if this machine's kernel runs them and lets us see them.
+ * @param pid of its first process, as the engine numbers it: in a virtual machine it is somebody else's here
+ */
+export function visibleProcesses(id: string, pid: number): number[] | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, 'latin1').includes(id) ? processTree(pid) : undefined
+  } catch {
+    return undefined
+  }
+}

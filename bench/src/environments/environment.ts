@@ -1,0 +1,46 @@
+import type { Progress } from '@startgrid/cli/progress.ts'
+import type { GeneratorOptions } from '@startgrid/loadgen'
+import type { CeilingServer } from '../drivers/ceiling.ts'
+import type { CellSpec, ConformanceRecord, NginxVersion, Result, Settings } from '../model/result.ts'
+import type { Caution } from '../model/warnings.ts'
+import type { Servers } from './servers.ts'
+
+/**
+ * Where servers run and how they are got at there: one implementation per mode of a result. Whatever measures works with this, and
+ * does not know which one it is.
+ */
+export interface Platform {
+  /** The cores of the servers and of the generator; null where they are not kept apart. */
+  readonly cores: Settings['cores']
+  /** How Startgrid's generator is started there. */
+  readonly generator: GeneratorOptions
+  /** What a result says otherwise than of servers that run as processes of this machine. */
+  readonly facts: Partial<Pick<Result, 'machine' | 'versions'>>
+  /** Finds the NGINX that cells need. Without one they are marked as skipped. @returns null if none is needed or found */
+  findProxy(cells: readonly CellSpec[]): Promise<NginxVersion | null>
+  /** Hash of all that decides the suite's verdict on a cell; null if that cannot be known, so that nothing is remembered. */
+  fingerprint(cell: CellSpec): string | null
+  /** Runs the contract's suite on cells of one role. @returns verdicts by cell; after an abort some are missing */
+  prove(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>>
+  /** An NGINX that answers itself, on the core of the servers. @returns undefined if there is none */
+  startCeiling(): Promise<CeilingServer | undefined>
+  /**
+   * Starts the servers of these cells afresh. One that does not come up is missing; the rest goes on.
+   * @throws {Error} if none can be started, or NGINX does not start
+   */
+  startServers(cells: readonly CellSpec[]): Promise<Servers>
+  /** Removes what is kept for the whole run. Called once, after the generator was stopped. */
+  close(): Promise<void>
+}
+
+export interface PlatformOptions {
+  progress: Progress
+  warn(caution: Caution): void
+  /** An abort ends what takes long. */
+  signal: AbortSignal
+  /** Whether NGINX may be fetched if this machine has none. */
+  download: boolean
+}
+
+/** What the suite found on one cell. */
+export type Proof = Pick<ConformanceRecord, 'checked' | 'differences'>

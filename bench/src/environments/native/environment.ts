@@ -1,0 +1,56 @@
+import type { GeneratorOptions } from '@startgrid/loadgen'
+import { chooseCores } from '@startgrid/machine/cores.ts'
+import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
+import { type CeilingServer, startNginxCeiling } from '../../drivers/ceiling.ts'
+import type { CellSpec, NginxVersion, Settings } from '../../model/result.ts'
+import type { Platform, PlatformOptions, Proof } from '../environment.ts'
+import { findProxy, versionOf } from '../proxy.ts'
+import type { Servers } from '../servers.ts'
+import { startNativeServers } from './servers.ts'
+import { fingerprintOf, proveNatively } from './suite.ts'
+
+/** Servers, NGINX and generator are processes of this machine. */
+export class NativePlatform implements Platform {
+  readonly cores: Settings['cores']
+  readonly generator: GeneratorOptions
+  readonly facts = {}
+  readonly #options: PlatformOptions
+  #nginx: Nginx | undefined
+
+  constructor(options: PlatformOptions) {
+    this.#options = options
+    this.cores = chooseCores(options.warn)
+    this.generator = { cpu: this.cores?.generator }
+  }
+
+  async findProxy(cells: readonly CellSpec[]): Promise<NginxVersion | null> {
+    this.#nginx = await findProxy(cells, this.#options)
+    return this.#nginx ? versionOf(this.#nginx) : null
+  }
+
+  fingerprint(cell: CellSpec): string {
+    return fingerprintOf(cell, this.#nginx)
+  }
+
+  prove(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>> {
+    return proveNatively(cells, { nginx: this.#nginx, signal: this.#options.signal })
+  }
+
+  async startCeiling(): Promise<CeilingServer | undefined> {
+    const nginx = this.#nginx ?? (await this.#findLocalNginx())
+    return nginx && startNginxCeiling(nginx, this.cores?.server)
+  }
+
+  startServers(cells: readonly CellSpec[]): Promise<Servers> {
+    return startNativeServers(cells, { nginx: this.#nginx, cores: this.cores })
+  }
+
+  async close(): Promise<void> {}
+
+  /** For the ceiling alone an NGINX that is here already is good enough. */
+  async #findLocalNginx(): Promise<Nginx | undefined> {
+    if (this.#options.signal.aborted) return undefined
+    const found = await findNginx({ download: false })
+    return found.kind === 'none' ? undefined : found
+  }
+}

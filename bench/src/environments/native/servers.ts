@@ -1,0 +1,107 @@
+import { oneLine } from '@startgrid/cli/text.ts'
+import type { Launch as Started, Target } from '@startgrid/grid/launcher.ts'
+import { type Lineup, startLineup } from '@startgrid/grid/lineup.ts'
+import { compareSamples, type Subject, takeSample } from '@startgrid/machine/accounts/sample.ts'
+import { pin } from '@startgrid/machine/cores.ts'
+import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
+import type { Nginx } from '@startgrid/nginx/find.ts'
+import type { Driver } from '../../drivers/driver.ts'
+import type { CellSpec, Launch, Settings } from '../../model/result.ts'
+import { appOf, launchName } from '../../plan/cells.ts'
+import type { EndAccount, Servers } from '../servers.ts'
+
+export interface NativeOptions {
+  nginx: Nginx | undefined
+  cores: Settings['cores']
+}
+
+/**
+ * Starts the apps of these cells, and NGINX in front of all if one of them needs it, as processes of this machine.
+ * @throws {Error} if NGINX does not start
+ */
+export async function startNativeServers(
+  cells: readonly CellSpec[],
+  { nginx, cores }: NativeOptions,
+): Promise<Servers> {
+  const apps = [...new Map(cells.map((cell) => [cell.app, appOf(cell)])).values()]
+  const topologies = [...new Set(cells.map(({ topology }) => topology))]
+  const lineup = await startLineup({ apps, topologies, nginx, cpu: cores?.server })
+  const servers = new NativeServers(lineup, cores)
+  servers.pinContainers(cells)
+  return servers
+}
+
+/** Processes of this machine, and what its kernel says of them. */
+class NativeServers implements Servers {
+  readonly #lineup: Lineup
+  readonly #cores: Settings['cores']
+
+  constructor(lineup: Lineup, cores: Settings['cores']) {
+    this.#lineup = lineup
+    this.#cores = cores
+  }
+
+  /** A container does not inherit the core of whoever asked for it. */
+  pinContainers(cells: readonly CellSpec[]): void {
+    if (this.#cores === null) return
+    const started = new Set(cells.map((cell) => this.#launched(cell)))
+    for (const one of started)
+      if (one?.ready.nginx !== undefined) pin(serverPids(one) ?? [], this.#cores.server)
+  }
+
+  target(cell: CellSpec): Target | undefined {
+    return this.#lineup.target(appOf(cell), cell.topology)
+  }
+
+  whyMissing({ app }: CellSpec): string {
+    const failure = this.#lineup.failures.get(app)?.replace(`${app} `, 'the app ')
+    return oneLine(failure ?? 'there is no NGINX')
+  }
+
+  engine(cell: CellSpec): string | null {
+    const { engine, nginx } = this.#launched(cell)?.ready ?? {}
+    return engine === undefined ? null : `${engine} in NGINX ${nginx}`
+  }
+
+  async whyEnded(cell: CellSpec): Promise<string | null> {
+    const { exitCode = null, signalCode = null } = this.#launched(cell)?.child ?? {}
+    if (exitCode !== null) return `the app ended with exit code ${exitCode}`
+    if (signalCode !== null) return `the app was ended by ${signalCode}`
+    return cell.topology !== 'direct' && this.#lineup.proxyPids().length === 0 ? 'NGINX ended' : null
+  }
+
+  async beginAccount(cell: CellSpec, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
+    const launched = this.#launched(cell)
+    const subject: Subject = {
+      app: launched && serverPids(launched),
+      proxy: cell.topology === 'direct' ? [] : this.#lineup.proxyPids(),
+      generator: driver.pids(),
+      cores: this.#cores,
+    }
+    const before = takeSample(subject)
+    return async (own) => compareSamples(before, takeSample(subject), own)
+  }
+
+  async launches(cells: readonly CellSpec[]): Promise<Launch[]> {
+    const started = new Map<string, Started>()
+    for (const cell of cells) {
+      const one = this.#launched(cell)
+      if (one !== undefined) started.set(launchName(cell), one)
+    }
+    const launches = [...started].map(([app, one]) => ({
+      app,
+      peakMemory: peakMemory(serverPids(one)) ?? null,
+    }))
+    const proxy = this.#lineup.proxyPids()
+    if (proxy.length > 0) launches.push({ app: 'nginx', peakMemory: peakMemory(proxy) ?? null })
+    return launches
+  }
+
+  stop(): Promise<void> {
+    return this.#lineup.stop()
+  }
+
+  #launched(cell: CellSpec): Started | undefined {
+    return this.#lineup.launched(appOf(cell), cell.topology)
+  }
+}

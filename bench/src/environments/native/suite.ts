@@ -1,0 +1,66 @@
+import { oneLine } from '@startgrid/cli/text.ts'
+import { checkConformance } from '@startgrid/conformance'
+import { fingerprint } from '@startgrid/machine/fingerprint.ts'
+import type { Nginx } from '@startgrid/nginx/find.ts'
+import type { CellSpec } from '../../model/result.ts'
+import { appOf } from '../../plan/cells.ts'
+import { linesOf, SUITE_RUNS } from '../conformance.ts'
+import type { Proof } from '../environment.ts'
+import type { Servers } from '../servers.ts'
+import { startNativeServers } from './servers.ts'
+
+/** The contract's suite on processes of this machine. */
+
+/** All cells at once: the suite mostly waits. */
+export async function proveNatively(
+  cells: readonly CellSpec[],
+  { nginx, signal }: { nginx: Nginx | undefined; signal: AbortSignal },
+): Promise<ReadonlyMap<string, Proof>> {
+  const servers = await startNativeServers(cells, { nginx, cores: null }).catch((error: unknown) =>
+    oneLine(error),
+  )
+  if (typeof servers === 'string') {
+    const differences = [`the servers did not start: ${servers}`]
+    return new Map(cells.map(({ id }) => [id, { checked: 0, differences }]))
+  }
+  try {
+    const proofs = await Promise.all(
+      cells.map(async (cell) => [cell.id, await proveCell(cell, servers, signal)] as const),
+    )
+    return new Map(proofs.flatMap(([id, proof]) => (proof === undefined ? [] : [[id, proof]])))
+  } finally {
+    await servers.stop()
+  }
+}
+
+/** @returns undefined after an abort */
+async function proveCell(cell: CellSpec, servers: Servers, signal: AbortSignal): Promise<Proof | undefined> {
+  const { role, absent, framework } = appOf(cell)
+  const target = servers.target(cell)
+  if (target === undefined) return { checked: 0, differences: [servers.whyMissing(cell)] }
+  const proxied = cell.topology !== 'direct' || framework === 'njs'
+  try {
+    const report = await checkConformance({ target, role, absent, proxied, runs: SUITE_RUNS, signal })
+    return { checked: report.passed.length + report.failed.length, differences: linesOf(report) }
+  } catch (error) {
+    return signal.aborted ? undefined : { checked: 0, differences: [oneLine(error)] }
+  }
+}
+
+/** What decides the suite's verdict on a cell: the files of its app, of what they share, of NGINX and of the suite. */
+export function fingerprintOf({ app, topology }: CellSpec, nginx: Nginx | undefined): string {
+  const [framework = ''] = app.split('/')
+  const files = [
+    `apps/${framework}`,
+    'packages/shared',
+    'packages/conformance/src',
+    'nginx',
+    'pnpm-lock.yaml',
+  ]
+  const settings = SETTINGS.map((name) => `${name}=${process.env[name] ?? ''}`)
+  const facts = [app.replace(/#\d+$/, ''), topology, nginx?.describe(), process.version, ...settings]
+  return fingerprint(files, facts)
+}
+
+/** Variables that apps and their runtimes read, and that the launcher passes on. */
+const SETTINGS = ['TRUST_PROXY', 'SHUTDOWN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS', 'NODE_OPTIONS', 'BUN_OPTIONS']

@@ -1,0 +1,31 @@
+import type { Target } from '@startgrid/grid/launcher.ts'
+import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
+import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
+import type { CellSpec, Launch } from '../model/result.ts'
+
+/** Servers that were started together and are loaded in turn, wherever they run. What is said of a cell is said of its app and its proxy. */
+export interface Servers {
+  /** Where the generator reaches a cell. @returns undefined if it cannot; `whyMissing` then says why */
+  target(cell: CellSpec): Target | undefined
+  /** A clause without the full stop. */
+  whyMissing(cell: CellSpec): string
+  /** What runs njs, such as `njs in NGINX 1.22.1`; null for all other apps. */
+  engine(cell: CellSpec): string | null
+  /** Why app or proxy is no longer there: a clause without the full stop. @returns null while both are */
+  whyEnded(cell: CellSpec): Promise<string | null>
+  /** Takes all accounts right before a load, and when the returned function is called, right after it. */
+  beginAccount(cell: CellSpec, driver: Pick<Driver, 'pids'>): Promise<EndAccount>
+  /** What was started for these cells, with the highest memory so far. */
+  launches(cells: readonly CellSpec[]): Promise<Launch[]>
+  /** Stops all; resolves when they are gone. */
+  stop(): Promise<void>
+}
+
+/** @param own what the load says of its generator */
+export type EndAccount = (own: GeneratorAccounts) => Promise<Account>
+
+/** What a load took, and what others took meanwhile. */
+export interface Account {
+  cpuSeconds: CpuSeconds
+  disturbance: Disturbance
+}

@@ -1,0 +1,92 @@
+import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
+import type { NginxVersion } from '../../model/result.ts'
+import type { Study, System } from '../../model/study.ts'
+import type { StudyCell } from '../../model/study-result.ts'
+import { versionOf } from '../proxy.ts'
+
+/** The NGINXes of this machine that the systems of a study run in. */
+export interface Nginxes {
+  /** In front of apps, alone, and with njs in it. */
+  usual: Nginx | undefined
+  /** With QuickJS: the usual one if it has that, else another. */
+  quickjs: Nginx | undefined
+}
+
+/** Finds what the study needs. Beside the usual one only what is here already is looked at: nothing is downloaded for it. */
+export async function findNginxes(study: Study, { download }: { download: boolean }): Promise<Nginxes> {
+  const found = await findNginx({ download })
+  const usual = found.kind === 'none' ? undefined : found
+  const needsOther = Object.values(study.systems).some(isOnQuickJs) && usual?.njs?.engine !== 'qjs'
+  return { usual, quickjs: needsOther ? await findQuickJs() : usual }
+}
+
+/** Debian's NGINX has only njs's old engine; the official image has both. */
+async function findQuickJs(): Promise<Nginx | undefined> {
+  for (const choice of ['docker', 'download']) {
+    const found = await findNginx({ choice, download: false })
+    if (found.kind !== 'none' && found.njs?.engine === 'qjs') return found
+  }
+  return undefined
+}
+
+/** The study with its njs apps told which NGINX to run in, where that is not the one that they would find. */
+export function equipStudy(study: Study, { usual, quickjs }: Nginxes): Study {
+  if (quickjs === undefined || quickjs === usual) return study
+  const equip = (system: System): System => {
+    if (system.app === undefined || !isOnQuickJs(system)) return system
+    return { ...system, app: { ...system.app, env: { ...system.app.env, STARTGRID_NGINX: quickjs.kind } } }
+  }
+  const systems = Object.entries(study.systems).map(([name, system]) => [name, equip(system)])
+  return { ...study, systems: Object.fromEntries(systems) }
+}
+
+/** Notes on each cell which NGINX it runs in, and skips those that this machine lacks the tools for. */
+export function assignNginxes(study: Study, cells: readonly StudyCell[], nginxes: Nginxes): void {
+  for (const cell of cells) {
+    const system = study.systems[cell.system]
+    if (system === undefined) continue
+    const nginx = nginxOf(system, nginxes)
+    cell.nginx = nginx === undefined ? null : versionOf(nginx)
+    cell.skipped = whyImpossible(system, nginxes)
+  }
+}
+
+function nginxOf(system: System, { usual, quickjs }: Nginxes): Nginx | undefined {
+  if (isOnQuickJs(system)) return quickjs
+  return system.nginx !== undefined || isInNjs(system) ? usual : undefined
+}
+
+/** A clause; null if it can be started as far as is known. */
+function whyImpossible(system: System, nginxes: Nginxes): string | null {
+  if (system.nginx === undefined && !isInNjs(system)) return null
+  if (nginxes.usual === undefined) return 'there is no NGINX'
+  if (!isInNjs(system)) return null
+  if (isOnQuickJs(system))
+    return nginxes.quickjs?.njs?.engine === 'qjs'
+      ? null
+      : 'njs has no QuickJS here, neither in the installed NGINX nor in an image nginx:1.30'
+  return nginxes.usual.njs === undefined ? 'NGINX has no njs module' : null
+}
+
+function isInNjs({ app }: System): boolean {
+  return app?.package === 'apps/njs'
+}
+
+function isOnQuickJs(system: System): boolean {
+  return isInNjs(system) && system.app?.env?.NJS_ENGINE === 'qjs'
+}
+
+/** `NGINX 1.30.2 (docker) with njs 1.0.2` */
+export function nameNginx({ kind, version, njs }: NginxVersion): string {
+  return `NGINX ${version} (${kind})${njs === null ? '' : ` with njs ${njs.version}`}`
+}
+
+/**
+ * Two that are unlike: what differs between their systems may be NGINX's doing.
+ * @returns both versions, for a sentence; null if they are alike, or one system has no NGINX
+ */
+export function unlikeNginxes(cells: readonly (Pick<StudyCell, 'nginx'> | undefined)[]): string | null {
+  const [one, other] = cells.map((cell) => cell?.nginx ?? null)
+  if (!one || !other || one.version === other.version) return null
+  return `NGINX ${one.version} and ${other.version}`
+}

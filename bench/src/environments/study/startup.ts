@@ -1,0 +1,53 @@
+import { request } from 'node:http'
+import type { Target } from '@startgrid/grid/launcher.ts'
+import { median } from '@startgrid/stats/moments.ts'
+import type { Figures, ProbeContext, System } from '../../model/study.ts'
+import type { Workload } from '../../plan/workloads.ts'
+import { startSystem } from './running-system.ts'
+
+/** Of one probe: the median of three passes over one that read its files from disk, or that somebody disturbed. */
+const STARTS = 3
+
+/**
+ * Measures how long a system takes from the start of its process to the last byte of its first answer.
+ * @throws {Error} with a sentence, if it does not start or does not answer 200
+ */
+export async function measureStartup(
+  system: System,
+  { path }: Workload,
+  { signal }: Pick<ProbeContext, 'signal'>,
+): Promise<Figures> {
+  const seconds: number[] = []
+  for (let start = 0; start < STARTS; start++) {
+    signal.throwIfAborted()
+    seconds.push(await startOnce(system, path))
+  }
+  return { startup: median(seconds) }
+}
+
+async function startOnce(system: System, path: string): Promise<number> {
+  const beganAt = performance.now()
+  const running = await startSystem(system, { nginx: undefined, cpus: undefined })
+  try {
+    await askWhole(running.target, path)
+    return (performance.now() - beganAt) / 1000
+  } catch (error) {
+    throw new Error(`${system.title} did not answer ${path} after its start.`, { cause: error })
+  } finally {
+    await running.stop()
+  }
+}
+
+/** Resolves at the last byte; rejects within 10 s if the status is not 200. */
+async function askWhole(target: Target, path: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  request({ ...target, path, agent: false, signal: AbortSignal.timeout(10_000) }, (answer) => {
+    answer.resume().once('error', reject)
+    answer.once('end', () =>
+      answer.statusCode === 200 ? resolve() : reject(new Error(`status ${answer.statusCode}`)),
+    )
+  })
+    .once('error', reject)
+    .end()
+  return promise
+}

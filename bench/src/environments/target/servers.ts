@@ -1,0 +1,51 @@
+import { compareSamples, takeSample } from '@startgrid/machine/accounts/sample.ts'
+import type { Driver } from '../../drivers/driver.ts'
+import type { CellSpec, Launch, Settings } from '../../model/result.ts'
+import type { EndAccount, Servers } from '../servers.ts'
+import { type Address, addressOf, whySilent } from './origin.ts'
+
+/** A server that runs somewhere before the run and after it: only the generator is accounted for, and nothing is stopped. */
+export class TargetServers implements Servers {
+  readonly #origin: string
+  readonly #cores: Settings['cores']
+  readonly #signal: AbortSignal
+
+  constructor(origin: string, { cores, signal }: { cores: Settings['cores']; signal: AbortSignal }) {
+    this.#origin = origin
+    this.#cores = cores
+    this.#signal = signal
+  }
+
+  target(): Address {
+    return addressOf(this.#origin)
+  }
+
+  whyMissing(): string {
+    return 'it cannot be reached'
+  }
+
+  engine(): null {
+    return null
+  }
+
+  async whyEnded(): Promise<string | null> {
+    const reason = await whySilent(this.#origin, { signal: this.#signal })
+    return reason === null ? null : `the server no longer answers (${reason})`
+  }
+
+  /** Nobody says which processes serve, nor on which core. */
+  async beginAccount(_cell: CellSpec, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
+    const subject = { app: undefined, proxy: [], generator: driver.pids(), cores: this.#cores }
+    const before = takeSample(subject)
+    return async (own) => {
+      const { cpuSeconds, disturbance } = compareSamples(before, takeSample(subject), own)
+      return { cpuSeconds: { ...cpuSeconds, proxy: null }, disturbance }
+    }
+  }
+
+  async launches(): Promise<Launch[]> {
+    return []
+  }
+
+  async stop(): Promise<void> {}
+}

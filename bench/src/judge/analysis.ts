@@ -1,0 +1,87 @@
+import type { Analysis, GateResult, Metric } from '../model/figures.ts'
+import type { Result } from '../model/result.ts'
+import { figuresOf, type Judged } from './analysis/cell.ts'
+import { enterFields } from './analysis/field.ts'
+import { proxyCostsOf } from './analysis/proxy-cost.ts'
+import { raceOf } from './analysis/race.ts'
+import { type CellRecord, recordCells } from './analysis/record.ts'
+import { agesOf, profileOf } from './analysis/warmup.ts'
+import { type Evidence, isVoided, judgeCell } from './gates/index.ts'
+
+/** What was measured, and what judges it. */
+export type Measured = Pick<Result, 'mode' | 'cells' | 'heats' | 'conformance' | 'driver' | 'settings'>
+
+export interface AnalysisOptions {
+  /** Says which gates a cell passes. */
+  judge?: (evidence: Evidence) => GateResult[]
+  /** Voided cells take part with their figures, marked; so do slices that others disturbed, where a launch has no others. */
+  keepVoided?: boolean
+}
+
+const METRICS: readonly Metric[] = ['rate', 'cpu']
+
+/**
+ * All figures that follow from heats: pure, so that a result can be analysed again. Each role is analysed by itself; within it, a cell
+ * that fails a gate gets no figures, and no other figure has its numbers in it. Skipped cells are not in it at all.
+ */
+export function analyse(
+  measured: Measured,
+  { judge = judgeCell, keepVoided = false }: AnalysisOptions = {},
+): Analysis {
+  const { heats } = measured
+  const cells = measured.cells.filter(({ skipped }) => skipped === null)
+  const ages = agesOf(heats, cells)
+  const judged = recordCells(cells, heats, { keepDisturbed: keepVoided }).map((record): Judged => {
+    const gates = judge(evidenceOf(record, measured))
+    return { record, gates, voided: isVoided(gates), warmup: profileOf(record, ages) }
+  })
+  const isShown = ({ voided }: Judged) => keepVoided || !voided
+  const shown = judged.filter(isShown).map(({ record }) => record)
+  const roles = [...Map.groupBy(shown, ({ cell }) => cell.role).values()]
+  const fields = roles.flatMap((records) => METRICS.flatMap((metric) => enterFields(records, metric)))
+  return {
+    cells: judged.map((one) => figuresOf(one, { heats, fields, shown: isShown(one) })),
+    races: fields.flatMap((field) => raceOf(field) ?? []),
+    proxyCosts: roles.flatMap((records) => METRICS.flatMap((metric) => proxyCostsOf(records, metric))),
+  }
+}
+
+function evidenceOf(
+  { cell, slices }: CellRecord,
+  { mode, conformance, heats, driver, settings }: Measured,
+): Evidence {
+  return {
+    mode,
+    cell,
+    conformance: conformance.find((one) => one.cell === cell.id) ?? null,
+    launches: slices,
+    failures: heats.flatMap(({ failures }) =>
+      failures.filter((one) => one.cell === cell.id).map(({ reason }) => reason),
+    ),
+    driver,
+    cores: settings.cores,
+  }
+}
+
+/**
+ * Whether every interval is as narrow as a part of 1, such as 0.03: what `--until` waits for. It looks at widths alone, never at what was
+ * found.
+ */
+export function isWithin(analysis: Pick<Analysis, 'cells' | 'races'>, halfWidth: number): boolean {
+  return widthsOf(analysis).every((width) => width <= Math.log1p(halfWidth))
+}
+
+/**
+ * Half-widths on the scale of logarithms: of every ratio to a baseline, and where there is nobody to compare with of the figure itself;
+ * infinite without an interval.
+ */
+export function widthsOf({ cells, races }: Pick<Analysis, 'cells' | 'races'>): number[] {
+  return races.flatMap(({ ratios, metric, baseline }) => {
+    const alone = cells.find(({ cell }) => cell === baseline)?.[metric]
+    const intervals = ratios.length === 1 ? [alone] : ratios.map(({ ratio }) => ratio)
+    return intervals.map((interval) => {
+      const { low = null, high = null } = interval ?? {}
+      return low === null || high === null ? Number.POSITIVE_INFINITY : Math.log(high / low) / 2
+    })
+  })
+}

@@ -1,0 +1,97 @@
+import { rowMean } from '@startgrid/stats/estimate.ts'
+import { mean } from '@startgrid/stats/moments.ts'
+import type { CellFigures, GateResult, Interval, Metric, WarmupProfile } from '../../model/figures.ts'
+import type { CellSpec, Heat, Slice } from '../../model/result.ts'
+import { launchName } from '../../plan/cells.ts'
+import type { Field } from './field.ts'
+import { type CellRecord, counts, type LaunchTotals, serverSeconds } from './record.ts'
+
+/** What is known of a cell without comparing it. */
+export interface Judged {
+  record: CellRecord
+  gates: GateResult[]
+  voided: boolean
+  warmup: WarmupProfile
+}
+
+/** What the figures of a cell are taken from. */
+export interface Source {
+  heats: readonly Heat[]
+  /** Of all roles, in both metrics. */
+  fields: readonly Field[]
+  /** False for a voided cell: its figures are null. */
+  shown: boolean
+}
+
+export function figuresOf(judged: Judged, { heats, fields, shown }: Source): CellFigures {
+  const { record, gates, voided, warmup } = judged
+  const { cell } = record
+  const slices = record.slices.flat()
+  const counted = slices.filter(counts)
+  const launches = shown ? record.launches.filter((totals) => totals !== null) : []
+  return {
+    cell: cell.id,
+    launches: record.launches.filter((totals) => totals !== null).length,
+    slices: counted.length,
+    disturbed: slices.filter(({ phase, disturbed }) => phase === 'measure' && disturbed).length,
+    rate: shown ? meanOf(cell, 'rate', fields) : null,
+    cpu: shown ? meanOf(cell, 'cpu', fields) : null,
+    cpuParts: {
+      app: partOf(launches, 'app'),
+      proxy: cell.topology === 'direct' ? null : partOf(launches, 'proxy'),
+      generator: partOf(launches, 'generator'),
+    },
+    coreUse: coreUse(cell, launches),
+    peakMemory: shown ? peakMemory(cell, heats) : { app: null, proxy: null },
+    meanLatency: meanLatency(launches),
+    errors: counted.reduce((sum, slice) => sum + errorsOf(slice), 0),
+    gates,
+    voided,
+    warmup,
+  }
+}
+
+function meanOf(cell: CellSpec, metric: Metric, fields: readonly Field[]): Interval | null {
+  for (const field of fields) {
+    const row = field.metric === metric ? field.records.findIndex((record) => record.cell.id === cell.id) : -1
+    if (row >= 0) return rowMean(field, row)
+  }
+  return null
+}
+
+/** Seconds per request, mean over launches. */
+function partOf(launches: readonly LaunchTotals[], part: keyof LaunchTotals['cpuSeconds']): number | null {
+  const costs = launches.flatMap(({ cpuSeconds, requests }) => {
+    const seconds = cpuSeconds[part]
+    return seconds === null || requests === 0 ? [] : seconds / requests
+  })
+  return costs.length === 0 ? null : mean(costs)
+}
+
+function coreUse(cell: CellSpec, launches: readonly LaunchTotals[]): number | null {
+  const uses = launches.flatMap(({ cpuSeconds, seconds }) => {
+    const used = serverSeconds(cell, cpuSeconds)
+    return used === null ? [] : used / seconds
+  })
+  return uses.length === 0 ? null : mean(uses)
+}
+
+function peakMemory(cell: CellSpec, heats: readonly Heat[]): CellFigures['peakMemory'] {
+  const own = heats.filter(({ role }) => role === cell.role).flatMap(({ launches }) => launches)
+  const highest = (name: string): number | null => {
+    const peaks = own.flatMap(({ app, peakMemory }) =>
+      app === name && peakMemory !== null ? peakMemory : [],
+    )
+    return peaks.length === 0 ? null : Math.max(...peaks)
+  }
+  return { app: highest(launchName(cell)), proxy: cell.topology === 'direct' ? null : highest('nginx') }
+}
+
+function meanLatency(launches: readonly LaunchTotals[]): number | null {
+  const answers = launches.reduce((sum, { requests }) => sum + requests, 0)
+  return answers === 0 ? null : launches.reduce((sum, { waited }) => sum + waited, 0) / answers
+}
+
+function errorsOf({ errors }: Slice): number {
+  return Object.values(errors).reduce((sum, count) => sum + (count ?? 0), 0)
+}

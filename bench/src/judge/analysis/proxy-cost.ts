@@ -1,0 +1,44 @@
+import { rowMean } from '@startgrid/stats/estimate.ts'
+import { fitLayouts } from '@startgrid/stats/variances.ts'
+import type { Metric, ProxyCost } from '../../model/figures.ts'
+import { type CellRecord, launchMean } from './record.ts'
+
+/** One app behind NGINX, against itself without. */
+interface Step {
+  proxied: CellRecord
+  /** Log proxied less log direct, per heat: what their launch has in common, and the heat, cancel out. */
+  differences: (number | null)[]
+}
+
+/**
+ * What NGINX costs each app of one role, by the differences within launches: difference = app + heat + error, for a heat may slow
+ * NGINX otherwise than the apps. (`nginx-socket` is a launch of its own; its differences are within heats.)
+ * @param records valid cells of one role; twins tell of the variance, but are not listed
+ */
+export function proxyCostsOf(records: readonly CellRecord[], metric: Metric): ProxyCost[] {
+  const direct = new Map(
+    records.filter(({ cell }) => cell.topology === 'direct').map((record) => [record.cell.app, record]),
+  )
+  const steps = records.flatMap((proxied): Step[] => {
+    const own = direct.get(proxied.cell.app)
+    if (own === undefined || own === proxied) return []
+    const differences = proxied.launches.map((totals, heat) =>
+      difference(launchMean(proxied, totals, metric), launchMean(own, own.launches[heat] ?? null, metric)),
+    )
+    return differences.some((one) => one !== null) ? [{ proxied, differences }] : []
+  })
+  const layouts = [...Map.groupBy(steps, ({ proxied }) => proxied.cell.topology).values()].map((rows) => ({
+    names: rows.map(({ proxied }) => proxied.cell.app),
+    values: rows.map(({ differences }) => differences),
+    cells: rows.map(({ proxied }) => proxied.cell),
+  }))
+  return fitLayouts(layouts).flatMap((fitted) =>
+    fitted.cells.flatMap(({ app, role, topology, twinOf }, row) =>
+      twinOf === null ? [{ app, role, topology, metric, ratio: rowMean(fitted, row) }] : [],
+    ),
+  )
+}
+
+function difference(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : Math.log(a / b)
+}

@@ -1,0 +1,121 @@
+import { type Estimate, estimateOf, pValue, toInterval } from '@startgrid/stats/estimate.ts'
+import { mean } from '@startgrid/stats/moments.ts'
+import { holm, rankRanges } from '@startgrid/stats/multiplicity.ts'
+import { smallestDifference } from '@startgrid/stats/power.ts'
+import type { Fitted } from '@startgrid/stats/variances.ts'
+import type { Control, Interval, Metric, Pair, Race } from '../../model/figures.ts'
+import type { CellSpec } from '../../model/result.ts'
+import type { Field } from './field.ts'
+
+/** Of a family of comparisons. */
+const LEVEL = 0.05
+const POWER = 0.8
+
+/** A difference between twins that is less likely than this makes the run suspect: it should be seen in one run of 200. */
+const SUSPECT = 0.005
+
+/** A comparison of two rows of a field. */
+export interface Comparison {
+  ratio: Interval
+  p: number | null
+  /** Null with one launch. */
+  estimate: Estimate | null
+}
+
+/**
+ * The race that a field gives: all pairs, ranks, the A/A control and what it could have shown.
+ * @returns null if there is nobody to rank
+ */
+export function raceOf(field: Field): Race | null {
+  const racers = field.records.flatMap(({ cell }, row) => (cell.twinOf === null ? [{ cell, row }] : []))
+  const baseline = racers.find(({ cell }) => cell.framework === 'node') ?? racers[0]
+  if (baseline === undefined) return null
+  const comparisons = racers.flatMap((a, index) =>
+    racers.slice(index + 1).map((b) => ({ a: a.cell.id, b: b.cell.id, ...compare(field, a.row, b.row) })),
+  )
+  const pairs = adjust(comparisons)
+  const ratios = racers.map(({ cell, row }) => ({
+    cell: cell.id,
+    ratio: compare(field, row, baseline.row).ratio,
+  }))
+  return {
+    role: baseline.cell.role,
+    topology: field.topology,
+    metric: field.metric,
+    baseline: baseline.cell.id,
+    ranks: rank(ratios, pairs, field.metric),
+    ratios,
+    pairs,
+    control: controlOf(field),
+    smallestEffect: smallestEffect(comparisons.flatMap(({ estimate }) => estimate ?? [])),
+    // The coefficient of variation of a lognormal variable.
+    launchSpread: field.variances === null ? null : Math.sqrt(Math.expm1(field.fit.pooled.variance)),
+  }
+}
+
+/** Row `a` over row `b`; without an interval where too few columns give none. */
+export function compare({ fit, variances, values }: Fitted, a: number, b: number): Comparison {
+  if (a === b) return { ratio: { value: 1, low: 1, high: 1 }, p: null, estimate: null }
+  const contrast = fit.contrast(a, b)
+  if (contrast === null || variances === null) {
+    const value = Math.exp(contrast?.estimate ?? meanOf(values[a]) - meanOf(values[b]))
+    return { ratio: { value, low: null, high: null }, p: null, estimate: null }
+  }
+  const estimate = estimateOf(contrast, variances)
+  return { ratio: toInterval(estimate), p: pValue(estimate), estimate }
+}
+
+function meanOf(logs: readonly (number | null)[] = []): number {
+  return mean(logs.filter((log) => log !== null))
+}
+
+/** Holm's correction over the pairs that have a p-value. */
+function adjust(comparisons: readonly ({ a: string; b: string } & Comparison)[]): Pair[] {
+  const tested = comparisons.filter(({ p }) => p !== null)
+  const adjusted = holm(tested.map(({ p }) => p ?? 1))
+  return comparisons.map((one) => {
+    const { a, b, ratio, p } = one
+    return { a, b, ratio, p, pAdjusted: p === null ? null : (adjusted[tested.indexOf(one)] ?? null) }
+  })
+}
+
+/** Best first: the highest rate, or the lowest cost. */
+function rank(ratios: Race['ratios'], pairs: readonly Pair[], metric: Metric): Race['ranks'] {
+  const sign = metric === 'rate' ? -1 : 1
+  const order = ratios.toSorted((one, other) => sign * (one.ratio.value - other.ratio.value))
+  const beaten = new Set(
+    pairs.flatMap(({ a, b, ratio, pAdjusted }) => {
+      if (pAdjusted === null || pAdjusted >= LEVEL) return []
+      return ratio.value > 1 === (metric === 'rate') ? `${a} ${b}` : `${b} ${a}`
+    }),
+  )
+  return rankRanges(
+    order.map(({ cell }) => cell),
+    (better, worse) => beaten.has(`${better} ${worse}`),
+  ).map(({ name, from, to }) => ({ cell: name, from, to }))
+}
+
+/** The twin over the app that it equals. */
+function controlOf(field: Field): Control | null {
+  const twin = field.records.findIndex(({ cell }) => cell.twinOf !== null)
+  const original = field.records.findIndex(({ cell }) => cell.app === specOf(field, twin)?.twinOf)
+  const [twinSpec, originalSpec] = [specOf(field, twin), specOf(field, original)]
+  if (twinSpec === undefined || originalSpec === undefined) return null
+  const { ratio, p } = compare(field, twin, original)
+  return { twin: twinSpec.id, original: originalSpec.id, ratio, p, suspect: p !== null && p < SUSPECT }
+}
+
+function specOf({ records }: Field, row: number): CellSpec | undefined {
+  return records[row]?.cell
+}
+
+/** Of a pair with the median standard error; with Holm, where all other pairs are tied and it has the smallest p-value. */
+function smallestEffect(estimates: readonly Estimate[]): Race['smallestEffect'] {
+  const typical = estimates.toSorted((a, b) => a.standardError - b.standardError)[
+    Math.floor(estimates.length / 2)
+  ]
+  if (typical === undefined) return null
+  const { standardError, df } = typical
+  const ratioAt = (level: number) => Math.exp(smallestDifference(df, level, POWER) * standardError)
+  return { single: ratioAt(LEVEL), adjusted: ratioAt(LEVEL / estimates.length) }
+}

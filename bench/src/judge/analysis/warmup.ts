@@ -1,0 +1,113 @@
+import { pValue } from '@startgrid/stats/estimate.ts'
+import { mean } from '@startgrid/stats/moments.ts'
+import { commonSlope } from '@startgrid/stats/trend.ts'
+import type { WarmupProfile } from '../../model/figures.ts'
+import type { CellSpec, Heat, Slice } from '../../model/result.ts'
+import { type CellRecord, counts, launchMean, serverSeconds } from './record.ts'
+
+/** Milliseconds of load that the app of each slice had since its launch. */
+export type Ages = ReadonlyMap<Slice, number>
+
+/** An app that listens on a socket for `nginx-socket` is another launch than the one on a port. */
+export function agesOf(heats: readonly Heat[], cells: readonly CellSpec[]): Ages {
+  const launchOf = new Map(
+    cells.map(({ id, app, topology }) => [id, `${app} ${topology === 'nginx-socket'}`]),
+  )
+  const ages = new Map<Slice, number>()
+  for (const { slices } of heats) {
+    const loaded = new Map<string, number>()
+    for (const slice of slices) {
+      const launch = launchOf.get(slice.cell) ?? slice.cell
+      const age = loaded.get(launch) ?? 0
+      ages.set(slice, age)
+      loaded.set(launch, age + slice.seconds * 1000)
+    }
+  }
+  return ages
+}
+
+/** The cost of a cell at times after its launches, pooled over them, as ratios to what each launch settled at. */
+export function profileOf(record: CellRecord, ages: Ages): WarmupProfile {
+  const places = new Map<string, Place[]>()
+  for (const [heat, slices] of record.slices.entries()) {
+    for (const [place, slice] of numbered(slices)) {
+      const found = placeOf(record, heat, slice, ages)
+      if (found !== null) places.set(place, [...(places.get(place) ?? []), found])
+    }
+  }
+  return {
+    lengthMs: record.cell.warmupMs,
+    points: [...places.values()].map(poolPlaces).sort((a, b) => a.at - b.at),
+    trend: trendOf(record, ages),
+  }
+}
+
+/** One slice, against its launch. */
+interface Place {
+  at: number
+  logRate: number
+  logCpu: number | null
+  discarded: boolean
+}
+
+/** The same slices of all launches have the same name. */
+function numbered(slices: readonly Slice[]): [string, Slice][] {
+  const seen = new Map<string, number>()
+  return slices.map((slice) => {
+    const kind = `${slice.phase} ${slice.repeat}`
+    const number = seen.get(kind) ?? 0
+    seen.set(kind, number + 1)
+    return [`${kind} ${number}`, slice]
+  })
+}
+
+function placeOf(record: CellRecord, heat: number, slice: Slice, ages: Ages): Place | null {
+  const totals = record.launches[heat] ?? null
+  const rate = launchMean(record, totals, 'rate')
+  if (slice.disturbed || slice.requests === 0 || rate === null) return null
+  const cpu = launchMean(record, totals, 'cpu')
+  const seconds = serverSeconds(record.cell, slice.cpuSeconds)
+  return {
+    at: ages.get(slice) ?? 0,
+    logRate: Math.log(slice.requests / slice.seconds / rate),
+    logCpu:
+      cpu === null || seconds === null || !(seconds > 0) ? null : Math.log(seconds / slice.requests / cpu),
+    discarded: slice.phase === 'warmup',
+  }
+}
+
+function poolPlaces(places: readonly Place[]): WarmupProfile['points'][number] {
+  const costs = places.flatMap(({ logCpu }) => logCpu ?? [])
+  return {
+    at: Math.round(mean(places.map(({ at }) => at))),
+    rate: Math.exp(mean(places.map(({ logRate }) => logRate))),
+    cpu: costs.length === 0 ? null : Math.exp(mean(costs)),
+    discarded: places.every(({ discarded }) => discarded),
+  }
+}
+
+/** A trend that is less likely without one than this is shown: with fifty cells, chance must not raise cautions. */
+const SHOWN = 0.005
+
+/**
+ * Whether a cell was still changing while it was measured: the slope that the log cost of its slices (CPU per request, or where that is
+ * not known time per request) has in common in all launches, over the load between first and last slice.
+ * @returns as a part of 1: 0.03 is 3 % dearer at the end; null with too few slices to tell it from chance
+ */
+function trendOf(record: CellRecord, ages: Ages): number | null {
+  const counted = record.slices.map((slices) => slices.filter((slice) => counts(slice) && slice.requests > 0))
+  const known = counted.flat().every(({ cpuSeconds }) => (serverSeconds(record.cell, cpuSeconds) ?? 0) > 0)
+  const cost = ({ cpuSeconds, seconds, requests }: Slice) =>
+    Math.log(((known ? serverSeconds(record.cell, cpuSeconds) : null) ?? seconds) / requests)
+  const launches = counted.map((slices) =>
+    slices.map((slice) => ({ x: ages.get(slice) ?? 0, y: cost(slice) })),
+  )
+  const slope = commonSlope(launches)
+  if (slope === null || pValue(slope) >= SHOWN) return null
+  return Math.expm1(slope.estimate * mean(launches.filter(({ length }) => length > 1).map(spanOf)))
+}
+
+function spanOf(points: readonly { x: number }[]): number {
+  const places = points.map(({ x }) => x)
+  return Math.max(...places) - Math.min(...places)
+}

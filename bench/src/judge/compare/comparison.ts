@@ -1,0 +1,238 @@
+import type { Role, Topology } from '@startgrid/grid/matrix.ts'
+import { type Estimate, pValue, toInterval } from '@startgrid/stats/estimate.ts'
+import { holm } from '@startgrid/stats/multiplicity.ts'
+import { smallestDifference } from '@startgrid/stats/power.ts'
+import type { CellFigures, Interval, Metric } from '../../model/figures.ts'
+import { nameOf } from '../../model/names.ts'
+import { type CellSpec, type Mode, type Result, ResultError } from '../../model/result.ts'
+import { describeServers } from '../../report/legend.ts'
+import { differencesOf } from './differences.ts'
+import { findChanges, findUnlikeness, sharedCells } from './likeness.ts'
+
+/** Two races, cell by cell: what follows from them, as plain data. */
+
+export interface Comparison {
+  /** Of both. */
+  mode: Mode
+  metric: Metric
+  a: ComparedRun
+  b: ComparedRun
+  /** What makes the two unlike: sentences. */
+  unlike: string[]
+  /** Versions that differ. */
+  changes: string[]
+  races: ComparedRace[]
+  /** What the driver reached against NGINX's `return 200`, B over A: no app's code is in it. Null if not measured in both. */
+  ceiling: number | null
+  /** Cells of either run that cannot be compared. */
+  left: LeftCell[]
+  /** The smallest ratio above 1 that this comparison had shown at 80 % power for a typical cell, with Holm. Null with one launch. */
+  smallestEffect: number | null
+}
+
+export interface ComparedRun {
+  startedAt: string
+  startgrid: string
+  command: string
+}
+
+/** The cells of one role in one topology. */
+export interface ComparedRace {
+  role: Role
+  topology: Topology
+  /** What its cells have in common: the median over them of B over A, by metric; null with fewer than three cells. */
+  shift: Record<Metric, number | null>
+  cells: ComparedCell[]
+}
+
+export type Verdict = 'faster' | 'slower' | 'no difference shown'
+
+export interface ComparedCell {
+  cell: string
+  name: string
+  launches: { a: number; b: number }
+  /** In the unit of the metric. */
+  a: number
+  b: number
+  /** B over A as measured: with whatever the machine did in one run and not in the other. */
+  plain: Interval
+  /** The same without the shift of its race; null where that is unknown. */
+  normalised: Interval | null
+  /** Of the normalised ratio where there is one, else of the plain one; null with one launch. On the scale of logarithms. */
+  tested: Estimate | null
+  p: number | null
+  /** After Holm's correction over all cells of the comparison. */
+  pAdjusted: number | null
+  verdict: Verdict
+}
+
+export interface LeftCell {
+  cell: string
+  reason: string
+  /** It had a number in A, and in B its answers were wrong: worse than slow. */
+  broken: boolean
+}
+
+/** Results that cannot be compared at all; the message is a sentence. */
+export class ComparisonError extends ResultError {
+  override name = 'ComparisonError'
+}
+
+const SIGNIFICANT = 0.05
+
+/**
+ * Compares B with A, cell by cell.
+ *
+ * The launches of two runs are independent samples, so the plain ratio is tested as Welch (1947) does, with the moderated variances of
+ * the races (stats/variances.ts). But two runs are also one sample each of the machine at an hour, and nothing inside a run tells how
+ * hours vary: the plain interval does not cover it. So the ratio is also given without the median shift of its race. A machine that
+ * is slower as a whole drops out of it, and so does a change that all apps share (the runtime, packages/shared): the shift itself is
+ * reported, without an interval, because two runs cannot have one. Verdicts are of the normalised ratio.
+ *
+ * @param metric default: CPU per request where both runs have it in all cells, because a neighbour halves the rate where it moves CPU
+ * per request by 0 to 20 %; else the rate
+ * @throws {ComparisonError} if one of them is not a race, their modes differ, or no cell is in both
+ */
+export function compareResults(
+  a: Result,
+  b: Result,
+  { metric }: { metric?: Metric | undefined } = {},
+): Comparison {
+  const [figuresA, figuresB] = [figuresOf(a, 'A'), figuresOf(b, 'B')]
+  if (a.mode !== b.mode)
+    throw new ComparisonError(
+      `A is of ${describeServers(a)}, B of ${describeServers(b)}: figures of unlike modes are never compared. Measure both in one mode.`,
+    )
+  const shared = sharedCells(a, b).map(([, spec]) => spec)
+  const left = leftCells(a, b, figuresA, figuresB)
+  const compared = shared.filter(({ id, twinOf }) => twinOf === null && !left.some(({ cell }) => cell === id))
+  const chosen =
+    metric ?? (compared.every(({ id }) => figuresA.get(id)?.cpu && figuresB.get(id)?.cpu) ? 'cpu' : 'rate')
+  const races = groupByRace(compared).map((specs) => compareRace(specs, a, b, chosen))
+  if (races.length === 0)
+    throw new ComparisonError('The two results have no cell in common that has a number in both.')
+  const cells = races.flatMap((race) => race.cells)
+  return {
+    mode: a.mode,
+    metric: chosen,
+    a: runOf(a),
+    b: runOf(b),
+    unlike: findUnlikeness(a, b),
+    changes: findChanges(a, b),
+    races: decide(races, chosen),
+    ceiling: a.driver.ceiling && b.driver.ceiling ? b.driver.ceiling / a.driver.ceiling : null,
+    left,
+    smallestEffect: smallestEffectOf(cells),
+  }
+}
+
+function figuresOf({ kind, analysis }: Result, name: string): Map<string, CellFigures> {
+  if (kind !== 'rate' && kind !== 'selfcheck')
+    throw new ComparisonError(
+      `${name} is of kind ${kind}: only races (pnpm bench and its selfcheck) can be compared.`,
+    )
+  if (analysis === null)
+    throw new ComparisonError(`${name} has no figures: it was interrupted before its first heat ended.`)
+  return new Map(analysis.cells.map((figures) => [figures.cell, figures]))
+}
+
+function runOf({ startedAt, versions, command }: Result): ComparedRun {
+  return { startedAt, startgrid: versions.startgrid, command }
+}
+
+function groupByRace(cells: readonly CellSpec[]): CellSpec[][] {
+  return [...Map.groupBy(cells, ({ role, topology }) => `${role} ${topology}`).values()]
+}
+
+/** Gates that tell of wrong answers, not of the machine or the generator. */
+const BREAKING = ['conformance', 'errors', 'answers']
+
+function leftCells(
+  a: Result,
+  b: Result,
+  figuresA: ReadonlyMap<string, CellFigures>,
+  figuresB: ReadonlyMap<string, CellFigures>,
+): LeftCell[] {
+  const ids = new Set([...a.cells, ...b.cells].filter(({ twinOf }) => twinOf === null).map(({ id }) => id))
+  return [...ids].flatMap((cell) => {
+    const [inA, inB] = [whyWithout(a, figuresA, cell), whyWithout(b, figuresB, cell)]
+    if (inA === null && inB === null) return []
+    const reason = [inA && `${inA} in A`, inB && `${inB} in B`].filter((text) => text !== null).join(', ')
+    const failed = figuresB.get(cell)?.gates.filter(({ verdict }) => verdict === 'failed') ?? []
+    return [{ cell, reason, broken: inA === null && failed.some(({ gate }) => BREAKING.includes(gate)) }]
+  })
+}
+
+/** Why a run has no number for a cell; null if it has one. */
+function whyWithout({ cells }: Result, figures: ReadonlyMap<string, CellFigures>, id: string): string | null {
+  const spec = cells.find((cell) => cell.id === id)
+  if (spec === undefined) return 'not chosen'
+  if (spec.skipped !== null) return 'not tried'
+  const found = figures.get(id)
+  const failed = found?.gates.filter(({ verdict }) => verdict === 'failed').map(({ gate }) => gate) ?? []
+  if (found?.voided) return failed.length === 0 ? 'void' : `void (${failed.join(', ')})`
+  return found === undefined || found.launches === 0 ? 'not measured' : null
+}
+
+function compareRace(specs: readonly CellSpec[], a: Result, b: Result, metric: Metric): ComparedRace {
+  const [first] = specs
+  if (first === undefined) throw new RangeError('A race without cells cannot be compared.')
+  const by = { rate: differencesOf(specs, a, b, 'rate'), cpu: differencesOf(specs, a, b, 'cpu') }
+  const shiftOf = (shift: number | null | undefined) =>
+    shift === null || shift === undefined ? null : Math.exp(shift)
+  return {
+    role: first.role,
+    topology: first.topology,
+    shift: { rate: shiftOf(by.rate?.shift), cpu: shiftOf(by.cpu?.shift) },
+    cells: (by[metric]?.cells ?? []).map(({ spec, launches, means, plain, normalised }): ComparedCell => {
+      const tested = normalised ?? plain
+      return {
+        cell: spec.id,
+        name: nameOf(spec),
+        launches,
+        a: Math.exp(means.a),
+        b: Math.exp(means.b),
+        plain:
+          plain === null ? { value: Math.exp(means.b - means.a), low: null, high: null } : toInterval(plain),
+        normalised: normalised && toInterval(normalised),
+        tested,
+        p: tested && pValue(tested),
+        pAdjusted: null,
+        verdict: 'no difference shown',
+      }
+    }),
+  }
+}
+
+/** Adds what depends on how many cells are compared. */
+function decide(races: readonly ComparedRace[], metric: Metric): ComparedRace[] {
+  const tested = races.flatMap(({ cells }) => cells).filter(({ p }) => p !== null)
+  const adjusted = holm(tested.map(({ p }) => p ?? 1))
+  const byCell = new Map(tested.map(({ cell }, index) => [cell, adjusted[index] ?? 1]))
+  return races.map((race) => ({
+    ...race,
+    cells: race.cells.map((cell) => {
+      const pAdjusted = byCell.get(cell.cell) ?? null
+      return { ...cell, pAdjusted, verdict: verdictOf(cell.tested, pAdjusted, metric) }
+    }),
+  }))
+}
+
+function verdictOf(tested: Estimate | null, pAdjusted: number | null, metric: Metric): Verdict {
+  if (tested === null || pAdjusted === null || pAdjusted >= SIGNIFICANT) return 'no difference shown'
+  return tested.estimate > 0 === (metric === 'rate') ? 'faster' : 'slower'
+}
+
+const POWER = 0.8
+
+/** Of the cell in the middle, at Holm's first step. */
+function smallestEffectOf(cells: readonly ComparedCell[]): number | null {
+  const tested = cells.flatMap(({ tested }) => tested ?? [])
+  const effects = tested
+    .map(
+      ({ standardError, df }) => standardError * smallestDifference(df, SIGNIFICANT / tested.length, POWER),
+    )
+    .toSorted((a, b) => a - b)
+  const middle = effects[Math.floor(effects.length / 2)]
+  return middle === undefined ? null : Math.exp(middle)
+}

@@ -1,0 +1,119 @@
+import { type Estimate, estimateOf, withComponents } from '@startgrid/stats/estimate.ts'
+import { mean, median, sampleVariance } from '@startgrid/stats/moments.ts'
+import type { Metric } from '../../model/figures.ts'
+import type { CellSpec, Result } from '../../model/result.ts'
+import { enterFields, type Field } from '../analysis/field.ts'
+import { recordCells } from '../analysis/record.ts'
+
+/** The cells of one race in two runs: B less A on the scale of logarithms. */
+
+export interface Differences {
+  /** The median over cells; null with fewer than three, of which one alone would move it. */
+  shift: number | null
+  cells: Difference[]
+}
+
+export interface Difference {
+  spec: CellSpec
+  launches: { a: number; b: number }
+  /** Mean logarithm of launches. */
+  means: { a: number; b: number }
+  /** Null with one launch. */
+  plain: Estimate | null
+  /** Without the shift; null with one launch or without a shift. */
+  normalised: Estimate | null
+}
+
+const FEWEST_FOR_SHIFT = 3
+
+/**
+ * @param cells of one role and topology
+ * @returns null if one of the runs lacks the metric in one of the cells
+ */
+export function differencesOf(
+  cells: readonly CellSpec[],
+  a: Result,
+  b: Result,
+  metric: Metric,
+): Differences | null {
+  const [inA, inB] = [fieldOf(cells, a, metric), fieldOf(cells, b, metric)]
+  if (inA === null || inB === null) return null
+  const shift =
+    cells.length < FEWEST_FOR_SHIFT
+      ? null
+      : median(cells.map((_, row) => levelOf(inB, row) - levelOf(inA, row)))
+  return {
+    shift,
+    cells: cells.map((spec, row) => {
+      const logs = { a: logsOf(inA, row), b: logsOf(inB, row) }
+      return {
+        spec,
+        launches: { a: logs.a.length, b: logs.b.length },
+        means: { a: mean(logs.a), b: mean(logs.b) },
+        plain: difference(meanOf(logs.a), meanOf(logs.b)),
+        normalised:
+          shift === null
+            ? null
+            : difference(levelAgainstMedian(inA, row, shift), levelAgainstMedian(inB, row, 0)),
+      }
+    }),
+  }
+}
+
+/** The rows are in the order of the cells. */
+function fieldOf(cells: readonly CellSpec[], result: Result, metric: Metric): Field | null {
+  const [field] = enterFields(recordCells(cells, result.heats), metric)
+  return field?.records.length === cells.length ? field : null
+}
+
+function logsOf({ values }: Field, row: number): number[] {
+  return (values[row] ?? []).filter((log) => log !== null)
+}
+
+/** The mean of launches as they came: what heats add is in its variance. */
+function meanOf(logs: readonly number[]): Estimate | null {
+  if (logs.length < 2) return null
+  const standardError = Math.sqrt(sampleVariance(logs) / logs.length)
+  return { estimate: mean(logs), standardError, df: logs.length - 1 }
+}
+
+/**
+ * Where a cell stands in its run. A cell that missed a heat would else stand where the heats happened to be that it took part in:
+ * their effects are taken out.
+ */
+function levelOf(field: Field, row: number): number {
+  const effects = field.fit.columns
+  if (effects === null) return mean(logsOf(field, row))
+  const heats = (field.values[0] ?? []).flatMap((_, heat) =>
+    field.values.some((row) => row[heat] !== null) ? [heat] : [],
+  )
+  const centre = mean(effects)
+  return mean(
+    heats.flatMap((heat, index) => {
+      const log = field.values[row]?.[heat] ?? null
+      return log === null ? [] : [log - (effects[index] ?? centre) + centre]
+    }),
+  )
+}
+
+/**
+ * How sure the level of a cell against the median of its race is. Heats move all alike and drop out. The variance of a median is about
+ * π/2 times that of the mean (Kendall and Stuart 1977, The Advanced Theory of Statistics 1, section 10.10, for a normal
+ * distribution); that the cell itself is in it is left out, which makes the interval a little too wide.
+ */
+function levelAgainstMedian(field: Field, row: number, shift: number): Estimate | null {
+  if (field.variances === null) return null
+  const rows = field.values.length
+  const loads = field.values.map((_, other) => {
+    const launches = logsOf(field, other).length
+    return (Number(other === row) + Math.PI / 2 / rows ** 2) / launches
+  })
+  return estimateOf({ estimate: levelOf(field, row) + shift, loads }, field.variances)
+}
+
+/** The second less the first of two independent estimates (Welch 1947, Biometrika 34:28). */
+function difference(a: Estimate | null, b: Estimate | null): Estimate | null {
+  if (a === null || b === null) return null
+  const components = [a, b].map(({ standardError, df }) => ({ variance: standardError ** 2, df }))
+  return withComponents(b.estimate - a.estimate, components, a.df + b.df)
+}

@@ -1,0 +1,135 @@
+import { isLoopback } from '../environments/target/origin.ts'
+import { METRIC_NAMES } from '../model/names.ts'
+import type { Result } from '../model/result.ts'
+import type { Caution, CautionKind } from '../model/warnings.ts'
+import { isWithin, widthsOf } from './analysis.ts'
+import { NEAR_CEILING } from './gates/ceiling.ts'
+import { standingsOf } from './standings.ts'
+
+/** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
+export function cautionsOf(result: Result): Caution[] {
+  return [
+    ...external(result),
+    ...suspects(result),
+    ...contention(result),
+    ...repeated(result),
+    ...accounting(result),
+    ...trends(result),
+    ...driver(result),
+    ...generatorBound(result),
+    ...withoutIntervals(result),
+    ...halfWidth(result),
+  ]
+}
+
+/** The kinds that `cautionsOf` makes. */
+const FOUND: ReadonlySet<CautionKind> = new Set<CautionKind>([
+  'external-server',
+  'one-launch',
+  'same-machine',
+  'suspect',
+  'contention',
+  'repeated',
+  'no-accounting',
+  'no-foreign-accounting',
+  'disturbance-unknown',
+  'trend',
+  'foreign-driver',
+  'near-ceiling',
+  'generator-bound',
+  'no-intervals',
+  'half-width',
+])
+
+/** What was seen while it ran: these are kept when what follows from the figures is made again. */
+export function seenCautions({ cautions }: Pick<Result, 'cautions'>): Caution[] {
+  return cautions.filter(({ kind }) => !FOUND.has(kind))
+}
+
+/** What no figure of a server that already ran can tell. */
+function external({ mode, target }: Result): Caution[] {
+  if (mode !== 'target') return []
+  const here: Caution[] = target !== null && isLoopback(target.origin) ? [{ kind: 'same-machine' }] : []
+  return [{ kind: 'external-server' }, { kind: 'one-launch' }, ...here]
+}
+
+/** A difference was found where none exists. */
+function suspects({ analysis }: Result): Caution[] {
+  return (analysis?.races ?? []).flatMap(({ control, metric }): Caution[] => {
+    if (control === null || !control.suspect || control.p === null) return []
+    const { twin, ratio, p } = control
+    return [{ kind: 'suspect', twin, metric: METRIC_NAMES[metric], difference: ratio.value - 1, p }]
+  })
+}
+
+function contention(result: Result): Caution[] {
+  const standings = standingsOf(result)
+  const races = standings.filter(({ lead }) => lead === 'cpu').length
+  return races > 0 ? [{ kind: 'contention', races, of: standings.length }] : []
+}
+
+function repeated({ heats }: Result): Caution[] {
+  const slices = heats
+    .flatMap((heat) => heat.slices)
+    .filter(({ phase, repeat }) => phase === 'measure' && !repeat)
+  const disturbed = slices.filter((slice) => slice.disturbed).length
+  return disturbed > 0 ? [{ kind: 'repeated', slices: disturbed, of: slices.length }] : []
+}
+
+function accounting({ mode, heats, trials }: Result): Caution[] {
+  const measured = [...heats.flatMap(({ slices }) => slices), ...trials]
+  // Of a server elsewhere nothing can be known: another caution says so.
+  if (mode === 'target' || measured.length === 0) return []
+  const found = measured.map(({ disturbance }) => disturbance)
+  if (found.some(({ serverForeign }) => serverForeign !== null)) return []
+  if (found.some(({ serverWait }) => serverWait !== null)) return [{ kind: 'no-foreign-accounting' }]
+  const hasCosts = measured.some(({ cpuSeconds }) => cpuSeconds.app !== null)
+  return [{ kind: hasCosts ? 'disturbance-unknown' : 'no-accounting' }]
+}
+
+/** Change over the measured slices, as a part of the cost, that a reader must know of. */
+const TREND = 0.02
+
+function trends({ analysis }: Result): Caution[] {
+  const found = (analysis?.cells ?? []).flatMap(({ cell, voided, warmup: { trend } }) =>
+    voided || trend === null || Math.abs(trend) <= TREND ? [] : [{ cell, trend }],
+  )
+  const [worst] = found.toSorted((one, other) => Math.abs(other.trend) - Math.abs(one.trend))
+  return worst === undefined
+    ? []
+    : [{ kind: 'trend', cells: found.length, worst: worst.cell, trend: worst.trend }]
+}
+
+function driver({ driver: { name, ceiling }, analysis }: Result): Caution[] {
+  const cautions: Caution[] = name === 'startgrid' ? [] : [{ kind: 'foreign-driver', name }]
+  if (ceiling === null) return cautions
+  const near = (analysis?.cells ?? [])
+    .flatMap(({ cell, rate }) => (rate === null ? [] : [{ cell, rate: rate.value }]))
+    .filter(({ rate }) => rate >= ceiling * NEAR_CEILING)
+    .sort((one, other) => other.rate - one.rate)
+  const [fastest] = near
+  if (fastest === undefined) return cautions
+  return [
+    ...cautions,
+    { kind: 'near-ceiling', cells: near.length, fastest: fastest.cell, rate: fastest.rate, ceiling },
+  ]
+}
+
+function generatorBound({ trials }: Result): Caution[] {
+  const cells = new Set(trials.filter((trial) => trial.generatorBound).map(({ cell }) => cell))
+  const [first] = cells
+  return first === undefined ? [] : [{ kind: 'generator-bound', cells: cells.size, first }]
+}
+
+function withoutIntervals({ analysis }: Result): Caution[] {
+  if (analysis === null) return []
+  const races = analysis.races.filter(({ metric }) => metric === 'rate')
+  const cells = widthsOf({ ...analysis, races }).filter((width) => !Number.isFinite(width)).length
+  return cells > 0 ? [{ kind: 'no-intervals', cells }] : []
+}
+
+function halfWidth({ settings: { until }, analysis, finishedAt }: Result): Caution[] {
+  if (until === null || analysis === null || finishedAt === null || isWithin(analysis, until)) return []
+  const reached = Math.max(...widthsOf(analysis).map(Math.expm1))
+  return [{ kind: 'half-width', target: until, reached: Number.isFinite(reached) ? reached : null }]
+}

@@ -1,0 +1,25 @@
+import { plural } from '@startgrid/cli/text.ts'
+import type { GateResult } from '../../model/figures.ts'
+import type { Evidence } from './evidence.ts'
+import { failed, passed } from './verdict.ts'
+
+/** Equal work first: the contract's suite passes on the cell. */
+export function judgeConformance({
+  mode,
+  cell,
+  conformance,
+}: Pick<Evidence, 'mode' | 'cell' | 'conformance'>): GateResult {
+  if (conformance === null) {
+    const advice = `Let a run come to its end${mode === 'native' ? ', or --resume it' : ''}.`
+    return failed('conformance', 'the contract was not checked', advice)
+  }
+  const { checked, differences } = conformance
+  const [first] = differences
+  if (first === undefined) return passed('conformance', `${plural(checked, 'check')} of the contract passed`)
+  const more = differences.length > 1 ? `, and ${plural(differences.length - 1, 'more difference')}` : ''
+  const advice =
+    mode === 'target'
+      ? 'Correct the app, or say what it lacks with --absent; --keep-voided shows its figures all the same.'
+      : `Correct ${cell.app.replace(/#\d+$/, '')}, then measure again.`
+  return failed('conformance', `it breaks the contract: ${first}${more}`, advice)
+}

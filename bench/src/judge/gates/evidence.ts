@@ -1,0 +1,26 @@
+import type { CellSpec, ConformanceRecord, DriverRecord, Mode, Settings, Slice } from '../../model/result.ts'
+
+/** What gates ask about a cell. */
+export type Judged = Pick<
+  CellSpec,
+  'id' | 'app' | 'topology' | 'connections' | 'warmupMs' | 'serverBound'
+> & {
+  /** That the servers keep busy; default 1. */
+  serverCores?: number
+}
+
+/** All that the gates may look at for one cell of a race: plain data, no figures that depend on how they are combined. */
+export interface Evidence {
+  /** In mode `target` there is one launch alone, and its heats take the place of launches. */
+  mode: Mode
+  cell: Judged
+  /** What the contract's suite said; null if it has not been run on this cell. */
+  conformance: Pick<ConformanceRecord, 'checked' | 'differences'> | null
+  /** Slices by launch, in the order in which they were measured: warm-up, measurement, repeats, those that others disturbed too. */
+  launches: readonly (readonly Slice[])[]
+  /** Why it could not go on, in heats where it could not: a clause each, without the full stop. */
+  failures: readonly string[]
+  driver: DriverRecord
+  /** Null where processes cannot be kept apart. */
+  cores: Settings['cores']
+}

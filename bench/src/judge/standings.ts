@@ -1,0 +1,128 @@
+import type { Role, Topology } from '@startgrid/grid/matrix.ts'
+import type { Analysis, CellFigures, Interval, Metric, Race } from '../model/figures.ts'
+import type { CellSpec, Result } from '../model/result.ts'
+
+/** A race as reports show it: its cells in order, with their ranks and ratios in both metrics. */
+export interface Standing {
+  role: Role
+  topology: Topology
+  /** What every cell was asked. */
+  workload: string
+  connections: number
+  /** The metric that ranks. */
+  lead: Metric
+  /** Part of the slices that others disturbed, 0 to 1. */
+  disturbed: number
+  /** By metric; null where nothing could be compared. */
+  races: Readonly<Record<Metric, Race | null>>
+  /** Best first, voided cells last. Without twins and cells that were not tried. */
+  entries: StandingEntry[]
+}
+
+export interface StandingEntry {
+  spec: CellSpec
+  figures: CellFigures
+  /** Null if it is voided or nothing was measured. */
+  places: Readonly<Record<Metric, Place | null>>
+}
+
+export interface Place {
+  from: number
+  to: number
+  /** Over the baseline; null for a race without one. */
+  ratio: Interval | null
+}
+
+/**
+ * From this part of disturbed slices on, CPU per request ranks: a neighbour halves the rate where it moves CPU per request by 0 to 20 %
+ * (shared/FACTS.md). What is left after measuring again is below the limit, but rarely free of it.
+ */
+const CONTENTION = 0.1
+
+/** All races of the result in the order of its cells; those of which nothing was measured yet are left out. */
+export function standingsOf(result: Result): Standing[] {
+  const { analysis } = result
+  if (analysis === null) return []
+  const shown = result.cells.filter((cell) => cell.skipped === null && cell.twinOf === null)
+  const groups = Map.groupBy(shown, ({ role, topology }) => `${role} ${topology}`)
+  return [...groups.values()].flatMap((specs) => {
+    const [first] = specs
+    const told = specs.some(({ id }) =>
+      analysis.cells.some(({ cell, slices, voided }) => cell === id && (slices > 0 || voided)),
+    )
+    return first === undefined || !told ? [] : [standingOf(first, specs, analysis)]
+  })
+}
+
+function standingOf(first: CellSpec, specs: readonly CellSpec[], analysis: Analysis): Standing {
+  const { role, topology, workload, connections } = first
+  const find = (metric: Metric) =>
+    analysis.races.find(
+      (race) => race.role === role && race.topology === topology && race.metric === metric,
+    ) ?? null
+  const races = { rate: find('rate'), cpu: find('cpu') }
+  const entries = specs.flatMap((spec) => {
+    const figures = analysis.cells.find(({ cell }) => cell === spec.id)
+    if (figures === undefined) return []
+    return [{ spec, figures, places: { rate: placeIn(races.rate, spec), cpu: placeIn(races.cpu, spec) } }]
+  })
+  const disturbed = disturbedPart(entries)
+  const lead = disturbed >= CONTENTION && races.cpu !== null ? 'cpu' : 'rate'
+  return {
+    role,
+    topology,
+    workload,
+    connections,
+    lead,
+    disturbed,
+    races,
+    entries: inOrder(entries, races[lead]),
+  }
+}
+
+function placeIn(race: Race | null, { id }: CellSpec): Place | null {
+  const rank = race?.ranks.find(({ cell }) => cell === id)
+  if (rank === undefined) return null
+  const ratio = race?.ratios.find(({ cell }) => cell === id)?.ratio ?? null
+  return { from: rank.from, to: rank.to, ratio }
+}
+
+/** Of slices of cells that have a number; of all cells if none has. */
+function disturbedPart(all: readonly StandingEntry[]): number {
+  const valid = all.filter(({ figures }) => !figures.voided)
+  const entries = valid.length > 0 ? valid : all
+  const disturbed = entries.reduce((sum, { figures }) => sum + figures.disturbed, 0)
+  const total = entries.reduce((sum, { figures }) => sum + figures.disturbed + figures.slices, 0)
+  return total === 0 ? 0 : disturbed / total
+}
+
+function inOrder(entries: readonly StandingEntry[], race: Race | null): StandingEntry[] {
+  const order = new Map(race?.ranks.map(({ cell }, index) => [cell, index]))
+  const position = ({ spec }: StandingEntry) => order.get(spec.id) ?? order.size
+  return entries.toSorted((a, b) => position(a) - position(b))
+}
+
+/** Below this, after Holm's correction over all pairs of a race, a difference counts as shown. */
+export const SIGNIFICANT = 0.05
+
+/**
+ * The ties of a race, best first: every largest set of neighbouring ranks in which no pair was shown to differ. A cell may be in two of
+ * them: A and B may tie, B and C too, and A still beat C.
+ */
+export function tiesOf(race: Race): string[][] {
+  const shown = new Set(
+    race.pairs
+      .filter(({ pAdjusted }) => pAdjusted !== null && pAdjusted < SIGNIFICANT)
+      .flatMap(({ a, b }) => [`${a}|${b}`, `${b}|${a}`]),
+  )
+  const cells = race.ranks.map(({ cell }) => cell)
+  const ends = cells.map((_, start) => {
+    let end = start + 1
+    while (end < cells.length && cells.slice(start, end).every((cell) => !shown.has(`${cell}|${cells[end]}`)))
+      end++
+    return end
+  })
+  return ends.flatMap((end, start) =>
+    end - start > 1 && end > (ends[start - 1] ?? 0) ? [cells.slice(start, end)] : [],
+  )
+}

@@ -1,0 +1,80 @@
+import { plural } from '@startgrid/cli/text.ts'
+import { unlikeNginxes } from '../../environments/study/nginxes.ts'
+import type { Interval } from '../../model/figures.ts'
+import { type Claim, closedLoopOf, type Measured, type Metric, publishedRatio } from '../../model/study.ts'
+import type { ClaimResult, StudyCell, StudyFigures } from '../../model/study-result.ts'
+import { decide } from './verdict.ts'
+
+/** What claims are judged by. */
+export interface ClaimContext {
+  cells: readonly StudyCell[]
+  figures: readonly StudyFigures[]
+  ratio(race: string, metric: Metric, over: string, under: string): Interval | null
+  measured: Measured
+}
+
+export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
+  const { id, says, race, metric, over, under, noEffect = false } = claim
+  const published = publishedRatio(claim)
+  const ratio = context.ratio(race, metric, over, under)
+  const closedLoop = closedLoopOf(metric)
+  const undecided = whyUndecided(claim, ratio, context)
+  const verdict =
+    undecided === null && ratio !== null ? decide(ratio, published, { noEffect }) : 'undecided here'
+  return {
+    id,
+    says,
+    race,
+    metric,
+    over,
+    under,
+    published,
+    noEffect,
+    ratio,
+    closedLoop: closedLoop === undefined ? null : context.ratio(race, closedLoop, over, under),
+    verdict,
+    undecided: undecided ?? (verdict === 'undecided here' ? whyOpen(published, noEffect) : null),
+    because: ratio === null ? null : (claim.because?.(context.measured) ?? null),
+  }
+}
+
+/** Why the ratio, if there is one, may not decide: a clause. Null if it may. */
+function whyUndecided(
+  { race, metric, over, under }: Claim,
+  ratio: Interval | null,
+  context: ClaimContext,
+): string | null {
+  const cells = [over, under].map((system) =>
+    context.cells.find((one) => one.race === race && one.system === system),
+  )
+  for (const cell of cells) {
+    if (cell === undefined) return 'it was not measured'
+    if (cell.skipped !== null) return `${cell.title} was not measured: ${cell.skipped}`
+  }
+  // What no second run on this machine would mend comes first.
+  const unlike = unlikeNginxes(cells)
+  if (unlike !== null) return `its systems ran in ${unlike}, which may be all the difference`
+  const small = cells.find((cell) => cell !== undefined && cell.cores.given < cell.cores.wanted)
+  if (small !== undefined) return whyTooSmall(small)
+  for (const cell of cells) {
+    const figures = context.figures.find((one) => one.race === race && one.system === cell?.system)
+    const failed = figures?.gates.find(({ verdict }) => verdict === 'failed')
+    if (cell !== undefined && failed !== undefined) return `${cell.title} is void: ${failed.finding}`
+    const late = closedLoopOf(metric) === undefined ? null : (figures?.openLoop?.voidedBecause ?? null)
+    if (cell !== undefined && late !== null) return `the latency of ${cell.title} is void: ${late}`
+  }
+  if (ratio === null) return 'it was not measured'
+  return ratio.low === null ? 'one launch gives no interval' : null
+}
+
+function whyTooSmall({ title, cores, workload }: StudyCell): string {
+  const generator = workload === null ? '' : ' and one for the generator'
+  return `${title} needs ${plural(cores.wanted, 'core')}${generator}, and this machine has ${cores.given} for it`
+}
+
+function whyOpen(published: number, noEffect: boolean): string {
+  if (noEffect) return 'the interval is neither within 0.9 to 1.1 nor outside of it'
+  return published === 1
+    ? 'the interval is too wide'
+    : 'the interval includes 1, and is not within the published size'
+}

@@ -1,0 +1,82 @@
+import { formatRate } from '@startgrid/cli/numbers.ts'
+import { plural } from '@startgrid/cli/text.ts'
+import { percentiles } from '@startgrid/loadgen'
+import { isTimely } from '../../measure/study/open-loop.ts'
+import type { Figures, Metric } from '../../model/study.ts'
+import type {
+  StudyCell,
+  StudyFigures,
+  StudyHeat,
+  StudyOpenLoad,
+  StudySettings,
+} from '../../model/study-result.ts'
+import { BEYOND, shareOf } from '../../openloop/effort.ts'
+import { whyFailed, whyNotKept, whyUnsound } from '../../openloop/trial.ts'
+
+/** The latencies of one system, from the open loops of all heats of its race. */
+
+const PERCENTILES = [
+  ['median-latency', 50],
+  ['p90-latency', 90],
+  ['p97.5-latency', 97.5],
+  ['p99-latency', 99],
+] as const satisfies readonly (readonly [Metric, number])[]
+
+export interface OpenFigures {
+  /** Per heat; null where nothing counts. */
+  launches: (Figures | null)[]
+  judged: NonNullable<StudyFigures['openLoop']>
+}
+
+/** @returns null where the latency of the system is not asked for */
+export function openFigures(
+  { system, openLoop }: StudyCell,
+  heats: readonly StudyHeat[],
+  { heats: planned }: Pick<StudySettings, 'heats'>,
+): OpenFigures | null {
+  if (!openLoop) return null
+  const open = heats.map((heat) => heat.openLoop)
+  const own = open.map((one) => one?.loads.filter(({ cell }) => cell === system) ?? [])
+  const slow = open.find((one) => one?.tooSlow.includes(system))
+  const used = own.map((loads) => loads.find((load) => isTimely(load) && whyUnsound(load) === null))
+  const launches = used.filter((load) => load !== undefined).length
+  const voidedBecause = slow ? describeSlow(slow) : whyVoid(own.flat(), launches, own.length)
+  return {
+    launches: used.map((load) =>
+      load === undefined || voidedBecause !== null ? null : latenciesOf(load, planned),
+    ),
+    judged: { launches, voidedBecause },
+  }
+}
+
+function describeSlow({ rate }: { rate: number }): string {
+  return `${formatRate(rate)} requests per second are more than 90 % of what it can do`
+}
+
+/**
+ * One error voids, and so does a server that fell behind while nobody disturbed it: such launches may not be left out, or the slow ones
+ * would be. What others did, and a generator that was late, only takes the launch.
+ */
+function whyVoid(loads: readonly StudyOpenLoad[], launches: number, heats: number): string | null {
+  if (loads.length === 0) return 'it was not measured'
+  const failure = loads.map(whyFailed).find((reason) => reason !== null)
+  if (failure !== undefined) return failure
+  const behind = loads
+    .filter(isTimely)
+    .map(whyNotKept)
+    .find((reason) => reason !== null)
+  if (behind !== undefined) return behind
+  if (launches >= Math.max(Math.min(2, heats), heats / 2)) return null
+  return `others disturbed the open loop, or made its generator late, in ${heats - launches} of ${plural(heats, 'heat')}`
+}
+
+/** Seconds. A percentile with too few samples beyond it is left out. */
+function latenciesOf({ histogram, requests, meanMs }: StudyOpenLoad, heats: number): Figures {
+  const figures: Figures = { 'mean-latency': meanMs / 1000 }
+  for (const [metric, percentile] of PERCENTILES) {
+    const beyond = requests * (1 - percentile / 100)
+    const [ms] = histogram === null ? [] : percentiles(histogram, [percentile])
+    if (ms !== undefined && beyond >= BEYOND * shareOf(heats)) figures[metric] = ms / 1000
+  }
+  return figures
+}

@@ -1,0 +1,39 @@
+import type { Interval } from '../../model/figures.ts'
+
+/** What becomes of a claim. */
+export const VERDICTS = ['holds', 'direction holds, size differs', 'fails', 'undecided here'] as const
+
+export type Verdict = (typeof VERDICTS)[number]
+
+/** A ratio holds if its interval lies within these parts of the published one. */
+const SIZE = { low: 0.8, high: 1.25 }
+
+/** No effect is shown if the interval lies within these. */
+const NO_EFFECT = { low: 0.9, high: 1.1 }
+
+/**
+ * The verdict from the 95 % interval of our ratio, the first that fits:
+ * - *holds*: it lies within 0.8 to 1.25 times the published ratio
+ * - *direction holds, size differs*: it lies on the published side of 1
+ * - *fails*: it lies on the other side of 1
+ * - *undecided here*: none of these, or there is no interval
+ *
+ * A claim of no effect holds if the interval lies within 0.9 to 1.1, and fails if none of it does.
+ * @param published above 0
+ */
+export function decide(ratio: Interval, published: number, { noEffect = false } = {}): Verdict {
+  const { low, high } = ratio
+  if (low === null || high === null) return 'undecided here'
+  if (noEffect) {
+    if (low >= NO_EFFECT.low && high <= NO_EFFECT.high) return 'holds'
+    return low > NO_EFFECT.high || high < NO_EFFECT.low ? 'fails' : 'undecided here'
+  }
+  if (low >= SIZE.low * published && high <= SIZE.high * published) return 'holds'
+  if (isBeyondOne(low, high, published)) return 'direction holds, size differs'
+  return isBeyondOne(low, high, 1 / published) ? 'fails' : 'undecided here'
+}
+
+/** Whether the whole interval is on the same side of 1 as the ratio. */
+function isBeyondOne(low: number, high: number, ratio: number): boolean {
+  return ratio > 1 ? low > 1 : ratio < 1 && high < 1
+}

@@ -1,0 +1,117 @@
+import type { Progress } from '@startgrid/cli/progress.ts'
+import { oneLine } from '@startgrid/cli/text.ts'
+import { formatAddress } from '@startgrid/nginx/address.ts'
+import type { Nginx } from '@startgrid/nginx/find.ts'
+import { type RunningSystem, startSystem } from '../../environments/study/running-system.ts'
+import { isProbe, type PublishedLoad, type Study, type System } from '../../model/study.ts'
+import type { PublishedFigures, StudyResult } from '../../model/study-result.ts'
+import { commandOf, runTool, type ToolRun } from './published-tool.ts'
+
+/**
+ * `--as-published`: the source's own tool and settings on its systems, one at a time and without any pinning, as the source did it. Its
+ * figures are shown beside ours and decide nothing.
+ */
+
+export interface PublishedSurroundings {
+  nginx: Nginx | undefined
+  signal: AbortSignal
+  progress: Progress
+}
+
+/** With `--quick`, so many seconds at most. */
+const QUICK_SECONDS = 3
+const START_MS = 1500
+
+export async function runPublished(
+  study: Study,
+  result: StudyResult,
+  { nginx, signal, progress }: PublishedSurroundings,
+): Promise<PublishedFigures[]> {
+  const figures: PublishedFigures[] = []
+  const skipped = new Map(result.cells.map((cell) => [`${cell.race} ${cell.system}`, cell.skipped]))
+  for (const load of study.published ?? []) {
+    for (const name of systemsOf(study, load)) {
+      const system = study.systems[name]
+      if (signal.aborted || system === undefined || skipped.get(`${load.race} ${name}`) !== null) continue
+      progress.update(1, `${study.name} as published: ${system.title}`)
+      const best = await runSystem({ study, load, name, system }, result.profile === 'quick', nginx, signal)
+      if (best !== undefined) figures.push(best)
+    }
+  }
+  return figures
+}
+
+/** Milliseconds. */
+export function expectedPublishedMs(study: Study, quick: boolean): number {
+  return (study.published ?? []).reduce((sum, load) => {
+    const seconds = quick ? Math.min(QUICK_SECONDS, load.seconds) : load.seconds
+    return sum + systemsOf(study, load).length * (START_MS + load.connections.length * seconds * 1000)
+  }, 0)
+}
+
+function systemsOf({ races }: Study, { race, systems }: PublishedLoad): readonly string[] {
+  return systems ?? races[race]?.systems ?? []
+}
+
+interface PublishedSystem {
+  study: Study
+  load: PublishedLoad
+  name: string
+  system: System
+}
+
+/** The best of all numbers of connections. @returns undefined after an abort */
+async function runSystem(
+  { study, load, name, system }: PublishedSystem,
+  quick: boolean,
+  nginx: Nginx | undefined,
+  signal: AbortSignal,
+): Promise<PublishedFigures | undefined> {
+  const { race, tool, threads } = load
+  const seconds = quick ? Math.min(QUICK_SECONDS, load.seconds) : load.seconds
+  const runs = load.connections.map((connections): ToolRun => ({ tool, connections, threads, seconds }))
+  const frame = { race, system: name, tool }
+  const [first] = runs
+  if (first === undefined) return undefined
+  try {
+    const running = await startSystem(system, { nginx, cpus: undefined })
+    try {
+      const tried: PublishedFigures[] = []
+      for (const run of runs) {
+        const measured = await runTool(run, urlOf(running, pathOf({ study, load, name, system })), signal)
+        const { connections } = run
+        tried.push({ ...frame, command: commandOf(run), connections, ...measured, failure: null })
+      }
+      return tried.toSorted((one, other) => other.rate - one.rate)[0]
+    } finally {
+      await running.stop()
+    }
+  } catch (error) {
+    if (signal.aborted) return undefined
+    const nothing = {
+      rate: 0,
+      latency: { mean: 0, p50: 0, p975: null, p99: 0 },
+      medianRate: null,
+      errors: {},
+    }
+    return {
+      ...frame,
+      command: commandOf(first),
+      connections: first.connections,
+      ...nothing,
+      failure: oneLine(error),
+    }
+  }
+}
+
+function pathOf({ study, load, system }: PublishedSystem): string {
+  const race = study.races[load.race]
+  if (load.path !== undefined) return load.path
+  if (system.workload !== undefined) return system.workload.path
+  return race === undefined || isProbe(race) ? '/' : race.workload.path
+}
+
+function urlOf({ target }: RunningSystem, path: string): string {
+  if ('socketPath' in target) throw new Error('The tools of the sources do not speak over unix sockets.')
+  return `http://${formatAddress(target)}${path}`
+}

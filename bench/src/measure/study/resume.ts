@@ -1,0 +1,94 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { listOf } from '@startgrid/cli/text.ts'
+import { differenceTo } from '@startgrid/machine/provenance.ts'
+import { STUDIES } from '../../../studies/index.ts'
+import type { StudyOptions } from '../../cli/study-options.ts'
+import { ResultError } from '../../model/result.ts'
+import type { Study } from '../../model/study.ts'
+import { readStudyResult } from '../../model/study-file.ts'
+import type { StudyResult } from '../../model/study-result.ts'
+import { planCells } from '../../plan/study.ts'
+import { RESULTS } from '../../report/output.ts'
+import { directoryOf, pauseOf } from '../resume.ts'
+
+/** The studies of one run, in the order in which they are measured. */
+export interface PlannedStudies {
+  /** Where their files are. */
+  directory: string
+  planned: { study: Study; result: StudyResult }[]
+}
+
+/** What else the person said: a run is gone on with as it was begun. */
+export type ResumeOptions = Pick<StudyOptions, 'resume' | 'studies' | 'seed' | 'heats' | 'asPublished'> & {
+  profile: StudyOptions['profile'] | undefined
+}
+
+/**
+ * The interrupted run to go on with: all of its studies, the finished ones too.
+ * @throws {ResultError} if there is none, it is complete, it comes from another machine or other code, or it was begun with
+ * other options than those that are given now
+ */
+export function findUnfinishedStudies(options: ResumeOptions): PlannedStudies {
+  const name = options.resume ?? ''
+  const directory = name === '' ? newestUnfinished(options.studies) : directoryOf(name)
+  const planned = readPlanned(directory)
+  if (planned.length === 0)
+    throw new ResultError(`${directory} has no result of a study: give --resume the directory of a run.`)
+  if (planned.every(({ result }) => result.finishedAt !== null))
+    throw new ResultError(`${directory} is complete: there is nothing to resume.`)
+  const reason = whyOther(planned, options)
+  if (reason !== undefined)
+    throw new ResultError(`${directory} cannot be resumed, because ${reason}: start a new run.`)
+  for (const { study, result } of planned) if (result.finishedAt === null) makeReady(study, result)
+  return { directory, planned }
+}
+
+/** What the machine gives to each system is found out again. */
+function makeReady(study: Study, result: StudyResult): void {
+  result.cells = planCells(study)
+  if (result.heats.length > 0) result.cautions.push(pauseOf(result))
+}
+
+function readPlanned(directory: string): PlannedStudies['planned'] {
+  return STUDIES.flatMap((study) => {
+    const path = join(directory, `${study.name}.json`)
+    return existsSync(path) ? [{ study, result: readStudyResult(path) }] : []
+  })
+}
+
+function newestUnfinished(asked: readonly Study[]): string {
+  const names = existsSync(RESULTS) ? readdirSync(RESULTS).toSorted().reverse() : []
+  const found = names.find((name) => isUnfinished(join(RESULTS, name), asked))
+  if (found === undefined)
+    throw new ResultError(
+      'No interrupted run of these studies is in bench/results: start one with pnpm bench study.',
+    )
+  return join(RESULTS, found)
+}
+
+function isUnfinished(directory: string, asked: readonly Study[]): boolean {
+  try {
+    const planned = readPlanned(directory)
+    const has = (study: Study) => planned.some((one) => one.study === study)
+    return asked.every(has) && planned.some(({ result }) => result.finishedAt === null)
+  } catch {
+    return false // of another version
+  }
+}
+
+function whyOther(planned: PlannedStudies['planned'], options: ResumeOptions): string | undefined {
+  const lacking = options.studies.filter((study) => !planned.some((one) => one.study === study))
+  if (lacking.length > 0) return `${listOf(lacking.map(({ name }) => name))} is no part of it`
+  for (const { result } of planned) {
+    const { settings, seed, profile, published } = result
+    const difference = differenceTo(result)
+    if (difference !== undefined) return difference
+    if (options.seed !== undefined && options.seed !== seed) return `its seed is ${seed}`
+    if (options.profile !== undefined && options.profile !== profile) return `it is a ${profile} run`
+    if (options.heats !== undefined && options.heats !== settings.heats)
+      return `it has ${settings.heats} heats`
+    if (options.asPublished && published === null) return 'it was begun without --as-published'
+  }
+  return undefined
+}

@@ -1,0 +1,289 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { writeJsonFile } from '@startgrid/cli/json-file.ts'
+import type { Capability, Role, Topology } from '@startgrid/grid/matrix.ts'
+import type { ErrorCounts } from '@startgrid/loadgen'
+import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
+import type { Machine } from '@startgrid/machine/machine.ts'
+import type { Versions } from '@startgrid/machine/provenance.ts'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Analysis, CapacityFigures, LatencyFigures, OverloadFigures } from './figures.ts'
+import type { Caution } from './warnings.ts'
+
+/**
+ * A result as it is stored: bench/result.schema.json describes it for other programs. What was measured (`heats`, `trials`) is
+ * kept apart from what follows from it (`analysis` and its like), which `pnpm bench report` makes again.
+ */
+export interface Result {
+  schema: 3
+  kind: ResultKind
+  mode: Mode
+  /** Null in other modes than `target`. */
+  target: TargetRecord | null
+  /** ISO 8601, UTC. */
+  startedAt: string
+  /** Null while it runs and after an interruption. */
+  finishedAt: string | null
+  /** What repeats it. */
+  command: string
+  seed: number
+  machine: Machine
+  versions: Versions
+  /** Null if none was needed or found. */
+  nginx: NginxVersion | null
+  driver: DriverRecord
+  settings: Settings
+  cautions: Caution[]
+  cells: CellSpec[]
+  /** The contract's suite, once per cell before the first heat. */
+  conformance: ConformanceRecord[]
+  /** Of kind `rate` and `selfcheck`: in the order in which they ran. */
+  heats: Heat[]
+  /** Of kind `capacity`, `latency` and `overload`: stretches of open-loop load, in the order in which they ran. */
+  trials: Trial[]
+  /** Of these kinds: cells that could not be measured. */
+  failures: LaunchFailure[]
+  /** Of kind `rate` and `selfcheck`. */
+  analysis: Analysis | null
+  capacity: CapacityFigures[] | null
+  latency: LatencyFigures[] | null
+  overload: OverloadFigures[] | null
+}
+
+/**
+ * How the servers ran: `native` as processes of this machine, `docker` as containers, `target` somewhere, before the run began and after
+ * it. Figures of unlike modes never share a table.
+ */
+export type Mode = 'native' | 'docker' | 'target'
+
+/** The server that already ran. */
+export interface TargetRecord {
+  /** `http://10.0.0.9:3000` */
+  origin: string
+  /** What it lacks, as whoever asked says: the suite leaves that out. */
+  absent: Capability[]
+}
+
+/** `selfcheck` races one app against itself under seven names. */
+export type ResultKind = 'rate' | 'selfcheck' | 'capacity' | 'latency' | 'overload'
+
+export interface NginxVersion {
+  /** `path`, `docker` or `download`. */
+  kind: string
+  version: string
+  njs: { version: string; engine: string } | null
+}
+
+/** What offered the load. */
+export interface DriverRecord {
+  name: 'startgrid' | 'wrk' | 'autocannon'
+  version: string
+  /** Answers per second against NGINX's `return 200`, measured in this run; null if not measured. */
+  ceiling: number | null
+}
+
+export interface Settings {
+  profile: 'quick' | 'default' | 'thorough' | 'custom'
+  /** Planned per role: each one launch of every app. */
+  heats: number
+  /** Planned per cell and heat. */
+  slices: number
+  sliceMs: number
+  /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
+  pauseMs: number
+  /** With `--until`: the 95 % half-width, as a part of 1, at which it stops; else null. */
+  until: number | null
+  maxTimeMs: number | null
+  /** The cores of the servers and of the generator; null where processes cannot be kept apart. */
+  cores: { server: number; generator: number } | null
+  /** Of kind `capacity`: the bound on p99, in milliseconds. */
+  p99Ms: number | null
+}
+
+/** What the contract's suite found. */
+export interface ConformanceRecord {
+  cell: string
+  /** Checks that were made. */
+  checked: number
+  /** What is wrong, a line each; nothing if it conforms. */
+  differences: string[]
+  /** Proven by an earlier run of the same code on this machine. */
+  remembered: boolean
+}
+
+/** What one number belongs to. */
+export interface CellSpec {
+  /** `fastify/hello direct`; a twin is `fastify/hello#2 direct`. */
+  id: string
+  /** `fastify/hello`, or `fastify/hello#2` for its twin: what was launched. A server that already ran is `target/hello`. */
+  app: string
+  framework: string
+  role: Role
+  topology: Topology
+  /** The app that this one equals: A/A. Null for all others. */
+  twinOf: string | null
+  /** njs only, `njs in NGINX 1.22.1`: unlike engines are never compared as one. */
+  engine: string | null
+  /** Method and path. */
+  workload: string
+  /** Kept open, each with one request in flight. */
+  connections: number
+  /** Discarded after each launch, in milliseconds of load on this cell. */
+  warmupMs: number
+  /** Whether the number only counts while server and proxy use their whole core. Clusters and pools declare false. */
+  serverBound: boolean
+  /** Why it was not tried: the machine lacks a tool. Null for all others. */
+  skipped: string | null
+}
+
+/** The apps of one role, started together, warmed, measured in shuffled slices, stopped. */
+export interface Heat {
+  role: Role
+  /** From 1, per role. */
+  heat: number
+  startedAt: string
+  /** From the first start to the last stop. */
+  seconds: number
+  /** What was started; each is one launch, the unit of replication. */
+  launches: Launch[]
+  /** In the order in which they were measured, the discarded warm-up first. */
+  slices: Slice[]
+  /** What went wrong, by cell: a sentence without the full stop. */
+  failures: { cell: string; reason: string }[]
+}
+
+export interface Launch {
+  /** `fastify/hello`; `fastify/hello on a socket` if it is a launch of its own; `nginx` is the one in front of all. */
+  app: string
+  /** Highest resident bytes of its processes until the end of the heat; null where the system does not tell. */
+  peakMemory: number | null
+}
+
+/** One stretch of load on one cell. */
+export interface Slice {
+  cell: string
+  phase: 'warmup' | 'measure'
+  /** Seconds since the heat began. */
+  at: number
+  /** From the first send to the last drained answer. */
+  seconds: number
+  /** Whole answers. */
+  requests: number
+  /** Answers whose body was compared; by foreign drivers in a short load right before the slice. */
+  checked: number
+  /** Only kinds that occurred. */
+  errors: Partial<ErrorCounts>
+  /** Seconds from a request to its answer's last byte. In a closed loop it restates the rate (Little's law), and checks it. */
+  meanLatency: number
+  cpuSeconds: CpuSeconds
+  /** Parts of the slice's time, 0 to 1; null where the system does not tell. */
+  disturbance: Disturbance
+  /** `disturbance` passed the limit: measured again at the end of the heat, and not used. */
+  disturbed: boolean
+  /** It is a second measurement of a disturbed slice. */
+  repeat: boolean
+}
+
+/** One stretch of open-loop load (or of closed-loop load that finds the capacity) on one launch. */
+export interface Trial {
+  cell: string
+  /** From 1, per cell: which start of the app. */
+  launch: number
+  /** `capacity`: closed loop, how much the cell can do just now. `level`: a stated rate. `recovery`: after an overload. */
+  purpose: 'capacity' | 'level' | 'overload' | 'recovery'
+  /** The level as the report names it: `25 %`, `50 %`, `75 %`, `common`, `2×`, or a rate of the staircase. */
+  level: string
+  at: number
+  seconds: number
+  /** Requests per second; null in closed loop. */
+  offered: number | null
+  achieved: number
+  requests: number
+  checked: number
+  errors: Partial<ErrorCounts>
+  cpuSeconds: CpuSeconds
+  disturbance: Disturbance
+  disturbed: boolean
+  /** Milliseconds at the percentile. Corrected: from the intended send time. */
+  latency: PercentilesMs | null
+  service: PercentilesMs | null
+  /** How late requests were sent, the generator's own doing. */
+  lag: PercentilesMs | null
+  /** HdrHistogram V2, compressed, base64, in nanoseconds: corrected latency and schedule lag. */
+  histogram: string | null
+  lagHistogram: string | null
+  generatorBound: boolean
+  /** Of recoveries: window by window. */
+  series: TrialWindow[] | null
+}
+
+export interface TrialWindow {
+  /** Seconds since the load began. */
+  at: number
+  seconds: number
+  /** Answers that were due in it, and their corrected p99 in milliseconds. */
+  requests: number
+  p99: number
+}
+
+export interface LaunchFailure {
+  cell: string
+  launch: number
+  /** A sentence without the full stop. */
+  reason: string
+}
+
+export interface PercentilesMs {
+  p50: number
+  p90: number
+  p99: number
+  p999: number
+  max: number
+}
+
+const SCHEMA = fileURLToPath(new URL('../../result.schema.json', import.meta.url))
+
+let compiled: ValidateFunction | undefined
+
+/** Checks data against the published schema. @returns what is wrong with it, nothing if it is right */
+export function validateResult(data: unknown): string[] {
+  compiled ??= new Ajv2020({ allErrors: true }).compile(JSON.parse(readFileSync(SCHEMA, 'utf8')))
+  const validate = compiled
+  if (validate(data)) return []
+  return (validate.errors ?? []).map((error: ErrorObject) => `${error.instancePath || '/'} ${error.message}`)
+}
+
+/** A file that is not a result; the message is a sentence. */
+export class ResultError extends Error {
+  override name = 'ResultError'
+}
+
+/** @throws {ResultError} if the file cannot be read, or does not fit the schema */
+export function readResult(path: string): Result {
+  const data = parse(path)
+  const version = (data as { schema?: unknown } | null)?.schema
+  if (version !== 3) {
+    throw new ResultError(
+      `${path} is not a result of this version (its schema is ${JSON.stringify(version)}, here it is 3): measure again.`,
+    )
+  }
+  const [first] = validateResult(data)
+  if (first !== undefined) throw new ResultError(`${path} is not a result: ${first}.`)
+  return data as Result
+}
+
+function parse(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? 'it is not JSON' : (error as NodeJS.ErrnoException).code
+    throw new ResultError(`${path} cannot be read (${reason}): give the result.json of a run.`, {
+      cause: error,
+    })
+  }
+}
+
+/** @throws {Error} of the file system; the old file then stays as it was */
+export function writeResult(path: string, result: Result): void {
+  writeJsonFile(path, result)
+}

@@ -1,0 +1,229 @@
+import type { Machine } from '@startgrid/machine/machine.ts'
+import type { Versions } from '@startgrid/machine/provenance.ts'
+import type { ContentionRecord } from '../judge/study/scaling.ts'
+import type { Verdict } from '../judge/study/verdict.ts'
+import type { Span } from '../openloop/effort.ts'
+import type { GateResult, Interval } from './figures.ts'
+import type { DriverRecord, NginxVersion, Slice, Trial } from './result.ts'
+import type { Figures, Metric } from './study.ts'
+import type { Caution } from './warnings.ts'
+
+/** What reports need of a run: everything but the slices. */
+export interface StudyRecord {
+  schema: 2
+  kind: 'study'
+  study: string
+  profile: StudyProfile
+  /** ISO 8601, UTC. */
+  startedAt: string
+  /** Null while it runs and after an interruption. */
+  finishedAt: string | null
+  command: string
+  seed: number
+  machine: Machine
+  versions: Versions
+  /** The usual one; single systems may have another. */
+  nginx: NginxVersion | null
+  driver: Pick<DriverRecord, 'version' | 'ceiling'>
+  settings: StudySettings
+  cautions: Caution[]
+  cells: StudyCell[]
+  /** Null unless `--as-published`. */
+  published: PublishedFigures[] | null
+  /** What follows from the heats. */
+  analysis: StudyAnalysis | null
+}
+
+/** A run of one study as it is stored. */
+export interface StudyResult extends StudyRecord {
+  conformance: StudyConformance[]
+  /** In the order in which they ran. */
+  heats: StudyHeat[]
+}
+
+export type StudyProfile = 'quick' | 'full'
+
+export interface StudySettings {
+  /** Launches of every system. */
+  heats: number
+  /** Measured per cell and heat. */
+  slices: number
+  sliceMs: number
+  /** How long an open-loop load may last; as long as its percentiles need, within these ends. */
+  openLoop: Span
+  /** When the last heats are dropped; null: never. */
+  maxTimeMs: number | null
+  /** Logical CPUs: what the servers may use, and the generator's; null where processes cannot be kept apart. */
+  cores: StudyCores | null
+}
+
+export interface StudyCores {
+  servers: number[]
+  generator: number
+}
+
+/** One system in one race. */
+export interface StudyCell {
+  race: string
+  system: string
+  title: string
+  /** Method and path; null where a probe measures. */
+  workload: string | null
+  connections: number | null
+  generator: DriverRecord['name']
+  warmupMs: number
+  /** Whether its latency is measured in open loop. */
+  openLoop: boolean
+  /** Cores that it can keep busy, and that it had. */
+  cores: { wanted: number; given: number }
+  serverBound: boolean
+  /** An NGINX stands in front of an app. */
+  proxied: boolean
+  /** What it runs in or behind; null for what has none, and where there is none. */
+  nginx: NginxVersion | null
+  /** Why it was not tried; null for all others. */
+  skipped: string | null
+}
+
+/** What the contract's suite found; systems that no contract covers are not in it. */
+export interface StudyConformance {
+  system: string
+  checked: number
+  differences: string[]
+}
+
+/** All systems of one race, started together, warmed, measured in shuffled slices, stopped. */
+export interface StudyHeat {
+  race: string
+  /** From 1, per race. */
+  heat: number
+  startedAt: string
+  seconds: number
+  /** In the order in which they were measured, warm-up first. `cell` is the name of the system. */
+  slices: StudySlice[]
+  /** Null where nobody's latency is asked for. */
+  openLoop: StudyOpenLoop | null
+  /** What probes measured. A system that others disturbed has a second one. */
+  probes: StudyProbe[]
+  /** Of clusters: how many requests each worker answered, from its start to its end. */
+  spreads: { system: string; requests: number[] }[]
+  failures: { system: string; reason: string }[]
+}
+
+/** Latencies at one rate for all, measured after the slices. */
+export interface StudyOpenLoop {
+  /** Requests per second: what the first heat found, the same in all of them. */
+  rate: number
+  /** Systems that were not asked, because the rate is more than 90 % of what they can do. */
+  tooSlow: string[]
+  /** `cell` is the name of the system. What others disturbed is there twice. */
+  loads: StudyOpenLoad[]
+}
+
+/** As `pnpm bench latency` stores its loads, with the mean of the corrected latency in milliseconds. */
+export type StudyOpenLoad = Trial & { meanMs: number }
+
+export interface StudyProbe {
+  system: string
+  figures: Figures
+  /** The part of all cores that others used meanwhile, 0 to 1; null where it is not known. */
+  foreign: number | null
+}
+
+export interface StudySlice extends Slice {
+  /** Seconds; null where the generator does not tell. */
+  latency: { p50: number; p975: number | null; p99: number }
+  /** Rates of whole seconds; empty for slices that are shorter than three. */
+  secondRates: number[]
+  /** Connections that were opened on this machine beside the generator's own; null where the system does not tell. */
+  otherConnections: number | null
+}
+
+/** One run of the source's own tool. */
+export interface PublishedFigures {
+  race: string
+  system: string
+  tool: 'wrk' | 'autocannon'
+  /** The command, with URL in place of the address. */
+  command: string
+  connections: number
+  rate: number
+  /** Seconds. */
+  latency: { mean: number; p50: number; p975: number | null; p99: number }
+  /** The median of the rates of single seconds; null for wrk, which does not tell. */
+  medianRate: number | null
+  /** By kind; the figures are shown marked if there is any. */
+  errors: Record<string, number>
+  /** Why there are no figures; then they are 0. */
+  failure: string | null
+}
+
+export interface StudyAnalysis {
+  cells: StudyFigures[]
+  /** Requests per second of the open loop, of the races that have one. */
+  openRates: { race: string; rate: number }[]
+  claims: ClaimResult[]
+  steps: StepResult[]
+  scaling: ScalingResult[]
+}
+
+export interface StudyFigures {
+  race: string
+  system: string
+  /** Launches that count. */
+  launches: number
+  /** Launches of which the open-loop latency counts, and why it is void if it is; null where it was not asked for. */
+  openLoop: { launches: number; voidedBecause: string | null } | null
+  /** Geometric means over launches. */
+  figures: Partial<Record<Metric, Interval>>
+  /** Seconds per request, means over launches. */
+  cpu: { app: number | null; proxy: number | null }
+  /** Part of their cores that the servers used, 0 to 1. */
+  coreUse: number | null
+  /** Connections per request that NGINX opened to the app. */
+  upstreamConnections: number | null
+  /** Parts of the requests, 0 to 1, that the least and the most busy worker of a cluster answered, means over heats. */
+  workerShares: { least: number; most: number } | null
+  gates: GateResult[]
+  voided: boolean
+}
+
+export interface ClaimResult {
+  id: string
+  says: string
+  race: string
+  metric: Metric
+  over: string
+  under: string
+  published: number
+  noEffect: boolean
+  /** Ours; null if it was not measured. */
+  ratio: Interval | null
+  /** Of a latency, that in closed loop: shown, and decides nothing. */
+  closedLoop: Interval | null
+  verdict: Verdict
+  /** Of an undecided claim: a clause without the full stop. */
+  undecided: string | null
+  /** As measured; sentences. */
+  because: string | null
+}
+
+export interface StepResult {
+  what: string
+  race: string
+  from: string
+  to: string
+  /** Seconds of CPU per request; null if not measured. */
+  cpu: { from: number; to: number } | null
+  ratio: Interval | null
+}
+
+export interface ScalingResult {
+  title: string
+  race: string
+  /** Against one worker. */
+  points: { workers: number; ratio: Interval; cores: number }[]
+  /** The fit, or why there is none. */
+  fit: ContentionRecord | null
+  withheld: string | null
+}

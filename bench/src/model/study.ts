@@ -1,0 +1,241 @@
+import type { Workload } from '../plan/workloads.ts'
+
+/**
+ * What a study file says: a source's question, the systems that it compared, how they are loaded, and what it claims. It is data, so that
+ * it reads as the experiment; everything that runs is elsewhere in bench/src/study/.
+ */
+export interface Study {
+  /** `nginx-proxy`: as it is typed, and the name of its file and page. */
+  name: string
+  /** One line for `--list`. */
+  title: string
+  question: string
+  source: Source
+  /** By name. A race, a claim and a step refer to these. */
+  systems: Readonly<Record<string, System>>
+  /** By name. The systems of one race are started together and compared with each other, never with those of another one. */
+  races: Readonly<Record<string, Race>>
+  claims: readonly Claim[]
+  /** What a difference of two systems tells apart; reported as CPU per request. */
+  steps?: readonly Step[]
+  /** Systems of one race that differ in the number of workers, for a scaling curve. */
+  scaling?: readonly Scaling[]
+  /** The source's own tool and settings, for `--as-published`. */
+  published?: readonly PublishedLoad[]
+}
+
+export interface Source {
+  title: string
+  /** Absent if it is not known. */
+  url?: string
+  /** What it was measured on, and with. */
+  machine: string
+  tool: string
+}
+
+/** One way to serve. Every heat starts it afresh. */
+export interface System {
+  /** As tables name it: 30 characters at most. */
+  title: string
+  /** The JavaScript. Absent: NGINX alone, or the race has a probe. */
+  app?: Program
+  /** What answers the client. Absent: the app does. */
+  nginx?: { front: FrontKind /** Default 1. */; workers?: number }
+  /** Asked instead of what the race asks. */
+  workload?: Workload
+  /** What offers the load; default `startgrid`. */
+  generator?: 'startgrid' | 'autocannon' | 'wrk'
+  /**
+   * Milliseconds of load that are discarded after each launch, for each core that it can use: where its measured profile is longer than
+   * that of its framework in the grid. Goes before the race's own.
+   */
+  warmupMs?: number
+  /** Cores that its processes can keep busy; default 1. With fewer, claims about it are undecided. */
+  cores?: number
+  /** False where the rate is not to be limited by the server's cores, such as a slow generator. Default true. */
+  serverBound?: boolean
+}
+
+/** A program that is started as the apps of the grid are: `node src/server.ts ROLE`, ready with its first line. */
+export interface Program {
+  /** Its directory in the repository: `apps/koa`, `bench/studies/NAME/subjects/fastcgi`. */
+  package: string
+  role: string
+  env?: Readonly<Record<string, string>>
+  /** Options of Node or Bun: `--jitless`. */
+  flags?: readonly string[]
+  /** Processes, each on a port of its own, for an NGINX of kind `balanced`. Default 1. */
+  copies?: number
+}
+
+/**
+ * How NGINX answers: through one of the topologies, to FastCGI, to several copies in turn, alone with `return 200`, or with the ssr app's
+ * hashed files.
+ */
+export type FrontKind =
+  | 'nginx'
+  | 'nginx-naive'
+  | 'nginx-socket'
+  | 'fastcgi'
+  | 'fastcgi-socket'
+  | 'balanced'
+  | 'return-200'
+  | 'static'
+
+export type Race = LoadRace | ProbeRace
+
+/** Systems under the same load. */
+export interface LoadRace {
+  systems: readonly string[]
+  workload: Workload
+  /** Kept open, each with one request in flight. */
+  connections: number
+  /** Discarded after each launch, in milliseconds of load; default by framework. */
+  warmupMs?: number
+  /** Milliseconds of a slice at least; default by profile. */
+  sliceMs?: number
+  /**
+   * Whose latency is measured as well: in open loop, after the slices, all at the same rate. That is half of what the slowest of those
+   * can do that a claim about latency names (without such a claim: of all of these). Only systems with Startgrid's own generator.
+   */
+  openLoop?: readonly string[]
+}
+
+/** Systems that are measured one after the other by a program of their own, instead of by load. */
+export interface ProbeRace {
+  systems: readonly string[]
+  /**
+   * Starts one system afresh, measures it, and ends it.
+   * @throws {Error} with a sentence, if it cannot be measured
+   */
+  probe(system: string, context: ProbeContext): Promise<Figures>
+  /** What one probe takes, in milliseconds. */
+  expectedMs: number
+}
+
+export interface ProbeContext {
+  signal: AbortSignal
+  /** `--quick`: a shorter measurement will do. */
+  quick: boolean
+  /** To be told which part of all cores others used meanwhile, 0 to 1, where it is known: such a launch is measured again. */
+  onForeign(part: number): void
+}
+
+/**
+ * What is measured of each launch:
+ * - `rate`: answers per second (of a pool: messages per second)
+ * - `median-rate`: the median of the rates of single seconds
+ * - `cpu`: CPU seconds of server and proxy per request
+ * - `mean-latency`, `median-latency` and so on: seconds from when a request was due to its answer's last byte, in open loop at the race's
+ *   stated rate
+ * - `closed-mean-latency` and so on: seconds from a request to its answer's last byte, in closed loop
+ * - `startup`: seconds from the start of the process to its first answer
+ */
+export const METRICS = [
+  'rate',
+  'median-rate',
+  'cpu',
+  'mean-latency',
+  'median-latency',
+  'p90-latency',
+  'p97.5-latency',
+  'p99-latency',
+  'closed-mean-latency',
+  'closed-median-latency',
+  'closed-p97.5-latency',
+  'closed-p99-latency',
+  'startup',
+] as const
+
+export type Metric = (typeof METRICS)[number]
+
+export type Figures = Partial<Record<Metric, number>>
+
+/** Of each latency that claims are about the one in closed loop, which is shown beside it. */
+const CLOSED_LOOP: Partial<Readonly<Record<Metric, Metric>>> = {
+  'mean-latency': 'closed-mean-latency',
+  'median-latency': 'closed-median-latency',
+  'p97.5-latency': 'closed-p97.5-latency',
+  'p99-latency': 'closed-p99-latency',
+}
+
+/** @returns undefined for what is not measured in open loop */
+export function closedLoopOf(metric: Metric): Metric | undefined {
+  return CLOSED_LOOP[metric]
+}
+
+/** A ratio that the source published, and the cells that it is tested on. */
+export interface Claim {
+  /** Short and lasting, within the study: `naive-over-direct`. */
+  id: string
+  /** What the source says, as one clause. */
+  says: string
+  race: string
+  metric: Metric
+  /** Names of systems: `over` / `under`. */
+  over: string
+  under: string
+  /** The published figures, in the same order and any one unit: the ratio is their quotient. */
+  published: readonly [over: number, under: number]
+  /** The source says that there is no difference, whatever its figures. */
+  noEffect?: true
+  /** Why it comes out as it does, as measured: a sentence or two. Called only if there are figures. */
+  because?(measured: Measured): string | null
+}
+
+/** What one thing costs: CPU per request of `to` less that of `from`. */
+export interface Step {
+  /** `a new connection for every request` */
+  what: string
+  race: string
+  from: string
+  to: string
+}
+
+/** A curve over the number of workers. */
+export interface Scaling {
+  title: string
+  race: string
+  /** Number of workers by system; one of them has 1. */
+  workers: Readonly<Record<string, number>>
+}
+
+/** What the source ran: its tool, settings and size of answers. Shown beside ours; it never decides a verdict. */
+export interface PublishedLoad {
+  race: string
+  tool: 'wrk' | 'autocannon'
+  /** Connections; several are tried, and the best rate is shown, where the source did so. */
+  connections: readonly number[]
+  /** Threads of wrk, or workers of autocannon. */
+  threads: number
+  seconds: number
+  /** Only these of the race; default all. */
+  systems?: readonly string[]
+  /** Asked instead of what the race asks, such as a page of the source's size. */
+  path?: string
+  /** Why its figures may differ from ours: a sentence. */
+  differs: string
+}
+
+/** What a reason may quote; undefined where it was not measured. */
+export interface Measured {
+  /** Geometric mean over launches. */
+  value(race: string, system: string, metric: Metric): number | undefined
+  /** CPU seconds per request: of the app, and of NGINX. */
+  cpu(race: string, system: string): { app: number | undefined; proxy: number | undefined }
+  /** Connections that NGINX opened to the app, per request (Linux). */
+  upstreamConnections(race: string, system: string): number | undefined
+  /** Part of their cores that the servers used, 0 to 1. */
+  coreUse(race: string, system: string): number | undefined
+  /** Requests per second at which the race's latencies were measured. */
+  openRate(race: string): number | undefined
+}
+
+export function isProbe(race: Race): race is ProbeRace {
+  return 'probe' in race
+}
+
+/** The published ratio. */
+export function publishedRatio({ published: [over, under] }: Pick<Claim, 'published'>): number {
+  return over / under
+}

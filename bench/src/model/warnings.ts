@@ -1,0 +1,134 @@
+import { formatDistance, formatPercent, formatRate, formatShort } from '@startgrid/cli/numbers.ts'
+import { plural } from '@startgrid/cli/text.ts'
+
+export { cautionsOf, seenCautions } from '../judge/derive-warnings.ts'
+
+/**
+ * Everything that a reader of a result may need to be warned of: kind, figures, and a sentence or two that say what is the matter
+ * and what to do. Nothing else prints cautions.
+ */
+const CAUTIONS = {
+  // The machine, before anything is measured.
+  'not-pinned': () =>
+    'Processes cannot be pinned to cores here (that takes Linux and taskset): the system moves them about. Compare what is far apart only.',
+  'one-core': () =>
+    'Only one core can be used: servers and generator share it, so rates are far below what a server can do. Use a machine with two.',
+  'smt-shared': ({ server, generator }: { server: number; generator: number }) =>
+    `CPUs ${server} and ${generator} are two threads of one physical core: servers and generator slow each other down. Use a machine with two cores.`,
+  'unlike-cores': ({ server, generator, slower }: { server: number; generator: number; slower: number }) =>
+    `The generator has CPU ${generator}, which is ${formatDistance(slower)} slower than CPU ${server} of the servers, for want of another fast one: it may not keep up with fast servers.`,
+  busy: ({ share }: { share: number }) =>
+    `Other programs use ${formatPercent(share)} of this machine: close them, or read the rates as lower bounds.`,
+  'load-average': ({ load, cores }: { load: number; cores: number }) =>
+    `The load average was ${load.toFixed(2)} on ${plural(cores, 'core')} at the beginning: something ran until just now. Wait for a minute if it was not a run of this benchmark.`,
+  governor: ({ governor }: { governor: string }) =>
+    `The CPU frequency governor is ${governor}: clocks follow the load. For close differences choose performance (sudo cpupower frequency-set -g performance).`,
+  boost: () =>
+    'The CPU may boost its clock: rates depend on its temperature. For close differences switch boost off in the firmware.',
+  'virtual-machine': ({ name }: { name: string }) =>
+    `This is a virtual machine (${name}): what its host's other guests do cannot be seen from here. Measure again at another time before you trust a close difference.`,
+
+  // Tools.
+  'no-nginx': ({ cells, help }: { cells: number; help: string }) =>
+    `${plural(cells, 'cell')} behind NGINX or in it ${isOrAre(cells)} skipped. ${help}`,
+  'no-njs': ({ cells, nginx }: { cells: number; nginx: string }) =>
+    `${plural(cells, 'cell')} of njs ${isOrAre(cells)} skipped, because ${nginx} cannot run njs: install its njs module.`,
+  'ceiling-unknown': ({ reason }: { reason: string }) =>
+    `The generator's ceiling was not measured: ${reason}. Whether it limits the fastest servers is not known.`,
+  'foreign-driver': ({ name }: { name: string }) =>
+    `The load came from ${name}: closed loop only, and answers are compared before each slice, not in it. Rates of unlike drivers cannot be compared.`,
+
+  // While it ran.
+  steal: ({ share }: { share: number }) =>
+    `The host took ${formatPercent(share)} of this virtual machine's CPU while it measured: rates are too low, CPU per request less so.`,
+  'heats-dropped': ({ from, maxTimeMs }: { from: number; maxTimeMs: number }) =>
+    `Time was up after ${formatShort(maxTimeMs / 60_000)} minutes: heats from number ${from} on were dropped, so intervals are wider. Allow more with --max-time.`,
+  'not-saved': ({ reason }: { reason: string }) =>
+    `The result could not be saved: ${reason}. Until that is mended an interruption loses what was measured.`,
+  resumed: ({ pauseSeconds }: { pauseSeconds: number }) =>
+    `The run was interrupted and went on after ${formatPause(pauseSeconds)}: what the machine did before and after need not be alike.`,
+  'other-versions': ({ name, before, now }: { name: string; before: string; now: string }) =>
+    `${name} was ${before} when the run began, and ${now} when it was resumed: its cells are a mixture. Measure them again.`,
+
+  // What follows from the mode and the figures.
+  'external-server': () =>
+    'The server already ran, and nobody accounts for it: its CPU and memory are not known, nor whether it was what limited the rate. The network is in every figure.',
+  'one-launch': () =>
+    'Everything was measured on one launch of the server: by how much its launches differ is in no interval. Restart it and measure again before you trust a close difference.',
+  'same-machine': () =>
+    'The server runs on this machine, but on no core of its own: it, the generator and everything else take from each other. Rates are lower bounds.',
+  'no-accounting': () =>
+    'This system does not say what CPU its processes use, nor what others take: costs are missing, and disturbed slices were not noticed.',
+  'no-foreign-accounting': () =>
+    'This system does not say what others use of a core: a slice that they disturbed was only noticed where a server or the generator had to wait.',
+  'disturbance-unknown': () =>
+    'Costs are known, but this system does not say what others used meanwhile: slices that they disturbed were not noticed.',
+  repeated: ({ slices, of }: { slices: number; of: number }) =>
+    `Others disturbed ${slices} of ${plural(of, 'slice')}: these do not count, and were measured again at the end of their heats.`,
+  contention: ({ races, of }: { races: number; of: number }) =>
+    `Others used this machine during ${races} of ${plural(of, 'race')}: there, read CPU per request first, which neighbours hardly change.`,
+  trend: ({ cells, worst, trend }: { cells: number; worst: string; trend: number }) =>
+    `${plural(cells, 'cell')} still changed by more than 2 % while measured (${worst}: ${formatSigned(trend)} cost per request): measure with a longer --warmup.`,
+  suspect: ({
+    twin,
+    metric,
+    difference,
+    p,
+  }: {
+    twin: string
+    metric: string
+    difference: number
+    p: number
+  }) =>
+    `The run is suspect: ${twin} differs by ${formatPercent(Math.abs(difference))} in ${metric} from the app that it equals (p = ${p.toPrecision(1)}). Measure again on a quieter machine.`,
+  'near-ceiling': ({
+    cells,
+    fastest,
+    rate,
+    ceiling,
+  }: {
+    cells: number
+    fastest: string
+    rate: number
+    ceiling: number
+  }) =>
+    `${plural(cells, 'rate')} came within 10 % of what the generator can ask for (${fastest}: ${formatRate(rate)} of ${formatRate(ceiling)} per second), and may be its own: compare CPU per request.`,
+  'generator-bound': ({ cells, first }: { cells: number; first: string }) =>
+    `The generator could not offer the load to ${plural(cells, 'cell')} (${first}): nothing is said about higher rates. Give it a core of its own.`,
+  'no-intervals': ({ cells }: { cells: number }) =>
+    `${plural(cells, 'comparison')} had fewer than two launches, which give no interval: add heats with --heats.`,
+  'half-width': ({ target, reached }: { target: number; reached: number | null }) =>
+    `Not all intervals became as narrow as ±${formatPercent(target)}${reached === null ? '' : ` (the widest is ±${formatPercent(reached)})`}: allow more with --max-time, or read them as they are.`,
+} as const satisfies Record<string, (figures: never) => string>
+
+export type CautionKind = keyof typeof CAUTIONS
+
+type Figures<Kind extends CautionKind> =
+  Parameters<(typeof CAUTIONS)[Kind]> extends [infer Figures] ? Figures : unknown
+
+/** Plain data: a kind with its figures. */
+export type Caution = { [Kind in CautionKind]: { kind: Kind } & Figures<Kind> }[CautionKind]
+
+/** For the schema, in the order of the enumeration. */
+export const CAUTION_KINDS = Object.keys(CAUTIONS) as readonly CautionKind[]
+
+/** A sentence or two for a person. */
+export function describeCaution(caution: Caution): string {
+  const describe = CAUTIONS[caution.kind] as (figures: Caution) => string
+  return describe(caution)
+}
+
+function isOrAre(count: number): string {
+  return count === 1 ? 'is' : 'are'
+}
+
+/** `+3.1 %` */
+function formatSigned(part: number): string {
+  return `${part < 0 ? '−' : '+'}${formatPercent(Math.abs(part))}`
+}
+
+function formatPause(seconds: number): string {
+  if (seconds < 120) return plural(seconds, 'second')
+  const minutes = Math.round(seconds / 60)
+  return minutes < 120 ? plural(minutes, 'minute') : plural(Math.round(minutes / 60), 'hour')
+}

@@ -1,0 +1,128 @@
+import { APPS, type App, ROLES, type Role, type Topology } from '@startgrid/grid/matrix.ts'
+import { createRandom, shuffle } from '@startgrid/stats/random.ts'
+import type { Options } from '../cli/options.ts'
+import type { CellSpec, Mode, Settings } from '../model/result.ts'
+import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS } from './profiles.ts'
+import { WORKLOADS } from './workloads.ts'
+
+/** What will be measured, in which order, and how long it takes. Pure: a resumed run makes the same plan from its seed. */
+
+/** Names of apps, as they are launched: `node/hello`, and `node/hello#2` for what runs the same once more. */
+interface Entry {
+  name: string
+  app: App
+  twinOf: string | null
+}
+
+/** Every chosen app and the A/A twin of each role, in every chosen topology. */
+export function planCells(options: Options): CellSpec[] {
+  return ROLES.flatMap((role) => withTwin(options.apps.filter((app) => app.role === role))).flatMap((entry) =>
+    cellsOf(entry, options),
+  )
+}
+
+/** One app per role under seven names: whatever difference is found, there is none. */
+export function planSelfcheck(options: Options): CellSpec[] {
+  const originals = ROLES.flatMap((role) => options.apps.find((app) => app.role === role) ?? [])
+  return originals.flatMap((app) =>
+    Array.from({ length: 7 }, (_, index) => ({
+      name: `${app.name}#${index + 1}`,
+      app,
+      twinOf: null,
+    })).flatMap((entry) => cellsOf(entry, options)),
+  )
+}
+
+/** The twin is bare node where that takes part, for it is what all are compared with; else the first app. */
+function withTwin(apps: readonly App[]): Entry[] {
+  const original = apps.find((app) => app.framework === 'node') ?? apps[0]
+  if (original === undefined) return []
+  const entries = apps.map((app) => ({ name: app.name, app, twinOf: null }))
+  return [...entries, { name: `${original.name}#2`, app: original, twinOf: original.name }]
+}
+
+function cellsOf({ name, app, twinOf }: Entry, options: Options): CellSpec[] {
+  const { topologies, connections, warmupMs, profile } = options
+  const [framework = ''] = name.split('/')
+  const [, number] = name.split('#')
+  return topologies.map((topology) => ({
+    id: `${name} ${topology}`,
+    app: name,
+    framework: number === undefined ? framework : `${framework}#${number}`,
+    role: app.role,
+    topology,
+    twinOf,
+    engine: null,
+    workload: `GET ${WORKLOADS[app.role].path}`,
+    connections: connections ?? CONNECTIONS[app.role],
+    warmupMs: isFirstOfLaunch(topology, topologies)
+      ? (warmupMs ?? PROFILES[profile].warmupMs(app))
+      : PROXIED_WARMUP_MS,
+    serverBound: true,
+    skipped: null,
+  }))
+}
+
+/** The first topology warms the app; the others of the same launch only their own path. A socket is a launch of its own. */
+function isFirstOfLaunch(topology: Topology, topologies: readonly Topology[]): boolean {
+  return topology === 'nginx-socket' || topologies.find((one) => one !== 'nginx-socket') === topology
+}
+
+/** The app that a cell launches, under the cell's own name. */
+export function appOf({ app: name }: Pick<CellSpec, 'app'>): App {
+  const app = APPS.find((one) => one.name === name.replace(/#\d+$/, ''))
+  if (app === undefined) throw new Error(`There is no app ${name}.`)
+  return { ...app, name }
+}
+
+/** An app that listens on a socket for `nginx-socket` is another launch than the one on a port. */
+export function launchName({ app, topology }: Pick<CellSpec, 'app' | 'topology'>): string {
+  return topology === 'nginx-socket' ? `${app} on a socket` : app
+}
+
+export interface PlannedHeat {
+  role: Role
+  /** From 1, per role. */
+  heat: number
+  /** Of everything random in it. */
+  seed: number
+}
+
+/**
+ * All heats in the order in which they run: random, but every n-th heat of all roles before the next, so that dropping the last ones
+ * takes from all roles alike.
+ */
+export function planHeats(roles: readonly Role[], heats: number, seed: number): PlannedHeat[] {
+  const random = createRandom(seed)
+  return Array.from({ length: heats }, (_, index) =>
+    shuffle(roles, random).map((role) => ({ role, heat: index + 1, seed: Math.floor(random() * 2 ** 32) })),
+  ).flat()
+}
+
+/** Starting, stopping and asking for the first answers, in milliseconds: a part for all, and one per app. */
+const START_MS: Readonly<Record<Mode, { all: number; each: number }>> = {
+  native: { all: 400, each: 170 },
+  // Containers are made and removed, and their health is asked for every half second.
+  docker: { all: 2500, each: 500 },
+  target: { all: 0, each: 0 },
+}
+
+/** Opening connections and draining, in milliseconds per slice. */
+const SLICE_OVERHEAD_MS = 12
+
+/** What a heat takes, in milliseconds, if nothing disturbs it and no cell is slow. */
+export function expectedHeatMs(
+  cells: readonly CellSpec[],
+  { slices, sliceMs }: Pick<Settings, 'slices' | 'sliceMs'>,
+  mode: Mode = 'native',
+): number {
+  const launches = new Set(cells.map(launchName)).size
+  return cells.reduce(
+    (sum, { warmupMs }) =>
+      sum + warmupMs + slices * sliceMs + (slices + warmupMs / WARMUP_SLICE_MS) * SLICE_OVERHEAD_MS,
+    START_MS[mode].all + START_MS[mode].each * launches,
+  )
+}
+
+/** Milliseconds of one slice of warm-up. */
+export const WARMUP_SLICE_MS = 250

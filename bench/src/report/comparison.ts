@@ -1,0 +1,220 @@
+import {
+  formatDistance,
+  formatEnds,
+  formatMicros,
+  formatPercent,
+  formatRate,
+  formatRatio,
+  formatTimestamp,
+} from '@startgrid/cli/numbers.ts'
+import { painter } from '@startgrid/cli/paint.ts'
+import { layOut, markdownTable, type Row, type Table } from '@startgrid/cli/table.ts'
+import { capital, listOf, plural, wrap } from '@startgrid/cli/text.ts'
+import type {
+  ComparedCell,
+  ComparedRace,
+  ComparedRun,
+  Comparison,
+  Verdict,
+} from '../judge/compare/comparison.ts'
+import type { Metric } from '../model/figures.ts'
+import { METRIC_NAMES } from '../model/names.ts'
+import type { Mode } from '../model/result.ts'
+import type { TerminalStyle } from './terminal.ts'
+
+/** A comparison for people: on a terminal, and as Markdown for a pull request. */
+
+/** @param regressions sentences; null if nobody asked whether there are any */
+export function formatComparison(
+  comparison: Comparison,
+  regressions: readonly string[] | null,
+  style: TerminalStyle,
+): string {
+  const paint = painter(style.color)
+  const say = (text: string) => wrap(text, '  ', style.columns)
+  const tables = layOut(
+    comparison.races.map((race) => tableOf(race, comparison.metric)),
+    style.columns,
+  )
+  const sections = comparison.races.map((race, index) =>
+    [
+      paint('bold', titleOf(race)),
+      '',
+      paint('dim', tables[index]?.head ?? ''),
+      ...(tables[index]?.rows.map(({ tone, text }) => paint(COLORS[tone], text)) ?? []),
+      say(describeShift(race)),
+    ].join('\n'),
+  )
+  const blocks = [
+    paint('bold', `Comparison of ${MODES[comparison.mode]}.`),
+    runsOf(comparison).map(say).join('\n'),
+    comparison.unlike.map((sentence) => paint('yellow', say(`! ${sentence}`))).join('\n'),
+    conclusions(comparison)
+      .map((sentence) => say(`- ${sentence}`))
+      .join('\n'),
+    (regressions ?? []).map((sentence) => paint('red', say(`REGRESSION: ${sentence}`))).join('\n'),
+    ...sections,
+    leftOf(comparison).map(say).join('\n'),
+    paint('dim', LEGEND.map(say).join('\n')),
+  ]
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+}
+
+/** The same for a pull request comment. */
+export function formatComparisonMarkdown(
+  comparison: Comparison,
+  regressions: readonly string[] | null,
+): string {
+  const bullets = (sentences: readonly string[]) => sentences.map((sentence) => `- ${sentence}`).join('\n')
+  const sections = comparison.races.map((race) =>
+    [`### ${titleOf(race)}`, markdownTable(tableOf(race, comparison.metric), 2), describeShift(race)].join(
+      '\n\n',
+    ),
+  )
+  const blocks = [
+    `# Comparison of ${MODES[comparison.mode]}`,
+    bullets(runsOf(comparison)),
+    comparison.unlike.length === 0
+      ? ''
+      : `> [!CAUTION]\n${comparison.unlike.map((text) => `> - ${text}`).join('\n')}`,
+    bullets(conclusions(comparison)),
+    bullets((regressions ?? []).map((sentence) => `**Regression**: ${sentence}`)),
+    ...sections,
+    bullets(leftOf(comparison)),
+    `<details>\n<summary>How to read it</summary>\n\n${bullets(LEGEND)}\n\n</details>`,
+  ]
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+}
+
+const MODES: Readonly<Record<Mode, string>> = {
+  native: 'native processes',
+  docker: 'containers',
+  target: 'servers that already ran',
+}
+
+function titleOf({ role, topology }: ComparedRace): string {
+  return `${role} ${topology}`
+}
+
+function runsOf({ a, b, changes }: Comparison): string[] {
+  const run = ({ startedAt, startgrid, command }: ComparedRun) =>
+    `${formatTimestamp(startedAt)}, startgrid ${startgrid}: ${command}`
+  return [
+    `A: ${run(a)}`,
+    `B: ${run(b)}`,
+    changes.length === 0 ? 'Both measured the same versions.' : `Versions, A then B: ${changes.join('; ')}.`,
+  ]
+}
+
+function conclusions({ mode, metric, races, ceiling, smallestEffect }: Comparison): string[] {
+  const cells = races.flatMap((race) => race.cells)
+  const named = (verdict: Verdict) => cells.filter((cell) => cell.verdict === verdict).map(({ cell }) => cell)
+  const verdicts = (['slower', 'faster'] as const).flatMap((verdict) => {
+    const names = named(verdict)
+    return names.length === 0 ? [] : [`${capital(verdict)}: ${listOf(names)}.`]
+  })
+  const same = named('no difference shown').length
+  return [
+    ...verdicts,
+    `No difference shown in ${same} of ${plural(cells.length, 'cell')}, by ${METRIC_NAMES[metric]}.`,
+    ...(smallestEffect === null
+      ? ['One launch of each app shows no difference: add heats.']
+      : [`Differences smaller than ${formatDistance(smallestEffect)} would probably have been missed.`]),
+    ...(mode === 'target' ? [ONE_LAUNCH] : []),
+    ceiling === null
+      ? 'The ceiling was not measured in both runs, so whether the machine changed is not known.'
+      : `The ceiling, which no app has a part in, ${describeChange(ceiling)}.`,
+  ]
+}
+
+/** Two launches of the same app differ too, and so do two hours of a network. */
+const ONE_LAUNCH =
+  'Each run met one launch: a difference is between these two launches, and between their hours, as likely as between what they run. ' +
+  'Measure several launches of each.'
+
+/** `is 4.2 % lower in B` */
+function describeChange(ratio: number): string {
+  if (Math.abs(ratio - 1) < 0.0005) return 'is the same in B'
+  return `is ${formatDistance(ratio)} ${ratio < 1 ? 'lower' : 'higher'} in B`
+}
+
+/** What the cells of a race did together, and what two runs cannot tell about it. */
+function describeShift({ shift: { rate, cpu }, cells }: ComparedRace): string {
+  if (rate === null && cpu === null)
+    return `${plural(cells.length, 'cell')}: too few to tell what they have in common, so ratios stand as measured.`
+  const parts = [
+    ...(rate === null ? [] : [`req/s ${describeChange(rate)}`]),
+    ...(cpu === null ? [] : [`CPU per request ${describeChange(cpu)}`]),
+  ]
+  return `All ${cells.length} cells together (median): ${parts.join(', ')}: the machine, or what the apps share.`
+}
+
+/** More are counted: a result of one role against the whole grid leaves dozens. */
+const NAMED = 6
+
+function leftOf({ left }: Comparison): string[] {
+  const byReason = Map.groupBy(left, ({ reason }) => reason)
+  return [...byReason].map(([reason, cells]) => {
+    const names = cells.map(({ cell }) => cell)
+    return `Not compared, ${reason}: ${names.length > NAMED ? plural(names.length, 'cell') : listOf(names)}.`
+  })
+}
+
+const TONES: Readonly<Record<Verdict, Row['tone']>> = {
+  faster: 'best',
+  slower: 'void',
+  'no difference shown': 'plain',
+}
+
+const COLORS = { best: 'green', void: 'red', plain: null } as const
+
+function tableOf({ cells }: ComparedRace, metric: Metric): Table {
+  const format = metric === 'rate' ? formatRate : formatMicros
+  const unit = metric === 'rate' ? 'req/s' : 'CPU µs'
+  const right = (heading: string, priority: number) => ({ heading, align: 'right' as const, priority })
+  return {
+    columns: [
+      { heading: 'framework', align: 'left', priority: 0 },
+      right(`${unit} A`, 2),
+      right(`${unit} B`, 2),
+      right('B/A', 0),
+      right('95 %', 1),
+      right('normalised', 0),
+      right('95 %', 0),
+      right('p', 3),
+      right('launches', 4),
+      { heading: 'verdict', align: 'left', priority: 0 },
+    ],
+    rows: cells.map((cell) => ({
+      tone: TONES[cell.verdict],
+      cells: rowOf(cell, format),
+    })),
+  }
+}
+
+function rowOf(cell: ComparedCell, format: (value: number) => string): string[] {
+  const { name, a, b, plain, normalised, pAdjusted, launches, verdict } = cell
+  return [
+    name,
+    format(a),
+    format(b),
+    formatRatio(plain.value),
+    formatEnds(plain, formatRatio),
+    normalised === null ? '' : formatRatio(normalised.value),
+    normalised === null ? '' : formatEnds(normalised, formatRatio),
+    pAdjusted === null ? '' : formatP(pAdjusted),
+    `${launches.a}, ${launches.b}`,
+    verdict,
+  ]
+}
+
+function formatP(p: number): string {
+  return p < 0.001 ? '<0.001' : p.toFixed(3)
+}
+
+const LEGEND = [
+  `B/A: as measured, each run with its own hour of the machine in it, which no interval covers. normalised: the same without what all ` +
+    `cells of the race have in common (their median). The verdict is of the normalised ratio where there is one, after Holm's correction ` +
+    `over all cells at ${formatPercent(0.05)}.`,
+  'A change that all apps share (the runtime, shared code) looks like a change of the machine. To tell them apart, measure A and B in turns.',
+]

@@ -1,0 +1,79 @@
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { oneLine } from '@startgrid/cli/text.ts'
+import { type Result, writeResult } from '../model/result.ts'
+import { formatHtml } from './html/page.ts'
+import { formatMarkdown } from './markdown.ts'
+import { formatTables, terminalStyle } from './terminal.ts'
+
+/** Where results and reports go. */
+
+/** Every run has a directory of its own here, unless `--output` says otherwise. */
+export const RESULTS = fileURLToPath(new URL('../../results/', import.meta.url))
+
+/** A place that cannot be written to; the message is a sentence. */
+export class OutputError extends Error {
+  override name = 'OutputError'
+}
+
+/**
+ * The directory of a new run, made if absent. Before minutes are spent on measuring it is made sure that it can be written to.
+ * @param json one more file, or `-`, or undefined
+ * @throws {OutputError}
+ */
+export function prepareOutput(output: string | undefined, json: string | undefined): string {
+  const directory = output === undefined ? `${RESULTS}${timestamp()}` : resolve(output)
+  tryToWrite(directory, `Nothing can be written to ${directory}`, '--output')
+  if (json === undefined || json === '-') return directory
+  if (statSync(json, { throwIfNoEntry: false })?.isDirectory())
+    throw new OutputError(`${json} is a directory: give --json the name of a file, or -.`)
+  tryToWrite(dirname(resolve(json)), `${json} cannot be written`, '--json')
+  return directory
+}
+
+/** Permissions alone do not tell: a full or read-only disk has them too. */
+function tryToWrite(directory: string, what: string, option: string): void {
+  const probe = join(directory, `.${process.pid}.tmp`)
+  try {
+    mkdirSync(directory, { recursive: true })
+    writeFileSync(probe, 'x')
+    rmSync(probe)
+  } catch (error) {
+    throw new OutputError(`${what} (${oneLine(error)}): choose another place with ${option}.`, {
+      cause: error,
+    })
+  }
+}
+
+/** Prints a result and writes it with its reports: tables (or, for `--json -`, the result) to standard output. */
+export function publish(result: Result, directory: string, json?: string): void {
+  process.stdout.write(
+    json === '-' ? `${JSON.stringify(result)}\n` : formatTables(result, terminalStyle(process.stdout)),
+  )
+  writeResult(`${directory}/result.json`, result)
+  writeReports(result, directory, 'result.json, ')
+  if (json !== undefined && json !== '-') writeResult(json, result)
+}
+
+/** report.md and report.html beside a result. @param written what else was, for the person */
+export function writeReports(result: Result, directory: string, written = ''): void {
+  writeFileSync(`${directory}/report.md`, formatMarkdown(result))
+  writeFileSync(`${directory}/report.html`, formatHtml(result))
+  process.stderr.write(`Written: ${relative('.', directory) || '.'}/${written}report.html and report.md\n`)
+}
+
+/** What repeats a run, for a shell. */
+export function commandOf(command: string, args: readonly string[], seed: number): string {
+  const seeded = args.some((word) => word === '--seed' || word.startsWith('--seed='))
+  const words = seeded ? args : [...args, '--seed', String(seed)]
+  return [command, ...words.map(quote)].join(' ')
+}
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+function timestamp(): string {
+  return new Date().toISOString().slice(0, 19).replaceAll(':', '-')
+}

@@ -1,0 +1,108 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { markdownTable } from '@startgrid/cli/table.ts'
+import { describeMachine } from '@startgrid/machine/machine.ts'
+import { ResultError } from '../../model/result.ts'
+import type { Study } from '../../model/study.ts'
+import { readStudyRecord, writeStudy } from '../../model/study-file.ts'
+import type { StudyRecord } from '../../model/study-result.ts'
+import { claimCells, formatStudyBlock } from './markdown.ts'
+
+/** The pages in docs/studies: prose by hand, figures from the results that are stored beside them. */
+
+export const DOCS = fileURLToPath(new URL('../../../../docs/studies/', import.meta.url))
+
+/** In a page, between these stand the figures of its study. */
+export const MARKS = {
+  begin: '<!-- figures: pnpm bench study --docs -->',
+  end: '<!-- end of figures -->',
+} as const
+
+/** Stores what the pages need of a run. */
+export function storeRecord(record: StudyRecord, directory = DOCS): void {
+  writeStudy(pathOf(record.study, directory), record)
+}
+
+/**
+ * Makes README.md and the figures in all pages again, from the stored results.
+ * @returns names of the studies that have no stored result
+ * @throws {ResultError} if a stored result is not one, or a page has no place for its figures
+ */
+export function writePages(studies: readonly Study[], directory = DOCS): string[] {
+  const records = new Map(
+    studies
+      .filter(({ name }) => existsSync(pathOf(name, directory)))
+      .map(({ name }) => [name, readStudyRecord(pathOf(name, directory))]),
+  )
+  for (const study of studies) {
+    const [record, page] = [records.get(study.name), join(directory, `${study.name}.md`)]
+    if (record !== undefined && existsSync(page))
+      writeFileSync(page, withFigures(page, formatStudyBlock(study, record)))
+  }
+  writeFileSync(join(directory, 'README.md'), formatIndex(studies, records))
+  return studies.map(({ name }) => name).filter((name) => !records.has(name))
+}
+
+function pathOf(study: string, directory: string): string {
+  return join(directory, 'results', `${study}.json`)
+}
+
+function withFigures(page: string, block: string): string {
+  const text = readFileSync(page, 'utf8')
+  const [begin, end] = [text.indexOf(MARKS.begin), text.indexOf(MARKS.end)]
+  if (begin < 0 || end < begin)
+    throw new ResultError(
+      `${page} has no place for its figures: put ${MARKS.begin} and ${MARKS.end} into it.`,
+    )
+  return `${text.slice(0, begin)}${MARKS.begin}\n\n${block}\n${text.slice(end)}`
+}
+
+/** One table of all claims and verdicts, with the machine named. */
+function formatIndex(studies: readonly Study[], records: ReadonlyMap<string, StudyRecord>): string {
+  const rows = studies.flatMap((study) => {
+    const claims = records.get(study.name)?.analysis?.claims ?? []
+    return claims.map((claim, index) => ({
+      tone: 'plain' as const,
+      cells: [index === 0 ? `[${study.name}](${study.name}.md)` : '', ...claimCells(claim)],
+    }))
+  })
+  const columns = ['study', 'claim', 'published', 'ours (95 %)', 'verdict'].map((heading, index) => ({
+    heading,
+    align: index === 2 || index === 3 ? ('right' as const) : ('left' as const),
+    priority: 0,
+  }))
+  const pages = studies.map(({ name, title }) => `- [${name}](${name}.md): ${title}`)
+  return [
+    '# Studies',
+    'Five published comparisons of JavaScript servers, and all that they claim, tested on one machine. `pnpm bench study NAME` does the same on yours.',
+    pages.join('\n'),
+    '## All claims',
+    ...(rows.length === 0 ? ['No result is stored yet.'] : [markdownTable({ columns, rows }, 0)]),
+    RULE,
+    ...whereOf([...records.values()]),
+    'Made by `pnpm bench study --docs` from [results](results); do not edit.',
+    '',
+  ]
+    .join('\n\n')
+    .trimEnd()
+    .concat('\n')
+}
+
+const RULE =
+  'The verdict follows from the 95 % interval of our ratio. *Holds*: it lies within 0.8 to 1.25 times the published ratio. *Direction holds, ' +
+  'size differs*: on the same side of 1 as published, but not within that band. *Fails*: it excludes the published direction. *Undecided here*: ' +
+  'anything else, a failed gate, or a machine too small. A claim of no effect holds if the interval lies within 0.9 to 1.1.'
+
+/** Runs of one machine are told in one sentence. */
+function whereOf(records: readonly StudyRecord[]): string[] {
+  const machines = Map.groupBy(records, (record) => describeMachine(record.machine))
+  return [...machines].map(([machine, own]) => {
+    const times = own.map(({ startedAt }) => startedAt).toSorted()
+    const [first = '', last = first] = [times[0], times.at(-1)]
+    const when =
+      first === last ? formatTimestamp(first) : `${formatTimestamp(first)} to ${formatTimestamp(last)}`
+    return `Measured on ${machine}, ${when}: ${own.map(({ study }) => study).join(', ')}.`
+  })
+}

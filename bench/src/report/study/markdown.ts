@@ -1,0 +1,51 @@
+import { formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { markdownTable, type Table } from '@startgrid/cli/table.ts'
+import type { Study } from '../../model/study.ts'
+import type { ClaimResult, StudyRecord } from '../../model/study-result.ts'
+import { conditions, sectionsOf } from './terminal.ts'
+
+/** A study in Markdown: the block of figures in its page, and its part of the table of all claims. */
+
+/** Claims and verdicts, all figures, and what they rest on. Ends with a line feed. */
+export function formatStudyBlock(study: Study, record: StudyRecord): string {
+  const claims = record.analysis?.claims ?? []
+  const reasons = claims.flatMap(({ because, undecided, closedLoop }, index) => {
+    const text = [
+      undecided === null ? null : `undecided here, because ${undecided}.`,
+      closedLoop === null ? null : `In closed loop the ratio is ${formatRatioInterval(closedLoop)}.`,
+      because,
+    ]
+    const known = text.filter((one) => one !== null)
+    return known.length === 0 ? [] : [`${index + 1}. ${known.join(' ')}`]
+  })
+  const blocks = [
+    `${record.profile === 'quick' ? 'A quick run' : 'A full run'} of ${formatTimestamp(record.startedAt)}.`,
+    markdownTable(claimTable(claims), 0),
+    ...reasons,
+    ...sectionsOf(study, record).flatMap(({ title, table, notes }) => [
+      `**${title}**`,
+      markdownTable(table, 3),
+      ...notes,
+    ]),
+    ...conditions(study, record),
+  ]
+  return `${blocks.join('\n\n')}\n`
+}
+
+function claimTable(claims: readonly ClaimResult[]): Table {
+  return {
+    columns: [
+      { heading: '#', align: 'right', priority: 0 },
+      { heading: 'claim', align: 'left', priority: 0 },
+      { heading: 'published', align: 'right', priority: 0 },
+      { heading: 'ours (95 %)', align: 'right', priority: 0 },
+      { heading: 'verdict', align: 'left', priority: 0 },
+    ],
+    rows: claims.map((claim, index) => ({ tone: 'plain', cells: [String(index + 1), ...claimCells(claim)] })),
+  }
+}
+
+/** The claim, its published ratio, ours, and the verdict. */
+export function claimCells({ says, published, ratio, verdict }: ClaimResult): string[] {
+  return [says, formatRatio(published), ratio === null ? '—' : formatRatioInterval(ratio), verdict]
+}

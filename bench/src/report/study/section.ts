@@ -1,0 +1,26 @@
+import { formatMs } from '@startgrid/cli/numbers.ts'
+import type { Column, Table } from '@startgrid/cli/table.ts'
+import type { Interval } from '../../model/figures.ts'
+import type { StudyCell, StudyFigures, StudyRecord } from '../../model/study-result.ts'
+
+/** A part of a study's report, the same on a terminal and in Markdown. */
+export interface StudySection {
+  title: string
+  table: Table
+  notes: readonly string[]
+}
+
+/** A column of words. */
+export const name = (heading: string): Column => ({ heading, align: 'left', priority: 0 })
+/** A column of figures. */
+export const figure = (heading: string, priority = 0): Column => ({ heading, align: 'right', priority })
+
+/** Of one system in one race; undefined if it was skipped. */
+export function figuresOf({ analysis }: StudyRecord, { race, system }: StudyCell): StudyFigures | undefined {
+  return analysis?.cells.find((one) => one.race === race && one.system === system)
+}
+
+/** As milliseconds; nothing where it was not measured. */
+export function formatSeconds(of: Interval | undefined): string {
+  return of === undefined ? '' : formatMs(of.value * 1000)
+}

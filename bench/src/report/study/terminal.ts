@@ -1,0 +1,130 @@
+import { formatRate, formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { type Format, painter } from '@startgrid/cli/paint.ts'
+import { layOut, type Row, type TableLines } from '@startgrid/cli/table.ts'
+import { indented, listOf, plural, wrap } from '@startgrid/cli/text.ts'
+import type { Verdict } from '../../judge/study/verdict.ts'
+import type { Study } from '../../model/study.ts'
+import type { ClaimResult, StudyRecord } from '../../model/study-result.ts'
+import { describeCaution } from '../../model/warnings.ts'
+import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
+import type { TerminalStyle } from '../terminal.ts'
+import { latencySections } from './latency-table.ts'
+import type { StudySection } from './section.ts'
+import { publishedSection, raceSections, scalingSections, stepSection } from './tables.ts'
+
+/** A study on a terminal: claims and verdicts first, then what they rest on. Ends with a line feed. */
+export function formatStudy(study: Study, result: StudyRecord, style: TerminalStyle): string {
+  const paint = painter(style.color)
+  const say = (text: string, indent = '') => wrap(text, indent, style.columns)
+  const sections = sectionsOf(study, result)
+  const tables = layOut(
+    sections.map(({ table }) => table),
+    style.columns,
+  )
+  const blocks = [
+    paint('bold', say(headline(study, result))),
+    say(study.question),
+    result.cautions.map((caution) => paint('yellow', say(`! ${describeCaution(caution)}`, '  '))).join('\n'),
+    claimsOf(result, style),
+    ...sections.map((section, index) => formatSection(section, tables[index], style)),
+    paint(
+      'dim',
+      conditions(study, result)
+        .map((sentence) => say(sentence))
+        .join('\n'),
+    ),
+  ]
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+}
+
+export function sectionsOf(study: Study, result: StudyRecord): StudySection[] {
+  const [steps, published] = [stepSection(result), publishedSection(study, result)]
+  return [
+    ...raceSections(study, result),
+    ...latencySections(result),
+    ...(steps === null ? [] : [steps]),
+    ...scalingSections(result),
+    ...(published === null ? [] : [published]),
+  ]
+}
+
+function headline({ name, title }: Study, { profile, startedAt, finishedAt }: StudyRecord): string {
+  const unfinished = finishedAt === null ? ' INTERRUPTED: not everything that was planned was measured.' : ''
+  return `${name}: ${title}. ${profile === 'quick' ? 'Quick run' : 'Run'} of ${formatTimestamp(startedAt)}.${unfinished}`
+}
+
+const TONES: Readonly<Record<Verdict, Format | null>> = {
+  holds: 'green',
+  'direction holds, size differs': 'cyan',
+  fails: 'red',
+  'undecided here': 'yellow',
+}
+
+function claimsOf({ analysis }: StudyRecord, { color, columns }: TerminalStyle): string {
+  const paint = painter(color)
+  return (analysis?.claims ?? [])
+    .map((claim, index) => {
+      const number = `${index + 1}. `
+      const below = (text: string) => indented(text, ' '.repeat(number.length), columns)
+      const lines = [
+        `${number}${below(`${claim.says}.`).trimStart()}`,
+        paint(TONES[claim.verdict], below(describeVerdict(claim))),
+        ...(claim.because === null ? [] : [below(claim.because)]),
+      ]
+      return lines.join('\n')
+    })
+    .join('\n')
+}
+
+/** `published 4.08, ours 1.62 (1.55–1.70): direction holds, size differs` */
+export function describeVerdict({ published, ratio, closedLoop, verdict, undecided }: ClaimResult): string {
+  const closed = closedLoop === null ? '' : `, in closed loop ${formatRatioInterval(closedLoop)}`
+  const ours = `${ratio === null ? '' : `, ours ${formatRatioInterval(ratio)}`}${closed}`
+  const why = undecided === null ? '' : ` (${undecided})`
+  return `published ${formatRatio(published)}${ours}: ${verdict}${why}`
+}
+
+const COLORS: Readonly<Record<Row['tone'], Format | null>> = { best: 'bold', void: 'red', plain: null }
+
+function formatSection(
+  { title, notes }: StudySection,
+  table: TableLines | undefined,
+  style: TerminalStyle,
+): string {
+  const paint = painter(style.color)
+  return [
+    paint('bold', wrap(title, '  ', style.columns)),
+    '',
+    paint('dim', table?.head ?? ''),
+    ...(table?.rows.map(({ tone, text }) => paint(COLORS[tone], text)) ?? []),
+    ...notes.map((note) => wrap(note, '  ', style.columns)),
+  ].join('\n')
+}
+
+/** How the latencies came about; nothing where none were asked for. */
+function openLoopOf({ analysis, settings: { openLoop } }: StudyRecord): string[] {
+  if (analysis === null || analysis.openRates.length === 0) return []
+  const rates = analysis.openRates.map(({ race, rate }) => `${race} ${formatRate(rate)}`)
+  return [
+    `Latencies are those of open loops of ${openLoop.minMs} to ${openLoop.maxMs} ms after the slices of each heat, from when a request was due, at half of ` +
+      `what the slowest system that a claim about latency names, or else of all asked, could do in the first heat: ${listOf(rates)} requests per second.`,
+  ]
+}
+
+/** What the figures rest on. */
+export function conditions({ source }: Study, result: StudyRecord): string[] {
+  const { settings, command } = result
+  const native = { ...result, mode: 'native' } as const
+  const { cores } = settings
+  const where =
+    cores === null
+      ? 'Nothing was pinned to a core.'
+      : `Servers on ${plural(cores.servers.length, 'core')} (${cores.servers.join(', ')}), a system of one core on core ${cores.servers[0]}; generator on core ${cores.generator}.`
+  return [
+    `The source: ${source.title}, on ${source.machine}, with ${source.tool}.`,
+    `${plural(settings.heats, 'heat')} of each race, ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per system and heat. ${where}`,
+    ...openLoopOf(result),
+    `${describeMachine(native)}; ${describeNginx(native)}.`,
+    `${describeSource(result)}. Repeat it: ${command}`,
+  ]
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type Result, readResult } from '../../../src/model/result.ts'
+import { analyseOpenLoop } from '../../../src/openloop/analyse.ts'
+
+const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
+const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-openloop-'))
+after(() => rmSync(DIRECTORY, { recursive: true }))
+
+let runs = 0
+
+/** A short run on one app; whether it has numbers depends on how busy this machine is. */
+function start(kind: string, ...more: string[]): { child: ChildProcess; output: string } {
+  const output = join(DIRECTORY, String(++runs))
+  const args = [CLI, kind, '--only', 'node/hello', '--quick', '--output', output, ...more]
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, STARTGRID_TEST_RUN: output },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // a process group of its own, as a terminal makes it
+  })
+  child.stdout?.resume()
+  return { child, output }
+}
+
+async function run(kind: string, ...more: string[]) {
+  const { child, output } = start(kind, '--launches', '1', ...more)
+  child.stderr?.resume()
+  const [code] = await once(child, 'close')
+  const result = readResult(join(output, 'result.json'))
+  assert.ok(code === 0 || code === 1, `exit code ${code}`)
+  assert.ok(result.finishedAt !== null)
+  assert.deepEqual(result.failures, [])
+  assert.deepEqual(analyseOpenLoop(result), {
+    capacity: result.capacity,
+    latency: result.latency,
+    overload: result.overload,
+  })
+  return result
+}
+
+/** Whatever a run started carries its mark in the environment. */
+function processesOf(mark: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return (
+        /^\d+$/.test(pid) &&
+        readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`STARTGRID_TEST_RUN=${mark}`)
+      )
+    } catch {
+      return false // ended meanwhile, or not ours
+    }
+  })
+}
+
+/**
+ * Where others disturbed every attempt to find the capacity, no rates follow from it. Then nothing may be claimed, and that is what is
+ * left to test.
+ */
+function isCrowded({ trials, capacity, latency, overload }: Result): boolean {
+  const attempts = trials.filter(({ purpose }) => purpose === 'capacity')
+  if (attempts.length === 0 || attempts.some(({ disturbed }) => !disturbed)) return false
+  for (const figures of [...(capacity ?? []), ...(latency ?? []), ...(overload ?? [])]) {
+    assert.equal(typeof figures.voidedBecause, 'string', figures.cell)
+  }
+  assert.ok(
+    [...(capacity ?? []).map(({ rate }) => rate), ...(overload ?? []).map(({ goodput }) => goodput)].every(
+      (one) => one === null,
+    ),
+  )
+  return true
+}
+
+describe('pnpm bench', () => {
+  test('capacity climbs a staircase beside the closed-loop rate', async () => {
+    const result = await run('capacity', '--p99', '80ms')
+    const { trials, capacity, settings } = result
+    assert.equal(settings.p99Ms, 80)
+    if (isCrowded(result)) return
+    assert.equal(trials[0]?.purpose, 'capacity')
+    const steps = trials.filter(({ purpose }) => purpose === 'level')
+    assert.ok(steps.length >= 3)
+    assert.ok(
+      steps.every(
+        ({ level, offered }) => offered !== null && Math.abs(offered / Number.parseFloat(level) - 1) < 0.2,
+      ),
+    )
+    assert.equal(capacity?.[0]?.steps.length, steps.length)
+  })
+
+  test('latency takes every level, with the capacity beside it', async () => {
+    const result = await run('latency', '--rate', '300')
+    if (isCrowded(result)) return
+    const { trials, latency } = result
+    const levels = new Set(trials.filter(({ purpose }) => purpose === 'level').map(({ level }) => level))
+    assert.deepEqual([...levels].toSorted(), ['25 %', '50 %', '75 %', 'common'])
+    for (const [index, trial] of trials.entries()) {
+      if (trial.purpose !== 'level') continue
+      assert.ok(trial.histogram !== null && trial.lagHistogram !== null && trial.offered !== null)
+      const before = trials.slice(0, index).findLast(({ level }) => level !== trial.level)
+      assert.equal(before?.purpose, 'capacity')
+    }
+    const common = trials.find(({ level }) => level === 'common')
+    assert.ok(common !== undefined && Math.abs((common.offered ?? 0) - 300) < 60)
+    assert.equal(latency?.[0]?.levels.length, 4)
+  })
+
+  test('overload offers twice the capacity, and watches the recovery', async () => {
+    const result = await run('overload')
+    if (isCrowded(result)) return
+    const { trials, overload } = result
+    const purposes = trials.map(({ purpose }) => purpose)
+    assert.ok(purposes.indexOf('level') < purposes.indexOf('overload'))
+    assert.ok(purposes.indexOf('overload') < purposes.indexOf('recovery'))
+    const recovery = trials.find(({ purpose }) => purpose === 'recovery')
+    assert.ok((recovery?.series?.length ?? 0) >= 2)
+    assert.equal(overload?.length, 1)
+  })
+
+  test('keeps what was measured after Ctrl-C, and leaves no server', {
+    skip: process.platform !== 'linux',
+  }, async () => {
+    const { child, output } = start('overload', '--launches', '9')
+    let said = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    while (!said.includes('launch 2 of 9')) await once(child.stderr ?? child, 'data')
+    process.kill(-(child.pid ?? 0), 'SIGINT')
+    const [code] = await once(child, 'close')
+    assert.equal(code, 130)
+    const result = readResult(join(output, 'result.json'))
+    assert.equal(result.finishedAt, null)
+    assert.deepEqual(new Set(result.trials.map(({ launch }) => launch)), new Set([1]))
+    assert.deepEqual(result.failures, [])
+    assert.deepEqual(processesOf(output), [])
+  })
+})

@@ -1,0 +1,62 @@
+import { equal, match, ok } from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { createStudyResult, planHeats, plannedStudyMs, STUDY_PROFILES } from '../../../src/plan/study.ts'
+import { STUDIES } from '../../../studies/index.ts'
+
+const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
+
+function study(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [CLI, 'study', ...args], (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    )
+  })
+}
+
+test('--list shows every claim with its published ratio, within 80 columns', async () => {
+  const { code, stdout } = await study('--list')
+  equal(code, 0)
+  match(stdout, /^cluster: one Express against four of them$/m)
+  match(stdout, /^ {3}0\.74 {2}Driven by one generator worker, NGINX alone is 0\.74 times/m)
+  equal(stdout.match(/^ +\d+\.\d+ {2}/gm)?.length, STUDIES.flatMap(({ claims }) => claims).length)
+  for (const line of stdout.split('\n')) ok(line.length <= 80, line)
+})
+
+test('--dry-run prints systems and time; words that are not known end with 2 and a sentence', async () => {
+  const plan = await study('njs-vs-node', '--quick', '--dry-run')
+  match(plan.stdout, /^njs-vs-node: 3 launches of every system, about \d+:\d\d/)
+  match(plan.stdout, /^ {4}njs, 8 workers \(8 cores\)$/m)
+  const refused: [string[], RegExp][] = [
+    [['nothing'], /^There is no study 'nothing', only nginx-proxy, cluster, /],
+    [[], /^Name a study, or give --all\./],
+    [['--all', '--json', 'x.json'], /^--json takes the result of one study: name it\.$/m],
+    [['cluster', '--heats', '1'], /^--heats is '1', but must be a whole number from 2 to 100\.$/m],
+    [['--resume', '--json', 'x.json'], /^--json takes the result of one study: name it\.$/m],
+    [['--fast'], /^Unknown option '--fast'\. pnpm bench study --help lists the options\.$/m],
+  ]
+  for (const [args, sentence] of refused) {
+    const { code, stderr } = await study(...args)
+    equal(code, 2, args.join(' '))
+    match(stderr, sentence)
+  }
+})
+
+test('all studies together take less than 25 minutes with --quick, and leave time for what is measured again', () => {
+  const options = { profile: 'quick', asPublished: true, heats: undefined, seed: 1 } as const
+  const total = STUDIES.reduce(
+    (sum, one) => sum + plannedStudyMs(one, createStudyResult(one, options, '')),
+    0,
+  )
+  ok(total < 22 * 60_000, `${Math.round(total / 60_000)} minutes`)
+})
+
+test('every race has every heat once, in an order that the seed repeats', () => {
+  for (const one of STUDIES) {
+    const plan = { settings: { ...STUDY_PROFILES.quick, heats: 3, cores: null }, seed: 5 }
+    const heats = planHeats(one, plan)
+    equal(new Set(heats.map(({ race, heat }) => `${race} ${heat}`)).size, 3 * Object.keys(one.races).length)
+    equal(JSON.stringify(planHeats(one, plan)), JSON.stringify(heats))
+  }
+})

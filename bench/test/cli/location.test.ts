@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { UnknownName } from '@startgrid/grid/matrix.ts'
+import { modeOf } from '../../src/cli/location.ts'
+import { readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
+import { readOptions } from '../../src/cli/options.ts'
+import { createResult } from '../../src/measure/run.ts'
+
+const URL = 'http://10.0.0.9:3000'
+const words = (text: string) => readOptions(text.split(' '))
+
+test('without a word servers are processes of this machine', () => {
+  const options = readOptions([])
+  assert.equal(modeOf(options), 'native')
+  const { mode, target, settings } = createResult(options, 'rate', '')
+  assert.deepEqual([mode, target, settings.pauseMs], ['native', null, 0])
+})
+
+test('--docker takes what containers have', () => {
+  const options = words('--docker --only node --topology direct,nginx --driver startgrid')
+  assert.equal(modeOf(options), 'docker')
+  assert.equal(options.apps.length, 3)
+})
+
+test('--target is one cell of its role, in more and longer slices, with a rest between heats', () => {
+  const options = words(`--target ${URL}/ --role ssr --seed 1`)
+  const { mode, target, cells, settings } = createResult(options, 'rate', '')
+  assert.equal(modeOf(options), 'target')
+  assert.deepEqual([mode, target], ['target', { origin: URL, absent: [] }])
+  assert.deepEqual(
+    cells.map(({ id, workload, connections, warmupMs, twinOf }) => [
+      id,
+      workload,
+      connections,
+      warmupMs,
+      twinOf,
+    ]),
+    [['target/ssr direct', 'GET /', 8, 1500, null]],
+  )
+  const { heats, slices, sliceMs, pauseMs, maxTimeMs } = settings
+  assert.deepEqual([heats, slices, sliceMs, pauseMs, maxTimeMs], [10, 3, 500, 2000, 180_000])
+})
+
+test('what is given beside --target counts', () => {
+  const text = `--target ${URL} --role ssr --heats 5 --slice 1s --warmup 3s --connections 16 --absent stream,pipelined-stream`
+  const { target, cells, settings } = createResult(words(text), 'rate', '')
+  assert.deepEqual(target?.absent, ['stream', 'pipelined-stream'])
+  assert.deepEqual([cells[0]?.connections, cells[0]?.warmupMs], [16, 3000])
+  const { profile, heats, sliceMs, pauseMs, maxTimeMs } = settings
+  assert.deepEqual([profile, heats, sliceMs, pauseMs, maxTimeMs], ['custom', 5, 1000, 2000, null])
+})
+
+test('the profiles of a target', () => {
+  const heatsOf = (profile: string) => words(`--target ${URL} --role hello ${profile}`).heats
+  assert.deepEqual([heatsOf('--quick'), heatsOf('--thorough')], [3, 30])
+})
+
+test('open-loop commands take both', () => {
+  assert.equal(modeOf(readOpenLoopOptions('latency', ['--target', URL, '--role', 'hello'])), 'target')
+  assert.equal(modeOf(readOpenLoopOptions('latency', ['--docker'])), 'docker')
+})
+
+const REFUSED: [args: string, message: RegExp][] = [
+  [`--docker --target ${URL}`, /^--docker and --target exclude each other: /],
+  ['--docker --driver wrk', /^--driver wrk does not run in containers: with --docker it is startgrid\.$/],
+  [
+    '--docker --topology direct,nginx-socket',
+    /^There is no nginx-socket in containers, only direct and nginx\.$/,
+  ],
+  ['--docker --topology nginx-naive', /^There is no nginx-naive in containers/],
+  ['--docker --resume out', /^--resume goes on as the run was begun: leave out --docker\.$/],
+  [`--target ${URL} --role ssr --resume`, /^--resume goes on as the run was begun: leave out --target\.$/],
+  [`--target ${URL}`, /^--target needs the --role of the app that runs there, one of hello, ssr, status\.$/],
+  [`--target ${URL} --role hello,ssr`, /^--target needs the --role of the app/],
+  [`--target ${URL} --role ssr --only node`, /^--target is one app that already runs: leave out --only/],
+  [
+    `--target ${URL} --role ssr --topology direct`,
+    /^--target is asked where it is, .*: leave out --topology\.$/,
+  ],
+  [
+    `--target ${URL} --role ssr --absent streams`,
+    /^--absent is 'streams', but must be stream or pipelined-stream\.$/,
+  ],
+  ['--target https://app.example --role ssr', /without TLS/],
+  ['--absent stream', /^--absent goes with --target alone/],
+]
+
+for (const [args, message] of REFUSED) {
+  test(`refused: ${args}`, () => {
+    assert.throws(
+      () => words(args),
+      (error: Error) => error instanceof UsageError && message.test(error.message),
+    )
+  })
+}
+
+test('a wrong role lists the right ones', () => {
+  assert.throws(
+    () => words(`--target ${URL} --role page`),
+    (error: Error) => error instanceof UnknownName && /hello, ssr, status/.test(error.message),
+  )
+})

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { APPS, FRAMEWORKS, UnknownName } from '@startgrid/grid/matrix.ts'
+import { HELP } from '../../src/cli/help.ts'
+import { readOptions } from '../../src/cli/options.ts'
+
+const namesOf = (...args: string[]) => readOptions(args).apps.map(({ name }) => name)
+
+test('without options: every app, direct and behind NGINX', () => {
+  const { seed, ...options } = readOptions([])
+  assert.deepEqual(options, {
+    apps: [...APPS],
+    topologies: ['direct', 'nginx'],
+    profile: 'default',
+    custom: false,
+    heats: 4,
+    slices: 3,
+    sliceMs: 200,
+    pauseMs: 0,
+    docker: false,
+    target: undefined,
+    role: undefined,
+    absent: [],
+    warmupMs: undefined,
+    connections: undefined,
+    driver: 'startgrid',
+    until: null,
+    maxTimeMs: 300_000,
+    resume: undefined,
+    keepVoided: false,
+    dryRun: false,
+    list: false,
+    help: false,
+    json: undefined,
+    output: undefined,
+    download: true,
+  })
+  assert.ok(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32)
+})
+
+test('the seed differs from run to run unless it is given', () => {
+  assert.ok(new Set(Array.from({ length: 10 }, () => readOptions([]).seed)).size > 1)
+  assert.equal(readOptions(['--seed', '12']).seed, 12)
+})
+
+test('--only takes frameworks, apps and roles; --role narrows it down', () => {
+  assert.deepEqual(namesOf('--only', 'fastify, koa/ssr'), [
+    'fastify/hello',
+    'fastify/ssr',
+    'fastify/status',
+    'koa/ssr',
+  ])
+  assert.deepEqual(
+    namesOf('--only', 'ssr'),
+    FRAMEWORKS.map((name) => `${name}/ssr`),
+  )
+  assert.deepEqual(namesOf('--only', 'node,bun', '--role', 'hello'), ['node/hello', 'bun/hello'])
+  assert.deepEqual(namesOf('--only', 'node', '--role', 'status,hello'), ['node/hello', 'node/status'])
+})
+
+test('an app or a topology that is named twice is measured once', () => {
+  assert.deepEqual(namesOf('--only', 'node,node/ssr', '--role', 'ssr'), ['node/ssr'])
+  assert.deepEqual(readOptions(['--topology', 'nginx,direct,nginx']).topologies, ['nginx', 'direct'])
+})
+
+test('--quick and --thorough: the profiles, and what is given beside them counts', () => {
+  const shape = (...args: string[]) => {
+    const { profile, custom, heats, slices, maxTimeMs, apps } = readOptions(args)
+    return {
+      profile,
+      custom,
+      heats,
+      slices,
+      maxTimeMs,
+      frameworks: new Set(apps.map((app) => app.framework)).size,
+    }
+  }
+  assert.deepEqual(shape('--quick'), {
+    ...{ profile: 'quick', custom: false, heats: 2, slices: 2, maxTimeMs: 60_000, frameworks: 3 },
+  })
+  assert.deepEqual(shape('--thorough'), {
+    ...{ profile: 'thorough', custom: false, heats: 12, slices: 6, maxTimeMs: 3_600_000, frameworks: 7 },
+  })
+  assert.deepEqual(namesOf('--quick', '--only', 'bun/hello'), ['bun/hello'])
+  const { custom, heats, maxTimeMs } = shape('--quick', '--heats', '5')
+  assert.deepEqual([custom, heats, maxTimeMs], [true, 5, null], 'what is asked for is not cut short')
+})
+
+test('--until looks from the sixth heat on and ends at last', () => {
+  const { until, heats, maxTimeMs } = readOptions(['--until', '3%'])
+  assert.deepEqual([until, heats, maxTimeMs], [0.03, 6, 3_600_000])
+  assert.equal(readOptions(['--until', '2.5%', '--heats', '8']).heats, 8)
+  assert.equal(readOptions(['--until', '5%', '--max-time', '10m']).maxTimeMs, 600_000)
+})
+
+test('--resume alone is the newest run', () => {
+  assert.equal(readOptions(['--resume']).resume, '')
+  assert.deepEqual(
+    [readOptions(['--resume', '--keep-voided']).resume, readOptions(['--resume', 'out']).resume],
+    ['', 'out'],
+  )
+})
+
+test('numbers, times and files', () => {
+  const { heats, slices, sliceMs, warmupMs, connections, driver } = readOptions(
+    '--heats 3 --slices 9 --slice 2s --warmup 750ms --connections 128 --driver wrk'.split(' '),
+  )
+  assert.deepEqual([heats, slices, sliceMs, warmupMs, connections, driver], [3, 9, 2000, 750, 128, 'wrk'])
+  const { json, output, list, help, download, dryRun } = readOptions(
+    '--json - --output somewhere --list --help --no-download --dry-run'.split(' '),
+  )
+  assert.deepEqual([json, output, list, help, download, dryRun], ['-', 'somewhere', true, true, false, true])
+})
+
+test('the help names every option', () => {
+  for (const option of [
+    'only,role,topology,docker,target,absent,quick,thorough,heats,slices,slice,warmup,until,max-time,connections,driver',
+    'seed,resume,keep-voided,list,json,output,no-download,help',
+  ].flatMap((names) => names.split(','))) {
+    assert.match(HELP, new RegExp(`^ {2}--${option}\\b`, 'm'))
+  }
+  for (const line of HELP.split('\n')) assert.ok(line.length <= 80, line)
+})
+
+const TIME = 'ms to 10m, such as 500ms or 2s.'
+
+const REFUSED: [args: string, message: string][] = [
+  ['--heats 0', "--heats is '0', but must be a whole number from 1 to 100."],
+  ['--heats two', "--heats is 'two', but must be a whole number from 1 to 100."],
+  ['--slices 1.5', "--slices is '1.5', but must be a whole number from 1 to 50."],
+  ['--connections 10001', "--connections is '10001', but must be a whole number from 1 to 10000."],
+  ['--seed 4294967296', "--seed is '4294967296', but must be a whole number from 0 to 4294967295."],
+  ['--slice 10', `--slice is '10', but must be a time from 50${TIME}`],
+  ['--slice 49ms', `--slice is '49ms', but must be a time from 50${TIME}`],
+  ['--warmup 11m', `--warmup is '11m', but must be a time from 0${TIME}`],
+  ['--until 3', "--until is '3', but must be a percentage above 0 % and below 100 %, such as 3%."],
+  ['--until 0%', "--until is '0%', but must be a percentage above 0 % and below 100 %, such as 3%."],
+  ['--max-time 10', "--max-time is '10', but must be a time from 1000ms to 1440m, such as 90s or 10m."],
+  ['--driver ab', "There is no driver 'ab', only startgrid, wrk, autocannon."],
+  ['--quick --thorough', '--quick and --thorough exclude each other: choose one.'],
+  ['--only node --role', "Option '--role <value>' argument missing. pnpm bench --help lists the options."],
+  ['--colour', "Unknown option '--colour'. pnpm bench --help lists the options."],
+  ['fastify', "Unexpected argument 'fastify'. pnpm bench --help lists the options."],
+  ['--only node/ssr --role hello', 'No app is both in --only node/ssr and in --role hello.'],
+]
+
+for (const [args, message] of REFUSED) {
+  test(`refused: ${args}`, () => {
+    assert.throws(
+      () => readOptions(args.split(' ')),
+      (error: Error) => error instanceof UsageError && error.message === message,
+    )
+  })
+}
+
+test('a wrong name lists the right ones', () => {
+  for (const [args, rightOnes] of [
+    [['--only', 'fastfy'], /fastfy.*node, fastify, express, koa, hono, bun, njs.*hello, ssr, status/],
+    [['--only', ''], /There is no app ''/],
+    [['--role', 'sssr'], /sssr.*hello, ssr, status/],
+    [['--topology', 'proxy'], /proxy.*direct, nginx, nginx-naive, nginx-socket/],
+  ] as const) {
+    assert.throws(
+      () => readOptions(args),
+      (error: Error) => error instanceof UnknownName && rightOnes.test(error.message),
+    )
+  }
+})

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type Launch, launch } from '@startgrid/grid/launcher.ts'
+import { APPS } from '@startgrid/grid/matrix.ts'
+import { type Result, validateResult } from '../../../src/model/result.ts'
+
+/** `pnpm bench --target` on apps that this file starts, and that must run on when it is over. */
+
+const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
+const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-target-'))
+after(() => rmSync(DIRECTORY, { recursive: true }))
+
+/** `--keep-voided`: on a machine that others use as well, numbers are voided, and that is not what is tested here. */
+const SHORT = [
+  ...['--heats', '2', '--slices', '1', '--slice', '100ms', '--warmup', '250ms'],
+  ...['--output', 'out', '--keep-voided'],
+]
+
+interface Ended {
+  code: number
+  stdout: string
+  stderr: string
+  read(): Result
+}
+
+function bench(...args: string[]): Promise<Ended> {
+  const place = mkdtempSync(join(DIRECTORY, 'run-'))
+  const read = () => {
+    const result: unknown = JSON.parse(readFileSync(join(place, 'out/result.json'), 'utf8'))
+    assert.deepEqual(validateResult(result), [])
+    return result as Result
+  }
+  return new Promise((resolve) => {
+    execFile(process.execPath, [CLI, ...args], { cwd: place }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr, read }),
+    )
+  })
+}
+
+function findApp(name: string) {
+  const app = APPS.find((one) => one.name === name)
+  assert.ok(app)
+  return app
+}
+
+describe('an app that runs', () => {
+  let app: Launch
+  before(async () => {
+    app = await launch(findApp('fastify/status'))
+  })
+  after(() => app.stop())
+
+  test('is measured as it is, and runs on', async () => {
+    const { address, pid } = app.ready
+    const { code, stdout, stderr, read } = await bench('--target', address, '--role', 'status', ...SHORT)
+    assert.ok(code === 0 || code === 1, stderr)
+    const { mode, target, nginx, cells, conformance, heats, analysis, cautions, finishedAt } = read()
+    assert.deepEqual([mode, target, nginx], ['target', { origin: address, absent: [] }, null])
+    assert.deepEqual(
+      cells.map(({ id, workload }) => [id, workload]),
+      [['target/status direct', 'GET /_/status']],
+    )
+    assert.deepEqual(
+      conformance.map(({ differences, remembered }) => [differences, remembered]),
+      [[[], false]],
+    )
+    assert.deepEqual(
+      heats.map(({ launches, failures }) => [launches, failures]),
+      [
+        [[], []],
+        [[], []],
+      ],
+    )
+    const [first, second] = heats
+    const rest = Date.parse(second?.startedAt ?? '') - Date.parse(first?.startedAt ?? '')
+    assert.ok(second && first && (second.slices[0]?.at ?? 0) >= 1.9, `a rest before the second heat, ${rest}`)
+    for (const { cpuSeconds, disturbance, checked, errors } of heats.flatMap(({ slices }) => slices)) {
+      assert.deepEqual([cpuSeconds.app, cpuSeconds.proxy], [null, null])
+      assert.deepEqual([disturbance.serverWait, disturbance.serverForeign], [null, null])
+      assert.deepEqual([checked > 0, errors], [true, {}])
+    }
+    const [figures] = analysis?.cells ?? []
+    assert.ok((figures?.rate?.value ?? 0) > 0 && (figures?.meanLatency ?? 0) > 0)
+    assert.deepEqual([figures?.cpu, figures?.peakMemory.app], [null, null])
+    const kinds = cautions.map(({ kind }) => kind)
+    for (const kind of ['external-server', 'one-launch', 'same-machine'] as const)
+      assert.ok(kinds.includes(kind), kind)
+    assert.notEqual(finishedAt, null)
+    assert.ok(stdout.startsWith(`Rate of ${address}, which already ran, `), stdout)
+    assert.equal(app.child.exitCode, null)
+    process.kill(pid, 0)
+  })
+
+  test('as another role it is void with its differences, and has figures only on request', async () => {
+    const role = ['--target', app.ready.address, '--role', 'hello']
+    const { code, stdout, read } = await bench(...role, ...SHORT.filter((word) => word !== '--keep-voided'))
+    assert.equal(code, 1)
+    const { conformance, heats, analysis } = read()
+    assert.ok((conformance[0]?.differences.length ?? 0) > 5)
+    assert.deepEqual([heats.length, analysis?.cells[0]?.voided], [0, true])
+    assert.match(stdout, /^Void by the gate conformance: it breaks the contract: /m)
+    assert.match(stdout, /^Not as the contract says, /m)
+    assert.match(stdout, /more differences of the contract/)
+
+    const kept = await bench(...role, ...SHORT)
+    assert.equal(kept.code, 1)
+    assert.equal(kept.read().heats.length, 2)
+    assert.match(kept.stdout, /void [\d,.]+/)
+  })
+
+  test('latency is measured at fixed rates too', async () => {
+    const args = ['--target', app.ready.address, '--role', 'status', '--quick', '--launches', '1']
+    const { stderr, stdout, read } = await bench('latency', ...args, '--output', 'out')
+    const { mode, trials, failures, latency } = read()
+    assert.deepEqual([mode, failures], ['target', []], stderr)
+    // On a busy machine the levels may be missing, but not the load that looks for them.
+    assert.ok(trials.length > 0 && trials.every(({ level }) => level !== 'common'))
+    assert.equal(latency?.length, 1)
+    assert.match(stdout, /^Latency of http/)
+    assert.equal(app.child.exitCode, null)
+  })
+
+  test('cannot be started seven times', async () => {
+    const { code, stderr } = await bench('selfcheck', '--target', app.ready.address, '--role', 'status')
+    assert.equal(code, 2)
+    assert.match(stderr, /^pnpm bench selfcheck starts one app seven times, .*: leave out --target\.\n$/)
+  })
+})
+
+test('a host that does not answer is one sentence before anything is measured', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  for (const command of [[], ['latency']]) {
+    const args = [...command, '--target', `http://127.0.0.1:${port}`, '--role', 'status']
+    const { code, stdout, stderr } = await bench(...args)
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.match(
+      stderr,
+      /^http:\/\/127\.0\.0\.1:\d+ does not answer \(ECONNREFUSED\): start the app there, .*\.\n$/,
+    )
+  }
+})
+
+test('what it lacks is left out if that is said', async () => {
+  const app = await launch(findApp('bun/ssr'))
+  try {
+    const args = ['--target', app.ready.address, '--role', 'ssr', ...SHORT]
+    const { read } = await bench(...args, '--absent', 'pipelined-stream')
+    const { target, conformance } = read()
+    assert.deepEqual(target?.absent, ['pipelined-stream'])
+    assert.deepEqual(
+      conformance.map(({ differences }) => differences),
+      [[]],
+    )
+  } finally {
+    await app.stop()
+  }
+})

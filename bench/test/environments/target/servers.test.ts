@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { createProgress } from '@startgrid/cli/progress.ts'
+import type { Driver, SliceLoad } from '../../../src/drivers/driver.ts'
+import { TargetPlatform } from '../../../src/environments/target/environment.ts'
+import { TargetServers } from '../../../src/environments/target/servers.ts'
+import { runHeat } from '../../../src/measure/heat.ts'
+import type { CellSpec, Heat } from '../../../src/model/result.ts'
+import { planTarget } from '../../../src/plan/target.ts'
+
+const { signal } = new AbortController()
+const [CELL] = planTarget({ role: 'status', connections: undefined, warmupMs: 250 })
+
+function cell(): CellSpec {
+  assert.ok(CELL)
+  return CELL
+}
+
+describe('a server that already runs', () => {
+  let server: Server
+  let servers: TargetServers
+  let port: number
+
+  before(async () => {
+    server = createServer((_request, response) => response.end('OK')).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    port = (server.address() as AddressInfo).port
+    servers = new TargetServers(`http://127.0.0.1:${port}`, { cores: null, signal })
+  })
+  after(() => server.close())
+
+  test('is where its origin says, and has no launches', async () => {
+    assert.deepEqual(servers.target(), { host: '127.0.0.1', port })
+    assert.deepEqual(await servers.launches(), [])
+  })
+
+  test('may be on another machine, where no other load may go', () => {
+    const target = { origin: 'http://203.0.113.9:3000', absent: [] }
+    const options = { progress: createProgress(), warn() {}, signal, download: false }
+    const { generator } = new TargetPlatform(target, { pauseMs: 0 }, options)
+    assert.equal(generator.reach, 'anywhere')
+  })
+
+  test('has no account, but its generator has', async () => {
+    const end = await servers.beginAccount(cell(), { pids: () => [process.pid] })
+    const { cpuSeconds, disturbance } = await end({ cpuSeconds: 0.1, waitSeconds: 0 })
+    assert.deepEqual([cpuSeconds.app, cpuSeconds.proxy], [null, null])
+    assert.ok((cpuSeconds.generator ?? 0) > 0)
+    assert.deepEqual([disturbance.serverWait, disturbance.serverForeign], [null, null])
+    assert.notEqual(disturbance.generatorWait, null)
+  })
+
+  test('that stops to answer ends the heat of its cell, which says why', async () => {
+    assert.equal(await servers.whyEnded(), null)
+    let loads = 0
+    const heat = await heatOf(async () => {
+      if (++loads === 2) server.close()
+    })
+    assert.deepEqual(heat.failures, [
+      { cell: 'target/status direct', reason: 'the server no longer answers (ECONNREFUSED)' },
+    ])
+    assert.deepEqual([loads, heat.slices.length], [2, 1])
+  })
+
+  function heatOf(during: () => Promise<void>): Promise<Heat> {
+    return runHeat({
+      mode: 'target',
+      planned: { role: 'status', heat: 1, seed: 7 },
+      cells: [cell()],
+      settings: { slices: 3, sliceMs: 100 },
+      platform: { startServers: async () => servers },
+      driver: driverThat(during),
+      signal,
+      onProgress: () => {},
+    })
+  }
+})
+
+/** Offers nothing, and says that all was answered. */
+function driverThat(during: () => Promise<void>): Driver {
+  const load: SliceLoad = {
+    requests: 1000,
+    seconds: 0.1,
+    rate: 10_000,
+    checked: 10,
+    errors: {},
+    latencySeconds: { mean: 0.001, p50: 0.001, p99: 0.002 },
+    generator: { cpuSeconds: 0.1, waitSeconds: 0 },
+  }
+  return {
+    name: 'startgrid',
+    version: '1.0.0',
+    capabilities: { openLoop: true, unixSockets: true, checks: 'inside', minSliceMs: 1, warmupMs: 0 },
+    pids: () => [process.pid],
+    check: async () => ({ checked: 0, errors: {} }),
+    answerLength: async () => 2,
+    run: async () => {
+      await during()
+      return load
+    },
+    stop: async () => {},
+  }
+}

@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { near } from '../../../packages/stats/test/near.ts'
+import { type AnalysisOptions, analyse, isWithin, type Measured } from '../../src/judge/analysis.ts'
+import type { Analysis, Interval, Metric, Race } from '../../src/model/figures.ts'
+import type { CellSpec } from '../../src/model/result.ts'
+import { cellOf, heatOf, measuredOf, raceOf, sliceOf } from './analysis/laboratory.ts'
+
+const NODE = cellOf('node/hello')
+const TWIN = cellOf('node/hello#2', 'direct', 'node/hello')
+const KOA = cellOf('koa/hello')
+const BUN = cellOf('bun/hello')
+/** Four heats of a race with a clear winner; the heats differ by a factor of two. */
+const RACE = raceOf([NODE, TWIN, KOA, BUN], {
+  'node/hello direct': [1000, 2020, 990, 1010],
+  'node/hello#2 direct': [1010, 1980, 1000, 1000],
+  'koa/hello direct': [990, 2000, 1010, 1005],
+  'bun/hello direct': [2000, 4010, 2010, 1990],
+})
+
+/** Without gates: they have tests of their own. */
+const analyseAll = (measured: Measured, options: AnalysisOptions = {}) =>
+  analyse(measured, { judge: () => [], ...options })
+const voiding = (...cells: string[]): AnalysisOptions => ({
+  judge: ({ cell }) =>
+    cells.includes(cell.id)
+      ? [{ gate: 'errors', verdict: 'failed', finding: 'one error', advice: 'Look at it.' }]
+      : [],
+})
+
+function raceIn({ races }: Analysis, metric: Metric = 'rate'): Race {
+  const race = races.find((one) => one.metric === metric)
+  assert.ok(race)
+  return race
+}
+
+function ratioOf(race: Race, cell: string): Interval {
+  const ratio = race.ratios.find((one) => one.cell === cell)?.ratio
+  assert.ok(ratio)
+  return ratio
+}
+
+test('a clear winner is first, and the others are tied', () => {
+  const race = raceIn(analyseAll(RACE))
+  assert.deepEqual(
+    race.ranks.map(({ cell, from, to }) => [cell, from, to]),
+    [
+      ['bun/hello direct', 1, 1],
+      ['node/hello direct', 2, 3],
+      ['koa/hello direct', 2, 3],
+    ],
+  )
+})
+
+test('by cost, the lowest is first', () => {
+  const race = raceIn(analyseAll(RACE), 'cpu')
+  assert.deepEqual(race.ranks[0], { cell: 'bun/hello direct', from: 1, to: 1 })
+  assert.ok(ratioOf(race, 'bun/hello direct').value < 0.51)
+})
+
+test('a ratio is that of geometric means, and heats cancel out of it', () => {
+  const race = raceIn(analyseAll(RACE))
+  near(
+    ratioOf(race, 'bun/hello direct').value,
+    ((2000 * 4010 * 2010 * 1990) / (1000 * 2020 * 990 * 1010)) ** (1 / 4),
+  )
+  assert.deepEqual(ratioOf(race, 'node/hello direct'), { value: 1, low: 1, high: 1 })
+  const slow = { ...RACE, heats: RACE.heats.map((heat, index) => (index === 2 ? slowed(heat) : heat)) }
+  const other = ratioOf(raceIn(analyseAll(slow)), 'bun/hello direct')
+  const before = ratioOf(race, 'bun/hello direct')
+  near(other.low, before.low ?? Number.NaN)
+  near(other.high, before.high ?? Number.NaN)
+})
+
+function slowed(heat: (typeof RACE)['heats'][number]) {
+  return { ...heat, slices: heat.slices.map((slice) => ({ ...slice, seconds: slice.seconds * 3 })) }
+}
+
+test('bare node is the baseline, wherever it stands', () => {
+  assert.equal(raceIn(analyseAll({ ...RACE, cells: [...RACE.cells].reverse() })).baseline, NODE.id)
+})
+
+test('launches that are measured behind NGINX too tell more of the variance, but not if they only say the same', () => {
+  const apps = ['node/hello', 'koa/hello', 'bun/hello', 'hono/hello']
+  const cells = apps.flatMap((app) => [cellOf(app), cellOf(app, 'nginx')])
+  const direct = [
+    [1000, 1020, 990, 1010],
+    [1000, 980, 1010, 990],
+    [2000, 2040, 2010, 1960],
+    [1500, 1490, 1480, 1530],
+  ]
+  // The same figures of heats, but of other launches.
+  const widthWith = (order: number[]) => {
+    const requests = apps.flatMap((app, index) => [
+      [`${app} direct`, direct[index]],
+      [`${app} nginx`, order.map((heat) => direct[(index + (order[0] ?? 0)) % 4]?.[heat])],
+    ])
+    const { low, high } = ratioOf(
+      raceIn(analyseAll(raceOf(cells, Object.fromEntries(requests)))),
+      'bun/hello direct',
+    )
+    return (high ?? 0) / (low ?? 1)
+  }
+  assert.ok(widthWith([1, 0, 3, 2]) < widthWith([0, 1, 2, 3]))
+})
+
+test('a pair agrees with its ratio to the baseline, whichever is named first', () => {
+  const race = raceIn(analyseAll(RACE))
+  const pair = race.pairs.find(({ a, b }) => a === 'node/hello direct' && b === 'bun/hello direct')
+  const ratio = ratioOf(race, 'bun/hello direct')
+  near(pair?.ratio.value, 1 / ratio.value)
+  near(pair?.ratio.low, 1 / (ratio.high ?? Number.NaN))
+  assert.ok((pair?.p ?? 1) < 1e-6 && (pair?.pAdjusted ?? 0) >= (pair?.p ?? 1))
+  assert.equal(race.pairs.length, 3)
+})
+
+test('the twin is compared with its original only, but tells how launches vary', () => {
+  const analysis = analyseAll(RACE)
+  const race = raceIn(analysis)
+  assert.ok(!JSON.stringify([race.ranks, race.ratios, race.pairs]).includes('#2'))
+  assert.equal(race.control?.twin, 'node/hello#2 direct')
+  assert.equal(race.control?.original, 'node/hello direct')
+  near(race.control?.ratio.value, ((1010 * 1980 * 1000 * 1000) / (1000 * 2020 * 990 * 1010)) ** (1 / 4))
+  assert.equal(race.control?.suspect, false)
+  const without = { ...RACE, cells: RACE.cells.filter(({ twinOf }) => twinOf === null) }
+  assert.equal(raceIn(analyseAll(without)).control, null)
+  assert.notEqual(raceIn(analyseAll(without)).launchSpread, race.launchSpread)
+})
+
+test('twins that differ make the race suspect', () => {
+  const unlike = RACE.heats.map((heat) => ({
+    ...heat,
+    slices: heat.slices.map((one) => (one.cell === TWIN.id ? { ...one, requests: one.requests * 1.2 } : one)),
+  }))
+  const { control } = raceIn(analyseAll({ ...RACE, heats: unlike }))
+  assert.equal(control?.suspect, true)
+  assert.ok((control?.p ?? 1) < 0.005)
+})
+
+test('a voided cell has no figures, no place, and no influence', () => {
+  const analysis = analyseAll(RACE, voiding(BUN.id))
+  const figures = analysis.cells.find(({ cell }) => cell === BUN.id)
+  assert.equal(figures?.voided, true)
+  assert.deepEqual(
+    [figures?.rate, figures?.cpu, figures?.coreUse, figures?.cpuParts.app],
+    [null, null, null, null],
+  )
+  assert.equal(figures?.launches, 4)
+  const absent = analyseAll({ ...RACE, cells: RACE.cells.filter(({ id }) => id !== BUN.id) })
+  assert.deepEqual(analysis.races, absent.races)
+})
+
+test('a voided cell can be kept: it is still called void', () => {
+  const kept = analyseAll(RACE, { ...voiding(BUN.id), keepVoided: true })
+  assert.deepEqual(kept.races, analyseAll(RACE).races)
+  const figures = kept.cells.find(({ cell }) => cell === BUN.id)
+  assert.equal(figures?.voided, true)
+  assert.notEqual(figures?.rate, null)
+})
+
+test('without bare node the first valid cell is the baseline: to choose the best one would be to choose by chance', () => {
+  const { baseline, control } = raceIn(analyseAll(RACE, voiding(NODE.id)))
+  assert.equal(baseline, KOA.id)
+  assert.equal(control, null)
+})
+
+test('what the gates say by default voids as well', () => {
+  const analysis = analyse({ ...RACE, conformance: [] })
+  assert.ok(analysis.cells.every(({ voided }) => voided))
+  assert.deepEqual(analysis.races, [])
+})
+
+test('the judge sees the launches of the cell, and why it failed', () => {
+  const failures = [
+    { cell: KOA.id, reason: 'it ended' },
+    { cell: BUN.id, reason: 'another' },
+  ]
+  const heats = RACE.heats.map((heat, index) => (index === 1 ? { ...heat, failures } : heat))
+  analyseAll(
+    { ...RACE, heats },
+    {
+      judge: ({ cell, launches, failures: own, conformance }) => {
+        assert.equal(launches.length, 4)
+        assert.ok(launches.flat().every((slice) => slice.cell === cell.id))
+        assert.equal(conformance?.checked, 1)
+        if (cell.id === KOA.id) assert.deepEqual(own, ['it ended'])
+        return []
+      },
+    },
+  )
+})
+
+test('a launch is the sum of its slices that count: disturbed ones are replaced by their repeats', () => {
+  const slices = [
+    sliceOf(NODE.id, 5000, { phase: 'warmup' }),
+    sliceOf(NODE.id, 100),
+    sliceOf(NODE.id, 1, { disturbed: true }),
+    sliceOf(NODE.id, 500, { repeat: true, seconds: 0.6, cpuSeconds: { app: 0.4, proxy: 0, generator: 0.3 } }),
+  ]
+  const [figures] = analyseAll(measuredOf([NODE], [heatOf(1, slices)])).cells
+  near(figures?.rate?.value, 600 / 0.8)
+  near(figures?.cpu?.value, 0.6 / 600)
+  near(figures?.cpuParts.generator, 0.4 / 600)
+  near(figures?.coreUse, 0.6 / 0.8)
+  assert.deepEqual([figures?.slices, figures?.disturbed, figures?.launches], [2, 1, 1])
+})
+
+test('a launch whose slices were all disturbed is missing; the others are compared without it', () => {
+  const heats = RACE.heats.map((heat, index) => ({
+    ...heat,
+    slices: heat.slices.map((one) =>
+      index === 0 && one.cell === KOA.id ? { ...one, requests: 1, disturbed: true } : one,
+    ),
+  }))
+  const analysis = analyseAll({ ...RACE, heats })
+  assert.equal(analysis.cells.find(({ cell }) => cell === KOA.id)?.launches, 3)
+  const race = raceIn(analysis)
+  assert.ok(Math.abs(ratioOf(race, KOA.id).value - 1) < 0.02)
+  assert.ok((ratioOf(race, KOA.id).high ?? 9) < 1.1)
+})
+
+test('one heat gives figures without intervals', () => {
+  const analysis = analyseAll({ ...RACE, heats: RACE.heats.slice(0, 1) })
+  const race = raceIn(analysis)
+  assert.deepEqual(ratioOf(race, BUN.id), { value: 2, low: null, high: null })
+  assert.ok(race.pairs.every(({ p, pAdjusted }) => p === null && pAdjusted === null))
+  assert.ok(race.ranks.every(({ from, to }) => from === 1 && to === 3))
+  assert.deepEqual([race.smallestEffect, race.launchSpread, race.control?.p], [null, null, null])
+  assert.deepEqual(analysis.cells[0]?.rate, { value: Math.exp(Math.log(5000)), low: null, high: null })
+})
+
+test('cells that never met are compared without an interval', () => {
+  const race = raceIn(
+    analyseAll(
+      raceOf([NODE, KOA, BUN], {
+        'node/hello direct': [1000, 1010, Number.NaN, Number.NaN],
+        'koa/hello direct': [2000, 2010, Number.NaN, Number.NaN],
+        'bun/hello direct': [Number.NaN, Number.NaN, 3000, 3030],
+      }),
+    ),
+  )
+  assert.notEqual(ratioOf(race, KOA.id).low, null)
+  const { value, low, high } = ratioOf(race, BUN.id)
+  near(value, 3, 1e-6)
+  assert.deepEqual([low, high], [null, null])
+  assert.notEqual(race.pairs.find(({ a, b }) => a === NODE.id && b === KOA.id)?.pAdjusted, null)
+})
+
+test('where the CPU is not known there is no race by it', () => {
+  const heats = RACE.heats.map((heat) => ({
+    ...heat,
+    slices: heat.slices.map((one) => ({ ...one, cpuSeconds: { app: null, proxy: null, generator: null } })),
+  }))
+  const analysis = analyseAll({ ...RACE, heats })
+  assert.deepEqual(
+    analysis.races.map(({ metric }) => metric),
+    ['rate'],
+  )
+  const [figures] = analysis.cells
+  assert.deepEqual([figures?.cpu, figures?.coreUse], [null, null])
+  assert.deepEqual(figures?.cpuParts, { app: null, proxy: null, generator: null })
+  assert.notEqual(figures?.rate, null)
+})
+
+test('skipped cells and cells that never answered have no figures and no place', () => {
+  const skipped = { ...cellOf('njs/hello'), skipped: 'there is no NGINX' }
+  const silent = cellOf('hono/hello')
+  const heats = RACE.heats.map((heat) => ({ ...heat, slices: [...heat.slices, sliceOf(silent.id, 0)] }))
+  const analysis = analyseAll({ ...RACE, cells: [...RACE.cells, skipped, silent], heats })
+  const figuresOf = ({ id }: CellSpec) => analysis.cells.find(({ cell }) => cell === id)
+  assert.equal(figuresOf(skipped), undefined)
+  const { rate, cpu, voided } = figuresOf(silent) ?? {}
+  assert.deepEqual([rate, cpu, voided], [null, null, false])
+  assert.deepEqual(raceIn(analysis).ranks, raceIn(analyseAll(RACE)).ranks)
+})
+
+test('what a race could have shown is above 1, more with Holm, and less with more heats', () => {
+  const { smallestEffect } = raceIn(analyseAll(RACE))
+  const { single = 0, adjusted = 0 } = smallestEffect ?? {}
+  assert.ok(single > 1 && adjusted > single, `${single}, ${adjusted}`)
+  const twice = [...RACE.heats, ...RACE.heats.map((heat) => ({ ...heat, heat: heat.heat + 4 }))]
+  assert.ok((raceIn(analyseAll({ ...RACE, heats: twice })).smallestEffect?.single ?? 9) < single)
+})
+
+test('nothing measured is nothing to analyse', () => {
+  const analysis = analyseAll({ ...RACE, heats: [] })
+  assert.deepEqual([analysis.races, analysis.proxyCosts], [[], []])
+  assert.ok(analysis.cells.every(({ rate, launches }) => rate === null && launches === 0))
+})
+
+test('analysing changes nothing that was measured, and comes out the same again', () => {
+  const before = structuredClone(RACE)
+  assert.deepEqual(analyseAll(RACE), analyseAll(RACE))
+  assert.deepEqual(RACE, before)
+})
+
+test('the half-width that --until waits for is that of all ratios', () => {
+  const analysis = analyseAll(RACE)
+  const widest = Math.max(
+    ...analysis.races.flatMap(({ ratios }) =>
+      ratios.map(({ ratio }) => Math.sqrt((ratio.high ?? 9) / (ratio.low ?? 0)) - 1),
+    ),
+  )
+  assert.equal(isWithin(analysis, widest * 1.0001), true)
+  assert.equal(isWithin(analysis, widest * 0.9999), false)
+  assert.equal(isWithin(analyseAll({ ...RACE, heats: RACE.heats.slice(0, 1) }), 10), false)
+})

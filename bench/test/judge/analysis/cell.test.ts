@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { near } from '../../../../packages/stats/test/near.ts'
+import { analyse, type Measured } from '../../../src/judge/analysis.ts'
+import { cellOf, heatOf, measuredOf, sliceOf } from './laboratory.ts'
+
+const DIRECT = cellOf('node/hello')
+const NGINX = cellOf('node/hello', 'nginx')
+const SOCKET = cellOf('node/hello', 'nginx-socket')
+const cellsOf = (measured: Measured) => analyse(measured, { judge: () => [] }).cells
+
+test('peak memory is the highest of the launches that served the cell', () => {
+  const launches = (app: number, socket: number, nginx: number | null) => [
+    { app: 'node/hello', peakMemory: app },
+    { app: 'node/hello on a socket', peakMemory: socket },
+    { app: 'nginx', peakMemory: nginx },
+  ]
+  const slices = [DIRECT, NGINX, SOCKET].map(({ id }) => sliceOf(id, 100))
+  const heats = [
+    heatOf(1, slices, { launches: launches(100, 300, 20) }),
+    heatOf(2, slices, { launches: launches(120, 200, null) }),
+    heatOf(1, [], { role: 'ssr', launches: launches(999, 999, 999) }),
+  ]
+  const [direct, nginx, socket] = cellsOf(measuredOf([DIRECT, NGINX, SOCKET], heats)).map(
+    ({ peakMemory }) => peakMemory,
+  )
+  assert.deepEqual(direct, { app: 120, proxy: null })
+  assert.deepEqual(nginx, { app: 120, proxy: 20 })
+  assert.deepEqual(socket, { app: 300, proxy: 20 })
+})
+
+test('the cost of server and proxy is their sum, and unknown if one is', () => {
+  const cpuSeconds = { app: 0.05, proxy: 0.14, generator: 0.2 }
+  const known = measuredOf([NGINX], [heatOf(1, [sliceOf(NGINX.id, 100, { cpuSeconds })])])
+  const [figures] = cellsOf(known)
+  near(figures?.cpu?.value, 0.0019)
+  near(figures?.cpuParts.proxy, 0.0014)
+  near(figures?.coreUse, 0.95)
+  const unknown = heatOf(1, [sliceOf(NGINX.id, 100, { cpuSeconds: { ...cpuSeconds, proxy: null } })])
+  const [other] = cellsOf(measuredOf([NGINX], [unknown]))
+  assert.deepEqual([other?.cpu, other?.coreUse, other?.cpuParts.proxy], [null, null, null])
+  near(other?.cpuParts.app, 0.0005)
+})
+
+test('errors are those of slices that count', () => {
+  const slices = [
+    sliceOf(DIRECT.id, 100, { errors: { timeout: 1, status: 2 } }),
+    sliceOf(DIRECT.id, 100, { errors: { timeout: 10 }, disturbed: true }),
+    sliceOf(DIRECT.id, 100, { errors: { timeout: 20 }, phase: 'warmup' }),
+  ]
+  assert.equal(cellsOf(measuredOf([DIRECT], [heatOf(1, slices)]))[0]?.errors, 3)
+})
+
+test('a mean has an interval from two launches on', () => {
+  const heat = (number: number, count: number) => heatOf(number, [sliceOf(DIRECT.id, count)])
+  const [figures] = cellsOf(measuredOf([DIRECT], [heat(1, 100), heat(2, 110)]))
+  near(figures?.rate?.value, Math.sqrt(100 * 110) / 0.2)
+  // Student's t with one degree of freedom on two logarithms: 12.7062 times half their distance.
+  near(figures?.rate?.high, (Math.sqrt(100 * 110) / 0.2) * Math.exp((12.7062 * Math.log(1.1)) / 2), 1e-4)
+})
+
+test('mean latency is that of all answers that count, not of slices', () => {
+  const slices = [
+    sliceOf(DIRECT.id, 100, { meanLatency: 0.001 }),
+    sliceOf(DIRECT.id, 300, { meanLatency: 0.003 }),
+    sliceOf(DIRECT.id, 100, { meanLatency: 1, disturbed: true }),
+  ]
+  near(cellsOf(measuredOf([DIRECT], [heatOf(1, slices)]))[0]?.meanLatency, 0.0025)
+  assert.equal(cellsOf(measuredOf([DIRECT], [heatOf(1, [])]))[0]?.meanLatency, null)
+})

@@ -1,0 +1,93 @@
+import type { Topology } from '@startgrid/grid/matrix.ts'
+import type { Measured } from '../../../src/judge/analysis.ts'
+import type { CellSpec, Heat, Slice } from '../../../src/model/result.ts'
+
+/** Results made by hand, for tests that know what must come out. */
+
+export function cellOf(app: string, topology: Topology = 'direct', twinOf: string | null = null): CellSpec {
+  const [framework = '', role] = app.replace(/#\d+$/, '').split('/')
+  return {
+    id: `${app} ${topology}`,
+    app,
+    framework: app.includes('#') ? `${framework}${app.slice(app.indexOf('#'))}` : framework,
+    role: role === 'ssr' ? 'ssr' : 'hello',
+    topology,
+    twinOf,
+    engine: null,
+    workload: 'GET /',
+    connections: 64,
+    warmupMs: 0,
+    serverBound: true,
+    skipped: null,
+  }
+}
+
+/** A measured slice of 0.2 s that nobody disturbed; the core of the server is busy all the time. */
+export function sliceOf(cell: string, requests: number, given: Partial<Slice> = {}): Slice {
+  return {
+    cell,
+    phase: 'measure',
+    at: 0,
+    seconds: 0.2,
+    requests,
+    checked: 0,
+    errors: {},
+    meanLatency: 0.001,
+    cpuSeconds: { app: 0.2, proxy: 0, generator: 0.1 },
+    disturbance: { serverWait: 0, generatorWait: 0, serverForeign: 0, generatorForeign: 0 },
+    disturbed: false,
+    repeat: false,
+    ...given,
+  }
+}
+
+export function heatOf(heat: number, slices: Slice[], given: Partial<Heat> = {}): Heat {
+  return {
+    role: 'hello',
+    heat,
+    startedAt: '2026-11-21T10:00:00.000Z',
+    seconds: 10,
+    launches: [],
+    slices,
+    failures: [],
+    ...given,
+  }
+}
+
+export function measuredOf(cells: CellSpec[], heats: Heat[]): Measured {
+  return {
+    mode: 'native',
+    cells,
+    heats,
+    conformance: cells.map(({ id }) => ({ cell: id, checked: 1, differences: [], remembered: false })),
+    driver: { name: 'startgrid', version: '1', ceiling: null },
+    settings: {
+      profile: 'custom',
+      heats: heats.length,
+      slices: 1,
+      sliceMs: 200,
+      pauseMs: 0,
+      until: null,
+      maxTimeMs: null,
+      cores: null,
+      p99Ms: null,
+    },
+  }
+}
+
+/** One slice per cell and heat: requests by cell, heat by heat. */
+export function raceOf(cells: CellSpec[], requests: Record<string, number[]>): Measured {
+  const heats = Math.max(...Object.values(requests).map(({ length }) => length))
+  return measuredOf(
+    cells,
+    Array.from({ length: heats }, (_, index) =>
+      heatOf(
+        index + 1,
+        cells.flatMap(({ id }) => {
+          const count = requests[id]?.[index]
+          return count === undefined || Number.isNaN(count) ? [] : [sliceOf(id, count)]
+        }),
+      ),
+    ),
+  )
+}

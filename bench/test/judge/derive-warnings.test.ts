@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { analyse } from '../../src/judge/analysis.ts'
+import type { Analysis, CellFigures, Race } from '../../src/model/figures.ts'
+import type { Result, Slice } from '../../src/model/result.ts'
+import { type Caution, type CautionKind, cautionsOf, seenCautions } from '../../src/model/warnings.ts'
+import { SILENT } from '../fixtures/evidence.ts'
+import {
+  contendedResult,
+  latencyResult,
+  rateResult,
+  suspectResult,
+  targetResult,
+} from '../fixtures/results.ts'
+
+const analysisOf = ({ analysis }: Result): Analysis => {
+  assert.ok(analysis)
+  return analysis
+}
+
+/** A result in which nothing is to be warned of. */
+function cleanResult(): Result {
+  const result = rateResult()
+  const heats = result.heats.map((heat) => ({
+    ...heat,
+    slices: heat.slices.filter(({ repeat }) => !repeat).map((slice) => ({ ...slice, disturbed: false })),
+  }))
+  const { races, ...analysis } = analysisOf(result)
+  const cells = analysis.cells.map((one) => ({
+    ...one,
+    disturbed: 0,
+    warmup: { ...one.warmup, trend: 0.01 },
+  }))
+  return {
+    ...result,
+    heats,
+    driver: { ...result.driver, ceiling: 1e9 },
+    analysis: { ...analysis, cells, races: races.map((race) => ({ ...race, control: null })) },
+  }
+}
+
+function withCell(result: Result, id: string, more: Partial<CellFigures>): Result {
+  const analysis = analysisOf(result)
+  const cells = analysis.cells.map((one) => (one.cell === id ? { ...one, ...more } : one))
+  return { ...result, analysis: { ...analysis, cells } }
+}
+
+function withSlices(result: Result, change: (slice: Slice) => Slice): Result {
+  return { ...result, heats: result.heats.map((heat) => ({ ...heat, slices: heat.slices.map(change) })) }
+}
+
+const find = <Kind extends CautionKind>(result: Result, kind: Kind) =>
+  cautionsOf(result).filter((one): one is Extract<Caution, { kind: Kind }> => one.kind === kind)
+
+test('a clean result has no cautions, nor has one that has just begun', () => {
+  assert.deepEqual(cautionsOf(cleanResult()), [])
+  assert.deepEqual(cautionsOf({ ...cleanResult(), heats: [], analysis: null }), [])
+})
+
+test('a suspect twin is told for each race and metric in which it is', () => {
+  const result = suspectResult()
+  const suspect = analysisOf(result).races.filter(({ control }) => control?.suspect)
+  assert.ok(suspect.length > 0)
+  const found = find(result, 'suspect')
+  assert.equal(found.length, suspect.length)
+  assert.equal(found[0]?.twin, suspect[0]?.control?.twin)
+})
+
+test('contention is told where CPU per request ranks', () => {
+  const [caution] = find(contendedResult(), 'contention')
+  assert.ok(caution && caution.races > 0 && caution.races <= caution.of)
+})
+
+test('slices are counted that were disturbed at first; their repeats are not new ones', () => {
+  const result = cleanResult()
+  const total = result.heats.flatMap(({ slices }) => slices).filter(({ phase }) => phase === 'measure').length
+  let hit = 0
+  const disturbed = withSlices(result, (slice) =>
+    slice.phase === 'measure' && hit++ < 3 ? { ...slice, disturbed: true } : slice,
+  )
+  const [heat] = disturbed.heats
+  const repeats =
+    heat?.slices.filter((slice) => slice.disturbed).map((slice) => ({ ...slice, repeat: true })) ?? []
+  heat?.slices.push(...repeats)
+  assert.deepEqual(find(disturbed, 'repeated'), [{ kind: 'repeated', slices: 3, of: total }])
+})
+
+describe('accounts', () => {
+  const told = (serverWait: number | null, serverForeign: number | null, more: Partial<Slice> = {}) =>
+    cautionsOf(
+      withSlices(cleanResult(), (slice) => ({
+        ...slice,
+        disturbance: { ...SILENT, serverWait, serverForeign },
+        ...more,
+      })),
+    ).map(({ kind }) => kind)
+  const costless = { cpuSeconds: { app: null, proxy: null, generator: null } }
+
+  test('that are missing altogether', () => assert.deepEqual(told(null, null, costless), ['no-accounting']))
+  test('of costs alone, as of containers on a Mac', () =>
+    assert.deepEqual(told(null, null), ['disturbance-unknown']))
+  test('of waiting alone', () => assert.deepEqual(told(0, null), ['no-foreign-accounting']))
+  test('that are there', () => assert.deepEqual(told(0, 0), []))
+})
+
+test('trends above 2 % either way, of cells that are not void', () => {
+  let result = cleanResult()
+  const [first, second, third] = analysisOf(result).cells.filter(({ voided }) => !voided)
+  assert.ok(first && second && third)
+  const warmup = (trend: number | null) => ({ warmup: { ...first.warmup, trend } })
+  result = withCell(result, first.cell, warmup(0.03))
+  result = withCell(result, second.cell, warmup(-0.05))
+  result = withCell(result, third.cell, { ...warmup(0.4), voided: true })
+  assert.deepEqual(find(result, 'trend'), [{ kind: 'trend', cells: 2, worst: second.cell, trend: -0.05 }])
+  assert.deepEqual(find(withCell(cleanResult(), first.cell, warmup(0.02)), 'trend'), [])
+  assert.deepEqual(find(withCell(cleanResult(), first.cell, warmup(null)), 'trend'), [])
+})
+
+test('rates from 90 % of the ceiling on, the fastest by name', () => {
+  const result = {
+    ...cleanResult(),
+    driver: { name: 'startgrid', version: '', ceiling: 1e6 },
+  } satisfies Result
+  const [first, second] = analysisOf(result).cells
+  assert.ok(first && second)
+  const rate = (value: number) => ({ rate: { value, low: null, high: null } })
+  const near = withCell(withCell(result, first.cell, rate(9e5)), second.cell, rate(9.5e5))
+  assert.deepEqual(find(near, 'near-ceiling'), [
+    { kind: 'near-ceiling', cells: 2, fastest: second.cell, rate: 9.5e5, ceiling: 1e6 },
+  ])
+  assert.deepEqual(find(withCell(result, first.cell, rate(8.9e5)), 'near-ceiling'), [])
+  assert.deepEqual(find({ ...near, driver: { ...near.driver, ceiling: null } }, 'near-ceiling'), [])
+})
+
+test('cells to which the generator could not offer the load, each once', () => {
+  const result = latencyResult()
+  const [first, ...others] = result.trials
+  assert.ok(first)
+  const bound = { ...first, generatorBound: true }
+  const trials = [bound, bound, ...others.map((trial) => ({ ...trial, generatorBound: false }))]
+  assert.deepEqual(find({ ...result, trials }, 'generator-bound'), [
+    { kind: 'generator-bound', cells: 1, first: first.cell },
+  ])
+  assert.deepEqual(find({ ...result, trials: trials.slice(2) }, 'generator-bound'), [])
+})
+
+test('a foreign driver is named', () => {
+  const result = cleanResult()
+  assert.deepEqual(
+    find({ ...result, driver: { name: 'wrk', version: '4', ceiling: null } }, 'foreign-driver'),
+    [{ kind: 'foreign-driver', name: 'wrk' }],
+  )
+})
+
+describe('intervals', () => {
+  const withRatios = (low: number | null, high: number | null, until: number | null): Result => {
+    const result = cleanResult()
+    const { races, ...analysis } = analysisOf(result)
+    const baseline = { cell: 'x', ratio: { value: 1, low: 1, high: 1 } }
+    const other = { cell: 'y', ratio: { value: 1, low, high } }
+    const wide = (race: Race): Race => ({ ...race, baseline: 'x', ratios: [baseline, other] })
+    const settings = { ...result.settings, until }
+    return { ...result, settings, analysis: { ...analysis, races: races.slice(0, 1).map(wide) } }
+  }
+
+  test('that one launch cannot give', () => {
+    assert.deepEqual(find(withRatios(null, null, null), 'no-intervals'), [{ kind: 'no-intervals', cells: 1 }])
+    assert.deepEqual(find(withRatios(0.9, 1.1, null), 'no-intervals'), [])
+  })
+
+  test('that did not become as narrow as asked for', () => {
+    const [caution] = find(withRatios(1 / 1.05, 1.05, 0.03), 'half-width')
+    assert.equal(caution?.target, 0.03)
+    assert.ok(Math.abs((caution?.reached ?? 0) - 0.05) < 1e-9)
+    assert.deepEqual(find(withRatios(1 / 1.02, 1.02, 0.03), 'half-width'), [])
+    assert.deepEqual(find(withRatios(0.5, 2, null), 'half-width'), [], 'nobody asked')
+    assert.deepEqual(find(withRatios(null, null, 0.03), 'half-width'), [
+      { kind: 'half-width', target: 0.03, reached: null },
+    ])
+    assert.deepEqual(
+      find({ ...withRatios(0.5, 2, 0.03), finishedAt: null }, 'half-width'),
+      [],
+      'not over yet',
+    )
+  })
+})
+
+describe('a server that already ran', () => {
+  const kinds = (result: Result) => cautionsOf(result).map(({ kind }) => kind)
+
+  test('is not accounted for, and one launch; nothing is said of the accounts of this system', () => {
+    const result = targetResult()
+    const own = kinds(result).filter((kind) => kind !== 'repeated')
+    assert.deepEqual(own, ['external-server', 'one-launch'])
+  })
+
+  test('on this machine it shares that', () => {
+    const target = { origin: 'http://127.0.0.1:3000', absent: [] }
+    assert.ok(kinds({ ...targetResult(), target }).includes('same-machine'))
+  })
+
+  test('has an interval of its own, which --until waits for', () => {
+    const result = targetResult()
+    const until = (part: number) => ({ ...result, settings: { ...result.settings, until: part } })
+    const rate = result.analysis?.cells[0]?.rate
+    const width = Math.sqrt((rate?.high ?? 0) / (rate?.low ?? 1)) - 1
+    assert.deepEqual(find(until(width * 1.01), 'half-width'), [])
+    const [caution] = find(until(width * 0.99), 'half-width')
+    assert.ok(Math.abs((caution?.reached ?? 0) - width) < 1e-9)
+  })
+
+  test('after one heat it has none', () => {
+    const { heats, ...result } = targetResult()
+    const first = { ...result, heats: heats.slice(0, 1) }
+    assert.deepEqual(find({ ...first, analysis: analyse(first) }, 'no-intervals'), [
+      { kind: 'no-intervals', cells: 1 },
+    ])
+  })
+})
+
+test('what was seen while it ran is told apart from what follows from the figures', () => {
+  const seen: Caution = { kind: 'busy', share: 0.2 }
+  for (const result of [rateResult(), suspectResult(), contendedResult(), latencyResult()]) {
+    const found = cautionsOf(result)
+    assert.deepEqual(seenCautions({ cautions: [seen, ...found] }), [seen])
+  }
+})

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Evidence, isVoided, judgeCell } from '../../../src/judge/gates/index.ts'
+import { createEvidence, createLaunch, createSpec, QUIET, SILENT } from '../../fixtures/evidence.ts'
+
+const broken = createLaunch({ errors: { reset: 1 } }, { errors: { body: 1 } })
+const idle = createLaunch({ cpuSeconds: { app: 0.1, proxy: 0, generator: 0.2 } })
+const loud = createLaunch({ disturbance: { ...QUIET, serverWait: 0.5 }, disturbed: true })
+const cold = createLaunch({ cpuSeconds: { app: 0.6, proxy: 0, generator: 0.2 } }, {})
+
+test('a good cell passes, each gate once', () => {
+  const gates = judgeCell(createEvidence())
+  assert.equal(isVoided(gates), false)
+  assert.equal(new Set(gates.map(({ gate }) => gate)).size, gates.length)
+  assert.deepEqual(new Set(gates.map(({ advice }) => advice)), new Set([null]))
+})
+
+for (const [gates, more] of [
+  [['conformance'], { conformance: { checked: 48, differences: ['x'] } }],
+  [['errors', 'answers'], { launches: [broken] }],
+  [['errors'], { failures: ['the app ended with exit code 1'] }],
+  [['server-bound'], { launches: [idle] }],
+  [['ours'], { launches: [loud] }],
+  [['warm'], { launches: [cold] }],
+  [
+    ['little'],
+    { driver: { name: 'wrk', version: '', ceiling: null }, cell: createSpec({ connections: 128 }) },
+  ],
+] satisfies [string[], Partial<Evidence>][]) {
+  test(`what is wrong fails its own gate: ${gates.join()}`, () => {
+    const results = judgeCell(createEvidence(more))
+    const failed = results.filter(({ verdict }) => verdict === 'failed')
+    assert.deepEqual(new Set(failed.map(({ gate }) => gate)), new Set(gates))
+    assert.equal(isVoided(results), true)
+    for (const { finding, advice } of failed) {
+      assert.match(finding, /[^.]$/)
+      assert.match(advice ?? '', /^[A-Zw].*\.$/)
+    }
+  })
+}
+
+test('where the system tells nothing (macOS), the number counts, and what is not known is said', () => {
+  const slice = { cpuSeconds: { app: null, proxy: null, generator: null }, disturbance: SILENT }
+  const results = judgeCell(createEvidence({ cores: null, launches: [createLaunch(slice, slice)] }))
+  assert.equal(isVoided(results), false)
+  const unknown = results.filter(({ verdict }) => verdict === 'unknown').map(({ gate }) => gate)
+  assert.deepEqual(unknown, ['server-bound', 'ours'])
+})

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { judgeLittle } from '../../../src/judge/gates/littles-law.ts'
+import type { DriverRecord } from '../../../src/model/result.ts'
+import { createLaunch, createSpec } from '../../fixtures/evidence.ts'
+
+const cell = createSpec({ connections: 64 })
+const driver: DriverRecord = { name: 'wrk', version: '4.1.0', ceiling: null }
+
+/** Seconds at which 50,000 answers per second have so many requests in flight. */
+const latencyFor = (inFlight: number) => ({ meanLatency: inFlight / 50_000 })
+
+test('rate × mean latency is the number of connections, within 10 %', () => {
+  const judge = (inFlight: number) =>
+    judgeLittle({ cell, driver, launches: [createLaunch(latencyFor(inFlight))] })
+  for (const inFlight of [64, 58, 70]) assert.equal(judge(inFlight).verdict, 'passed', `${inFlight}`)
+  for (const inFlight of [57, 71, 0]) assert.equal(judge(inFlight).verdict, 'failed', `${inFlight}`)
+  assert.match(judge(32).finding, /^rate × mean latency is 32\.0 requests in flight on 64 connections/)
+  assert.match(judge(32).advice ?? '', /^wrk /)
+})
+
+test('requests weigh alike, whatever the length of their slice; disturbed slices are left out', () => {
+  const long = { seconds: 2, requests: 10_000, meanLatency: 64 / 5000 }
+  const launches = [createLaunch(long, latencyFor(64), { ...latencyFor(1), disturbed: true })]
+  const { verdict, finding } = judgeLittle({ cell, driver, launches })
+  assert.equal(verdict, 'passed')
+  assert.match(finding, / 64\.0 requests/)
+})
+
+test('it is not meant for our own generator, and tells nothing without a slice', () => {
+  const own: DriverRecord = { ...driver, name: 'startgrid' }
+  assert.equal(
+    judgeLittle({ cell, driver: own, launches: [createLaunch(latencyFor(1))] }).verdict,
+    'not meant',
+  )
+  assert.equal(judgeLittle({ cell, driver, launches: [] }).verdict, 'unknown')
+})

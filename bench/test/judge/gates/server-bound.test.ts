@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
+import { judgeServerBound } from '../../../src/judge/gates/server-bound.ts'
+import type { Slice } from '../../../src/model/result.ts'
+import { createEvidence, createLaunch, createSpec, QUIET } from '../../fixtures/evidence.ts'
+
+const nobody = { ...QUIET, serverForeign: 0 }
+const proxied = createSpec({ topology: 'nginx' })
+
+/** Of 200 ms. */
+function used(app: number | null, proxy: number | null, more: Partial<Slice> = {}): Partial<Slice> {
+  const cpuSeconds: CpuSeconds = { app, proxy, generator: 0.2 }
+  return { cpuSeconds, disturbance: nobody, ...more }
+}
+
+const judge = (...slices: Partial<Slice>[]) =>
+  judgeServerBound(createEvidence({ cell: proxied, launches: [createLaunch(...slices)] }))
+
+test('server and proxy together must use 95 % of their core', () => {
+  assert.equal(judge(used(0.1, 0.0901)).verdict, 'passed')
+  const { verdict, finding } = judge(used(0.1, 0.0899))
+  assert.deepEqual([verdict, finding], ['failed', 'server and proxy used 95 % of their core'])
+})
+
+test('in a direct cell the proxy has no part', () => {
+  const launches = [createLaunch(used(0.142, 0.05))]
+  const { verdict, finding } = judgeServerBound(createEvidence({ launches }))
+  assert.deepEqual([verdict, finding], ['failed', 'the server used 71 % of its core'])
+})
+
+test('slices weigh as much as they last; warm-up and disturbed ones not at all', () => {
+  const long = used(1.96, 0, { seconds: 2 })
+  const { finding } = judge(long, used(0.1, 0), used(0.001, 0, { disturbed: true }))
+  assert.equal(finding, 'server and proxy used 94 % of their core')
+})
+
+test('what others took of the core was not there to be used', () => {
+  const slice = used(0.1, 0.086)
+  assert.equal(judge(slice).verdict, 'failed')
+  assert.equal(judge({ ...slice, disturbance: { ...nobody, serverForeign: 0.04 } }).verdict, 'passed')
+})
+
+test('advice depends on what limits the rate', () => {
+  const slow = createLaunch(used(0.1, 0))
+  const advice = (ceiling: number | null, name: 'startgrid' | 'wrk' = 'startgrid') =>
+    judgeServerBound(createEvidence({ launches: [slow], driver: { name, version: '', ceiling } })).advice
+  assert.match(advice(150_000) ?? '', /more --connections/)
+  assert.match(advice(null) ?? '', /more --connections/)
+  assert.match(advice(55_000) ?? '', /generator cannot offer more/)
+  assert.match(advice(55_000, 'wrk') ?? '', /^wrk cannot offer more.*--driver startgrid/)
+})
+
+test('cells that share no core, or of which nothing is known, are not judged', () => {
+  const verdict = (more: Parameters<typeof createEvidence>[0]) =>
+    judgeServerBound(createEvidence(more)).verdict
+  const idle = [createLaunch(used(0, 0))]
+  assert.equal(verdict({ launches: idle, cell: createSpec({ serverBound: false }) }), 'not meant')
+  assert.equal(verdict({ launches: idle, cores: null }), 'unknown')
+  assert.equal(verdict({ launches: [createLaunch(used(null, 0))] }), 'unknown')
+  assert.equal(verdict({ launches: [createLaunch(used(0.2, null))], cell: proxied }), 'unknown')
+  assert.equal(verdict({ launches: [] }), 'unknown')
+})

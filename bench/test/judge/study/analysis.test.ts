@@ -1,0 +1,188 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { test } from 'node:test'
+import { analyseStudy } from '../../../src/judge/study/analysis.ts'
+import type { LoadRace, Study, System } from '../../../src/model/study.ts'
+import { recordOf, validateStudy } from '../../../src/model/study-file.ts'
+import { fitToMachine, planCells } from '../../../src/plan/study.ts'
+import { formatStudyBlock } from '../../../src/report/study/markdown.ts'
+import { formatStudy } from '../../../src/report/study/terminal.ts'
+import { measureOnPaper, PAPER, type Rates } from '../../fixtures/study-laboratory.ts'
+
+const RATES: Rates = {
+  fast: [40_000, 41_000, 39_500],
+  slow: [20_100, 20_400, 19_800],
+  wide: [40_000, 41_200, 39_000],
+}
+
+function analyse(rates: Rates, change: (result: ReturnType<typeof measureOnPaper>) => void = () => {}) {
+  const result = measureOnPaper(rates)
+  change(result)
+  const analysis = analyseStudy(PAPER, result)
+  const [twice, wide] = analysis.claims
+  if (twice === undefined || wide === undefined) throw new Error('There are two claims.')
+  return { result: { ...result, analysis }, analysis, twice, wide }
+}
+
+test('a ratio of launches, its interval and its verdict', () => {
+  const { twice, analysis } = analyse(RATES)
+  ok(Math.abs((twice.ratio?.value ?? 0) - 2) < 0.02, String(twice.ratio?.value))
+  equal(twice.verdict, 'holds')
+  equal(twice.undecided, null)
+  match(twice.because ?? '', /^Fast answers 40,?\d{3} per second\.$/)
+  const fast = analysis.cells.find(({ system }) => system === 'fast')
+  ok(Math.abs((fast?.figures.cpu?.value ?? 0) * 40_160 - 1) < 0.01, 'all of a core by the rate')
+  equal(fast?.figures['closed-p99-latency']?.value.toFixed(5), (66 / 40_162).toFixed(5))
+  equal(fast?.coreUse, 1)
+})
+
+test('what needs more cores than there are is measured, and decides nothing', () => {
+  const { wide, analysis } = analyse(RATES)
+  ok(Math.abs((wide.ratio?.value ?? 0) - 1) < 0.02)
+  equal(wide.verdict, 'undecided here')
+  equal(wide.undecided, 'wide needs 4 cores and one for the generator, and this machine has 1 for it')
+  deepEqual(
+    analysis.scaling[0]?.points.map(({ workers, cores }) => [workers, cores]),
+    [
+      [1, 1],
+      [4, 1],
+    ],
+  )
+})
+
+test('that the machine is too small is said before what a better moment would mend', () => {
+  const { wide } = analyse(RATES, ({ heats }) => {
+    for (const slice of heats.flatMap(({ slices }) => slices))
+      if (slice.cell === 'wide') slice.disturbed = true
+  })
+  equal(wide.ratio, null)
+  match(wide.undecided ?? '', /^wide needs 4 cores /)
+})
+
+test('with enough cores it decides', () => {
+  const { wide } = analyse({ ...RATES, wide: [150_000, 155_000, 158_000] }, ({ cells, heats }) => {
+    for (const cell of cells) cell.cores.given = cell.cores.wanted
+    for (const slice of heats.flatMap(({ slices }) => slices))
+      if (slice.cell === 'wide') slice.cpuSeconds = { app: 4 * slice.seconds, proxy: 0, generator: 1 }
+  })
+  equal(wide.verdict, 'holds')
+})
+
+test('how a cluster spread its requests over its workers is told', () => {
+  const { result, analysis } = analyse(RATES, ({ heats }) => {
+    for (const [index, { spreads }] of heats.entries())
+      spreads.push({ system: 'wide', requests: index === 0 ? [10, 20, 30, 40] : [20, 25, 25, 30] })
+  })
+  const shares = Object.fromEntries(analysis.cells.map(({ system, workerShares }) => [system, workerShares]))
+  deepEqual(shares, { fast: null, slow: null, wide: { least: 0.5 / 3, most: 1 / 3 } })
+  match(formatStudyBlock(PAPER, result), /wide: a worker answered 17 % to 33 % of the requests\./)
+})
+
+test('a machine gives what it has; processes that share a core become warm in turn', () => {
+  const { cells } = measureOnPaper(RATES)
+  const before = cells.map(({ warmupMs }) => warmupMs)
+  fitToMachine(cells, 2)
+  deepEqual(
+    cells.map(({ cores }) => [cores.wanted, cores.given]),
+    [
+      [1, 1],
+      [1, 1],
+      [4, 2],
+    ],
+  )
+  deepEqual(
+    cells.map(({ warmupMs }, index) => warmupMs / (before[index] ?? 1)),
+    [1, 1, 2],
+  )
+})
+
+test('a system is warmed for as long as it says itself, else as its race does, else as its framework needs', () => {
+  const { fast = { title: 'none' } } = PAPER.systems
+  const plan = (own: Partial<System>, race: Partial<LoadRace>) => {
+    const { systems, ...load } = PAPER.races.race as LoadRace
+    const study: Study = {
+      ...PAPER,
+      systems: { ...PAPER.systems, fast: { ...fast, ...own } },
+      races: { race: { systems, ...load, ...race } },
+    }
+    return planCells(study)[0]?.warmupMs
+  }
+  deepEqual(
+    [plan({}, {}), plan({}, { warmupMs: 2500 }), plan({ warmupMs: 4000 }, { warmupMs: 2500 })],
+    [1000, 2500, 4000],
+  )
+})
+
+test('a failed gate voids the system and every claim about it, with the finding', () => {
+  const { twice, analysis } = analyse(RATES, ({ heats }) => {
+    const slice = heats[1]?.slices.find(({ cell }) => cell === 'slow')
+    if (slice) slice.errors = { reset: 3 }
+  })
+  equal(twice.verdict, 'undecided here')
+  match(twice.undecided ?? '', /^slow is void: 3 requests failed/)
+  equal(twice.ratio, null)
+  deepEqual(analysis.cells.find(({ system }) => system === 'slow')?.figures, {})
+  equal(analysis.steps[0]?.cpu, null)
+})
+
+test('a system that cannot keep the contract is void', () => {
+  const { twice } = analyse(RATES, (result) => {
+    result.conformance = [{ system: 'fast', checked: 80, differences: ['HEAD: expected 200, got 405'] }]
+  })
+  equal(twice.undecided, 'fast is void: it breaks the contract: HEAD: expected 200, got 405')
+})
+
+test('a system that does not keep its core busy is void, unless it is not meant to', () => {
+  const idle = (result: ReturnType<typeof measureOnPaper>) => {
+    for (const slice of result.heats.flatMap(({ slices }) => slices))
+      if (slice.cell === 'fast') slice.cpuSeconds = { app: slice.seconds / 2, proxy: 0, generator: 1 }
+  }
+  match(analyse(RATES, idle).twice.undecided ?? '', /^fast is void: the server used 51 % of its core$/)
+  const free = analyse(RATES, (result) => {
+    idle(result)
+    for (const cell of result.cells) cell.serverBound = false
+  })
+  equal(free.twice.verdict, 'holds')
+})
+
+test('one launch gives no interval; what was skipped gives no ratio', () => {
+  equal(analyse({ fast: [2], slow: [1], wide: [1] }).twice.undecided, 'one launch gives no interval')
+  const { twice } = analyse(RATES, ({ cells }) => {
+    for (const cell of cells) if (cell.system === 'slow') cell.skipped = 'there is no NGINX'
+  })
+  equal(twice.undecided, 'slow was not measured: there is no NGINX')
+})
+
+test('a slice that others disturbed does not count', () => {
+  const { twice } = analyse(RATES, ({ heats }) => {
+    const slice = heats[0]?.slices.find(({ cell, phase }) => cell === 'slow' && phase === 'measure')
+    if (slice) Object.assign(slice, { disturbed: true, requests: 1 })
+  })
+  equal(twice.verdict, 'holds')
+})
+
+test('a step costs the difference in CPU per request', () => {
+  const [step] = analyse(RATES).analysis.steps
+  ok(Math.abs(((step?.cpu?.to ?? 0) - (step?.cpu?.from ?? 0)) * 1e6 - 25) < 0.5)
+  ok(Math.abs((step?.ratio?.value ?? 0) - 2) < 0.02)
+})
+
+test('the result fits its schema, with slices and without', () => {
+  const { result } = analyse(RATES)
+  deepEqual(validateStudy(result), [])
+  const record = recordOf(result)
+  deepEqual(validateStudy(record), [])
+  ok(!('heats' in record))
+  ok(validateStudy({ ...record, analysis: { ...record.analysis, claims: [{}] } }).length > 0)
+})
+
+test('the report is readable at 80 columns, and says what decided', () => {
+  const { result } = analyse(RATES)
+  const text = formatStudy(PAPER, recordOf(result), { columns: 80, color: false })
+  for (const line of text.split('\n')) ok(line.length <= 80, line)
+  match(
+    text,
+    /1\. fast is twice as fast as slow\.\n {3}published 2\.00, ours 2\.00 \(1\.9\d–2\.0\d\): holds\n/,
+  )
+  match(text, /wide needs 4 cores/)
+  match(formatStudyBlock(PAPER, recordOf(result)), /\| 1 \| fast is twice as fast as slow +\| +2\.00 \|/)
+})

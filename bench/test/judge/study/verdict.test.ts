@@ -1,0 +1,56 @@
+import { equal, ok } from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createRandom } from '@startgrid/stats/random.ts'
+import { decide, type Verdict } from '../../../src/judge/study/verdict.ts'
+
+const interval = (low: number, high: number) => ({ value: Math.sqrt(low * high), low, high })
+
+describe('verdicts, by example', () => {
+  const examples: [string, [number, number], number, boolean, Verdict][] = [
+    ['within the size', [3.5, 4.5], 4, false, 'holds'],
+    ['at both ends of the size', [3.2, 5], 4, false, 'holds'],
+    ['smaller, but on the same side', [1.5, 1.7], 4, false, 'direction holds, size differs'],
+    ['larger', [5, 9], 4, false, 'direction holds, size differs'],
+    ['half in the size', [3, 4], 4, false, 'direction holds, size differs'],
+    ['below 1, and so it was published', [0.1, 0.2], 0.43, false, 'direction holds, size differs'],
+    ['on the other side', [0.8, 0.95], 4, false, 'fails'],
+    ['above 1 where less was published', [1.01, 1.2], 0.43, false, 'fails'],
+    ['around 1', [0.9, 1.2], 4, false, 'undecided here'],
+    ['around 1, within the size of what is near 1', [0.95, 1.2], 1.06, false, 'holds'],
+    ['a published 1 has no side', [1.3, 1.5], 1, false, 'undecided here'],
+    ['no effect', [0.92, 1.08], 1.03, true, 'holds'],
+    ['an effect', [1.2, 1.4], 1.03, true, 'fails'],
+    ['perhaps an effect', [0.95, 1.3], 1.03, true, 'undecided here'],
+  ]
+  for (const [what, [low, high], published, noEffect, verdict] of examples)
+    test(what, () => equal(decide(interval(low, high), published, { noEffect }), verdict))
+})
+
+test('without an interval nothing is decided', () => {
+  equal(decide({ value: 4, low: null, high: null }, 4), 'undecided here')
+})
+
+test('whatever the figures: the rule, and its mirror image', () => {
+  const random = createRandom(5)
+  const draw = () => Math.exp((random() - 0.5) * 4)
+  const seen = new Set<Verdict>()
+  for (let run = 0; run < 20_000; run++) {
+    const published = draw()
+    const low = draw()
+    const high = low * (1 + random() * (run % 2 === 0 ? 0.1 : 1))
+    const verdict = decide(interval(low, high), published)
+    seen.add(verdict)
+    const isWithin = low >= 0.8 * published && high <= 1.25 * published
+    const sides = [low > 1, high < 1]
+    equal(verdict === 'holds', isWithin)
+    if (verdict === 'fails') ok(sides[published > 1 ? 1 : 0], `${low} to ${high} against ${published}`)
+    if (verdict === 'direction holds, size differs') ok(sides[published > 1 ? 0 : 1])
+    if (verdict === 'undecided here') ok(low <= 1 && high >= 1)
+    equal(
+      decide(interval(1 / high, 1 / low), 1 / published),
+      verdict,
+      'a ratio upside down is the same claim',
+    )
+  }
+  equal(seen.size, 4)
+})

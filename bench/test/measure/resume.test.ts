@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { readMachine } from '@startgrid/machine/machine.ts'
+import { readVersions } from '@startgrid/machine/provenance.ts'
+import { findUnfinished, pauseOf } from '../../src/measure/resume.ts'
+import { type Result, ResultError, writeResult } from '../../src/model/result.ts'
+import { interruptedResult, latencyResult, rateResult, targetResult } from '../fixtures/results.ts'
+
+const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-resume-'))
+after(() => rmSync(DIRECTORY, { recursive: true }))
+
+let stored = 0
+
+/** The result as if this machine, with this code, had measured it. */
+function store(result: Result): string {
+  const directory = join(DIRECTORY, String(++stored))
+  writeResult(join(directory, 'result.json'), result)
+  return directory
+}
+
+const here = { machine: readMachine(), versions: readVersions() }
+const interrupted = (): Result => ({ ...interruptedResult(), ...here })
+
+function refusal(directory: string): string {
+  try {
+    findUnfinished(directory)
+  } catch (error) {
+    assert.ok(error instanceof ResultError, String(error))
+    return error.message.replaceAll(directory, 'DIR')
+  }
+  return 'nothing'
+}
+
+test('an interrupted race is found by its directory or its file, as it was saved', () => {
+  const directory = store(interrupted())
+  for (const name of [directory, join(directory, 'result.json')]) {
+    const found = findUnfinished(name)
+    assert.equal(found.directory, directory)
+    assert.deepEqual(found.result, interrupted())
+  }
+})
+
+test('what cannot be gone on with is refused in a sentence', () => {
+  const { machine, versions } = here
+  const cases: [result: Result, sentence: string | RegExp][] = [
+    [{ ...rateResult(), ...here }, 'DIR is complete: there is nothing to resume.'],
+    [
+      { ...latencyResult(), ...here, finishedAt: null },
+      'DIR is a run of pnpm bench latency, which cannot be resumed: start it again.',
+    ],
+    [
+      { ...targetResult(), ...here, finishedAt: null },
+      'DIR cannot be resumed, because nobody knows whether http://10.0.0.9:3000 still is the same launch: start a new run.',
+    ],
+    [
+      { ...interrupted(), machine: { ...machine, cpu: 'Other 5' } },
+      /^DIR cannot be resumed, because it was begun on another machine \(Other 5, .*\): start a new run\.$/,
+    ],
+    [
+      { ...interrupted(), versions: { ...versions, startgrid: '0000000' } },
+      /^DIR cannot be resumed, because the code was 0000000 then and is .* now: start a new run\.$/,
+    ],
+    [
+      { ...interrupted(), versions: { ...versions, lockfile: '0' } },
+      'DIR cannot be resumed, because the lockfile has changed: start a new run.',
+    ],
+    [
+      { ...interrupted(), versions: { ...versions, node: '1.0.0' } },
+      `DIR cannot be resumed, because Node was 1.0.0 then and is ${versions.node} now: start a new run.`,
+    ],
+  ]
+  for (const [result, sentence] of cases) {
+    const message = refusal(store(result))
+    if (typeof sentence === 'string') assert.equal(message, sentence)
+    else assert.match(message, sentence)
+  }
+  assert.match(refusal(join(DIRECTORY, 'none')), /^There is no DIR: give --resume the directory of a run\.$/)
+})
+
+test('the pause counts from the end of the last heat', () => {
+  const result = interrupted()
+  const [heat] = result.heats
+  assert.ok(heat)
+  const startedAt = new Date(Date.now() - 100_000).toISOString()
+  const caution = pauseOf({ ...result, heats: [{ ...heat, startedAt, seconds: 40 }] })
+  assert.equal(caution.kind, 'resumed')
+  assert.ok('pauseSeconds' in caution && Math.abs(caution.pauseSeconds - 60) <= 5)
+})

@@ -1,0 +1,299 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { createRandom } from '@startgrid/stats/random.ts'
+import { createStartgridDriver } from '../../../src/drivers/create.ts'
+import type { RunningSystem } from '../../../src/environments/study/running-system.ts'
+import { analyseStudy } from '../../../src/judge/study/analysis.ts'
+import { openFigures } from '../../../src/judge/study/open-figures.ts'
+import { Generators } from '../../../src/measure/study/generators.ts'
+import {
+  baseOf,
+  type Capacity,
+  commonRate,
+  isTimely,
+  runOpenLoop,
+} from '../../../src/measure/study/open-loop.ts'
+import type { Study } from '../../../src/model/study.ts'
+import { recordOf, validateStudy } from '../../../src/model/study-file.ts'
+import type { StudyOpenLoad, StudyResult } from '../../../src/model/study-result.ts'
+import { formatStudyBlock } from '../../../src/report/study/markdown.ts'
+import { formatStudy } from '../../../src/report/study/terminal.ts'
+import { QUIET } from '../../fixtures/evidence.ts'
+import { measureOnPaper, PAPER } from '../../fixtures/study-laboratory.ts'
+
+/** The paper's systems under the same traffic, with a claim about its latency. */
+const LATE: Study = {
+  ...PAPER,
+  races: {
+    race: {
+      systems: ['fast', 'slow', 'wide'],
+      workload: { path: '/json', expect: {} },
+      connections: 64,
+      openLoop: ['fast', 'slow', 'wide'],
+    },
+  },
+  claims: [
+    {
+      id: 'latency',
+      says: 'the median latency falls to a half',
+      race: 'race',
+      metric: 'median-latency',
+      over: 'fast',
+      under: 'slow',
+      published: [1, 2],
+    },
+  ],
+}
+
+const at = (ms: number) => ({ p50: ms, p90: ms, p99: ms, p999: ms, max: ms })
+
+/** Of 1, 2 … 1,000 µs. */
+const HISTOGRAM =
+  'HISTFAAAAJF4nJNpmSzMwMB+moGBgZGBgYGZAQIYGRiY3Qx2LGCA8c/zM53lZ5rKwfSUnWkhC9NHZihazsT0nRELWsnIVM1UiQdn' +
+  'M1kzWTPZgknyaF0maSZZJlkkkv58fiZeJm4mXihEsLCLDld5diZWMGSG0qiQeNFR/UNfPzMTAxrEEMAFiVZICzNHLR+1fGRYDgCSujxh'
+
+const TRACK = {
+  generators: new Generators(await createStartgridDriver({}), undefined),
+  cores: null,
+  signal: new AbortController().signal,
+  beganAt: 0,
+}
+
+after(() => TRACK.generators.stop())
+
+/** A load that was offered, answered, on time and undisturbed. */
+function soundLoad(system: string, heat: number, change: Partial<StudyOpenLoad> = {}): StudyOpenLoad {
+  return {
+    cell: system,
+    launch: heat,
+    purpose: 'level',
+    level: 'common',
+    at: 5,
+    seconds: 1,
+    offered: 10_000,
+    achieved: 10_000,
+    requests: 10_000,
+    checked: 100,
+    errors: {},
+    cpuSeconds: { app: 0.5, proxy: 0, generator: 1 },
+    disturbance: QUIET,
+    disturbed: false,
+    latency: at(1),
+    service: at(1),
+    lag: at(0.01),
+    histogram: HISTOGRAM,
+    lagHistogram: null,
+    generatorBound: false,
+    series: null,
+    meanMs: 1,
+    ...change,
+  }
+}
+
+/** Two heats in which each system's mean latency is this many milliseconds. */
+function measure(means: Readonly<Record<string, readonly number[]>>): StudyResult {
+  const result = measureOnPaper(
+    { fast: [40_000, 41_000], slow: [20_100, 20_000], wide: [40_000, 41_000] },
+    LATE,
+  )
+  for (const [index, heat] of result.heats.entries()) {
+    const loads = Object.entries(means).flatMap(([system, all]) => {
+      const meanMs = all[index]
+      return meanMs === undefined ? [] : [soundLoad(system, index + 1, { meanMs })]
+    })
+    heat.openLoop = { rate: 10_050, tooSlow: [], loads }
+  }
+  return result
+}
+
+const MEANS = { fast: [0.5, 0.52], slow: [1, 1.02], wide: [0.6, 0.61] }
+
+function analyse(study: Study, change: (result: StudyResult) => void = () => {}) {
+  const result = measure(MEANS)
+  change(result)
+  result.analysis = analyseStudy(study, result)
+  const [claim] = result.analysis.claims
+  if (claim === undefined) throw new Error('There is one claim.')
+  return { result, analysis: result.analysis, claim }
+}
+
+const MEAN: Study = { ...LATE, claims: LATE.claims.map((one) => ({ ...one, metric: 'mean-latency' })) }
+
+describe('the rate', () => {
+  const capacities = new Map(
+    Object.entries({ fast: 40_000, slow: 20_131, other: 5000 }).map(([system, rate]) => [
+      system,
+      { rate, isQuiet: true },
+    ]),
+  )
+
+  test('is half of what the slowest can do that a claim about latency names, in whole tens', () => {
+    deepEqual(baseOf(LATE, 'race'), ['fast', 'slow'])
+    equal(commonRate(baseOf(LATE, 'race'), capacities), 10_070)
+    equal(commonRate(['fast', 'slow', 'other'], capacities), 2500)
+  })
+
+  test('without such a claim is that of all who are asked, and nobody measured has none', () => {
+    deepEqual(baseOf({ ...LATE, claims: PAPER.claims }, 'race'), ['fast', 'slow', 'wide'])
+    equal(commonRate(['absent'], capacities), null)
+    equal(commonRate(['idle'], new Map([['idle', { rate: 0, isQuiet: true }]])), null)
+  })
+})
+
+describe('a claim about latency', () => {
+  test('is judged on the open loop, with the closed loop beside it', () => {
+    const { claim, analysis } = analyse(MEAN)
+    ok(Math.abs((claim.ratio?.value ?? 0) - 0.505) < 0.001, String(claim.ratio?.value))
+    equal(claim.verdict, 'holds')
+    ok(Math.abs((claim.closedLoop?.value ?? 0) - 0.495) < 0.001, String(claim.closedLoop?.value))
+    deepEqual(analysis.openRates, [{ race: 'race', rate: 10_050 }])
+    const rate = analyse({ ...LATE, claims: PAPER.claims }).claim
+    equal(rate.closedLoop, null, 'a rate has none')
+  })
+
+  test('percentiles come from the histogram of each launch, if enough samples lie beyond them', () => {
+    const { analysis } = analyse(LATE)
+    const figures = analysis.cells.find(({ system }) => system === 'fast')?.figures
+    const percentiles = [figures?.['median-latency'], figures?.['p90-latency'], figures?.['p99-latency']]
+    deepEqual(
+      percentiles.map((one) => one?.value.toFixed(6)),
+      ['0.000500', '0.000900', '0.000990'],
+    )
+    const few = analyse(LATE, ({ heats }) => {
+      for (const load of heats.flatMap(({ openLoop }) => openLoop?.loads ?? [])) load.requests = 3000
+    }).analysis.cells[0]?.figures
+    ok(few?.['p90-latency'] !== undefined && few['p99-latency'] === undefined, '30 of the 33 that it needs')
+  })
+
+  const voids: [why: string, change: Partial<StudyOpenLoad>, reason: RegExp][] = [
+    ['an error', { errors: { reset: 1 } }, /^the latency of slow is void: 1 of 10001 requests failed/],
+    [
+      'a server that falls behind',
+      { achieved: 9000 },
+      /: 9,000 of 10,000 requests per second were answered$/,
+    ],
+    ['others', { disturbed: true }, /: others disturbed the open loop, .* in 1 of 2 heats$/],
+    ['a late generator', { lag: at(2) }, /, or made its generator late, in 1 of 2 heats$/],
+    ['a generator that could not', { generatorBound: true }, /generator late, in 1 of 2 heats$/],
+    ['nothing compared', { checked: 0 }, /in 1 of 2 heats$/],
+  ]
+  for (const [why, change, reason] of voids)
+    test(`is undecided after ${why}, and the rates stay`, () => {
+      const { claim, analysis } = analyse(MEAN, ({ heats }) => {
+        const load = heats[1]?.openLoop?.loads.find(({ cell }) => cell === 'slow')
+        if (load) Object.assign(load, change)
+      })
+      equal(claim.verdict, 'undecided here')
+      match(claim.undecided ?? '', reason)
+      equal(claim.ratio, null)
+      ok(analysis.cells.every(({ figures }) => figures.rate !== undefined))
+    })
+
+  test('a load that others disturbed counts when it was repeated', () => {
+    const { claim } = analyse(MEAN, ({ heats }) => {
+      heats[1]?.openLoop?.loads.unshift(soundLoad('slow', 2, { disturbed: true, meanMs: 50 }))
+    })
+    equal(claim.verdict, 'holds')
+  })
+
+  test('a system that is too slow for the rate says so, one that was not asked is not judged', () => {
+    const { result, analysis } = analyse(MEAN, ({ heats, cells }) => {
+      const [heat] = heats
+      if (heat?.openLoop) heat.openLoop.tooSlow = ['slow']
+      for (const cell of cells) if (cell.system === 'wide') cell.openLoop = false
+    })
+    match(
+      analysis.claims[0]?.undecided ?? '',
+      /10,050 requests per second are more than 90 % of what it can do$/,
+    )
+    const [, , wide] = result.cells
+    equal(wide && openFigures(wide, result.heats, result.settings), null)
+  })
+})
+
+describe('the loads of a heat', () => {
+  const { cells, settings } = measureOnPaper({ fast: [1], slow: [1], wide: [1] }, LATE)
+  const running: RunningSystem = {
+    target: { host: '127.0.0.1', port: 1 },
+    appPids: () => undefined,
+    proxyPids: () => [],
+    whyEnded: () => undefined,
+    stop: async () => null,
+  }
+  const entrants = cells.map((cell) => ({ cell, running, workload: { path: '/json', expect: {} } }))
+  const capacity = (rate: number, isQuiet = true) => ({ rate, isQuiet })
+
+  /** Nothing is offered: the loads are these. */
+  async function offer(
+    capacities: ReadonlyMap<string, Capacity>,
+    loadOf: (system: string, time: number) => StudyOpenLoad,
+  ) {
+    const times = new Map<string, number>()
+    return runOpenLoop(TRACK, entrants, {
+      heat: 1,
+      rate: 10_000,
+      capacities,
+      settings,
+      random: createRandom(1),
+      attempt: async ({ cell: { system } }) => {
+        const time = (times.get(system) ?? 0) + 1
+        times.set(system, time)
+        return loadOf(system, time)
+      },
+    })
+  }
+
+  test('one for each, and a second one after others or a late generator', async () => {
+    const all = new Map(['fast', 'slow', 'wide'].map((system) => [system, capacity(20_000)]))
+    const { loads, tooSlow } = await offer(all, (system, time) => {
+      if (system === 'fast') return soundLoad(system, 1, { disturbed: time === 1 })
+      return soundLoad(system, 1, system === 'slow' ? { lag: at(2) } : { achieved: 1 })
+    })
+    deepEqual(loads.map(({ cell }) => cell).toSorted(), ['fast', 'fast', 'slow', 'slow', 'wide'])
+    deepEqual(
+      loads
+        .slice(0, 3)
+        .map(({ cell }) => cell)
+        .toSorted(),
+      ['fast', 'slow', 'wide'],
+    )
+    deepEqual(tooSlow, [])
+  })
+
+  test('none for a system whose capacity is too near; a disturbed capacity says nothing', async () => {
+    const capacities = new Map([
+      ['fast', capacity(11_000)],
+      ['slow', capacity(11_200)],
+      ['wide', capacity(900, false)],
+    ])
+    const { loads, tooSlow } = await offer(capacities, (system) => soundLoad(system, 1))
+    deepEqual(tooSlow, ['fast'])
+    deepEqual(loads.map(({ cell }) => cell).toSorted(), ['slow', 'wide'])
+  })
+})
+
+test('only others and the generator make a load untimely', () => {
+  ok(isTimely(soundLoad('fast', 1)))
+  ok(isTimely(soundLoad('fast', 1, { achieved: 1, errors: { timeout: 9 } })))
+  for (const change of [{ disturbed: true }, { generatorBound: true }, { lag: at(2) }])
+    ok(!isTimely(soundLoad('fast', 1, change)), JSON.stringify(change))
+})
+
+test('reports show the latencies with their rate, the closed loop beside them, and why they differ', () => {
+  const { result } = analyse(MEAN, ({ heats }) => {
+    for (const { openLoop } of heats)
+      for (const load of openLoop?.loads ?? []) if (load.cell === 'wide') load.errors = { reset: 1 }
+  })
+  deepEqual(validateStudy(JSON.parse(JSON.stringify(result))), [])
+  const text = formatStudy(MEAN, recordOf(result), { columns: 80, color: false })
+  for (const line of text.split('\n')) ok(line.length <= 80, line)
+  match(text, /published 0\.50, ours 0\.5\d \([^)]*\), in closed loop 0\.50 \(/)
+  match(text, /race: latency in ms at 10,050 requests per second\n\nsystem +load +mean +p50 .*closed mean/)
+  match(text, /fast +25 % +0\.510 +0\.500 +0\.900 +0\.975 +0\.990 /)
+  match(text, /wide +25 % +void /)
+  match(text, /The latency of wide is void: 1 of 10001 requests failed \(1 reset\)\./)
+  match(text.replace(/\s+/g, ' '), /Closed loop: each connection waits for its answer/)
+  const block = formatStudyBlock(MEAN, recordOf(result))
+  match(block, /\*\*race: latency in ms at 10,050 requests per second\*\*/)
+  match(block, /In closed loop the ratio is 0\.50 \(/)
+})

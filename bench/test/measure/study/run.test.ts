@@ -1,0 +1,205 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Progress } from '@startgrid/cli/progress.ts'
+import { findNginx } from '@startgrid/nginx/find.ts'
+import { startSystem } from '../../../src/environments/study/running-system.ts'
+import { runStudy, whatFailed } from '../../../src/measure/study/run.ts'
+import type { Study } from '../../../src/model/study.ts'
+import { validateStudy } from '../../../src/model/study-file.ts'
+import type { StudyResult } from '../../../src/model/study-result.ts'
+import { createStudyResult } from '../../../src/plan/study.ts'
+import { WORKLOADS } from '../../../src/plan/workloads.ts'
+import { nginxProxy } from '../../../studies/nginx-proxy/study.ts'
+import { njsVsNode } from '../../../studies/njs-vs-node/study.ts'
+
+/** A study as small as one can be. */
+const TINY: Study = {
+  name: 'tiny',
+  title: 'a real one',
+  question: 'Does it run?',
+  source: { title: 'none', machine: 'none', tool: 'none' },
+  systems: {
+    node: { title: 'node', app: { package: 'apps/node', role: 'hello' } },
+    broken: { title: 'broken', app: { package: 'apps/node', role: 'nothing' } },
+    probed: { title: 'probed' },
+    failing: { title: 'failing' },
+    disturbed: { title: 'disturbed' },
+  },
+  races: {
+    hello: {
+      systems: ['node', 'broken'],
+      workload: WORKLOADS.hello,
+      connections: 8,
+      warmupMs: 250,
+      openLoop: ['node', 'broken'],
+    },
+    probes: {
+      systems: ['probed', 'failing', 'disturbed'],
+      probe: async (system, { onForeign }) => {
+        if (system === 'disturbed') onForeign(0.2)
+        if (system === 'failing') throw new Error('It does not work.\n    at a line')
+        return { rate: 100 }
+      },
+      expectedMs: 1,
+    },
+  },
+  claims: [],
+}
+
+const SILENT: Progress = { begin() {}, update() {}, say() {}, stop() {} }
+
+function planned(study: Study): StudyResult {
+  const options = { profile: 'quick', asPublished: false, heats: 2, seed: 7 } as const
+  return createStudyResult(study, options, 'test')
+}
+
+async function run(
+  study: Study,
+  { signal = new AbortController().signal, result = planned(study) } = {},
+): Promise<[StudyResult, number]> {
+  let saved = 0
+  const save = () => saved++
+  await runStudy(study, result, { progress: SILENT, save, signal, download: false })
+  return [result, saved]
+}
+
+test('two heats of a real study: slices, probes, what failed, and a result that fits its schema', async () => {
+  const [result, saved] = await run(TINY)
+  deepEqual(validateStudy(JSON.parse(JSON.stringify(result))), [])
+  ok(result.finishedAt !== null)
+  equal(saved, 5, 'after each of four heats, and at the end')
+  const hello = result.heats.filter(({ race }) => race === 'hello')
+  deepEqual(
+    hello.map(({ heat }) => heat),
+    [1, 2],
+  )
+  const [first, second] = hello.map(({ openLoop }) => openLoop)
+  ok(first && second && first.rate > 0 && second.rate === first.rate, 'the same rate in all heats')
+  deepEqual(first.tooSlow, [])
+  for (const { cell, offered, histogram, meanMs } of first.loads) {
+    equal(cell, 'node')
+    ok(Math.abs((offered ?? 0) / first.rate - 1) < 0.5 && histogram !== null && meanMs > 0)
+  }
+  ok(first.loads.length > 0)
+  const [broken, failing, ...others] = whatFailed(TINY, result).toSorted()
+  match(broken ?? '', /^tiny: broken could not be run: it did not start: .*There is no app 'nothing' here/)
+  deepEqual([failing, ...others], ['tiny: failing could not be run: It does not work.'])
+  for (const { slices } of hello) {
+    ok(slices.some(({ phase }) => phase === 'warmup') && slices.some(({ phase }) => phase === 'measure'))
+    for (const { requests, errors, latency, cell } of slices) {
+      equal(cell, 'node')
+      deepEqual(errors, {})
+      ok(requests > 0 && latency.p50 > 0 && latency.p99 >= latency.p50)
+    }
+  }
+  const { cells = [] } = result.analysis ?? {}
+  const find = (name: string) => cells.find(({ system }) => system === name)
+  equal(find('probed')?.figures.rate?.value.toFixed(6), '100.000000')
+  const failed = (name: string) => find(name)?.gates.find(({ verdict }) => verdict === 'failed')?.finding
+  equal(failed('failing'), 'It does not work')
+  equal(failed('disturbed'), 'others disturbed 2 of 2 launches')
+  equal(result.heats.flatMap(({ probes }) => probes).filter(({ system }) => system === 'disturbed').length, 4)
+  match(failed('broken') ?? '', /^it did not start: node\/nothing ended with 1/)
+  equal(result.heats.filter(({ race }) => race === 'probes').flatMap(({ failures }) => failures).length, 1)
+  const proven = result.conformance.find(({ system }) => system === 'node')
+  ok((proven?.checked ?? 0) > 10)
+  deepEqual(proven?.differences, [])
+})
+
+test('an interruption keeps whole heats only', async () => {
+  const abort = new AbortController()
+  const stopping: Study = {
+    ...TINY,
+    races: {
+      probes: {
+        systems: ['probed'],
+        probe: async (_system, { signal }) => {
+          abort.abort()
+          await sleep(60_000, undefined, { signal })
+          return {}
+        },
+        expectedMs: 1,
+      },
+    },
+  }
+  const [result] = await run(stopping, { signal: abort.signal })
+  deepEqual(result.heats, [])
+  equal(result.finishedAt, null)
+})
+
+test('a run that was interrupted goes on with the heats that it lacks', async () => {
+  const [whole] = await run(TINY)
+  const rest = planned(TINY)
+  rest.heats = whole.heats.filter(({ race, heat }) => race === 'hello' && heat === 1)
+  rest.conformance = whole.conformance
+  const [kept] = rest.heats
+  const [resumed, saved] = await run(TINY, { result: rest })
+  equal(resumed.heats[0], kept, 'what was measured stays')
+  const names = ({ heats }: StudyResult) => heats.map(({ race, heat }) => `${race} ${heat}`).toSorted()
+  deepEqual(names(resumed), names(whole))
+  equal(saved, 4, 'after each of three heats, and at the end')
+  equal(resumed.conformance.length, whole.conformance.length, 'nothing is proven twice')
+  const rates = resumed.heats.flatMap(({ openLoop }) => openLoop?.rate ?? [])
+  deepEqual(rates, [kept?.openLoop?.rate, kept?.openLoop?.rate])
+  ok(resumed.finishedAt !== null)
+})
+
+test('a gate that voids is an answer; what did not start is not', () => {
+  const result = planned(TINY)
+  result.conformance = [{ system: 'node', checked: 80, differences: ['HEAD: expected 200, got 405'] }]
+  deepEqual(whatFailed(TINY, result), [])
+  result.conformance = [{ system: 'node', checked: 0, differences: ['it did not start'] }]
+  deepEqual(whatFailed(TINY, result), ['tiny: node could not be run: it did not start.'])
+})
+
+const nginx = await findNginx({ download: false })
+const skip = nginx.kind === 'none' && nginx.describe()
+const found = nginx.kind === 'none' ? undefined : nginx
+
+/** What answers a system of a study, started alone. */
+async function ask(study: Study, name: string, path: string): Promise<Response> {
+  const system = study.systems[name]
+  if (system === undefined) throw new Error(`There is no system ${name}.`)
+  const running = await startSystem(system, { nginx: found, cpus: undefined })
+  try {
+    if (!('port' in running.target)) throw new Error('It listens on a socket.')
+    const answer = await fetch(`http://${running.target.host}:${running.target.port}${path}`)
+    return new Response(await answer.arrayBuffer(), answer)
+  } finally {
+    await running.stop()
+  }
+}
+
+test('a cluster tells at its end how many requests each worker answered', async () => {
+  const env = { CLUSTER: 'cluster', WORKERS: '2' }
+  const system = { title: 'cluster', app: { package: 'apps/node', role: 'hello', env }, cores: 2 }
+  const running = await startSystem(system, { nginx: undefined, cpus: undefined })
+  if (!('port' in running.target)) throw new Error('It listens on a socket.')
+  const { host, port } = running.target
+  for (let count = 0; count < 5; count++) await (await fetch(`http://${host}:${port}/json`)).text()
+  const [first = Number.NaN, second = Number.NaN, ...others] = (await running.stop()) ?? []
+  deepEqual([first + second, others], [5, []])
+})
+
+test('Koa runs without a compiler, and so without types', async () => {
+  equal(await (await ask(njsVsNode, 'hello-jitless', '/json')).text(), '{"hello":"world"}')
+})
+
+describe('NGINX alone', { skip }, () => {
+  test("answers hello's JSON with the same headers as an app", async () => {
+    const [own, app] = [await ask(nginxProxy, 'nginx', '/json'), await ask(nginxProxy, 'node', '/json')]
+    equal(await own.text(), await app.text())
+    const names = ({ headers }: Response) =>
+      [...headers.keys()].filter((name) => !['server', 'keep-alive', 'connection'].includes(name))
+    deepEqual(names(own), names(app))
+  })
+
+  test("serves the page's files as an app does", async () => {
+    const race = nginxProxy.races['small file']
+    const path = race !== undefined && 'workload' in race ? race.workload.path : ''
+    const [own, app] = [await ask(nginxProxy, 'files-nginx', path), await ask(nginxProxy, 'files-node', path)]
+    equal(await own.text(), await app.text())
+    equal(own.headers.get('cache-control'), app.headers.get('cache-control'))
+  })
+})

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type Result, writeResult } from '../../src/model/result.ts'
+import { OutputError, prepareOutput } from '../../src/report/output.ts'
+import { rateResult } from '../fixtures/results.ts'
+
+const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-results-'))
+after(() => rmSync(DIRECTORY, { recursive: true }))
+
+test('what is written can be read, and its directory is made', () => {
+  const path = join(DIRECTORY, 'deep', 'below', 'result.json')
+  writeResult(path, rateResult())
+  assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), rateResult())
+  assert.deepEqual(readdirSync(join(DIRECTORY, 'deep', 'below')), ['result.json'])
+})
+
+test('a reader never sees half a result, even if the writer is killed', async () => {
+  const path = join(DIRECTORY, 'result.json')
+  const writer = fileURLToPath(new URL('../fixtures/write-results.ts', import.meta.url))
+  const seeds = new Set<number>()
+  for (let kill = 0; kill < 3; kill++) {
+    rmSync(path, { force: true })
+    const child = spawn(process.execPath, [writer, path], { stdio: ['ignore', 'inherit', 'inherit'] })
+    const exited = once(child, 'exit')
+    const before = seeds.size
+    while (seeds.size < before + 100) {
+      await sleep(0)
+      const result = read(path)
+      if (result) seeds.add(kill * 1e6 + result.seed)
+      assert.equal(child.exitCode, null, 'the writer goes on')
+    }
+    child.kill('SIGKILL')
+    await exited
+    assert.ok(read(path), 'there is a whole result after the kill')
+  }
+})
+
+/** @throws {SyntaxError} for half a result */
+function read(path: string): Result | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    return undefined // not yet there
+  }
+  return JSON.parse(text) as Result
+}
+
+test('what cannot be written is said, and leaves nothing behind', () => {
+  const path = join(DIRECTORY, 'taken')
+  mkdirSync(join(path, 'inside'), { recursive: true })
+  assert.throws(() => writeResult(path, rateResult()), /EISDIR|ENOTEMPTY|EEXIST/)
+  assert.deepEqual(
+    readdirSync(DIRECTORY).filter((name) => name.endsWith('.tmp') && name.startsWith('taken')),
+    [],
+  )
+})
+
+test('a place that can be written to is prepared without a trace', () => {
+  const place = join(DIRECTORY, 'new', 'place')
+  prepareOutput(place, join(DIRECTORY, 'more', 'r.json'))
+  assert.deepEqual(readdirSync(place), [])
+  assert.deepEqual(readdirSync(join(DIRECTORY, 'more')), [])
+  prepareOutput(place, '-')
+  prepareOutput(place, undefined)
+})
+
+test('a place that cannot be written to is refused in a sentence', () => {
+  const file = join(DIRECTORY, 'file')
+  writeFileSync(file, '')
+  const refused = (message: RegExp) => (error: Error) =>
+    error instanceof OutputError && message.test(error.message)
+  assert.throws(() => prepareOutput(join(file, 'x'), undefined), refused(/^Nothing can .*--output\.$/))
+  assert.throws(
+    () => prepareOutput(DIRECTORY, join(file, 'x.json')),
+    refused(/^\S+x\.json cannot .*--json\.$/),
+  )
+  assert.throws(() => prepareOutput(DIRECTORY, DIRECTORY), refused(/is a directory/))
+})

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { validateResult } from '../../src/model/result.ts'
+import { CAUTION_KINDS } from '../../src/model/warnings.ts'
+import { emptyResults } from '../fixtures/empty-results.ts'
+import { fullResult } from '../fixtures/full-result.ts'
+
+/**
+ * The type `Result` and result.schema.json agree: the compiler holds the extremes to the type, and these tests hold the schema
+ * to the extremes. So each says neither more nor less than the other.
+ */
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+type Path = readonly (string | number)[]
+
+interface Schema {
+  $ref?: string
+  $defs?: Record<string, Schema>
+  oneOf?: Schema[]
+  const?: Json
+  type?: string | string[]
+  description?: string
+  required?: string[]
+  additionalProperties?: false | Schema
+  properties?: Record<string, Schema>
+  items?: Schema
+}
+
+const SCHEMA = JSON.parse(
+  readFileSync(new URL('../../result.schema.json', import.meta.url), 'utf8'),
+) as Schema
+/** Compiled once: `validateResult` compiles for every result. */
+const isValid = new Ajv2020({ strictTypes: false }).compile(SCHEMA)
+const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json
+const FULL = asJson(fullResult())
+
+/** Objects whose keys are data: versions by package, errors by kind. */
+const OPEN = ['packages', 'errors']
+
+test('the extremes are valid', () => {
+  for (const extreme of [fullResult(), ...emptyResults()])
+    assert.deepEqual(validateResult(asJson(extreme)), [])
+})
+
+test('the schema has the fields of the type, all required and described', () => {
+  compareFields(SCHEMA, FULL, [])
+})
+
+function compareFields(given: Schema, value: Json, path: Path): void {
+  const at = path.join('.') || 'the root'
+  assert.ok((given.description ?? '').length > 5, `${at} has a description`)
+  const schema = resolve(given, value)
+  if (schema.items && Array.isArray(value)) {
+    for (const [index, item] of value.entries()) compareFields(schema.items, item, [...path, index])
+  }
+  if (schema.properties === undefined) return
+  assert.ok(isObject(value), `${at} is an object`)
+  const fields = value as Record<string, Json>
+  assert.deepEqual(Object.keys(schema.properties), Object.keys(fields), `the fields of ${at}`)
+  if (!OPEN.includes(String(path.at(-1))))
+    assert.deepEqual(schema.required, Object.keys(fields), `the required fields of ${at}`)
+  assert.equal(schema.additionalProperties, false, at)
+  for (const [key, field] of Object.entries(schema.properties))
+    compareFields(field, fields[key] ?? null, [...path, key])
+}
+
+/** What a reference stands for, and a choice: between one and null, or between kinds of cautions. */
+function resolve({ $ref, oneOf, ...schema }: Schema, value?: Json): Schema {
+  if ($ref !== undefined) {
+    const found = SCHEMA.$defs?.[$ref.replace('#/$defs/', '')]
+    assert.ok(found, $ref)
+    return resolve(found, value)
+  }
+  const chosen = oneOf?.find(({ properties }) => properties?.kind?.const === kindOf(value)) ?? oneOf?.[0]
+  return chosen === undefined ? schema : resolve(chosen, value)
+}
+
+function kindOf(value: Json | undefined): Json | undefined {
+  return isObject(value) ? (value as Record<string, Json>).kind : undefined
+}
+
+test('the schema knows every kind of caution, in the order of the enumeration', () => {
+  const kinds = SCHEMA.$defs?.caution?.oneOf?.map(({ properties }) => properties?.kind?.const)
+  assert.deepEqual(kinds, CAUTION_KINDS)
+})
+
+const places = [...walk(FULL)].filter((path) => path.length > 0)
+
+/** What the description of a number must say, by what its field is called. */
+const UNITS: readonly [name: RegExp, unit: RegExp][] = [
+  [/Ms$|^(p50|p90|p99|p999|max|ms)$/, /millisecond/i],
+  [/^(recoveryS|s)econds$|Latency$/, /second/i],
+  [/memory/i, /bytes/],
+  [/^(coreUse|trend|launchSpread|goodputShare|until|.*Wait|.*Foreign)$/, /part/i],
+  [/^(achieved|offered|ceiling|closedLoop)$/, /per second/],
+]
+
+test('fields with a unit name it', () => {
+  const seen = new Set<RegExp>()
+  for (const [path, { description = '' }] of numbersOf(SCHEMA, [])) {
+    const found = UNITS.find(([name]) => name.test(String(path.findLast((key) => typeof key === 'string'))))
+    if (found === undefined) continue
+    seen.add(found[0])
+    assert.match(description, found[1], path.join('.'))
+  }
+  assert.equal(seen.size, UNITS.length, 'every rule is of use')
+})
+
+function* numbersOf(given: Schema, path: Path): Generator<[Path, Schema]> {
+  const schema = resolve(given)
+  const types = [schema.type ?? []].flat()
+  if (types.includes('number') || types.includes('integer')) yield [path, given]
+  if (schema.items) yield* numbersOf(schema.items, [...path, 0])
+  for (const [key, field] of Object.entries(schema.properties ?? {})) yield* numbersOf(field, [...path, key])
+}
+
+test('no field may be missing', () => {
+  const fields = places.filter(
+    (path) => typeof path.at(-1) === 'string' && !OPEN.includes(String(path.at(-2))),
+  )
+  assert.ok(fields.length > 200, `${fields.length}`)
+  for (const path of fields) assert.equal(isValid(without(path)), false, `without ${path.join('.')}`)
+})
+
+test('no field may be added', () => {
+  const objects = [[], ...places].filter((path) => isObject(get(FULL, path)))
+  assert.ok(objects.length > 40, `${objects.length}`)
+  const closed = objects.filter(
+    (path) => path.at(-1) !== 'packages' && !(path[0] === 'overload' && path.at(-1) === 'errors'),
+  )
+  for (const path of closed) assert.equal(isValid(withValue([...path, 'surplus'], 1)), false, path.join('.'))
+})
+
+test('no field may have another type', () => {
+  for (const path of places) {
+    const wrong = typeof get(FULL, path) === 'string' ? 5 : 'text'
+    assert.equal(isValid(withValue(path, wrong)), false, `${path.join('.')} as ${wrong}`)
+  }
+})
+
+test('null may stand where the type says so, and nowhere else', () => {
+  const empty = emptyResults().map(asJson)
+  const nullable = (path: Path) => empty.some((extreme) => get(extreme, path) === null)
+  assert.ok(places.filter(nullable).length > 80)
+  for (const path of places) assert.equal(isValid(withValue(path, null)), nullable(path), path.join('.'))
+})
+
+function* walk(value: Json, path: Path = []): Generator<Path> {
+  yield path
+  if (value === null || typeof value !== 'object') return
+  const entries = Array.isArray(value) ? value.entries() : Object.entries(value)
+  for (const [key, inner] of entries) yield* walk(inner, [...path, key])
+}
+
+function get(value: Json, path: Path): Json | undefined {
+  let found: Json | undefined = value
+  for (const key of path) {
+    if (found === null || typeof found !== 'object') return undefined
+    found = (found as Record<string | number, Json>)[key]
+  }
+  return found
+}
+
+function withValue(path: Path, value: Json): Json {
+  const result = asJson(FULL)
+  const parent = get(result, path.slice(0, -1)) as Record<string | number, Json>
+  parent[path.at(-1) ?? ''] = value
+  return result
+}
+
+function without(path: Path): Json {
+  const result = asJson(FULL)
+  const parent = get(result, path.slice(0, -1)) as Record<string | number, Json>
+  delete parent[path.at(-1) ?? '']
+  return result
+}
+
+function isObject(value: Json | undefined): boolean {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}

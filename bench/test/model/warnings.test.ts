@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CAUTION_KINDS, type Caution, describeCaution } from '../../src/model/warnings.ts'
+
+/** One of each kind, with what its sentence must tell. */
+const EXAMPLES: readonly [Caution, ...RegExp[]][] = [
+  [{ kind: 'not-pinned' }, /taskset/],
+  [{ kind: 'one-core' }, /share it/],
+  [{ kind: 'smt-shared', server: 2, generator: 3 }, /CPUs 2 and 3/],
+  [{ kind: 'unlike-cores', server: 1, generator: 5, slower: 0.75 }, /CPU 5.*25 % slower.*CPU 1/],
+  [{ kind: 'busy', share: 0.324 }, /32 %/],
+  [{ kind: 'load-average', load: 1.234, cores: 2 }, /1\.23 on 2 cores/],
+  [{ kind: 'governor', governor: 'powersave' }, /is powersave/, /cpupower/],
+  [{ kind: 'boost' }, /temperature/],
+  [{ kind: 'virtual-machine', name: 'QEMU' }, /\(QEMU\)/],
+  [{ kind: 'no-nginx', cells: 24, help: 'Install it.' }, /24 cells .* are skipped\. Install it\.$/],
+  [{ kind: 'no-njs', cells: 1, nginx: 'nginx 1.30.3' }, /1 cell .* is skipped/, /nginx 1\.30\.3/],
+  [{ kind: 'ceiling-unknown', reason: 'it did not start' }, /not measured: it did not start\./],
+  [{ kind: 'foreign-driver', name: 'wrk' }, /from wrk/, /closed loop only/],
+  [{ kind: 'steal', share: 0.05 }, /5\.0 %/],
+  [
+    { kind: 'heats-dropped', from: 3, maxTimeMs: 300_000 },
+    /after 5\.00 minutes/,
+    /number 3 on/,
+    /--max-time/,
+  ],
+  [{ kind: 'not-saved', reason: 'ENOSPC' }, /ENOSPC/],
+  [{ kind: 'resumed', pauseSeconds: 60 }, /after 60 seconds/],
+  [{ kind: 'resumed', pauseSeconds: 3600 }, /after 60 minutes/],
+  [{ kind: 'resumed', pauseSeconds: 86_400 }, /after 24 hours/],
+  [
+    { kind: 'other-versions', name: 'NGINX', before: '1.22.1', now: '1.30.3' },
+    /NGINX was 1\.22\.1 .* 1\.30\.3/,
+  ],
+  [{ kind: 'external-server' }, /nobody accounts for it/, /network/],
+  [{ kind: 'one-launch' }, /one launch/, /in no interval/],
+  [{ kind: 'same-machine' }, /no core of its own/],
+  [{ kind: 'disturbance-unknown' }, /^Costs are known/],
+  [{ kind: 'no-accounting' }, /costs are missing/],
+  [{ kind: 'no-foreign-accounting' }, /had to wait/],
+  [{ kind: 'repeated', slices: 7, of: 378 }, /7 of 378 slices/],
+  [{ kind: 'contention', races: 1, of: 6 }, /1 of 6 races/, /CPU per request/],
+  [
+    { kind: 'trend', cells: 2, worst: 'koa/ssr direct', trend: -0.031 },
+    /^2 cells/,
+    /koa\/ssr direct: −3\.1 %/,
+  ],
+  [
+    { kind: 'suspect', twin: 'node/hello#2 direct', metric: 'req/s', difference: -0.14, p: 0.00123 },
+    /node\/hello#2 direct differs by 14 % in req\/s/,
+    /p = 0\.001/,
+  ],
+  [
+    { kind: 'near-ceiling', cells: 1, fastest: 'bun/hello direct', rate: 140_000, ceiling: 150_000 },
+    /^1 rate came/,
+    /bun\/hello direct: 140,000 of 150,000/,
+  ],
+  [{ kind: 'generator-bound', cells: 1, first: 'bun/hello direct' }, /1 cell \(bun\/hello direct\)/],
+  [{ kind: 'no-intervals', cells: 21 }, /^21 comparisons/],
+  [{ kind: 'half-width', target: 0.03, reached: 0.052 }, /±3\.0 % \(the widest is ±5\.2 %\)/],
+  [{ kind: 'half-width', target: 0.03, reached: null }, /as ±3\.0 %:/],
+]
+
+for (const [caution, ...expected] of EXAMPLES) {
+  test(`${caution.kind}: whole sentences with all figures`, () => {
+    const text = describeCaution(caution)
+    assert.match(text, /^[A-Z0-9][^\n]*\.$/)
+    assert.doesNotMatch(text, /undefined|NaN|null|object/)
+    for (const pattern of expected) assert.match(text, pattern)
+  })
+}
+
+test('the enumeration is complete, and each example survives JSON', () => {
+  assert.deepEqual(new Set(EXAMPLES.map(([{ kind }]) => kind)), new Set(CAUTION_KINDS))
+  for (const [caution] of EXAMPLES) assert.deepEqual(JSON.parse(JSON.stringify(caution)), caution)
+})

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { describePlan } from '../../src/cli/dry-run.ts'
+import { readOptions } from '../../src/cli/options.ts'
+import { createResult } from '../../src/measure/run.ts'
+import { appOf, expectedHeatMs, planCells, planHeats, planSelfcheck } from '../../src/plan/cells.ts'
+
+const plan = (...args: string[]) => planCells(readOptions(args))
+
+describe('cells', () => {
+  test('every app in both topologies, and one twin per role', () => {
+    const cells = plan()
+    assert.equal(cells.length, (21 + 3) * 2)
+    assert.equal(new Set(cells.map(({ id }) => id)).size, cells.length)
+    const twins = cells.filter(({ twinOf }) => twinOf !== null).map(({ id, twinOf }) => [id, twinOf])
+    assert.deepEqual(twins.slice(0, 2), [
+      ['node/hello#2 direct', 'node/hello'],
+      ['node/hello#2 nginx', 'node/hello'],
+    ])
+    assert.equal(twins.length, 6)
+  })
+
+  test('the twin runs what its original runs; without node it is the first app', () => {
+    const [twin] = plan('--only', 'koa/ssr,bun/ssr').filter(({ twinOf }) => twinOf !== null)
+    assert.equal(twin?.app, 'koa/ssr#2')
+    const app = appOf({ app: 'koa/ssr#2' })
+    assert.equal(app.name, 'koa/ssr#2')
+    assert.equal(app.directory, appOf({ app: 'koa/ssr' }).directory)
+  })
+
+  test('the first topology of a launch carries the warm-up, the others only their own path', () => {
+    const lengths = plan('--only', 'node/hello,bun/hello', '--topology', 'nginx,direct,nginx-socket').map(
+      ({ app, topology, warmupMs }) => [app, topology, warmupMs],
+    )
+    assert.deepEqual(lengths.slice(0, 6), [
+      ['node/hello', 'nginx', 1000],
+      ['node/hello', 'direct', 250],
+      ['node/hello', 'nginx-socket', 1000],
+      ['bun/hello', 'nginx', 250],
+      ['bun/hello', 'direct', 250],
+      ['bun/hello', 'nginx-socket', 250],
+    ])
+  })
+
+  test('--warmup is the same for all, --quick shortens it, --thorough lengthens it', () => {
+    const warmup = (...args: string[]) =>
+      plan('--only', 'node/hello,bun/hello', ...args).map((cell) => cell.warmupMs)
+    assert.deepEqual(warmup('--warmup', '2s'), [2000, 250, 2000, 250, 2000, 250])
+    assert.deepEqual(warmup('--quick'), [1000, 250, 250, 250, 1000, 250])
+    assert.deepEqual(warmup('--thorough'), [3000, 250, 3000, 250, 3000, 250])
+  })
+
+  test('connections by role, or as given', () => {
+    const connections = (...args: string[]) => [...new Set(plan(...args).map((cell) => cell.connections))]
+    assert.deepEqual(connections(), [64, 8])
+    assert.deepEqual(connections('--connections', '8'), [8])
+  })
+
+  test('a self-check has seven names for one app and no twin', () => {
+    const cells = planSelfcheck(readOptions(['--only', 'node/hello', '--topology', 'direct']))
+    assert.deepEqual(
+      cells.map(({ app, framework, twinOf }) => [app, framework, twinOf]),
+      Array.from({ length: 7 }, (_, n) => [`node/hello#${n + 1}`, `node#${n + 1}`, null]),
+    )
+  })
+})
+
+describe('heats', () => {
+  test('every role has its n-th heat before any has its next', () => {
+    const heats = planHeats(['hello', 'ssr', 'status'], 4, 1)
+    assert.deepEqual(
+      heats.map(({ heat }) => heat),
+      [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4],
+    )
+    for (let n = 0; n < 12; n += 3) {
+      assert.deepEqual(
+        heats
+          .slice(n, n + 3)
+          .map(({ role }) => role)
+          .toSorted(),
+        ['hello', 'ssr', 'status'],
+      )
+    }
+  })
+
+  test('the same seed gives the same plan, however many heats: what is resumed goes on as planned', () => {
+    assert.deepEqual(planHeats(['hello', 'ssr'], 4, 7), planHeats(['hello', 'ssr'], 9, 7).slice(0, 8))
+    const orders = Array.from({ length: 20 }, (_, seed) =>
+      planHeats(['hello', 'ssr'], 4, seed).map(({ role }) => role),
+    )
+    assert.ok(new Set(orders.map(String)).size > 10)
+  })
+
+  test('heats stay under a minute in every profile', () => {
+    for (const words of [[], ['--quick'], ['--thorough']]) {
+      const options = readOptions(words)
+      const cells = planCells(options)
+      for (const role of ['hello', 'ssr', 'status']) {
+        const own = cells.filter((cell) => cell.role === role)
+        assert.ok(expectedHeatMs(own, options) < 60_000, `${words} ${role}`)
+      }
+    }
+  })
+
+  test('the profiles keep the times that they promise', () => {
+    const total = (...words: string[]) => {
+      const options = readOptions(words)
+      return options.heats * expectedHeatMs(planCells(options), options)
+    }
+    assert.ok(total('--quick') < 60_000, String(total('--quick')))
+    assert.ok(total() < 300_000, String(total()))
+  })
+})
+
+test('a dry run tells cells, heats, order, time and what to expect', () => {
+  const text = describePlan(createResult(readOptions(['--seed', '5']), 'rate', ''))
+  assert.match(text, /^48 cells, 3 × 200 ms per cell and heat, profile default:/)
+  assert.match(text, /hello {3}16 cells of 8 launches, 4 heats of 0:2\d, 1:[23]\d/)
+  assert.match(text, /seed 5\): (hello|ssr|status),/)
+  assert.match(text, /About 4:\d\d/)
+  assert.ok(
+    text.split('\n').every((line) => line.length <= 80),
+    text,
+  )
+})

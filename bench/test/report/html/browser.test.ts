@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { formatHtml } from '../../../src/report/html/page.ts'
+import {
+  capacityResult,
+  latencyResult,
+  overloadResult,
+  rateResult,
+  targetResult,
+} from '../../fixtures/results.ts'
+
+/** report.html in a real browser, opened as a file: complete, quiet, usable by keyboard, readable anywhere. */
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(isProgram)
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const REPORTS = {
+  rate: rateResult,
+  target: targetResult,
+  capacity: capacityResult,
+  latency: latencyResult,
+  overload: overloadResult,
+} as const
+type Kind = keyof typeof REPORTS
+const KINDS = Object.keys(REPORTS) as Kind[]
+
+describe('report.html', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get install chromium' }, () => {
+  const directory = mkdtempSync(join(tmpdir(), 'report-html-'))
+  let browser: Browser
+
+  before(async () => {
+    for (const kind of KINDS) writeFileSync(fileOf(kind), formatHtml(REPORTS[kind]()))
+    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] })
+  })
+  after(async () => {
+    await browser?.close()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  for (const kind of KINDS) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test(`${kind}, ${colorScheme}: axe finds nothing, everything unfolded`, () =>
+        visit(kind, { colorScheme }, async (page) => {
+          await page.evaluate(`for (const fold of document.querySelectorAll('details')) fold.open = true`)
+          await page.evaluate(AXE)
+          const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
+            `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+          )
+          assert.deepEqual(
+            found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+            [],
+          )
+        }))
+    }
+
+    for (const width of [360, 768, 1280]) {
+      test(`${kind}: at ${width} pixels only tables and the command scroll sideways`, () =>
+        visit(kind, { viewport: { width, height: 800 } }, async (page) => {
+          await page.evaluate(`for (const fold of document.querySelectorAll('details')) fold.open = true`)
+          assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), width)
+        }))
+    }
+  }
+
+  test('a heading sorts by keyboard: down, up, void cells last, and says so', () =>
+    visit('rate', {}, async (page) => {
+      const race = page.locator('#race-status-nginx')
+      const frameworks = () => race.locator('tbody th').allTextContents()
+      const heading = race.locator('thead th', { hasText: 'req/s' }).first()
+      const ranked = await frameworks()
+      await race.getByRole('button', { name: 'Rank' }).focus()
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      assert.equal(await heading.getAttribute('aria-sort'), 'descending')
+      assert.deepEqual(await frameworks(), ranked)
+      await page.keyboard.press('Space')
+      assert.equal(await heading.getAttribute('aria-sort'), 'ascending')
+      assert.equal(await race.locator('[aria-sort]').count(), 1)
+      const [last] = ranked.slice(-1)
+      assert.equal(last, 'koa')
+      assert.deepEqual(await frameworks(), [...ranked.slice(0, -1).reverse(), last])
+    }))
+
+  test('names sort as text', () =>
+    visit('rate', {}, async (page) => {
+      const race = page.locator('#race-hello-direct')
+      await race.getByRole('button', { name: 'Framework' }).press('Enter')
+      assert.deepEqual(await race.locator('tbody th').allTextContents(), [
+        'bun',
+        'express',
+        'fastify',
+        'hono',
+        'koa',
+        'njs (qjs)',
+        'node',
+      ])
+    }))
+
+  test('the filter works by keyboard, tells how much is left, and can be undone', () =>
+    visit('rate', {}, async (page) => {
+      const status = page.getByRole('status')
+      const shown = () => page.locator('#races article').filter({ visible: true }).count()
+      assert.equal(await status.textContent(), '41 of 41 rows shown')
+      await page.getByRole('combobox', { name: 'Role' }).focus()
+      await page.keyboard.type('ssr')
+      assert.equal(await status.textContent(), '13 of 41 rows shown')
+      assert.equal(await shown(), 2)
+      await page.getByRole('combobox', { name: 'Via' }).focus()
+      await page.keyboard.type('direct')
+      assert.equal(await shown(), 1)
+      await page.getByRole('checkbox', { name: 'koa' }).press('Space')
+      assert.equal(await status.textContent(), '6 of 41 rows shown')
+      assert.equal(await page.locator('[data-framework="koa"]').filter({ visible: true }).count(), 0)
+      await page.getByRole('button', { name: 'Show all' }).press('Enter')
+      await becomesTrue(page, `document.querySelector('output').textContent === '41 of 41 rows shown'`)
+      assert.equal(await shown(), 6)
+    }))
+
+  test('what scrolls can be reached and scrolled by keyboard', () =>
+    visit('rate', { viewport: { width: 360, height: 800 } }, async (page) => {
+      const region = page.locator('#race-hello-direct .scroll')
+      // Chromium lets every scroller be focused; other browsers ask for it.
+      assert.equal(await region.getAttribute('tabindex'), '0')
+      await region.focus()
+      await page.keyboard.press('ArrowRight')
+      await becomesTrue(page, `document.querySelector('#race-hello-direct .scroll').scrollLeft > 0`)
+    }))
+
+  test('without a script it is complete, and has no controls that do nothing', () =>
+    visit('rate', { javaScriptEnabled: false }, async (page) => {
+      assert.equal(await page.getByRole('button').count(), 0)
+      assert.equal(await page.locator('#filter').isVisible(), false)
+      assert.equal(await page.locator('#races tbody tr').filter({ visible: true }).count(), 41)
+      assert.ok((await page.locator('figure svg').filter({ visible: true }).count()) > 50)
+    }))
+
+  test('print is light, without controls, with tables unfolded and nothing cut off', () =>
+    visit('rate', { colorScheme: 'dark', viewport: { width: 1040, height: 735 } }, async (page) => {
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+      assert.equal(
+        await page.evaluate('getComputedStyle(document.body).backgroundColor'),
+        'rgb(255, 255, 255)',
+      )
+      for (const controls of ['#filter', 'nav']) assert.equal(await page.locator(controls).isVisible(), false)
+      assert.ok(await page.locator('#warmup details table').isVisible())
+      assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), 1040)
+      assert.ok((await page.pdf({ preferCSSPageSize: true })).length > 50_000)
+    }))
+
+  test('forced colours reach the charts', () =>
+    visit('rate', { forcedColors: 'active' }, async (page) => {
+      const color = (selector: string) =>
+        page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).stroke`)
+      const ink = await page.evaluate<string>('getComputedStyle(document.body).color')
+      assert.equal(await color('.whisker g'), ink)
+      assert.equal(await color('#glance figure [stroke="var(--series-5)"]'), ink)
+    }))
+
+  /** Opens a report; a request for anything but itself, a word on the console, or a breach of its policy fails. */
+  async function visit(
+    kind: Kind,
+    options: BrowserContextOptions,
+    use: (page: Page) => Promise<void>,
+  ): Promise<void> {
+    const context = await browser.newContext(options)
+    const complaints: string[] = []
+    const url = pathToFileURL(fileOf(kind)).href
+    try {
+      const page = await context.newPage()
+      page.setDefaultTimeout(10_000)
+      page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
+      page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`))
+      page.on('request', (request) => {
+        if (request.url() !== url && request.url() !== 'data:,') complaints.push(`request: ${request.url()}`)
+      })
+      await page.goto(url)
+      await use(page)
+    } finally {
+      await context.close()
+    }
+    assert.deepEqual(complaints, [])
+  }
+
+  function fileOf(kind: Kind): string {
+    return join(directory, `${kind}.html`)
+  }
+})
+
+/** `page.waitForFunction` evaluates inside the page, which its policy forbids as soon as once is not enough. */
+async function becomesTrue(page: Page, expression: string): Promise<void> {
+  const until = performance.now() + 10_000
+  while (!(await page.evaluate<boolean>(expression))) {
+    assert.ok(performance.now() < until, expression)
+    await page.waitForTimeout(20)
+  }
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import type { Result } from '../../../src/model/result.ts'
+import { formatHtml } from '../../../src/report/html/page.ts'
+import { gridCells } from '../../fixtures/grid.ts'
+import { all, pageOf, textOf } from '../../fixtures/page.ts'
+import { capacityResult, latencyResult, overloadResult, rateResult } from '../../fixtures/results.ts'
+import { simulateHeats } from '../../fixtures/simulation.ts'
+import { withFigures } from '../../fixtures/small-race.ts'
+
+/** report.html can be sent to anybody and opened anywhere. */
+
+test('the policy allows the one style sheet and the one script of the page, and nothing from elsewhere', () => {
+  const page = pageOf(rateResult())
+  const policy =
+    page.querySelector('meta[http-equiv="content-security-policy"]')?.getAttribute('content') ?? ''
+  const hash = (selector: string) =>
+    `sha256-${createHash('sha256')
+      .update(page.querySelector(selector)?.innerHTML ?? '')
+      .digest('base64')}`
+  assert.match(policy, /^default-src 'none'; /)
+  assert.ok(policy.includes(`style-src '${hash('style')}'`))
+  assert.ok(policy.includes(`script-src '${hash('script')}'`))
+  assert.doesNotMatch(policy, /unsafe|https?:/)
+  assert.equal(all(page, 'style').length + all(page, 'script').length, 2)
+  assert.deepEqual(all(page, '[style], [onclick], [src], link:not([href="data:,"])'), [])
+})
+
+test('whatever is put in stays text', () => {
+  const evil = `</script></style><script>alert(1)</script><img src=x onerror="alert(1)">"'&`
+  const result = rateResult()
+  const hostile: Result = {
+    ...result,
+    command: evil,
+    machine: { ...result.machine, cpu: evil, os: evil },
+    versions: { ...result.versions, packages: { [evil]: evil } },
+    cautions: [{ kind: 'ceiling-unknown', reason: evil }],
+    cells: result.cells.map((cell) => ({
+      ...cell,
+      framework: cell.framework === 'koa' ? evil : cell.framework,
+      engine: cell.engine && evil,
+      workload: evil,
+      skipped: cell.skipped && evil,
+    })),
+  }
+  const withFindings = withFigures(hostile, ({ gates }) => ({
+    gates: gates.map((gate) => ({ ...gate, finding: evil, advice: gate.advice && evil })),
+  }))
+  for (const one of [withFindings, ...[latencyResult(), capacityResult(), overloadResult()].map(evilNames)]) {
+    const page = pageOf(one)
+    assert.equal(all(page, 'script').length, 1)
+    assert.equal(all(page, 'style').length, 1)
+    assert.deepEqual(all(page, 'img, [onerror]'), [])
+    assert.ok(textOf(page).includes('<script>alert(1)</script>'))
+  }
+  assert.equal(pageOf(hostile).querySelector('#provenance pre')?.textContent, evil)
+
+  function evilNames(other: Result): Result {
+    return { ...other, cells: other.cells.map((cell) => ({ ...cell, framework: evil })) }
+  }
+})
+
+test('is small enough to be sent: the whole grid below 1.5 MB, a thorough run too', () => {
+  const result = rateResult()
+  const thorough = { ...result, heats: simulateHeats({ cells: gridCells(), heats: 12, slices: 6, seed: 7 }) }
+  assert.ok(formatHtml(result).length < 1.5e6)
+  assert.ok(formatHtml(thorough).length < 1.5e6)
+})

@@ -1,0 +1,72 @@
+import { deepEqual, equal, match, ok, throws } from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { analyseStudy } from '../../../src/judge/study/analysis.ts'
+import { ResultError } from '../../../src/model/result.ts'
+import { recordOf } from '../../../src/model/study-file.ts'
+import { DOCS, MARKS, storeRecord, writePages } from '../../../src/report/study/docs.ts'
+import { STUDIES } from '../../../studies/index.ts'
+import { measureOnPaper, PAPER } from '../../fixtures/study-laboratory.ts'
+
+const OTHER = { ...PAPER, name: 'other', title: 'a study that nobody ran' }
+const PAGE = `# paper\n\nBefore.\n\n${MARKS.begin}\nold figures\n${MARKS.end}\n\nAfter.\n`
+
+function directory(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'startgrid-docs-'))
+  t.after(() => rmSync(path, { recursive: true }))
+  const result = measureOnPaper({ fast: [40_000, 41_000], slow: [20_000, 20_100], wide: [40_000, 40_500] })
+  result.finishedAt = '2026-11-21T10:10:00.000Z'
+  result.analysis = analyseStudy(PAPER, result)
+  storeRecord(recordOf(result), path)
+  writeFileSync(join(path, 'paper.md'), PAGE)
+  return path
+}
+
+test('figures between the marks are made again, prose stays', (t) => {
+  const path = directory(t)
+  writePages([PAPER], path)
+  const page = readFileSync(join(path, 'paper.md'), 'utf8')
+  ok(page.startsWith(`# paper\n\nBefore.\n\n${MARKS.begin}\n\nA quick run of `))
+  ok(page.endsWith(`${MARKS.end}\n\nAfter.\n`))
+  ok(!page.includes('old figures'))
+  match(page, /\| fast is twice as fast as slow +\| +2\.00 \| .* \| holds +\|/)
+  writePages([PAPER], path)
+  equal(readFileSync(join(path, 'paper.md'), 'utf8'), page, 'a second time changes nothing')
+})
+
+test('one table has all claims with their verdicts, and names the machine', (t) => {
+  const path = directory(t)
+  deepEqual(writePages([PAPER, OTHER], path), ['other'])
+  const readme = readFileSync(join(path, 'README.md'), 'utf8')
+  match(readme, /\| \[paper\]\(paper\.md\) +\| fast is twice as fast as slow +\| +2\.00 \|.*\| holds +\|/)
+  match(readme, /\| four workers are 4 times as fast as one +\| +4\.00 \|.*\| undecided here +\|/)
+  match(readme, /^Measured on .+ cores?, .+: paper\.$/m)
+  match(readme, /- \[other\]\(other\.md\): a study that nobody ran/)
+})
+
+test('a page without a place for its figures, and a file that is no result, are refused with a sentence', (t) => {
+  const path = directory(t)
+  writeFileSync(join(path, 'paper.md'), '# paper\n')
+  throws(() => writePages([PAPER], path), ResultError)
+  const refused: [stored: string, sentence: RegExp][] = [
+    ['{"schema": 2}', /paper\.json is not the result of a study: /],
+    [
+      '{"schema": 1}',
+      /paper\.json is not .* of this version \(its schema is 1, here it is 2\): measure again\.$/,
+    ],
+    ['[', /paper\.json cannot be read/],
+  ]
+  for (const [stored, sentence] of refused) {
+    writeFileSync(join(path, 'results', 'paper.json'), stored)
+    throws(() => writePages([PAPER], path), { name: 'ResultError', message: sentence })
+  }
+})
+
+test('every study has its page, with a place for its figures', () => {
+  for (const { name } of STUDIES) {
+    const page = readFileSync(join(DOCS, `${name}.md`), 'utf8')
+    ok(page.indexOf(MARKS.begin) > 0 && page.indexOf(MARKS.end) > page.indexOf(MARKS.begin), name)
+  }
+})
