@@ -1,4 +1,4 @@
-import { readResult } from '../src/model/result.ts'
+import { readResult } from '../src/model/result-file.ts'
 import { calibrate } from './calibration.ts'
 import { MODEL_PATH, readModel, writeModel } from './model.ts'
 import { traceRoles } from './traces.ts'

@@ -1,7 +1,7 @@
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { toInterval, withComponents } from '@startgrid/stats/estimate.ts'
 import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
 import type { Random } from '@startgrid/stats/random.ts'
-import type { Interval } from '../src/model/figures.ts'
 import type { Heat, Slice } from '../src/model/result.ts'
 
 /** What benchmarks commonly do, for comparison: intervals of the ratio of two cells' rates, heats taken off as well as may be. */

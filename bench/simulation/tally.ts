@@ -1,4 +1,4 @@
-import type { Interval } from '../src/model/figures.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 
 /** How often intervals held what they promise, and how wide they were. */
 export class Tally {

@@ -1,21 +1,9 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { CAPABILITIES, type Capability } from '@startgrid/conformance'
-import { findRole, ROLES, type Role } from '@startgrid/grid/matrix.ts'
+import { findRole, ROLES } from '@startgrid/grid/matrix.ts'
 import { readOrigin } from '../environments/target/origin.ts'
-import type { Mode } from '../model/result.ts'
-
-/** Where the servers of a run are: processes of this machine, its containers, or one server that already runs somewhere. */
-export interface Site {
-  /** The services of Compose. */
-  docker: boolean
-  /** The origin of a server that already runs. */
-  target: string | undefined
-  /** What that server does; undefined without one. */
-  role: Role | undefined
-  /** What that server lacks. */
-  absent: Capability[]
-}
+import type { ServerLocation } from '../plan/options.ts'
 
 /** Options about the site, the same for every command that measures. */
 export const SITE = {
@@ -37,7 +25,7 @@ interface Words {
 }
 
 /** @throws {UsageError} and UnknownName of the grid for what cannot be combined */
-export function readSite(words: Words): Site {
+export function readSite(words: Words): ServerLocation {
   const { docker = false, target } = words
   if (docker && target !== undefined)
     throw new UsageError('--docker and --target exclude each other: a target already runs, wherever that is.')
@@ -53,11 +41,6 @@ export function readSite(words: Words): Site {
     : readTarget(target, words)
 }
 
-export function modeOf({ docker, target }: Pick<Site, 'docker' | 'target'>): Mode {
-  if (target !== undefined) return 'target'
-  return docker ? 'docker' : 'native'
-}
-
 const CONTAINER_TOPOLOGIES = ['direct', 'nginx']
 
 function assertFitsDocker({ topology = '', driver = 'startgrid' }: Words): void {
@@ -69,7 +52,7 @@ function assertFitsDocker({ topology = '', driver = 'startgrid' }: Words): void 
     throw new UsageError(`--driver ${driver} does not run in containers: with --docker it is startgrid.`)
 }
 
-function readTarget(target: string, { only, role, topology, absent }: Words): Site {
+function readTarget(target: string, { only, role, topology, absent }: Words): ServerLocation {
   if (only !== undefined)
     throw new UsageError('--target is one app that already runs: leave out --only, and say its --role.')
   if (topology !== undefined)

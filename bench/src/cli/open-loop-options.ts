@@ -1,20 +1,10 @@
 import { parseOptions, readDuration, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
 import { ROLES, TOPOLOGIES } from '@startgrid/grid/matrix.ts'
-import type { ResultKind } from '../model/result.ts'
-import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../openloop/effort.ts'
+import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../plan/open-loop-effort.ts'
+import type { OpenLoopKind, OpenLoopOptions } from '../plan/options.ts'
 import { PROFILES, type ProfileName } from '../plan/profiles.ts'
 import { readSite, SITE } from './location.ts'
-import { chooseProfile, type Options, OUTPUT, readCommon, SELECTION } from './options.ts'
-
-export type OpenLoopKind = Extract<ResultKind, 'capacity' | 'latency' | 'overload'>
-
-/** What `pnpm bench capacity`, `latency` and `overload` are asked to do. `heats` is the number of launches per cell. */
-export interface OpenLoopOptions extends Options {
-  /** Of `capacity`: the bound on p99, in milliseconds. */
-  p99Ms: number | null
-  /** Of `latency`: the common rate, in requests per second; null finds one per role. */
-  rate: number | null
-}
+import { chooseProfile, OUTPUT, readCommon, SELECTION } from './options.ts'
 
 /** Roles that a command measures unless others are named: a search takes most of a minute per cell. The status app is a hello too. */
 const DEFAULT_ROLE: Readonly<Record<OpenLoopKind, string>> = {

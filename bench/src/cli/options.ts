@@ -16,46 +16,12 @@ import {
   findTopology,
   ROLES,
   type Role,
-  type Topology,
 } from '@startgrid/grid/matrix.ts'
 import type { DriverRecord } from '../model/result.ts'
+import type { Options } from '../plan/options.ts'
 import { PROFILES, type ProfileName } from '../plan/profiles.ts'
 import { TARGET_EFFORT } from '../plan/target-profiles.ts'
-import { readSite, SITE, type Site } from './location.ts'
-
-/** What `pnpm bench` and `pnpm bench selfcheck` are asked to do. */
-export interface Options extends Site {
-  apps: App[]
-  topologies: Topology[]
-  profile: ProfileName
-  /** Something of the profile was given otherwise. */
-  custom: boolean
-  heats: number
-  slices: number
-  sliceMs: number
-  /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
-  pauseMs: number
-  /** Replaces what the profile says of each framework; undefined leaves that. */
-  warmupMs: number | undefined
-  /** Replaces every role's own number; undefined leaves them. */
-  connections: number | undefined
-  driver: DriverRecord['name']
-  /** The half-width to reach, as a part of 1. */
-  until: number | null
-  maxTimeMs: number | null
-  seed: number
-  /** A directory or file to go on from; '' is the newest. */
-  resume: string | undefined
-  keepVoided: boolean
-  list: boolean
-  dryRun: boolean
-  help: boolean
-  /** Also written here; `-` is standard output. */
-  json: string | undefined
-  /** Where result.json and the reports go. */
-  output: string | undefined
-  download: boolean
-}
+import { readSite, SITE } from './location.ts'
 
 /** Containers take seconds to start, so a run of as many heats takes longer. */
 const MORE_FOR_CONTAINERS = 1.5

@@ -3,8 +3,9 @@ import { dirname, join, resolve } from 'node:path'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { analyse } from '../judge/analysis.ts'
-import { type Result, readResult } from '../model/result.ts'
-import { cautionsOf, seenCautions } from '../model/warnings.ts'
+import { cautionsOf, seenCautions } from '../judge/derive-warnings.ts'
+import type { Result } from '../model/result.ts'
+import { readResult } from '../model/result-file.ts'
 import { analyseOpenLoop } from '../openloop/analyse.ts'
 
 /** Results on disk, as commands are given them. */

@@ -1,5 +1,6 @@
 import type { Role, Topology } from '@startgrid/grid/matrix.ts'
-import type { Analysis, CellFigures, Interval, Metric, Race } from '../model/figures.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import type { Analysis, CellFigures, Metric, Race } from '../model/figures.ts'
 import type { CellSpec, Result } from '../model/result.ts'
 
 /** A race as reports show it: its cells in order, with their ranks and ratios in both metrics. */

@@ -9,8 +9,9 @@ import { openDocker } from '../environments/docker/environment.ts'
 import type { Platform, PlatformOptions } from '../environments/environment.ts'
 import { NativePlatform } from '../environments/native/environment.ts'
 import { TargetPlatform } from '../environments/target/environment.ts'
+import { cautionsOf, seenCautions } from '../judge/derive-warnings.ts'
 import type { Result } from '../model/result.ts'
-import { type Caution, cautionsOf, describeCaution, seenCautions } from '../model/warnings.ts'
+import { type Caution, describeCaution } from '../model/warnings.ts'
 
 /** What every measurement does before and after: the machine, NGINX, the driver and its ceiling, the contract, cautions, saving. */
 

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { differenceTo } from '@startgrid/machine/provenance.ts'
-import { type Result, ResultError, readResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
+import { RESULTS, ResultError, readResult } from '../model/result-file.ts'
 import type { Caution } from '../model/warnings.ts'
-import { RESULTS } from '../report/output.ts'
 
 export interface Unfinished {
   result: Result

@@ -5,7 +5,7 @@ import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
 import type { Servers } from '../environments/servers.ts'
 import { isDisturbed } from '../judge/gates/interference.ts'
 import type { CellSpec, Slice } from '../model/result.ts'
-import type { Workload } from '../plan/workloads.ts'
+import type { Workload } from '../model/workload.ts'
 
 /** An interpreted page with 64 connections takes a second per answer on a fast machine. */
 const TIMEOUT_MS = 10_000

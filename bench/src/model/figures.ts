@@ -1,4 +1,5 @@
 import type { Role, Topology } from '@startgrid/grid/matrix.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 
 /**
  * What follows from the measured: `analyse` makes it, reports show it. Plain data, part of the result. In mode `target` nothing is
@@ -7,13 +8,6 @@ import type { Role, Topology } from '@startgrid/grid/matrix.ts'
 
 /** Answers per second, or CPU seconds of server and proxy per request. */
 export type Metric = 'rate' | 'cpu'
-
-/** An estimate with its 95 % confidence interval; the ends are null where too few launches give none. */
-export interface Interval {
-  value: number
-  low: number | null
-  high: number | null
-}
 
 export interface Analysis {
   cells: CellFigures[]

@@ -1,5 +1,5 @@
 import type { Metric } from './figures.ts'
-import type { CellSpec } from './result.ts'
+import type { CellSpec, Result } from './result.ts'
 
 /** What people call what is measured. */
 
@@ -11,4 +11,16 @@ export function nameOf({ app, framework, engine }: CellSpec): string {
   const [, twin = ''] = /(#\d+)$/.exec(app) ?? []
   const name = framework.endsWith(twin) ? framework : `${framework}${twin}`
   return engine === null ? name : `${name} (${engine.split(' ', 1)[0]})`
+}
+
+/** The mode in words: `native processes`, `containers`, `http://10.0.0.9:3000, which already ran`. */
+export function describeServers({ mode, target }: Pick<Result, 'mode' | 'target'>): string {
+  switch (mode) {
+    case 'native':
+      return 'native processes'
+    case 'docker':
+      return 'containers'
+    case 'target':
+      return `${target?.origin}, which already ran`
+  }
 }

@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import type { Capability, Role, Topology } from '@startgrid/grid/matrix.ts'
 import type { ErrorCounts } from '@startgrid/loadgen'
 import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import type { Machine } from '@startgrid/machine/machine.ts'
 import type { Versions } from '@startgrid/machine/provenance.ts'
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Analysis, CapacityFigures, LatencyFigures, OverloadFigures } from './figures.ts'
 import type { Caution } from './warnings.ts'
 
@@ -241,49 +237,8 @@ export interface PercentilesMs {
   max: number
 }
 
-const SCHEMA = fileURLToPath(new URL('../../result.schema.json', import.meta.url))
-
-let compiled: ValidateFunction | undefined
-
-/** Checks data against the published schema. @returns what is wrong with it, nothing if it is right */
-export function validateResult(data: unknown): string[] {
-  compiled ??= new Ajv2020({ allErrors: true }).compile(JSON.parse(readFileSync(SCHEMA, 'utf8')))
-  const validate = compiled
-  if (validate(data)) return []
-  return (validate.errors ?? []).map((error: ErrorObject) => `${error.instancePath || '/'} ${error.message}`)
-}
-
-/** A file that is not a result; the message is a sentence. */
-export class ResultError extends Error {
-  override name = 'ResultError'
-}
-
-/** @throws {ResultError} if the file cannot be read, or does not fit the schema */
-export function readResult(path: string): Result {
-  const data = parse(path)
-  const version = (data as { schema?: unknown } | null)?.schema
-  if (version !== 3) {
-    throw new ResultError(
-      `${path} is not a result of this version (its schema is ${JSON.stringify(version)}, here it is 3): measure again.`,
-    )
-  }
-  const [first] = validateResult(data)
-  if (first !== undefined) throw new ResultError(`${path} is not a result: ${first}.`)
-  return data as Result
-}
-
-function parse(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'))
-  } catch (error) {
-    const reason = error instanceof SyntaxError ? 'it is not JSON' : (error as NodeJS.ErrnoException).code
-    throw new ResultError(`${path} cannot be read (${reason}): give the result.json of a run.`, {
-      cause: error,
-    })
-  }
-}
-
-/** @throws {Error} of the file system; the old file then stays as it was */
-export function writeResult(path: string, result: Result): void {
-  writeJsonFile(path, result)
+/** A stretch of load: as long as its samples need, within these ends. */
+export interface Span {
+  minMs: number
+  maxMs: number
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { ResultError } from './result.ts'
+import { ResultError } from './result-file.ts'
 import type { StudyRecord, StudyResult } from './study-result.ts'
 
 /** Results of studies as files: bench/study.schema.json describes them. */

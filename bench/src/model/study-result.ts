@@ -1,10 +1,8 @@
 import type { Machine } from '@startgrid/machine/machine.ts'
 import type { Versions } from '@startgrid/machine/provenance.ts'
-import type { ContentionRecord } from '../judge/study/scaling.ts'
-import type { Verdict } from '../judge/study/verdict.ts'
-import type { Span } from '../openloop/effort.ts'
-import type { GateResult, Interval } from './figures.ts'
-import type { DriverRecord, NginxVersion, Slice, Trial } from './result.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import type { GateResult } from './figures.ts'
+import type { DriverRecord, NginxVersion, Slice, Span, Trial } from './result.ts'
 import type { Figures, Metric } from './study.ts'
 import type { Caution } from './warnings.ts'
 
@@ -227,3 +225,18 @@ export interface ScalingResult {
   fit: ContentionRecord | null
   withheld: string | null
 }
+
+/** What the Universal Scalability Law says of a curve. */
+export interface ContentionRecord {
+  /** The part of the work that is done by one worker at a time. */
+  contention: Interval
+  /** What each worker costs each other one. */
+  coherency: Interval
+  /** Where the rate is highest; null if it is not shown to fall. */
+  peakWorkers: number | null
+}
+
+/** What becomes of a claim. */
+export const VERDICTS = ['holds', 'direction holds, size differs', 'fails', 'undecided here'] as const
+
+export type Verdict = (typeof VERDICTS)[number]

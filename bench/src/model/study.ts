@@ -1,4 +1,4 @@
-import type { Workload } from '../plan/workloads.ts'
+import type { Workload } from './workload.ts'
 
 /**
  * What a study file says: a source's question, the systems that it compared, how they are loaded, and what it claims. It is data, so that

@@ -1,8 +1,6 @@
 import { formatDistance, formatPercent, formatRate, formatShort } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 
-export { cautionsOf, seenCautions } from '../judge/derive-warnings.ts'
-
 /**
  * Everything that a reader of a result may need to be warned of: kind, figures, and a sentence or two that say what is the matter
  * and what to do. Nothing else prints cautions.

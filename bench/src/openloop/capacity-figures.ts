@@ -1,10 +1,10 @@
+import { whyNotKept, whyWrong } from '../judge/trial.ts'
 import type { CapacityFigures } from '../model/figures.ts'
 import type { CellSpec, Result, Trial } from '../model/result.ts'
+import { BEYOND } from '../plan/open-loop-effort.ts'
 import { closedLoopOf, whyNotMeasured } from './cell-state.ts'
-import { BEYOND } from './effort.ts'
 import { intervalOf } from './interval.ts'
 import { highestKept, isGeneratorBound, isKept, nextHigher, type Outcome, type Step } from './threshold.ts'
-import { whyNotKept, whyWrong } from './trial.ts'
 
 /** A fresh launch confirms the rate if its own staircase ends at most this far below it, as a part of it. */
 const CONFIRMED_WITHIN = 0.05

@@ -1,7 +1,13 @@
 import type { CellSpec, Result, Trial } from '../model/result.ts'
+import {
+  assumedRate,
+  type CapacityEffort,
+  capacityMs,
+  durationFor,
+  launchMs,
+} from '../plan/open-loop-effort.ts'
 import type { Method } from './campaign.ts'
 import { outcomeOf } from './capacity-figures.ts'
-import { assumedRate, type CapacityEffort, capacityMs, durationFor, launchMs } from './effort.ts'
 import type { Session } from './session.ts'
 import { advance, createStaircase, nextRate, type Staircase, type StaircaseOptions } from './staircase.ts'
 import { highestKept } from './threshold.ts'

@@ -1,5 +1,5 @@
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { tQuantile } from '@startgrid/stats/student.ts'
-import type { Interval } from '../model/figures.ts'
 
 /**
  * The geometric mean of positive values, one per launch, with a 95 % interval: Student's t on their logarithms, because what differs

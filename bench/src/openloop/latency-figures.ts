@@ -1,11 +1,11 @@
 import { countAbove, curveOf, mergeHistograms, percentiles } from '@startgrid/loadgen'
+import { whyFailed, whyUnsound } from '../judge/trial.ts'
 import type { LatencyFigures, LatencyLevel, LatencyPercentile } from '../model/figures.ts'
 import type { CellSpec, Result, Trial } from '../model/result.ts'
+import { COMMON, OWN_LEVELS } from '../plan/latency-levels.ts'
+import { BEYOND, LEAST_LAUNCHES } from '../plan/open-loop-effort.ts'
 import { whyNotMeasured } from './cell-state.ts'
-import { BEYOND, LEAST_LAUNCHES } from './effort.ts'
 import { intervalAround, meanOf } from './interval.ts'
-import { COMMON, OWN_LEVELS } from './latency.ts'
-import { whyFailed, whyUnsound } from './trial.ts'
 
 const PERCENTILES = [50, 90, 99, 99.9, 99.99] as const
 

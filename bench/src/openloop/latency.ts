@@ -1,26 +1,19 @@
 import type { Role } from '@startgrid/grid/matrix.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
+import { isQuiet } from '../judge/trial.ts'
 import type { Result } from '../model/result.ts'
+import { COMMON, COMMON_PART, lowestOf, MOST_PART, OWN_LEVELS } from '../plan/latency-levels.ts'
+import {
+  assumedRate,
+  capacityMs,
+  durationFor,
+  type LatencyEffort,
+  launchMs,
+  shareOf,
+} from '../plan/open-loop-effort.ts'
 import type { Method } from './campaign.ts'
 import { closedLoopOf } from './cell-state.ts'
-import { assumedRate, capacityMs, durationFor, type LatencyEffort, launchMs, shareOf } from './effort.ts'
 import type { Session } from './session.ts'
-import { isQuiet } from './trial.ts'
-
-/** Levels as parts of the cell's own capacity. */
-export const OWN_LEVELS: ReadonlyMap<string, number> = new Map([
-  ['25 %', 0.25],
-  ['50 %', 0.5],
-  ['75 %', 0.75],
-])
-
-export const COMMON = 'common'
-
-/** The common rate, as a part of what the slowest cell can do. */
-export const COMMON_PART = 0.5
-
-/** Nearer to its capacity than this, a cell is not asked for the common rate: a queue would grow at the slightest dip. */
-export const MOST_PART = 0.9
 
 /**
  * Percentiles at fixed rates. The closed-loop rate is measured beside every level, because it drifts, and levels are taken in random
@@ -128,9 +121,4 @@ export function commonRate(
     .map((capacity) => capacity * COMMON_PART)
     .filter((rate) => rate >= least)
   return lowestOf(halves)
-}
-
-/** @returns the lowest rate, in whole tens; null without one */
-export function lowestOf(rates: readonly number[]): number | null {
-  return rates.length > 0 ? Math.max(10, Math.round(Math.min(...rates) / 10) * 10) : null
 }

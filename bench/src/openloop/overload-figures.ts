@@ -1,8 +1,8 @@
 import { countAbove, mergeHistograms, percentiles } from '@startgrid/loadgen'
 import type { OverloadFigures } from '../model/figures.ts'
 import type { CellSpec, Result, Trial } from '../model/result.ts'
+import { BEYOND } from '../plan/open-loop-effort.ts'
 import { closedLoopOf, whyNotMeasured } from './cell-state.ts'
-import { BEYOND } from './effort.ts'
 import { intervalOf, meanOf } from './interval.ts'
 import { type Episode, episodesOf, recoveredAfter } from './recovery.ts'
 

@@ -1,8 +1,14 @@
+import type { LoadSpec } from '../judge/trial.ts'
 import type { CellSpec, Result, Trial } from '../model/result.ts'
+import {
+  assumedRate,
+  capacityMs,
+  durationFor,
+  launchMs,
+  type OverloadEffort,
+} from '../plan/open-loop-effort.ts'
 import type { Method } from './campaign.ts'
-import { assumedRate, capacityMs, durationFor, launchMs, type OverloadEffort } from './effort.ts'
 import { recoveredAfter } from './recovery.ts'
-import type { LoadSpec } from './trial.ts'
 
 /** The offered rate, as a multiple of the closed-loop rate. */
 export const FACTOR = 2

@@ -6,12 +6,13 @@ import type { StartgridDriver } from '../drivers/startgrid.ts'
 import type { Platform } from '../environments/environment.ts'
 import type { Servers } from '../environments/servers.ts'
 import { isDisturbed } from '../judge/gates/interference.ts'
+import { isQuiet, type LoadSpec, trialOf } from '../judge/trial.ts'
 import { CellFailure, failIfEnded } from '../measure/slice.ts'
 import type { CellSpec, Trial } from '../model/result.ts'
+import type { Workload } from '../model/workload.ts'
 import { WARMUP_SLICE_MS } from '../plan/cells.ts'
-import { learnLength, WORKLOADS, type Workload } from '../plan/workloads.ts'
-import { capacityMs } from './effort.ts'
-import { isQuiet, type LoadSpec, trialOf } from './trial.ts'
+import { capacityMs } from '../plan/open-loop-effort.ts'
+import { learnLength, WORKLOADS } from '../plan/workloads.ts'
 
 export interface SessionOptions {
   cell: CellSpec

@@ -1,7 +1,7 @@
 import { APPS, type App, ROLES, type Role, type Topology } from '@startgrid/grid/matrix.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Options } from '../cli/options.ts'
 import type { CellSpec, Mode, Settings } from '../model/result.ts'
+import type { Options } from './options.ts'
 import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS } from './profiles.ts'
 import { WORKLOADS } from './workloads.ts'
 

@@ -1,5 +1,5 @@
-import type { Options } from '../cli/options.ts'
 import type { CellSpec } from '../model/result.ts'
+import type { Options } from './options.ts'
 import { CONNECTIONS } from './profiles.ts'
 import { TARGET_WARMUP_MS } from './target-profiles.ts'
 import { WORKLOADS } from './workloads.ts'

@@ -1,13 +1,8 @@
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { Role } from '@startgrid/grid/matrix.ts'
-import { type BodyExpectation, exactly, LoadError } from '@startgrid/loadgen'
+import { exactly, LoadError } from '@startgrid/loadgen'
 import type { Driver } from '../drivers/driver.ts'
-
-/** What is asked of an app, and what a right answer is. */
-export interface Workload {
-  path: string
-  expect: BodyExpectation
-}
+import type { Workload } from '../model/workload.ts'
 
 /** The main workload of each role. */
 export const WORKLOADS: Readonly<Record<Role, Workload>> = {

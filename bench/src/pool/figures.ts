@@ -1,7 +1,7 @@
 import { formatMicros, formatPercent, formatRate, formatRateEnds, UNKNOWN } from '@startgrid/cli/numbers.ts'
 import { layOut, type Table } from '@startgrid/cli/table.ts'
 import { COLUMNS, plural, wrap } from '@startgrid/cli/text.ts'
-import type { Interval } from '../model/figures.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { DISTURBED, describeDisturbance } from './disturbance.ts'
 import type { PoolResult, PoolSettings } from './settings.ts'
 

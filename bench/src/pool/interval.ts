@@ -1,6 +1,6 @@
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { toInterval } from '@startgrid/stats/estimate.ts'
 import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
-import type { Interval } from '../model/figures.ts'
 
 /**
  * The geometric mean of what launches came to, with its 95 % interval: Student's t on their logarithms, because a launch is the unit of

@@ -1,4 +1,5 @@
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { describeServers } from '../model/names.ts'
 import type { Result } from '../model/result.ts'
 
 /** What every report says of a kind of result, and of how its servers ran. */
@@ -16,18 +17,6 @@ export function titleOf(result: Pick<Result, 'kind' | 'mode' | 'target' | 'start
   const { kind, mode, startedAt } = result
   const what = mode === 'target' && kind === 'rate' ? 'Rate' : KIND_TITLES[kind]
   return `${what} of ${describeServers(result)}, ${formatTimestamp(startedAt)}`
-}
-
-/** The mode in words: `native processes`, `containers`, `http://10.0.0.9:3000, which already ran`. */
-export function describeServers({ mode, target }: Pick<Result, 'mode' | 'target'>): string {
-  switch (mode) {
-    case 'native':
-      return 'native processes'
-    case 'docker':
-      return 'containers'
-    case 'target':
-      return `${target?.origin}, which already ran`
-  }
 }
 
 /** What the headings mean. */

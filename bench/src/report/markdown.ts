@@ -14,7 +14,8 @@ import {
   describeVersions,
 } from './provenance.ts'
 import { gatesText } from './race-table.ts'
-import { type Section, sectionsOf } from './sections.ts'
+import type { Section } from './section.ts'
+import { sectionsOf } from './sections.ts'
 import { describeFailures, describeSkipped, summarise } from './summary.ts'
 
 /** Columns of higher priority would make a pull request scroll sideways. */

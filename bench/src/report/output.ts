@@ -1,16 +1,13 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { type Result, writeResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
+import { RESULTS, writeResult } from '../model/result-file.ts'
 import { formatHtml } from './html/page.ts'
 import { formatMarkdown } from './markdown.ts'
 import { formatTables, terminalStyle } from './terminal.ts'
 
 /** Where results and reports go. */
-
-/** Every run has a directory of its own here, unless `--output` says otherwise. */
-export const RESULTS = fileURLToPath(new URL('../../results/', import.meta.url))
 
 /** A place that cannot be written to; the message is a sentence. */
 export class OutputError extends Error {

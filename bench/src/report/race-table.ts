@@ -11,8 +11,9 @@ import {
   orUnknown,
 } from '@startgrid/cli/numbers.ts'
 import { type Column, type Row, type Table, withoutUnknown } from '@startgrid/cli/table.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Standing, StandingEntry } from '../judge/standings.ts'
-import type { CellFigures, GateResult, Interval, Metric } from '../model/figures.ts'
+import type { CellFigures, GateResult, Metric } from '../model/figures.ts'
 import { nameOf } from '../model/names.ts'
 
 /** The table of one race: the metric that ranks comes first. */

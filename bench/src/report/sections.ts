@@ -7,6 +7,7 @@ import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { CellSpec, Result } from '../model/result.ts'
 import { capacityTable, latencyTable, type Measured, overloadTable } from './openloop-table.ts'
 import { raceTable } from './race-table.ts'
+import type { Section } from './section.ts'
 import {
   describeControl,
   describeSmallestEffect,
@@ -15,16 +16,6 @@ import {
   shortName,
 } from './summary.ts'
 import { targetSection } from './target-section.ts'
-
-/** A result cut into tables with what must be said beside each: the same for a terminal and for Markdown. */
-export interface Section {
-  /** Null if it is about several races. */
-  race: Pick<CellSpec, 'role' | 'topology'> | null
-  title: string
-  table: Table
-  /** Sentences. */
-  notes: string[]
-}
 
 export function sectionsOf(result: Result): Section[] {
   switch (result.kind) {

@@ -7,8 +7,9 @@ import {
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
-import type { CellFigures, GateName, Interval, Race } from '../model/figures.ts'
+import type { CellFigures, GateName, Race } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { CellSpec, Result } from '../model/result.ts'
 import { summariseOpenLoop } from './openloop-summary.ts'

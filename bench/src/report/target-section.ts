@@ -3,7 +3,7 @@ import { type Column, type Table, withoutUnknown } from '@startgrid/cli/table.ts
 import { plural } from '@startgrid/cli/text.ts'
 import type { CellFigures } from '../model/figures.ts'
 import type { Result } from '../model/result.ts'
-import type { Section } from './sections.ts'
+import type { Section } from './section.ts'
 import { describeVoided } from './summary.ts'
 
 /** The only table of a server that already ran: one row, nobody to rank it with, and nothing that its machine alone could tell. */

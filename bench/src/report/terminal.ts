@@ -13,7 +13,8 @@ import {
   describeSettings,
   describeSource,
 } from './provenance.ts'
-import { type Section, sectionsOf } from './sections.ts'
+import type { Section } from './section.ts'
+import { sectionsOf } from './sections.ts'
 import { describeFailures, describeSkipped, summarise } from './summary.ts'
 
 /** A result on a terminal. */

@@ -9,7 +9,8 @@ import type {
   Study,
   System,
 } from '../../src/model/study.ts'
-import { WORKLOADS, type Workload } from '../../src/plan/workloads.ts'
+import type { Workload } from '../../src/model/workload.ts'
+import { WORKLOADS } from '../../src/plan/workloads.ts'
 
 /** One App's three stages: Express alone, its routes in a Fastify server, and Fastify alone. */
 const STAGES = {

@@ -3,7 +3,8 @@ import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers
 import { exactly } from '@startgrid/loadgen'
 import { ASSETS, ASSETS_DIR } from '@startgrid/shared/page/server.js'
 import type { Claim, FrontKind, LoadRace, Measured, Study, System } from '../../src/model/study.ts'
-import { WORKLOADS, type Workload } from '../../src/plan/workloads.ts'
+import type { Workload } from '../../src/model/workload.ts'
+import { WORKLOADS } from '../../src/plan/workloads.ts'
 
 const app = (title: string, path: string, role = 'hello', front?: FrontKind): System => ({
   title,

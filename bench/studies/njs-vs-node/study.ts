@@ -1,7 +1,8 @@
 import { formatCost, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen'
 import type { Claim, Measured, Study, System } from '../../src/model/study.ts'
-import { WORKLOADS, type Workload } from '../../src/plan/workloads.ts'
+import type { Workload } from '../../src/model/workload.ts'
+import { WORKLOADS } from '../../src/plan/workloads.ts'
 
 type Role = 'hello' | 'ssr'
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { UnknownName } from '@startgrid/grid/matrix.ts'
-import { modeOf } from '../../src/cli/location.ts'
 import { readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { createResult } from '../../src/measure/run.ts'
+import { modeOf } from '../../src/plan/options.ts'
 
 const URL = 'http://10.0.0.9:3000'
 const words = (text: string) => readOptions(text.split(' '))

@@ -8,7 +8,8 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { type Result, validateResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
+import { validateResult } from '../../src/model/result-file.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-cli-'))

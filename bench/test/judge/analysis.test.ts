@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { near } from '../../../packages/stats/test/near.ts'
 import { type AnalysisOptions, analyse, isWithin, type Measured } from '../../src/judge/analysis.ts'
-import type { Analysis, Interval, Metric, Race } from '../../src/model/figures.ts'
+import type { Analysis, Metric, Race } from '../../src/model/figures.ts'
 import type { CellSpec } from '../../src/model/result.ts'
 import { cellOf, heatOf, measuredOf, raceOf, sliceOf } from './analysis/laboratory.ts'
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { analyse } from '../../src/judge/analysis.ts'
+import { cautionsOf, seenCautions } from '../../src/judge/derive-warnings.ts'
 import type { Analysis, CellFigures, Race } from '../../src/model/figures.ts'
 import type { Result, Slice } from '../../src/model/result.ts'
-import { type Caution, type CautionKind, cautionsOf, seenCautions } from '../../src/model/warnings.ts'
+import type { Caution, CautionKind } from '../../src/model/warnings.ts'
 import { SILENT } from '../fixtures/evidence.ts'
 import {
   contendedResult,

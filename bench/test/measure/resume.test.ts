@@ -6,7 +6,8 @@ import { after, test } from 'node:test'
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import { findUnfinished, pauseOf } from '../../src/measure/resume.ts'
-import { type Result, ResultError, writeResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
+import { ResultError, writeResult } from '../../src/model/result-file.ts'
 import { interruptedResult, latencyResult, rateResult, targetResult } from '../fixtures/results.ts'
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-resume-'))

@@ -1,5 +1,5 @@
 import { capacityMethod } from '../../openloop/capacity.ts'
-import { CAPACITY_EFFORT } from '../../openloop/effort.ts'
+import { CAPACITY_EFFORT } from '../../plan/open-loop-effort.ts'
 import { openLoopCommand } from './open-loop.ts'
 
 /** `pnpm bench capacity`: the highest open-loop rate that keeps p99 under a bound. @returns the exit code */

@@ -1,5 +1,5 @@
-import { LATENCY_EFFORT } from '../../openloop/effort.ts'
 import { latencyMethod } from '../../openloop/latency.ts'
+import { LATENCY_EFFORT } from '../../plan/open-loop-effort.ts'
 import { openLoopCommand } from './open-loop.ts'
 
 /** `pnpm bench latency`: percentiles at fixed rates, from the intended send time. One server needs no common rate. @returns the exit code */

@@ -3,7 +3,8 @@ import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import { assertAnswering } from '../../environments/target/origin.ts'
-import { type Result, writeResult } from '../../model/result.ts'
+import type { Result } from '../../model/result.ts'
+import { writeResult } from '../../model/result-file.ts'
 import {
   createOpenLoopResult,
   expectedCampaignMs,
@@ -11,8 +12,9 @@ import {
   planLaunches,
   runCampaign,
 } from '../../openloop/campaign.ts'
+import type { OpenLoopKind, OpenLoopOptions } from '../../plan/options.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
-import { helpOf, type OpenLoopKind, type OpenLoopOptions, readOpenLoopOptions } from '../open-loop-options.ts'
+import { helpOf, readOpenLoopOptions } from '../open-loop-options.ts'
 
 /**
  * What the three open-loop commands have in common.

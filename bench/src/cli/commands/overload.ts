@@ -1,5 +1,5 @@
-import { OVERLOAD_EFFORT } from '../../openloop/effort.ts'
 import { overloadMethod } from '../../openloop/overload.ts'
+import { OVERLOAD_EFFORT } from '../../plan/open-loop-effort.ts'
 import { openLoopCommand } from './open-loop.ts'
 
 /** `pnpm bench overload`: right answers at twice the capacity, and the recovery. @returns the exit code */

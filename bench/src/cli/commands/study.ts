@@ -5,12 +5,11 @@ import { type Interruption, listenForInterruption } from '@startgrid/cli/interru
 import { createProgress, type Progress } from '@startgrid/cli/progress.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import { STUDIES } from '../../../studies/index.ts'
-import { findUnfinishedStudies, type PlannedStudies } from '../../measure/study/resume.ts'
+import { createStudyResult, plannedStudyMs } from '../../measure/study/plan.ts'
 import { runStudy, whatFailed } from '../../measure/study/run.ts'
 import type { Study } from '../../model/study.ts'
 import { recordOf, writeStudy } from '../../model/study-file.ts'
 import type { StudyResult } from '../../model/study-result.ts'
-import { createStudyResult, plannedStudyMs } from '../../plan/study.ts'
 import { commandOf, prepareOutput } from '../../report/output.ts'
 import { storeRecord, writePages } from '../../report/study/docs.ts'
 import { formatStudyBlock } from '../../report/study/markdown.ts'
@@ -18,6 +17,7 @@ import { formatStudy } from '../../report/study/terminal.ts'
 import { terminalStyle } from '../../report/terminal.ts'
 import { describeStudies, describeStudyPlan } from '../study-listing.ts'
 import { readStudyOptions, STUDY_HELP, type StudyOptions } from '../study-options.ts'
+import { findUnfinishedStudies, type PlannedStudies } from '../study-resume.ts'
 
 /** `pnpm bench study`: tests a source's claims. @returns the exit code */
 export async function studyCommand(args: readonly string[]): Promise<number> {

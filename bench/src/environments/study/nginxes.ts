@@ -80,13 +80,3 @@ function isOnQuickJs(system: System): boolean {
 export function nameNginx({ kind, version, njs }: NginxVersion): string {
   return `NGINX ${version} (${kind})${njs === null ? '' : ` with njs ${njs.version}`}`
 }
-
-/**
- * Two that are unlike: what differs between their systems may be NGINX's doing.
- * @returns both versions, for a sentence; null if they are alike, or one system has no NGINX
- */
-export function unlikeNginxes(cells: readonly (Pick<StudyCell, 'nginx'> | undefined)[]): string | null {
-  const [one, other] = cells.map((cell) => cell?.nginx ?? null)
-  if (!one || !other || one.version === other.version) return null
-  return `NGINX ${one.version} and ${other.version}`
-}

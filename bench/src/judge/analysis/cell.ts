@@ -1,6 +1,7 @@
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { rowMean } from '@startgrid/stats/estimate.ts'
 import { mean } from '@startgrid/stats/moments.ts'
-import type { CellFigures, GateResult, Interval, Metric, WarmupProfile } from '../../model/figures.ts'
+import type { CellFigures, GateResult, Metric, WarmupProfile } from '../../model/figures.ts'
 import type { CellSpec, Heat, Slice } from '../../model/result.ts'
 import { launchName } from '../../plan/cells.ts'
 import type { Field } from './field.ts'

@@ -1,9 +1,10 @@
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { type Estimate, estimateOf, pValue, toInterval } from '@startgrid/stats/estimate.ts'
 import { mean } from '@startgrid/stats/moments.ts'
 import { holm, rankRanges } from '@startgrid/stats/multiplicity.ts'
 import { smallestDifference } from '@startgrid/stats/power.ts'
 import type { Fitted } from '@startgrid/stats/variances.ts'
-import type { Control, Interval, Metric, Pair, Race } from '../../model/figures.ts'
+import type { Control, Metric, Pair, Race } from '../../model/figures.ts'
 import type { CellSpec } from '../../model/result.ts'
 import type { Field } from './field.ts'
 

@@ -1,7 +1,7 @@
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { rowMean } from '@startgrid/stats/estimate.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
-import { openRateOf } from '../../measure/study/open-loop.ts'
-import type { GateResult, Interval } from '../../model/figures.ts'
+import type { GateResult } from '../../model/figures.ts'
 import { METRICS, type Measured, type Metric, type Step, type Study } from '../../model/study.ts'
 import type {
   StepResult,
@@ -17,7 +17,7 @@ import { isVoided, judgeCell } from '../gates/index.ts'
 import { failed, passed } from '../gates/verdict.ts'
 import { judgeClaim } from './claim.ts'
 import { isQuiet, type LaunchFigures, launchFigures, meanOf, topologyOf } from './launch-figures.ts'
-import { type OpenFigures, openFigures } from './open-figures.ts'
+import { type OpenFigures, openFigures, openRateOf } from './open-figures.ts'
 import { scalingOf } from './scaling.ts'
 
 /** What follows from the heats of a study: pure, so that a result can be analysed again. */

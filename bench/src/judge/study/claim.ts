@@ -1,6 +1,5 @@
 import { plural } from '@startgrid/cli/text.ts'
-import { unlikeNginxes } from '../../environments/study/nginxes.ts'
-import type { Interval } from '../../model/figures.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { type Claim, closedLoopOf, type Measured, type Metric, publishedRatio } from '../../model/study.ts'
 import type { ClaimResult, StudyCell, StudyFigures } from '../../model/study-result.ts'
 import { decide } from './verdict.ts'
@@ -77,4 +76,14 @@ function whyOpen(published: number, noEffect: boolean): string {
   return published === 1
     ? 'the interval is too wide'
     : 'the interval includes 1, and is not within the published size'
+}
+
+/**
+ * Two that are unlike: what differs between their systems may be NGINX's doing.
+ * @returns both versions, for a sentence; null if they are alike, or one system has no NGINX
+ */
+export function unlikeNginxes(cells: readonly (Pick<StudyCell, 'nginx'> | undefined)[]): string | null {
+  const [one, other] = cells.map((cell) => cell?.nginx ?? null)
+  if (!one || !other || one.version === other.version) return null
+  return `NGINX ${one.version} and ${other.version}`
 }

@@ -1,7 +1,6 @@
 import { formatRate } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { percentiles } from '@startgrid/loadgen'
-import { isTimely } from '../../measure/study/open-loop.ts'
 import type { Figures, Metric } from '../../model/study.ts'
 import type {
   StudyCell,
@@ -10,8 +9,9 @@ import type {
   StudyOpenLoad,
   StudySettings,
 } from '../../model/study-result.ts'
-import { BEYOND, shareOf } from '../../openloop/effort.ts'
-import { whyFailed, whyNotKept, whyUnsound } from '../../openloop/trial.ts'
+import { BEYOND, shareOf } from '../../plan/open-loop-effort.ts'
+import { judgeOffered } from '../gates/offered-load.ts'
+import { isQuiet, whyFailed, whyNotKept, whyUnsound } from '../trial.ts'
 
 /** The latencies of one system, from the open loops of all heats of its race. */
 
@@ -79,4 +79,14 @@ function latenciesOf({ histogram, requests, meanMs }: StudyOpenLoad, heats: numb
     if (ms !== undefined && beyond >= BEYOND * shareOf(heats)) figures[metric] = ms / 1000
   }
   return figures
+}
+
+/** Neither others nor a late generator are in its figures. Never asks what was measured of the server. */
+export function isTimely(load: StudyOpenLoad): boolean {
+  return isQuiet(load) && judgeOffered({ ...load, achieved: load.offered ?? 0 }).verdict !== 'failed'
+}
+
+/** The rate that the first heat of a race found: the same for all, so that they can be compared. */
+export function openRateOf(heats: readonly StudyHeat[], race: string): number | undefined {
+  return heats.find((heat) => heat.race === race && heat.openLoop !== null)?.openLoop?.rate
 }

@@ -1,19 +1,9 @@
 import { formatEnds, formatPercent } from '@startgrid/cli/numbers.ts'
 import { type Contention, fitContention } from '@startgrid/stats/contention.ts'
-import type { Interval } from '../../model/figures.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Scaling } from '../../model/study.ts'
-import type { ScalingResult } from '../../model/study-result.ts'
+import type { ContentionRecord, ScalingResult } from '../../model/study-result.ts'
 import type { ClaimContext } from './claim.ts'
-
-/** What the Universal Scalability Law says of a curve. */
-export interface ContentionRecord {
-  /** The part of the work that is done by one worker at a time. */
-  contention: Interval
-  /** What each worker costs each other one. */
-  coherency: Interval
-  /** Where the rate is highest; null if it is not shown to fall. */
-  peakWorkers: number | null
-}
 
 /** What curves are made of beside the ratios. */
 export interface ScalingContext extends Pick<ClaimContext, 'cells' | 'ratio'> {

@@ -1,9 +1,5 @@
-import type { Interval } from '../../model/figures.ts'
-
-/** What becomes of a claim. */
-export const VERDICTS = ['holds', 'direction holds, size differs', 'fails', 'undecided here'] as const
-
-export type Verdict = (typeof VERDICTS)[number]
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import type { Verdict } from '../../model/study-result.ts'
 
 /** A ratio holds if its interval lies within these parts of the published one. */
 const SIZE = { low: 0.8, high: 1.25 }

@@ -1,36 +1,18 @@
 import { oneLine } from '@startgrid/cli/text.ts'
-import type { Nginx } from '@startgrid/nginx/find.ts'
 import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
 import { startSystem } from '../../environments/study/running-system.ts'
 import { counts } from '../../judge/analysis/record.ts'
-import { isProbe, type LoadRace, type ProbeRace, type Study } from '../../model/study.ts'
+import { isProbe, type LoadRace, type ProbeRace } from '../../model/study.ts'
 import type { StudyCell, StudyCores, StudyHeat, StudySettings, StudySlice } from '../../model/study-result.ts'
+import type { Workload } from '../../model/workload.ts'
 import { WARMUP_SLICE_MS } from '../../plan/cells.ts'
 import { cutSlices } from '../../plan/schedule.ts'
-import { learnLength, type Workload } from '../../plan/workloads.ts'
+import { learnLength } from '../../plan/workloads.ts'
 import { CellFailure } from '../slice.ts'
-import type { Generators } from './generators.ts'
+import type { StudyHeatOptions } from './heat-options.ts'
 import { type Entrant, measureSystem, type SliceKind, settleMsOf, type Track } from './measurement.ts'
 import { baseOf, type Capacity, commonRate, runOpenLoop } from './open-loop.ts'
 import { probeAll } from './probe-heat.ts'
-
-export interface StudyHeatOptions {
-  study: Study
-  race: string
-  heat: number
-  seed: number
-  /** Of this race, and not skipped. */
-  cells: readonly StudyCell[]
-  settings: StudySettings
-  /** Requests per second of the open loop, if an earlier heat has found them. */
-  openRate: number | undefined
-  quick: boolean
-  nginx: Nginx | undefined
-  generators: Generators
-  signal: AbortSignal
-  /** Told how much of the heat is over, 0 to 1. */
-  onProgress(done: number): void
-}
 
 /**
  * One heat of a race. What goes wrong with one system is recorded, the others go on. After an abort the record is not complete.

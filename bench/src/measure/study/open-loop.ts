@@ -1,10 +1,10 @@
 import { type Random, shuffle } from '@startgrid/stats/random.ts'
-import { judgeOffered } from '../../judge/gates/offered-load.ts'
+import { isTimely } from '../../judge/study/open-figures.ts'
+import type { Span } from '../../model/result.ts'
 import { closedLoopOf, isProbe, type Study } from '../../model/study.ts'
-import type { StudyHeat, StudyOpenLoad, StudyOpenLoop, StudySettings } from '../../model/study-result.ts'
-import { durationFor, type Span, shareOf } from '../../openloop/effort.ts'
-import { COMMON_PART, lowestOf, MOST_PART } from '../../openloop/latency.ts'
-import { isQuiet } from '../../openloop/trial.ts'
+import type { StudyOpenLoad, StudyOpenLoop, StudySettings } from '../../model/study-result.ts'
+import { COMMON_PART, lowestOf, MOST_PART } from '../../plan/latency-levels.ts'
+import { durationFor, shareOf } from '../../plan/open-loop-effort.ts'
 import { type Entrant, measureOpenLoad, type Track } from './measurement.ts'
 
 /**
@@ -43,11 +43,6 @@ export function commonRate(
     .map(({ rate }) => rate * COMMON_PART)
     .filter((rate) => rate > 0)
   return lowestOf(halves)
-}
-
-/** The rate that the first heat of a race found: the same for all, so that they can be compared. */
-export function openRateOf(heats: readonly StudyHeat[], race: string): number | undefined {
-  return heats.find((heat) => heat.race === race && heat.openLoop !== null)?.openLoop?.rate
 }
 
 export interface OpenLoopPlan {
@@ -100,11 +95,6 @@ export async function runOpenLoop(
   }
   for (const entrant of again) await take(entrant)
   return record
-}
-
-/** Neither others nor a late generator are in its figures. Never asks what was measured of the server. */
-export function isTimely(load: StudyOpenLoad): boolean {
-  return isQuiet(load) && judgeOffered({ ...load, achieved: load.offered ?? 0 }).verdict !== 'failed'
 }
 
 /** As long as p99 needs, within what the profile allows: milliseconds. */

@@ -3,7 +3,7 @@ import { type Random, shuffle } from '@startgrid/stats/random.ts'
 import { isQuiet } from '../../judge/study/launch-figures.ts'
 import type { ProbeRace } from '../../model/study.ts'
 import type { StudyHeat, StudyProbe } from '../../model/study-result.ts'
-import type { StudyHeatOptions } from './heat.ts'
+import type { StudyHeatOptions } from './heat-options.ts'
 
 /** One after the other, shuffled: each has the machine to itself. What others disturbed is measured once more at the end. */
 export async function probeAll(

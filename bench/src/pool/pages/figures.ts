@@ -1,7 +1,7 @@
 import { formatMs, formatRate, formatRatio, formatRatioInterval, UNKNOWN } from '@startgrid/cli/numbers.ts'
 import { layOut, type Row, type Table } from '@startgrid/cli/table.ts'
 import { COLUMNS, plural, wrap } from '@startgrid/cli/text.ts'
-import type { Interval } from '../../model/figures.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { DISTURBED, describeDisturbance } from '../disturbance.ts'
 import { overLaunches } from '../interval.ts'
 import type { PageResult, PageSettings, WayResult } from './measure.ts'

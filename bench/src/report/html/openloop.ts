@@ -1,5 +1,5 @@
 import type { Result } from '../../model/result.ts'
-import type { Section } from '../sections.ts'
+import type { Section } from '../section.ts'
 import { sectionsOf } from '../sections.ts'
 import { capacityCharts, stepsTable } from './capacity-chart.ts'
 import { filterable, type Race } from './chart.ts'

@@ -1,6 +1,7 @@
 import { formatEnds, formatRatio, orUnknown, UNKNOWN } from '@startgrid/cli/numbers.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { SIGNIFICANT, standingsOf } from '../../judge/standings.ts'
-import type { Interval, Race } from '../../model/figures.ts'
+import type { Race } from '../../model/figures.ts'
 import { METRIC_NAMES } from '../../model/names.ts'
 import type { Result } from '../../model/result.ts'
 import { ratioOf, shortName } from '../summary.ts'

@@ -1,7 +1,7 @@
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { capital } from '@startgrid/cli/text.ts'
+import { describeServers } from '../../model/names.ts'
 import type { Result } from '../../model/result.ts'
-import { describeServers } from '../legend.ts'
 import {
   describeCores,
   describeDriver,

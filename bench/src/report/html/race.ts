@@ -9,12 +9,13 @@ import {
   formatRatio,
   orUnknown,
 } from '@startgrid/cli/numbers.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Standing, StandingEntry } from '../../judge/standings.ts'
-import type { CellFigures, Interval, Metric } from '../../model/figures.ts'
+import type { CellFigures, Metric } from '../../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../../model/names.ts'
 import type { Result } from '../../model/result.ts'
 import { gatesText } from '../race-table.ts'
-import type { Section } from '../sections.ts'
+import type { Section } from '../section.ts'
 import { describeControl, describeSmallestEffect, describeTies, shortName } from '../summary.ts'
 import { filterable } from './chart.ts'
 import { html, type Markup, type Part, prose } from './markup.ts'

@@ -1,4 +1,4 @@
-import type { Interval } from '../../model/figures.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { html, type Markup } from './markup.ts'
 import { seriesOf } from './series.ts'
 import type { Heading } from './table.ts'

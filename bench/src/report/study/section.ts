@@ -1,6 +1,6 @@
 import { formatMs } from '@startgrid/cli/numbers.ts'
 import type { Column, Table } from '@startgrid/cli/table.ts'
-import type { Interval } from '../../model/figures.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { StudyCell, StudyFigures, StudyRecord } from '../../model/study-result.ts'
 
 /** A part of a study's report, the same on a terminal and in Markdown. */

@@ -12,7 +12,8 @@ import {
 } from '@startgrid/cli/numbers.ts'
 import type { Row } from '@startgrid/cli/table.ts'
 import { listOf } from '@startgrid/cli/text.ts'
-import { nameNginx, unlikeNginxes } from '../../environments/study/nginxes.ts'
+import { nameNginx } from '../../environments/study/nginxes.ts'
+import { unlikeNginxes } from '../../judge/study/claim.ts'
 import { describeContention } from '../../judge/study/scaling.ts'
 import type { Study } from '../../model/study.ts'
 import type {

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Result, readResult } from '../../../src/model/result.ts'
+import type { Result } from '../../../src/model/result.ts'
+import { readResult } from '../../../src/model/result-file.ts'
 import { analyseOpenLoop } from '../../../src/openloop/analyse.ts'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))

@@ -2,7 +2,12 @@ import { equal, match, ok } from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { createStudyResult, planHeats, plannedStudyMs, STUDY_PROFILES } from '../../../src/plan/study.ts'
+import {
+  createStudyResult,
+  planHeats,
+  plannedStudyMs,
+  STUDY_PROFILES,
+} from '../../../src/measure/study/plan.ts'
 import { STUDIES } from '../../../studies/index.ts'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))

@@ -11,7 +11,8 @@ import { dockerObstacle } from '@startgrid/grid/compose-project.ts'
 import { docker } from '../../../src/environments/docker/command.ts'
 import { Engine, type Labelled } from '../../../src/environments/docker/engine.ts'
 import { beginRun, endRun, removeLeftovers } from '../../../src/environments/docker/run.ts'
-import { type Result, validateResult } from '../../../src/model/result.ts'
+import type { Result } from '../../../src/model/result.ts'
+import { validateResult } from '../../../src/model/result-file.ts'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const DIRECTORY = mkdtempSync(join(os.tmpdir(), 'startgrid-docker-'))

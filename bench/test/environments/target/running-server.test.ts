@@ -10,7 +10,8 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type Launch, launch } from '@startgrid/grid/launcher.ts'
 import { APPS } from '@startgrid/grid/matrix.ts'
-import { type Result, validateResult } from '../../../src/model/result.ts'
+import type { Result } from '../../../src/model/result.ts'
+import { validateResult } from '../../../src/model/result-file.ts'
 
 /** `pnpm bench --target` on apps that this file starts, and that must run on when it is over. */
 

@@ -1,7 +1,8 @@
 import { equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
-import { decide, type Verdict } from '../../../src/judge/study/verdict.ts'
+import { decide } from '../../../src/judge/study/verdict.ts'
+import type { Verdict } from '../../../src/model/study-result.ts'
 
 const interval = (low: number, high: number) => ({ value: Math.sqrt(low * high), low, high })
 

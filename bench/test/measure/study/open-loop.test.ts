@@ -4,15 +4,9 @@ import { createRandom } from '@startgrid/stats/random.ts'
 import { createStartgridDriver } from '../../../src/drivers/create.ts'
 import type { RunningSystem } from '../../../src/environments/study/running-system.ts'
 import { analyseStudy } from '../../../src/judge/study/analysis.ts'
-import { openFigures } from '../../../src/judge/study/open-figures.ts'
+import { isTimely, openFigures } from '../../../src/judge/study/open-figures.ts'
 import { Generators } from '../../../src/measure/study/generators.ts'
-import {
-  baseOf,
-  type Capacity,
-  commonRate,
-  isTimely,
-  runOpenLoop,
-} from '../../../src/measure/study/open-loop.ts'
+import { baseOf, type Capacity, commonRate, runOpenLoop } from '../../../src/measure/study/open-loop.ts'
 import type { Study } from '../../../src/model/study.ts'
 import { recordOf, validateStudy } from '../../../src/model/study-file.ts'
 import type { StudyOpenLoad, StudyResult } from '../../../src/model/study-result.ts'

@@ -1,6 +1,6 @@
 import type { Role } from '@startgrid/grid/matrix.ts'
-import type { CellSpec } from '../model/result.ts'
-import type { ProfileName } from '../plan/profiles.ts'
+import type { CellSpec, Span } from '../model/result.ts'
+import type { ProfileName } from './profiles.ts'
 
 /** How much effort the open-loop commands take, and how long that lasts. Times are in milliseconds. */
 
@@ -9,12 +9,6 @@ export const BEYOND = 100
 
 /** Launches below which no percentile is printed. */
 export const LEAST_LAUNCHES = 3
-
-/** A stretch of load: as long as its samples need, within these ends. */
-export interface Span {
-  minMs: number
-  maxMs: number
-}
 
 export interface CapacityEffort {
   /** The first one searches, the others confirm. */

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type OpenLoopKind, readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
+import { readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
 import { createOpenLoopResult, expectedCampaignMs, planLaunches } from '../../src/openloop/campaign.ts'
 import { capacityMethod } from '../../src/openloop/capacity.ts'
+import { commonRate, latencyMethod } from '../../src/openloop/latency.ts'
+import { overloadMethod } from '../../src/openloop/overload.ts'
+import { COMMON } from '../../src/plan/latency-levels.ts'
 import {
   BEYOND,
   CAPACITY_EFFORT,
@@ -10,10 +13,9 @@ import {
   durationFor,
   LATENCY_EFFORT,
   OVERLOAD_EFFORT,
-} from '../../src/openloop/effort.ts'
-import { COMMON, commonRate, latencyMethod } from '../../src/openloop/latency.ts'
-import { overloadMethod } from '../../src/openloop/overload.ts'
-import { cellOf, resultOf, trialOf } from './trials.ts'
+} from '../../src/plan/open-loop-effort.ts'
+import type { OpenLoopKind } from '../../src/plan/options.ts'
+import { cellOf, resultOf, trialOf } from '../openloop/trials.ts'
 
 const MINUTE = 60_000
 

@@ -2,12 +2,12 @@ import { availableParallelism } from 'node:os'
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import { expectedRaceMs } from '../measure/study/heat.ts'
-import { expectedPublishedMs } from '../measure/study/published.ts'
-import { isProbe, type LoadRace, type ProbeRace, type Study, type System } from '../model/study.ts'
-import type { StudyCell, StudyProfile, StudyResult, StudySettings } from '../model/study-result.ts'
-import { LATENCY_EFFORT } from '../openloop/effort.ts'
-import { PROFILES } from './profiles.ts'
+import { isProbe, type LoadRace, type ProbeRace, type Study, type System } from '../../model/study.ts'
+import type { StudyCell, StudyProfile, StudyResult, StudySettings } from '../../model/study-result.ts'
+import { LATENCY_EFFORT } from '../../plan/open-loop-effort.ts'
+import { PROFILES } from '../../plan/profiles.ts'
+import { expectedRaceMs } from './heat.ts'
+import { expectedPublishedMs } from './published.ts'
 
 /** What will be measured, in which order, and how long it takes. */
 

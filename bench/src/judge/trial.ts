@@ -1,9 +1,9 @@
 import type { LoadResult } from '@startgrid/loadgen'
 import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import { occurred } from '../drivers/driver.ts'
-import { judgeOffered } from '../judge/gates/offered-load.ts'
 import type { GateResult } from '../model/figures.ts'
 import type { PercentilesMs, Trial } from '../model/result.ts'
+import { judgeOffered } from './gates/offered-load.ts'
 
 /** What one stretch of load on one launch is to be. */
 export interface LoadSpec {

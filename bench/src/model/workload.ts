@@ -1,0 +1,7 @@
+import type { BodyExpectation } from '@startgrid/loadgen'
+
+/** What is asked of an app, and what a right answer is. */
+export interface Workload {
+  path: string
+  expect: BodyExpectation
+}

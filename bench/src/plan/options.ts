@@ -1,0 +1,64 @@
+import type { App, Capability, Role, Topology } from '@startgrid/grid/matrix.ts'
+import type { DriverRecord, Mode, ResultKind } from '../model/result.ts'
+import type { ProfileName } from './profiles.ts'
+
+/** Where the servers of a run are: processes of this machine, its containers, or one server that already runs somewhere. */
+export interface ServerLocation {
+  /** The services of Compose. */
+  docker: boolean
+  /** The origin of a server that already runs. */
+  target: string | undefined
+  /** What that server does; undefined without one. */
+  role: Role | undefined
+  /** What that server lacks. */
+  absent: Capability[]
+}
+
+export function modeOf({ docker, target }: Pick<ServerLocation, 'docker' | 'target'>): Mode {
+  if (target !== undefined) return 'target'
+  return docker ? 'docker' : 'native'
+}
+
+/** What `pnpm bench` and `pnpm bench selfcheck` are asked to do. */
+export interface Options extends ServerLocation {
+  apps: App[]
+  topologies: Topology[]
+  profile: ProfileName
+  /** Something of the profile was given otherwise. */
+  custom: boolean
+  heats: number
+  slices: number
+  sliceMs: number
+  /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
+  pauseMs: number
+  /** Replaces what the profile says of each framework; undefined leaves that. */
+  warmupMs: number | undefined
+  /** Replaces every role's own number; undefined leaves them. */
+  connections: number | undefined
+  driver: DriverRecord['name']
+  /** The half-width to reach, as a part of 1. */
+  until: number | null
+  maxTimeMs: number | null
+  seed: number
+  /** A directory or file to go on from; '' is the newest. */
+  resume: string | undefined
+  keepVoided: boolean
+  list: boolean
+  dryRun: boolean
+  help: boolean
+  /** Also written here; `-` is standard output. */
+  json: string | undefined
+  /** Where result.json and the reports go. */
+  output: string | undefined
+  download: boolean
+}
+
+export type OpenLoopKind = Extract<ResultKind, 'capacity' | 'latency' | 'overload'>
+
+/** What `pnpm bench capacity`, `latency` and `overload` are asked to do. `heats` is the number of launches per cell. */
+export interface OpenLoopOptions extends Options {
+  /** Of `capacity`: the bound on p99, in milliseconds. */
+  p99Ms: number | null
+  /** Of `latency`: the common rate, in requests per second; null finds one per role. */
+  rate: number | null
+}
