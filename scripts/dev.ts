@@ -50,14 +50,14 @@ function chooseApp(names: string[]): App {
 
 /** The built page is outside `src/`, so it is named. What njs runs is built as well, before each start. */
 function command(app: App): string[] {
-  if (app.framework === 'bun') return ['bun', '--watch']
+  if (app.runtime === 'bun') return ['bun', '--watch']
   const paths = [
     '--watch',
     '--watch-preserve-output',
     '--watch-path=src',
     `--watch-path=${ROOT}packages/shared/dist`,
   ]
-  return ['node', ...paths, ...(app.framework === 'njs' ? ['--import', './build.ts'] : [])]
+  return ['node', ...paths, ...(app.runtime === 'nginx' ? ['--import', './build.ts'] : [])]
 }
 
 function watch([file = 'node', ...args]: string[], cwd: string) {

@@ -42,8 +42,8 @@ function formatMatrix(outcomes: readonly Outcome[]): string {
   const states = new Map(outcomes.map(({ name, state }) => [name, state]))
   const line = (first: string, rest: readonly string[]) =>
     [first.padEnd(20), ...rest.map((text) => text.padEnd(13))].join('').trimEnd()
-  const rows = APPS.flatMap(({ name, framework }) =>
-    framework === 'njs' ? [`${name} (njs)`, `${name} (qjs)`] : [name],
+  const rows = APPS.flatMap(({ name, runtime }) =>
+    runtime === 'nginx' ? [`${name} (njs)`, `${name} (qjs)`] : [name],
   )
   const cells = (row: string) => TOPOLOGIES.map((topology) => states.get(`${row} ${topology}`) ?? 'not run')
   return [line('conformance', TOPOLOGIES), ...rows.map((row) => line(row, cells(row))), ''].join('\n')

@@ -1,4 +1,5 @@
-import type { Capability, Role, Topology } from '@startgrid/grid/matrix.ts'
+import type { Capability } from '@startgrid/grid/frameworks.ts'
+import type { Role, Topology } from '@startgrid/grid/matrix.ts'
 import type { ErrorCounts } from '@startgrid/loadgen'
 import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import type { Machine } from '@startgrid/machine/machine.ts'

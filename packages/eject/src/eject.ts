@@ -45,7 +45,7 @@ export interface Ejected {
  * @throws {EjectError} for what the person can change, `AbortError` if given up; in any case nothing is left behind
  */
 export async function eject({ app, target, name, git, signal }: EjectOptions): Promise<Ejected> {
-  const isNjs = app.framework === 'njs'
+  const isNjs = app.runtime === 'nginx'
   const tracked = new Map<string, string>()
   for (const directory of [
     `apps/${app.framework}`,

@@ -1,7 +1,5 @@
-import type { Framework, Role } from '@startgrid/grid/matrix.ts'
-
-/** What runs it: Node, Bun, or NGINX with njs. */
-export type Runtime = 'node' | 'bun' | 'nginx'
+import type { Runtime } from '@startgrid/grid/frameworks.ts'
+import type { Role } from '@startgrid/grid/matrix.ts'
 
 /** One setting that the project reads from its environment. */
 export interface Setting {
@@ -27,7 +25,7 @@ export interface Project {
   name: string
   /** One sentence fragment for package.json and the README. */
   description: string
-  framework: Framework
+  framework: string
   /** For deciding only: no file of the project says this word or its values. */
   role: Role
   runtime: Runtime

@@ -1,4 +1,5 @@
-import { type App, FRAMEWORKS, ROLES } from './matrix.ts'
+import { CATALOGUE } from './frameworks.ts'
+import { type App, ROLES } from './matrix.ts'
 
 /** How docker-compose.yml names and numbers the apps. */
 
@@ -24,7 +25,7 @@ export function serviceName({ framework, role }: Pick<App, 'framework' | 'role'>
 }
 
 /**
- * The port on this machine: the prefix, 1 to 7 for the framework, and 1 to 3 for the role, 6 to 8 behind NGINX.
+ * The port on this machine: the prefix, the digit of the framework, and 1 to 3 for the role, 6 to 8 behind NGINX.
  * @param prefix the first digits, as STARTGRID_PORTS has them
  */
 export function publishedPort(
@@ -33,7 +34,9 @@ export function publishedPort(
   prefix: number = PORT_PREFIX,
 ): number {
   const behind = topology === 'nginx' ? 5 : 0
-  return prefix * 100 + (FRAMEWORKS.indexOf(framework) + 1) * 10 + ROLES.indexOf(role) + 1 + behind
+  const digit = CATALOGUE.find(({ name }) => name === framework)?.port
+  if (digit === undefined) throw new Error(`There is no framework '${framework}'.`)
+  return prefix * 100 + digit * 10 + ROLES.indexOf(role) + 1 + behind
 }
 
 /**

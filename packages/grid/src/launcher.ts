@@ -2,13 +2,14 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { Runtime } from './frameworks.ts'
 
-/** What can be started: an app of the matrix, or any package with a `src/server.ts ROLE` that is ready with its first line. */
+/** What can be started: an app of the grid, or any package with a `src/server.ts ROLE` that is ready with its first line. */
 export interface Startable {
   /** `fastify/ssr` */
   name: string
-  /** `bun` is started with Bun, everything else with Node. */
-  framework: string
+  /** `bun` is started with Bun; the others with Node, which then starts NGINX for `nginx`. */
+  runtime: Runtime
   role: string
   /** Absolute path of its package. */
   directory: string
@@ -72,7 +73,7 @@ const BIN = fileURLToPath(new URL('../../../node_modules/.bin/', import.meta.url
  * @throws {LaunchError}
  */
 export async function launch(app: Startable, options: LaunchOptions = {}): Promise<Launch> {
-  const runtime = app.framework === 'bun' ? `${BIN}bun` : process.execPath
+  const runtime = app.runtime === 'bun' ? `${BIN}bun` : process.execPath
   const command = [...bind(options.cpu), runtime, ...(options.execArgv ?? []), 'src/server.ts', app.role]
   const [file = runtime, ...args] = command
   const child = spawn(file, args, {

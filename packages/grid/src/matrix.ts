@@ -1,20 +1,20 @@
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { CATALOGUE, type Capability, type Runtime } from './frameworks.ts'
 
-/** Which apps and topologies there are. The only list of them: commands, tests and benchmark read it. */
+/** Which apps and topologies there are: every framework of the catalogue in every role. */
 
-export const FRAMEWORKS = ['node', 'fastify', 'express', 'koa', 'hono', 'bun', 'njs'] as const
+/** The names of the frameworks, in the order of the catalogue. */
+export const FRAMEWORKS: readonly string[] = CATALOGUE.map(({ name }) => name)
 export const ROLES = ['hello', 'ssr', 'status'] as const
 export const TOPOLOGIES = ['direct', 'nginx', 'nginx-naive', 'nginx-socket'] as const
 
-export type Framework = (typeof FRAMEWORKS)[number]
 export type Role = (typeof ROLES)[number]
 export type Topology = (typeof TOPOLOGIES)[number]
 
-/** What an app may lack; docs/contract.md says why. */
-export type Capability = 'stream' | 'pipelined-stream'
-
 export interface App {
-  framework: Framework
+  framework: string
+  runtime: Runtime
   role: Role
   /** `fastify/ssr` */
   name: string
@@ -25,19 +25,15 @@ export interface App {
 
 const APPS_DIR = fileURLToPath(new URL('../../../apps/', import.meta.url))
 
-const ABSENT: Readonly<Record<string, readonly Capability[]>> = {
-  'bun/ssr': ['pipelined-stream'],
-  'njs/ssr': ['stream'],
-}
-
-/** The 21 apps, framework by framework. */
-export const APPS: readonly App[] = FRAMEWORKS.flatMap((framework) =>
+/** All apps, framework by framework. */
+export const APPS: readonly App[] = CATALOGUE.flatMap(({ name: framework, runtime, absent }) =>
   ROLES.map((role) => ({
     framework,
+    runtime,
     role,
     name: `${framework}/${role}`,
     directory: `${APPS_DIR}${framework}`,
-    absent: ABSENT[`${framework}/${role}`] ?? [],
+    absent: absent.filter((one) => one.role === role).map(({ capability }) => capability),
   })),
 )
 
@@ -47,12 +43,17 @@ export class UnknownName extends Error {
 }
 
 /**
- * The apps that a name stands for: `fastify/ssr` one, `fastify` three, `ssr` seven.
+ * The apps that a name stands for: `fastify/ssr` one app, `fastify` all of a framework, `ssr` all of a role.
  * @throws {UnknownName}
  */
 export function findApps(name: string): App[] {
   const found = APPS.filter((app) => app.name === name || app.framework === name || app.role === name)
   if (found.length === 0) {
+    const [folder = ''] = name.split('/')
+    if (/^[a-z][a-z0-9]*$/.test(folder) && !FRAMEWORKS.includes(folder) && existsSync(`${APPS_DIR}${folder}`))
+      throw new UnknownName(
+        `There is a folder apps/${folder}, but no entry '${folder}' in packages/grid/src/frameworks.ts: add one.`,
+      )
     throw new UnknownName(
       `There is no app '${name}'. Frameworks: ${FRAMEWORKS.join(', ')}; roles: ${ROLES.join(', ')}; ` +
         `or one app, such as ${APPS[4]?.name}.`,

@@ -14,8 +14,8 @@ const CONNECTIONS = 32
 const JSON_BODY = '{"hello":"world"}'
 
 const hellos = APPS.filter(({ role }) => role === 'hello')
-const onNode = hellos.filter(({ framework }) => framework !== 'njs' && framework !== 'bun')
-const [bun] = hellos.filter(({ framework }) => framework === 'bun')
+const onNode = hellos.filter(({ runtime }) => runtime === 'node')
+const [bun] = hellos.filter(({ runtime }) => runtime === 'bun')
 // Fastify closes its server in a way of its own, the others all in one.
 const closers = onNode.filter(({ framework }) => framework === 'node' || framework === 'fastify')
 

@@ -11,7 +11,7 @@ const nginx = front.kind === 'none' ? undefined : front
 
 for (const role of ROLES) {
   const apps = APPS.filter((app) => app.role === role)
-  const others = apps.filter((app) => app.framework !== 'njs')
+  const others = apps.filter((app) => app.runtime !== 'nginx')
   describe(`conformance of ${role}`, () => proveAll(others, {}, (app) => app.name))
 
   for (const engine of ['njs', 'qjs'] as const) {
@@ -20,7 +20,7 @@ for (const role of ROLES) {
       ? false
       : `no NGINX here runs njs on ${engine}: docker pull nginx:1.30 brings qjs, apt-get njs`
     const env = { STARTGRID_NGINX: runner?.choice ?? '' }
-    const [app] = apps.filter((one) => one.framework === 'njs')
+    const [app] = apps.filter((one) => one.runtime === 'nginx')
     if (app === undefined) continue
     describe(`conformance of ${role} on njs's engine ${engine}`, () =>
       proveAll([app], env, ({ name }) => `${name} (${engine})`, skip))
@@ -51,7 +51,7 @@ function proveAll(
 async function conforms(lineup: Lineup | undefined, app: App, topology: Topology): Promise<void> {
   const target = lineup?.target(app, topology)
   if (target === undefined) throw new Error(lineup?.failures.get(app.name) ?? `${app.name} was not started`)
-  const proxied = topology !== 'direct' || app.framework === 'njs'
+  const proxied = topology !== 'direct' || app.runtime === 'nginx'
   const report = await checkConformance({ target, role: app.role, absent: app.absent, proxied })
   if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)
 }

@@ -39,7 +39,7 @@ describe('hydration', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get inst
   for (const app of apps) {
     for (const topology of TOPOLOGIES) {
       const skip =
-        nginx.kind === 'none' && (topology === 'nginx' || app.framework === 'njs') ? nginx.describe() : false
+        nginx.kind === 'none' && (topology === 'nginx' || app.runtime === 'nginx') ? nginx.describe() : false
       test(`${app.name} ${topology}: the page is taken over and its filter works`, { skip }, () =>
         visit('/?items=50', app, topology, useFilter),
       )

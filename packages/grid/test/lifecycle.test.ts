@@ -17,7 +17,7 @@ import { get } from './client.ts'
 const nginx = await findNginx()
 
 for (const hello of APPS.filter((app) => app.role === 'hello')) {
-  const skip = hello.framework === 'njs' && nginx.kind === 'none' ? nginx.describe() : false
+  const skip = hello.runtime === 'nginx' && nginx.kind === 'none' ? nginx.describe() : false
   const ssr = APPS.find((app) => app.role === 'ssr' && app.framework === hello.framework) ?? hello
 
   describe(`${hello.framework}: life`, { skip }, () => {

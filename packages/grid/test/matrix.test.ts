@@ -1,20 +1,41 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { APPS, findApps, findRole, findTopology, UnknownName } from '../src/matrix.ts'
+import { CATALOGUE } from '../src/frameworks.ts'
+import { APPS, FRAMEWORKS, findApps, findRole, findTopology, ROLES, UnknownName } from '../src/matrix.ts'
 
-test('there are 21 apps, each with its file', () => {
-  assert.equal(new Set(APPS.map(({ name }) => name)).size, 21)
-  for (const { directory, role } of APPS) assert.ok(existsSync(`${directory}/src/${role}.ts`))
+const APPS_DIR = new URL('../../../apps/', import.meta.url)
+const ENTRIES = 'packages/grid/src/frameworks.ts'
+
+test('every folder in apps/ has an entry in the catalogue, and every entry has a folder', () => {
+  const folders = readdirSync(APPS_DIR).filter((name) =>
+    existsSync(new URL(`${name}/package.json`, APPS_DIR)),
+  )
+  for (const folder of folders)
+    assert.ok(FRAMEWORKS.includes(folder), `apps/${folder} has no entry in ${ENTRIES}: add one.`)
+  for (const name of FRAMEWORKS)
+    assert.ok(folders.includes(name), `${ENTRIES} has an entry '${name}', but there is no apps/${name}.`)
 })
 
-test('a name stands for one app, a framework for three, a role for seven', () => {
+test('every app has its file', () => {
+  for (const { directory, role } of APPS)
+    assert.ok(existsSync(`${directory}/src/${role}.ts`), `${directory}/src/${role}.ts is missing.`)
+})
+
+test('no two frameworks have the same name or the same port', () => {
+  assert.equal(new Set(FRAMEWORKS).size, CATALOGUE.length)
+  const ports = CATALOGUE.map(({ port }) => port)
+  assert.equal(new Set(ports).size, CATALOGUE.length, `Two frameworks in ${ENTRIES} have the same port.`)
+  for (const port of ports) assert.ok(Number.isInteger(port) && port >= 1 && port <= 9, `port ${port}`)
+})
+
+test('a name stands for one app, for all of a framework or for all of a role', () => {
   assert.deepEqual(
     findApps('koa/ssr').map(({ name }) => name),
     ['koa/ssr'],
   )
-  assert.equal(findApps('koa').length, 3)
-  assert.equal(findApps('ssr').length, 7)
+  assert.equal(findApps('koa').length, ROLES.length)
+  assert.equal(findApps('ssr').length, FRAMEWORKS.length)
   assert.equal(findRole('status'), 'status')
   assert.equal(findTopology('nginx-socket'), 'nginx-socket')
 })

@@ -19,7 +19,7 @@ export async function findingsOf(fault: Fault, defect: string, role: App['role']
     size: 'short',
     nginx: found.kind === 'none' ? undefined : found,
     signal: AbortSignal.timeout(120_000),
-    standIn: { name: `bad/${defect}`, framework: 'node', role: defect, directory },
+    standIn: { name: `bad/${defect}`, runtime: 'node', role: defect, directory },
   })
   const { findings } = await tryFault(fault, subject)
   return findings.join('\n')

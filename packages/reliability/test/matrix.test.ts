@@ -6,7 +6,7 @@ import { tryFault } from '../src/run.ts'
 import { Subject } from '../src/subject/subject.ts'
 
 /**
- * Every fault in its short form, on one app of each framework; on all 21 with STARTGRID_RELIABILITY=all, as `.ci/run --full` sets it.
+ * Every fault in its short form, on one app of each framework; on all apps with STARTGRID_RELIABILITY=all, as `.ci/run --full` sets it.
  * ssr has the most to lose, so it is tried where it differs: on node's streams, on web streams, in Bun and in NGINX.
  */
 const SAMPLE = ['node/hello', 'fastify/ssr', 'express/status', 'koa/hello', 'hono/ssr', 'bun/ssr', 'njs/ssr']

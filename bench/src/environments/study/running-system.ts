@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Launch, launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
+import { type Launch, launch, NEVER_SHED, type Startable, type Target } from '@startgrid/grid/launcher.ts'
 import { pin } from '@startgrid/machine/cores.ts'
 import { serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
@@ -96,9 +96,10 @@ function flagsOf({ package: path, flags = [] }: Program): string[] {
   return flags.includes('--jitless') ? [...flags, '--import', strippedTypes(path)] : [...flags]
 }
 
-function startableOf({ package: path, role }: Program) {
+function startableOf({ package: path, role }: Program): Startable {
   const framework = path.replace(/^.*\//, '')
-  return { name: `${framework}/${role}`, framework, role, directory: join(ROOT, path) }
+  const runtime = framework === 'bun' ? 'bun' : 'node'
+  return { name: `${framework}/${role}`, runtime, role, directory: join(ROOT, path) }
 }
 
 /** A container does not inherit the cores of whoever asked for it. */

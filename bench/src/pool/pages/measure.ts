@@ -113,7 +113,8 @@ function launchPool({ framework, library, size }: PageSettings): Promise<Launch>
   )
   // A pool that is too slow shows in the latencies; what is refused would be in none.
   const env = { POOL: library, POOL_SIZE: String(size), POOL_QUEUE: '100000' }
-  return launch({ name: `${framework}/pool`, framework, role: 'pool', directory }, { env })
+  const runtime = framework === 'bun' ? 'bun' : 'node'
+  return launch({ name: `${framework}/pool`, runtime, role: 'pool', directory }, { env })
 }
 
 async function offerBoth(

@@ -16,7 +16,7 @@ export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, s
   // Which settings are asked for is seen once nothing else is left.
   const sources = prune(dropUnusedSettings(prune(adapt(name, app, moved), roots)), roots)
   const files = new Map([...sources, ...(hasPage ? listPageAssets(moved) : [])])
-  const isBun = app.framework === 'bun'
+  const isBun = app.runtime === 'bun'
   return {
     files,
     ...findPackages(sources, isBun),
@@ -31,7 +31,7 @@ export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, s
 }
 
 /** Rewrites what is there only because there are several apps. */
-function adapt(name: string, { framework, role }: App, files: ReadonlyMap<string, string>) {
+function adapt(name: string, { framework, runtime, role }: App, files: ReadonlyMap<string, string>) {
   const adapted = new Map(files)
   const rewrite = (path: string, how: (path: string, text: string) => string) =>
     adapted.set(path, how(path, files.get(path) ?? ''))
@@ -39,7 +39,7 @@ function adapt(name: string, { framework, role }: App, files: ReadonlyMap<string
   if (role === 'status')
     rewrite('test/app.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`, name))
   if (role === 'ssr') rewrite('build.ts', adaptBuild)
-  if (framework === 'bun') for (const path of ASKING) rewrite(path, leaveCluster)
+  if (runtime === 'bun') for (const path of ASKING) rewrite(path, leaveCluster)
   else rewrite('shared/process/config.ts', leaveBun)
   return adapted
 }

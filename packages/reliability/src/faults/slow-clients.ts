@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
-import type { App, Framework, Role } from '@startgrid/grid/matrix.ts'
+import type { App, Role } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
 import { Clients, findFailures, LIGHT } from '../clients/clients.ts'
 import { statusOf } from '../clients/waiting.ts'
@@ -21,7 +21,7 @@ const limitOf = (way: Way, size: Size): number =>
   ({ headers: 45, body: 90, reading: size === 'short' ? 90 : 130 })[way]
 
 /** What cannot be limited, or not as it should. */
-const NOTES: Readonly<Partial<Record<Framework, string>>> = {
+const NOTES: Readonly<Record<string, string>> = {
   bun: 'A body may take 65 s: idleTimeout is all there is in Bun, and it must outlive the keep-alive of NGINX.',
   njs: 'A body at 1 byte/s is never cut off: client_body_timeout of NGINX is between two reads, and there is no other.',
 }

@@ -17,20 +17,20 @@ export interface Footprint {
 
 /** Launch options for an app of which `footprintOf` is to be asked. */
 export function measurable(app: App): Pick<LaunchOptions, 'execArgv'> {
-  if (app.framework === 'njs') return {}
-  const collector = app.framework === 'bun' ? [] : ['--expose-gc']
+  if (app.runtime === 'nginx') return {}
+  const collector = app.runtime === 'bun' ? [] : ['--expose-gc']
   return { execArgv: [...collector, ...preload(app, 'footprint')] }
 }
 
 /** @throws {Error} if the app does not tell within a minute, or cannot be looked at */
 export async function footprintOf(app: App, launched: Launch): Promise<Footprint> {
   const files = countFiles(launched)
-  if (app.framework === 'njs') return { memory: residentMemory(launched), files, timers: undefined }
+  if (app.runtime === 'nginx') return { memory: residentMemory(launched), files, timers: undefined }
   const before = reports(launched).length
   launched.child.kill('SIGCONT')
   await until('the app does not tell what it holds', () => reports(launched).length > before, 60)
   const { memory, timers } = JSON.parse(reports(launched).at(-1) ?? '')
-  return { memory, files, timers: app.framework === 'bun' ? undefined : timers }
+  return { memory, files, timers: app.runtime === 'bun' ? undefined : timers }
 }
 
 function reports({ output }: Launch): string[] {

@@ -13,7 +13,8 @@ const linux = process.platform === 'linux'
 
 for (const framework of FRAMEWORKS) {
   const directory = join(import.meta.dirname, '../..', framework)
-  const pool: Startable = { name: `${framework}/pool`, framework, role: 'pool', directory }
+  const runtime = framework === 'bun' ? 'bun' : 'node'
+  const pool: Startable = { name: `${framework}/pool`, runtime, role: 'pool', directory }
 
   describe(`${framework}/pool`, () => {
     for (const library of LIBRARIES) {
