@@ -1,4 +1,5 @@
-import type { App, Capability, Role, Topology } from '@startgrid/grid/matrix.ts'
+import type { Capability } from '@startgrid/grid/frameworks.ts'
+import type { App, Role, Topology } from '@startgrid/grid/matrix.ts'
 import type { DriverRecord, Mode, ResultKind } from '../model/result.ts'
 import type { ProfileName } from './profiles.ts'
 
