@@ -1,9 +1,11 @@
 import { formatReport, NoAnswer } from '@startgrid/conformance'
 import { ComposeError, listServices } from '@startgrid/grid/compose-project.ts'
 import { type ComposeCell, listCells, proveCell } from './compose-conformance.ts'
+import { writeManners } from './manners.ts'
 
 /**
- * `pnpm conformance`: of one server, or with `--docker` of every service that Compose has started, through both of its ports.
+ * `pnpm conformance`: of one server, or with `--docker` of every service that Compose has started, through both of its ports; with
+ * `--manners` of every app, to write docs/manners.md.
  * The exit code is 0 if all conform, 1 if one does not, 2 if nothing could be checked.
  */
 
@@ -11,8 +13,10 @@ import { type ComposeCell, listCells, proveCell } from './compose-conformance.ts
 const AT_ONCE = 4
 
 async function main(args: readonly string[]): Promise<void> {
-  if (!args.includes('--docker')) await import('@startgrid/conformance/cli.ts')
-  else process.exitCode = await proveServices(args.filter((word) => word !== '--docker'))
+  const others = args.filter((word) => word !== '--docker' && word !== '--manners')
+  if (args.includes('--docker')) process.exitCode = await proveServices(others)
+  else if (args.includes('--manners')) process.exitCode = await recordManners(others)
+  else await import('@startgrid/conformance/cli.ts')
 }
 
 async function proveServices([extra]: string[]): Promise<number> {
@@ -28,6 +32,10 @@ async function proveServices([extra]: string[]): Promise<number> {
     if (error instanceof ComposeError) return refuse(error.message)
     throw error
   }
+}
+
+async function recordManners([extra]: string[]): Promise<number> {
+  return extra === undefined ? writeManners() : refuse(`--manners starts all apps and takes no '${extra}'.`)
 }
 
 function refuse(sentence: string): number {

@@ -17,6 +17,7 @@ const USAGE = `Checks that a server answers as docs/contract.md says.
   pnpm conformance <role> <url>         such as: pnpm conformance ssr http://127.0.0.1:3000
   pnpm conformance <role> --socket PATH
   pnpm conformance --docker             every service of docker compose, both ports
+  pnpm conformance --manners            starts every app and writes docs/manners.md
 
   <role>               ${ROLES.join(', ')}
   --absent CAPABILITY  the app lacks it: ${CAPABILITIES.join(', ')} (may be repeated)

@@ -1,4 +1,6 @@
 export { CAPABILITIES, type Capability, ROLES, type Role } from './contract/check.ts'
+export { type Manners, SITUATIONS, type Situation } from './contract/manners.ts'
+export { formatManners, type MannersByFramework, mergeManners } from './contract/manners-document.ts'
 export type { Difference } from './contract/probe.ts'
 export { formatReport } from './contract/report.ts'
 export {

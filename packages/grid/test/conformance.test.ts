@@ -1,13 +1,24 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
-import { checkConformance, formatReport } from '@startgrid/conformance'
+import {
+  checkConformance,
+  formatManners,
+  formatReport,
+  type Manners,
+  mergeManners,
+} from '@startgrid/conformance'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import { type Lineup, startLineup } from '../src/lineup.ts'
-import { APPS, type App, ROLES, TOPOLOGIES, type Topology } from '../src/matrix.ts'
+import { APPS, type App, FRAMEWORKS, ROLES, TOPOLOGIES, type Topology } from '../src/matrix.ts'
 
 /** Every app, in every topology, against every line of docs/contract.md. `pnpm test` makes its matrix from these names. */
 
 const front = await findNginx()
 const nginx = front.kind === 'none' ? undefined : front
+
+/** What the apps themselves showed, by framework: docs/manners.md says the same. */
+const shown = new Map<string, Manners[]>()
 
 for (const role of ROLES) {
   const apps = APPS.filter((app) => app.role === role)
@@ -26,6 +37,16 @@ for (const role of ROLES) {
       proveAll([app], env, ({ name }) => `${name} (${engine})`, skip))
   }
 }
+
+test('docs/manners.md says what every framework showed', async (t) => {
+  const missing = FRAMEWORKS.filter((framework) => (shown.get(framework)?.length ?? 0) < ROLES.length)
+  if (missing.length > 0) return t.skip(`not seen in all roles: ${missing.join(', ')}`)
+  const document = await readFile(new URL('../../../docs/manners.md', import.meta.url), 'utf8')
+  const manners = new Map(
+    FRAMEWORKS.map((framework) => [framework, mergeManners(shown.get(framework) ?? [])]),
+  )
+  assert.equal(document, formatManners(manners), 'write it anew: pnpm conformance --manners')
+})
 
 /** One test per app and topology. */
 function proveAll(
@@ -54,6 +75,7 @@ async function conforms(lineup: Lineup | undefined, app: App, topology: Topology
   const proxied = topology !== 'direct' || app.runtime === 'nginx'
   const report = await checkConformance({ target, role: app.role, absent: app.absent, proxied })
   if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)
+  if (topology === 'direct') shown.set(app.framework, [...(shown.get(app.framework) ?? []), report.manners])
 }
 
 /** An NGINX of this machine with the wanted engine, and how to ask for it. */

@@ -1,8 +1,10 @@
-import { pagePolicy, SECURITY_HEADERS } from '@startgrid/shared/http/security-headers.ts'
+import { isDeepStrictEqual } from 'node:util'
 import type { Answer } from '../http/answer.ts'
 import { headerValue, headerValues } from '../http/header.ts'
 import { methodOf, type Request, shorten } from '../http/request.ts'
-import type { Expectation } from './expectation.ts'
+import { type Expectation, HTTP_DATE } from './expectation.ts'
+import { MannersRecord, SITUATIONS, type Situation } from './manners.ts'
+import { readJson } from './problem.ts'
 
 /** One thing that is not as the contract says. */
 export interface Finding {
@@ -10,39 +12,50 @@ export interface Finding {
   received: string
 }
 
-/** What must never come twice while one server is checked. */
+/** What must never come twice while one server is checked, and what it shows where it may choose. */
 export interface Session {
   /** NGINX stands in front and may name itself. */
   proxied: boolean
   ids: Set<string>
   nonces: Set<string>
+  manners: MannersRecord
 }
 
 export function createSession(proxied: boolean): Session {
-  return { proxied, ids: new Set(), nonces: new Set() }
+  return { proxied, ids: new Set(), nonces: new Set(), manners: new MannersRecord() }
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
-const NONCE = '([A-Za-z0-9+/]{24})'
+/** At least 128 bits (CSP3, section 7.1), in base64. */
+const NONCE = '([A-Za-z0-9+/_-]{22,}={0,2})'
+/** On every response. */
+const SECURITY_HEADERS = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+const POLICY =
+  "default-src 'none'; script-src 'nonce-NONCE' 'strict-dynamic'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 const PAGE_POLICY = new RegExp(
-  `^${pagePolicy('NONCE')
-    .replace(/[.*+?]/g, '\\$&')
-    .replace('NONCE', NONCE)}$`,
+  `^${POLICY.replace(" font-src 'self';", "(?: font-src 'self';)?").replace('NONCE', NONCE)}$`,
 )
 
-/** Headers that may be there or not, with the values they may have. */
+/** Headers that any response may have, with the values they may have. */
 const FREE: Readonly<Record<string, RegExp>> = {
-  // RFC 9110 section 5.6.7: IMF-fixdate.
-  date: /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
+  date: HTTP_DATE,
   connection: /^(?:keep-alive|close)$/i,
   'keep-alive': /^timeout=\d+(?:, max=\d+)?$/,
   'transfer-encoding': /^chunked$/i,
 }
 
 /**
- * Compares an answer with what the contract says: syntax, status, every header, body. The headers of all answers are
- * looked at here, so that no check can forget them.
- * @param expected several where the contract allows several: the status decides which one applies
+ * Compares a response with what the contract says: syntax, status, every header, body. The headers of all responses are looked at here,
+ * so that no check can forget them. Which of several allowed outcomes it was is noted in the session.
+ * @param expected several where the contract allows several: those with the status of the response apply
  */
 export function judge(
   request: Request,
@@ -51,29 +64,48 @@ export function judge(
   session: Session,
 ): Finding[] {
   const choices = [expected].flat()
-  const faults = answer.faults.map((fault) => ({ expected: 'an answer in correct syntax', received: fault }))
-  const choice = choices.find(({ status }) => status === answer.status)
-  if (choice === undefined) return [...faults, wrongStatus(answer, choices)]
+  const faults = answer.faults.map((fault) => ({ expected: 'a response in correct syntax', received: fault }))
+  const trials = choices
+    .filter(({ status }) => status === answer.status)
+    .map((choice) => ({ choice, findings: judgeOne(request, answer, choice, session) }))
+  const [nearest] = trials.sort((a, b) => a.findings.length - b.findings.length)
+  if (nearest === undefined) return [...faults, wrongStatus(answer, choices)]
+  const { choice, findings } = nearest
+  if (choice.statusOnly) return note(choice, answer, session, [])
+  const once = [...judgeId(request, answer, session), ...(choice.page ? judgeNonce(answer, session) : [])]
+  if (findings.length === 0) observe(request, answer, choice, session.manners)
+  return note(choice, answer, session, [...faults, ...findings, ...once])
+}
+
+function note(choice: Expectation, answer: Answer, { manners }: Session, findings: Finding[]): Finding[] {
+  if (findings.length > 0) return findings
+  if (choice.manner !== undefined) manners.add(choice.manner)
+  const allow = headerValue(answer.headers, 'allow')
+  if (allow !== undefined && choice.headers.allow !== undefined) {
+    manners.add(['allow', /OPTIONS/.test(allow) ? 'GET, HEAD, OPTIONS' : 'GET, HEAD'])
+  }
+  return findings
+}
+
+function judgeOne(request: Request, answer: Answer, choice: Expectation, session: Session): Finding[] {
   if (choice.statusOnly) return []
-  return [...faults, ...judgeHeaders(request, answer, choice, session), ...judgeBody(request, answer, choice)]
+  return [...judgeHeaders(request, answer, choice, session), ...judgeBody(request, answer, choice)]
 }
 
 function wrongStatus(answer: Answer, choices: readonly Expectation[]): Finding {
   const body = answer.body.length === 0 ? '' : ` with the body ${quote(answer.body)}`
-  return {
-    expected: `status ${choices.map(({ status }) => status).join(' or ')}`,
-    received: `status ${answer.status}${body}`,
-  }
+  const statuses = [...new Set(choices.map(({ status }) => status))]
+  return { expected: `status ${statuses.join(' or ')}`, received: `status ${answer.status}${body}` }
 }
 
 function judgeHeaders(request: Request, answer: Answer, expected: Expectation, session: Session): Finding[] {
-  const rules = { ...commonRules(expected), ...lengthRule(request, expected), ...expected.headers }
+  const rules = { ...commonRules(expected), ...expected.headers }
   const findings = Object.entries(rules).flatMap(([name, rule]) => judgeHeader(answer, name, rule))
   return [
     ...findings,
-    ...judgeOthers(answer, rules, session),
-    ...judgeId(request, answer, session),
-    ...(expected.page ? judgeNonce(answer, session) : []),
+    ...judgeType(answer, expected.type),
+    ...judgeLength(request, answer, expected),
+    ...judgeOthers(answer, expected, rules, session),
   ]
 }
 
@@ -82,11 +114,39 @@ function commonRules(expected: Expectation): Record<string, string | RegExp> {
   return { ...SECURITY_HEADERS, ...policy, 'x-request-id': REQUEST_ID }
 }
 
+/** RFC 9110 section 8.3.1: type and parameter names have no case, and neither has a charset. */
+function judgeType(answer: Answer, expected: string | undefined): Finding[] {
+  if (expected === undefined) return []
+  const values = headerValues(answer.headers, 'content-type')
+  const wanted = `content-type: ${expected}`
+  if (values.length > 1) return [{ expected: wanted, received: `content-type ${values.length} times` }]
+  const [value] = values
+  if (value === undefined) return [{ expected: wanted, received: 'no content-type' }]
+  return parseType(value) === parseType(expected)
+    ? []
+    : [{ expected: wanted, received: `content-type: ${value}` }]
+}
+
+/** Lower case, no spaces around the separators, and no charset of JSON, which has none (RFC 8259 section 11). */
+function parseType(value: string): string {
+  const [type = '', ...parameters] = value.toLowerCase().split(/ *; */)
+  const charset = /^application\/(?:.*\+)?json$/.test(type) ? 'charset=utf-8' : ''
+  return [type.trim(), ...parameters.filter((parameter) => parameter !== charset)].join('; ')
+}
+
 /** The parser saw to it that a body is as long as declared; to HEAD the number is all there is. */
-function lengthRule(request: Request, expected: Expectation): Record<string, string | RegExp> {
-  if (expected.streamed || (expected.body === undefined && expected.inspect === undefined)) return {}
-  const known = expected.body !== undefined && methodOf(request) === 'HEAD'
-  return { 'content-length': known ? String(expected.body?.length) : /^(?:0|[1-9]\d*)$/ }
+function judgeLength(request: Request, answer: Answer, expected: Expectation): Finding[] {
+  const values = headerValues(answer.headers, 'content-length')
+  if (values.length > 1)
+    return [{ expected: 'content-length (once)', received: `content-length ${values.length} times` }]
+  const [value] = values
+  if (value === undefined) return []
+  const empty = expected.body === undefined && expected.json === undefined && expected.inspect === undefined
+  if (expected.streamed || (empty && !expected.ownBody))
+    return [{ expected: 'no content-length', received: `content-length: ${value}` }]
+  const length = expected.body?.length
+  if (methodOf(request) !== 'HEAD' || length === undefined || value === String(length)) return []
+  return [{ expected: `content-length: ${length}`, received: `content-length: ${value}` }]
 }
 
 function judgeHeader(answer: Answer, name: string, rule: string | RegExp): Finding[] {
@@ -101,23 +161,25 @@ function judgeHeader(answer: Answer, name: string, rule: string | RegExp): Findi
 }
 
 function describeRule(name: string, rule: RegExp): string {
-  if (name === 'content-security-policy') return pagePolicy('NONCE')
+  if (name === 'content-security-policy') return POLICY
   if (name === 'x-request-id') return '1 to 64 characters from A-Za-z0-9._-'
   if (name === 'etag') return 'an entity tag'
-  if (name === 'content-length') return 'the length of the body'
+  if (name === 'allow') return 'GET, HEAD, perhaps with OPTIONS'
   return rule.source
 }
 
-function judgeOthers(answer: Answer, rules: object, session: Session): Finding[] {
+function judgeOthers(answer: Answer, expected: Expectation, rules: object, session: Session): Finding[] {
   const names = new Set(answer.headers.map(([name]) => name.toLowerCase()))
+  names.delete('content-length')
+  if (expected.type !== undefined) names.delete('content-type')
   return [...names]
     .filter((name) => !Object.hasOwn(rules, name))
-    .flatMap((name) => judgeOther(answer, name, session))
+    .flatMap((name) => judgeOther(answer, name, expected.optional?.[name], session))
 }
 
-function judgeOther(answer: Answer, name: string, session: Session): Finding[] {
+function judgeOther(answer: Answer, name: string, allowed: RegExp | undefined, session: Session): Finding[] {
   const values = headerValues(answer.headers, name)
-  const rule = name === 'server' && session.proxied ? /^nginx/ : FREE[name]
+  const rule = allowed ?? (name === 'server' && session.proxied ? /^nginx/ : FREE[name])
   if (rule === undefined)
     return [{ expected: `no ${name}`, received: `${name}: ${shorten(values.join(', '))}` }]
   return judgeHeader(answer, name, rule)
@@ -159,13 +221,48 @@ function judgeNonce(answer: Answer, session: Session): Finding[] {
 }
 
 function judgeBody(request: Request, answer: Answer, expected: Expectation): Finding[] {
-  if (methodOf(request) === 'HEAD') return []
+  if (methodOf(request) === 'HEAD' || expected.ownBody) return []
   if (expected.body !== undefined) return compareBytes(expected.body, answer.body)
+  if (expected.json !== undefined) return compareJson(expected.json, answer.body)
   if (expected.inspect !== undefined) {
     const id = headerValue(answer.headers, 'x-request-id')
     return expected.inspect(answer.body, { id, nonce: nonceOf(answer) })
   }
   return answer.body.length === 0 ? [] : [{ expected: 'no body', received: `the body ${quote(answer.body)}` }]
+}
+
+/** The same value, whatever the spaces and the order of the members. */
+function compareJson(expected: unknown, body: Buffer): Finding[] {
+  if (isDeepStrictEqual(readJson(body), expected)) return []
+  return [{ expected: `the JSON ${JSON.stringify(expected)}`, received: quote(body) }]
+}
+
+/** Notes how the framework writes what every response has. */
+function observe(request: Request, answer: Answer, choice: Expectation, manners: MannersRecord): void {
+  const type = headerValue(answer.headers, 'content-type')
+  if (type !== undefined && choice.type !== undefined) observeType(type, manners)
+  const known = choice.body !== undefined || choice.json !== undefined || choice.inspect !== undefined
+  if (!known || choice.streamed) return
+  const sent = headerValue(answer.headers, 'content-length') !== undefined
+  if (methodOf(request) === 'HEAD') manners.add(['head-length', sent ? 'sent' : 'not sent'])
+  else if (answer.framing === 'length' || answer.framing === 'chunked')
+    manners.add(['framing', sent ? 'content-length' : 'chunked'])
+}
+
+const CHARSETS: Readonly<Record<string, Situation>> = {
+  'application/json': 'json-charset',
+  'application/problem+json': 'problem-charset',
+  'application/health+json': 'health-charset',
+}
+
+const SPELLINGS: readonly string[] = SITUATIONS['text-type'].manners
+
+function observeType(value: string, manners: MannersRecord): void {
+  const [type = ''] = value.toLowerCase().split(/ *;/)
+  const situation = CHARSETS[type]
+  if (situation !== undefined) manners.add([situation, value.includes(';') ? 'with' : 'without'])
+  if (type === 'text/plain')
+    manners.add(['text-type', SPELLINGS.includes(value) ? value : 'another spelling'])
 }
 
 /** Byte for byte; says where the first difference is. */

@@ -7,6 +7,7 @@ import type { Target } from '../http/target.ts'
 import type { Capability, Check, Role, Section } from './check.ts'
 import type { Expectation } from './expectation.ts'
 import { type Finding, judge, type Session } from './judge.ts'
+import type { Manner } from './manners.ts'
 import type { Page } from './page.ts'
 
 /** One thing in which the server is not as the contract says. */
@@ -52,6 +53,11 @@ export class Probe {
     const { name, section } = this.#check
     const text = typeof request === 'string' ? request : describeRequest(request)
     this.differences.push(...findings.map((finding) => ({ check: name, section, request: text, ...finding })))
+  }
+
+  /** Notes which of several allowed outcomes the server showed. */
+  record(...manner: Manner): void {
+    this.subject.session.manners.add(manner)
   }
 
   connect(): Promise<Connection> {

@@ -1,4 +1,3 @@
-import { greeting } from '@startgrid/shared/http/contract.ts'
 import {
   asset,
   document,
@@ -24,8 +23,8 @@ export const FRAGMENT = '/partial/en-US/honeyed-assam-black'
 
 const HELLO: readonly Route[] = [
   { pattern: '/', target: '/', expected: text('Hello World!') },
-  { pattern: '/json', target: '/json', expected: json('{"hello":"world"}') },
-  { pattern: '/hello/:name', target: '/hello/x', expected: text(greeting('x')) },
+  { pattern: '/json', target: '/json', expected: json({ hello: 'world' }) },
+  { pattern: '/hello/:name', target: '/hello/x', expected: text('Hello, x!') },
 ]
 
 const STATUS: readonly Route[] = [{ pattern: '/_/status', target: '/_/status', expected: text('OK') }]

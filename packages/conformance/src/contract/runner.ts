@@ -4,6 +4,7 @@ import type { Target } from '../http/target.ts'
 import type { Capability, Check, Role } from './check.ts'
 import { CHECKS } from './checks/index.ts'
 import { createSession } from './judge.ts'
+import type { Manners } from './manners.ts'
 import { assetUrls } from './markup.ts'
 import { loadPage, type Page } from './page.ts'
 import { type Difference, GaveUp, Probe, type Subject } from './probe.ts'
@@ -46,6 +47,8 @@ export interface Report {
   failed: CheckResult[]
   differences: Difference[]
   skipped: Skipped[]
+  /** What the server showed where the contract allows several outcomes. */
+  manners: Manners
 }
 
 /**
@@ -63,6 +66,7 @@ export async function checkConformance(options: Options): Promise<Report> {
     failed: [],
     differences: [],
     skipped: [],
+    manners: {},
   }
   let dead = false
   for (const check of CHECKS.filter((candidate) => applies(candidate, options))) {
@@ -70,7 +74,7 @@ export async function checkConformance(options: Options): Promise<Report> {
     if (reason !== undefined) report.skipped.push({ check: check.name, reason })
     else dead = await runCheck(check, subject, report)
   }
-  return report
+  return { ...report, manners: subject.session.manners.read() }
 }
 
 function createSubject(options: Options, page: Page | undefined): Subject {

@@ -1,5 +1,6 @@
+import { problemText } from './app.ts'
 import type { Behaviour } from './behaviour.ts'
-import { type Incoming, type Outgoing, replaceHeader } from './message.ts'
+import { type Incoming, type Outgoing, replaceBody, replaceHeader } from './message.ts'
 
 type Change = (answer: Outgoing) => Outgoing
 
@@ -10,6 +11,14 @@ export function withHeader(name: string, ...values: readonly string[]): Partial<
 
 export function withStatus(status: number): Change {
   return (answer) => ({ ...answer, status })
+}
+
+/** The same response as a problem with this status. */
+export function asProblem(status: number): Change {
+  return (answer) => {
+    const typed = replaceHeader(answer, 'content-type', 'application/problem+json')
+    return { ...replaceBody(typed, problemText(status)), status }
+  }
 }
 
 export function onStatus(status: number, change: Change): Partial<Behaviour> {

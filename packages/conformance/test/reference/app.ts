@@ -9,7 +9,12 @@ const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  403: 'Forbidden',
   413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
+  500: 'Internal Server Error',
+  501: 'Not Implemented',
 }
 
 /** The three apps of the contract in their shortest form. */
@@ -148,8 +153,11 @@ function html(document: string, nonce: string): Outgoing {
 }
 
 function problem(status: number): Outgoing {
-  const body = `{"type":"about:blank","title":"${TITLES[status]}","status":${status}}`
-  return { ...text('application/problem+json', body), status }
+  return { ...text('application/problem+json', problemText(status)), status }
+}
+
+export function problemText(status: number): string {
+  return `{"type":"about:blank","title":"${TITLES[status]}","status":${status}}`
 }
 
 function text(type: string, content: string | Buffer): Outgoing {

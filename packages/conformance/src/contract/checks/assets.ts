@@ -5,49 +5,65 @@ import type { Answer } from '../../http/answer.ts'
 import { type Header, headerValue } from '../../http/header.ts'
 import type { Request } from '../../http/request.ts'
 import type { Check } from '../check.ts'
-import { asset, notModified, problemOf } from '../expectation.ts'
+import {
+  asset,
+  document,
+  ENTITY_TAG,
+  type Expectation,
+  named,
+  notModified,
+  partial,
+  problemOf,
+  refused,
+  shows,
+} from '../expectation.ts'
 import { compareBytes } from '../judge.ts'
 import type { Probe } from '../probe.ts'
 import { assetType } from '../route.ts'
 
 type Coding = 'br' | 'gzip' | undefined
 
-/** Accept-Encoding (RFC 9110 section 12.5.3) and the coding that the contract wants for it. */
-const NEGOTIATIONS: readonly (readonly [accepts: readonly string[], coding: Coding])[] = [
-  [[], undefined],
-  [[''], undefined],
-  [['identity'], undefined],
-  [['zstd, deflate'], undefined],
-  [['brotli, bread, abr, xgzip'], undefined],
-  [['br'], 'br'],
-  [['BR'], 'br'],
-  [['gzip'], 'gzip'],
-  [['GZip'], 'gzip'],
-  [['gzip, br'], 'br'],
-  [['br,gzip'], 'br'],
-  [['gzip', 'br'], 'br'],
-  [['gzip, deflate, br, zstd'], 'br'],
-  [['gzip, deflate'], 'gzip'],
-  [['gzip;q=1.0, br;q=0.1'], 'br'],
-  [['br;q=0.001'], 'br'],
-  [['gzip ; q=0.5'], 'gzip'],
-  [['*'], 'br'],
-  [['*;q=0.5'], 'br'],
+/** Accept-Encoding (RFC 9110 section 12.5.3) and the codings of which the contract wants one. */
+type Negotiation = readonly [accepts: readonly string[], codings: readonly Coding[]]
+
+const NEGOTIATIONS: readonly Negotiation[] = [
+  [[], [undefined]],
+  [[''], [undefined]],
+  [['identity'], [undefined]],
+  [['zstd, deflate'], [undefined]],
+  [['brotli, bread, abr, xgzip'], [undefined]],
+  [['br'], ['br']],
+  [['BR'], ['br', undefined]],
+  [['gzip'], ['gzip']],
+  [['GZip'], ['gzip', undefined]],
+  [['gzip, br'], ['br', 'gzip']],
+  [['br,gzip'], ['br', 'gzip']],
+  [
+    ['gzip', 'br'],
+    ['br', 'gzip'],
+  ],
+  [['gzip, deflate, br, zstd'], ['br', 'gzip']],
+  [['gzip, deflate'], ['gzip']],
+  [['gzip;q=1.0, br;q=0.1'], ['br', 'gzip']],
+  [['br;q=0.001'], ['br']],
+  [['gzip ; q=0.5'], ['gzip']],
+  [['*'], ['br', 'gzip', undefined]],
+  [['*;q=0.5'], ['br', 'gzip', undefined]],
 ]
 
 /** `q=0` means not accepted. */
-const REFUSALS: typeof NEGOTIATIONS = [
-  [['br;q=0'], undefined],
-  [['br;q=0.0, gzip;q=0.000'], undefined],
-  [['gzip;q=0'], undefined],
-  [['br;q=0, gzip'], 'gzip'],
-  [['gzip, br ; q=0'], 'gzip'],
-  [['gzip;q=0, br'], 'br'],
-  [['*;q=0'], undefined],
-  [['br;q=0, *'], 'gzip'],
-  [['gzip;q=0, *'], 'br'],
-  [['br;q=0, gzip;q=0, *'], undefined],
-  [['*;q=0, gzip'], 'gzip'],
+const REFUSALS: readonly Negotiation[] = [
+  [['br;q=0'], [undefined]],
+  [['br;q=0.0, gzip;q=0.000'], [undefined]],
+  [['gzip;q=0'], [undefined]],
+  [['br;q=0, gzip'], ['gzip']],
+  [['gzip, br ; q=0'], ['gzip']],
+  [['gzip;q=0, br'], ['br']],
+  [['*;q=0'], [undefined]],
+  [['br;q=0, *'], ['gzip', undefined]],
+  [['gzip;q=0, *'], ['br', undefined]],
+  [['br;q=0, gzip;q=0, *'], [undefined]],
+  [['*;q=0, gzip'], ['gzip']],
 ]
 
 /** Nothing but the hashed files may come out, however it is asked for. */
@@ -61,7 +77,7 @@ const TRAVERSALS = [
   ],
   ...['..%5c..%5cpackage.json', '%252e%252e%252fpackage.json', '....//package.json', '.%2e/%2e./etc/passwd'],
   ...['../page/server.js', '..%2fpage%2fserver.js', '../../../../../../../etc/passwd', '%2fetc%2fpasswd'],
-  ...['//etc/passwd', '..;/package.json', './../package.json', '.'.repeat(2), '%2e%2e', '%2e%2e%2f'],
+  ...['//etc/passwd', '..;/package.json', './../package.json'],
 ]
 
 /** Lines about `/assets/*`. */
@@ -72,8 +88,10 @@ export const assets: readonly Check[] = [
     roles: ['ssr'],
     run: (probe) =>
       eachAsset(probe, async (target) => {
-        await probe.expect({ target }, asset(assetType(target), undefined))
+        const answer = await probe.expect({ target }, asset(assetType(target), undefined))
         await probe.expect({ target: `${target}?v=1` }, asset(assetType(target), undefined))
+        for (const name of ['last-modified', 'accept-ranges'] as const)
+          probe.record(name, headerValue(answer?.headers ?? [], name) === undefined ? 'not sent' : 'sent')
       }),
   },
   {
@@ -89,7 +107,7 @@ export const assets: readonly Check[] = [
         else probe.report({ target }, [{ expected: 'a file of the build', received: 'another file' }])
       }),
   },
-  negotiation('an asset comes in br, else gzip, else as it is', NEGOTIATIONS),
+  negotiation('an asset comes in a coding that the client accepts', NEGOTIATIONS),
   negotiation('a coding with q=0 is not accepted', REFUSALS),
   {
     name: 'each coding of an asset has an etag of its own',
@@ -141,36 +159,55 @@ export const assets: readonly Check[] = [
       }),
   },
   {
-    name: 'a date is no validator',
+    name: 'a date is a validator only where the asset has one',
     section: 'Headers',
     roles: ['ssr'],
     run: (probe) =>
-      eachAsset(probe, async (target, body) => {
-        for (const date of ['Fri, 01 Jan 2100 00:00:00 GMT', 'Thu, 01 Jan 1970 00:00:00 GMT']) {
-          await probe.expect(
-            { target, headers: [['if-modified-since', date]] },
-            asset(assetType(target), body),
-          )
-        }
+      eachAsset(probe, async (target, body, answer) => {
+        const whole = asset(assetType(target), body)
+        const dated = headerValue(answer.headers, 'last-modified') !== undefined
+        const since = (date: string): Request => ({ target, headers: [['if-modified-since', date]] })
+        await probe.expect(since('Thu, 01 Jan 1970 00:00:00 GMT'), whole)
+        const later = dated ? [whole, notModified(ENTITY_TAG)] : whole
+        await probe.expect(since('Fri, 01 Jan 2100 00:00:00 GMT'), later)
       }),
   },
   {
-    name: 'a range gets the whole asset',
+    name: 'a range gets that part or the whole asset',
     section: 'Headers',
     roles: ['ssr'],
     run: (probe) =>
-      eachAsset(probe, async (target, body) => {
-        const etag = (await etagOf(probe, target, 'identity')) ?? '""'
-        const ranges = ['bytes=0-9', 'bytes=-1', 'bytes=0-0,2-3', 'bytes=99999999-', 'bytes=0-', 'lines=1-2']
-        const requests = ranges.map((range): Request => ({ target, headers: [['range', range]] }))
-        const ifRange: Request = {
+      eachAsset(probe, async (target, body, answer) => {
+        const etag = headerValue(answer.headers, 'etag') ?? '""'
+        const last = body.length - 1
+        for (const [range, part] of [
+          ['bytes=0-9', [0, 9]],
+          ['bytes=-1', [last, last]],
+          ['bytes=0-', [0, last]],
+        ] as const) {
+          const choices = either(target, body, partial(assetType(target), body, part))
+          await probe.expect({ target, headers: [['range', range]] }, choices)
+        }
+        await probe.expect({ target, headers: [['range', 'lines=1-2']] }, asset(assetType(target), body))
+        const several: Expectation = { ...asset(assetType(target), body), status: 206, statusOnly: true }
+        await probe.expect({ target, headers: [['range', 'bytes=0-0,2-3']] }, [
+          asset(assetType(target), body),
+          several,
+        ])
+        const beyond: Expectation = { ...several, status: 416 }
+        await probe.expect({ target, headers: [['range', 'bytes=99999999-']] }, [
+          asset(assetType(target), body),
+          beyond,
+        ])
+        const ifRange = (tag: string): Request => ({
           target,
           headers: [
             ['range', 'bytes=0-9'],
-            ['if-range', etag],
+            ['if-range', tag],
           ],
-        }
-        await probe.expectEach([...requests, ifRange], asset(assetType(target), body))
+        })
+        await probe.expect(ifRange(etag), either(target, body, partial(assetType(target), body, [0, 9])))
+        await probe.expect(ifRange('"another"'), asset(assetType(target), body))
       }),
   },
   {
@@ -180,23 +217,8 @@ export const assets: readonly Check[] = [
     async run(probe) {
       const [target = '/assets/x.js'] = await probe.subject.assets()
       const targets = [
-        ...[
-          '/assets/x',
-          '/assets/x.js',
-          '/assets/',
-          '/assets',
-          '/assets/a/b',
-          '/assets//x',
-          '/assets/index.html',
-        ],
-        ...[
-          `${target}/`,
-          `${target}/x`,
-          `${target}x`,
-          `${target}%20`,
-          upper(target),
-          target.replace('/assets/', '/assets//'),
-        ],
+        ...['/assets/x', '/assets/x.js', '/assets', '/assets/a/b', '/assets//x', '/assets/index.html'],
+        ...[`${target}/`, `${target}/x`, `${target}x`, `${target}%20`, upper(target)],
         ...['/assets/.', '/assets/.gitkeep', '/assets/manifest.json', '/assets/*', '/assets/constructor'],
       ]
       const unconditional = targets.map((path) => ({
@@ -205,6 +227,13 @@ export const assets: readonly Check[] = [
       }))
       await probe.expectEach([...targets.map((path) => ({ target: path })), ...unconditional], problemOf(404))
     },
+  },
+  {
+    name: 'the directory of the assets is 404 or 403',
+    section: 'Everything else',
+    roles: ['ssr'],
+    run: (probe) =>
+      probe.expectEach([{ target: '/assets/' }], named('directory', [problemOf(404), problemOf(403)])),
   },
   {
     name: 'a compressed sibling is no asset of its own',
@@ -221,18 +250,26 @@ export const assets: readonly Check[] = [
     name: 'no path leads out of the assets',
     section: 'Everything else',
     roles: ['ssr'],
-    run: (probe) =>
-      probe.expectEach(
+    async run(probe) {
+      const { proxied } = probe.subject.session
+      const choices = [problemOf(404), problemOf(403), problemOf(400), ...(proxied ? [refused(400)] : [])]
+      await probe.expectEach(
         TRAVERSALS.map((path) => ({ target: `/assets/${path}` })),
-        [
-          problemOf(404),
-          { ...problemOf(400), ...(probe.subject.session.proxied ? { statusOnly: true } : {}) },
-        ],
-      ),
+        choices,
+      )
+      // Resolved, these are the page.
+      for (const path of ['..', '%2e%2e', '%2e%2e%2f'])
+        await probe.expect({ target: `/assets/${path}` }, [...choices, document(50)])
+    },
   },
 ]
 
-function negotiation(name: string, rows: typeof NEGOTIATIONS): Check {
+/** A server that knows ranges, or one that does not. */
+function either(target: string, body: Buffer, part: Expectation): Expectation[] {
+  return [shows(asset(assetType(target), body), 'range', 'the whole file'), shows(part, 'range', '206')]
+}
+
+function negotiation(name: string, rows: readonly Negotiation[]): Check {
   return {
     name,
     section: 'Headers',
@@ -241,10 +278,14 @@ function negotiation(name: string, rows: typeof NEGOTIATIONS): Check {
       eachAsset(probe, async (target, body) => {
         // NGINX before 1.23 reads only the first of several lines.
         const { proxied } = probe.subject.session
-        for (const [accepts, coding] of rows.filter((row) => !proxied || row[0].length < 2)) {
+        for (const [accepts, codings] of rows.filter((row) => !proxied || row[0].length < 2)) {
           const request = { target, headers: acceptHeaders(accepts) }
-          const answer = await probe.expect(request, asset(assetType(target), undefined, coding))
+          const choices = codings.map((coding) => asset(assetType(target), undefined, coding))
+          const answer = await probe.expect(request, choices)
           if (answer?.status === 200) compareDecoded(probe, request, answer, body)
+          const chosen = headerValue(answer?.headers ?? [], 'content-encoding')
+          if (codings.join() === 'br,gzip' && (chosen === 'br' || chosen === 'gzip'))
+            probe.record('coding', chosen)
         }
       }),
   }
@@ -266,13 +307,16 @@ function decode(body: Buffer, coding: string | undefined): Buffer {
 }
 
 /** Runs for every asset with its bytes; a page without assets is a difference. */
-async function eachAsset(probe: Probe, use: (target: string, body: Buffer) => Promise<void>): Promise<void> {
+async function eachAsset(
+  probe: Probe,
+  use: (target: string, body: Buffer, answer: Answer) => Promise<void>,
+): Promise<void> {
   const targets = await probe.subject.assets()
   if (targets.length === 0)
     probe.report({ target: '/' }, [{ expected: 'assets in the page', received: 'none' }])
   for (const target of targets) {
     const answer = await probe.expect({ target }, asset(assetType(target), undefined))
-    if (answer !== undefined) await use(target, answer.body)
+    if (answer !== undefined) await use(target, answer.body, answer)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Check } from '../check.ts'
-import { health as healthy, methodNotAllowed } from '../expectation.ts'
+import { health as healthy, otherMethod } from '../expectation.ts'
 
 const PATHS = ['/livez', '/readyz']
 
@@ -27,12 +27,12 @@ export const health: readonly Check[] = [
     },
   },
   {
-    name: 'a 405 on livez and readyz has no cache-control',
+    name: 'the refusal of another method on livez and readyz has no cache-control',
     section: 'Headers',
     run: (probe) =>
       probe.expectEach(
         PATHS.map((target) => ({ method: 'POST', target })),
-        methodNotAllowed(),
+        otherMethod(),
       ),
   },
 ]

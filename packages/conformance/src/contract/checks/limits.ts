@@ -1,10 +1,12 @@
-import { HEADER_LIMIT } from '@startgrid/shared/http/contract.ts'
 import type { Header } from '../../http/header.ts'
 import type { Request } from '../../http/request.ts'
 import type { Check } from '../check.ts'
 import { type Expectation, refused } from '../expectation.ts'
 import type { Probe } from '../probe.ts'
 import { plainRoute } from '../route.ts'
+
+/** Bytes of the request line and the headers. */
+const HEADER_LIMIT = 16 * 1024
 
 const LARGE = 12 * 1024
 

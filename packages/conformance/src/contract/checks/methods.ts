@@ -1,14 +1,29 @@
 import { chunked } from '../../http/chunked.ts'
 import type { Header } from '../../http/header.ts'
 import type { Check } from '../check.ts'
-import { allowed, methodNotAllowed, problemOf, refused } from '../expectation.ts'
+import {
+  type Expectation,
+  named,
+  optionsOfGet,
+  otherMethod,
+  refused,
+  unknownPath,
+  unreadBody,
+} from '../expectation.ts'
+import type { Probe } from '../probe.ts'
 import { knownPaths, UNKNOWN_PATH } from '../route.ts'
 
-const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']
+const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE']
+
+/** A body that parsers understand. */
+const JSON_BODY: { headers: readonly Header[]; body: string } = {
+  headers: [['content-type', 'application/json']],
+  body: '{"a":1}',
+}
 
 /** Bodies that a framework might parse, refuse or choke on before it looks at the method. */
-const BODIES: readonly { headers: readonly Header[]; body: string }[] = [
-  { headers: [['content-type', 'application/json']], body: '{"a":1}' },
+const BODIES: readonly (typeof JSON_BODY)[] = [
+  JSON_BODY,
   { headers: [['content-type', 'application/json']], body: '{"a":' },
   { headers: [['content-type', 'application/json']], body: '' },
   { headers: [['content-type', 'application/x-www-form-urlencoded']], body: 'a=1&b=%zz' },
@@ -23,14 +38,15 @@ const BODIES: readonly { headers: readonly Header[]; body: string }[] = [
 /** Lines about methods. */
 export const methods: readonly Check[] = [
   {
-    name: 'another method on a known path is 405',
+    name: 'another method on a known path is 405 or 404',
     section: 'Everything else',
     async run(probe) {
       for (const target of await knownPaths(probe)) {
         await probe.expectEach(
           METHODS.map((method) => ({ method, target })),
-          methodNotAllowed(),
+          otherMethod('other-method'),
         )
+        await probe.expect({ method: 'PROPFIND', target }, otherMethod('rare-method'))
       }
     },
   },
@@ -38,34 +54,34 @@ export const methods: readonly Check[] = [
     name: 'TRACE is a method like others',
     section: 'Everything else',
     async run(probe) {
-      // NGINX refuses it before it looks at the path, as RFC 9110 section 9.3.8 allows.
-      const expected = probe.subject.session.proxied ? refused(405) : methodNotAllowed()
-      for (const target of await knownPaths(probe)) await probe.expect({ method: 'TRACE', target }, expected)
+      for (const target of await knownPaths(probe))
+        await probe.expect({ method: 'TRACE', target }, trace(probe))
     },
   },
   {
-    name: 'a body does not change a 405',
+    name: 'another method on a known path fails, whatever its body',
     section: 'Everything else',
     async run(probe) {
+      const choices = [...withoutBody(), ...unreadBody('malformed-body')]
       for (const target of await knownPaths(probe)) {
         await probe.expectEach(
           BODIES.map((body) => ({ method: 'POST', target, ...body })),
-          methodNotAllowed(),
+          choices,
         )
         for (const method of ['PUT', 'PATCH', 'DELETE']) {
-          await probe.expect({ method, target, ...BODIES[1] }, methodNotAllowed())
+          await probe.expect({ method, target, ...BODIES[1] }, choices)
         }
       }
     },
   },
   {
-    name: 'a chunked body does not change a 405',
+    name: 'a chunked body of another method is read or refused',
     section: 'Everything else',
     async run(probe) {
       const headers = [['transfer-encoding', 'chunked'] as const]
       const body = chunked(Buffer.from('{"a":'), 2)
       for (const target of await knownPaths(probe)) {
-        await probe.expect({ method: 'POST', target, headers, body }, methodNotAllowed())
+        await probe.expect({ method: 'POST', target, headers, body }, [...otherMethod(), ...unreadBody()])
       }
     },
   },
@@ -74,28 +90,29 @@ export const methods: readonly Check[] = [
     section: 'Everything else',
     async run(probe) {
       const targets = [UNKNOWN_PATH, '/LIVEZ', '/livez/', '//livez']
-      for (const method of [...METHODS, 'OPTIONS']) {
+      for (const method of [...METHODS, 'OPTIONS', 'PROPFIND']) {
         await probe.expectEach(
           targets.map((target) => ({ method, target })),
-          problemOf(404),
+          unknownPath(method),
         )
       }
+      const choices = [...unknownPath('POST'), ...unreadBody()]
       for (const body of BODIES)
-        await probe.expect({ method: 'POST', target: UNKNOWN_PATH, ...body }, problemOf(404))
+        await probe.expect({ method: 'POST', target: UNKNOWN_PATH, ...body }, choices)
     },
   },
   {
-    name: 'OPTIONS on a known path is 204 without a body',
+    name: 'OPTIONS on a known path names its methods, or is a method like others',
     section: 'Everything else',
     async run(probe) {
       for (const target of await knownPaths(probe)) {
-        await probe.expect({ method: 'OPTIONS', target }, allowed())
-        await probe.expect({ method: 'OPTIONS', target, body: '{"a":1}' }, allowed())
+        await probe.expect({ method: 'OPTIONS', target }, optionsOfGet())
+        await probe.expect({ method: 'OPTIONS', target, ...JSON_BODY }, [...optionsOfGet(), ...unreadBody()])
       }
     },
   },
   {
-    name: 'a CORS preflight gets nothing but the 204',
+    name: 'a CORS preflight gets no more than OPTIONS',
     section: 'Headers',
     async run(probe) {
       const headers: Header[] = [
@@ -104,8 +121,17 @@ export const methods: readonly Check[] = [
         ['access-control-request-headers', 'content-type'],
       ]
       for (const target of await knownPaths(probe)) {
-        await probe.expect({ method: 'OPTIONS', target, headers }, allowed())
+        await probe.expect({ method: 'OPTIONS', target, headers }, optionsOfGet())
       }
     },
   },
 ]
+
+/** NGINX refuses TRACE before it looks at the path, as RFC 9110 section 9.3.8 allows. */
+function trace({ subject }: Probe): Expectation[] {
+  return subject.session.proxied ? named('rare-method', [refused(405)]) : otherMethod('rare-method')
+}
+
+function withoutBody(): Expectation[] {
+  return otherMethod().map((choice) => ({ ...choice, manner: ['malformed-body', 'as without a body'] }))
+}

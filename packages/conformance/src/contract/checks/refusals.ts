@@ -1,13 +1,27 @@
+import type { Connection } from '../../http/connection.ts'
+import { headerValue } from '../../http/header.ts'
 import type { Request } from '../../http/request.ts'
+import { NoAnswer } from '../../http/source.ts'
 import type { Check } from '../check.ts'
-import { type Expectation, problemOf, refused } from '../expectation.ts'
+import {
+  type Expectation,
+  named,
+  optionsOfGet,
+  otherMethod,
+  problemOf,
+  refused,
+  shows,
+  text,
+  unreadBody,
+} from '../expectation.ts'
+import type { Situation } from '../manners.ts'
 import type { Probe } from '../probe.ts'
 import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
 
-/** Not hex, cut off, not UTF-8 (overlong, surrogate, beyond Unicode, cut off), NUL. */
+/** Not hex, cut off, not UTF-8 (overlong, surrogate, beyond Unicode, cut off). */
 const ESCAPES = [
   ...['%', '%z', '%zz', '%2', '%g0', '%0g', '%%20', '%u0041', '%E0%A4%A', '%FF', '%C3', '%C3%28', '%80'],
-  ...['%C0%80', '%C0%AF', '%E0%80%AF', '%ED%A0%80', '%F4%90%80%80', '%F8%88%80%80%80', '%00', 'a%00b'],
+  ...['%C0%80', '%C0%AF', '%E0%80%AF', '%ED%A0%80', '%F4%90%80%80', '%F8%88%80%80%80'],
 ]
 
 /** User information, a port that is no number, a path, a space, an address without its brackets, with half of them. */
@@ -22,39 +36,44 @@ const NO_HOSTS = [
   'a%2',
 ]
 
-/** Lines about what is refused before any route is looked for. */
+/** Lines about malformed requests. */
 export const refusals: readonly Check[] = [
   {
-    name: 'a malformed escape in any path is 400',
+    name: 'an escape that does not decode is 400, 404 or data',
     section: 'Everything else',
     async run(probe) {
-      const known =
-        probe.subject.role === 'hello' ? ['/hello/'] : probe.subject.role === 'ssr' ? KNOWN_SSR : ['/_/']
-      for (const start of [...known, '/', '/livez', `${UNKNOWN_PATH}/`]) {
-        await probe.expectEach(
-          ESCAPES.map((end) => ({ target: start + end })),
-          byParser(probe),
-        )
+      for (const start of ['/', '/livez', `${UNKNOWN_PATH}/`, ...KNOWN[probe.subject.role]]) {
+        for (const end of ESCAPES) await expectText(probe, 'bad-escape', start, end)
       }
       await probe.expectEach(
         ESCAPES.map((segment) => ({ target: `/${segment}/json?x` })),
-        byParser(probe),
+        undecoded(probe, 'bad-escape'),
       )
     },
   },
   {
-    name: 'a malformed escape precedes 404 and 405',
+    name: 'an escaped NUL is 400, 404 or data',
+    section: 'Everything else',
+    async run(probe) {
+      for (const start of ['/', '/livez', ...KNOWN[probe.subject.role]]) {
+        for (const end of ['%00', 'a%00b']) await expectText(probe, 'nul', start, end)
+      }
+    },
+  },
+  {
+    name: 'an escape that does not decode fails with every method',
     section: 'Everything else',
     async run(probe) {
       const targets = [`${UNKNOWN_PATH}%zz`, '/livez/%FF', '/%00']
-      for (const method of ['POST', 'DELETE', 'OPTIONS', 'HEAD']) {
+      const choices = [...undecoded(probe), ...otherMethod(), ...unreadBody()]
+      for (const method of ['POST', 'DELETE', 'HEAD']) {
         await probe.expectEach(
           targets.map((target) => ({ method, target })),
-          byParser(probe),
+          choices,
         )
       }
       const body = { headers: [['content-type', 'application/json'] as const], body: '{"a":' }
-      await probe.expect({ method: 'POST', target: '/%zz', ...body }, byParser(probe))
+      await probe.expect({ method: 'POST', target: '/%zz', ...body }, choices)
     },
   },
   {
@@ -74,24 +93,16 @@ export const refusals: readonly Check[] = [
           ],
         },
       ])
-      await probe.expectEach(requests, byParser(probe))
+      for (const request of requests) await expectRefusal(probe, request)
     },
   },
   {
-    name: 'two Host headers precede 404, 405 and 413',
+    name: 'two Host headers are 400 with every method',
     section: 'Everything else',
     async run(probe) {
       const twice: Request = { target: '/livez', host: 'a', headers: [['host', 'b']] }
-      await probe.expect({ ...twice, method: 'POST' }, byParser(probe))
-      await probe.expect({ ...twice, method: 'OPTIONS', target: UNKNOWN_PATH }, byParser(probe))
-      const large: Request = {
-        ...twice,
-        headers: [
-          ['host', 'b'],
-          ['content-length', '65537'],
-        ],
-      }
-      await probe.attempt(large, () => probe.despiteReset(() => expectHead(probe, large)))
+      await expectRefusal(probe, { ...twice, method: 'POST' })
+      await expectRefusal(probe, { ...twice, method: 'OPTIONS', target: UNKNOWN_PATH })
     },
   },
   {
@@ -99,10 +110,7 @@ export const refusals: readonly Check[] = [
     section: 'Everything else',
     async run(probe) {
       for (const target of [plainRoute(probe).target, UNKNOWN_PATH]) {
-        await probe.expectEach(
-          NO_HOSTS.map((host) => ({ target, host })),
-          byParser(probe),
-        )
+        for (const host of NO_HOSTS) await expectRefusal(probe, { target, host })
       }
     },
   },
@@ -111,10 +119,8 @@ export const refusals: readonly Check[] = [
     section: 'Everything else',
     async run(probe) {
       const { target } = plainRoute(probe)
-      await probe.expectEach(
-        [`${target}#x`, `${target}?a#x`, `${UNKNOWN_PATH}#`].map((odd) => ({ target: odd })),
-        byParser(probe),
-      )
+      for (const odd of [`${target}#x`, `${target}?a#x`, `${UNKNOWN_PATH}#`])
+        await expectRefusal(probe, { target: odd })
     },
   },
   {
@@ -127,9 +133,27 @@ export const refusals: readonly Check[] = [
     },
   },
   {
-    name: 'a target that is no path is 400',
+    name: 'an asterisk as the target is 400 or 404',
     section: 'Everything else',
-    run: (probe) => probe.expectEach([{ target: '*' }, { method: 'OPTIONS', target: '*' }], refused(400)),
+    run: (probe) => probe.expect({ target: '*' }, [refused(400), refused(404)]).then(() => {}),
+  },
+  {
+    name: 'OPTIONS * is a request or refused',
+    section: 'Everything else',
+    async run(probe) {
+      const answered: Expectation = { status: 200, headers: {}, optional: { allow: /./ }, ownBody: true }
+      const empty: Expectation = { status: 204, headers: {}, optional: { allow: /./ } }
+      const choices = [
+        answered,
+        empty,
+        ...optionsOfGet(),
+        refused(400),
+        refused(404),
+        refused(405),
+        refused(501),
+      ]
+      await probe.expect({ method: 'OPTIONS', target: '*' }, named('asterisk-options', choices))
+    },
   },
   {
     name: 'no Host is 400 in HTTP/1.1',
@@ -144,14 +168,61 @@ export const refusals: readonly Check[] = [
   },
 ]
 
-const KNOWN_SSR = ['/partial/', '/partial/en-US/', '/assets/']
+/** Where a parameter of a route may follow. */
+const KNOWN = {
+  hello: ['/hello/'],
+  ssr: ['/partial/', '/partial/en-US/', '/assets/'],
+  status: ['/_/'],
+} as const
 
-/** NGINX refuses these itself; what a parser refuses needs only the right status. */
-function byParser({ subject }: Probe): Expectation {
-  return subject.session.proxied ? refused(400) : problemOf(400)
+/** A framework may refuse, find nothing, or hand the text to the route. */
+async function expectText(
+  probe: Probe,
+  situation: 'bad-escape' | 'nul',
+  start: string,
+  end: string,
+): Promise<void> {
+  const greets = start === '/hello/' ? [data(situation)] : []
+  await probe.expect({ target: start + end }, [...undecoded(probe, situation), ...greets])
 }
 
-async function expectHead(probe: Probe, request: Request): Promise<void> {
-  const answer = await probe.connected((connection) => connection.exchange(request))
-  probe.judge(request, answer, byParser(probe))
+/** Which characters stand for the bytes is the framework's choice. */
+function data(situation: Situation): Expectation {
+  const { type = '' } = text('')
+  const inspect: Expectation['inspect'] = (body) =>
+    /^Hello, .+!$/s.test(String(body)) ? [] : [{ expected: 'Hello, and the text', received: String(body) }]
+  return shows({ status: 200, type, headers: {}, inspect }, situation, "the route's response with that text")
+}
+
+/** NGINX refuses these itself. */
+function undecoded({ subject }: Probe, situation?: 'bad-escape' | 'nul'): Expectation[] {
+  const choices = [problemOf(400), problemOf(404), ...(subject.session.proxied ? [refused(400)] : [])]
+  return situation === undefined ? choices : named(situation, choices)
+}
+
+/** The wrapper around the server refuses: 400, and then the connection is closed or as usable as before. */
+async function expectRefusal(probe: Probe, request: Request): Promise<void> {
+  await probe.attempt(request, () =>
+    probe.connected(async (connection) => {
+      const answer = await connection.exchange(request)
+      probe.judge(request, answer, refused(400))
+      if (answer.status !== 400) return
+      const closes = headerValue(answer.headers, 'connection')?.toLowerCase() === 'close'
+      const closed = closes || (await isClosed(probe, connection))
+      probe.record('refused-connection', closed ? 'closed' : 'open')
+      if (closes) await connection.closed()
+    }),
+  )
+}
+
+/** A server may close without a word in the headers; if it does not, the next request is as good as any. */
+async function isClosed(probe: Probe, connection: Connection): Promise<boolean> {
+  const { target, expected } = plainRoute(probe)
+  try {
+    probe.judge({ target }, await connection.exchange({ target }), expected)
+    return false
+  } catch (error) {
+    if (error instanceof NoAnswer && (error.failure === 'closed' || error.failure === 'reset')) return true
+    throw error
+  }
 }

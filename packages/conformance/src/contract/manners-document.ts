@@ -1,0 +1,89 @@
+import { type Manners, SITUATIONS, type Situation } from './manners.ts'
+
+/** What each framework showed, by its name as a reader knows it. */
+export type MannersByFramework = ReadonlyMap<string, Manners>
+
+const HEAD = `# Manners
+
+Where the [contract](contract.md) allows several outcomes, and what each framework does. No client may rely on one of them. The
+conformance suite noted them at the apps themselves, without NGINX in front; \`pnpm conformance --manners\` writes this page.
+`
+
+/** The union of what several apps of one framework showed. */
+export function mergeManners(all: readonly Manners[]): Manners {
+  const entries = situations().flatMap((situation) => {
+    const shown = new Set(all.flatMap((manners) => manners[situation] ?? []))
+    if (shown.size === 0) return []
+    return [[situation, SITUATIONS[situation].manners.filter((manner) => shown.has(manner))] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** docs/manners.md: what differs, what does not, and what changes from one framework to another. */
+export function formatManners(frameworks: MannersByFramework): string {
+  const names = [...frameworks.keys()]
+  const rows = situations().map((situation) => ({
+    about: SITUATIONS[situation].about,
+    cells: names.map((name) => describe(frameworks.get(name)?.[situation])),
+  }))
+  const [same, different] = [rows.filter(isUniform), rows.filter((row) => !isUniform(row))]
+  const pairs = names.flatMap((first, index) =>
+    names.slice(index + 1).map((second) => [first, second] as const),
+  )
+  return [
+    HEAD,
+    '## Where frameworks differ\n',
+    formatTable(
+      ['situation', ...names],
+      different.map(({ about, cells }) => [about, ...cells]),
+    ),
+    '\n## Where all do the same, though they need not\n',
+    formatTable(
+      ['situation', 'all'],
+      same.map(({ about, cells }) => [about, cells[0] ?? '']),
+    ),
+    '\n## What changes when you move\n',
+    'Each table has only the rows that change.\n',
+    ...pairs.map(([first, second]) => formatMove(rows, names, first, second)),
+  ].join('\n')
+}
+
+interface Row {
+  about: string
+  cells: readonly string[]
+}
+
+function situations(): Situation[] {
+  return Object.keys(SITUATIONS) as Situation[]
+}
+
+function describe(manners: readonly string[] | undefined): string {
+  return manners === undefined ? 'not tried' : manners.join(', ')
+}
+
+function isUniform({ cells }: Row): boolean {
+  return new Set(cells).size === 1
+}
+
+function formatMove(rows: readonly Row[], names: readonly string[], first: string, second: string): string {
+  const [from, to] = [names.indexOf(first), names.indexOf(second)]
+  const changed = rows.filter(({ cells }) => cells[from] !== cells[to])
+  const title = `### ${first} and ${second}\n`
+  if (changed.length === 0) return `${title}\nNothing changes.\n`
+  const table = formatTable(
+    ['situation', first, second],
+    changed.map(({ about, cells }) => [about, cells[from] ?? '', cells[to] ?? '']),
+  )
+  return `${title}\n${table}\n`
+}
+
+/** A Markdown table whose columns line up. */
+function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`
+  return [line(head), rule, ...rows.map(line)].join('\n')
+}

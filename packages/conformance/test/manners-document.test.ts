@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formatManners, mergeManners } from '../src/contract/manners-document.ts'
+
+const EXPRESS = { options: ['200'], allow: ['GET, HEAD'] }
+const FASTIFY = { options: ['404'], allow: ['GET, HEAD'] }
+
+test('the apps of one framework are merged, in the order of the catalogue', () => {
+  const merged = mergeManners([{ allow: ['GET, HEAD'], options: ['405'] }, { options: ['204'] }])
+  assert.deepEqual(Object.entries(merged), [
+    ['options', ['204', '405']],
+    ['allow', ['GET, HEAD']],
+  ])
+})
+
+test('the document has what differs, what does not, and each pair once', () => {
+  const text = formatManners(
+    new Map([
+      ['Express', EXPRESS],
+      ['Fastify', FASTIFY],
+    ]),
+  )
+  const [, different = '', same = '', moves = ''] = text.split('\n## ')
+  assert.match(different, /^\| `OPTIONS` on a known path +\| 200 +\| 404 +\|$/m)
+  assert.doesNotMatch(different, /Allow/)
+  assert.match(same, /^\| `Allow` on such a path +\| GET, HEAD +\|$/m)
+  assert.match(same, /\| not tried +\|/)
+  assert.match(
+    moves,
+    /### Express and Fastify\n\n\| situation[^\n]*\n\| -[^\n]*\n\| `OPTIONS` on a known path \| 200 +\| 404 +\|\n/,
+  )
+  assert.doesNotMatch(moves, /### Fastify and Express/)
+})
+
+test('two frameworks with the same manners: nothing changes', () => {
+  const text = formatManners(
+    new Map([
+      ['Koa', EXPRESS],
+      ['Express', EXPRESS],
+    ]),
+  )
+  assert.match(text, /### Koa and Express\n\nNothing changes\.\n/)
+})
