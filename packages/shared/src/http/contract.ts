@@ -28,20 +28,28 @@ export function greeting(name: string): string {
   return `Hello, ${name}!`
 }
 
-export const ITEMS = { default: 50, max: 1000 } as const
-export const DELAY_MS = { default: 50, max: 5000 } as const
+/** A query parameter that is a count. */
+export interface CountParameter {
+  name: string
+  default: number
+  max: number
+}
+
+export const ITEMS = { name: 'items', default: 50, max: 1000 } as const satisfies CountParameter
+export const DELAY_MS = { name: 'delay', default: 50, max: 5000 } as const satisfies CountParameter
 
 /**
- * A query value that must be a plain decimal from 0 to `range.max`.
- * @param value as the framework's query parser gives it: absent, a string, or an array of all that were given
- * @throws {HttpProblem} 400 for anything else
+ * Reads a plain decimal from 0 to `parameter.max`.
+ * @param value as the query parser gives it: absent, a string, or an array of all values
+ * @throws {HttpProblem} 400 that names the parameter, for any other value
  */
-export function parseCount(value: unknown, range: { default: number; max: number }): number {
+export function parseCount(value: unknown, parameter: CountParameter): number {
   const given = Array.isArray(value) && value.length === 1 ? value[0] : value
-  if (given === undefined) return range.default
+  if (given === undefined) return parameter.default
   if (typeof given === 'string' && /^(?:0|[1-9]\d{0,3})$/.test(given)) {
     const count = Number(given)
-    if (count <= range.max) return count
+    if (count <= parameter.max) return count
   }
-  throw new HttpProblem(400)
+  const reason = `must be a whole number from 0 to ${parameter.max}`
+  throw new HttpProblem(400, { errors: [{ field: parameter.name, reason }] })
 }

@@ -80,15 +80,18 @@ export function errorStatus(error: unknown): number {
   return typeof carried === 'number' && TITLES[carried] !== undefined ? carried : 500
 }
 
-/** Thrown by a handler to answer with a problem. Libraries read one or the other of the two status names. */
+/** Thrown by a handler to respond with a problem. Libraries read one or the other of the two status names. */
 export class HttpProblem extends Error {
   override name = 'HttpProblem'
   readonly status: number
   readonly statusCode: number
+  /** The fields that are not valid. */
+  readonly errors: readonly FieldError[] | undefined
 
-  constructor(status: number, options?: ErrorOptions) {
+  constructor(status: number, { errors, ...options }: ErrorOptions & { errors?: readonly FieldError[] } = {}) {
     super(TITLES[status] ?? `HTTP ${status}`, options)
     this.status = status
     this.statusCode = status
+    this.errors = errors
   }
 }

@@ -35,5 +35,6 @@ test('refuses everything else', () => {
   ]
   for (const value of [...others, [], ['1', '2'], ['x'], [['1']], { 0: '1' }, 7, null, true])
     throws(() => parseCount(value, ITEMS), { name: 'HttpProblem', status: 400 })
-  throws(() => parseCount('5001', DELAY_MS), { status: 400 })
+  const errors = [{ field: 'delay', reason: 'must be a whole number from 0 to 5000' }]
+  throws(() => parseCount('5001', DELAY_MS), { status: 400, errors })
 })
