@@ -1,5 +1,5 @@
-# The apps on Bun; the role is the last word of the command.
-#   docker build --file docker/bun.Dockerfile --tag startgrid/bun .
+# One image per framework on Bun; the role is the last word of the command.
+#   docker build --file docker/bun.Dockerfile --build-arg FRAMEWORK=bun --tag startgrid/bun .
 
 # The first stages are the same in all Dockerfiles here: BuildKit runs each once for all images.
 FROM node:26-trixie-slim AS workspace
@@ -24,20 +24,23 @@ RUN node packages/shared/build.ts
 
 # out/json: manifests and the lockfile of what this app needs. While these stay the same, so does the layer of dependencies.
 FROM repository AS pruned
-RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/bun --docker
+ARG FRAMEWORK
+RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/${FRAMEWORK} --docker
 
 FROM workspace AS dependencies
+ARG FRAMEWORK
 COPY --from=pruned /startgrid/out/json/ .
 # The optional ones are runtimes, as the root's package.json has them for machines without.
-RUN --mount=type=cache,target=/pnpm pnpm install --prod --no-optional --frozen-lockfile --filter @startgrid/bun...
+RUN --mount=type=cache,target=/pnpm pnpm install --prod --no-optional --frozen-lockfile --filter @startgrid/${FRAMEWORK}...
 
 FROM oven/bun:1-slim
+ARG FRAMEWORK
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
-WORKDIR /startgrid/apps/bun
+WORKDIR /startgrid/apps/${FRAMEWORK}
 COPY --from=dependencies /startgrid /startgrid
 COPY --from=pruned /startgrid/out/full/packages/shared/src ../../packages/shared/src
 COPY --from=page /startgrid/packages/shared/dist ../../packages/shared/dist
-COPY --from=pruned /startgrid/out/full/apps/bun/src src
+COPY --from=pruned /startgrid/out/full/apps/${FRAMEWORK}/src src
 USER bun
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=3s --start-period=60s --start-interval=1s \

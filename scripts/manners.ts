@@ -39,8 +39,8 @@ async function recordManners(app: App): Promise<Manners | number> {
     const target = lineup.target(app, 'direct')
     if (target === undefined)
       return refuse(2, lineup.failures.get(app.name) ?? `${app.name} was not started.`)
-    const { role, absent, framework } = app
-    const report = await checkConformance({ target, role, absent, proxied: framework === 'njs' })
+    const { role, absent, runtime } = app
+    const report = await checkConformance({ target, role, absent, proxied: runtime === 'nginx' })
     if (report.differences.length > 0)
       return refuse(1, `${app.name} does not conform.\n\n${formatReport(report)}`)
     process.stdout.write(`${app.name.padEnd(16)} ${Object.keys(report.manners).length} manners\n`)

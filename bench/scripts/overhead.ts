@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { launch, type Target } from '@startgrid/grid/launcher.ts'
-import { findApps } from '@startgrid/grid/matrix.ts'
+import { FRAMEWORKS, findApps } from '@startgrid/grid/matrix.ts'
 import { exactly, type LoadGenerator, startGenerator, sumErrors } from '@startgrid/loadgen'
 import { canPin } from '@startgrid/machine/cores.ts'
 import { median } from '@startgrid/stats/moments.ts'
@@ -15,9 +16,10 @@ import { median } from '@startgrid/stats/moments.ts'
  * logging at `warn`) against a bare hello world of the same framework, by turns on one core.
  */
 
-const FRAMEWORKS = ['node', 'fastify', 'express', 'koa', 'hono'] as const
 const RUNS = 5
 const BARE = fileURLToPath(new URL('../bare/', import.meta.url))
+/** Those that have a bare hello world. */
+const BARE_FRAMEWORKS = FRAMEWORKS.filter((name) => existsSync(`${BARE}${name}.ts`))
 
 async function main(frameworks: readonly string[]): Promise<void> {
   const pinned = canPin() && os.availableParallelism() > 1
@@ -104,4 +106,4 @@ async function accepts(port: number): Promise<void> {
   throw new Error(`Nothing listens on port ${port} after 5 s.`)
 }
 
-await main(process.argv.length > 2 ? process.argv.slice(2) : FRAMEWORKS)
+await main(process.argv.length > 2 ? process.argv.slice(2) : BARE_FRAMEWORKS)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { exactly } from '@startgrid/loadgen'
 import { ASSETS, ASSETS_DIR } from '@startgrid/shared/page/server.js'
 import type { Claim, FrontKind, LoadRace, Measured, Study, System } from '../../src/model/study.ts'
@@ -83,7 +84,7 @@ const FILES: Readonly<Record<string, System>> = {
   // It has nothing to compile.
   'files-nginx': { title: 'NGINX alone', nginx: { front: 'static' }, warmupMs: 500 },
   ...Object.fromEntries(
-    ['node', 'fastify', 'express', 'koa', 'hono', 'bun'].map((framework) => [
+    CATALOGUE.filter(({ runtime }) => runtime !== 'nginx').map(({ name: framework }) => [
       `files-${framework}`,
       {
         ...app(framework, `apps/${framework}`, 'ssr'),

@@ -1,4 +1,5 @@
 import { formatCost, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
+import { FRAMEWORKS } from '@startgrid/grid/matrix.ts'
 import { exactly } from '@startgrid/loadgen'
 import type { Claim, Measured, Study, System } from '../../src/model/study.ts'
 import type { Workload } from '../../src/model/workload.ts'
@@ -22,7 +23,7 @@ const jitless = (role: Role): System => ({
   app: { package: 'apps/koa', role, flags: ['--jitless'] },
 })
 
-const OTHERS = ['node', 'fastify', 'express', 'hono', 'bun'] as const
+const OTHERS = FRAMEWORKS.filter((name) => name !== 'koa' && name !== 'njs')
 
 /** The source's four, on njs's own engine as then; the same on QuickJS; the other frameworks beside them. */
 const systemsOf = (role: Role): Readonly<Record<string, System>> => ({

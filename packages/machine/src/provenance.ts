@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Machine, readMachine } from './machine.ts'
 
@@ -19,20 +19,32 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 export function readVersions(): Versions {
   const lockfile = readFileSync(`${ROOT}pnpm-lock.yaml`)
-  const catalog = readCatalog()
-  const version = (name: string): string => catalog.get(name) ?? 'unknown'
-  const names = ['fastify', 'express', 'koa', 'hono', '@hono/node-server', 'react', 'pino']
+  const pinned = readPinned()
+  const version = (name: string): string => pinned.get(name) ?? 'unknown'
   return {
     startgrid: tryRun('git', ['-C', ROOT, 'describe', '--always', '--dirty']) ?? 'not a git checkout',
     node: process.versions.node,
     bun: version('bun'),
     lockfile: createHash('sha256').update(lockfile).digest('hex').slice(0, 16),
-    packages: Object.fromEntries(names.map((name) => [name, version(name)])),
+    packages: Object.fromEntries(listPackages().map((name) => [name, version(name)])),
   }
 }
 
-/** The exact versions that the workspace pins, by package. */
-function readCatalog(): Map<string, string> {
+/** What the apps are made of: the production dependencies of all frameworks, without our own packages. */
+function listPackages(): string[] {
+  const names = globSync('apps/*/package.json', { cwd: ROOT }).flatMap((file) => {
+    const { dependencies = {} } = JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')) as Manifest
+    return Object.keys(dependencies)
+  })
+  return [...new Set(names)].filter((name) => !name.startsWith('@startgrid/')).sort()
+}
+
+interface Manifest {
+  dependencies?: Record<string, string>
+}
+
+/** The exact versions that pnpm-workspace.yaml pins, by package. */
+export function readPinned(): Map<string, string> {
   const [, catalog = ''] = readFileSync(`${ROOT}pnpm-workspace.yaml`, 'utf8').split(/^catalog:$/m)
   const lines = catalog.matchAll(/^ {2}['"]?([^\s'"]+)['"]?: (\S+)/gm)
   return new Map([...lines].map(([, name = '', version = '']) => [name, version]))

@@ -17,8 +17,8 @@ test('the versions are exact', () => {
   assert.equal(node, process.versions.node)
   assert.match(lockfile, /^[0-9a-f]{16}$/)
   assert.match(startgrid, /\S/)
-  for (const name of ['fastify', 'express', 'koa', 'hono', '@hono/node-server', 'react', 'pino'])
-    assert.match(packages[name] ?? '', /^\d+\.\d+\.\d+/, name)
+  for (const name of ['fastify', '@hono/node-server', 'react', 'pino']) assert.ok(name in packages, name)
+  for (const [name, version] of Object.entries(packages)) assert.match(version, /^\d+\.\d+\.\d+/, name)
   assert.match(bun, /^\d+\.\d+\.\d+/)
 })
 

@@ -1,0 +1,167 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { markdownTable } from '@startgrid/cli/table.ts'
+import { COMPOSE_TOPOLOGIES, PORT_PREFIX, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
+import { CATALOGUE, type Framework } from '@startgrid/grid/frameworks.ts'
+import { APPS, ROLES } from '@startgrid/grid/matrix.ts'
+import { readPinned } from '@startgrid/machine/provenance.ts'
+
+/**
+ * `pnpm generate`: writes what files say about frameworks, from the catalogue. Each part is between two lines with its name:
+ * `NAME: written by pnpm generate` and `end of NAME`. With `--check` it writes nothing, and ends with 1 if a part is not as it would be.
+ */
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+
+/** By file: what stands in each of its parts. */
+const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'docker-compose.yml': { images: composeImages, ports: composePorts, apps: composeServices },
+  '.env': { profiles: () => `COMPOSE_PROFILES=${CATALOGUE.map(({ name }) => name).join(',')}` },
+  'docker/README.md': { images: imagesTable, ports: portsTable },
+  'docs/choosing-a-framework.md': { frameworks: frameworksTable },
+  'docs/contract.md': { capabilities: capabilitiesTable },
+}
+
+/** The published ports begin with this, so that another project's can begin with something else. */
+const PREFIX = `\${STARTGRID_PORTS:-${PORT_PREFIX}}`
+
+function composeImages(): string {
+  return CATALOGUE.map(
+    (framework) => `x-${framework.name}: &${framework.name}
+  <<: *${framework.runtime === 'nginx' ? 'contained' : 'app'}
+  image: startgrid/${framework.name}
+  build: { context: ., dockerfile: ${dockerfileOf(framework)}, ${buildOf(framework)} }
+  profiles: [${framework.name}]${framework.runtime === 'nginx' ? '\n  tmpfs: [/tmp]' : ''}`,
+  ).join('\n')
+}
+
+function dockerfileOf({ runtime }: Framework): string {
+  return `docker/${runtime}.Dockerfile`
+}
+
+function buildOf({ name, runtime }: Framework): string {
+  return runtime === 'nginx' ? `target: ${name}` : `args: { FRAMEWORK: ${name} }`
+}
+
+function composePorts(): string {
+  return APPS.map((app) => {
+    const port = publishedPort(app, 'nginx')
+    return `      - 127.0.0.1:${PREFIX}${port % 100}:${port} # ${serviceName(app)}`
+  }).join('\n')
+}
+
+function composeServices(): string {
+  return CATALOGUE.map(({ name }) =>
+    APPS.filter(({ framework }) => framework === name)
+      .map((app) => {
+        const command =
+          app.runtime === 'nginx'
+            ? `nginx, -e, stderr, -c, /etc/nginx/${app.role}.conf`
+            : `${app.runtime}, src/server.ts, ${app.role}`
+        return `  ${serviceName(app)}:
+    <<: *${name}
+    command: [${command}]
+    ports: ["127.0.0.1:${PREFIX}${publishedPort(app, 'direct') % 100}:3000"]`
+      })
+      .join('\n'),
+  ).join('\n\n')
+}
+
+function imagesTable(): string {
+  const about = {
+    node: 'a framework on Node; the command names the role',
+    bun: 'a framework on Bun; the command names the role',
+    nginx: 'a framework inside NGINX; the configuration file names the role',
+  } as const
+  return toTable(
+    ['image', 'file', 'what is in it'],
+    CATALOGUE.map((one) => [
+      `\`startgrid/${one.name}\``,
+      `[\`${one.runtime}.Dockerfile\`](${one.runtime}.Dockerfile)`,
+      about[one.runtime],
+    ]),
+  )
+}
+
+function portsTable(): string {
+  const columns = COMPOSE_TOPOLOGIES.flatMap((topology) => ROLES.map((role) => ({ topology, role })))
+  return toTable(
+    ['', ...columns.map(({ topology, role }) => (topology === 'nginx' ? `${role}, NGINX` : role))],
+    CATALOGUE.map(({ name }) => [
+      name,
+      ...columns.map(({ topology, role }) => String(publishedPort({ framework: name, role }, topology))),
+    ]),
+  )
+}
+
+function frameworksTable(): string {
+  const versions = readPinned()
+  const runtimes = { node: 'Node', bun: 'Bun', nginx: 'NGINX' } as const
+  return toTable(
+    ['name', 'framework', 'version', 'runs on', 'cannot'],
+    CATALOGUE.map((one) => [
+      `[${one.name}](../apps/${one.name})`,
+      `[${one.title}](${one.docs})`,
+      one.package === null ? "the machine's" : (versions.get(one.package) ?? 'unknown'),
+      runtimes[one.runtime],
+      one.absent.map(({ what }) => what).join('; '),
+    ]),
+  )
+}
+
+function capabilitiesTable(): string {
+  return toTable(
+    ['app', 'capability', 'why'],
+    CATALOGUE.flatMap(({ name, absent }) =>
+      absent.map(({ role, capability, what, why }) => [`${name}/${role}`, `\`${capability}\`: ${what}`, why]),
+    ),
+  )
+}
+
+function toTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const columns = headings.map((heading) => ({ heading, align: 'left' as const, priority: 0 }))
+  return `\n${markdownTable({ columns, rows: rows.map((cells) => ({ tone: 'plain', cells })) }, 0)}\n`
+}
+
+/** @throws {Error} naming the file, if it has no place for the part */
+function replacePart(file: string, text: string, name: string, part: string): string {
+  const place = new RegExp(
+    `^(.*\\b${name}: written by pnpm generate\\b.*\\n)[^]*?^(?=.*\\bend of ${name}\\b)`,
+    'm',
+  )
+  if (!place.test(text))
+    throw new Error(
+      `${file} has no lines '${name}: written by pnpm generate' and 'end of ${name}': add them.`,
+    )
+  return text.replace(place, (_, begin: string) => `${begin}${part}\n`)
+}
+
+/** Files that are not as the catalogue has them, with what they would be. */
+function findStale(): Map<string, string> {
+  const stale = new Map<string, string>()
+  for (const [file, parts] of Object.entries(FILES)) {
+    const before = readFileSync(`${ROOT}${file}`, 'utf8')
+    const after = Object.entries(parts).reduce(
+      (text, [name, write]) => replacePart(file, text, name, write()),
+      before,
+    )
+    if (after !== before) stale.set(file, after)
+  }
+  return stale
+}
+
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
+const stale = findStale()
+if (values.check && stale.size > 0) {
+  process.stderr.write(
+    `Not as packages/grid/src/frameworks.ts has it: ${[...stale.keys()].join(', ')}. Run pnpm generate.\n`,
+  )
+  process.exitCode = 1
+}
+if (!values.check) {
+  for (const [file, text] of stale) writeFileSync(`${ROOT}${file}`, text)
+  process.stdout.write(
+    stale.size > 0 ? `Written: ${[...stale.keys()].join(', ')}.\n` : 'Nothing has changed.\n',
+  )
+}
