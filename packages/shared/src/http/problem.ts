@@ -88,7 +88,10 @@ export class HttpProblem extends Error {
   /** The fields that are not valid. */
   readonly errors: readonly FieldError[] | undefined
 
-  constructor(status: number, { errors, ...options }: ErrorOptions & { errors?: readonly FieldError[] } = {}) {
+  constructor(
+    status: number,
+    { errors, ...options }: ErrorOptions & { errors?: readonly FieldError[] } = {},
+  ) {
     super(TITLES[status] ?? `HTTP ${status}`, options)
     this.status = status
     this.statusCode = status
