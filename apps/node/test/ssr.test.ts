@@ -3,10 +3,13 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { HTML, IMMUTABLE, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { pagePolicy } from '#shared/http/security-headers.ts'
+import { createRender } from '#shared/http/stream-node.ts'
 import { ASSETS } from '#shared/page/server.js'
-import { createApp } from '../src/ssr.ts'
+import { ssr } from '../src/ssr.ts'
 import { createOptions, INFO } from './options.ts'
 import { serve } from './serve.ts'
+
+const routes = ssr({ render: createRender() })
 
 /** The end of the shell, and the start of what React sends when the slow part is there. */
 const SHELL_END = '</footer>'
@@ -20,22 +23,22 @@ const findNonce = (html: string) => /<script[^>]* nonce="([^"]*)"/.exec(html)?.[
 const countTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
 test('shows as many items as asked for', async () => {
-  await using server = await serve(createApp(createOptions()))
+  await using server = await serve(routes)
   for (const [path, items] of [
     ['/', 50],
     ['/?items=0', 0],
     ['/?items=1000', 1000],
     ['/stream?items=7&delay=0', 7],
   ] as const) {
-    const answer = await fetch(server.url + path)
-    equal(answer.status, 200)
-    equal(answer.headers.get('content-type'), HTML)
-    equal(countItems(await answer.text()), items)
+    const response = await fetch(server.url + path)
+    equal(response.status, 200)
+    equal(response.headers.get('content-type'), HTML)
+    equal(countItems(await response.text()), items)
   }
 })
 
-test('refuses what is no count in range', async () => {
-  await using server = await serve(createApp(createOptions()))
+test('a count that is not in range is 400, and the problem names it', async () => {
+  await using server = await serve(routes)
   for (const path of [
     '/?items=1001',
     '/?items=-1',
@@ -46,21 +49,22 @@ test('refuses what is no count in range', async () => {
     '/stream?delay=5001',
     '/stream?delay=x',
   ]) {
-    const answer = await fetch(server.url + path)
-    equal(answer.status, 400, path)
-    equal(answer.headers.get('content-type'), PROBLEM_JSON)
+    const response = await fetch(server.url + path)
+    equal(response.status, 400, path)
+    equal(response.headers.get('content-type'), PROBLEM_JSON)
   }
 })
 
-test('allows the scripts of the page by a nonce that no other answer has', async () => {
-  await using server = await serve(createApp(createOptions()))
+test('allows the scripts of the page by a nonce that no other response has', async () => {
+  await using server = await serve(routes)
   const nonces = new Set<string>()
   for (const path of ['/', '/', '/stream?delay=1']) {
-    const answer = await fetch(server.url + path)
-    const html = await answer.text()
+    const response = await fetch(server.url + path)
+    const html = await response.text()
     const nonce = findNonce(html)
     match(nonce, /^[A-Za-z0-9+/]{24}$/)
-    equal(answer.headers.get('content-security-policy'), pagePolicy(nonce))
+    equal(response.headers.get('content-security-policy'), pagePolicy(nonce))
+    equal(response.headers.get('cache-control'), 'private, no-store')
     doesNotMatch(html.replaceAll(`nonce="${nonce}"`, ''), / nonce=/)
     nonces.add(nonce)
   }
@@ -68,15 +72,15 @@ test('allows the scripts of the page by a nonce that no other answer has', async
 })
 
 test('prints the id of the request in the page', async () => {
-  await using server = await serve(createApp(createOptions()))
+  await using server = await serve(routes)
   for (const path of ['/', '/stream?delay=1']) {
-    const answer = await fetch(server.url + path, { headers: { 'x-request-id': 'r-1' } })
-    match(await answer.text(), /<code>r-1<\/code>/)
+    const response = await fetch(server.url + path, { headers: { 'x-request-id': 'r-1' } })
+    match(await response.text(), /<code>r-1<\/code>/)
   }
 })
 
 test('streams the shell, then the slow part', async () => {
-  await using server = await serve(createApp(createOptions()))
+  await using server = await serve(routes)
   const html = await (await fetch(`${server.url}/stream?delay=1`)).text()
   ok(html.indexOf(SHELL_END) < html.indexOf(SLOW_PART))
   match(html, /<\/html>$/)
@@ -84,7 +88,7 @@ test('streams the shell, then the slow part', async () => {
 
 test('stops rendering when the client leaves before the slow part', async () => {
   const { readLines, ...options } = createOptions()
-  await using server = await serve(createApp(options))
+  await using server = await serve(routes, options)
   const timers = countTimers()
   const leaving = new AbortController()
   const { body } = await fetch(`${server.url}/stream?delay=5000`, { signal: leaving.signal })
@@ -100,23 +104,21 @@ test('stops rendering when the client leaves before the slow part', async () => 
   await setImmediate() // the abort is under way
   equal(countTimers(), timers)
   deepEqual(
-    lines.map(({ level, url, client }) => [level, url, client]),
-    [[INFO, '/stream?delay=5000', '127.0.0.1']],
+    lines.map(({ level, path, client }) => [level, path, client]),
+    [[INFO, '/stream', '127.0.0.1']],
   )
 })
 
-test('answers HEAD to a stream without rendering', async () => {
-  await using server = await serve(createApp(createOptions()))
-  const timers = countTimers()
-  const answer = await fetch(`${server.url}/stream?delay=5000`, { method: 'HEAD' })
-  equal(answer.status, 200)
-  equal(answer.headers.get('content-type'), HTML)
-  equal(answer.headers.get('content-length'), null)
-  equal(countTimers(), timers)
+test('HEAD to a stream has its headers and no body', async () => {
+  await using server = await serve(routes)
+  const response = await fetch(`${server.url}/stream?delay=1`, { method: 'HEAD' })
+  equal(response.status, 200)
+  equal(response.headers.get('content-type'), HTML)
+  equal(await response.text(), '')
 })
 
-test('answers a fragment in a known language about a known product', async () => {
-  await using server = await serve(createApp(createOptions()))
+test('sends a fragment in a known language about a known product', async () => {
+  await using server = await serve(routes)
   const found = await fetch(`${server.url}/partial/de-DE/honeyed-assam-black`)
   equal(found.status, 200)
   equal(found.headers.get('content-type'), HTML)
@@ -129,19 +131,19 @@ test('answers a fragment in a known language about a known product', async () =>
   }
 })
 
-test('serves the files of the page compressed, and not again to whoever has them', async () => {
-  await using server = await serve(createApp(createOptions()))
+test('serves the files of the page compressed, and responds 304 to a client that has them', async () => {
+  await using server = await serve(routes)
   for (const { url, contentType, bytes } of ASSETS) {
     const plain = await fetch(server.url + url, { headers: { 'accept-encoding': 'identity' } })
     equal(plain.headers.get('content-length'), String(bytes))
-    const answer = await fetch(server.url + url, { headers: { 'accept-encoding': 'gzip, br' } })
-    equal(answer.status, 200)
-    equal(answer.headers.get('content-type'), contentType)
-    equal(answer.headers.get('content-encoding'), 'br')
-    equal(answer.headers.get('cache-control'), IMMUTABLE)
-    equal(answer.headers.get('vary'), 'Accept-Encoding')
-    ok(Number(answer.headers.get('content-length')) < bytes)
-    const etag = answer.headers.get('etag') ?? ''
+    const response = await fetch(server.url + url, { headers: { 'accept-encoding': 'gzip, br' } })
+    equal(response.status, 200)
+    equal(response.headers.get('content-type'), contentType)
+    equal(response.headers.get('content-encoding'), 'br')
+    equal(response.headers.get('cache-control'), IMMUTABLE)
+    equal(response.headers.get('vary'), 'Accept-Encoding')
+    ok(Number(response.headers.get('content-length')) < bytes)
+    const etag = response.headers.get('etag') ?? ''
     const again = await fetch(server.url + url, {
       headers: { 'accept-encoding': 'gzip, br', 'if-none-match': etag },
     })
@@ -156,15 +158,15 @@ test('serves the files of the page compressed, and not again to whoever has them
   }
 })
 
-test('refuses a page that has waited too long, and no file', async () => {
-  await using server = await serve(createApp(createOptions({ MAX_QUEUE_WAIT_MS: '1' })))
-  const ask = (path: string) =>
+test('refuses a page that has waited too long, and files are still served', async () => {
+  await using server = await serve(routes, createOptions({ MAX_QUEUE_WAIT_MS: '1' }))
+  const send = (path: string) =>
     Promise.all(
       Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(10_000) })),
     )
   // Connections that are open already bring all requests at once; new ones are accepted one by one.
-  await Promise.all((await ask('/livez')).map((answer) => answer.text()))
-  const pages = await ask('/?items=1000')
+  await Promise.all((await send('/livez')).map((response) => response.text()))
+  const pages = await send('/?items=1000')
   ok(pages.some(({ status }) => status === 200))
   const refused = pages.find(({ status }) => status === 503)
   equal(refused?.headers.get('retry-after'), '1')

@@ -6,24 +6,23 @@ import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
-import { createApp } from '../src/status.ts'
-import { createOptions } from './options.ts'
+import { status } from '../src/status.ts'
 import { serve } from './serve.ts'
 
 test('says that it is well', async () => {
-  await using server = await serve(createApp(createOptions()))
-  const answer = await fetch(`${server.url}/_/status`)
-  equal(answer.status, 200)
-  equal(answer.headers.get('content-type'), PLAIN_TEXT)
-  equal(await answer.text(), 'OK')
+  await using server = await serve(status)
+  const response = await fetch(`${server.url}/_/status`)
+  equal(response.status, 200)
+  equal(response.headers.get('content-type'), PLAIN_TEXT)
+  equal(await response.text(), 'OK')
 })
 
 test('has nothing else', async () => {
-  await using server = await serve(createApp(createOptions()))
+  await using server = await serve(status)
   for (const path of ['/', '/json', '/_/status/']) {
-    const answer = await fetch(server.url + path)
-    equal(answer.status, 404)
-    equal(answer.headers.get('content-type'), PROBLEM_JSON)
+    const response = await fetch(server.url + path)
+    equal(response.status, 404)
+    equal(response.headers.get('content-type'), PROBLEM_JSON)
   }
 })
 
@@ -37,7 +36,7 @@ test('starts from its environment, and stops on SIGTERM without losing a request
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   const readLine = async () => JSON.parse((await lines.next()).value ?? '{}')
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const ask = async (url: string) => {
+  const send = async (url: string) => {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     get(url, { agent }, resolve).once('error', reject)
     const response = await promise
@@ -49,11 +48,11 @@ test('starts from its environment, and stops on SIGTERM without losing a request
   }
   const { address, app } = await readLine()
   equal(app, 'node/status')
-  equal((await ask(`${address}/_/status`)).body, 'OK')
-  equal((await readLine()).msg, 'answered')
+  equal((await send(`${address}/_/status`)).body, 'OK')
+  equal((await readLine()).msg, 'request completed')
   child.kill('SIGTERM')
   equal((await readLine()).msg, 'draining')
   // On the same connection, which was idle when the server stopped listening.
-  deepEqual(await ask(`${address}/_/status`), { status: 200, connection: 'close', body: 'OK' })
+  deepEqual(await send(`${address}/_/status`), { status: 200, connection: 'close', body: 'OK' })
   deepEqual(await exited, [0, null])
 })

@@ -1,0 +1,29 @@
+import type { RequestListener } from 'node:http'
+import { createLoadShedder } from '#shared/http/load-shedding.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { Context } from './context.ts'
+import { accessLog } from './plugins/access-log.ts'
+import { errors } from './plugins/errors.ts'
+import { health } from './plugins/health.ts'
+import { securityHeaders } from './plugins/security-headers.ts'
+import { createRouter, type Route } from './router.ts'
+
+/** What a framework would do, in the order in which a request meets it. */
+export function createApp(options: AppOptions, routes: readonly Route[]): RequestListener {
+  const { config, log } = options
+  const logResponses = accessLog(log, config.trustProxy)
+  const shouldShed = createLoadShedder(config.maxQueueWaitMs)
+  const handle = createRouter([...health(options.health), ...routes])
+
+  return async (request, response) => {
+    const context = new Context(request, response, log, shouldShed)
+    response.setHeader('x-request-id', context.requestId)
+    logResponses(context)
+    securityHeaders(response)
+    try {
+      await handle(context)
+    } catch (error) {
+      errors(context, error)
+    }
+  }
+}

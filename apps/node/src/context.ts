@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { readBody } from '#shared/http/body.ts'
+import { HTML, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
+import { requestId } from '#shared/http/ids.ts'
+import { HttpProblem } from '#shared/http/problem.ts'
+import type { Logger } from '#shared/process/log.ts'
+import { shedLoad } from './plugins/load-shedding.ts'
+import { allowScripts } from './plugins/security-headers.ts'
+
+/** One request and the means to respond to it. */
+export class Context<Name extends string = string> {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  readonly log: Logger
+  /** The path of the route, as it was registered; absent until one matched. */
+  route: string | undefined
+  /** The decoded `:name` segments of the path. */
+  params = {} as Record<Name, string>
+  readonly #shouldShed: (response: ServerResponse) => boolean | Promise<boolean>
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    log: Logger,
+    shouldShed: (response: ServerResponse) => boolean | Promise<boolean>,
+  ) {
+    this.request = request
+    this.response = response
+    this.requestId = requestId(request.headers['x-request-id'])
+    this.log = log
+    this.#shouldShed = shouldShed
+  }
+
+  /** The path as it was sent, without the query. */
+  get path(): string {
+    const { url = '/' } = this.request
+    const query = url.indexOf('?')
+    return query === -1 ? url : url.slice(0, query)
+  }
+
+  /** All values of a query parameter. */
+  query(name: string): string[] | undefined {
+    const { url = '/' } = this.request
+    const values = new URLSearchParams(url.slice(this.path.length)).getAll(name)
+    return values.length > 0 ? values : undefined
+  }
+
+  /**
+   * The body as JSON, of at most 64 KiB. It is not validated.
+   * @throws {HttpProblem} 400, 413 or 415
+   */
+  async readJson(): Promise<unknown> {
+    const [type = ''] = (this.request.headers['content-type'] ?? '').split(';')
+    if (type.trim().toLowerCase() !== 'application/json') throw new HttpProblem(415)
+    const body = await readBody(this.request)
+    try {
+      return JSON.parse(body.toString())
+    } catch (cause) {
+      throw new HttpProblem(400, { cause })
+    }
+  }
+
+  text(body: string, status = 200): void {
+    this.send(status, PLAIN_TEXT, body)
+  }
+
+  json(value: unknown, status = 200): void {
+    this.send(status, JSON_TEXT, JSON.stringify(value))
+  }
+
+  html(body: string, status = 200): void {
+    this.send(status, HTML, body)
+  }
+
+  send(status: number, type: string, body: string | Buffer): void {
+    this.response
+      .writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) })
+      .end(body)
+  }
+
+  /** Allows this page its scripts. @returns the nonce of the page */
+  allowScripts(): string {
+    return allowScripts(this.response)
+  }
+
+  /** For routes that cost much. @throws {HttpProblem} 503 while too many requests wait */
+  shedLoad(): Promise<void> {
+    return shedLoad(this.response, this.#shouldShed)
+  }
+}

@@ -1,0 +1,15 @@
+import { PROBLEM_JSON } from '#shared/http/contract.ts'
+import { errorStatus, HttpProblem, problem } from '#shared/http/problem.ts'
+import { logFailure } from '#shared/process/log.ts'
+import type { Context } from '../context.ts'
+
+/** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
+export function errors(context: Context, error: unknown): void {
+  const { response, log, requestId } = context
+  const status = errorStatus(error)
+  const isDecision = error instanceof HttpProblem
+  if (status >= 500 && !isDecision) logFailure(log, requestId, error)
+  // Only a closed connection can tell the client now that the response is not complete.
+  if (response.headersSent) response.destroy()
+  else context.send(status, PROBLEM_JSON, problem(status, isDecision ? error.errors : undefined))
+}

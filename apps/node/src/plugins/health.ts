@@ -1,0 +1,17 @@
+import { HEALTH_JSON } from '#shared/http/contract.ts'
+import { FAIL, type Health, PASS } from '#shared/http/health.ts'
+import type { Context } from '../context.ts'
+import { type Route, route } from '../router.ts'
+
+/** Alive until the process ends, ready until it is told to stop. */
+export function health(state: Health): Route[] {
+  return [
+    route('GET', '/livez', (context) => send(context, true)),
+    route('GET', '/readyz', (context) => send(context, !state.draining)),
+  ]
+}
+
+function send(context: Context, passes: boolean): void {
+  context.response.setHeader('cache-control', 'no-store')
+  context.send(passes ? 200 : 503, HEALTH_JSON, passes ? PASS : FAIL)
+}

@@ -1,0 +1,18 @@
+import type { ServerResponse } from 'node:http'
+import { PRIVATE } from '#shared/http/contract.ts'
+import { createNonce } from '#shared/http/ids.ts'
+import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+
+const HEADERS = Object.entries(SECURITY_HEADERS)
+
+/** Set first, so that a route can replace a header. */
+export function securityHeaders(response: ServerResponse): void {
+  for (const [name, value] of HEADERS) response.setHeader(name, value)
+}
+
+/** Sets the policy of a page, and keeps the page out of caches. @returns its nonce */
+export function allowScripts(response: ServerResponse): string {
+  const nonce = createNonce()
+  response.setHeader('content-security-policy', pagePolicy(nonce)).setHeader('cache-control', PRIVATE)
+  return nonce
+}
