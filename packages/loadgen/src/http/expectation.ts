@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LoadError } from '../engine/load-error.ts'
 import type { ErrorKind } from '../report/result.ts'
-import type { ParsedAnswer } from './template.ts'
+import type { ParsedAnswer } from './parser.ts'
 
 /** What a right answer looks like. Plain data, so that it can be sent to another process. */
 export interface Expectation {

@@ -1,5 +1,10 @@
-import type { ParsedAnswer } from './template.ts'
 import { Words } from './words.ts'
+
+/** What a parser found in the answer that a template was made from. */
+export interface ParsedAnswer {
+  readonly status: number
+  readonly bodyLength: number
+}
 
 /** What was read is not HTTP/1.1; the message says where it stops being so. */
 export class ParseError extends Error {
