@@ -1,63 +1,179 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { globSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { APPS, TOPOLOGIES } from '@startgrid/grid/matrix.ts'
+import { parseCommandLine, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { FRAMEWORKS } from '@startgrid/grid/matrix.ts'
 import { type Outcome, readJunit } from './junit.ts'
+import { formatConformance, formatOutcomes } from './test-report.ts'
 
-/** `pnpm test`: the tests, the type check and the linter of every package, then the matrix of the grid and the totals. */
+const HELP = `pnpm test [FRAMEWORK] [options]   tests, type check and linter of all packages
+
+  FRAMEWORK   only what concerns one: its own tests, and those of the grid and of
+              eject with its apps: ${FRAMEWORKS.join(', ')}
+  --full      everything instead of samples: every app in every topology, every
+              fault on every app, every app installed with npm and with pnpm
+  --seed N    the samples of an earlier run (default: other ones in every run)
+  --help
+
+Exit codes: 0 all passed; 1 something failed; 2 not understood; 130 interrupted.
+`
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
-const REPORTS = '{apps/*,packages/*,bench,bench/studies/*/subjects/*,nginx,scripts}/.junit.xml'
 
-function main(args: string[]): number {
-  for (const file of globSync(REPORTS, { cwd: ROOT })) rmSync(`${ROOT}${file}`)
-  // One package after the other: their tests start servers, and two at once would only wait for each other.
-  const turbo = [
-    'run',
-    'test',
-    'typecheck',
-    'lint',
-    '--concurrency=1',
-    '--continue=dependencies-successful',
-    '--output-logs=new-only',
-  ]
-  const { status } = spawnSync('turbo', [...turbo, ...args], {
-    cwd: ROOT,
-    stdio: 'inherit',
-    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' },
-  })
-  const outcomes = globSync(REPORTS, { cwd: ROOT }).flatMap((file) =>
-    readJunit(readFileSync(`${ROOT}${file}`, 'utf8')),
+/** One package's tests, or another command whose output matters only if it fails. */
+interface Job {
+  readonly name: string
+  readonly directory: string
+  readonly command: readonly [file: string, ...args: string[]]
+}
+
+interface Settings {
+  readonly framework: string | undefined
+  readonly full: boolean
+  readonly seed: number
+}
+
+/** What takes longest begins first, so that no long one is left at the end. */
+const LONGEST_FIRST = ['packages/reliability', 'packages/grid', 'nginx', 'bench', 'packages/eject', 'scripts']
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseCommandLine(
+    args,
+    { full: { type: 'boolean' }, seed: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    'pnpm test',
   )
-  if (outcomes.length === 0) {
-    process.stderr.write('No test was run: see above.\n')
-    return 1
+  if (values.help) {
+    process.stdout.write(HELP)
+    return 0
   }
-  process.stdout.write(`\n${formatMatrix(outcomes)}\n${formatTotals(outcomes)}\n`)
-  return status === 0 && outcomes.every(({ state }) => state !== 'failed') ? 0 : 1
+  const framework = readFramework(positionals)
+  // Minutes since 1970: every run has other samples.
+  const seed =
+    values.seed === undefined
+      ? Math.floor(Date.now() / 60_000)
+      : readInteger('--seed', values.seed, 0, 9_999_999_999)
+  const settings: Settings = { framework, full: values.full ?? false, seed }
+  const jobs = framework === undefined ? allJobs() : jobsOf(framework)
+  for (const file of globSync('{*,*/*,bench/studies/*/subjects/*}/.junit.xml', { cwd: ROOT }))
+    rmSync(`${ROOT}${file}`)
+  const repeat = settings.full ? '' : `; the same samples again: pnpm test --seed ${seed}`
+  process.stdout.write(`${jobs.length} packages and checks, ${atOnce()} at a time${repeat}\n`)
+  const { failed, outcomes } = await runAll(jobs, settings)
+  if (interrupted) return 130
+  if (framework === undefined) process.stdout.write(`\n${formatConformance(outcomes)}`)
+  process.stdout.write(`\n${formatOutcomes(outcomes, failed)}\n`)
+  return failed.length === 0 && outcomes.every(({ state }) => state !== 'failed') ? 0 : 1
 }
 
-/** App × topology, from the names of the conformance tests. */
-function formatMatrix(outcomes: readonly Outcome[]): string {
-  const states = new Map(outcomes.map(({ name, state }) => [name, state]))
-  const line = (first: string, rest: readonly string[]) =>
-    [first.padEnd(20), ...rest.map((text) => text.padEnd(13))].join('').trimEnd()
-  const rows = APPS.flatMap(({ name, runtime }) =>
-    runtime === 'nginx' ? [`${name} (njs)`, `${name} (qjs)`] : [name],
-  )
-  const cells = (row: string) => TOPOLOGIES.map((topology) => states.get(`${row} ${topology}`) ?? 'not run')
-  return [line('conformance', TOPOLOGIES), ...rows.map((row) => line(row, cells(row))), ''].join('\n')
+function readFramework([name, extra]: readonly string[]): string | undefined {
+  if (extra !== undefined) throw new UsageError(`'${extra}' is one argument too many: name one framework.`)
+  if (name === undefined || FRAMEWORKS.some((framework) => framework === name)) return name
+  throw new UsageError(`There is no framework '${name}', only ${FRAMEWORKS.join(', ')}.`)
 }
 
-/** Every skipped test with its reason, then the count that CI reads. */
-function formatTotals(outcomes: readonly Outcome[]): string {
-  const count = (wanted: Outcome['state']) => outcomes.filter(({ state }) => state === wanted).length
-  const notPassed = outcomes.filter(({ state }) => state !== 'passed')
-  const reasons = notPassed.map(({ name, suite, state, reason }) => {
-    const where = suite === '' ? name : `${suite}: ${name}`
-    return `${state}: ${where}${reason ? ` (${reason})` : ''}\n`
+function allJobs(): Job[] {
+  const tests = globSync('{apps/*,packages/*,bench,bench/studies/*/subjects/*,nginx,scripts}/package.json', {
+    cwd: ROOT,
   })
-  return `${reasons.join('')}${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`
+    .filter((file) => JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')).scripts?.test !== undefined)
+    .map((file) => testJob(dirname(file)))
+  const rank = ({ name }: Job) => LONGEST_FIRST.indexOf(name) + 1 || LONGEST_FIRST.length + 1
+  return [...tests.toSorted((a, b) => rank(a) - rank(b)), checkJob('{./**}')]
 }
 
-process.exitCode = main(process.argv.slice(2))
+/** In under a minute: `pnpm reliability fastify` tries its faults. */
+function jobsOf(framework: string): Job[] {
+  return [
+    testJob('packages/grid'),
+    testJob(`apps/${framework}`),
+    testJob('packages/eject', 'test/apps.test.ts'),
+    checkJob(`@startgrid/${framework}`),
+  ]
+}
+
+/** @param file only this one */
+function testJob(name: string, file?: string): Job {
+  const directory = `${ROOT}${name}`
+  if (file === undefined) return { name, directory, command: ['node', '--run', 'test'] }
+  const reporters = ['spec', 'stdout', 'junit', '.junit.xml'].map(
+    (value, index) => `--test-reporter${index % 2 === 0 ? '' : '-destination'}=${value}`,
+  )
+  return { name, directory, command: ['node', '--test', ...reporters, file] }
+}
+
+function checkJob(filter: string): Job {
+  const turbo = ['run', 'typecheck', 'lint', '--concurrency=1', '--continue', '--output-logs=errors-only']
+  return { name: 'typecheck, lint', directory: ROOT, command: ['turbo', ...turbo, `--filter=${filter}`] }
+}
+
+/** Tests wait for servers most of the time. */
+function atOnce(): number {
+  return availableParallelism() + 1
+}
+
+let interrupted = false
+process.once('SIGINT', () => {
+  interrupted = true
+})
+
+async function runAll(jobs: readonly Job[], settings: Settings) {
+  const failed: string[] = []
+  const outcomes: Outcome[] = []
+  const open = jobs.values()
+  const work = async (): Promise<void> => {
+    for (const job of open) {
+      if (interrupted) return
+      const { code, output, seconds } = await runJob(job, settings)
+      const own = readReport(job)
+      outcomes.push(...own)
+      const isSound = code === 0 && own.every(({ state }) => state !== 'failed')
+      if (!isSound) failed.push(job.name)
+      const passed = own.filter(({ state }) => state === 'passed').length
+      const counts = own.length === 0 ? '' : `  ${passed} of ${own.length} passed`
+      process.stdout.write(
+        `${isSound ? '' : `${output}\n`}${isSound ? '✓' : '✗'} ${job.name}  ${formatMinutes(seconds * 1_000)}${counts}\n`,
+      )
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce() }, work))
+  return { failed, outcomes }
+}
+
+async function runJob({ directory, command: [file, ...args] }: Job, { full, seed, framework }: Settings) {
+  const startedAt = performance.now()
+  const child = spawn(file, args, {
+    cwd: directory,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      TURBO_TELEMETRY_DISABLED: '1',
+      STARTGRID_TEST: full ? 'full' : 'short',
+      STARTGRID_TEST_SEED: String(seed),
+      ...(framework !== undefined && { STARTGRID_TEST_FRAMEWORK: framework }),
+    },
+  })
+  const { promise, resolve } = Promise.withResolvers<number | null>()
+  child.once('close', resolve).once('error', () => resolve(null))
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), promise])
+  return { code, output: out + err, seconds: (performance.now() - startedAt) / 1_000 }
+}
+
+function readReport({ directory }: Job): Outcome[] {
+  try {
+    return readJunit(readFileSync(`${directory}/.junit.xml`, 'utf8'))
+  } catch {
+    return []
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 2
+}

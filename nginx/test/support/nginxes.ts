@@ -1,4 +1,5 @@
 import { after } from 'node:test'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { findNginx, type Nginx } from '../../src/find.ts'
 
 /** One NGINX to test with, or why there is none. */
@@ -9,8 +10,14 @@ export interface Candidate {
   readonly skip: string | false
 }
 
-/** The NGINXes installed here and in the official image. */
-export async function candidates(choices: readonly string[] = ['path', 'docker']): Promise<Candidate[]> {
+/** The NGINXes installed here and in the official image; in a short run one of those that are there. */
+export async function candidates(): Promise<Candidate[]> {
+  const found = await findCandidates(['path', 'docker'])
+  const present = found.filter(({ skip }) => skip === false)
+  return present.length < 2 ? found : sample('NGINX', present, 1)
+}
+
+export async function findCandidates(choices: readonly string[]): Promise<Candidate[]> {
   return Promise.all(
     choices.map(async (choice) => {
       const found = await findNginx({ choice, download: choice === 'download', env: process.env })

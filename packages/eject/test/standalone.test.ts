@@ -2,6 +2,7 @@ import { equal, ok } from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { APPS, type App } from '@startgrid/grid/matrix.ts'
 import { runEject } from './support/command.ts'
@@ -9,26 +10,18 @@ import { temporaryDirectory } from './support/directory.ts'
 import { type PackageManager, ProjectDirectory } from './support/project.ts'
 
 /**
- * What a person does who copies an app out: install, check, build, start. Nothing of the workspace is in reach. A sample, because
- * installing takes its time; with STARTGRID_EJECT=all every app, with npm and with pnpm.
+ * What a person does who copies an app out: install, check, build, start. Nothing of the workspace is in reach. Installing takes its time,
+ * so a short run tries one app with one package manager.
  */
 
-const SAMPLE: readonly [name: string, packageManager: PackageManager][] = [
-  ['fastify/ssr', 'npm'],
-  ['bun/hello', 'pnpm'],
-  ['koa/status', 'pnpm'],
-  ['njs/hello', 'npm'],
-]
+const cases: readonly [app: App, packageManager: PackageManager][] = APPS.flatMap((app) => [
+  [app, 'npm'],
+  [app, 'pnpm'],
+])
 
-const cases: readonly [name: string, packageManager: PackageManager][] =
-  process.env.STARTGRID_EJECT === 'all'
-    ? APPS.flatMap(({ name }) => [[name, 'npm'] as const, [name, 'pnpm'] as const])
-    : SAMPLE
-
-for (const [name, packageManager] of cases) {
-  const app = APPS.find((one) => one.name === name)
+for (const [app, packageManager] of sample('installed apps', cases, 1)) {
+  const { name } = app
   test(`${name} stands alone, installed with ${packageManager}`, { timeout: 600_000 }, async (t) => {
-    ok(app)
     using directory = temporaryDirectory()
     const path = join(directory.path, 'my-app')
     const ejected = await runEject([name, path])

@@ -1,27 +1,30 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isTested, sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { exactly, type LoadPlan, type LoadResult, runLoad, sumErrors } from '@startgrid/loadgen'
 import { type Launch, LaunchError, launch } from '../src/launcher.ts'
 import { APPS, type App } from '../src/matrix.ts'
 import { askUntilClosed } from './client.ts'
 
-/** Apps as several processes: the contract holds, and what happens to one worker is no business of the others. */
+/** Apps as several processes: the contract holds, and what happens to one worker does not touch the others. A sample in short runs. */
 
 const WAYS = process.platform === 'linux' ? ['cluster', 'reuse-port'] : ['cluster']
 const CONNECTIONS = 32
 const JSON_BODY = '{"hello":"world"}'
 
-const hellos = APPS.filter(({ role }) => role === 'hello')
+const hellos = APPS.filter((app) => app.role === 'hello' && isTested(app))
 const onNode = hellos.filter(({ runtime }) => runtime === 'node')
 const [bun] = hellos.filter(({ runtime }) => runtime === 'bun')
 // Fastify closes its server in a way of its own, the others all in one.
 const closers = onNode.filter(({ framework }) => framework === 'node' || framework === 'fastify')
+const conforming = sample('cluster conformance', inEachWay(onNode), 2)
+const loaded = sample('cluster load', inEachWay(closers), 1)
 
 for (const way of WAYS) {
   describe(`${way}: conformance`, () => {
-    for (const app of onNode) {
+    for (const { app } of conforming.filter((one) => one.way === way)) {
       test(app.name, async () => {
         const launched = await launchWorkers(app, way, 2)
         const { target } = launched
@@ -37,7 +40,7 @@ for (const way of WAYS) {
     }
   })
 
-  for (const app of closers) {
+  for (const { app } of loaded.filter((one) => one.way === way)) {
     describe(`${way}: ${app.name} under load`, () => {
       test('a worker is killed: it alone loses what it had in flight', async () => {
         const launched = await launchWorkers(app, way, 3)
@@ -86,7 +89,7 @@ for (const way of WAYS) {
   }
 }
 
-test('Bun says that it cannot', async () => {
+test('Bun says that it cannot', { skip: bun === undefined && 'only one framework is tested' }, async () => {
   assert.ok(bun)
   await assert.rejects(launch(bun, { env: { CLUSTER: 'cluster' } }), (error) => {
     assert.ok(error instanceof LaunchError)
@@ -94,6 +97,10 @@ test('Bun says that it cannot', async () => {
     return true
   })
 })
+
+function inEachWay(apps: readonly App[]): { app: App; way: string }[] {
+  return WAYS.flatMap((way) => apps.map((app) => ({ app, way })))
+}
 
 function launchWorkers(app: App, way: string, workers: number): Promise<Launch> {
   return launch(app, { env: { CLUSTER: way, WORKERS: String(workers) } })

@@ -18,7 +18,7 @@ export async function findingsOf(fault: Fault, defect: string, role: App['role']
     app,
     size: 'short',
     nginx: found.kind === 'none' ? undefined : found,
-    signal: AbortSignal.timeout(120_000),
+    signal: AbortSignal.timeout(300_000),
     standIn: { name: `bad/${defect}`, runtime: 'node', role: defect, directory },
   })
   const { findings } = await tryFault(fault, subject)

@@ -28,5 +28,5 @@ test('an app that refuses everybody while it drains', async () => {
 
 test('an app that does not end at once at a second signal', async () => {
   const found = await findingsOf(sigterm, 'ignores-second-signal')
-  assert.match(found, /^bad\/ignores-second-signal still runs 5 s after SIGTERM; it should end with 1\.$/m)
+  assert.match(found, /^bad\/ignores-second-signal still runs 30 s after SIGTERM; it should end with 1\.$/m)
 })

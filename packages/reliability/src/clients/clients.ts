@@ -78,7 +78,7 @@ export class Clients {
 
   async #ask(agent: Agent): Promise<void> {
     const { target, path, method = 'GET', status = 200 } = this.#options
-    const outgoing = request({ ...target, path, method, agent, timeout: 20_000 })
+    const outgoing = request({ ...target, path, method, agent, timeout: 30_000 })
     const outcome = await answerTo(outgoing)
     if ('error' in outcome) {
       const hasCrossed = outgoing.reusedSocket && outcome.error === 'ECONNRESET'
@@ -105,7 +105,7 @@ type Outcome = { status: number } | { error: string }
 
 function answerTo(outgoing: ClientRequest): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
-  outgoing.once('timeout', () => outgoing.destroy(new Error('no answer within 20 s')))
+  outgoing.once('timeout', () => outgoing.destroy(new Error('no response within 30 s')))
   outgoing.once('error', (error: NodeJS.ErrnoException) => resolve({ error: error.code ?? error.message }))
   outgoing.once('response', (response) => {
     const { statusCode: status = 0 } = response

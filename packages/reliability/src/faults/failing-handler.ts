@@ -10,7 +10,7 @@ import { failingApp } from '../subject/failing-app.ts'
 const LIMIT_MS = 1_000
 
 /** Far above that, for busy machines. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 30_000
 
 interface Failure {
   readonly path: string

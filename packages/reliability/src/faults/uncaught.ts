@@ -12,7 +12,7 @@ const CAUSES = [
   { what: 'an unhandled rejection', signal: 'SIGURG', message: 'nobody handles this rejection' },
 ] as const
 
-const PATIENCE = { timeoutMs: 20_000 }
+const PATIENCE = { timeoutMs: 30_000 }
 
 /** After a mistake outside a request nobody knows what still works: the app says so, answers what it has begun and makes room. */
 export const uncaught: Fault = {

@@ -1,0 +1,33 @@
+import { plural } from '@startgrid/cli/text.ts'
+import { APPS, TOPOLOGIES } from '@startgrid/grid/matrix.ts'
+import type { Outcome } from './junit.ts'
+
+/** App × topology, from the names of the conformance tests; `·` where the sample of a short run has none. */
+export function formatConformance(outcomes: readonly Outcome[]): string {
+  const states = new Map(outcomes.map(({ name, state }) => [name, state]))
+  const line = (first: string, rest: readonly string[]) =>
+    [first.padEnd(20), ...rest.map((word) => word.padEnd(13))].join('').trimEnd()
+  const rows = APPS.flatMap(({ name, runtime }) =>
+    runtime === 'nginx' ? [`${name} (njs)`, `${name} (qjs)`] : [name],
+  )
+  const cells = (row: string) => TOPOLOGIES.map((topology) => states.get(`${row} ${topology}`) ?? '·')
+  return [line('conformance', TOPOLOGIES), ...rows.map((row) => line(row, cells(row))), ''].join('\n')
+}
+
+/**
+ * What did not pass, and as the last line the counts that CI reads. Skipped tests are told once per reason, with the command that helps.
+ * @param failedJobs what ended with a failure, though perhaps without a failed test
+ */
+export function formatOutcomes(outcomes: readonly Outcome[], failedJobs: readonly string[] = []): string {
+  const of = (wanted: Outcome['state']) => outcomes.filter(({ state }) => state === wanted)
+  const failed = of('failed').map(({ name, suite, reason }) => {
+    const where = suite === '' ? name : `${suite}: ${name}`
+    return `failed: ${where}${reason ? ` (${reason})` : ''}`
+  })
+  const skipped = [...Map.groupBy(of('skipped'), ({ reason }) => reason)].map(([reason, tests]) => {
+    return `${plural(tests.length, 'test')} skipped: ${reason || `no reason is given for '${tests[0]?.name}'`}`
+  })
+  const jobs = failedJobs.length > 0 ? [`failed: ${failedJobs.join(', ')}`] : []
+  const count = `${of('passed').length} passed, ${of('failed').length} failed, ${of('skipped').length} skipped`
+  return [...skipped, ...failed, ...jobs, count].join('\n')
+}
