@@ -2,6 +2,7 @@ import { fitPrior, squeeze } from './moderation.ts'
 import { mean, median } from './moments.ts'
 import { holm } from './multiplicity.ts'
 import { tTwoSided } from './student.ts'
+import type { Variance } from './two-way.ts'
 
 /** Did the first slices after a launch cost more than later ones? A test with an error rate, for all cells of a run at once. */
 
@@ -23,7 +24,7 @@ export interface WarmupFinding {
   p: number | null
   /** By Holm's method, over all cells that were tested. */
   pAdjusted: number | null
-  /** The first slices cost more: `pAdjusted` is below 1 %, and the ratio above 1.05. */
+  /** The first slices cost more: `pAdjusted` is below the level, and the ratio above 1.05. */
   cold: boolean
 }
 
@@ -33,8 +34,11 @@ const FIRST_SECONDS = 0.2
 /** A slice may end a little early, because its clock begins with the first request. */
 const ALLOWANCE = 0.95
 
-/** Of a false finding in a whole run. */
+/** Of a false finding among all cells, unless another is given. */
 const LEVEL = 0.01
+
+/** Of a cell that was found cold: whether what is left of it still is. */
+const AGAIN = 0.2
 
 /** A smaller difference would not matter. */
 const LEAST_RATIO = 1.05
@@ -57,29 +61,71 @@ export function countFirst(slices: readonly Pick<ColdSlice, 'seconds'>[]): numbe
 /**
  * Tests every cell: the mean of the first slices less the mean of the rest, by launch, and then their mean over launches. The variance comes
  * from the later slices within launches, moderated over cells (Smyth 2004), so that a noisy cell is judged by its own noise.
+ * @param cells launches that are pooled must have had the same warm-up; otherwise they are entered as cells of their own
+ * @param level of a false finding among all cells. A run that looks after every heat divides 1 % among its looks
  * @returns a finding per cell, in the order given
  */
-export function testWarmup(cells: readonly WarmupLaunches[]): WarmupFinding[] {
+export function testWarmup(cells: readonly WarmupLaunches[], level: number = LEVEL): WarmupFinding[] {
   const contrasts = cells.map(contrastOf)
-  const observed = contrasts.flatMap((one) => (one !== null && one.df > 0 ? [one] : []))
-  const prior = observed.length === 0 ? null : fitPrior(observed)
-  const ps = contrasts.map((one) => {
-    if (one === null || prior === null) return null
-    const { variance, df } = one.df > 0 ? squeeze(one, prior) : prior
-    const standardError = Math.sqrt(variance * one.load)
-    if (standardError === 0) return one.clipped > 0 ? 0 : 1
-    const tail = tTwoSided(one.clipped / standardError, Math.min(df, MOST_DF)) / 2
-    return one.clipped > 0 ? tail : 1 - tail
-  })
+  const prior = priorOf(contrasts)
+  const ps = contrasts.map((one) => pOf(one, prior))
   const tested = ps.flatMap((p, index) => (p === null ? [] : [index]))
   const adjusted = holm(tested.map((index) => ps[index] ?? 1))
   return contrasts.map((one, index) => {
     const place = tested.indexOf(index)
     const pAdjusted = place < 0 ? null : (adjusted[place] ?? null)
     const ratio = one === null ? null : Math.exp(one.raw)
-    const cold = pAdjusted !== null && pAdjusted < LEVEL && (ratio ?? 0) > LEAST_RATIO
+    const cold = pAdjusted !== null && pAdjusted < level && (ratio ?? 0) > LEAST_RATIO
     return { ratio, p: ps[index] ?? null, pAdjusted, cold }
   })
+}
+
+/** What to do about a cell. */
+export interface ColdStart extends WarmupFinding {
+  /** Per launch, how many of its first slices must not count; 0 for a cell that is not cold. */
+  drop: number[]
+  /** False if what is left was still getting cheaper at its end. */
+  steady: boolean
+}
+
+/**
+ * Tests every cell, and says what to drop of those that are cold: the first 200 ms, and 200 ms more as long as the rest still shows it. It was found once at
+ * this level for all cells, so a p-value below 20 % of its own is enough to go on.
+ * @param cells as for `testWarmup`
+ * @param level as for `testWarmup`
+ */
+export function findColdStarts(cells: readonly WarmupLaunches[], level: number = LEVEL): ColdStart[] {
+  const prior = priorOf(cells.map(contrastOf))
+  return testWarmup(cells, level).map((finding, index) => {
+    const launches = cells[index] ?? []
+    const drop = launches.map(() => 0)
+    if (!finding.cold) return { ...finding, drop, steady: true }
+    for (;;) {
+      for (const [launch, slices] of launches.entries()) {
+        const dropped = drop[launch] ?? 0
+        drop[launch] = Math.min(slices.length, dropped + countFirst(slices.slice(dropped)))
+      }
+      const p = pOf(contrastOf(launches.map((slices, launch) => slices.slice(drop[launch]))), prior)
+      if (p === null || p >= AGAIN) return { ...finding, drop, steady: p !== null }
+    }
+  })
+}
+
+/** Null where no cell tells how slices vary. */
+function priorOf(contrasts: readonly (Contrast | null)[]): Variance | null {
+  const observed = contrasts.flatMap((one) => (one !== null && one.df > 0 ? [one] : []))
+  return observed.length === 0 ? null : fitPrior(observed)
+}
+
+/** One-sided; null where nothing can be tested. */
+function pOf(contrast: Contrast | null, prior: Variance | null): number | null {
+  if (contrast === null || prior === null) return null
+  const { clipped, load } = contrast
+  const { variance, df } = contrast.df > 0 ? squeeze(contrast, prior) : prior
+  const standardError = Math.sqrt(variance * load)
+  if (standardError === 0) return clipped > 0 ? 0 : 1
+  const tail = tTwoSided(clipped / standardError, Math.min(df, MOST_DF)) / 2
+  return clipped > 0 ? tail : 1 - tail
 }
 
 /** Beyond this, Student's t is the normal distribution. */

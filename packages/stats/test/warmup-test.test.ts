@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom, type Random } from '../src/random.ts'
-import { countFirst, testWarmup, type WarmupLaunches } from '../src/warmup-test.ts'
+import { countFirst, findColdStarts, testWarmup, type WarmupLaunches } from '../src/warmup-test.ts'
 import { near } from './near.ts'
 
 /** Standard normal (Box and Muller 1958). */
@@ -92,4 +92,21 @@ test('without later slices nothing is tested, and long slices are compared one b
   const [long] = testWarmup([[[one, { seconds: 1, residual: 0.1 }, { seconds: 1, residual: -0.1 }]]])
   near(long?.ratio, Math.exp(0.5))
   assert.ok(long?.p !== null)
+})
+
+test('of a cold cell the first slices are dropped until it is steady, of others nothing', () => {
+  const random = createRandom(6)
+  const steady = Array.from({ length: 20 }, () => measure(random, 0.02))
+  const slow = (slice: number) => 2 * Math.exp(-slice / 2)
+  const forever = (slice: number) => -0.1 * slice
+  const [cold, never, ...others] = findColdStarts([
+    measure(random, 0.02, slow),
+    measure(random, 0.02, forever),
+    ...steady,
+  ])
+  assert.deepEqual([cold?.cold, cold?.steady], [true, true])
+  const [drop = 0] = cold?.drop ?? []
+  assert.ok(drop >= 8 && drop < 19 && drop % 4 === 0, `${drop}`)
+  assert.deepEqual([never?.cold, never?.steady], [true, false])
+  for (const other of others) assert.deepEqual([other.drop, other.steady], [[0, 0, 0], true])
 })

@@ -1,0 +1,155 @@
+import { parseArgs } from 'node:util'
+import { SCENARIOS } from './scenarios.ts'
+import { type MetricScore, quantile, type Score } from './score.ts'
+import { type Extension, study } from './study.ts'
+
+const HELP = `Simulates whole runs of the benchmark on machines of known noise, and counts how often it is right.
+
+  node bench/simulation/simulate.ts [options]
+
+  --scenario NAME   may be repeated (default: ${['noisy', 'quiet', 'noisy-outliers', 'quiet-outliers'].join(', ')})
+                    ${Object.keys(SCENARIOS).join(', ')}
+  --runs N          (default: 100)
+  --seed N          (default: 1)
+  --heats N         per role (default: 3)
+  --extend some     extend a run by as many heats, twice, while some pair of one race ties
+  --extend every    the same while every pair of it ties
+  --precision PART  add heats until every interval is as narrow as this, such as 0.03
+  --help
+
+It exits with 1 if a figure is outside of what is promised. 1,000 runs are needed to tell.
+`
+
+const DEFAULTS = ['noisy', 'quiet', 'noisy-outliers', 'quiet-outliers']
+
+/** From and to, as parts of 1. */
+type Range = readonly [number, number]
+
+/** What is promised, where loadings are 0. */
+const PROMISED = {
+  coverage: [0.935, 0.965],
+  twins: [0.035, 0.065],
+  falseRaces: [0, 0.05],
+  cold: [0, 0.02],
+} as const
+
+/** Intervals that are wider because of outlying launches may hold the truth more often. */
+const OUTLIERS_COVERAGE: Range = [0.92, 1]
+const ANY: Range = [0, 1]
+
+/** The median half-width of a run of 3 heats. */
+const WIDTHS: Readonly<Record<string, number>> = { noisy: 0.13, quiet: 0.045 }
+
+function main(argv: readonly string[]): number {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      scenario: { type: 'string', multiple: true, default: DEFAULTS },
+      runs: { type: 'string', default: '100' },
+      seed: { type: 'string', default: '1' },
+      heats: { type: 'string', default: '3' },
+      extend: { type: 'string' },
+      precision: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) {
+    console.log(HELP)
+    return 0
+  }
+  const extension = extensionOf(values)
+  const options = {
+    runs: whole('--runs', values.runs),
+    seed: whole('--seed', values.seed),
+    heats: whole('--heats', values.heats),
+    ...(extension && { extension }),
+  }
+  let broken = 0
+  for (const name of values.scenario) broken += print(name, study(name, options), options)
+  if (broken > 0) console.log(`${broken} figures (marked with !) are outside of what is promised.`)
+  return broken > 0 ? 1 : 0
+}
+
+function extensionOf({ extend, precision }: { extend?: string; precision?: string }): Extension | undefined {
+  if (extend !== undefined && precision !== undefined)
+    throw new Error('Give --extend or --precision, not both.')
+  if (precision !== undefined) {
+    const halfWidth = Number(precision)
+    if (!(halfWidth > 0 && halfWidth < 1)) throw new Error('--precision takes a part of 1, such as 0.03.')
+    return { kind: 'precision', halfWidth }
+  }
+  if (extend === undefined) return undefined
+  if (extend !== 'some' && extend !== 'every') throw new Error('--extend takes some or every.')
+  return { kind: 'ties', which: extend }
+}
+
+function whole(option: string, text: string): number {
+  const value = Number(text)
+  if (Number.isInteger(value) && value > 0) return value
+  throw new Error(`${option} takes a whole number above 0, not ${JSON.stringify(text)}.`)
+}
+
+/** @returns how many figures are outside of what is promised */
+function print(
+  name: string,
+  score: Score,
+  { runs, heats, extension }: { runs: number; heats: number; extension?: Extension },
+): number {
+  let broken = 0
+  const check = (part: number, [low, high]: Range): string => {
+    const kept = Number.isNaN(part) || (part >= low && part <= high)
+    if (!kept) broken += 1
+    return `${percent(part)}${kept ? ' ' : '!'}`
+  }
+  const both = (label: string, show: (of: MetricScore) => string) =>
+    console.log(`  ${label.padEnd(48)}${show(score.metrics.rate).padEnd(12)}${show(score.metrics.cpu)}`)
+  const one = (label: string, text: string) => console.log(`  ${label.padEnd(48)}${text}`)
+  const scenario = SCENARIOS[name]
+  const isPlain = scenario?.cold === null && scenario.loadings === 0
+  const coverage = scenario?.outliers === null ? PROMISED.coverage : OUTLIERS_COVERAGE
+  const width = extension === undefined && heats === 3 ? (WIDTHS[name] ?? 1) : 1
+  const of = <Given>(value: Given, otherwise: Given) => (isPlain ? value : otherwise)
+
+  console.log(
+    `\n${name}, ${runs} runs of ${heats} heats${extension ? ', extended' : ''}: rate, CPU per request`,
+  )
+  both('ratios hold the truth', (metric) => check(metric.coverage.part, of<Range>(coverage, ANY)))
+  if (scenario?.loadings !== 0)
+    both('ratios hold the truth of a free core', ({ coverageFree }) => percent(coverageFree.part))
+  both('half-width, median', ({ halfWidth }) => check(halfWidth, [0, width]))
+  both('twins differ at p < 0.05', ({ twins }) =>
+    check(twins.part, of<Range>(scenario?.outliers === null ? PROMISED.twins : [0, 0.065], ANY)),
+  )
+  both('races of equal apps with a false difference', ({ falseRaces }) =>
+    check(falseRaces.part, PROMISED.falseRaces),
+  )
+  if (extension !== undefined && scenario?.alike)
+    both('the same in the race that decided', ({ falseWatched }) => percent(falseWatched.part))
+  both('pairs of unequal apps that are decided', ({ decided }) => percent(decided.part))
+  both('of all pairs, decided the wrong way round', ({ wrong }) => percent(wrong.part))
+  one('runs with a warm cell found cold', check(score.falselyCold.part, PROMISED.cold))
+  one('cold cells found', check(score.foundCold.part, name === 'quiet-cold' ? [0.95, 1] : ANY))
+  one('cells without a number', percent(score.voided.part))
+  one(
+    'seconds of a run, median and longest',
+    [0.5, 1].map((part) => quantile(score.seconds, part).toFixed(0)).join(', '),
+  )
+  if (score.forecasts.length > 0) {
+    const parts = [0.1, 0.5, 0.9].map((part) => quantile(score.forecasts, part).toFixed(2))
+    const within = score.forecasts.filter((ratio) => ratio < 1.4 && ratio > 1 / 1.4).length
+    one('forecast over half-width, 10th, 50th, 90th percentile', parts.join(', '))
+    one('forecasts within a factor of 1.4', percent(within / score.forecasts.length))
+  }
+  return broken
+}
+
+function percent(part: number): string {
+  return Number.isNaN(part) ? '–' : `${(100 * part).toFixed(1)} %`
+}
+
+try {
+  process.exitCode = main(process.argv.slice(2))
+} catch (error) {
+  console.error(`${error instanceof Error ? error.message : error} (--help shows all options.)`)
+  process.exitCode = 1
+}

@@ -1,0 +1,254 @@
+import { createRandom } from '@startgrid/stats/random.ts'
+import { averageCost, Core, createDraw, type Draw } from './machine.ts'
+import type { Scenario } from './scenarios.ts'
+
+/** A machine with servers whose true costs are known. Whoever measures it sees only what a real one would show. */
+
+export const ROLES = ['hello', 'ssr', 'status'] as const
+export type Role = (typeof ROLES)[number]
+export type Topology = 'direct' | 'nginx'
+
+const APPS = ['node', 'fastify', 'express', 'koa', 'hono', 'bun', 'njs'] as const
+
+/** CPU per request in microseconds, as measured on one machine. An interpreted page is slow enough to need long slices. */
+const COSTS: Readonly<Record<Role, Readonly<Record<Topology, readonly number[]>>>> = {
+  hello: {
+    direct: [13.6, 17.9, 21, 24.9, 16, 11.6, 26.3],
+    nginx: [43.3, 60.4, 64.4, 72.6, 56.9, 37.9, 53.3],
+  },
+  ssr: { direct: [170, 185, 195, 204, 183, 189, 17_900], nginx: [272, 283, 302, 305, 290, 281, 18_000] },
+  status: { direct: [11.9, 15.8, 18.6, 22.1, 14, 10.2, 21.5], nginx: [40, 55, 60, 66, 52, 35, 47] },
+}
+
+/** What a race costs beside measuring, in seconds: for the start of all, and of each app. */
+const START = { all: 0.4, each: 0.17 }
+
+/** Opening connections and draining, in seconds per slice. */
+const BETWEEN = 0.012
+
+/** The part of their core that servers use under full load. */
+const CORE_USE = 0.98
+
+export interface Cell {
+  id: string
+  app: string
+  role: Role
+  topology: Topology
+  /** The app that this one equals. */
+  twinOf: string | null
+  connections: number
+}
+
+/** What a slice shows. Seconds, and parts of 1. */
+export interface Outcome {
+  at: number
+  seconds: number
+  requests: number
+  cpuSeconds: number
+  /** The part of the time that others visibly had the core. */
+  taken: number
+}
+
+/** What is true of a cell and never told to who measures it. */
+interface Subject {
+  cell: Cell
+  logCost: number
+  loading: number
+  cold: boolean
+}
+
+/** One machine with all its cells. The same seed gives the same one. */
+export class World {
+  readonly cells: readonly Cell[]
+  /** Seconds since the run began. */
+  now = 0
+  readonly #scenario: Scenario
+  readonly #subjects: ReadonlyMap<string, Subject>
+  readonly #draw: Draw
+
+  constructor(scenario: Scenario, seed: number) {
+    this.#scenario = scenario
+    this.#draw = createDraw(createRandom(seed))
+    const subjects = ROLES.flatMap((role) => createSubjects(scenario, role, this.#draw))
+    this.cells = subjects.map(({ cell }) => cell)
+    this.#subjects = new Map(subjects.map((subject) => [subject.cell.id, subject]))
+  }
+
+  /** Spins of 2 ms on a core without load, one every 20 ms. The run's clock does not move. */
+  spin(seconds: number): { at: number; cpuSeconds: number }[] {
+    const core = new Core(this.#scenario.speed, this.#draw)
+    return Array.from({ length: Math.round(seconds / 0.02) }, (_, index) => {
+      const at = index * 0.02
+      const log = core.cost(at, at + 0.002) + SPIN_SD * this.#draw.normal()
+      return { at, cpuSeconds: 0.002 * Math.exp(log) }
+    })
+  }
+
+  /** Starts all apps of a role. */
+  startHeat(role: Role): HeatOfWorld {
+    const own = [...this.#subjects.values()].filter(({ cell }) => cell.role === role)
+    return new HeatOfWorld(this, own, this.#scenario, this.#draw)
+  }
+
+  /**
+   * The true difference of the log costs of two cells: on a free core, or on the machine as it is on average, where apps may suffer from a slow core
+   * by different amounts.
+   */
+  truth(a: string, b: string, where: 'free' | 'now'): number {
+    const one = this.#subjects.get(a)
+    const other = this.#subjects.get(b)
+    if (one === undefined || other === undefined) return Number.NaN
+    const slow = where === 'now' ? averageCost(this.#scenario.speed) : 0
+    return one.logCost - other.logCost + (one.loading - other.loading) * slow
+  }
+
+  isCold(cell: string): boolean {
+    return this.#subjects.get(cell)?.cold ?? false
+  }
+}
+
+/** The error of a spin itself, standard deviation of its logarithm. */
+const SPIN_SD = 0.035
+
+function createSubjects({ alike, loadings, cold }: Scenario, role: Role, draw: Draw): Subject[] {
+  const entries = [...APPS.keys(), 0].map((index, place) => ({ index, twin: place === APPS.length }))
+  const own = APPS.map(() => 1 + loadings * draw.normal())
+  const subjects = entries.flatMap(({ index, twin }) =>
+    (['direct', 'nginx'] as const).map((topology): Subject => {
+      const name = `${APPS[index]}/${role}`
+      const app = twin ? `${name}#2` : name
+      const cell = {
+        id: `${app} ${topology}`,
+        app,
+        role,
+        topology,
+        twinOf: twin ? name : null,
+        connections: role === 'ssr' ? 8 : 64,
+      }
+      const cost = COSTS[role][topology][alike ? 0 : index] ?? Number.NaN
+      return { cell, logCost: Math.log(cost / 1e6), loading: own[index] ?? 1, cold: false }
+    }),
+  )
+  for (let count = 0; cold !== null && count < cold.cells; ) {
+    const subject = subjects[Math.floor(draw.uniform(0, subjects.length))]
+    if (subject === undefined || subject.cold) continue
+    subject.cold = true
+    count += 1
+  }
+  return subjects
+}
+
+/** What happened to one launch. */
+interface Launch {
+  cost: number
+  /** A lost part of the rate and of CPU, and whether the accounts show it. */
+  outlier: { rateLoss: number; cpuGain: number; shown: boolean } | null
+}
+
+/** The apps of one role, started together. */
+class HeatOfWorld {
+  readonly #world: World
+  readonly #scenario: Scenario
+  readonly #draw: Draw
+  readonly #core: Core
+  readonly #startedAt: number
+  readonly #subjects: ReadonlyMap<string, Subject>
+  readonly #launches: ReadonlyMap<string, Launch>
+  readonly #own: ReadonlyMap<string, number>
+  readonly #loaded = new Map<string, number>()
+  readonly #heat: number
+
+  constructor(world: World, subjects: readonly Subject[], scenario: Scenario, draw: Draw) {
+    const apps = [...new Set(subjects.map(({ cell }) => cell.app))]
+    world.now += START.all + START.each * apps.length
+    this.#world = world
+    this.#scenario = scenario
+    this.#draw = draw
+    this.#core = new Core(scenario.speed, draw)
+    this.#startedAt = world.now
+    this.#subjects = new Map(subjects.map((subject) => [subject.cell.id, subject]))
+    this.#launches = new Map(apps.map((app) => [app, startLaunch(scenario, draw)]))
+    this.#own = new Map(subjects.map(({ cell }) => [cell.id, draw.normal()]))
+    this.#heat = scenario.heat * draw.normal()
+  }
+
+  /** Discards load: the machine's clock moves, and nothing is told but a rough rate. Cold cells are those for which it was not enough. */
+  warmUp(cell: string, seconds: number): { requestsPerSecond: number } {
+    this.#world.now += seconds + BETWEEN
+    const subject = this.#subjects.get(cell)
+    return { requestsPerSecond: CORE_USE / Math.exp(subject?.logCost ?? 0) }
+  }
+
+  /** Warms a cell beyond what was planned: a cold one gets nearer to its final cost. */
+  warmUpMore(cell: string, seconds: number): void {
+    this.#loaded.set(cell, (this.#loaded.get(cell) ?? 0) + seconds)
+    this.warmUp(cell, seconds)
+  }
+
+  /** Loads one cell for a while. */
+  slice(id: string, seconds: number): Outcome {
+    const subject = this.#subjects.get(id)
+    if (subject === undefined) throw new Error(`There is no cell ${id} in this heat.`)
+    const { slice, floor, shocks, visible } = this.#scenario
+    const draw = this.#draw
+    const at = this.#world.now - this.#startedAt
+    const launch = this.#launches.get(subject.cell.app)
+    const outlier = launch?.outlier ?? null
+    const visit = draw.chance(visible.part) ? Math.min(0.7, visible.share * draw.exponential()) : 0
+    const taken = Math.min(0.95, visit + (outlier?.shown ? outlier.rateLoss : 0))
+    const noise = Math.hypot(slice * Math.sqrt(0.2 / seconds), floor) * draw.normal()
+    const shock = draw.chance(shocks.part) ? shocks.cost * draw.exponential() : 0
+    const logCost =
+      subject.logCost +
+      subject.loading * this.#core.cost(at, at + seconds) +
+      this.#heat +
+      this.#launchCost(subject, launch) +
+      this.#coldness(subject, seconds) +
+      noise +
+      shock +
+      Math.log1p((outlier?.cpuGain ?? 0) + visible.cost * visit)
+    const cost = Math.exp(logCost)
+    const hidden = outlier !== null && !outlier.shown ? outlier.rateLoss : 0
+    const use = CORE_USE * (1 - taken) * (1 - hidden)
+    // It ends with its last response.
+    const requests = Math.max(1, Math.floor((seconds * use) / cost))
+    const lasted = Math.max(seconds, (requests * cost) / use)
+    this.#world.now += lasted + BETWEEN
+    return { at, seconds: (requests * cost) / use, requests, cpuSeconds: requests * cost, taken }
+  }
+
+  /** Apps share most of a launch's cost between their topologies. */
+  #launchCost({ cell }: Subject, launch: Launch | undefined): number {
+    return this.#scenario.launch * (SHARED * (launch?.cost ?? 0) + OWN * (this.#own.get(cell.id) ?? 0))
+  }
+
+  #coldness({ cell, cold: isCold }: Subject, seconds: number): number {
+    const age = this.#loaded.get(cell.id) ?? 0
+    this.#loaded.set(cell.id, age + seconds)
+    const { cold } = this.#scenario
+    if (cold === null || !isCold) return 0
+    const mean =
+      (cold.seconds / seconds) * (Math.exp(-age / cold.seconds) - Math.exp(-(age + seconds) / cold.seconds))
+    return Math.log1p(cold.cost * mean)
+  }
+}
+
+export type { HeatOfWorld }
+
+/** Of a launch's standard deviation: what its direct and its proxied cell have in common, and what each has alone. */
+const SHARED = 0.93
+const OWN = 0.37
+
+function startLaunch({ outliers }: Scenario, draw: Draw): Launch {
+  const isOutlier = outliers !== null && draw.chance(outliers.part)
+  return {
+    cost: draw.normal(),
+    outlier: isOutlier
+      ? {
+          rateLoss: draw.uniform(...outliers.rateLoss),
+          cpuGain: draw.uniform(...outliers.cpuGain),
+          shown: draw.chance(outliers.shown),
+        }
+      : null,
+  }
+}
