@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createNoise } from '../../../bench/simulation/noise.ts'
 import {
   type Contention,
   fitContention,
@@ -9,6 +8,7 @@ import {
   scalingFactor,
 } from '../src/contention.ts'
 import { createRandom } from '../src/random.ts'
+import { drawNormal } from './draw-normal.ts'
 import { near } from './near.ts'
 
 const COUNTS = [1, 2, 3, 4, 6, 8]
@@ -102,7 +102,8 @@ test('each series has a level of its own, and need not have a point of one worke
 })
 
 test('intervals cover the truth 95 times in 100', () => {
-  const { normal } = createNoise(createRandom(2026))
+  const random = createRandom(2026)
+  const normal = () => drawNormal(random)
   const [sigma, kappa] = [0.06, 0.008]
   const covered = { sigma: 0, kappa: 0 }
   const RUNS = 1_000

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Design, forecast, type Spin } from '../src/forecast.ts'
-import { createRandom, type Random } from '../src/random.ts'
+import { createRandom } from '../src/random.ts'
+import { drawNormal } from './draw-normal.ts'
 import { near } from './near.ts'
-
-/** Standard normal (Box and Muller 1958). */
-const drawNormal = (random: Random) =>
-  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
 const DESIGN: Design = { cells: 16, rows: 8, passes: 19, sliceSeconds: 0.05, stepSeconds: 0.062 }
 

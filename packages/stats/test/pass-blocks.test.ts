@@ -2,13 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mean } from '../src/moments.ts'
 import { fitPassBlocks, type Observation } from '../src/pass-blocks.ts'
-import { createRandom, type Random } from '../src/random.ts'
+import { createRandom } from '../src/random.ts'
 import { fitTwoWay } from '../src/two-way.ts'
+import { drawNormal } from './draw-normal.ts'
 import { near } from './near.ts'
-
-/** Standard normal (Box and Muller 1958). */
-const drawNormal = (random: Random) =>
-  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
 /** Every value that the function gives, by cell and pass. */
 function observe(

@@ -2,11 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom, type Random } from '../src/random.ts'
 import { countFirst, findColdStarts, testWarmup, type WarmupLaunches } from '../src/warmup-test.ts'
+import { drawNormal } from './draw-normal.ts'
 import { near } from './near.ts'
-
-/** Standard normal (Box and Muller 1958). */
-const drawNormal = (random: Random) =>
-  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
 /** Three launches of 19 slices of 50 ms. */
 function measure(
