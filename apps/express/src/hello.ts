@@ -1,14 +1,15 @@
-import { greeting, PLAIN_TEXT } from '#shared/http/contract.ts'
-import { type App, createBase, get, type Options } from './base.ts'
+import { Router } from 'express'
 
-export function createApp(options: Options): App {
-  return createBase(options, (app) => {
-    get(app, '/', (_request, response) => response.type(PLAIN_TEXT).send('Hello World!'))
+export const hello = Router({ caseSensitive: true, strict: true })
 
-    get(app, '/json', (_request, response) => response.json({ hello: 'world' }))
+hello.get('/', (_request, response) => {
+  response.type('text').send('Hello World!')
+})
 
-    get(app, '/hello/:name', (request, response) =>
-      response.type(PLAIN_TEXT).send(greeting(request.params.name ?? '')),
-    )
-  })
-}
+hello.get('/json', (_request, response) => {
+  response.json({ hello: 'world' })
+})
+
+hello.get('/hello/:name', (request, response) => {
+  response.type('text').send(`Hello, ${request.params.name}!`)
+})

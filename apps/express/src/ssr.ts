@@ -1,83 +1,46 @@
-import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { fileURLToPath } from 'node:url'
-import type { RequestHandler } from 'express'
-import expressStaticGzip from 'express-static-gzip'
-import { assetType, prepareAssetRequest, requireAssets } from '#shared/http/assets.ts'
-import { DELAY_MS, HTML, IMMUTABLE, ITEMS, parseCount } from '#shared/http/contract.ts'
-import { createNonce } from '#shared/http/ids.ts'
-import { createLoadShedder, RETRY_AFTER } from '#shared/http/load-shedding.ts'
-import { HttpProblem } from '#shared/http/problem.ts'
-import { pagePolicy } from '#shared/http/security-headers.ts'
-import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
-import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
-import { logFailure } from '#shared/process/log.ts'
-import { type App, createBase, get, type Options, sendProblem } from './base.ts'
+import { Router } from 'express'
+import { z } from 'zod'
+import type { Render } from '#shared/http/stream-node.ts'
+import { shedLoad } from './middleware/load-shedding.ts'
+import { allowScripts } from './middleware/security-headers.ts'
+import { staticFiles } from './middleware/static-files.ts'
 
-export function createApp(options: Options): App {
-  requireAssets(ASSETS, ASSETS_DIR)
-  const shouldShed = createLoadShedder(options.config.maxQueueWaitMs)
-  const shed: RequestHandler = async (_request, response, next) => {
-    if (await shouldShed(response)) sendProblem(response.set('retry-after', RETRY_AFTER), 503)
-    else next()
-  }
+const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
+const Items = Count.pipe(z.number().max(1000)).default(50)
+const Delay = Count.pipe(z.number().max(5000)).default(50) // milliseconds
+const Page = z.object({ items: Items })
+const SlowPage = z.object({ items: Items, delay: Delay })
+const Product = z.object({ locale: z.string(), slug: z.string() })
 
-  return createBase(options, (app) => {
-    get(app, '/', shed, (request, response) => {
-      const items = parseCount(request.query.items, ITEMS)
-      const nonce = createNonce()
-      response
-        .set('content-security-policy', pagePolicy(nonce))
-        .type(HTML)
-        .send(renderDocument({ items, requestId: response.locals.id, nonce }))
-    })
+/** @param options.render a dev server can pass its own */
+export function ssr({ render }: { render: Render }): Router {
+  const router = Router({ caseSensitive: true, strict: true })
 
-    get(app, '/stream', shed, async (request, response) => {
-      const items = parseCount(request.query.items, ITEMS)
-      const delayMs = parseCount(request.query.delay, DELAY_MS)
-      const requestId = response.locals.id
-      const nonce = createNonce()
-      response.set('content-security-policy', pagePolicy(nonce)).type(HTML)
-      if (request.method === 'HEAD') {
-        response.end()
-        return
-      }
-      const gone = closeSignal(response)
-      const logError = (error: unknown) => logFailure(options.log, requestId, error)
-      const html = await streamDocument({ items, requestId, nonce, delayMs }, gone, logError)
-      await pipeline(html, response).catch((error: unknown) => {
-        if (!gone.aborted) throw error
-      })
-    })
+  router.use(staticFiles(render.assets))
 
-    get(app, '/partial/:locale/:slug', shed, (request, response) => {
-      const fragment = renderPartial(request.params.locale ?? '', request.params.slug ?? '')
-      if (fragment === undefined) throw new HttpProblem(404)
-      response.set('content-security-policy', pagePolicy(createNonce())).type(HTML).send(fragment)
-    })
-
-    get(app, '/assets/*file', (request, response, next) => {
-      // An answer that waits behind another in a pipeline does not hear that the client has left: its file would stay open for good.
-      response.once('pipe', (file: Readable) => request.once('close', () => file.destroy()))
-      next(prepareAssetRequest(request) ? 'route' : new HttpProblem(404))
-    })
-    app.use(
-      '/assets',
-      expressStaticGzip(fileURLToPath(ASSETS_DIR), {
-        enableBrotli: true,
-        orderPreference: ['br', 'gz'],
-        index: false,
-        serveStatic: {
-          redirect: false,
-          cacheControl: false,
-          lastModified: false,
-          acceptRanges: false,
-          setHeaders: (response, path) => {
-            response.setHeader('cache-control', IMMUTABLE)
-            response.setHeader('content-type', assetType(path))
-          },
-        },
-      }),
-    )
+  router.get('/', shedLoad, (request, response) => {
+    const { items } = Page.parse(request.query)
+    const props = { items, requestId: request.id, nonce: allowScripts(response) }
+    response.type('html').send(render.document(props))
   })
+
+  router.get('/stream', shedLoad, async (request, response) => {
+    const { items, delay } = SlowPage.parse(request.query)
+    const props = { items, delayMs: delay, requestId: request.id, nonce: allowScripts(response) }
+    const closing = new AbortController()
+    response.once('close', () => closing.abort())
+    const html = await render.stream(props, closing.signal, (err) => request.log.error({ err }, 'failed'))
+    await pipeline(html, response.type('html'))
+  })
+
+  router.get('/partial/:locale/:slug', shedLoad, (request, response, next) => {
+    const { locale, slug } = Product.parse(request.params)
+    const fragment = render.partial(locale, slug)
+    if (fragment === undefined) return next()
+    allowScripts(response)
+    response.type('html').send(fragment)
+  })
+
+  return router
 }

@@ -1,8 +1,7 @@
-import { PLAIN_TEXT } from '#shared/http/contract.ts'
-import { type App, createBase, get, type Options } from './base.ts'
+import { Router } from 'express'
 
-export function createApp(options: Options): App {
-  return createBase(options, (app) => {
-    get(app, '/_/status', (_request, response) => response.type(PLAIN_TEXT).send('OK'))
-  })
-}
+export const status = Router({ caseSensitive: true, strict: true })
+
+status.get('/_/status', (_request, response) => {
+  response.type('text').send('OK')
+})

@@ -1,55 +1,54 @@
-import { type App, createBase, get, type Options, sendProblem } from '@startgrid/express/base.ts'
-import { HTML, ITEMS, parseCount } from '@startgrid/shared/http/contract.ts'
-import { createNonce } from '@startgrid/shared/http/ids.ts'
-import { pagePolicy } from '@startgrid/shared/http/security-headers.ts'
-import { type Logger, logFailure } from '@startgrid/shared/process/log.ts'
+import { createApp as createExpress } from '@startgrid/express/app.ts'
+import { allowScripts } from '@startgrid/express/middleware/security-headers.ts'
+import { ITEMS, parseCount } from '@startgrid/shared/http/contract.ts'
+import { HttpProblem } from '@startgrid/shared/http/problem.ts'
+import type { AppOptions } from '@startgrid/shared/process/lifecycle.ts'
 import { readPoolConfig } from '@startgrid/worker-pool/config.ts'
 import { watchEventLoop } from '@startgrid/worker-pool/event-loop.ts'
 import { PoolRefusal, TaskTimeout } from '@startgrid/worker-pool/refusal.ts'
 import { createTaskPool, type TaskPool } from '@startgrid/worker-pool/task-pool.ts'
 import { hello, page } from '@startgrid/worker-pool/tasks.ts'
-import type { ErrorRequestHandler } from 'express'
+import { type ErrorRequestHandler, type Express, Router } from 'express'
 
 /** @param options.pool by default as the environment says: no other role has these settings */
-export function createApp({ pool = createPool(), ...options }: Options & { pool?: TaskPool }): App {
+export function createApp({ pool = createPool(), ...options }: AppOptions & { pool?: TaskPool }): Express {
   const readDelay = watchEventLoop()
+  const routes = Router()
 
-  return createBase(options, (app) => {
-    get(app, '/local', (_request, response) => response.json(hello()))
-
-    get(app, '/page', (request, response) => {
-      const items = parseCount(request.query.items, ITEMS)
-      const nonce = createNonce()
-      response
-        .set('content-security-policy', pagePolicy(nonce))
-        .type(HTML)
-        .send(page({ items, requestId: response.locals.id, nonce }))
-    })
-
-    get(app, '/event-loop', (_request, response) => response.json(readDelay()))
-
-    get(app, '/helloworld', async (_request, response) => {
-      response.json(await pool.run('hello'))
-    })
-
-    get(app, '/pooled-page', async (request, response) => {
-      const items = parseCount(request.query.items, ITEMS)
-      const nonce = createNonce()
-      const html = await pool.run('page', { items, requestId: response.locals.id, nonce })
-      response.set('content-security-policy', pagePolicy(nonce)).type(HTML).send(html)
-    })
-
-    app.use(createRefusalHandler(options.log))
+  routes.get('/local', (_request, response) => {
+    response.json(hello())
   })
+
+  routes.get('/page', (request, response) => {
+    const items = parseCount(request.query.items, ITEMS)
+    const nonce = allowScripts(response)
+    response.type('html').send(page({ items, requestId: request.id, nonce }))
+  })
+
+  routes.get('/event-loop', (_request, response) => {
+    response.json(readDelay())
+  })
+
+  routes.get('/helloworld', async (_request, response) => {
+    response.json(await pool.run('hello'))
+  })
+
+  routes.get('/pooled-page', async (request, response) => {
+    const items = parseCount(request.query.items, ITEMS)
+    const nonce = allowScripts(response)
+    response.type('html').send(await pool.run('page', { items, requestId: request.id, nonce }))
+  })
+
+  routes.use(refusals)
+  return createExpress(options, routes)
 }
 
-/** Four parameters make it an error handler; what it passes on is the base's. */
-function createRefusalHandler(log: Logger): ErrorRequestHandler {
-  return (error, _request, response, next) => {
-    if (!(error instanceof PoolRefusal)) return next(error)
-    if (error instanceof TaskTimeout) logFailure(log, response.locals.id, error)
-    sendProblem(response.set('retry-after', String(error.retryAfter)), 503)
-  }
+/** Four parameters make it an error handler. The app's own handler sends what it passes on. */
+const refusals: ErrorRequestHandler = (error, request, response, next) => {
+  if (!(error instanceof PoolRefusal)) return next(error)
+  if (error instanceof TaskTimeout) request.log.error({ err: error }, 'failed')
+  response.set('retry-after', String(error.retryAfter))
+  next(new HttpProblem(503))
 }
 
 function createPool(): TaskPool {

@@ -1,0 +1,29 @@
+import { type Response, Router } from 'express'
+import { HEALTH_JSON } from '#shared/http/contract.ts'
+import type { Health } from '#shared/http/health.ts'
+
+declare global {
+  namespace Express {
+    /** Of `app.locals`. */
+    interface Locals {
+      /** Its `signal` ends a stream that has no end of its own when the server stops. */
+      health: Health
+    }
+  }
+}
+
+/** Alive until the process ends, ready until it is told to stop. */
+export function health(state: Health): Router {
+  const router = Router({ caseSensitive: true, strict: true })
+  router.get('/livez', (_request, response) => send(response, true))
+  router.get('/readyz', (_request, response) => send(response, !state.draining))
+  return router
+}
+
+function send(response: Response, passes: boolean): void {
+  response
+    .status(passes ? 200 : 503)
+    .set('cache-control', 'no-store')
+    .type(HEALTH_JSON)
+    .json({ status: passes ? 'pass' : 'fail' })
+}

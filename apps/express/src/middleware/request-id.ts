@@ -1,0 +1,17 @@
+import type { RequestHandler } from 'express'
+import { requestId as chooseId } from '#shared/http/ids.ts'
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** The inbound x-request-id if that is acceptable, else a new one. Every response and every log line has it. */
+      id: string
+    }
+  }
+}
+
+export const requestId: RequestHandler = (request, response, next) => {
+  request.id = chooseId(request.headers['x-request-id'])
+  response.set('x-request-id', request.id)
+  next()
+}

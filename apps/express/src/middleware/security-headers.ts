@@ -1,0 +1,17 @@
+import type { RequestHandler, Response } from 'express'
+import { PRIVATE } from '#shared/http/contract.ts'
+import { createNonce } from '#shared/http/ids.ts'
+import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+
+/** Set first, so that a route can replace a header. helmet has other defaults. */
+export const securityHeaders: RequestHandler = (_request, response, next) => {
+  response.set(SECURITY_HEADERS)
+  next()
+}
+
+/** Allows this page its scripts: sets the policy of pages, keeps the page out of caches, and returns the nonce. */
+export function allowScripts(response: Response): string {
+  const nonce = createNonce()
+  response.set({ 'content-security-policy': pagePolicy(nonce), 'cache-control': PRIVATE })
+  return nonce
+}
