@@ -20,7 +20,7 @@ FROM workspace AS page
 COPY --from=shared /startgrid/out/json/ .
 RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @startgrid/shared
 COPY --from=shared /startgrid/out/full/ .
-RUN node packages/shared/build.ts
+RUN cd packages/shared && node_modules/.bin/vite build src/page
 
 FROM repository AS pruned
 RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/njs @startgrid/scripts --docker

@@ -21,7 +21,7 @@ FROM workspace AS page
 COPY --from=shared /startgrid/out/json/ .
 RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @startgrid/shared
 COPY --from=shared /startgrid/out/full/ .
-RUN node packages/shared/build.ts
+RUN cd packages/shared && node_modules/.bin/vite build src/page
 
 # out/json: manifests and the lockfile of what this app needs. While these stay the same, so does the layer of dependencies.
 FROM repository AS pruned

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { APPS, type App, findApps, UnknownName } from '@startgrid/grid/matrix.ts'
 
-/** `pnpm dev fastify/ssr`: runs one app, and starts it again when a source file changes. */
+/** `pnpm dev fastify/ssr`: runs one app, starts it again when its source changes, and updates the page in the browser. */
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const HELP = `pnpm dev <framework>/<role>   runs one app with reload
@@ -21,10 +21,7 @@ function main(): number | undefined {
     return 0
   }
   const app = chooseApp(positionals)
-  const children = [
-    watch(['node', 'build.ts', '--watch'], `${ROOT}packages/shared`),
-    watch([...command(app), 'src/server.ts', app.role], app.directory),
-  ]
+  const children = [watch([...command(app), 'src/server.ts', app.role], app.directory)]
 
   const stopAll = (): void => {
     for (const child of children) child.kill('SIGTERM')
@@ -48,16 +45,14 @@ function chooseApp(names: string[]): App {
   return app
 }
 
-/** The built page is outside `src/`, so it is named. What njs runs is built as well, before each start. */
-function command(app: App): string[] {
-  if (app.runtime === 'bun') return ['bun', '--watch']
-  const paths = [
-    '--watch',
-    '--watch-preserve-output',
-    '--watch-path=src',
-    `--watch-path=${ROOT}packages/shared/dist`,
-  ]
-  return ['node', ...paths, ...(app.runtime === 'nginx' ? ['--import', './build.ts'] : [])]
+/** For a page, Vite stands in for what the build makes. NGINX runs only what is built, so everything is built before each start. */
+function command({ runtime, role }: App): string[] {
+  const conditions = role === 'ssr' ? ['--conditions=development'] : []
+  if (runtime === 'bun') return ['bun', '--watch', ...conditions]
+  const watching = ['node', '--watch-preserve-output']
+  if (runtime === 'node') return [...watching, '--watch', ...conditions]
+  const paths = ['--watch-path=src', `--watch-path=${ROOT}packages/shared/src`]
+  return [...watching, ...paths, '--import', new URL('build.ts', import.meta.url).href]
 }
 
 function watch([file = 'node', ...args]: string[], cwd: string) {

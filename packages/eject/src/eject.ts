@@ -50,7 +50,6 @@ export async function eject({ app, target, name, git, signal }: EjectOptions): P
   for (const directory of [
     `apps/${app.framework}`,
     'packages/shared/src',
-    'packages/shared/build.ts',
     ...(isNjs ? ['nginx/conf', 'docker'] : []),
   ]) {
     for (const [path, text] of await readTracked(directory)) tracked.set(path, text)

@@ -3,10 +3,12 @@ import type { Project } from './project.ts'
 
 /** The project's package.json. */
 export function writeManifest(project: Project): string {
-  const { name, description, hasBuild, nodeVersion, scripts, dependencies, devDependencies } = project
+  const { name, description, runtime, hasBuild, nodeVersion, scripts, dependencies, devDependencies } =
+    project
   const page = {
     '#shared/page/server.js': {
       types: './shared/page/server.d.ts',
+      ...(runtime === 'nginx' ? {} : { development: `./shared/page/dev/${runtime}.ts` }),
       default: './dist/page/server.js',
     },
   }

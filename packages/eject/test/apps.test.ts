@@ -33,7 +33,8 @@ function findLostImports(files: ReadonlyMap<string, string>, isBundled = false):
       listImports(path, text).flatMap(({ from }) => {
         const file = resolveImport(path, from)
         const name = packageOf(from)
-        const isServed = !isBundled && /^(?:src|shared)\//.test(path)
+        const isServed =
+          !isBundled && /^(?:src|shared)\/(?!page\/(?:dev\/|vite\.config|entry-client))/.test(path)
         const isThere =
           file === undefined
             ? name === undefined || name in dependencies || (!isServed && name in devDependencies)

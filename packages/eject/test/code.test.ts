@@ -1,6 +1,6 @@
 import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { adaptBuild, adaptServer, adaptStatusTest } from '../src/code/adapt.ts'
+import { adaptServer, adaptStatusTest } from '../src/code/adapt.ts'
 import { packageOf } from '../src/code/imports.ts'
 import { prune } from '../src/code/prune.ts'
 import { listSettings } from '../src/code/settings.ts'
@@ -113,9 +113,6 @@ test('an edit that has lost its place is an error', () => {
   }
   throws(() => adaptStatusTest('x.test.ts', 'equal(1, 1)', 'koa/status', 'my-app'), {
     message: /0 places that are the arguments of the process/,
-  })
-  throws(() => adaptBuild('build.ts', "join(ROOT, 'src/page')"), {
-    message: /0 places that are the statement that writes page\/server\.d\.ts/,
   })
 })
 

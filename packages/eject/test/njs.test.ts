@@ -45,9 +45,10 @@ describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: tru
       equal((await runEject([name, project, '--no-git'])).code, 0)
       symlinkSync(join(WORKSPACE, 'apps/njs/node_modules'), join(project, 'node_modules'))
       const port = await claimPort({ host: '127.0.0.1', port: 0 })
-      const build = role === 'ssr' ? ['build.ts', 'bundle.ts'] : ['bundle.ts']
-      for (const step of build)
-        await run(process.execPath, [step], { cwd: project, env: { ...process.env, PORT: String(port) } })
+      await run(process.execPath, ['bundle.ts'], {
+        cwd: project,
+        env: { ...process.env, PORT: String(port) },
+      })
 
       const nginx = await startImage(project, port)
       try {

@@ -36,45 +36,6 @@ export function adaptStatusTest(path: string, text: string, appName: string, nam
   }))
 }
 
-/** The build finds the page in `shared/`, and leaves out what only others read: the manifest for NGINX, the watch mode. */
-export function adaptBuild(path: string, text: string): string {
-  let built = editOnce(path, text, "'src/page'", (replace) => ({
-    Literal(node) {
-      if (isText(node, 'src/page')) replace(node, "'shared/page'")
-    },
-  }))
-  for (const file of ['page/server.d.ts', 'page/manifest.json']) {
-    built = editOnce(path, built, `the statement that writes ${file}`, (replace) => ({
-      ExpressionStatement(node) {
-        if (built.slice(node.start, node.end).includes(`'${file}'`)) replace(node, '')
-      },
-    }))
-  }
-  built = editOnce(path, built, 'the choice of the watch mode', (replace) => ({
-    IfStatement(node) {
-      if (built.slice(node.test.start, node.test.end).includes('--watch')) replace(node, 'await buildAll()')
-    },
-  }))
-  built = editOnce(path, built, 'the parameter of buildAll', (replace) => ({
-    FunctionDeclaration({ id, params: [parameter] }) {
-      if (id?.name === 'buildAll' && parameter !== undefined) replace(parameter, '')
-    },
-  }))
-  built = editOnce(path, built, 'the call of publish', (replace) => ({
-    CallExpression({ callee }) {
-      if (callee.type === 'Identifier' && callee.name === 'publish') replace(callee, 'swap')
-    },
-  }))
-  return editOnce(path, built, 'the comment about the ways to call it', (replace, comments) => {
-    for (const comment of comments)
-      if (comment.value.includes('build.ts --watch')) replace(comment, BUILD_SUMMARY)
-    return {}
-  })
-}
-
-const BUILD_SUMMARY =
-  '/** Builds the page into dist/: hashed files for the browser in assets/, and page/server.js. */'
-
 function isText(node: Node | null | undefined, value: string): node is Node {
   return node?.type === 'Literal' && node.value === value
 }

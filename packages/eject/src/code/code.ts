@@ -1,6 +1,6 @@
 import type { App } from '@startgrid/grid/matrix.ts'
 import type { Code } from '../project.ts'
-import { adaptBuild, adaptServer, adaptStatusTest } from './adapt.ts'
+import { adaptServer, adaptStatusTest } from './adapt.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from './layout.ts'
 import { findPackages } from './packages.ts'
 import { prune } from './prune.ts'
@@ -11,12 +11,13 @@ import { dropUnusedSettings } from './unused-settings.ts'
 /** The code of a Node or Bun app on its own. */
 export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, string>): Code {
   const hasPage = app.role === 'ssr'
-  const roots = ['src/server.ts', 'test/app.test.ts', ...(hasPage ? PAGE_ROOTS : [])]
+  const isBun = app.runtime === 'bun'
+  const development = `shared/page/dev/${isBun ? 'bun' : 'node'}.ts`
+  const roots = ['src/server.ts', 'test/app.test.ts', ...(hasPage ? [...PAGE_ROOTS, development] : [])]
   const moved = moveFiles(app, tracked)
   // Which settings are asked for is seen once nothing else is left.
   const sources = prune(dropUnusedSettings(prune(adapt(name, app, moved), roots)), roots)
   const files = new Map([...sources, ...(hasPage ? listPageAssets(moved) : [])])
-  const isBun = app.runtime === 'bun'
   return {
     files,
     ...findPackages(sources, isBun),
@@ -25,7 +26,7 @@ export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, s
       ...(isBun ? { types: ['bun'] } : {}),
       ...(hasPage ? { jsx: 'react-jsx', lib: ['es2024', 'dom', 'dom.iterable'] } : {}),
     },
-    include: [...(hasPage ? ['build.ts'] : []), 'shared', 'src', 'test'],
+    include: ['shared', 'src', 'test'],
     environment: listSettings(sources),
   }
 }
@@ -38,21 +39,19 @@ function adapt(name: string, { framework, runtime, role }: App, files: ReadonlyM
   rewrite('src/server.ts', (path, text) => adaptServer(path, text, name))
   if (role === 'status')
     rewrite('test/app.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`, name))
-  if (role === 'ssr') rewrite('build.ts', adaptBuild)
   if (runtime === 'bun') for (const path of ASKING) rewrite(path, leaveCluster)
   else rewrite('shared/process/config.ts', leaveBun)
   return adapted
 }
 
 function writeScripts(runtime: 'node' | 'bun', hasPage: boolean): Record<string, string> {
-  // Watches the sources of the page as well, and builds it before each start. Bun watches only what the server imports.
-  const watch = hasPage ? '--watch-path=src --watch-path=shared --import ./build.ts' : '--watch'
-  const dev = runtime === 'node' ? watch : `--watch${hasPage ? ' --preload ./build.ts' : ''}`
+  // Vite stands in for what the build makes.
+  const dev = hasPage ? '--watch --conditions=development' : '--watch'
   return {
     // `exec`, because a shell that waits would keep signals to itself.
     start: `NODE_ENV=production exec ${runtime} src/server.ts`,
     dev: `${runtime} ${dev} src/server.ts`,
-    ...(hasPage ? { build: `${runtime} build.ts` } : {}),
+    ...(hasPage ? { build: 'vite build shared/page' } : {}),
     test: runtime === 'node' ? "node --test 'test/**/*.test.ts'" : 'bun test',
     typecheck: 'tsc',
     lint: 'biome check',

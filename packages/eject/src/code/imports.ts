@@ -29,8 +29,9 @@ export function mapImports(path: string, text: string, map: (from: string) => st
   return edits.toString()
 }
 
-/** The package that a specifier names; undefined for files of the project and for modules of the runtime. */
+/** The package that a specifier names; undefined for files of the project, modules of the runtime, and those that Vite makes up. */
 export function packageOf(specifier: string): string | undefined {
-  if (/^(?:[.#]|node:|bun(?::|$))/.test(specifier) || builtinModules.includes(specifier)) return undefined
+  if (/^(?:[.#]|node:|virtual:|bun(?::|$))/.test(specifier) || builtinModules.includes(specifier))
+    return undefined
   return /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0]
 }

@@ -5,7 +5,11 @@ import { relativeImport, resolveImport } from './tree.ts'
 /** Where things are in a project. */
 
 /** What builds the page, and what browsers and server see of it. */
-export const PAGE_ROOTS = ['build.ts', 'shared/page/entry-client.tsx', 'shared/page/entry-server.tsx']
+export const PAGE_ROOTS = [
+  'shared/page/vite.config.ts',
+  'shared/page/entry-client.tsx',
+  'shared/page/entry-server.tsx',
+]
 
 /** Where each file belongs in a project; imports follow. */
 export function moveFiles(
@@ -16,7 +20,6 @@ export function moveFiles(
   const move = (path: string): string =>
     path
       .replace(/^packages\/shared\/src\//, 'shared/')
-      .replace(/^packages\/shared\//, '')
       .replace(`${app}src/${role}.ts`, 'src/app.ts')
       .replace(`${app}test/${role}.test.ts`, 'test/app.test.ts')
       .replace(app, '')
@@ -32,7 +35,9 @@ export function moveFiles(
   return moved
 }
 
-/** Styles and pictures, which build.ts reads. */
+/** What Vite and the type checker read beside the sources: styles, pictures, `env.d.ts`. */
 export function listPageAssets(files: ReadonlyMap<string, string>): [string, string][] {
-  return [...files].filter(([path]) => path.startsWith('shared/page/') && !/\.tsx?$/.test(path))
+  return [...files].filter(
+    ([path]) => path.startsWith('shared/page/') && (!/\.tsx?$/.test(path) || path.endsWith('/env.d.ts')),
+  )
 }

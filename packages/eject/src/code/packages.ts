@@ -1,5 +1,8 @@
 import { listImports, packageOf } from './imports.ts'
 
+/** Packages that the page's sources import, but only while it is built or developed. */
+const TOOLS = new Set(['vite', '@vitejs/plugin-react'])
+
 /** The packages that sources import; those of tests and tools are for development, as are the checks. */
 export function findPackages(sources: ReadonlyMap<string, string>, isBun: boolean) {
   const dependencies = new Set<string>()
@@ -9,7 +12,7 @@ export function findPackages(sources: ReadonlyMap<string, string>, isBun: boolea
     const isDevelopment = !/^(?:src|shared)\//.test(path)
     for (const { from } of listImports(path, text)) {
       const name = packageOf(from)
-      if (name !== undefined) (isDevelopment ? devDependencies : dependencies).add(name)
+      if (name !== undefined) (isDevelopment || TOOLS.has(name) ? devDependencies : dependencies).add(name)
     }
   }
   return {

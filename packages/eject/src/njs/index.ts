@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { App } from '@startgrid/grid/matrix.ts'
-import { adaptBuild } from '../code/adapt.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from '../code/layout.ts'
 import { findPackages } from '../code/packages.ts'
 import { prune } from '../code/prune.ts'
@@ -21,7 +20,6 @@ export function writeNjsCode(name: string, app: App, tracked: ReadonlyMap<string
   const files = new Map(moveFiles(app, tracked))
   for (const path of SOURCES) files.set(path, selectPage(readTemplate(path), hasPage))
   if (hasPage) {
-    files.set('build.ts', adaptBuild('build.ts', files.get('build.ts') ?? ''))
     files.set('polyfill.ts', files.get('engines/polyfills/qjs.ts') ?? '')
   }
   const read = (path: string): string => {
@@ -40,22 +38,19 @@ export function writeNjsCode(name: string, app: App, tracked: ReadonlyMap<string
       ['healthcheck.pl', read('docker/healthcheck.pl')],
     ]),
     ...findPackages(sources, false),
-    scripts: writeScripts(hasPage),
+    scripts: writeScripts(),
     compilerOptions: hasPage ? { jsx: 'react-jsx', lib: ['es2024', 'dom', 'dom.iterable'] } : {},
     include: ['*.ts', 'shared', 'src', 'test'],
     environment: SETTINGS,
   }
 }
 
-function writeScripts(hasPage: boolean): Record<string, string> {
-  const builds = [...(hasPage ? ['build.ts'] : []), 'bundle.ts']
-  const build = builds.map((path) => `node ${path}`).join(' && ')
-  const preload = builds.map((path) => `--import ./${path}`).join(' ')
+function writeScripts(): Record<string, string> {
   return {
     // `exec`, because a shell that waits would keep signals to itself.
-    start: `${build} && exec node start.ts`,
-    dev: `node --watch-path=src --watch-path=shared --watch-path=nginx.conf.template ${preload} start.ts`,
-    build,
+    start: 'node bundle.ts && exec node start.ts',
+    dev: `node --watch-path=src --watch-path=shared --watch-path=nginx.conf.template --import ./bundle.ts start.ts`,
+    build: 'node bundle.ts',
     test: "node --test 'test/**/*.test.ts'",
     typecheck: 'tsc',
     lint: 'biome check',

@@ -8,9 +8,16 @@ import { StartError } from '../process/config.ts'
 /** Static files for servers that come without any: read once, as they are few, small and never change. */
 
 const TYPES: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript; charset=utf-8',
+  '.avif': 'image/avif',
   '.css': 'text/css; charset=utf-8',
+  '.gif': 'image/gif',
+  '.ico': 'image/x-icon',
+  '.jpg': 'image/jpeg',
+  '.js': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
   '.svg': 'image/svg+xml',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
 }
 
 const EXTENSIONS = { br: '.br', gzip: '.gz' } as const

@@ -1,9 +1,10 @@
 import { type ReactNode, Suspense } from 'react'
-import { ICON, STYLESHEET } from './assets.ts'
 import { Catalogue } from './catalogue.tsx'
+import icon from './favicon.svg'
 import type { Product } from './product.ts'
 import { Recommendations } from './recommendations.tsx'
 import type { State } from './state.ts'
+import './page.css'
 
 interface Props extends State {
   /** See `Recommendations`. */
@@ -25,8 +26,7 @@ export function Document({ items, requestId, pending, children }: Props) {
         <meta name="color-scheme" content="light dark" />
         <title>Leaf &amp; Kettle: single-origin teas</title>
         <meta name="description" content="Single-origin teas from seven countries, sold by weight." />
-        <link rel="icon" type="image/svg+xml" href={ICON} />
-        <link rel="stylesheet" href={STYLESHEET} />
+        <link rel="icon" type="image/svg+xml" href={icon} />
       </head>
       <body>
         <header>

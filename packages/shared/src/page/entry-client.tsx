@@ -1,3 +1,5 @@
+// Reloads components while they are edited; nothing in production.
+import '@vitejs/plugin-react/preamble'
 import { hydrateRoot } from 'react-dom/client'
 import { Document } from './document.tsx'
 import { STATE_ID, type State } from './state.ts'

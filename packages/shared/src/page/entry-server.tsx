@@ -1,6 +1,6 @@
+import { assets, pages } from 'virtual:client'
 import type { ReactElement } from 'react'
 import { renderToStaticMarkup, renderToString } from 'react-dom/server'
-import type { Asset } from './assets.ts'
 import { delayed } from './delay.ts'
 import { Document } from './document.tsx'
 import { findLocale } from './locales.ts'
@@ -11,13 +11,10 @@ import { STATE_ID, type State, serializeState } from './state.ts'
 
 // What an app sees of this module is declared in server.d.ts.
 
-declare const PAGE_SCRIPT: string
-declare const PAGE_ASSETS: readonly Asset[]
-
 /** How many products, counted from the first, have a fragment. */
 const PARTIALS = 50
 
-export const ASSETS = PAGE_ASSETS
+export const ASSETS = assets
 
 export const ASSETS_DIR = /* @__PURE__ */ new URL('../assets/', import.meta.url)
 
@@ -53,15 +50,26 @@ export function renderPartial(tag: string, slug: string): string | undefined {
 function Page({ nonce, ...props }: PageProps & { pending?: Promise<Product[]> | undefined }) {
   return (
     <Document {...props}>
-      <Hydration state={props} nonce={nonce} />
+      <Client entry="page" state={props} nonce={nonce} />
     </Document>
   )
 }
 
-/** Server only: the browser could not render it equally, because it hides the values of `nonce` attributes. */
-function Hydration({ state, nonce }: { state: State; nonce: string }) {
+/**
+ * What makes a document work in the browser. Server only: the browser could not render it equally, because it hides the values of
+ * `nonce` attributes.
+ */
+function Client({ entry, state, nonce }: { entry: string; state: State; nonce: string }) {
+  const page = pages[entry]
+  if (page === undefined) throw new Error(`vite.config.ts has no entry '${entry}'.`)
   return (
     <>
+      {/* React moves these into the head. */}
+      {page.stylesheets.map((href) => (
+        <link key={href} rel="stylesheet" href={href} precedence={entry} />
+      ))}
+      {/* For the styles that Vite inserts: https://vite.dev/guide/features.html#content-security-policy-csp */}
+      {import.meta.env.DEV && <meta property="csp-nonce" nonce={nonce} />}
       <script
         id={STATE_ID}
         type="application/json"
@@ -71,7 +79,7 @@ function Hydration({ state, nonce }: { state: State; nonce: string }) {
       />
       {/* `async`, so that the page works before a stream ends; with `onLoad` React leaves it here, behind all that it
           needs, instead of hoisting it into the head: https://react.dev/reference/react-dom/components/script */}
-      <script type="module" async src={PAGE_SCRIPT} nonce={nonce} onLoad={ignore} />
+      <script type="module" async src={page.script} nonce={nonce} onLoad={ignore} />
     </>
   )
 }

@@ -1,11 +1,17 @@
-import { deepEqual, equal, ok } from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { ASSETS, ASSETS_DIR, type Asset } from '#shared/page/server.js'
 import manifest from '../../dist/page/manifest.json' with { type: 'json' }
-import { ASSETS, ASSETS_DIR } from '../../dist/page/server.js'
+
+const PACKAGE = fileURLToPath(new URL('../../', import.meta.url))
+const NONCE = 'MDEyMzQ1Njc4OWFiY2RlZmdo'
 
 function read(name: string): Promise<Buffer> {
   return readFile(new URL(name, ASSETS_DIR))
@@ -15,14 +21,7 @@ test('the manifest lists every file of assets/', async () => {
   deepEqual(ASSETS, manifest)
   const names = ASSETS.flatMap(({ url }) => ['', '.br', '.gz'].map((suffix) => basename(url) + suffix))
   deepEqual((await readdir(ASSETS_DIR)).sort(), names.sort())
-})
-
-test('a name has the hash of the content', async () => {
-  for (const { url, bytes } of ASSETS) {
-    const content = await read(basename(url))
-    equal(content.length, bytes)
-    ok(url.includes(createHash('sha256').update(content).digest('hex').slice(0, 12)), url)
-  }
+  for (const { url, bytes } of ASSETS) equal((await read(basename(url))).length, bytes)
 })
 
 test('compressed siblings decompress to the same bytes and are smaller', async () => {
@@ -34,9 +33,122 @@ test('compressed siblings decompress to the same bytes and are smaller', async (
   }
 })
 
-test('the script is the production build of React', async () => {
+test('both sides are built for production', async () => {
   const script = ASSETS.find(({ contentType }) => contentType.startsWith('text/javascript'))
   const source = (await read(basename(script?.url ?? ''))).toString()
   ok(source.includes('Minified React error #'))
-  ok(!source.includes('process.env'))
+  const server = await readFile(join(PACKAGE, 'dist/page/server.js'), 'utf8')
+  for (const text of [source, server]) doesNotMatch(text, /process\.env|jsxDEV|csp-nonce|sourceMappingURL/)
+  match(server, /from ["']react-dom\/server["']/)
 })
+
+/** What a person adds: a page with a client of its own, with an image, a font and an imported stylesheet. */
+const ABOUT = {
+  'about.tsx': `import photo from './photo.png'
+import './about.css'
+
+export function About() {
+  return (
+    <html lang="en">
+      <head><title>About</title></head>
+      <body><img src={photo} alt="" /></body>
+    </html>
+  )
+}
+`,
+  'about.css': `@font-face { font-family: Tea; src: url(./tea.woff2) }
+body { font-family: Tea }
+`,
+  'about-client.tsx': `import '@vitejs/plugin-react/preamble'
+import { hydrateRoot } from 'react-dom/client'
+import { About } from './about.tsx'
+
+hydrateRoot(document, <About />)
+`,
+  'photo.png': Buffer.from('89504e470d0a1a0a', 'hex'),
+  'tea.woff2': Buffer.from('774f463200010000', 'hex'),
+}
+
+const RENDER_ABOUT = `
+import { About } from './about.tsx'
+
+export function renderAbout(nonce: string): string {
+  return renderToString(<><About /><Client entry="about" state={{ items: 0, requestId: '' }} nonce={nonce} /></>)
+}
+`
+
+test('a second page with an image, a font and an imported stylesheet is built', async () => {
+  await using copy = await Copy.make()
+  for (const [name, content] of Object.entries(ABOUT)) await writeFile(copy.path(name), content)
+  await appendFile(copy.path('entry-server.tsx'), RENDER_ABOUT)
+  const input = "page: join(import.meta.dirname, 'entry-client.tsx')"
+  await copy.edit('vite.config.ts', input, `${input}, about: join(import.meta.dirname, 'about-client.tsx')`)
+  const { assets, renderAbout, renderDocument } = await copy.build()
+
+  const html = renderAbout(NONCE)
+  const url = (name: RegExp) => assets.find((asset) => name.test(asset.url))?.url ?? 'missing'
+  ok(html.includes(`<img src="${url(/photo/)}"`))
+  ok(html.includes(`src="${url(/about.*\.js$/)}" nonce="${NONCE}"`))
+  ok(html.includes(`<link rel="stylesheet" href="${url(/about.*\.css$/)}"`))
+  ok((await copy.read(url(/about.*\.css$/))).includes(url(/tea/)))
+  ok(!renderDocument({ items: 1, requestId: 'r-1', nonce: NONCE }).includes('about'))
+  const contentType = (name: RegExp) => assets.find((asset) => name.test(asset.url))?.contentType
+  equal(contentType(/photo-.*\.png$/), 'image/png')
+  equal(contentType(/tea-.*\.woff2$/), 'font/woff2')
+})
+
+test('a file with another content has another name, and the rest keeps its own', async () => {
+  await using copy = await Copy.make()
+  await copy.edit('page.css', '--paper: light-dark(#fbfaf5', '--paper: light-dark(#ffffff')
+  const { assets } = await copy.build()
+  const urlOf = (list: readonly Asset[], type: string) =>
+    list.find(({ contentType }) => contentType.startsWith(type))?.url
+  notEqual(urlOf(assets, 'text/css'), urlOf(ASSETS, 'text/css'))
+  equal(urlOf(assets, 'image/svg'), urlOf(ASSETS, 'image/svg'))
+})
+
+type Built = typeof import('#shared/page/server.js') & { renderAbout(nonce: string): string }
+
+/** The sources of this package in a folder of their own. */
+class Copy {
+  readonly #directory: string
+
+  private constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  static async make(): Promise<Copy> {
+    const directory = await mkdtemp(join(tmpdir(), 'startgrid-page-'))
+    await cp(join(PACKAGE, 'src'), join(directory, 'src'), { recursive: true })
+    await cp(join(PACKAGE, 'package.json'), join(directory, 'package.json'))
+    await symlink(join(PACKAGE, 'node_modules'), join(directory, 'node_modules'))
+    return new Copy(directory)
+  }
+
+  /** A source of the page. */
+  path(name: string): string {
+    return join(this.#directory, 'src/page', name)
+  }
+
+  async edit(name: string, text: string, replacement: string): Promise<void> {
+    const source = await readFile(this.path(name), 'utf8')
+    equal(source.split(text).length, 2, `${name} has one '${text}'`)
+    await writeFile(this.path(name), source.replace(text, replacement))
+  }
+
+  async build(): Promise<Built & { assets: readonly Asset[] }> {
+    const vite = join(PACKAGE, 'node_modules/vite/bin/vite.js')
+    const env = { ...process.env, NODE_ENV: 'production' }
+    await promisify(execFile)(process.execPath, [vite, 'build', 'src/page'], { cwd: this.#directory, env })
+    const built: Built = await import(pathToFileURL(join(this.#directory, 'dist/page/server.js')).href)
+    return { ...built, assets: built.ASSETS }
+  }
+
+  async read(url: string): Promise<string> {
+    return readFile(join(this.#directory, 'dist', url), 'utf8')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#directory, { recursive: true, force: true })
+  }
+}

@@ -1,6 +1,6 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { ASSETS, renderDocument } from '../../dist/page/server.js'
+import { ASSETS, renderDocument } from '#shared/page/server.js'
 
 const NONCE = 'MDEyMzQ1Njc4OWFiY2RlZmdo'
 
@@ -39,7 +39,7 @@ test('the script comes after all that it hydrates and carries the nonce', () => 
     render(1),
     new RegExp(
       '</footer><script id="state" type="application/json">[^<]*</script>' +
-        `<script type="module" async="" src="/assets/page-[0-9a-f]{12}\\.js" nonce="${NONCE}"></script></body>`,
+        `<script type="module" async="" src="/assets/page-[\\w-]{8}\\.js" nonce="${NONCE}"></script></body>`,
     ),
   )
 })

@@ -1,6 +1,6 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { renderPartial } from '../../dist/page/server.js'
+import { renderPartial } from '#shared/page/server.js'
 import { products } from '../../src/page/product.ts'
 
 const SLUG = 'honeyed-assam-black'

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { renderToPipeableStream, renderToReadableStream } from 'react-dom/server'
-import { type DocumentProps, documentElement, renderDocument } from '../../dist/page/server.js'
+import { type DocumentProps, documentElement, renderDocument } from '#shared/page/server.js'
 import { delayed } from '../../src/page/delay.ts'
 
 const PROPS: DocumentProps = { items: 5, requestId: 'r-1', nonce: 'MDEyMzQ1Njc4OWFiY2RlZmdo' }

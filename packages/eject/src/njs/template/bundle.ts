@@ -1,10 +1,14 @@
-/** Bundles the handlers into dist/app.js, for NGINX to import, and writes its configuration: `node bundle.ts`. */
+/** Builds what NGINX runs: bundles the handlers into dist/app.js, for NGINX to import, and writes its configuration: `node bundle.ts`. */
 import { readFile, writeFile } from 'node:fs/promises'
 // <page>
 import { createRequire } from 'node:module'
 // </page>
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
+// <page>
+import { createBuilder } from 'vite'
+
+// </page>
 
 const ROOT = import.meta.dirname
 
@@ -14,6 +18,11 @@ const REACT_SERVER = join(
   dirname(createRequire(import.meta.url).resolve('react-dom')),
   'cjs/react-dom-server-legacy.browser.production.js',
 )
+// </page>
+
+// <page>
+const builder = await createBuilder({ configFile: join(ROOT, 'shared/page/vite.config.ts') })
+await builder.buildApp()
 // </page>
 
 await build({

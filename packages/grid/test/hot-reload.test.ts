@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { accessSync, constants } from 'node:fs'
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Launch, launch } from '../src/launcher.ts'
+import { APPS, type App } from '../src/matrix.ts'
+
+/** What `pnpm dev` and `npm run dev` promise: an edit is seen in a real browser. Each test edits a copy of the sources. */
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(isProgram)
+const SHARED = fileURLToPath(new URL('../../shared/', import.meta.url))
+const apps = APPS.filter(({ role, runtime }) => role === 'ssr' && runtime !== 'nginx')
+
+describe('hot reload', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get install chromium' }, () => {
+  let browser: Browser
+  before(async () => {
+    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] })
+  })
+  after(() => browser?.close())
+
+  for (const app of apps) {
+    test(`${app.name}: an edit of the page is seen, and the filter keeps its state`, async () => {
+      await using copy = await Copy.of(app)
+      // React's development build warns about it, on the server and in the browser.
+      await copy.edit('catalogue.tsx', '<section ', '<section class="x" ')
+      await using visit = await copy.visit(browser, '/?items=50')
+      const { page } = visit
+      await filter(page, 'assam')
+      await mark(page)
+
+      await copy.edit('catalogue.tsx', 'Our teas', 'Our finest teas')
+      await page.getByRole('heading', { name: 'Our finest teas' }).waitFor()
+      assert.equal(await page.getByRole('searchbox').inputValue(), 'assam')
+      assert.notEqual(await page.locator('output').textContent(), '50 of 50')
+
+      await copy.edit('page.css', 'h1 {', 'h1 { letter-spacing: 7px;')
+      await page.waitForFunction(
+        () => getComputedStyle(document.querySelector('h1') as Element).letterSpacing === '7px',
+      )
+      assert.ok(await isMarked(page), 'the page was reloaded')
+      assert.match(await (await copy.fetch('/')).text(), /Our finest teas/)
+      const warning = /Invalid DOM property/
+      assert.match(copy.output(), warning)
+      assert.notEqual(visit.complaints.length, 0)
+      for (const complaint of visit.complaints) assert.match(complaint, warning)
+    })
+
+    test(`${app.name}: an error is shown as an overlay until it is corrected`, async () => {
+      await using copy = await Copy.of(app)
+      await using visit = await copy.visit(browser, '/stream?items=50')
+      const { page } = visit
+      const overlay = page.locator('vite-error-overlay .message-body')
+      const heading = page.getByRole('heading', { name: 'Our teas' })
+      await heading.waitFor()
+
+      await copy.edit('catalogue.tsx', '<section ', '<<section ')
+      await overlay.waitFor()
+      const response = await page.reload()
+      assert.equal(response?.status(), 500)
+      await overlay.getByText('Unexpected token').waitFor()
+      await copy.edit('catalogue.tsx', '<<section ', '<section ')
+      await heading.waitFor()
+
+      // Only the server runs this line.
+      await copy.edit('entry-server.tsx', 'const page = pages[entry]', "const page = pages['nowhere']")
+      await overlay.getByText("vite.config.ts has no entry 'page'.").waitFor()
+      assert.match(copy.output(), /entry-server\.tsx:\d+:\d+/)
+      for (const path of ['/', '/stream']) assert.equal((await copy.fetch(path)).status, 500, path)
+      await copy.edit('entry-server.tsx', "const page = pages['nowhere']", 'const page = pages[entry]')
+      await heading.waitFor()
+      assert.equal((await copy.fetch('/')).status, 200)
+    })
+
+    test(`${app.name}: only development lets styles carry the nonce and opens WebSockets`, async () => {
+      await using copy = await Copy.of(app)
+      assert.equal(policyOf(await copy.fetch('/')), policyWith("'self' NONCE", "'self' ws: wss:"))
+      const production = await launch(app)
+      try {
+        assert.equal(policyOf(await fetch(urlOf(production))), policyWith("'self'", "'self'"))
+      } finally {
+        await production.stop()
+      }
+    })
+
+    test(`${app.name}: a change of the server restarts it, and the browser loads the page again`, async () => {
+      await using copy = await Copy.of(app, ['--watch'])
+      await using visit = await copy.visit(browser, '/')
+      await visit.page.getByRole('heading', { name: 'Our teas' }).waitFor()
+      await mark(visit.page)
+      await copy.append('src/ssr.ts', "console.log('A new process.')\n")
+      await visit.page.waitForFunction(() => !('isMarked' in window))
+      await visit.page.getByRole('heading', { name: 'Our teas' }).waitFor()
+      assert.match(copy.output(), /A new process/)
+    })
+  }
+})
+
+function policyOf(response: Response): string | undefined {
+  return response.headers.get('content-security-policy')?.replaceAll(/'nonce-[\w+/=]+'/g, 'NONCE')
+}
+
+function policyWith(styles: string, connections: string): string {
+  return (
+    `default-src 'none'; script-src NONCE 'strict-dynamic'; style-src ${styles}; img-src 'self' data:; ` +
+    `font-src 'self'; connect-src ${connections}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
+  )
+}
+
+function urlOf({ target }: Launch): string {
+  if (!('port' in target)) throw new Error('It listens on a socket.')
+  return `http://${target.host}:${target.port}`
+}
+
+async function filter(page: Page, text: string): Promise<void> {
+  await page.getByRole('searchbox').pressSequentially(text)
+  await page.waitForFunction(() => document.querySelector('output')?.textContent !== '50 of 50')
+}
+
+/** Lost when the browser loads the page again. */
+function mark(page: Page): Promise<void> {
+  return page.evaluate(() => void Object.assign(window, { isMarked: true }))
+}
+
+function isMarked(page: Page): Promise<boolean> {
+  return page.evaluate(() => 'isMarked' in window)
+}
+
+/** The sources of an app and of what it shares, running as `pnpm dev` runs them. */
+class Copy {
+  readonly #directory: string
+  readonly #launch: Launch
+
+  private constructor(directory: string, launch: Launch) {
+    this.#directory = directory
+    this.#launch = launch
+  }
+
+  static async of(app: App, options: readonly string[] = []): Promise<Copy> {
+    const directory = await mkdtemp(join(tmpdir(), 'startgrid-hot-'))
+    for (const [from, to] of [
+      [SHARED, 'shared'],
+      [app.directory, 'app'],
+    ] as const) {
+      for (const name of ['package.json', 'src'])
+        await cp(join(from, name), join(directory, to, name), { recursive: true })
+      await linkPackages(join(from, 'node_modules'), join(directory, to, 'node_modules'))
+    }
+    await mkdir(join(directory, 'app/node_modules/@startgrid'))
+    await symlink(join(directory, 'shared'), join(directory, 'app/node_modules/@startgrid/shared'))
+    const running = await launch(
+      { ...app, directory: join(directory, 'app') },
+      {
+        execArgv: ['--conditions=development', ...options],
+        // The same after a restart.
+        env: { NODE_ENV: 'development', PORT: String(await findPort()) },
+      },
+    )
+    return new Copy(directory, running)
+  }
+
+  /** Replaces one text in a source of the page. */
+  async edit(file: string, text: string, replacement: string): Promise<void> {
+    const path = join(this.#directory, 'shared/src/page', file)
+    const source = await readFile(path, 'utf8')
+    assert.equal(source.split(text).length, 2, `${file} has one '${text}'`)
+    await writeFile(path, source.replace(text, replacement))
+  }
+
+  /** Adds to a file of the app. */
+  async append(file: string, text: string): Promise<void> {
+    await appendFile(join(this.#directory, 'app', file), text)
+  }
+
+  fetch(path: string): Promise<Response> {
+    return fetch(urlOf(this.#launch) + path)
+  }
+
+  output(): string {
+    return this.#launch.output()
+  }
+
+  /** Opens a page, and notes what the browser complains about. */
+  async visit(browser: Browser, path: string) {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    page.setDefaultTimeout(30_000)
+    const complaints: string[] = []
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+    })
+    page.on('pageerror', (error) => complaints.push(error.message))
+    await page.goto(urlOf(this.#launch) + path)
+    return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#launch.stop()
+    await rm(this.#directory, { recursive: true, force: true })
+  }
+}
+
+/** Links every package but those of the workspace. */
+async function linkPackages(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true })
+  for (const name of await readdir(from)) {
+    if (name === '@startgrid' || name.startsWith('.')) continue
+    await symlink(join(from, name), join(to, name))
+  }
+}
+
+async function findPort(): Promise<number> {
+  const server = createServer().listen({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

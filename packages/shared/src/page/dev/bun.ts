@@ -1,0 +1,69 @@
+import {
+  ASSETS,
+  ASSETS_DIR,
+  adaptPolicy,
+  documentElement,
+  loadPage,
+  renderDocument,
+  renderPartial,
+  startVite,
+  track,
+} from './page.ts'
+
+export { ASSETS, ASSETS_DIR, documentElement, renderDocument, renderPartial }
+
+/** Puts Vite in front of the app. `Bun.serve` takes no Node middleware, so Vite listens on a port of its own. */
+
+interface BunServer {
+  stop(): void
+}
+type Handler = (request: Request, server: BunServer) => Response | Promise<Response>
+interface Options {
+  port?: number
+  hostname?: string
+  fetch: Handler
+  routes?: Record<string, Handler>
+}
+declare const Bun: { serve: (options: Options) => BunServer }
+
+const HTML = { 'content-type': 'text/html; charset=utf-8' }
+
+const port = findPort()
+const vite = await startVite({ host: '127.0.0.1', port, strictPort: true, ws: { clientPort: port } })
+
+const { serve } = Bun
+Bun.serve = ({ fetch, routes = {}, ...options }) => {
+  Bun.serve = serve
+  const handlers = Object.entries(routes).map(([path, handler]) => [path, standInFront(handler)])
+  const server = serve({ ...options, fetch: standInFront(fetch), routes: Object.fromEntries(handlers) })
+  // After the app, so that a browser which finds Vite again after a restart finds the app as well.
+  void vite.listen()
+  return server
+}
+
+/** Serves the browser's files, and has the page ready before the app handles a request. */
+function standInFront(handler: Handler): Handler {
+  return async (request, server) => {
+    const { pathname, search } = new URL(request.url)
+    if (pathname.startsWith(vite.config.base))
+      return fetch(`http://127.0.0.1:${port}${pathname}${search}`, { headers: request.headers })
+    const errorDocument = await loadPage()
+    if (errorDocument !== undefined) return new Response(errorDocument, { status: 500, headers: HTML })
+    return track(async (rendering) => {
+      const response = await handler(request, server)
+      const policy = response.headers.get('content-security-policy')
+      if (policy !== null) response.headers.set('content-security-policy', adaptPolicy(policy))
+      return rendering.hasFailed ? new Response(response.body, { ...response, status: 500 }) : response
+    })
+  }
+}
+
+/** The first free one from Vite's own default. After a restart it is the same, so that the browser finds it. */
+function findPort(port = 24_678): number {
+  try {
+    Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response() }).stop()
+    return port
+  } catch {
+    return findPort(port + 1)
+  }
+}

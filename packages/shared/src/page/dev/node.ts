@@ -1,0 +1,65 @@
+import { tracingChannel } from 'node:diagnostics_channel'
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
+import {
+  ASSETS,
+  ASSETS_DIR,
+  adaptPolicy,
+  documentElement,
+  loadPage,
+  type Rendering,
+  renderDocument,
+  renderPartial,
+  startVite,
+  track,
+} from './page.ts'
+
+export { ASSETS, ASSETS_DIR, documentElement, renderDocument, renderPartial }
+
+/** Puts Vite in front of the app, on the app's own port. */
+
+/** Never listens: the app's server passes on the upgrades to WebSocket. */
+const upgrades = new Server()
+
+const vite = await startVite({ middlewareMode: true, ws: { server: upgrades } })
+
+// Tells of each server just before it listens, whichever framework made it.
+tracingChannel('net.server.listen').asyncStart.subscribe((message) => {
+  const { server } = message as { server: unknown }
+  if (server instanceof Server) standInFront(server)
+})
+
+/** Serves the browser's files, and has the page ready before the app handles a request. */
+function standInFront(server: Server): void {
+  const listeners = server.listeners('request')
+  server.removeAllListeners('request')
+  server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url?.startsWith(vite.config.base)) return vite.middlewares(request, response)
+    const errorDocument = await loadPage()
+    if (errorDocument !== undefined) {
+      response.writeHead(500, { 'content-type': 'text/html; charset=utf-8' }).end(errorDocument)
+      return
+    }
+    track((rendering) => {
+      adaptHeaders(response, rendering)
+      for (const listener of listeners) listener.call(server, request, response)
+    })
+  })
+  server.on('upgrade', (...args) => upgrades.emit('upgrade', ...args))
+}
+
+function adaptHeaders(response: ServerResponse, rendering: Rendering): void {
+  const { writeHead } = response
+  response.writeHead = (status: number, ...rest: unknown[]) => {
+    for (const [name, value] of listHeaders(rest.at(-1))) response.setHeader(name, value)
+    const policy = response.getHeader('content-security-policy')
+    if (typeof policy === 'string') response.setHeader('content-security-policy', adaptPolicy(policy))
+    return writeHead.call(response, rendering.hasFailed ? 500 : status)
+  }
+}
+
+/** As `writeHead` takes them: an object, or an array in which names and values alternate. */
+function listHeaders(headers: unknown): [name: string, value: string][] {
+  if (typeof headers !== 'object' || headers === null) return []
+  if (!Array.isArray(headers)) return Object.entries(headers)
+  return headers.flatMap((name, index) => (index % 2 === 0 ? [[name, headers[index + 1]]] : []))
+}

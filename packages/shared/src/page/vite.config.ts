@@ -1,0 +1,136 @@
+import { rename, rm } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import react from '@vitejs/plugin-react'
+import { defineConfig, type Plugin, type Rolldown } from 'vite'
+import { assetType } from '../http/assets.ts'
+import type { Asset } from './server.d.ts'
+
+/** Where the browser finds the page's files. */
+const BASE = '/assets/'
+
+const DIST = join(import.meta.dirname, '../../dist')
+const STAGING = join(import.meta.dirname, '../../.cache', String(process.pid))
+
+/** Formats that are not compressed already. */
+const COMPRESSIBLE = /\.(?:css|ico|js|svg)$/
+
+/** Builds the page into dist/: hashed files for the browser in assets/, and page/server.js for the server. */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: BASE,
+  publicDir: false,
+  plugins: [react(), clientFiles()],
+  // Each file has a URL: the content security policy allows no font from a `data:` URL.
+  build: { assetsDir: '', assetsInlineLimit: 0, emptyOutDir: true },
+  environments: {
+    client: {
+      build: {
+        outDir: join(STAGING, 'assets'),
+        modulePreload: { polyfill: false },
+        // One entry per page.
+        rolldownOptions: { input: { page: join(import.meta.dirname, 'entry-client.tsx') } },
+      },
+    },
+    ssr: {
+      build: {
+        outDir: join(STAGING, 'page'),
+        rolldownOptions: { input: { server: join(import.meta.dirname, 'entry-server.tsx') } },
+      },
+    },
+  },
+  builder: {
+    async buildApp({ build, environments: { client, ssr } }) {
+      if (client === undefined || ssr === undefined) throw new Error('Vite made no environment to build.')
+      try {
+        await build(client)
+        await build(ssr)
+        await replaceDist()
+      } finally {
+        await rm(STAGING, { recursive: true, force: true })
+      }
+    },
+  },
+})
+
+/** Everything at once, so that a process that reads dist/ meanwhile finds all of the old files or all of the new ones. */
+async function replaceDist(): Promise<void> {
+  const old = `${STAGING}-old`
+  await rename(DIST, old).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  await rename(STAGING, DIST)
+  await rm(old, { recursive: true, force: true })
+}
+
+/** Compresses the browser's files, and tells the server which ones there are: `virtual:client`. */
+function clientFiles(): Plugin {
+  const assets: Asset[] = []
+  const pages: Record<string, { script: string; stylesheets: string[] }> = {}
+  return {
+    name: 'client-files',
+    sharedDuringBuild: true,
+    configureServer({ config }) {
+      for (const [name, path] of Object.entries(
+        config.environments.client?.build.rolldownOptions.input ?? {},
+      ))
+        pages[name] = { script: BASE + relative(config.root, path), stylesheets: [] }
+    },
+    resolveId: { filter: { id: /^virtual:client$/ }, handler: () => '\0client' },
+    load: {
+      filter: { id: /^\0client$/ },
+      handler: () => `export const assets = ${JSON.stringify(assets)}, pages = ${JSON.stringify(pages)}`,
+    },
+    generateBundle: {
+      order: 'post',
+      async handler(_options, bundle) {
+        if (this.environment.name === 'ssr') {
+          this.emitFile({
+            type: 'asset',
+            fileName: 'manifest.json',
+            source: JSON.stringify(assets, undefined, 2),
+          })
+          return
+        }
+        for (const file of Object.values(bundle)) {
+          const url = BASE + file.fileName
+          if (assetType(url) === 'application/octet-stream')
+            this.error(`${file.fileName} has no media type: add one to http/assets.ts.`)
+          const content = Buffer.from(file.type === 'chunk' ? file.code : file.source)
+          assets.push({ url, contentType: assetType(url), bytes: content.length })
+          if (file.type === 'chunk' && file.isEntry)
+            pages[file.name] = { script: url, stylesheets: listStylesheets(file, bundle) }
+          if (!COMPRESSIBLE.test(url)) continue
+          const [br, gz] = await Promise.all([compressBrotli(content), compressGzip(content)])
+          this.emitFile({ type: 'asset', fileName: `${file.fileName}.br`, source: br })
+          this.emitFile({ type: 'asset', fileName: `${file.fileName}.gz`, source: gz })
+        }
+      },
+    },
+  }
+}
+
+/** Those of an entry and of what it imports at once; a chunk that is loaded later brings its own. */
+function listStylesheets(entry: Rolldown.OutputChunk, bundle: Rolldown.OutputBundle): string[] {
+  const chunks = new Set([entry])
+  for (const chunk of chunks) {
+    for (const name of chunk.imports) {
+      const imported = bundle[name]
+      if (imported?.type === 'chunk') chunks.add(imported)
+    }
+  }
+  return [...chunks]
+    .reverse()
+    .flatMap((chunk) => [...(chunk.viteMetadata?.importedCss ?? [])].map((name) => BASE + name))
+}
+
+function compressBrotli(content: Buffer): Promise<Buffer> {
+  const { BROTLI_PARAM_QUALITY, BROTLI_MAX_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants
+  const params = { [BROTLI_PARAM_QUALITY]: BROTLI_MAX_QUALITY, [BROTLI_PARAM_SIZE_HINT]: content.length }
+  return promisify(brotliCompress)(content, { params })
+}
+
+function compressGzip(content: Buffer): Promise<Buffer> {
+  return promisify<Buffer, { level: number }, Buffer>(gzip)(content, { level: constants.Z_BEST_COMPRESSION })
+}
