@@ -3,8 +3,8 @@ import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ASSETS_DIR } from '#shared/page/server.js'
-import { listRoles } from '#shared/process/role.ts'
 import { bundleRole, ENGINES } from './engines/bundle.ts'
+import { ROLES } from './runner/nginx-config.ts'
 
 const ROOT = import.meta.dirname
 const DIST = join(ROOT, 'dist')
@@ -14,7 +14,7 @@ try {
   await cp(fileURLToPath(ASSETS_DIR), join(staging, 'assets'), { recursive: true })
   for (const engine of ENGINES) {
     await mkdir(join(staging, engine))
-    for (const role of listRoles(join(ROOT, 'src'))) {
+    for (const role of ROLES) {
       await writeFile(join(staging, engine, `${role}.js`), await bundleRole(role, engine))
     }
   }

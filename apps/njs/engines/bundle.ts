@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { transform } from '@swc/core'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
+import type { Role } from '../runner/nginx-config.ts'
 import { shrinkFrames } from './frames.ts'
 
 /** `qjs`: QuickJS. `njs`: njs's own, older engine. The names are those of `js_engine`. */
@@ -15,17 +16,29 @@ const resolve = createRequire(import.meta.url).resolve
 /** What `renderToString` alone is in; `react-dom/server` loads the streaming renderer as well, twice the size. */
 const REACT_SERVER = join(dirname(resolve('react-dom')), 'cjs/react-dom-server-legacy.browser.production.js')
 
-/** One role as the one file that `js_import` takes. */
-export async function bundleRole(role: string, engine: Engine): Promise<string> {
-  const code = await bundle(role, engine)
+/** The app of one role as the one file that `js_import` takes. */
+export function bundleRole(role: Role, engine: Engine): Promise<string> {
+  const polyfills = role === 'ssr' ? `import './engines/polyfills/${engine}'\n` : ''
+  return bundleRoutes(role, `${polyfills}import { ${role} as routes } from './src/${role}.ts'`, engine)
+}
+
+/**
+ * The app with any routes.
+ * @param name for an error
+ * @param imports statements that import `routes`; paths are relative to the package
+ */
+export async function bundleRoutes(name: string, imports: string, engine: Engine): Promise<string> {
+  const code = await bundle(name, imports, engine)
   return engine === 'qjs' ? asModule(code) : asModule(shrinkFrames(await toEs5(code)))
 }
 
-/** @returns a program that leaves the role's default export in the variable `app` */
-async function bundle(role: string, engine: Engine): Promise<string> {
-  const polyfills = role === 'ssr' ? `import './engines/polyfills/${engine}';` : ''
+/** @returns a program that leaves the app in the variable `app` */
+async function bundle(name: string, imports: string, engine: Engine): Promise<string> {
+  const contents = `${imports}
+import { createApp } from './src/app.ts'
+export default createApp(routes)`
   const options: BuildOptions = {
-    stdin: { contents: `${polyfills} export { default } from './src/${role}.ts'`, resolveDir: ROOT },
+    stdin: { contents, resolveDir: ROOT },
     bundle: true,
     write: false,
     format: 'esm',
@@ -39,20 +52,20 @@ async function bundle(role: string, engine: Engine): Promise<string> {
     plugins: engine === 'njs' ? [joinChunks] : [],
   }
   const [file] = (await build(options)).outputFiles ?? []
-  const [statement, name] = /\nexport \{\n {2}(\S+) as default\n\};\n$/.exec(file?.text ?? '') ?? []
+  const [statement, app] = /\nexport \{\n {2}(\S+) as default\n\};\n$/.exec(file?.text ?? '') ?? []
   if (file === undefined || statement === undefined)
-    throw new Error(`The bundle of ${role} does not end with its export.`)
+    throw new Error(`The bundle of ${name} does not end with its export.`)
   const body = file.text.slice(0, -statement.length)
-  return `${LOAD_FAILURE}\nvar app = (function () {\ntry {\n${body}\nreturn ${name};\n} catch (error) {\nreturn loadFailure(error);\n}\n})();`
+  return `${LOAD_FAILURE}\nvar app = (function () {\ntry {\n${body}\nreturn ${app};\n} catch (error) {\nreturn loadFailure(error);\n}\n})();`
 }
 
 /** njs says nothing about a module that throws while it loads, but "js function not found" for each request. */
 const LOAD_FAILURE = `function loadFailure(error) {
-  function answer(r) {
+  function respond(r) {
     r.error('the app does not load: ' + error + '\\n' + error.stack);
     r.return(500);
   }
-  return { answer: answer };
+  return { respond: respond };
 }`
 
 /**

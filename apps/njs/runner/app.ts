@@ -5,7 +5,7 @@ import { requireNginx } from '@startgrid/nginx/find.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import { type Config, StartError } from '#shared/process/config.ts'
 import { listen } from '#shared/process/listen.ts'
-import { DIST, renderConfig, type Settings } from './nginx-config.ts'
+import { DIST, type Role, renderConfig, type Settings } from './nginx-config.ts'
 import { type NjsConfig, withEngine } from './njs-config.ts'
 
 /** A role running inside an NGINX of its own. */
@@ -23,7 +23,7 @@ export interface RunningApp {
  * @throws {StartError} one sentence
  */
 export async function startApp(
-  role: string,
+  role: Role,
   config: Config,
   trustProxy: string,
   { workers, engine: wanted }: NjsConfig,

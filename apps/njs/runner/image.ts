@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, readConfig } from '#shared/process/config.ts'
-import { listRoles } from '#shared/process/role.ts'
-import { DIST, renderConfig } from './nginx-config.ts'
+import { DIST, ROLES, type Role, renderConfig } from './nginx-config.ts'
 
 /**
  * `node image.ts DIRECTORY`, when the image is built: the configuration of each role for the official image's NGINX, from the same
@@ -19,7 +18,7 @@ const [directory] = process.argv.slice(2)
 if (directory === undefined) throw new Error('Say where to write: node image.ts DIRECTORY.')
 mkdirSync(directory, { recursive: true })
 const config = readConfig(process.env)
-for (const role of listRoles(join(import.meta.dirname, '..', 'src'))) {
+for (const role of ROLES) {
   writeFileSync(join(directory, `${role}.conf`), render(role, config))
   // For measurements: natively the benchmark logs no request either, and refuses no page (NEVER_SHED in packages/grid).
   writeFileSync(
@@ -28,7 +27,7 @@ for (const role of listRoles(join(import.meta.dirname, '..', 'src'))) {
   )
 }
 
-function render(role: string, config: Config): string {
+function render(role: Role, config: Config): string {
   const settings = {
     role,
     module: join(DIST, NGINX.njs.engine, `${role}.js`),

@@ -11,9 +11,13 @@ const ROOT = join(import.meta.dirname, '..')
 /** What build.ts writes: a module per engine and role, and the page's files. */
 export const DIST = join(ROOT, 'dist')
 
+/** The files of `src/` that export routes, each under its own name. */
+export const ROLES = ['hello', 'ssr', 'status'] as const
+export type Role = (typeof ROLES)[number]
+
 /** Everything that an app's NGINX configuration depends on. */
 export interface Settings {
-  role: string
+  role: Role
   /** The bundled role. */
   module: string
   nginx: Pick<Nginx, 'njs' | 'keepaliveMinTimeout'>
@@ -27,7 +31,7 @@ export interface Settings {
 export function renderConfig(settings: Settings, draining: boolean): (place: Place) => string {
   const { role, module, nginx, address, config, trustProxy } = settings
   return (place) => {
-    const roleConf = fill(readTemplate(role), { ASSETS_DIR: join(DIST, 'assets') })
+    const assets = role === 'ssr' ? fill(readTemplate('assets'), { ASSETS_DIR: join(DIST, 'assets') }) : ''
     const http = fill(readTemplate('main'), {
       TEMPORARY_PATHS: renderTemporaryPaths(place.dir),
       GRACEFUL_RELOAD: nginx.keepaliveMinTimeout ? 'include startgrid/graceful-reload.conf;' : '',
@@ -39,9 +43,9 @@ export function renderConfig(settings: Settings, draining: boolean): (place: Pla
       LISTEN: renderListen(config, address.port),
       ACCESS_LOG: renderAccessLog(config, place),
       TRUST_PROXY: renderTrustProxy(trustProxy, config),
-      // While draining, every answer says `connection: close`.
+      // While draining, every response says `connection: close`.
       CONNECTIONS: draining ? 'keepalive_timeout 0;' : 'include startgrid/server/connections.conf;',
-      ROLE_CONF: roleConf,
+      ASSETS: assets,
     })
     return [loadModule(nginx), renderMain(place), http].join('\n')
   }
@@ -56,10 +60,12 @@ function renderListen({ host, socket }: Config, port: number | undefined): strin
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
-/** The other apps log each answer at `info`; what fails is in the error log, which is standard error. */
+/** As the other apps, a line per response at `info`. Failures are in the error log, which is standard error. */
 function renderAccessLog({ logLevel }: Config, place: Place): string {
   const logged = ['info', 'debug', 'trace'].includes(logLevel)
-  return logged ? `"${standardOutput(place)}" answered if=$logged` : 'off'
+  if (!logged) return 'access_log off;'
+  const output = `"${standardOutput(place)}"`
+  return `access_log ${output} plain if=$logged_plain;\n        access_log ${output} traced if=$logged_traced;`
 }
 
 /** The proxies whose X-Forwarded-For is believed (http_realip_module). */

@@ -1,16 +1,9 @@
-import { greeting, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
-import { type Answer, createApp, type NginxRequest } from './base.ts'
+import { json, type Routes, text } from './app.ts'
 
-export function hello(): Answer {
-  return { type: PLAIN_TEXT, body: 'Hello World!' }
+export const hello: Routes = {
+  '/': { GET: () => text('Hello World!') },
+
+  '/json': { GET: () => json({ hello: 'world' }) },
+
+  '/hello/:name': { GET: (_request, { name }) => text(`Hello, ${name}!`) },
 }
-
-export function json(): Answer {
-  return { type: JSON_TEXT, body: JSON.stringify({ hello: 'world' }) }
-}
-
-export function greet(_request: NginxRequest, [name = '']: readonly string[]): Answer {
-  return { type: PLAIN_TEXT, body: greeting(name) }
-}
-
-export default createApp({ '/': hello, '/json': json, '/hello/:name': greet })

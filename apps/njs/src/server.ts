@@ -1,14 +1,15 @@
 import { readConfig, StartError } from '#shared/process/config.ts'
-import { findRole } from '#shared/process/role.ts'
+import { requireRole } from '#shared/process/role.ts'
 import { startApp } from '../runner/app.ts'
 import { nextSignal, runToEnd } from '../runner/lifecycle.ts'
+import { ROLES } from '../runner/nginx-config.ts'
 import { readNjsConfig } from '../runner/njs-config.ts'
 
 const signal = nextSignal()
 try {
   const config = readConfig(process.env)
   const njsConfig = readNjsConfig(process.env)
-  const role = findRole(import.meta.dirname, process.argv[2])
+  const role = requireRole(ROLES, process.argv[2])
   const app = await startApp(role, config, process.env.TRUST_PROXY ?? '', njsConfig)
   const { version, njs } = app.instance.nginx
   const started = { address: app.address, engine: njs?.engine, nginx: version, msg: 'listening' }

@@ -1,8 +1,5 @@
-import { PLAIN_TEXT } from '#shared/http/contract.ts'
-import { type Answer, createApp } from './base.ts'
+import { type Routes, text } from './app.ts'
 
-export function status(): Answer {
-  return { type: PLAIN_TEXT, body: 'OK' }
+export const status: Routes = {
+  '/_/status': { GET: () => text('OK') },
 }
-
-export default createApp({ '/_/status': status })

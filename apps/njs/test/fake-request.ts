@@ -1,7 +1,9 @@
-import type { App, NginxRequest } from '../src/base.ts'
+import { createApp, type NginxRequest, type Routes } from '../src/app.ts'
 
-/** What a script told NGINX to answer. */
+/** What a script told NGINX to send. */
 export interface Told {
+  /** As the log has it. */
+  route: string | undefined
   status: number
   headers: Record<string, string | undefined>
   body: string | undefined
@@ -12,31 +14,42 @@ interface Given {
   method?: string
   hosts?: number
   draining?: boolean
-  /** What `return` throws instead of answering. */
+  /** A JSON body, or text with another type. */
+  body?: string
+  type?: string
+  /** What `return` throws instead of sending. */
   failure?: Error
 }
 
 /** Calls an app as NGINX would, with a request target as it was sent. */
-export function ask(
-  app: App,
+export async function send(
+  routes: Routes,
   target: string,
-  { method = 'GET', hosts = 1, draining = false, failure }: Given = {},
-): Told {
-  const told: Told = { status: 0, headers: {}, body: undefined, errors: [] }
+  { method = 'GET', hosts = 1, draining = false, body, type = 'application/json', failure }: Given = {},
+): Promise<Told> {
+  const told: Told = { status: 0, route: undefined, headers: {}, body: undefined, errors: [] }
+  const variables: NginxRequest['variables'] = {
+    request_uri: target,
+    req_id: 'r-1',
+    draining: draining ? '1' : '0',
+    max_queue_wait_ms: '0',
+  }
   const request: NginxRequest = {
     method,
     args: readArguments(target),
     rawHeadersIn: Array.from({ length: hosts }, () => ['Host', 'localhost'] as const),
     headersOut: told.headers,
-    variables: { request_uri: target, req_id: 'r-1', draining: draining ? '1' : '0' },
-    return: (status, body) => {
+    headersIn: { 'content-type': body === undefined ? undefined : type },
+    requestText: body,
+    variables,
+    return: (status, text) => {
       if (failure) throw failure
-      Object.assign(told, { status, body })
+      Object.assign(told, { status, body: text })
     },
     error: (message) => told.errors.push(message),
   }
-  app.answer(request)
-  return told
+  await createApp(routes).respond(request)
+  return { ...told, route: variables.route }
 }
 
 /** As njs does: an array where a name was repeated. */

@@ -23,7 +23,7 @@ for (const choice of ['path', 'docker'] as const) {
 function testRoles(choice: 'path' | 'docker'): void {
   const env = { STARTGRID_NGINX: choice }
 
-  test('hello: one line with the address, answers, a log line each but for probes, exit 0', async () => {
+  test('hello: one line with the address, responses, a log line each but for probes, exit 0', async () => {
     const app = await start('hello', env)
     const { started, address, child } = app
     deepEqual(
@@ -32,25 +32,40 @@ function testRoles(choice: 'path' | 'docker'): void {
     )
     ok(started.engine === 'qjs' || started.engine === 'njs')
     equal(await (await fetch(address)).text(), 'Hello World!')
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
     equal(
-      await (await fetch(`${address}/hello/a%2Fb`, { headers: { 'x-request-id': 'r-1' } })).text(),
+      await (
+        await fetch(`${address}/hello/a%2Fb?token=secret`, {
+          headers: { 'x-request-id': 'r-1', traceparent },
+        })
+      ).text(),
       'Hello, a/b!',
     )
     equal((await fetch(`${address}/readyz`)).status, 200)
     equal((await fetch(`${address}/nothing`)).status, 404)
     equal(await stop(app), 0)
     deepEqual(
-      app.lines.map(({ url, status }) => [url, status]),
+      app.lines.map(({ path, route, status }) => [path, route, status]),
       [
-        ['/', 200],
-        ['/hello/a%2Fb', 200],
-        ['/nothing', 404],
+        ['/', '/', 200],
+        ['/hello/a%2Fb', '/hello/:name', 200],
+        ['/nothing', '', 404],
       ],
     )
     const { time, ms, ...rest } = app.lines[1] ?? {}
     ok(typeof time === 'number' && typeof ms === 'number')
-    const request = { id: 'r-1', method: 'GET', url: '/hello/a%2Fb', status: 200, client: '127.0.0.1' }
-    deepEqual(rest, { level: 30, app: 'njs/hello', ...request, msg: 'answered' })
+    deepEqual(rest, {
+      level: 30,
+      app: 'njs/hello',
+      requestId: 'r-1',
+      method: 'GET',
+      path: '/hello/a%2Fb',
+      route: '/hello/:name',
+      status: 200,
+      client: '127.0.0.1',
+      trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+      msg: 'request completed',
+    })
   })
 
   test('ssr: the same bytes as on Node, for every size', async () => {
@@ -70,7 +85,7 @@ function testRoles(choice: 'path' | 'docker'): void {
     deepEqual(app.lines, [], 'nothing is logged at warn')
   })
 
-  test('hello: a name whose bytes are no UTF-8 is refused (old engine) or replaced (QuickJS)', async () => {
+  test('hello: a name whose bytes are not UTF-8 is refused (old engine) or replaced (QuickJS)', async () => {
     const app = await start('hello', { ...env, LOG_LEVEL: 'warn' })
     const { status, body } = await request({ port: new URL(app.address).port, path: '/hello/\xff' })
     if (app.started.engine === 'njs') equal(status, 400)
@@ -79,7 +94,7 @@ function testRoles(choice: 'path' | 'docker'): void {
     deepEqual(app.lines, [])
   })
 
-  test('hello: a reader of the log that pauses delays answers, and loses neither answers nor lines', async () => {
+  test('hello: a reader of the log that pauses delays responses, and loses neither responses nor lines', async () => {
     const app = await start('hello', env)
     const { stdout } = app.child
     stdout?.pause()
@@ -114,7 +129,7 @@ function testRoles(choice: 'path' | 'docker'): void {
     equal(app.lines[0]?.client, '198.51.100.1')
   })
 
-  test('while draining, /readyz fails and every answer ends its connection', async () => {
+  test('while draining, /readyz fails and every response ends its connection', async () => {
     const app = await start('hello', { ...env, SHUTDOWN_DELAY_MS: '60000' })
     app.child.kill('SIGTERM')
     const { port } = new URL(app.address)

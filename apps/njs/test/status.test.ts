@@ -1,10 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import app from '../src/status.ts'
-import { ask } from './fake-request.ts'
+import { status } from '../src/status.ts'
+import { send } from './fake-request.ts'
 
-test('GET /_/status', () => {
-  const headers = { 'content-type': 'text/plain; charset=utf-8' }
-  deepEqual(ask(app, '/_/status'), { status: 200, headers, body: 'OK', errors: [] })
-  equal(ask(app, '/').status, 404)
+test('GET /_/status', async () => {
+  const { headers, body } = await send(status, '/_/status')
+  deepEqual([headers['content-type'], body], ['text/plain; charset=utf-8', 'OK'])
+  equal((await send(status, '/')).status, 404)
 })

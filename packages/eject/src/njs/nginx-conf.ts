@@ -15,7 +15,7 @@ export function renderNginxConf(
 ): string {
   const whole = fill(template, {
     PAGE_MAPS: role === 'ssr' ? 'include startgrid/http/assets.conf;\n\n    include shed.conf.template;' : '',
-    LOCATIONS: `include ${role}.conf.template;`,
+    ASSETS: role === 'ssr' ? 'include assets.conf.template;' : '',
     ...LATER,
   })
   const included = include(whole, (path) =>

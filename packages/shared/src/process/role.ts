@@ -60,12 +60,23 @@ export async function startRole<Routes>(
   roles: Readonly<Record<string, () => Promise<Routes>>>,
   createService: (routes: Routes, options: AppOptions) => Service | Promise<Service>,
 ): Promise<void> {
-  const load = name !== undefined && Object.hasOwn(roles, name) ? roles[name] : undefined
-  if (load !== undefined) return start(`${framework}/${name}`, load, createService)
-  const names = Object.keys(roles).join(', ')
-  const sentence =
-    name === undefined
-      ? `Say which app to start: ${names}.`
-      : `There is no app '${name}' here, only ${names}.`
-  await refuse(new StartError(sentence))
+  try {
+    const role = requireRole(Object.keys(roles), name)
+    const load = roles[role]
+    if (load !== undefined) await start(`${framework}/${role}`, load, createService)
+  } catch (error) {
+    await refuse(error)
+  }
+}
+
+/**
+ * The role that a person named.
+ * @throws {StartError} listing the roles
+ */
+export function requireRole<Role extends string>(roles: readonly Role[], name: string | undefined): Role {
+  const found = roles.find((role) => role === name)
+  if (found !== undefined) return found
+  const names = roles.join(', ')
+  if (name === undefined) throw new StartError(`Say which app to start: ${names}.`)
+  throw new StartError(`There is no app '${name}' here, only ${names}.`)
 }

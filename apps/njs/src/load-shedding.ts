@@ -1,0 +1,15 @@
+import { RETRY_AFTER } from '#shared/http/load-shedding.ts'
+import { HttpProblem } from '#shared/http/problem.ts'
+import type { NginxRequest } from './app.ts'
+
+/**
+ * NGINX runs a handler to its end, so no page can wait in line as in `#shared/http/load-shedding.ts`. But it reads its clock ($msec,
+ * seconds) when a turn of its event loop begins, and all requests of the turn had arrived by then: the age of the turn is their wait.
+ * @throws {HttpProblem} 503 after MAX_QUEUE_WAIT_MS
+ */
+export function shedLoad({ variables, headersOut }: NginxRequest): void {
+  const { msec, max_queue_wait_ms: limit } = variables
+  if (limit === '0' || Date.now() - Number(msec) * 1000 <= Number(limit)) return
+  headersOut['retry-after'] = RETRY_AFTER
+  throw new HttpProblem(503)
+}
