@@ -1,45 +1,10 @@
-import { HEALTH_JSON, JSON_TEXT, PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
+import { HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { FAIL, PASS } from '#shared/http/health.ts'
 import { errorStatus, HttpProblem, problem } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { validateRequest } from '#shared/http/validate-request.ts'
+import type { HandlerResponse, NginxRequest, Routes } from './handler.ts'
 import { createRouter } from './router.ts'
-
-/** The part of njs's request object that is used here (https://nginx.org/en/docs/njs/reference.html#http). */
-export interface NginxRequest {
-  readonly method: string
-  /** The query: an array where a name was repeated. */
-  readonly args: Readonly<Record<string, string | string[] | undefined>>
-  readonly headersIn: Readonly<Record<string, string | undefined>>
-  /** Every header as it came, repeated ones too. */
-  readonly rawHeadersIn: readonly (readonly [name: string, value: string])[]
-  /** The body, which NGINX has read; at most 64 KiB. */
-  readonly requestText?: string | undefined
-  readonly headersOut: Record<string, string | undefined>
-  /** NGINX's own, and those of its configuration: `req_id`, `draining`, `route`. */
-  readonly variables: Record<string, string | undefined>
-  return(status: number, body?: string): void
-  error(message: string): void
-}
-
-/** What a handler responds with; 200 unless it says otherwise. NGINX adds the length, and leaves out the body for HEAD. */
-export interface HandlerResponse {
-  status?: number
-  type?: string
-  headers?: Readonly<Record<string, string>>
-  body?: string
-}
-
-/** The segments of the path that the route names, decoded. */
-export type Parameters = Readonly<Record<string, string>>
-
-export type Handler = (
-  request: NginxRequest,
-  parameters: Parameters,
-) => HandlerResponse | Promise<HandlerResponse>
-
-/** The handlers of each path, such as `/hello/:name`, by method. A `GET` serves HEAD as well. */
-export type Routes = Readonly<Record<string, Readonly<Record<string, Handler>>>>
 
 /** What NGINX calls: `js_content app.respond`. */
 export interface App {
@@ -68,28 +33,6 @@ export function createApp(routes: Routes): App {
         return send(request, toProblem(request, error))
       }
     },
-  }
-}
-
-export function text(body: string, status = 200): HandlerResponse {
-  return { status, type: PLAIN_TEXT, body }
-}
-
-export function json(value: unknown, status = 200): HandlerResponse {
-  return { status, type: JSON_TEXT, body: JSON.stringify(value) }
-}
-
-/**
- * The body as JSON. It is not validated.
- * @throws {HttpProblem} 400 or 415
- */
-export function readJson({ headersIn, requestText = '' }: NginxRequest): unknown {
-  const [type = ''] = (headersIn['content-type'] ?? '').split(';')
-  if (type.trim().toLowerCase() !== 'application/json') throw new HttpProblem(415)
-  try {
-    return JSON.parse(requestText)
-  } catch (cause) {
-    throw new HttpProblem(400, { cause })
   }
 }
 

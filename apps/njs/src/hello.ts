@@ -1,4 +1,4 @@
-import { json, type Routes, text } from './app.ts'
+import { json, type Routes, text } from './handler.ts'
 
 export const hello: Routes = {
   '/': { GET: () => text('Hello World!') },

@@ -1,6 +1,6 @@
 import { RETRY_AFTER } from '#shared/http/load-shedding.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
-import type { NginxRequest } from './app.ts'
+import type { NginxRequest } from './handler.ts'
 
 /**
  * NGINX runs a handler to its end, so no page can wait in line as in `#shared/http/load-shedding.ts`. But it reads its clock ($msec,

@@ -1,5 +1,5 @@
 import { HttpProblem } from '#shared/http/problem.ts'
-import type { Handler, HandlerResponse, NginxRequest, Parameters, Routes } from './app.ts'
+import type { Handler, HandlerResponse, NginxRequest, Parameters, Routes } from './handler.ts'
 
 interface Entry {
   path: string

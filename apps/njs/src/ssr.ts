@@ -2,7 +2,7 @@ import { HTML, ITEMS, PRIVATE, parseCount } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
 import { pagePolicy } from '#shared/http/security-headers.ts'
 import { renderDocument, renderPartial } from '#shared/page/server.js'
-import type { HandlerResponse, NginxRequest, Parameters, Routes } from './app.ts'
+import type { HandlerResponse, NginxRequest, Parameters, Routes } from './handler.ts'
 import { shedLoad } from './load-shedding.ts'
 
 /** NGINX serves the files of the page. There is no `/stream`: njs sends one buffer when the handler is done. */

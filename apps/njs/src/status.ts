@@ -1,4 +1,4 @@
-import { type Routes, text } from './app.ts'
+import { type Routes, text } from './handler.ts'
 
 export const status: Routes = {
   '/_/status': { GET: () => text('OK') },

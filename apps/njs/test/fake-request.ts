@@ -1,4 +1,5 @@
-import { createApp, type NginxRequest, type Routes } from '../src/app.ts'
+import { createApp } from '../src/app.ts'
+import type { NginxRequest, Routes } from '../src/handler.ts'
 
 /** What a script told NGINX to send. */
 export interface Told {
