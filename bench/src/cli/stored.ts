@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { analyse } from '../judge/analysis.ts'
-import { cautionsOf, seenCautions } from '../judge/derive-warnings.ts'
+import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
 import type { Result } from '../model/result.ts'
 import { readResult } from '../model/result-file.ts'
 import { analyseOpenLoop } from '../openloop/analyse.ts'
@@ -27,12 +27,12 @@ export function openStored(path: string): Stored {
   return { result: readResult(file), directory: dirname(file) }
 }
 
-/** Works the figures of a result, and the cautions that follow from them, out again from what was measured. */
+/** Works the figures of a result, and the warnings that follow from them, out again from what was measured. */
 export function analyseAgain(stored: Result, { keepVoided }: { keepVoided: boolean }): Result {
   const isRace = stored.kind === 'rate' || stored.kind === 'selfcheck'
   const analysis = isRace ? analyse(stored, { keepVoided }) : null
   const again = { ...stored, ...analyseOpenLoop(stored), analysis }
-  return { ...again, cautions: [...seenCautions(stored), ...cautionsOf(again)] }
+  return { ...again, warnings: [...observedWarnings(stored), ...deriveWarnings(again)] }
 }
 
 /**

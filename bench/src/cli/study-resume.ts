@@ -46,7 +46,7 @@ export function findUnfinishedStudies(options: ResumeOptions): PlannedStudies {
 /** What the machine gives to each system is found out again. */
 function makeReady(study: Study, result: StudyResult): void {
   result.cells = planCells(study)
-  if (result.heats.length > 0) result.cautions.push(pauseOf(result))
+  if (result.heats.length > 0) result.warnings.push(pauseOf(result))
 }
 
 function readPlanned(directory: string): PlannedStudies['planned'] {

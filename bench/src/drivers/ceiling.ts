@@ -2,7 +2,7 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { startNginx } from '@startgrid/nginx/instance.ts'
-import type { Caution } from '../model/warnings.ts'
+import type { Warning } from '../model/warnings.ts'
 import type { Driver, SlicePlan } from './driver.ts'
 
 export interface CeilingOptions {
@@ -27,7 +27,7 @@ const MEASURED_MS = 600
 export async function measureCeiling(
   start: () => Promise<CeilingServer | undefined>,
   options: CeilingOptions,
-  warn: (caution: Caution) => void,
+  warn: (warning: Warning) => void,
 ): Promise<number | null> {
   try {
     const server = await start()

@@ -1,6 +1,6 @@
 import type { Report } from '@startgrid/conformance'
 import type { CellSpec, ConformanceRecord } from '../model/result.ts'
-import type { Platform, Proof } from './environment.ts'
+import type { Environment, Proof } from './environment.ts'
 import { Memory } from './remembered.ts'
 
 /** Equal work first: before a cell is measured, the contract's suite must pass on it. */
@@ -9,7 +9,7 @@ import { Memory } from './remembered.ts'
 export const SUITE_RUNS = 5
 
 export interface ConformityOptions {
-  platform: Pick<Platform, 'fingerprint' | 'prove'>
+  environment: Pick<Environment, 'fingerprint' | 'prove'>
   signal: AbortSignal
   /** Told which role is being proven; not called if everything is remembered. */
   onRole(role: string): void
@@ -21,18 +21,19 @@ export interface ConformityOptions {
  */
 export async function proveCells(
   cells: readonly CellSpec[],
-  { platform, signal, onRole }: ConformityOptions,
+  { environment, signal, onRole }: ConformityOptions,
 ): Promise<ConformanceRecord[]> {
   const memory = new Memory<number>('conformance')
   const records: ConformanceRecord[] = []
   const tried = cells.filter(({ skipped }) => skipped === null)
   for (const [role, own] of Map.groupBy(tried, (cell) => cell.role)) {
     if (signal.aborted) return records
-    const prints = new Map(own.map((cell) => [cell.id, platform.fingerprint(cell)]))
+    const prints = new Map(own.map((cell) => [cell.id, environment.fingerprint(cell)]))
     const checkedBefore = ({ id }: CellSpec) => memory.get(prints.get(id) ?? '')
     const unknown = own.filter((cell) => checkedBefore(cell) === undefined)
     if (unknown.length > 0) onRole(role)
-    const proven = unknown.length > 0 ? await platform.prove(originalsOf(unknown)) : new Map<string, Proof>()
+    const proven =
+      unknown.length > 0 ? await environment.prove(originalsOf(unknown)) : new Map<string, Proof>()
     for (const cell of own) {
       const checked = checkedBefore(cell)
       const fresh = proven.get(originalId(cell))

@@ -2,14 +2,14 @@ import type { Progress } from '@startgrid/cli/progress.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
 import type { CeilingServer } from '../drivers/ceiling.ts'
 import type { CellSpec, ConformanceRecord, NginxVersion, Result, Settings } from '../model/result.ts'
-import type { Caution } from '../model/warnings.ts'
+import type { Warning } from '../model/warnings.ts'
 import type { Servers } from './servers.ts'
 
 /**
  * Where servers run and how they are got at there: one implementation per mode of a result. Whatever measures works with this, and
  * does not know which one it is.
  */
-export interface Platform {
+export interface Environment {
   /** The cores of the servers and of the generator; null where they are not kept apart. */
   readonly cores: Settings['cores']
   /** How Startgrid's generator is started there. */
@@ -33,9 +33,9 @@ export interface Platform {
   close(): Promise<void>
 }
 
-export interface PlatformOptions {
+export interface EnvironmentOptions {
   progress: Progress
-  warn(caution: Caution): void
+  warn(warning: Warning): void
   /** An abort ends what takes long. */
   signal: AbortSignal
   /** Whether NGINX may be fetched if this machine has none. */

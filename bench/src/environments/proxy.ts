@@ -1,6 +1,6 @@
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import type { CellSpec, NginxVersion } from '../model/result.ts'
-import type { PlatformOptions } from './environment.ts'
+import type { EnvironmentOptions } from './environment.ts'
 
 /**
  * Finds an NGINX if a cell needs one. Cells that then cannot be measured are marked as skipped.
@@ -8,7 +8,7 @@ import type { PlatformOptions } from './environment.ts'
  */
 export async function findProxy(
   cells: readonly CellSpec[],
-  { download, signal, warn, progress }: PlatformOptions,
+  { download, signal, warn, progress }: EnvironmentOptions,
 ): Promise<Nginx | undefined> {
   const inNginx = cells.filter(isInNginx)
   const needNginx = cells.filter((cell) => cell.topology !== 'direct' || isInNginx(cell))

@@ -1,7 +1,7 @@
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
-import type { CellSpec, Launch } from '../model/result.ts'
+import type { CellSpec, LaunchRecord } from '../model/result.ts'
 
 /** Servers that were started together and are loaded in turn, wherever they run. What is said of a cell is said of its app and its proxy. */
 export interface Servers {
@@ -16,7 +16,7 @@ export interface Servers {
   /** Takes all accounts right before a load, and when the returned function is called, right after it. */
   beginAccount(cell: CellSpec, driver: Pick<Driver, 'pids'>): Promise<EndAccount>
   /** What was started for these cells, with the highest memory so far. */
-  launches(cells: readonly CellSpec[]): Promise<Launch[]>
+  launches(cells: readonly CellSpec[]): Promise<LaunchRecord[]>
   /** Stops all; resolves when they are gone. */
   stop(): Promise<void>
 }

@@ -1,13 +1,13 @@
 import { isLoopback } from '../environments/target/origin.ts'
 import { METRIC_NAMES } from '../model/names.ts'
 import type { Result } from '../model/result.ts'
-import type { Caution, CautionKind } from '../model/warnings.ts'
+import type { Warning, WarningKind } from '../model/warnings.ts'
 import { isWithin, widthsOf } from './analysis.ts'
 import { NEAR_CEILING } from './gates/ceiling.ts'
 import { standingsOf } from './standings.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
-export function cautionsOf(result: Result): Caution[] {
+export function deriveWarnings(result: Result): Warning[] {
   return [
     ...external(result),
     ...suspects(result),
@@ -22,8 +22,8 @@ export function cautionsOf(result: Result): Caution[] {
   ]
 }
 
-/** The kinds that `cautionsOf` makes. */
-const FOUND: ReadonlySet<CautionKind> = new Set<CautionKind>([
+/** The kinds that `deriveWarnings` makes. */
+const FOUND: ReadonlySet<WarningKind> = new Set<WarningKind>([
   'external-server',
   'one-launch',
   'same-machine',
@@ -42,33 +42,33 @@ const FOUND: ReadonlySet<CautionKind> = new Set<CautionKind>([
 ])
 
 /** What was seen while it ran: these are kept when what follows from the figures is made again. */
-export function seenCautions({ cautions }: Pick<Result, 'cautions'>): Caution[] {
-  return cautions.filter(({ kind }) => !FOUND.has(kind))
+export function observedWarnings({ warnings }: Pick<Result, 'warnings'>): Warning[] {
+  return warnings.filter(({ kind }) => !FOUND.has(kind))
 }
 
 /** What no figure of a server that already ran can tell. */
-function external({ mode, target }: Result): Caution[] {
+function external({ mode, target }: Result): Warning[] {
   if (mode !== 'target') return []
-  const here: Caution[] = target !== null && isLoopback(target.origin) ? [{ kind: 'same-machine' }] : []
+  const here: Warning[] = target !== null && isLoopback(target.origin) ? [{ kind: 'same-machine' }] : []
   return [{ kind: 'external-server' }, { kind: 'one-launch' }, ...here]
 }
 
 /** A difference was found where none exists. */
-function suspects({ analysis }: Result): Caution[] {
-  return (analysis?.races ?? []).flatMap(({ control, metric }): Caution[] => {
+function suspects({ analysis }: Result): Warning[] {
+  return (analysis?.races ?? []).flatMap(({ control, metric }): Warning[] => {
     if (control === null || !control.suspect || control.p === null) return []
     const { twin, ratio, p } = control
     return [{ kind: 'suspect', twin, metric: METRIC_NAMES[metric], difference: ratio.value - 1, p }]
   })
 }
 
-function contention(result: Result): Caution[] {
+function contention(result: Result): Warning[] {
   const standings = standingsOf(result)
   const races = standings.filter(({ lead }) => lead === 'cpu').length
   return races > 0 ? [{ kind: 'contention', races, of: standings.length }] : []
 }
 
-function repeated({ heats }: Result): Caution[] {
+function repeated({ heats }: Result): Warning[] {
   const slices = heats
     .flatMap((heat) => heat.slices)
     .filter(({ phase, repeat }) => phase === 'measure' && !repeat)
@@ -76,9 +76,9 @@ function repeated({ heats }: Result): Caution[] {
   return disturbed > 0 ? [{ kind: 'repeated', slices: disturbed, of: slices.length }] : []
 }
 
-function accounting({ mode, heats, trials }: Result): Caution[] {
+function accounting({ mode, heats, trials }: Result): Warning[] {
   const measured = [...heats.flatMap(({ slices }) => slices), ...trials]
-  // Of a server elsewhere nothing can be known: another caution says so.
+  // Of a server elsewhere nothing can be known: another warning says so.
   if (mode === 'target' || measured.length === 0) return []
   const found = measured.map(({ disturbance }) => disturbance)
   if (found.some(({ serverForeign }) => serverForeign !== null)) return []
@@ -90,7 +90,7 @@ function accounting({ mode, heats, trials }: Result): Caution[] {
 /** Change over the measured slices, as a part of the cost, that a reader must know of. */
 const TREND = 0.02
 
-function trends({ analysis }: Result): Caution[] {
+function trends({ analysis }: Result): Warning[] {
   const found = (analysis?.cells ?? []).flatMap(({ cell, voided, warmup: { trend } }) =>
     voided || trend === null || Math.abs(trend) <= TREND ? [] : [{ cell, trend }],
   )
@@ -100,35 +100,35 @@ function trends({ analysis }: Result): Caution[] {
     : [{ kind: 'trend', cells: found.length, worst: worst.cell, trend: worst.trend }]
 }
 
-function driver({ driver: { name, ceiling }, analysis }: Result): Caution[] {
-  const cautions: Caution[] = name === 'startgrid' ? [] : [{ kind: 'foreign-driver', name }]
-  if (ceiling === null) return cautions
+function driver({ driver: { name, ceiling }, analysis }: Result): Warning[] {
+  const warnings: Warning[] = name === 'startgrid' ? [] : [{ kind: 'foreign-driver', name }]
+  if (ceiling === null) return warnings
   const near = (analysis?.cells ?? [])
     .flatMap(({ cell, rate }) => (rate === null ? [] : [{ cell, rate: rate.value }]))
     .filter(({ rate }) => rate >= ceiling * NEAR_CEILING)
     .sort((one, other) => other.rate - one.rate)
   const [fastest] = near
-  if (fastest === undefined) return cautions
+  if (fastest === undefined) return warnings
   return [
-    ...cautions,
+    ...warnings,
     { kind: 'near-ceiling', cells: near.length, fastest: fastest.cell, rate: fastest.rate, ceiling },
   ]
 }
 
-function generatorBound({ trials }: Result): Caution[] {
+function generatorBound({ trials }: Result): Warning[] {
   const cells = new Set(trials.filter((trial) => trial.generatorBound).map(({ cell }) => cell))
   const [first] = cells
   return first === undefined ? [] : [{ kind: 'generator-bound', cells: cells.size, first }]
 }
 
-function withoutIntervals({ analysis }: Result): Caution[] {
+function withoutIntervals({ analysis }: Result): Warning[] {
   if (analysis === null) return []
   const races = analysis.races.filter(({ metric }) => metric === 'rate')
   const cells = widthsOf({ ...analysis, races }).filter((width) => !Number.isFinite(width)).length
   return cells > 0 ? [{ kind: 'no-intervals', cells }] : []
 }
 
-function halfWidth({ settings: { until }, analysis, finishedAt }: Result): Caution[] {
+function halfWidth({ settings: { until }, analysis, finishedAt }: Result): Warning[] {
   if (until === null || analysis === null || finishedAt === null || isWithin(analysis, until)) return []
   const reached = Math.max(...widthsOf(analysis).map(Math.expm1))
   return [{ kind: 'half-width', target: until, reached: Number.isFinite(reached) ? reached : null }]

@@ -3,7 +3,7 @@ import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample
 import { occurred } from '../drivers/driver.ts'
 import type { GateResult } from '../model/figures.ts'
 import type { PercentilesMs, Trial } from '../model/result.ts'
-import { judgeOffered } from './gates/offered-load.ts'
+import { judgeOfferedLoad } from './gates/offered-load.ts'
 
 /** What one stretch of load on one launch is to be. */
 export interface LoadSpec {
@@ -69,7 +69,7 @@ export function isQuiet({ disturbed, generatorBound }: Trial): boolean {
  * @returns null if they are sound
  */
 export function whyUnsound(trial: Trial): string | null {
-  return whyWrong(trial) ?? failureOf(judgeOffered(trial))
+  return whyWrong(trial) ?? failureOf(judgeOfferedLoad(trial))
 }
 
 /** Errors that say no more than that something took too long. */
@@ -99,7 +99,7 @@ export function whyWrong(trial: Trial): string | null {
  * say for how long that was.
  */
 export function whyNotKept(trial: Trial): string | null {
-  return failureOf(judgeOffered({ ...trial, generatorBound: false, lag: null }))
+  return failureOf(judgeOfferedLoad({ ...trial, generatorBound: false, lag: null }))
 }
 
 function failureOf({ verdict, finding }: GateResult): string | null {

@@ -1,7 +1,7 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import { createRandom, type Random } from '@startgrid/stats/random.ts'
 import type { Driver } from '../drivers/driver.ts'
-import type { Platform } from '../environments/environment.ts'
+import type { Environment } from '../environments/environment.ts'
 import type { Servers } from '../environments/servers.ts'
 import type { CellSpec, Heat, Mode, Settings, Slice } from '../model/result.ts'
 import { expectedHeatMs, type PlannedHeat, WARMUP_SLICE_MS } from '../plan/cells.ts'
@@ -15,7 +15,7 @@ export interface HeatOptions {
   settings: Pick<Settings, 'slices' | 'sliceMs'>
   /** How long a start is expected to take. */
   mode: Mode
-  platform: Pick<Platform, 'startServers'>
+  environment: Pick<Environment, 'startServers'>
   driver: Driver
   signal: AbortSignal
   /** Told how much of the heat is over, 0 to 1. */
@@ -67,7 +67,7 @@ async function startServers(
   record: Heat,
 ): Promise<Servers | undefined> {
   try {
-    return await options.platform.startServers(cells)
+    return await options.environment.startServers(cells)
   } catch (error) {
     if (options.signal.aborted) return undefined
     const proxied = cells.filter(({ topology }) => topology !== 'direct')

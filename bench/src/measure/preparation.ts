@@ -6,16 +6,16 @@ import { measureCeiling } from '../drivers/ceiling.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { proveCells } from '../environments/conformance.ts'
 import { openDocker } from '../environments/docker/environment.ts'
-import type { Platform, PlatformOptions } from '../environments/environment.ts'
-import { NativePlatform } from '../environments/native/environment.ts'
-import { TargetPlatform } from '../environments/target/environment.ts'
-import { cautionsOf, seenCautions } from '../judge/derive-warnings.ts'
+import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
+import { NativeEnvironment } from '../environments/native/environment.ts'
+import { TargetEnvironment } from '../environments/target/environment.ts'
+import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
 import type { Result } from '../model/result.ts'
-import { type Caution, describeCaution } from '../model/warnings.ts'
+import { describeWarning, type Warning } from '../model/warnings.ts'
 
-/** What every measurement does before and after: the machine, NGINX, the driver and its ceiling, the contract, cautions, saving. */
+/** What every measurement does before and after: the machine, NGINX, the driver and its ceiling, the contract, warnings, saving. */
 
-export interface Surroundings {
+export interface RunContext {
   progress: Progress
   /** Called with the result so far after every heat or launch: an interruption loses the one in flight at most. */
   save(result: Result): void
@@ -25,16 +25,16 @@ export interface Surroundings {
 }
 
 /** What a measurement works with. */
-export interface Equipment<Kind extends Driver = Driver> extends Surroundings {
+export interface PreparedRun<Kind extends Driver = Driver> extends RunContext {
   result: Result
-  platform: Platform
+  environment: Environment
   driver: Kind
-  warn(caution: Caution): void
+  warn(warning: Warning): void
   /** Makes the figures again and saves. A full disk must not end the run. */
   store(): void
 }
 
-export interface Preparation<Kind extends Driver> extends Surroundings {
+export interface Preparation<Kind extends Driver> extends RunContext {
   /** @throws {LoadError} with a sentence if it is not there */
   createDriver(options: GeneratorOptions): Promise<Kind>
   /** The figures that follow from what was measured so far; part of the result. */
@@ -45,62 +45,62 @@ export interface Preparation<Kind extends Driver> extends Surroundings {
  * Prepares, lets `measure` fill the result in place, and clears up: driver stopped, result saved, finished unless it was aborted.
  * @throws {LoadError} with a sentence if the driver is not there
  */
-export async function withEquipment<Kind extends Driver>(
+export async function withPreparedRun<Kind extends Driver>(
   result: Result,
   preparation: Preparation<Kind>,
-  measure: (equipment: Equipment<Kind>) => Promise<void>,
+  measure: (prepared: PreparedRun<Kind>) => Promise<void>,
 ): Promise<void> {
   const { progress, save, figures } = preparation
-  const seen = seenCautions(result)
-  const warn = (caution: Caution): void => {
-    const text = describeCaution(caution)
-    if (seen.some((one) => describeCaution(one) === text)) return
-    seen.push(caution)
+  const seen = observedWarnings(result)
+  const warn = (warning: Warning): void => {
+    const text = describeWarning(warning)
+    if (seen.some((one) => describeWarning(one) === text)) return
+    seen.push(warning)
     progress.say(text)
   }
   const store = (): void => {
     Object.assign(result, figures(result))
-    result.cautions = [...seen, ...cautionsOf(result)]
+    result.warnings = [...seen, ...deriveWarnings(result)]
     try {
       save(result)
     } catch (error) {
       warn({ kind: 'not-saved', reason: oneLine(error) })
-      result.cautions = [...seen, ...cautionsOf(result)]
+      result.warnings = [...seen, ...deriveWarnings(result)]
     }
   }
-  const platform = await openPlatform(result, { ...preparation, warn }).catch((error: unknown) => {
+  const environment = await openEnvironment(result, { ...preparation, warn }).catch((error: unknown) => {
     if (!preparation.signal.aborted) throw error
   })
-  if (platform === undefined) return store()
-  adoptFacts(result, platform, warn)
-  Object.assign(result.settings, { cores: platform.cores })
+  if (environment === undefined) return store()
+  adoptFacts(result, environment, warn)
+  Object.assign(result.settings, { cores: environment.cores })
   try {
-    const driver = await preparation.createDriver(platform.generator)
+    const driver = await preparation.createDriver(environment.generator)
     result.driver.version = driver.version
     try {
-      const equipment = { ...preparation, result, platform, driver, warn, store }
-      await measureOn(equipment, measure)
+      const prepared = { ...preparation, result, environment, driver, warn, store }
+      await measureOn(prepared, measure)
     } finally {
       await driver.stop()
       store()
     }
   } finally {
-    await platform.close()
+    await environment.close()
   }
 }
 
 /** By the mode of the result. */
-async function openPlatform(
+async function openEnvironment(
   { mode, target, cells, settings }: Result,
-  options: PlatformOptions,
-): Promise<Platform> {
+  options: EnvironmentOptions,
+): Promise<Environment> {
   if (mode === 'docker') return openDocker(cells, options)
-  if (target !== null) return new TargetPlatform(target, settings, options)
-  return new NativePlatform(options)
+  if (target !== null) return new TargetEnvironment(target, settings, options)
+  return new NativeEnvironment(options)
 }
 
 /** What a resumed run finds changed is told. */
-function adoptFacts(result: Result, { facts }: Platform, warn: (caution: Caution) => void): void {
+function adoptFacts(result: Result, { facts }: Environment, warn: (warning: Warning) => void): void {
   const { machine, versions } = facts
   const compare = (name: string, before: string, now = before) => {
     if (result.heats.length > 0 && before !== now) warn({ kind: 'other-versions', name, before, now })
@@ -110,37 +110,37 @@ function adoptFacts(result: Result, { facts }: Platform, warn: (caution: Caution
   Object.assign(result, facts)
 }
 
-/** What every measurement does while generator and platform are there. */
+/** What every measurement does while generator and environment are there. */
 async function measureOn<Kind extends Driver>(
-  equipment: Equipment<Kind>,
-  measure: (equipment: Equipment<Kind>) => Promise<void>,
+  prepared: PreparedRun<Kind>,
+  measure: (prepared: PreparedRun<Kind>) => Promise<void>,
 ): Promise<void> {
-  const { result, platform, driver, signal, warn } = equipment
+  const { result, environment, driver, signal, warn } = prepared
   const steal = watchSteal()
   const beganAt = performance.now()
-  for (const caution of await inspectMachine(signal)) warn(caution)
-  await findProxy(equipment)
-  await prove(equipment)
+  for (const warning of await inspectMachine(signal)) warn(warning)
+  await findProxy(prepared)
+  await prove(prepared)
   const ceiling = { driver, connections: 64, signal }
   result.driver.ceiling =
-    (await measureCeiling(() => platform.startCeiling(), ceiling, warn)) ?? result.driver.ceiling
-  await measure(equipment)
-  for (const caution of steal((performance.now() - beganAt) / 1000)) warn(caution)
+    (await measureCeiling(() => environment.startCeiling(), ceiling, warn)) ?? result.driver.ceiling
+  await measure(prepared)
+  for (const warning of steal((performance.now() - beganAt) / 1000)) warn(warning)
   if (!signal.aborted) result.finishedAt = new Date().toISOString()
 }
 
-async function findProxy({ result, platform, warn }: Equipment): Promise<void> {
-  const found = await platform.findProxy(result.cells)
+async function findProxy({ result, environment, warn }: PreparedRun): Promise<void> {
+  const found = await environment.findProxy(result.cells)
   if (result.nginx !== null && found !== null && result.nginx.version !== found.version)
     warn({ kind: 'other-versions', name: 'NGINX', before: result.nginx.version, now: found.version })
   result.nginx = found
 }
 
 /** The contract's suite, on cells that have no verdict yet. */
-async function prove({ result, platform, signal, progress }: Equipment): Promise<void> {
+async function prove({ result, environment, signal, progress }: PreparedRun): Promise<void> {
   const proven = new Set(result.conformance.map(({ cell }) => cell))
   const open = result.cells.filter(({ id }) => !proven.has(id))
   const who = (role: string) => (result.mode === 'target' ? 'the server keeps' : `all ${role} apps keep`)
   const onRole = (role: string) => progress.say(`Checking that ${who(role)} the contract.`)
-  result.conformance.push(...(await proveCells(open, { platform, signal, onRole })))
+  result.conformance.push(...(await proveCells(open, { environment, signal, onRole })))
 }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { differenceTo } from '@startgrid/machine/provenance.ts'
 import type { Result } from '../model/result.ts'
 import { RESULTS, ResultError, readResult } from '../model/result-file.ts'
-import type { Caution } from '../model/warnings.ts'
+import type { Warning } from '../model/warnings.ts'
 
 export interface Unfinished {
   result: Result
@@ -70,7 +70,7 @@ interface Interrupted {
 }
 
 /** How long nothing was measured, for the reader. */
-export function pauseOf({ startedAt, heats }: Interrupted): Caution {
+export function pauseOf({ startedAt, heats }: Interrupted): Warning {
   const last = heats.at(-1)
   const until = last ? Date.parse(last.startedAt) + last.seconds * 1000 : Date.parse(startedAt)
   return { kind: 'resumed', pauseSeconds: Math.round((Date.now() - until) / 1000) }

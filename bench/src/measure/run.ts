@@ -12,13 +12,13 @@ import type { Options } from '../plan/options.ts'
 import { modeOf } from '../plan/options.ts'
 import { planTarget } from '../plan/target.ts'
 import { runHeat } from './heat.ts'
-import { type Equipment, type Surroundings, withEquipment } from './preparation.ts'
+import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
 
 /** A result without measurements: the plan of a run. */
 export function createResult(options: Options, kind: ResultKind, command: string): Result {
   const { profile, custom, heats, slices, sliceMs, pauseMs, until, maxTimeMs, driver } = options
   return {
-    schema: 3,
+    schema: 4,
     kind,
     mode: modeOf(options),
     target: options.target === undefined ? null : { origin: options.target, absent: options.absent },
@@ -41,7 +41,7 @@ export function createResult(options: Options, kind: ResultKind, command: string
       cores: null,
       p99Ms: null,
     },
-    cautions: [],
+    warnings: [],
     cells: planOf(options, kind),
     conformance: [],
     heats: [],
@@ -66,30 +66,30 @@ function planOf(options: Options, kind: ResultKind): CellSpec[] {
  */
 export async function runBench(
   result: Result,
-  { keepVoided, ...surroundings }: Surroundings & { keepVoided: boolean },
+  { keepVoided, ...context }: RunContext & { keepVoided: boolean },
 ): Promise<void> {
   const preparation = {
-    ...surroundings,
+    ...context,
     createDriver: (options: GeneratorOptions) => createDriver(result.driver.name, options),
     figures: (so: Result) => ({ analysis: analyse(so, { keepVoided }) }),
   }
-  await withEquipment(result, preparation, (equipment) => runHeats({ ...equipment, keepVoided }))
+  await withPreparedRun(result, preparation, (prepared) => runHeats({ ...prepared, keepVoided }))
 }
 
-interface Race extends Equipment {
+interface Race extends PreparedRun {
   keepVoided: boolean
 }
 
 /** In random order, until all are run, intervals are narrow enough, or time is up. */
-async function runHeats(equipment: Race): Promise<void> {
+async function runHeats(prepared: Race): Promise<void> {
   // Proving the contract, which new code needs once, takes nothing from the race.
   const startedAt = performance.now()
-  const { result, progress, signal, store } = equipment
-  const heats = remainingHeats(equipment)
+  const { result, progress, signal, store } = prepared
+  const heats = remainingHeats(prepared)
   if (heats.length === 0 || signal.aborted) return
   const expected = heats.map(
     ({ role }) =>
-      result.settings.pauseMs + expectedHeatMs(validCells(equipment, role), result.settings, result.mode),
+      result.settings.pauseMs + expectedHeatMs(validCells(prepared, role), result.settings, result.mode),
   )
   const planned =
     result.settings.until === null
@@ -103,11 +103,11 @@ async function runHeats(equipment: Race): Promise<void> {
     const expectedMs = expected[index] ?? 0
     if (signal.aborted || isEnough(result, heat)) return
     if (isLate(result, heat, performance.now() - startedAt + expectedMs)) {
-      equipment.warn({ kind: 'heats-dropped', from: heat.heat, maxTimeMs: result.settings.maxTimeMs ?? 0 })
+      prepared.warn({ kind: 'heats-dropped', from: heat.heat, maxTimeMs: result.settings.maxTimeMs ?? 0 })
       return
     }
     const step = `heat ${index + 1} of ${Math.max(planned, index + 1)}: ${heat.role}`
-    await runOne(equipment, heat, (done) =>
+    await runOne(prepared, heat, (done) =>
       progress.update(Math.min(1, (before + done * expectedMs) / total), step),
     )
     store()
@@ -145,7 +145,7 @@ function wrongCells({ slices }: Heat): string[] {
 }
 
 async function runOne(race: Race, planned: PlannedHeat, onProgress: (done: number) => void): Promise<void> {
-  const { result, platform, driver, signal, progress } = race
+  const { result, environment, driver, signal, progress } = race
   const { settings } = result
   const cells = validCells(race, planned.role)
   if (cells.length === 0) return
@@ -155,7 +155,7 @@ async function runOne(race: Race, planned: PlannedHeat, onProgress: (done: numbe
     cells,
     settings,
     mode: result.mode,
-    platform,
+    environment,
     driver,
     signal,
     onProgress,

@@ -51,12 +51,12 @@ export interface CellFigures {
 export type GateName =
   | 'conformance'
   | 'errors'
-  | 'answers'
+  | 'responses'
   | 'server-bound'
-  | 'ours'
-  | 'warm'
-  | 'little'
-  | 'offered'
+  | 'interference'
+  | 'warmup'
+  | 'littles-law'
+  | 'offered-load'
 
 export interface GateResult {
   gate: GateName

@@ -26,18 +26,32 @@ export class ResultError extends Error {
   override name = 'ResultError'
 }
 
-/** @throws {ResultError} if the file cannot be read, or does not fit the schema */
+/** @throws {ResultError} if the file cannot be read, or does not fit the schema; results of schema 3 are read as well */
 export function readResult(path: string): Result {
-  const data = parse(path)
-  const version = (data as { schema?: unknown } | null)?.schema
-  if (version !== 3) {
+  const stored = parse(path)
+  const version = versionOf(stored)
+  if (version !== 3 && version !== 4) {
     throw new ResultError(
-      `${path} is not a result of this version (its schema is ${JSON.stringify(version)}, here it is 3): measure again.`,
+      `${path} is not a result of this version (its schema is ${JSON.stringify(version)}, here it is 4): measure again.`,
     )
   }
+  const data = version === 3 ? fromSchema3(stored as ResultOfSchema3) : stored
   const [first] = validateResult(data)
   if (first !== undefined) throw new ResultError(`${path} is not a result: ${first}.`)
   return data as Result
+}
+
+function versionOf(data: unknown): unknown {
+  return (data as { schema?: unknown } | null)?.schema
+}
+
+/** What schema 4 has otherwise. */
+type ResultOfSchema3 = Omit<Result, 'schema' | 'warnings'> & { schema: 3; cautions?: Result['warnings'] }
+
+/** Figures have to be made again: gates had other names, and slices were judged otherwise. */
+function fromSchema3({ cautions = [], ...stored }: ResultOfSchema3): Result {
+  const figures = { analysis: null, capacity: null, latency: null, overload: null }
+  return { ...stored, ...figures, schema: 4, warnings: cautions }
 }
 
 function parse(path: string): unknown {

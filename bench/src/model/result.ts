@@ -5,14 +5,14 @@ import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample
 import type { Machine } from '@startgrid/machine/machine.ts'
 import type { Versions } from '@startgrid/machine/provenance.ts'
 import type { Analysis, CapacityFigures, LatencyFigures, OverloadFigures } from './figures.ts'
-import type { Caution } from './warnings.ts'
+import type { Warning } from './warnings.ts'
 
 /**
  * A result as it is stored: bench/result.schema.json describes it for other programs. What was measured (`heats`, `trials`) is
  * kept apart from what follows from it (`analysis` and its like), which `pnpm bench report` makes again.
  */
 export interface Result {
-  schema: 3
+  schema: 4
   kind: ResultKind
   mode: Mode
   /** Null in other modes than `target`. */
@@ -30,7 +30,7 @@ export interface Result {
   nginx: NginxVersion | null
   driver: DriverRecord
   settings: Settings
-  cautions: Caution[]
+  warnings: Warning[]
   cells: CellSpec[]
   /** The contract's suite, once per cell before the first heat. */
   conformance: ConformanceRecord[]
@@ -142,14 +142,14 @@ export interface Heat {
   /** From the first start to the last stop. */
   seconds: number
   /** What was started; each is one launch, the unit of replication. */
-  launches: Launch[]
+  launches: LaunchRecord[]
   /** In the order in which they were measured, the discarded warm-up first. */
   slices: Slice[]
   /** What went wrong, by cell: a sentence without the full stop. */
   failures: { cell: string; reason: string }[]
 }
 
-export interface Launch {
+export interface LaunchRecord {
   /** `fastify/hello`; `fastify/hello on a socket` if it is a launch of its own; `nginx` is the one in front of all. */
   app: string
   /** Highest resident bytes of its processes until the end of the heat; null where the system does not tell. */

@@ -9,7 +9,7 @@ import type { StudyRecord, StudyResult } from './study-result.ts'
 /** Results of studies as files: bench/study.schema.json describes them. */
 
 /** 1 had latencies of closed loops only, under the names that now are those of open loops. */
-const SCHEMA_VERSION = 2
+const SCHEMA_VERSION = 3
 
 const SCHEMA = fileURLToPath(new URL('../../study.schema.json', import.meta.url))
 

@@ -4,11 +4,11 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { GateResult } from './figures.ts'
 import type { DriverRecord, NginxVersion, Slice, Span, Trial } from './result.ts'
 import type { Figures, Metric } from './study.ts'
-import type { Caution } from './warnings.ts'
+import type { Warning } from './warnings.ts'
 
 /** What reports need of a run: everything but the slices. */
 export interface StudyRecord {
-  schema: 2
+  schema: 3
   kind: 'study'
   study: string
   profile: StudyProfile
@@ -24,7 +24,7 @@ export interface StudyRecord {
   nginx: NginxVersion | null
   driver: Pick<DriverRecord, 'version' | 'ceiling'>
   settings: StudySettings
-  cautions: Caution[]
+  warnings: Warning[]
   cells: StudyCell[]
   /** Null unless `--as-published`. */
   published: PublishedFigures[] | null

@@ -3,9 +3,9 @@ import { plural } from '@startgrid/cli/text.ts'
 
 /**
  * Everything that a reader of a result may need to be warned of: kind, figures, and a sentence or two that say what is the matter
- * and what to do. Nothing else prints cautions.
+ * and what to do. Nothing else prints warnings.
  */
-const CAUTIONS = {
+const WARNINGS = {
   // The machine, before anything is measured.
   'not-pinned': () =>
     'Processes cannot be pinned to cores here (that takes Linux and taskset): the system moves them about. Compare what is far apart only.',
@@ -99,21 +99,21 @@ const CAUTIONS = {
     `Not all intervals became as narrow as ±${formatPercent(target)}${reached === null ? '' : ` (the widest is ±${formatPercent(reached)})`}: allow more with --max-time, or read them as they are.`,
 } as const satisfies Record<string, (figures: never) => string>
 
-export type CautionKind = keyof typeof CAUTIONS
+export type WarningKind = keyof typeof WARNINGS
 
-type Figures<Kind extends CautionKind> =
-  Parameters<(typeof CAUTIONS)[Kind]> extends [infer Figures] ? Figures : unknown
+type Figures<Kind extends WarningKind> =
+  Parameters<(typeof WARNINGS)[Kind]> extends [infer Figures] ? Figures : unknown
 
 /** Plain data: a kind with its figures. */
-export type Caution = { [Kind in CautionKind]: { kind: Kind } & Figures<Kind> }[CautionKind]
+export type Warning = { [Kind in WarningKind]: { kind: Kind } & Figures<Kind> }[WarningKind]
 
 /** For the schema, in the order of the enumeration. */
-export const CAUTION_KINDS = Object.keys(CAUTIONS) as readonly CautionKind[]
+export const WARNING_KINDS = Object.keys(WARNINGS) as readonly WarningKind[]
 
 /** A sentence or two for a person. */
-export function describeCaution(caution: Caution): string {
-  const describe = CAUTIONS[caution.kind] as (figures: Caution) => string
-  return describe(caution)
+export function describeWarning(warning: Warning): string {
+  const describe = WARNINGS[warning.kind] as (figures: Warning) => string
+  return describe(warning)
 }
 
 function isOrAre(count: number): string {

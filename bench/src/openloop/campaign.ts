@@ -3,7 +3,7 @@ import { plural } from '@startgrid/cli/text.ts'
 import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
 import { createStartgridDriver } from '../drivers/create.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
-import { type Equipment, type Surroundings, withEquipment } from '../measure/preparation.ts'
+import { type PreparedRun, type RunContext, withPreparedRun } from '../measure/preparation.ts'
 import { createResult } from '../measure/run.ts'
 import { CellFailure } from '../measure/slice.ts'
 import type { CellSpec, Result, Trial } from '../model/result.ts'
@@ -47,9 +47,9 @@ export function expectedCampaignMs(cells: readonly CellSpec[], method: Method): 
  * Measures all cells of a result, which is filled in place: in rounds, each with one fresh launch of every cell, in random order, so
  * that a slow minute does not hit one cell alone. One app runs at a time. What goes wrong with a cell is recorded, the others go on.
  */
-export async function runCampaign(result: Result, method: Method, surroundings: Surroundings): Promise<void> {
-  const preparation = { ...surroundings, createDriver: createStartgridDriver, figures: analyseOpenLoop }
-  await withEquipment(result, preparation, (equipment) => new Campaign(method, equipment).run())
+export async function runCampaign(result: Result, method: Method, context: RunContext): Promise<void> {
+  const preparation = { ...context, createDriver: createStartgridDriver, figures: analyseOpenLoop }
+  await withPreparedRun(result, preparation, (prepared) => new Campaign(method, prepared).run())
 }
 
 interface PlannedLaunch {
@@ -60,20 +60,20 @@ interface PlannedLaunch {
 class Campaign {
   readonly #result: Result
   readonly #method: Method
-  readonly #equipment: Equipment<StartgridDriver>
+  readonly #prepared: PreparedRun<StartgridDriver>
   readonly #random: Random
   /** Launches that others disturbed, by cell. */
   readonly #incomplete = new Map<string, number>()
 
-  constructor(method: Method, equipment: Equipment<StartgridDriver>) {
-    this.#result = equipment.result
-    this.#random = createRandom(equipment.result.seed)
+  constructor(method: Method, prepared: PreparedRun<StartgridDriver>) {
+    this.#result = prepared.result
+    this.#random = createRandom(prepared.result.seed)
     this.#method = method
-    this.#equipment = equipment
+    this.#prepared = prepared
   }
 
   async run(): Promise<void> {
-    const { progress, signal } = this.#equipment
+    const { progress, signal } = this.#prepared
     const { cells, seed } = this.#result
     const valid = cells.filter((cell) => this.#isValid(cell))
     const launches = planLaunches(valid, this.#method.launches, seed)
@@ -102,7 +102,7 @@ class Campaign {
     for (let extra = 1; extra <= Math.ceil(launches / 2); extra++) {
       for (const cell of shuffle(cells, this.#random)) {
         if ((this.#incomplete.get(cell.id) ?? 0) < extra) continue
-        this.#equipment.progress.update(
+        this.#prepared.progress.update(
           1,
           `${cell.id}, launch ${launches + extra}: others disturbed another one`,
         )
@@ -119,7 +119,7 @@ class Campaign {
   }
 
   async #runOne({ cell, launch }: PlannedLaunch): Promise<void> {
-    const { signal, progress, store } = this.#equipment
+    const { signal, progress, store } = this.#prepared
     if (signal.aborted || !this.#isValid(cell)) return
     const taken: Trial[] = []
     try {
@@ -136,12 +136,12 @@ class Campaign {
   }
 
   async #measure(cell: CellSpec, launch: number, taken: Trial[]): Promise<boolean> {
-    const { platform, driver, signal } = this.#equipment
+    const { environment, driver, signal } = this.#prepared
     const record = (trial: Trial) => taken.push(trial)
     const session = await Session.start({
       cell,
       launch,
-      platform,
+      environment,
       driver,
       signal,
       random: this.#random,

@@ -3,7 +3,7 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { LoadError, type LoadResult } from '@startgrid/loadgen'
 import type { Random } from '@startgrid/stats/random.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
-import type { Platform } from '../environments/environment.ts'
+import type { Environment } from '../environments/environment.ts'
 import type { Servers } from '../environments/servers.ts'
 import { isDisturbed } from '../judge/gates/interference.ts'
 import { isQuiet, type LoadSpec, trialOf } from '../judge/trial.ts'
@@ -18,7 +18,7 @@ export interface SessionOptions {
   cell: CellSpec
   /** From 1, per cell. */
   launch: number
-  platform: Pick<Platform, 'startServers'>
+  environment: Pick<Environment, 'startServers'>
   driver: StartgridDriver
   signal: AbortSignal
   /** Of arrivals: no two loads have the same ones. */
@@ -56,7 +56,7 @@ export class Session {
    * @throws {CellFailure} if they do not start, or no load can be offered
    */
   static async start(options: SessionOptions): Promise<Session> {
-    const servers = await options.platform.startServers([options.cell]).catch((error: unknown) => {
+    const servers = await options.environment.startServers([options.cell]).catch((error: unknown) => {
       throw new CellFailure(`the servers did not start: ${oneLine(error)}`)
     })
     const session = new Session(options, servers)

@@ -76,7 +76,7 @@ export function formatComparisonMarkdown(
     bullets(runsOf(comparison)),
     comparison.unlike.length === 0
       ? ''
-      : `> [!CAUTION]\n${comparison.unlike.map((text) => `> - ${text}`).join('\n')}`,
+      : `> [!WARNING]\n${comparison.unlike.map((text) => `> - ${text}`).join('\n')}`,
     bullets(conclusions(comparison)),
     bullets((regressions ?? []).map((sentence) => `**Regression**: ${sentence}`)),
     ...sections,

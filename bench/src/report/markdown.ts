@@ -1,7 +1,7 @@
 import { markdownTable } from '@startgrid/cli/table.ts'
 import { capital } from '@startgrid/cli/text.ts'
 import type { Result } from '../model/result.ts'
-import { describeCaution } from '../model/warnings.ts'
+import { describeWarning } from '../model/warnings.ts'
 import { legendOf, titleOf } from './legend.ts'
 import {
   describeCores,
@@ -26,7 +26,7 @@ export function formatMarkdown(result: Result): string {
   const blocks = [
     `# ${quoted(titleOf(result))}`,
     result.finishedAt === null ? '**Interrupted: not everything that was planned was measured.**' : '',
-    cautionsOf(result),
+    deriveWarnings(result),
     bullets(summarise(result)),
     ...sectionsOf(result).map(formatSection),
     bullets([...describeSkipped(result), ...describeFailures(result)]),
@@ -36,10 +36,10 @@ export function formatMarkdown(result: Result): string {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
 
-function cautionsOf({ cautions }: Result): string {
-  if (cautions.length === 0) return ''
-  const lines = cautions.map((caution) => `> - ${quoted(describeCaution(caution))}`)
-  return ['> [!CAUTION]', ...lines].join('\n')
+function deriveWarnings({ warnings }: Result): string {
+  if (warnings.length === 0) return ''
+  const lines = warnings.map((warning) => `> - ${quoted(describeWarning(warning))}`)
+  return ['> [!WARNING]', ...lines].join('\n')
 }
 
 function formatSection({ title, table, notes }: Section): string {

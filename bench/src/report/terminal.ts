@@ -2,7 +2,7 @@ import { type Format, painter } from '@startgrid/cli/paint.ts'
 import { layOut, type Row, type TableLines } from '@startgrid/cli/table.ts'
 import { COLUMNS, capital, wrap } from '@startgrid/cli/text.ts'
 import type { Result } from '../model/result.ts'
-import { describeCaution } from '../model/warnings.ts'
+import { describeWarning } from '../model/warnings.ts'
 import { legendOf, titleOf } from './legend.ts'
 import {
   describeCores,
@@ -42,7 +42,7 @@ function wantsColor(stream: NodeJS.WriteStream, { NO_COLOR, FORCE_COLOR }: NodeJ
   return stream.isTTY === true && stream.hasColors()
 }
 
-/** Cautions first, then what the result says in sentences, its tables, and under which conditions it holds. Ends with a line feed. */
+/** Warnings first, then what the result says in sentences, its tables, and under which conditions it holds. Ends with a line feed. */
 export function formatTables(result: Result, style: TerminalStyle): string {
   const paint = painter(style.color)
   const say = (text: string, indent = '') => wrap(text, indent, style.columns)
@@ -51,12 +51,12 @@ export function formatTables(result: Result, style: TerminalStyle): string {
     sections.map(({ table }) => table),
     style.columns,
   )
-  const cautions = result.cautions.map((caution) =>
-    paint('yellow', say(`! ${describeCaution(caution)}`, '  ')),
+  const warnings = result.warnings.map((warning) =>
+    paint('yellow', say(`! ${describeWarning(warning)}`, '  ')),
   )
   const blocks = [
     paint('bold', say(headline(result))),
-    cautions.join('\n'),
+    warnings.join('\n'),
     summarise(result)
       .map((sentence) => say(`- ${sentence}`, '  '))
       .join('\n'),

@@ -200,7 +200,7 @@ test('without NGINX its cells and the njs apps are skipped, the rest goes on', a
       ['njs/status nginx', 'there is no NGINX'],
     ],
   )
-  assert.ok(result.cautions.some(({ kind }) => kind === 'no-nginx'))
+  assert.ok(result.warnings.some(({ kind }) => kind === 'no-nginx'))
   assert.match(stderr, /NGINX/)
   assert.ok(
     (result.analysis?.cells.find(({ cell }) => cell === 'node/status direct')?.rate?.value ?? 0) > 0,
@@ -243,7 +243,7 @@ test('Ctrl-C keeps what was measured and stops the servers; --resume goes on wit
     after.heats.map(({ heat }) => heat),
     after.heats.map((_, index) => index + 1),
   )
-  assert.ok(after.cautions.some(({ kind }) => kind === 'resumed'))
+  assert.ok(after.warnings.some(({ kind }) => kind === 'resumed'))
   assertNothingLeft(on.place)
 })
 

@@ -66,7 +66,7 @@ test('a run is found with all its studies, by its directory or a file, and finis
     const [cluster, express] = planned.map(({ result }) => result)
     ok(cluster?.cells.some(({ cores }) => cores.given < cores.wanted))
     deepEqual(express?.cells, planCells(expressToFastify), 'fitted to the machine anew, not twice')
-    deepEqual(express?.cautions, [], 'nothing was measured, so there was no pause')
+    deepEqual(express?.warnings, [], 'nothing was measured, so there was no pause')
   }
 })
 
@@ -77,8 +77,8 @@ test('the pause is told', () => {
     if (study === 'express-to-fastify') heats.push({ ...heat, probes: [], spreads: [], failures: [] })
   })
   const { planned } = findUnfinishedStudies({ ...NOTHING_SAID, resume: directory })
-  const [caution] = planned[1]?.result.cautions ?? []
-  ok(caution?.kind === 'resumed' && Math.abs(caution.pauseSeconds - 60) <= 20, JSON.stringify(caution))
+  const [warning] = planned[1]?.result.warnings ?? []
+  ok(warning?.kind === 'resumed' && Math.abs(warning.pauseSeconds - 60) <= 20, JSON.stringify(warning))
 })
 
 test('the same words as at the beginning may be said again', () => {

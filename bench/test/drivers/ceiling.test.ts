@@ -4,7 +4,7 @@ import { LoadError } from '@startgrid/loadgen'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { measureCeiling, startNginxCeiling } from '../../src/drivers/ceiling.ts'
 import type { Driver, SliceLoad, SlicePlan } from '../../src/drivers/driver.ts'
-import type { Caution } from '../../src/model/warnings.ts'
+import type { Warning } from '../../src/model/warnings.ts'
 
 const nginx = await findNginx({ download: false })
 
@@ -56,16 +56,16 @@ class FakeDriver implements Driver {
 describe('the ceiling', { skip: nginx.kind === 'none' && nginx.describe() }, () => {
   async function measure(driver: Driver, signal = new AbortController().signal) {
     if (nginx.kind === 'none') throw new Error(nginx.describe())
-    const cautions: Caution[] = []
+    const warnings: Warning[] = []
     const options = { driver, connections: 8, signal }
     const start = () => startNginxCeiling(nginx, undefined)
-    const rate = await measureCeiling(start, options, (caution) => cautions.push(caution))
-    return { rate, cautions }
+    const rate = await measureCeiling(start, options, (warning) => warnings.push(warning))
+    return { rate, warnings }
   }
 
   test("is the driver's rate against NGINX itself, after its warm-up", async () => {
     const driver = new FakeDriver({ rate: 123_456 }, 300)
-    assert.deepEqual(await measure(driver), { rate: 123_456, cautions: [] })
+    assert.deepEqual(await measure(driver), { rate: 123_456, warnings: [] })
     assert.deepEqual(driver.durations, [300, 600])
     assert.deepEqual(driver.answers, ['Hello World!', 'Hello World!'])
   })
@@ -76,22 +76,22 @@ describe('the ceiling', { skip: nginx.kind === 'none' && nginx.describe() }, () 
     assert.deepEqual(driver.durations, [600])
   })
 
-  test('is unknown after errors, which the caution tells', async () => {
-    const { rate, cautions } = await measure(new FakeDriver({ rate: 5, errors: { reset: 2, timeout: 1 } }))
+  test('is unknown after errors, which the warning tells', async () => {
+    const { rate, warnings } = await measure(new FakeDriver({ rate: 5, errors: { reset: 2, timeout: 1 } }))
     assert.equal(rate, null)
-    assert.deepEqual(cautions, [{ kind: 'ceiling-unknown', reason: '3 requests failed' }])
+    assert.deepEqual(warnings, [{ kind: 'ceiling-unknown', reason: '3 requests failed' }])
   })
 
   test('is unknown if no load can be offered', async () => {
-    const { rate, cautions } = await measure(new FakeDriver(new LoadError('wrk failed: it is ill.')))
+    const { rate, warnings } = await measure(new FakeDriver(new LoadError('wrk failed: it is ill.')))
     assert.equal(rate, null)
-    assert.deepEqual(cautions, [{ kind: 'ceiling-unknown', reason: 'wrk failed: it is ill' }])
+    assert.deepEqual(warnings, [{ kind: 'ceiling-unknown', reason: 'wrk failed: it is ill' }])
   })
 
   test('is unknown after an interruption, without a word', async () => {
-    const { rate, cautions } = await measure(new FakeDriver({ errors: { reset: 2 } }), AbortSignal.abort())
-    assert.deepEqual([rate, cautions], [null, []])
+    const { rate, warnings } = await measure(new FakeDriver({ errors: { reset: 2 } }), AbortSignal.abort())
+    assert.deepEqual([rate, warnings], [null, []])
     const dying = new FakeDriver(new LoadError('The generator process has ended.'), 300)
-    assert.deepEqual(await measure(dying, AbortSignal.abort()), { rate: null, cautions: [] })
+    assert.deepEqual(await measure(dying, AbortSignal.abort()), { rate: null, warnings: [] })
   })
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { analyse } from '../../src/judge/analysis.ts'
-import { cautionsOf, seenCautions } from '../../src/judge/derive-warnings.ts'
+import { deriveWarnings, observedWarnings } from '../../src/judge/derive-warnings.ts'
 import type { Analysis, CellFigures, Race } from '../../src/model/figures.ts'
 import type { Result, Slice } from '../../src/model/result.ts'
-import type { Caution, CautionKind } from '../../src/model/warnings.ts'
+import type { Warning, WarningKind } from '../../src/model/warnings.ts'
 import { SILENT } from '../fixtures/evidence.ts'
 import {
   contendedResult,
@@ -50,12 +50,12 @@ function withSlices(result: Result, change: (slice: Slice) => Slice): Result {
   return { ...result, heats: result.heats.map((heat) => ({ ...heat, slices: heat.slices.map(change) })) }
 }
 
-const find = <Kind extends CautionKind>(result: Result, kind: Kind) =>
-  cautionsOf(result).filter((one): one is Extract<Caution, { kind: Kind }> => one.kind === kind)
+const find = <Kind extends WarningKind>(result: Result, kind: Kind) =>
+  deriveWarnings(result).filter((one): one is Extract<Warning, { kind: Kind }> => one.kind === kind)
 
-test('a clean result has no cautions, nor has one that has just begun', () => {
-  assert.deepEqual(cautionsOf(cleanResult()), [])
-  assert.deepEqual(cautionsOf({ ...cleanResult(), heats: [], analysis: null }), [])
+test('a clean result has no warnings, nor has one that has just begun', () => {
+  assert.deepEqual(deriveWarnings(cleanResult()), [])
+  assert.deepEqual(deriveWarnings({ ...cleanResult(), heats: [], analysis: null }), [])
 })
 
 test('a suspect twin is told for each race and metric in which it is', () => {
@@ -68,8 +68,8 @@ test('a suspect twin is told for each race and metric in which it is', () => {
 })
 
 test('contention is told where CPU per request ranks', () => {
-  const [caution] = find(contendedResult(), 'contention')
-  assert.ok(caution && caution.races > 0 && caution.races <= caution.of)
+  const [warning] = find(contendedResult(), 'contention')
+  assert.ok(warning && warning.races > 0 && warning.races <= warning.of)
 })
 
 test('slices are counted that were disturbed at first; their repeats are not new ones', () => {
@@ -88,7 +88,7 @@ test('slices are counted that were disturbed at first; their repeats are not new
 
 describe('accounts', () => {
   const told = (serverWait: number | null, serverForeign: number | null, more: Partial<Slice> = {}) =>
-    cautionsOf(
+    deriveWarnings(
       withSlices(cleanResult(), (slice) => ({
         ...slice,
         disturbance: { ...SILENT, serverWait, serverForeign },
@@ -170,9 +170,9 @@ describe('intervals', () => {
   })
 
   test('that did not become as narrow as asked for', () => {
-    const [caution] = find(withRatios(1 / 1.05, 1.05, 0.03), 'half-width')
-    assert.equal(caution?.target, 0.03)
-    assert.ok(Math.abs((caution?.reached ?? 0) - 0.05) < 1e-9)
+    const [warning] = find(withRatios(1 / 1.05, 1.05, 0.03), 'half-width')
+    assert.equal(warning?.target, 0.03)
+    assert.ok(Math.abs((warning?.reached ?? 0) - 0.05) < 1e-9)
     assert.deepEqual(find(withRatios(1 / 1.02, 1.02, 0.03), 'half-width'), [])
     assert.deepEqual(find(withRatios(0.5, 2, null), 'half-width'), [], 'nobody asked')
     assert.deepEqual(find(withRatios(null, null, 0.03), 'half-width'), [
@@ -187,7 +187,7 @@ describe('intervals', () => {
 })
 
 describe('a server that already ran', () => {
-  const kinds = (result: Result) => cautionsOf(result).map(({ kind }) => kind)
+  const kinds = (result: Result) => deriveWarnings(result).map(({ kind }) => kind)
 
   test('is not accounted for, and one launch; nothing is said of the accounts of this system', () => {
     const result = targetResult()
@@ -206,8 +206,8 @@ describe('a server that already ran', () => {
     const rate = result.analysis?.cells[0]?.rate
     const width = Math.sqrt((rate?.high ?? 0) / (rate?.low ?? 1)) - 1
     assert.deepEqual(find(until(width * 1.01), 'half-width'), [])
-    const [caution] = find(until(width * 0.99), 'half-width')
-    assert.ok(Math.abs((caution?.reached ?? 0) - width) < 1e-9)
+    const [warning] = find(until(width * 0.99), 'half-width')
+    assert.ok(Math.abs((warning?.reached ?? 0) - width) < 1e-9)
   })
 
   test('after one heat it has none', () => {
@@ -220,9 +220,9 @@ describe('a server that already ran', () => {
 })
 
 test('what was seen while it ran is told apart from what follows from the figures', () => {
-  const seen: Caution = { kind: 'busy', share: 0.2 }
+  const seen: Warning = { kind: 'busy', share: 0.2 }
   for (const result of [rateResult(), suspectResult(), contendedResult(), latencyResult()]) {
-    const found = cautionsOf(result)
-    assert.deepEqual(seenCautions({ cautions: [seen, ...found] }), [seen])
+    const found = deriveWarnings(result)
+    assert.deepEqual(observedWarnings({ warnings: [seen, ...found] }), [seen])
   }
 })

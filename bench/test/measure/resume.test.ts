@@ -86,7 +86,7 @@ test('the pause counts from the end of the last heat', () => {
   const [heat] = result.heats
   assert.ok(heat)
   const startedAt = new Date(Date.now() - 100_000).toISOString()
-  const caution = pauseOf({ ...result, heats: [{ ...heat, startedAt, seconds: 40 }] })
-  assert.equal(caution.kind, 'resumed')
-  assert.ok('pauseSeconds' in caution && Math.abs(caution.pauseSeconds - 60) <= 5)
+  const warning = pauseOf({ ...result, heats: [{ ...heat, startedAt, seconds: 40 }] })
+  assert.equal(warning.kind, 'resumed')
+  assert.ok('pauseSeconds' in warning && Math.abs(warning.pauseSeconds - 60) <= 5)
 })

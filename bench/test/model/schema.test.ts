@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { validateResult } from '../../src/model/result-file.ts'
-import { CAUTION_KINDS } from '../../src/model/warnings.ts'
+import { WARNING_KINDS } from '../../src/model/warnings.ts'
 import { emptyResults } from '../fixtures/empty-results.ts'
 import { fullResult } from '../fixtures/full-result.ts'
 
@@ -66,7 +66,7 @@ function compareFields(given: Schema, value: Json, path: Path): void {
     compareFields(field, fields[key] ?? null, [...path, key])
 }
 
-/** What a reference stands for, and a choice: between one and null, or between kinds of cautions. */
+/** What a reference stands for, and a choice: between one and null, or between kinds of warnings. */
 function resolve({ $ref, oneOf, ...schema }: Schema, value?: Json): Schema {
   if ($ref !== undefined) {
     const found = SCHEMA.$defs?.[$ref.replace('#/$defs/', '')]
@@ -81,9 +81,9 @@ function kindOf(value: Json | undefined): Json | undefined {
   return isObject(value) ? (value as Record<string, Json>).kind : undefined
 }
 
-test('the schema knows every kind of caution, in the order of the enumeration', () => {
-  const kinds = SCHEMA.$defs?.caution?.oneOf?.map(({ properties }) => properties?.kind?.const)
-  assert.deepEqual(kinds, CAUTION_KINDS)
+test('the schema knows every kind of warning, in the order of the enumeration', () => {
+  const kinds = SCHEMA.$defs?.warning?.oneOf?.map(({ properties }) => properties?.kind?.const)
+  assert.deepEqual(kinds, WARNING_KINDS)
 })
 
 const places = [...walk(FULL)].filter((path) => path.length > 0)

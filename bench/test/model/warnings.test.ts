@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CAUTION_KINDS, type Caution, describeCaution } from '../../src/model/warnings.ts'
+import { describeWarning, WARNING_KINDS, type Warning } from '../../src/model/warnings.ts'
 
 /** One of each kind, with what its sentence must tell. */
-const EXAMPLES: readonly [Caution, ...RegExp[]][] = [
+const EXAMPLES: readonly [Warning, ...RegExp[]][] = [
   [{ kind: 'not-pinned' }, /taskset/],
   [{ kind: 'one-core' }, /share it/],
   [{ kind: 'smt-shared', server: 2, generator: 3 }, /CPUs 2 and 3/],
@@ -61,9 +61,9 @@ const EXAMPLES: readonly [Caution, ...RegExp[]][] = [
   [{ kind: 'half-width', target: 0.03, reached: null }, /as ±3\.0 %:/],
 ]
 
-for (const [caution, ...expected] of EXAMPLES) {
-  test(`${caution.kind}: whole sentences with all figures`, () => {
-    const text = describeCaution(caution)
+for (const [warning, ...expected] of EXAMPLES) {
+  test(`${warning.kind}: whole sentences with all figures`, () => {
+    const text = describeWarning(warning)
     assert.match(text, /^[A-Z0-9][^\n]*\.$/)
     assert.doesNotMatch(text, /undefined|NaN|null|object/)
     for (const pattern of expected) assert.match(text, pattern)
@@ -71,6 +71,6 @@ for (const [caution, ...expected] of EXAMPLES) {
 }
 
 test('the enumeration is complete, and each example survives JSON', () => {
-  assert.deepEqual(new Set(EXAMPLES.map(([{ kind }]) => kind)), new Set(CAUTION_KINDS))
-  for (const [caution] of EXAMPLES) assert.deepEqual(JSON.parse(JSON.stringify(caution)), caution)
+  assert.deepEqual(new Set(EXAMPLES.map(([{ kind }]) => kind)), new Set(WARNING_KINDS))
+  for (const [warning] of EXAMPLES) assert.deepEqual(JSON.parse(JSON.stringify(warning)), warning)
 })

@@ -61,7 +61,7 @@ export function resultOf(
   more: { cells?: CellSpec[]; p99Ms?: number; failures?: Result['failures']; launches?: number } = {},
 ): Result {
   return {
-    schema: 3,
+    schema: 4,
     kind,
     mode: 'native',
     target: null,
@@ -91,7 +91,7 @@ export function resultOf(
       cores: null,
       p99Ms: more.p99Ms ?? null,
     },
-    cautions: [],
+    warnings: [],
     cells: more.cells ?? [CELL],
     conformance: [],
     heats: [],

@@ -78,7 +78,7 @@ test('unlikeness that was accepted and regressions stand out', () => {
   assert.match(plain(comparison), /^! The CPU differs: x in A, y in B\.$/m)
   assert.match(plain(comparison, 80, ['koa is slower.']), /^REGRESSION: koa is slower\.$/m)
   const markdown = formatComparisonMarkdown(comparison, ['koa is slower.'])
-  assert.match(markdown, /^> \[!CAUTION\]\n> - The CPU differs/m)
+  assert.match(markdown, /^> \[!WARNING\]\n> - The CPU differs/m)
   assert.match(markdown, /^- \*\*Regression\*\*: koa is slower\.$/m)
 })
 

@@ -50,7 +50,7 @@ function begin(options: Options, args: readonly string[], kind: Kind): Unfinishe
 
 function goOn(name: string): Unfinished {
   const found = findUnfinished(name)
-  found.result.cautions.push(pauseOf(found.result))
+  found.result.warnings.push(pauseOf(found.result))
   return found
 }
 

@@ -9,7 +9,7 @@ import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import type { CeilingServer } from '../../drivers/ceiling.ts'
 import type { CellSpec, NginxVersion, Settings } from '../../model/result.ts'
 import { appOf } from '../../plan/cells.ts'
-import type { Platform, PlatformOptions, Proof } from '../environment.ts'
+import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
 import { type ContainerProcesses, visibleProcesses } from './account.ts'
 import { DockerError } from './command.ts'
@@ -29,7 +29,10 @@ import { proveCellsInside } from './suite.ts'
  * Gets everything ready that lasts for the whole run: images, network, and what killed runs left is removed.
  * @throws {UsageError} with a sentence: no engine, no Compose, an image that cannot be built, or what else Docker refuses
  */
-export async function openDocker(cells: readonly CellSpec[], options: PlatformOptions): Promise<Platform> {
+export async function openDocker(
+  cells: readonly CellSpec[],
+  options: EnvironmentOptions,
+): Promise<Environment> {
   try {
     return await prepare(cells, options)
   } catch (error) {
@@ -41,8 +44,8 @@ export async function openDocker(cells: readonly CellSpec[], options: PlatformOp
 
 async function prepare(
   cells: readonly CellSpec[],
-  { warn, progress, signal }: PlatformOptions,
-): Promise<Platform> {
+  { warn, progress, signal }: EnvironmentOptions,
+): Promise<Environment> {
   await requireDocker()
   const engine = await Engine.connect()
   await removeLeftovers(engine)
@@ -51,24 +54,24 @@ async function prepare(
   const facts = await describeContainers(info, images)
   const cores = chooseCores(warn, cpusOf(info))
   const run = await beginRun()
-  return new DockerPlatform({ engine, file, images, facts, cores, run, signal })
+  return new DockerEnvironment({ engine, file, images, facts, cores, run, signal })
 }
 
 interface Context {
   engine: Engine
   file: ComposeFile
   images: Images
-  facts: Platform['facts']
+  facts: Environment['facts']
   cores: Settings['cores']
   run: DockerRun
   signal: AbortSignal
 }
 
 /** Servers, NGINX and generator are containers of one network. */
-class DockerPlatform implements Platform {
+class DockerEnvironment implements Environment {
   readonly cores: Settings['cores']
   readonly generator: GeneratorOptions
-  readonly facts: Platform['facts']
+  readonly facts: Environment['facts']
   readonly #context: Context
   #njsEngine: string | null = null
 

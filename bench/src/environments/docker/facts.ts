@@ -1,6 +1,6 @@
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
-import type { Platform } from '../environment.ts'
+import type { Environment } from '../environment.ts'
 import { docker } from './command.ts'
 import { type EngineInfo, runsHere } from './engine.ts'
 import { GENERATOR_SERVICE } from './generator.ts'
@@ -8,7 +8,7 @@ import { type Images, variableOf } from './images.ts'
 
 /** What a result says of containers otherwise than of processes: the engine's machine, and the versions in the images. */
 
-export async function describeContainers(info: EngineInfo, images: Images): Promise<Platform['facts']> {
+export async function describeContainers(info: EngineInfo, images: Images): Promise<Environment['facts']> {
   const [machine, versions] = [readMachine(), readVersions()]
   return {
     machine: {

@@ -2,7 +2,7 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { addressInside, FRONT_SERVICE } from '@startgrid/grid/compose.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { App } from '@startgrid/grid/matrix.ts'
-import type { CellSpec, Launch, Settings } from '../../model/result.ts'
+import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
 import { appOf } from '../../plan/cells.ts'
 import type { EndAccount, Servers } from '../servers.ts'
 import {
@@ -75,7 +75,7 @@ export class DockerServers implements Servers {
     return async (own) => compareReadings(before, await takeSecond(engine, subject), own)
   }
 
-  async launches(cells: readonly CellSpec[]): Promise<Launch[]> {
+  async launches(cells: readonly CellSpec[]): Promise<LaunchRecord[]> {
     const { running } = this.#options.containers
     const apps = new Map(cells.map((cell) => [cell.app, hostOf(appOf(cell))]))
     const started = [...apps, ...(running.has(FRONT_SERVICE) ? [['nginx', FRONT_SERVICE] as const] : [])]

@@ -3,21 +3,21 @@ import { chooseCores } from '@startgrid/machine/cores.ts'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import { type CeilingServer, startNginxCeiling } from '../../drivers/ceiling.ts'
 import type { CellSpec, NginxVersion, Settings } from '../../model/result.ts'
-import type { Platform, PlatformOptions, Proof } from '../environment.ts'
+import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import { findProxy, versionOf } from '../proxy.ts'
 import type { Servers } from '../servers.ts'
 import { startNativeServers } from './servers.ts'
 import { fingerprintOf, proveNatively } from './suite.ts'
 
 /** Servers, NGINX and generator are processes of this machine. */
-export class NativePlatform implements Platform {
+export class NativeEnvironment implements Environment {
   readonly cores: Settings['cores']
   readonly generator: GeneratorOptions
   readonly facts = {}
-  readonly #options: PlatformOptions
+  readonly #options: EnvironmentOptions
   #nginx: Nginx | undefined
 
-  constructor(options: PlatformOptions) {
+  constructor(options: EnvironmentOptions) {
     this.#options = options
     this.cores = chooseCores(options.warn)
     this.generator = { cpu: this.cores?.generator }

@@ -6,7 +6,7 @@ import { pin } from '@startgrid/machine/cores.ts'
 import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Driver } from '../../drivers/driver.ts'
-import type { CellSpec, Launch, Settings } from '../../model/result.ts'
+import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
 import { appOf, launchName } from '../../plan/cells.ts'
 import type { EndAccount, Servers } from '../servers.ts'
 
@@ -82,7 +82,7 @@ class NativeServers implements Servers {
     return async (own) => compareSamples(before, takeSample(subject), own)
   }
 
-  async launches(cells: readonly CellSpec[]): Promise<Launch[]> {
+  async launches(cells: readonly CellSpec[]): Promise<LaunchRecord[]> {
     const started = new Map<string, Started>()
     for (const cell of cells) {
       const one = this.#launched(cell)

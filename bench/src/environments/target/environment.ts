@@ -7,13 +7,13 @@ import { findNginx } from '@startgrid/nginx/find.ts'
 import { type CeilingServer, startNginxCeiling } from '../../drivers/ceiling.ts'
 import type { CellSpec, Settings, TargetRecord } from '../../model/result.ts'
 import { linesOf, SUITE_RUNS } from '../conformance.ts'
-import type { Platform, PlatformOptions, Proof } from '../environment.ts'
+import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
 import { addressOf } from './origin.ts'
 import { TargetServers } from './servers.ts'
 
 /** One server that already runs: nothing is started there, nothing is stopped, and nobody accounts for it. */
-export class TargetPlatform implements Platform {
+export class TargetEnvironment implements Environment {
   /** Of the generator, and of the NGINX that tells its ceiling. */
   readonly cores: Settings['cores']
   readonly generator: GeneratorOptions
@@ -26,13 +26,13 @@ export class TargetPlatform implements Platform {
   constructor(
     target: TargetRecord,
     { pauseMs }: Pick<Settings, 'pauseMs'>,
-    { warn, signal }: PlatformOptions,
+    { warn, signal }: EnvironmentOptions,
   ) {
     this.#target = target
     this.#pauseMs = pauseMs
     this.#signal = signal
     // Where the server runs is not ours to choose: what else can be said of two cores is about servers.
-    this.cores = chooseCores((caution) => caution.kind === 'not-pinned' && warn(caution))
+    this.cores = chooseCores((warning) => warning.kind === 'not-pinned' && warn(warning))
     // Whoever names a server answers for it; a run is bounded in time.
     this.generator = { reach: 'anywhere', ...(this.cores !== null && { cpu: this.cores.generator }) }
   }

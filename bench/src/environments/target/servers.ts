@@ -1,6 +1,6 @@
 import { compareSamples, takeSample } from '@startgrid/machine/accounts/sample.ts'
 import type { Driver } from '../../drivers/driver.ts'
-import type { CellSpec, Launch, Settings } from '../../model/result.ts'
+import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
 import type { EndAccount, Servers } from '../servers.ts'
 import { type Address, addressOf, whySilent } from './origin.ts'
 
@@ -43,7 +43,7 @@ export class TargetServers implements Servers {
     }
   }
 
-  async launches(): Promise<Launch[]> {
+  async launches(): Promise<LaunchRecord[]> {
     return []
   }
 

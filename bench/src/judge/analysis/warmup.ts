@@ -86,7 +86,7 @@ function poolPlaces(places: readonly Place[]): WarmupProfile['points'][number] {
   }
 }
 
-/** A trend that is less likely without one than this is shown: with fifty cells, chance must not raise cautions. */
+/** A trend that is less likely without one than this is shown: with fifty cells, chance must not raise warnings. */
 const SHOWN = 0.005
 
 /**

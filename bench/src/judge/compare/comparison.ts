@@ -146,7 +146,7 @@ function groupByRace(cells: readonly CellSpec[]): CellSpec[][] {
 }
 
 /** Gates that tell of wrong answers, not of the machine or the generator. */
-const BREAKING = ['conformance', 'errors', 'answers']
+const BREAKING = ['conformance', 'errors', 'responses']
 
 function leftCells(
   a: Result,

@@ -2,24 +2,24 @@ import type { GateResult } from '../../model/figures.ts'
 import { judgeConformance } from './conformance.ts'
 import { judgeErrors } from './errors.ts'
 import type { Evidence } from './evidence.ts'
-import { judgeOurs } from './interference.ts'
-import { judgeLittle } from './littles-law.ts'
-import { judgeAnswers } from './responses.ts'
+import { judgeInterference } from './interference.ts'
+import { judgeLittlesLaw } from './littles-law.ts'
+import { judgeResponses } from './responses.ts'
 import { judgeServerBound } from './server-bound.ts'
-import { judgeWarm } from './warmup.ts'
+import { judgeWarmup } from './warmup.ts'
 
 export type { Evidence } from './evidence.ts'
 
-/** Before a number of a race is printed, it passes these gates; open loops have `judgeOffered` besides. */
+/** Before a number of a race is printed, it passes these gates; open loops have `judgeOfferedLoad` besides. */
 export function judgeCell(evidence: Evidence): GateResult[] {
   return [
     judgeConformance(evidence),
     judgeErrors(evidence),
-    judgeAnswers(evidence),
+    judgeResponses(evidence),
     judgeServerBound(evidence),
-    judgeOurs(evidence),
-    judgeWarm(evidence),
-    judgeLittle(evidence),
+    judgeInterference(evidence),
+    judgeWarmup(evidence),
+    judgeLittlesLaw(evidence),
   ]
 }
 

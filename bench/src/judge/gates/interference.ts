@@ -25,19 +25,23 @@ export function isDisturbed(disturbance: Disturbance): boolean {
  * The machine was ours: of the launches that were measured at least two, and at least half, have a slice that nobody disturbed. (Of a
  * single launch, that one.)
  */
-export function judgeOurs({ launches }: Pick<Evidence, 'launches'>): GateResult {
+export function judgeInterference({ launches }: Pick<Evidence, 'launches'>): GateResult {
   const measured = launches
     .map((slices) => slices.filter(({ phase }) => phase === 'measure'))
     .filter((slices) => slices.length > 0)
   const slices = measured.flat()
-  if (slices.length === 0) return unknown('ours', 'nothing was measured')
+  if (slices.length === 0) return unknown('interference', 'nothing was measured')
   if (slices.every(({ disturbance }) => isSilent(disturbance)))
-    return unknown('ours', 'this system does not say what others used')
+    return unknown('interference', 'this system does not say what others used')
   const left = measured.filter((own) => own.some(counts))
   const finding = describe(slices, left.length, measured.length)
   const needed = Math.max(Math.min(LEAST_LAUNCHES, measured.length), measured.length / 2)
-  if (left.length >= needed) return passed('ours', finding)
-  return failed('ours', finding, 'Close other programs, or wait until they are done, and measure again.')
+  if (left.length >= needed) return passed('interference', finding)
+  return failed(
+    'interference',
+    finding,
+    'Close other programs, or wait until they are done, and measure again.',
+  )
 }
 
 function describe(slices: readonly Slice[], left: number, launches: number): string {

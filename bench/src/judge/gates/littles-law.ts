@@ -14,21 +14,22 @@ const WITHIN = 0.1
  * Little's law: what is in flight = rate × mean latency (J. D. C. Little, A Proof for the Queuing Formula L = λW, 1961). In a closed loop
  * with one request in flight on each connection that is the number of connections. Startgrid's own generator is tested for it.
  */
-export function judgeLittle({
+export function judgeLittlesLaw({
   cell,
   launches,
   driver,
 }: Pick<Evidence, 'cell' | 'launches' | 'driver'>): GateResult {
-  if (driver.name === 'startgrid') return notMeant('little', "Startgrid's own generator is tested for it")
+  if (driver.name === 'startgrid')
+    return notMeant('littles-law', "Startgrid's own generator is tested for it")
   const slices = launches.flat().filter(counts)
   const seconds = slices.reduce((sum, slice) => sum + slice.seconds, 0)
-  if (seconds === 0) return unknown('little', 'nothing was measured')
+  if (seconds === 0) return unknown('littles-law', 'nothing was measured')
   const inFlight =
     slices.reduce((sum, { requests, meanLatency }) => sum + requests * meanLatency, 0) / seconds
   const finding = `rate × mean latency is ${inFlight.toFixed(1)} requests in flight on ${cell.connections} connections`
-  if (Math.abs(inFlight / cell.connections - 1) <= WITHIN) return passed('little', finding)
+  if (Math.abs(inFlight / cell.connections - 1) <= WITHIN) return passed('littles-law', finding)
   return failed(
-    'little',
+    'littles-law',
     `${finding}, more than ${formatPercent(WITHIN)} apart`,
     `${driver.name} lost requests or measured wrong times: measure with --driver startgrid.`,
   )

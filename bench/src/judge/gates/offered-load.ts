@@ -16,19 +16,19 @@ export type OfferedLoad = Pick<Trial, 'offered' | 'achieved' | 'lag' | 'generato
  * What an open loop was to offer was really offered and answered, and on time. `offered` is what was due by the drawn arrivals, not the
  * nominal rate, from which a Poisson process differs by chance.
  */
-export function judgeOffered({ offered, achieved, lag, generatorBound }: OfferedLoad): GateResult {
-  if (offered === null) return notMeant('offered', 'a closed loop offers what is answered')
+export function judgeOfferedLoad({ offered, achieved, lag, generatorBound }: OfferedLoad): GateResult {
+  if (offered === null) return notMeant('offered-load', 'a closed loop offers what is answered')
   const rates = `${formatRate(achieved)} of ${formatRate(offered)} requests per second were answered`
   if (generatorBound)
     return failed(
-      'offered',
+      'offered-load',
       `${rates}: the generator could not offer them`,
       'Offer less, or give it a core of its own.',
     )
   if (Math.abs(achieved - offered) > offered * WITHIN)
-    return failed('offered', rates, 'Offer less: the server cannot keep up, and its queue only grows.')
-  if (lag === null) return unknown('offered', `${rates}; how late they were sent is not known`)
+    return failed('offered-load', rates, 'Offer less: the server cannot keep up, and its queue only grows.')
+  if (lag === null) return unknown('offered-load', `${rates}; how late they were sent is not known`)
   const finding = `${rates} (within ${formatPercent(WITHIN)}), 99 % were sent at most ${lag.p99.toFixed(2)} ms late`
-  if (lag.p99 <= LAG_P99_MS) return passed('offered', finding)
-  return failed('offered', finding, 'Close other programs, or give the generator a core of its own.')
+  if (lag.p99 <= LAG_P99_MS) return passed('offered-load', finding)
+  return failed('offered-load', finding, 'Close other programs, or give the generator a core of its own.')
 }

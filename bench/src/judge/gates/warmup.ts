@@ -8,7 +8,7 @@ import { failed, passed, unknown } from './verdict.ts'
 /**
  * How much more the first measured slice of a launch may cost than its later ones, in the geometric mean of all launches. Slices of a warm server vary
  * by 2 to 4 %; a Node server costs 160 to 280 % more in its first 250 ms and still about 20 % more after a second where it is not
- * warm yet. What is left below this is a caution (a trend above 2 %).
+ * warm yet. What is left below this is a warning (a trend above 2 %).
  */
 const FIRST_ABOVE = 0.15
 
@@ -16,20 +16,20 @@ const FIRST_ABOVE = 0.15
 const SHORTER_BY = 0.05
 
 /** As much load was discarded after each launch as the cell needs, and it was enough. */
-export function judgeWarm({ cell, launches }: Pick<Evidence, 'cell' | 'launches'>): GateResult {
+export function judgeWarmup({ cell, launches }: Pick<Evidence, 'cell' | 'launches'>): GateResult {
   const measured = launches.filter((slices) => slices.some(counts))
-  if (measured.length === 0) return unknown('warm', 'nothing was measured')
+  if (measured.length === 0) return unknown('warmup', 'nothing was measured')
   const discarded = Math.min(...measured.map(discardedMs))
   if (discarded < cell.warmupMs * (1 - SHORTER_BY)) {
     const finding = `only ${Math.round(discarded)} of ${cell.warmupMs} ms were discarded before measuring`
-    return failed('warm', finding, 'Measure again: it was cut short.')
+    return failed('warmup', finding, 'Measure again: it was cut short.')
   }
   const stated = `${cell.warmupMs} ms were discarded before measuring`
   const first = firstAgainstLater(cell, measured)
-  if (first === null) return passed('warm', `${stated}; too few slices show whether that was enough`)
+  if (first === null) return passed('warmup', `${stated}; too few slices show whether that was enough`)
   const finding = `${stated}; the first slices then cost ${describe(first)} than later ones`
-  if (first - 1 <= FIRST_ABOVE) return passed('warm', finding)
-  return failed('warm', finding, 'Discard more, with --warmup.')
+  if (first - 1 <= FIRST_ABOVE) return passed('warmup', finding)
+  return failed('warmup', finding, 'Discard more, with --warmup.')
 }
 
 /** Milliseconds of load on this cell before its first measured slice. */

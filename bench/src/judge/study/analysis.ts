@@ -102,15 +102,20 @@ function gatesOf(cell: StudyCell, { heats, conformance, driver, settings }: Stud
   return evidence.conformance === null ? gates.filter(({ gate }) => gate !== 'conformance') : gates
 }
 
-/** As `judgeOurs`: at least two launches, and half of all, have a probe that nobody disturbed. */
+/** As `judgeInterference`: at least two launches, and half of all, have a probe that nobody disturbed. */
 function judgeProbes({ system }: StudyCell, heats: readonly StudyHeat[]): GateResult {
   const launches = heats
     .map(({ probes }) => probes.filter((probe) => probe.system === system))
     .filter((probes) => probes.length > 0)
   const left = launches.filter((probes) => probes.some(isQuiet)).length
   const finding = `others disturbed ${launches.length - left} of ${launches.length} launches`
-  if (left >= Math.max(Math.min(2, launches.length), launches.length / 2)) return passed('ours', finding)
-  return failed('ours', finding, 'Close other programs, or wait until they are done, and measure again.')
+  if (left >= Math.max(Math.min(2, launches.length), launches.length / 2))
+    return passed('interference', finding)
+  return failed(
+    'interference',
+    finding,
+    'Close other programs, or wait until they are done, and measure again.',
+  )
 }
 
 /** The launches of all valid cells, compared within their races: log figure = system + heat + error. */

@@ -10,7 +10,7 @@ import type {
   StudySettings,
 } from '../../model/study-result.ts'
 import { BEYOND, shareOf } from '../../plan/open-loop-effort.ts'
-import { judgeOffered } from '../gates/offered-load.ts'
+import { judgeOfferedLoad } from '../gates/offered-load.ts'
 import { isQuiet, whyFailed, whyNotKept, whyUnsound } from '../trial.ts'
 
 /** The latencies of one system, from the open loops of all heats of its race. */
@@ -83,7 +83,7 @@ function latenciesOf({ histogram, requests, meanMs }: StudyOpenLoad, heats: numb
 
 /** Neither others nor a late generator are in its figures. Never asks what was measured of the server. */
 export function isTimely(load: StudyOpenLoad): boolean {
-  return isQuiet(load) && judgeOffered({ ...load, achieved: load.offered ?? 0 }).verdict !== 'failed'
+  return isQuiet(load) && judgeOfferedLoad({ ...load, achieved: load.offered ?? 0 }).verdict !== 'failed'
 }
 
 /** The rate that the first heat of a race found: the same for all, so that they can be compared. */

@@ -34,7 +34,7 @@ export function createStudyResult(
 ): StudyResult {
   const settings = STUDY_PROFILES[profile]
   return {
-    schema: 2,
+    schema: 3,
     kind: 'study',
     study: study.name,
     profile,
@@ -52,7 +52,7 @@ export function createStudyResult(
       maxTimeMs: maxTimeMs ?? settings.maxTimeMs,
       cores: null,
     },
-    cautions: [],
+    warnings: [],
     cells: planCells(study),
     conformance: [],
     heats: [],

@@ -13,7 +13,7 @@ import { analyseStudy } from '../../judge/study/analysis.ts'
 import { openRateOf } from '../../judge/study/open-figures.ts'
 import type { Study } from '../../model/study.ts'
 import type { StudyCell, StudyCores, StudyResult, StudySettings } from '../../model/study-result.ts'
-import { type Caution, describeCaution } from '../../model/warnings.ts'
+import { describeWarning, type Warning } from '../../model/warnings.ts'
 import { Generators } from './generators.ts'
 import { expectedRaceMs, runStudyHeat } from './heat.ts'
 import { cellsOf, expectedStudyMs, fitToMachine, type PlannedHeat, planHeats } from './plan.ts'
@@ -32,82 +32,78 @@ export interface StudySurroundings {
  * Measures what a result lacks: all heats of a new one, the remaining ones of an interrupted one. It is filled in place.
  * @throws {LoadError} with a sentence, if no load can be offered
  */
-export async function runStudy(
-  study: Study,
-  result: StudyResult,
-  surroundings: StudySurroundings,
-): Promise<void> {
+export async function runStudy(study: Study, result: StudyResult, context: StudySurroundings): Promise<void> {
   // Of several studies all were planned when the first one began.
   if (result.heats.length === 0) result.startedAt = new Date().toISOString()
-  const warn = warnInto(result, surroundings.progress)
+  const warn = warnInto(result, context.progress)
   result.settings.cores = studyCores(warn)
   fitToMachine(result.cells, result.settings.cores?.servers.length ?? null)
   const generators = await Generators.start(result.settings.cores?.generator)
   result.driver.version = generators.own.version
   const steal = watchSteal()
   const beganAt = performance.now()
-  const { signal } = surroundings
+  const { signal } = context
   try {
-    for (const caution of await inspectMachine(signal)) warn(caution)
-    const nginxes = await findNginxes(study, surroundings)
+    for (const warning of await inspectMachine(signal)) warn(warning)
+    const nginxes = await findNginxes(study, context)
     const nginx = nginxes.usual
     assignNginxes(study, result.cells, nginxes)
     adoptNginx(result, nginx, warn)
     const equipped = equipStudy(study, nginxes)
-    await measureAll({ study: equipped, result, nginx, generators, surroundings, warn })
-    for (const caution of steal((performance.now() - beganAt) / 1000)) warn(caution)
+    await measureAll({ study: equipped, result, nginx, generators, context, warn })
+    for (const warning of steal((performance.now() - beganAt) / 1000)) warn(warning)
     if (!signal.aborted) result.finishedAt = new Date().toISOString()
   } finally {
     await generators.stop()
-    store(study, result, surroundings)
+    store(study, result, context)
   }
 }
 
 /** What a resumed run finds changed is told. */
-function adoptNginx(result: StudyResult, nginx: Nginx | undefined, warn: (caution: Caution) => void): void {
+function adoptNginx(result: StudyResult, nginx: Nginx | undefined, warn: (warning: Warning) => void): void {
   const [before, now] = [result.nginx, nginx === undefined ? null : versionOf(nginx)]
   if (before !== null && now !== null && before.version !== now.version)
     warn({ kind: 'other-versions', name: 'NGINX', before: before.version, now: now.version })
   result.nginx = now
 }
 
-/** Each caution is told once. */
-function warnInto({ cautions }: StudyResult, progress: Progress): (caution: Caution) => void {
-  return (caution) => {
-    const text = describeCaution(caution)
-    if (cautions.some((one) => describeCaution(one) === text)) return
-    cautions.push(caution)
+/** Each warning is told once. */
+function warnInto({ warnings }: StudyResult, progress: Progress): (warning: Warning) => void {
+  return (warning) => {
+    const text = describeWarning(warning)
+    if (warnings.some((one) => describeWarning(one) === text)) return
+    warnings.push(warning)
     progress.say(text)
   }
 }
 
 /** The contract, the generator's ceiling, all heats, and the source's own tools if they are asked for. */
-async function measureAll(equipment: Equipment): Promise<void> {
-  const { study, result, nginx, generators, surroundings, warn } = equipment
-  const { signal, progress } = surroundings
-  await prove(equipment)
+async function measureAll(prepared: PreparedRun): Promise<void> {
+  const { study, result, nginx, generators, context, warn } = prepared
+  const { signal, progress } = context
+  await prove(prepared)
   const cpu = result.settings.cores?.servers[0]
   if (nginx !== undefined && !signal.aborted) {
     const bench = { driver: generators.own, connections: 64, signal }
     const ceiling = await measureCeiling(() => startNginxCeiling(nginx, cpu), bench, warn)
     result.driver.ceiling = ceiling ?? result.driver.ceiling
   }
-  await runHeats(equipment)
+  await runHeats(prepared)
   if (result.published !== null && !signal.aborted)
     result.published = await runPublished(study, result, { nginx, signal, progress })
 }
 
-interface Equipment {
+interface PreparedRun {
   study: Study
   result: StudyResult
   nginx: Nginx | undefined
   generators: Generators
-  surroundings: StudySurroundings
-  warn(caution: Caution): void
+  context: StudySurroundings
+  warn(warning: Warning): void
 }
 
 /** One thread of every physical core but the generator's is for the servers; the first of them is where single ones stay. */
-function studyCores(warn: (caution: Caution) => void): StudyCores | null {
+function studyCores(warn: (warning: Warning) => void): StudyCores | null {
   const pair = chooseCores(warn)
   if (pair === null) return null
   const { server, generator } = pair
@@ -124,7 +120,7 @@ function studyCores(warn: (caution: Caution) => void): StudyCores | null {
   return { servers, generator }
 }
 
-async function prove({ study, result, nginx, surroundings: { signal, progress } }: Equipment): Promise<void> {
+async function prove({ study, result, nginx, context: { signal, progress } }: PreparedRun): Promise<void> {
   const proven = new Set(result.conformance.map(({ system }) => system))
   const open = new Set(
     result.cells
@@ -136,9 +132,9 @@ async function prove({ study, result, nginx, surroundings: { signal, progress } 
   result.conformance.push(...(await proveSystems(study, [...open], { nginx, signal })))
 }
 
-async function runHeats(equipment: Equipment): Promise<void> {
-  const { study, result, surroundings } = equipment
-  const { progress, signal } = surroundings
+async function runHeats(prepared: PreparedRun): Promise<void> {
+  const { study, result, context } = prepared
+  const { progress, signal } = context
   const done = new Set(result.heats.map(({ race, heat }) => `${race} ${heat}`))
   const heats = planHeats(study, result).filter(({ race, heat }) => !done.has(`${race} ${heat}`))
   const startedAt = performance.now()
@@ -155,7 +151,7 @@ async function runHeats(equipment: Equipment): Promise<void> {
     if (race === undefined || cells.length === 0) continue
     const expected = expectedRaceMs(race, cells, result.settings)
     if (isLate(result.settings, planned, performance.now() - startedAt + expected)) {
-      equipment.warn({
+      prepared.warn({
         kind: 'heats-dropped',
         from: planned.heat,
         maxTimeMs: result.settings.maxTimeMs ?? 0,
@@ -165,8 +161,8 @@ async function runHeats(equipment: Equipment): Promise<void> {
     const step = `${study.name}, heat ${index + 1} of ${heats.length}: ${planned.race}`
     const onProgress = (done: number) =>
       progress.update(Math.min(1, (before + done * expected) / total), step)
-    await runOne(equipment, planned, cells, onProgress)
-    store(study, result, surroundings)
+    await runOne(prepared, planned, cells, onProgress)
+    store(study, result, context)
     before += expected
   }
 }
@@ -190,12 +186,12 @@ function validCells({ cells, conformance, heats }: StudyResult, race: string): S
 }
 
 async function runOne(
-  { study, result, nginx, generators, surroundings }: Equipment,
+  { study, result, nginx, generators, context }: PreparedRun,
   planned: PlannedHeat,
   cells: readonly StudyCell[],
   onProgress: (done: number) => void,
 ): Promise<void> {
-  const { signal, progress } = surroundings
+  const { signal, progress } = context
   const { settings, profile } = result
   const quick = profile === 'quick'
   onProgress(0)
@@ -223,7 +219,7 @@ function store(study: Study, result: StudyResult, { save, progress }: StudySurro
   try {
     save(result)
   } catch (error) {
-    progress.say(describeCaution({ kind: 'not-saved', reason: oneLine(error) }))
+    progress.say(describeWarning({ kind: 'not-saved', reason: oneLine(error) }))
   }
 }
 

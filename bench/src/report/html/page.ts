@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { capital } from '@startgrid/cli/text.ts'
 import type { Result } from '../../model/result.ts'
-import { describeCaution } from '../../model/warnings.ts'
+import { describeWarning } from '../../model/warnings.ts'
 import { titleOf } from '../legend.ts'
 import { describeMachine, describeSettings } from '../provenance.ts'
 import { sectionsOf } from '../sections.ts'
@@ -48,7 +48,7 @@ export function formatHtml(result: Result): string {
 ${heading(title, result)}
 <main>
 ${summary(result)}
-${cautions(result)}
+${warnings(result)}
 ${contents(sections)}
 ${result.mode !== 'target' && controls(result)}
 ${sections.map(sectionOf)}
@@ -82,10 +82,10 @@ function summary(result: Result): Markup {
 <ul class="summary">${items}</ul></section>`
 }
 
-/** `12 of 576 slices were disturbed by others and not used; 12 were measured again.`, if no caution says so. */
-function describeRepeats({ mode, heats, cautions }: Result): string[] {
+/** `12 of 576 slices were disturbed by others and not used; 12 were measured again.`, if no warning says so. */
+function describeRepeats({ mode, heats, warnings }: Result): string[] {
   // What others did to a server elsewhere is not known.
-  if (mode === 'target' || cautions.some(({ kind }) => kind === 'repeated')) return []
+  if (mode === 'target' || warnings.some(({ kind }) => kind === 'repeated')) return []
   const measured = heats.flatMap(({ slices }) => slices.filter(({ phase }) => phase === 'measure'))
   const disturbed = measured.filter((slice) => slice.disturbed).length
   if (measured.length === 0) return []
@@ -96,11 +96,11 @@ function describeRepeats({ mode, heats, cautions }: Result): string[] {
   ]
 }
 
-function cautions(result: Result): Markup | null {
-  if (result.cautions.length === 0) return null
-  const items = result.cautions.map((caution) => html`<li>${prose(describeCaution(caution))}</li>`)
-  return html`<section id="cautions" class="cautions" aria-labelledby="cautions-title">
-<h2 id="cautions-title">Cautions</h2><ul>${items}</ul></section>`
+function warnings(result: Result): Markup | null {
+  if (result.warnings.length === 0) return null
+  const items = result.warnings.map((warning) => html`<li>${prose(describeWarning(warning))}</li>`)
+  return html`<section id="warnings" class="warnings" aria-labelledby="warnings-title">
+<h2 id="warnings-title">Warnings</h2><ul>${items}</ul></section>`
 }
 
 function contents(sections: readonly PageSection[]): Markup {

@@ -4,7 +4,7 @@ import { layOut, type Row, type TableLines } from '@startgrid/cli/table.ts'
 import { indented, listOf, plural, wrap } from '@startgrid/cli/text.ts'
 import type { Study } from '../../model/study.ts'
 import type { ClaimResult, StudyRecord, Verdict } from '../../model/study-result.ts'
-import { describeCaution } from '../../model/warnings.ts'
+import { describeWarning } from '../../model/warnings.ts'
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
 import type { TerminalStyle } from '../terminal.ts'
 import { latencySections } from './latency-table.ts'
@@ -23,7 +23,7 @@ export function formatStudy(study: Study, result: StudyRecord, style: TerminalSt
   const blocks = [
     paint('bold', say(headline(study, result))),
     say(study.question),
-    result.cautions.map((caution) => paint('yellow', say(`! ${describeCaution(caution)}`, '  '))).join('\n'),
+    result.warnings.map((warning) => paint('yellow', say(`! ${describeWarning(warning)}`, '  '))).join('\n'),
     claimsOf(result, style),
     ...sections.map((section, index) => formatSection(section, tables[index], style)),
     paint(

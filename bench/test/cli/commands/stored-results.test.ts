@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCompareOptions } from '../../../src/cli/commands/compare.ts'
-import { cautionsOf } from '../../../src/judge/derive-warnings.ts'
+import { deriveWarnings } from '../../../src/judge/derive-warnings.ts'
 import type { Result } from '../../../src/model/result.ts'
 import { writeResult } from '../../../src/model/result-file.ts'
 import { latencyResult, rateResult, targetResult } from '../../fixtures/results.ts'
@@ -171,9 +171,9 @@ describe('report', () => {
 
   test('keeps what was seen while it ran, and says once what follows from the figures', () => {
     const result = rateResult()
-    const cautions = [{ kind: 'busy', share: 0.32 } as const, ...cautionsOf(result)]
-    assert.ok(cautions.length > 1)
-    const said = run('report', store('cautions', { ...result, cautions })).stdout.replace(/\s+/g, ' ')
+    const warnings = [{ kind: 'busy', share: 0.32 } as const, ...deriveWarnings(result)]
+    assert.ok(warnings.length > 1)
+    const said = run('report', store('warnings', { ...result, warnings })).stdout.replace(/\s+/g, ' ')
     assert.equal(said.match(/Other programs use 32 %/g)?.length, 1)
     assert.equal(said.match(/Others disturbed \d+ of \d+ slices/g)?.length, 1)
   })
@@ -186,7 +186,7 @@ describe('report', () => {
     const { schema: _, ...old } = rateResult()
     mkdirSync(join(DIRECTORY, 'old'))
     writeFileSync(join(DIRECTORY, 'old', 'result.json'), JSON.stringify({ ...old, schema: 1 }))
-    assert.match(run('report', 'old').stderr, /its schema is 1, here it is 3/)
+    assert.match(run('report', 'old').stderr, /its schema is 1, here it is 4/)
     assert.equal(run('report').code, 2)
   })
 })

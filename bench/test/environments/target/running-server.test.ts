@@ -63,7 +63,7 @@ describe('an app that runs', () => {
     const { address, pid } = app.ready
     const { code, stdout, stderr, read } = await bench('--target', address, '--role', 'status', ...SHORT)
     assert.ok(code === 0 || code === 1, stderr)
-    const { mode, target, nginx, cells, conformance, heats, analysis, cautions, finishedAt } = read()
+    const { mode, target, nginx, cells, conformance, heats, analysis, warnings, finishedAt } = read()
     assert.deepEqual([mode, target, nginx], ['target', { origin: address, absent: [] }, null])
     assert.deepEqual(
       cells.map(({ id, workload }) => [id, workload]),
@@ -91,7 +91,7 @@ describe('an app that runs', () => {
     const [figures] = analysis?.cells ?? []
     assert.ok((figures?.rate?.value ?? 0) > 0 && (figures?.meanLatency ?? 0) > 0)
     assert.deepEqual([figures?.cpu, figures?.peakMemory.app], [null, null])
-    const kinds = cautions.map(({ kind }) => kind)
+    const kinds = warnings.map(({ kind }) => kind)
     for (const kind of ['external-server', 'one-launch', 'same-machine'] as const)
       assert.ok(kinds.includes(kind), kind)
     assert.notEqual(finishedAt, null)

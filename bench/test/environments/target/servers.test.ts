@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import type { Driver, SliceLoad } from '../../../src/drivers/driver.ts'
-import { TargetPlatform } from '../../../src/environments/target/environment.ts'
+import { TargetEnvironment } from '../../../src/environments/target/environment.ts'
 import { TargetServers } from '../../../src/environments/target/servers.ts'
 import { runHeat } from '../../../src/measure/heat.ts'
 import type { CellSpec, Heat } from '../../../src/model/result.ts'
@@ -40,7 +40,7 @@ describe('a server that already runs', () => {
   test('may be on another machine, where no other load may go', () => {
     const target = { origin: 'http://203.0.113.9:3000', absent: [] }
     const options = { progress: createProgress(), warn() {}, signal, download: false }
-    const { generator } = new TargetPlatform(target, { pauseMs: 0 }, options)
+    const { generator } = new TargetEnvironment(target, { pauseMs: 0 }, options)
     assert.equal(generator.reach, 'anywhere')
   })
 
@@ -71,7 +71,7 @@ describe('a server that already runs', () => {
       planned: { role: 'status', heat: 1, seed: 7 },
       cells: [cell()],
       settings: { slices: 3, sliceMs: 100 },
-      platform: { startServers: async () => servers },
+      environment: { startServers: async () => servers },
       driver: driverThat(during),
       signal,
       onProgress: () => {},

@@ -173,7 +173,7 @@ describe('the metric', () => {
 })
 
 describe('cells that cannot be compared', () => {
-  const voided = (gate: 'errors' | 'ours') =>
+  const voided = (gate: 'errors' | 'interference') =>
     ({
       voided: true,
       rate: null,
@@ -185,13 +185,13 @@ describe('cells that cannot be compared', () => {
     const [a, b] = twoRuns()
     const gates: Record<string, ReturnType<typeof voided>> = {
       'koa/hello direct': voided('errors'),
-      'bun/hello direct': voided('ours'),
+      'bun/hello direct': voided('interference'),
     }
     const changed = withFigures(b, ({ cell }) => gates[cell] ?? {})
     const { left, races } = compareResults(a, changed)
     assert.deepEqual(left, [
       { cell: 'koa/hello direct', reason: 'void (errors) in B', broken: true },
-      { cell: 'bun/hello direct', reason: 'void (ours) in B', broken: false },
+      { cell: 'bun/hello direct', reason: 'void (interference) in B', broken: false },
     ])
     assert.equal(races.find(({ topology }) => topology === 'direct')?.cells.length, 5)
     const { left: before } = compareResults(changed, changed)

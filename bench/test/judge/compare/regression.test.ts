@@ -75,7 +75,7 @@ test('a limit of 5 % that is just reached alarms rarely: it is tested against th
 
 test('wrong answers in B are one, a busy machine in B is none', () => {
   const [a, b] = twoRuns()
-  const failing = (gate: 'conformance' | 'ours') =>
+  const failing = (gate: 'conformance' | 'interference') =>
     withFigures(b, ({ cell }) =>
       cell === 'koa/hello direct'
         ? {
@@ -89,7 +89,7 @@ test('wrong answers in B are one, a busy machine in B is none', () => {
   assert.deepEqual(findRegressions(compareResults(a, failing('conformance')), 0.05), [
     'koa/hello direct gives wrong answers: void (conformance) in B.',
   ])
-  assert.deepEqual(findRegressions(compareResults(a, failing('ours')), 0.05), [])
+  assert.deepEqual(findRegressions(compareResults(a, failing('interference')), 0.05), [])
 })
 
 test('one launch alarms of nothing', () => {

@@ -17,13 +17,13 @@ test('a good cell passes, each gate once', () => {
 
 for (const [gates, more] of [
   [['conformance'], { conformance: { checked: 48, differences: ['x'] } }],
-  [['errors', 'answers'], { launches: [broken] }],
+  [['errors', 'responses'], { launches: [broken] }],
   [['errors'], { failures: ['the app ended with exit code 1'] }],
   [['server-bound'], { launches: [idle] }],
-  [['ours'], { launches: [loud] }],
-  [['warm'], { launches: [cold] }],
+  [['interference'], { launches: [loud] }],
+  [['warmup'], { launches: [cold] }],
   [
-    ['little'],
+    ['littles-law'],
     { driver: { name: 'wrk', version: '', ceiling: null }, cell: createSpec({ connections: 128 }) },
   ],
 ] satisfies [string[], Partial<Evidence>][]) {
@@ -44,5 +44,5 @@ test('where the system tells nothing (macOS), the number counts, and what is not
   const results = judgeCell(createEvidence({ cores: null, launches: [createLaunch(slice, slice)] }))
   assert.equal(isVoided(results), false)
   const unknown = results.filter(({ verdict }) => verdict === 'unknown').map(({ gate }) => gate)
-  assert.deepEqual(unknown, ['server-bound', 'ours'])
+  assert.deepEqual(unknown, ['server-bound', 'interference'])
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { isDisturbed, judgeOurs } from '../../../src/judge/gates/interference.ts'
+import { isDisturbed, judgeInterference } from '../../../src/judge/gates/interference.ts'
 import { createLaunch, QUIET, SILENT } from '../../fixtures/evidence.ts'
 
 describe('a slice', () => {
@@ -22,10 +22,10 @@ describe('the machine was ours', () => {
   const quiet = createLaunch({}, {}, {})
   const loud = { disturbance: { ...QUIET, serverForeign: 0.3 }, disturbed: true }
   const lost = createLaunch(loud, loud, { ...loud, repeat: true })
-  const verdict = (...launches: ReturnType<typeof createLaunch>[]) => judgeOurs({ launches }).verdict
+  const verdict = (...launches: ReturnType<typeof createLaunch>[]) => judgeInterference({ launches }).verdict
 
   test('if nobody disturbed a slice', () => {
-    const { finding } = judgeOurs({ launches: [quiet, quiet] })
+    const { finding } = judgeInterference({ launches: [quiet, quiet] })
     assert.equal(finding, 'others took at most 2.0 % of any slice')
   })
 
@@ -44,10 +44,13 @@ describe('the machine was ours', () => {
   })
 
   test('how much was lost is said', () => {
-    const { finding, advice } = judgeOurs({ launches: [quiet, lost, lost, lost] })
+    const { finding, advice } = judgeInterference({ launches: [quiet, lost, lost, lost] })
     assert.equal(finding, 'others disturbed 9 of 12 slices, which leaves 1 of 4 heats')
     assert.match(advice ?? '', /^Close other programs/)
-    assert.equal(judgeOurs({ launches: [createLaunch(loud, {})] }).finding, 'others disturbed 1 of 2 slices')
+    assert.equal(
+      judgeInterference({ launches: [createLaunch(loud, {})] }).finding,
+      'others disturbed 1 of 2 slices',
+    )
   })
 
   test('is not known where the system tells nothing, and what happened in the warm-up does not matter', () => {

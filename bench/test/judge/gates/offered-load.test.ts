@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeOffered, type OfferedLoad } from '../../../src/judge/gates/offered-load.ts'
+import { judgeOfferedLoad, type OfferedLoad } from '../../../src/judge/gates/offered-load.ts'
 
 const lag = { p50: 0.01, p90: 0.05, p99: 0.4, p999: 2, max: 9 }
 const judge = (more: Partial<OfferedLoad>) =>
-  judgeOffered({ offered: 20_000, achieved: 20_000, lag, generatorBound: false, ...more })
+  judgeOfferedLoad({ offered: 20_000, achieved: 20_000, lag, generatorBound: false, ...more })
 
 test('what was offered is answered within 1 %, and sent on time', () => {
   for (const achieved of [19_800, 20_000, 20_200]) assert.equal(judge({ achieved }).verdict, 'passed')

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeAnswers } from '../../../src/judge/gates/responses.ts'
+import { judgeResponses } from '../../../src/judge/gates/responses.ts'
 import { createLaunch, createSlice } from '../../fixtures/evidence.ts'
 
 test('answers that were compared and right pass', () => {
-  const { verdict, finding } = judgeAnswers({
+  const { verdict, finding } = judgeResponses({
     launches: [createLaunch({ checked: 600 }), createLaunch({ checked: 700, disturbed: true })],
   })
   assert.deepEqual([verdict, finding], ['passed', '2,100 answers were compared, all were right'])
@@ -12,19 +12,19 @@ test('answers that were compared and right pass', () => {
 
 test('one wrong body voids the cell, wherever it came', () => {
   for (const slice of [{ errors: { body: 1 } }, { errors: { body: 1 }, disturbed: true }]) {
-    assert.equal(judgeAnswers({ launches: [createLaunch({}, slice)] }).verdict, 'failed')
+    assert.equal(judgeResponses({ launches: [createLaunch({}, slice)] }).verdict, 'failed')
   }
   const warmup = createSlice({ phase: 'warmup', errors: { body: 2 } })
-  const { verdict, finding } = judgeAnswers({ launches: [[warmup, createSlice()]] })
+  const { verdict, finding } = judgeResponses({ launches: [[warmup, createSlice()]] })
   assert.deepEqual([verdict, finding], ['failed', '2 answers had another body than expected'])
 })
 
 test('what nobody compared does not pass', () => {
   const launch = createLaunch({}, {}).map((slice) => ({ ...slice, checked: 0 }))
-  assert.equal(judgeAnswers({ launches: [launch] }).verdict, 'failed')
-  assert.equal(judgeAnswers({ launches: [[...launch, createSlice({ checked: 1 })]] }).verdict, 'passed')
+  assert.equal(judgeResponses({ launches: [launch] }).verdict, 'failed')
+  assert.equal(judgeResponses({ launches: [[...launch, createSlice({ checked: 1 })]] }).verdict, 'passed')
 })
 
 test('other errors have a gate of their own', () => {
-  assert.equal(judgeAnswers({ launches: [createLaunch({ errors: { status: 1 } })] }).verdict, 'passed')
+  assert.equal(judgeResponses({ launches: [createLaunch({ errors: { status: 1 } })] }).verdict, 'passed')
 })

@@ -169,7 +169,7 @@ describe('a server that already ran', () => {
     assert.match(textOf(page, 'h1'), /^Rate of http:\/\/10\.0\.0\.9:3000, which already ran, /)
     assert.deepEqual(
       all(page, 'main > section').map((section) => section.getAttribute('id')),
-      ['summary', 'cautions', 'figures', 'gates', 'provenance', 'guide'],
+      ['summary', 'warnings', 'figures', 'gates', 'provenance', 'guide'],
     )
     assert.equal(page.querySelector('#filter'), null)
     assert.match(textOf(page, '#figures tbody tr'), /^http:\/\/10\.0\.0\.9:3000 ?56,763 ?55\.8–57\.8k/)

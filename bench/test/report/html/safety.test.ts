@@ -35,7 +35,7 @@ test('whatever is put in stays text', () => {
     command: evil,
     machine: { ...result.machine, cpu: evil, os: evil },
     versions: { ...result.versions, packages: { [evil]: evil } },
-    cautions: [{ kind: 'ceiling-unknown', reason: evil }],
+    warnings: [{ kind: 'ceiling-unknown', reason: evil }],
     cells: result.cells.map((cell) => ({
       ...cell,
       framework: cell.framework === 'koa' ? evil : cell.framework,
