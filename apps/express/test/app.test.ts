@@ -44,7 +44,7 @@ const routes = Router()
     throw new Error('secret')
   })
   .get('/conflicts', () => {
-    throw Object.assign(new Error('secret'), { status: 409 })
+    throw Object.assign(new Error('secret'), { status: 409, headers: { 'retry-after': '1' } })
   })
   .get('/breaks', (_request, response) => {
     response.write('half')
@@ -150,6 +150,7 @@ test('a handler that throws a status: the client is told, and nothing has failed
   const { readLines, ...options } = createOptions()
   const response = await request(createApp(options, routes)).get('/conflicts')
   equal(response.status, 409)
+  equal(response.headers['retry-after'], '1')
   deepEqual(response.body, { type: 'about:blank', title: 'Conflict', status: 409 })
   deepEqual(
     (await readLines(1)).map(({ level, status }) => [level, status]),

@@ -1,20 +1,15 @@
-import { greeting, PLAIN_TEXT } from '#shared/http/contract.ts'
-import { type App, createBase, type Options } from './base.ts'
+import Router from '@koa/router'
 
-export function createApp(options: Options): App {
-  return createBase(options, (router) => {
-    router.get('/', (ctx) => {
-      ctx.type = PLAIN_TEXT
-      ctx.body = 'Hello World!'
-    })
+export const hello = new Router({ sensitive: true, strict: true })
 
-    router.get('/json', (ctx) => {
-      ctx.body = { hello: 'world' }
-    })
+hello.get('/', (ctx) => {
+  ctx.body = 'Hello World!'
+})
 
-    router.get('/hello/:name', (ctx) => {
-      ctx.type = PLAIN_TEXT
-      ctx.body = greeting(ctx.params.name ?? '')
-    })
-  })
-}
+hello.get('/json', (ctx) => {
+  ctx.body = { hello: 'world' }
+})
+
+hello.get('/hello/:name', (ctx) => {
+  ctx.body = `Hello, ${ctx.params.name}!`
+})

@@ -1,19 +1,21 @@
 import { createServer } from 'node:http'
-import { SERVER_OPTIONS } from '#shared/http/protect.ts'
-import { rejectAmbiguousHttp } from '#shared/http/reject-ambiguous-http.ts'
+import type Router from '@koa/router'
+import { protect } from '#shared/http/protect.ts'
 import { drain } from '#shared/process/drain.ts'
 import { listen } from '#shared/process/listen.ts'
-import { startFound } from '#shared/process/role.ts'
+import { startRole } from '#shared/process/role.ts'
+import { createApp } from './app.ts'
 
-await startFound<typeof import('./hello.ts')>(
-  'koa',
-  import.meta.dirname,
-  process.argv[2],
-  ({ createApp }, options) => {
-    const server = createServer(SERVER_OPTIONS, rejectAmbiguousHttp(createApp(options).callback()))
-    return {
-      listen: () => listen(server, options.config),
-      close: () => drain(server),
-    }
+const ROLES = {
+  hello: async () => (await import('./hello.ts')).hello,
+  ssr: async () => {
+    const { createRender } = await import('#shared/http/stream-node.ts')
+    return (await import('./ssr.ts')).ssr({ render: createRender() })
   },
-)
+  status: async () => (await import('./status.ts')).status,
+}
+
+await startRole<Router>('koa', process.argv[2], ROLES, (routes, options) => {
+  const server = protect(createServer(createApp(options, routes).callback()), options)
+  return { listen: () => listen(server, options.config), close: () => drain(server) }
+})

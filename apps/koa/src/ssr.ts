@@ -1,73 +1,44 @@
-import { fileURLToPath } from 'node:url'
-import type { RouterMiddleware } from '@koa/router'
-import { send } from '@koa/send'
-import { prepareAssetRequest, requireAssets } from '#shared/http/assets.ts'
-import { DELAY_MS, HTML, IMMUTABLE, ITEMS, parseCount } from '#shared/http/contract.ts'
-import { createNonce } from '#shared/http/ids.ts'
-import { createLoadShedder, RETRY_AFTER } from '#shared/http/load-shedding.ts'
-import { HttpProblem } from '#shared/http/problem.ts'
-import { pagePolicy } from '#shared/http/security-headers.ts'
-import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
-import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
-import { logFailure } from '#shared/process/log.ts'
-import { type App, createBase, type Options, sendProblem } from './base.ts'
+import Router from '@koa/router'
+import { z } from 'zod'
+import type { Render } from '#shared/http/stream-node.ts'
+import { shedLoad } from './middleware/load-shedding.ts'
+import { allowScripts } from './middleware/security-headers.ts'
+import { staticFiles } from './middleware/static-files.ts'
 
-export function createApp(options: Options): App {
-  requireAssets(ASSETS, ASSETS_DIR)
-  const shouldShed = createLoadShedder(options.config.maxQueueWaitMs)
-  const shed: RouterMiddleware = async (ctx, next) => {
-    if (!(await shouldShed(ctx.res))) return next()
-    ctx.set('retry-after', RETRY_AFTER)
-    sendProblem(ctx, 503)
-  }
+const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
+const Items = Count.pipe(z.number().max(1000)).default(50)
+const Delay = Count.pipe(z.number().max(5000)).default(50) // milliseconds
+const Page = z.object({ items: Items })
+const SlowPage = z.object({ items: Items, delay: Delay })
+const Product = z.object({ locale: z.string(), slug: z.string() })
 
-  return createBase(options, (router) => {
-    router.get('/', shed, (ctx) => {
-      const items = parseCount(ctx.query.items, ITEMS)
-      const nonce = createNonce()
-      ctx.set('content-security-policy', pagePolicy(nonce))
-      ctx.type = HTML
-      ctx.body = renderDocument({ items, requestId: ctx.state.id, nonce })
-    })
+/** @param options.render a dev server can pass its own */
+export function ssr({ render }: { render: Render }): Router {
+  const router = new Router({ sensitive: true, strict: true })
 
-    router.get('/stream', shed, async (ctx) => {
-      const items = parseCount(ctx.query.items, ITEMS)
-      const delayMs = parseCount(ctx.query.delay, DELAY_MS)
-      const requestId = ctx.state.id
-      const nonce = createNonce()
-      ctx.set('content-security-policy', pagePolicy(nonce))
-      ctx.type = HTML
-      ctx.status = 200
-      if (ctx.method === 'HEAD') return
-      const gone = closeSignal(ctx.res)
-      const logError = (error: unknown) => logFailure(options.log, requestId, error)
-      ctx.body = await streamDocument({ items, requestId, nonce, delayMs }, gone, logError)
-    })
+  router.get('/assets/*file', staticFiles(render.assets))
 
-    router.get('/partial/:locale/:slug', shed, (ctx) => {
-      const fragment = renderPartial(ctx.params.locale ?? '', ctx.params.slug ?? '')
-      if (fragment === undefined) throw new HttpProblem(404)
-      ctx.set('content-security-policy', pagePolicy(createNonce()))
-      ctx.type = HTML
-      ctx.body = fragment
-    })
-
-    router.get('/assets/*file', async (ctx) => {
-      if (!prepareAssetRequest(ctx.req)) throw new HttpProblem(404)
-      const sent = await send(ctx, ctx.path.slice('/assets/'.length), {
-        root: fileURLToPath(ASSETS_DIR),
-        setHeaders: (_response, _path, { size, mtimeMs }) => {
-          ctx.set('cache-control', IMMUTABLE)
-          ctx.etag = `W/"${size.toString(16)}-${mtimeMs.toString(16)}"`
-        },
-      })
-      if (!sent) throw new HttpProblem(404)
-      ctx.vary('Accept-Encoding')
-      ctx.remove('last-modified')
-      if (ctx.fresh) {
-        ctx.status = 304
-        ctx.remove('content-encoding')
-      }
-    })
+  router.get('/', shedLoad, (ctx) => {
+    const { items } = Page.parse(ctx.query)
+    ctx.body = render.document({ items, requestId: ctx.state.requestId, nonce: allowScripts(ctx) })
   })
+
+  router.get('/stream', shedLoad, async (ctx) => {
+    const { items, delay } = SlowPage.parse(ctx.query)
+    const props = { items, delayMs: delay, requestId: ctx.state.requestId, nonce: allowScripts(ctx) }
+    const closing = new AbortController()
+    ctx.res.once('close', () => closing.abort())
+    ctx.type = 'html'
+    ctx.body = await render.stream(props, closing.signal, (err) => ctx.log.error({ err }, 'failed'))
+  })
+
+  router.get('/partial/:locale/:slug', shedLoad, (ctx) => {
+    const { locale, slug } = Product.parse(ctx.params)
+    const fragment = render.partial(locale, slug)
+    if (fragment === undefined) return ctx.throw(404)
+    allowScripts(ctx)
+    ctx.body = fragment
+  })
+
+  return router
 }

@@ -1,11 +1,7 @@
-import { PLAIN_TEXT } from '#shared/http/contract.ts'
-import { type App, createBase, type Options } from './base.ts'
+import Router from '@koa/router'
 
-export function createApp(options: Options): App {
-  return createBase(options, (router) => {
-    router.get('/_/status', (ctx) => {
-      ctx.type = PLAIN_TEXT
-      ctx.body = 'OK'
-    })
-  })
-}
+export const status = new Router({ sensitive: true, strict: true })
+
+status.get('/_/status', (ctx) => {
+  ctx.body = 'OK'
+})

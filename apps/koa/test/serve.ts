@@ -1,12 +1,13 @@
 import { createServer } from 'node:http'
-import { SERVER_OPTIONS } from '#shared/http/protect.ts'
+import type Koa from 'koa'
+import { protect } from '#shared/http/protect.ts'
 import { readConfig } from '#shared/process/config.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { listen } from '#shared/process/listen.ts'
-import type { App } from '../src/base.ts'
 
 /** A server on a free port, closed at the end of the block. */
-export async function serve(app: App) {
-  const server = createServer(SERVER_OPTIONS, app.callback())
+export async function serve(app: Koa, options: AppOptions) {
+  const server = protect(createServer(app.callback()), options)
   const url = await listen(server, readConfig({ PORT: '0' }))
   return {
     url,

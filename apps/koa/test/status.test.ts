@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, match } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
@@ -6,24 +6,25 @@ import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import request from 'supertest'
-import { PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
-import { createApp } from '../src/status.ts'
+import { PLAIN_TEXT } from '#shared/http/contract.ts'
+import { createApp } from '../src/app.ts'
+import { status } from '../src/status.ts'
 import { createOptions } from './options.ts'
 
-test('says that it is well', async () => {
-  const app = createApp(createOptions()).callback()
-  const answer = await request(app).get('/_/status')
-  equal(answer.status, 200)
-  equal(answer.headers['content-type'], PLAIN_TEXT)
-  equal(answer.text, 'OK')
+test('says OK', async () => {
+  const app = createApp(createOptions(), status).callback()
+  const response = await request(app).get('/_/status')
+  equal(response.status, 200)
+  equal(response.headers['content-type'], PLAIN_TEXT)
+  equal(response.text, 'OK')
 })
 
 test('has nothing else', async () => {
-  const app = createApp(createOptions()).callback()
+  const app = createApp(createOptions(), status).callback()
   for (const path of ['/', '/json', '/_/status/']) {
-    const answer = await request(app).get(path)
-    equal(answer.status, 404)
-    equal(answer.headers['content-type'], PROBLEM_JSON)
+    const response = await request(app).get(path)
+    equal(response.status, 404)
+    match(response.headers['content-type'] ?? '', /^application\/problem\+json/)
   }
 })
 
@@ -50,7 +51,7 @@ test('starts from its environment, and stops on SIGTERM without losing a request
   const { address, app } = await readLine()
   equal(app, 'koa/status')
   equal((await ask(`${address}/_/status`)).body, 'OK')
-  equal((await readLine()).msg, 'answered')
+  equal((await readLine()).msg, 'request completed')
   child.kill('SIGTERM')
   equal((await readLine()).msg, 'draining')
   // On the same connection, which was idle when the server stopped listening.

@@ -22,8 +22,12 @@ export const errors: ErrorRequestHandler = (error, request, response, _next) => 
   // An HttpProblem is a decision, not a failure.
   if (status >= 500 && !isGone && !(error instanceof HttpProblem)) request.log.error({ err: error }, 'failed')
   // Only a closed connection can tell the client now that the response is not complete. Express's own handler prints the error, too.
-  if (response.headersSent) response.destroy()
-  else sendProblem(response, status, error instanceof HttpProblem ? error.errors : undefined)
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  if (error?.headers) response.set(error.headers) // of http-errors, such as `www-authenticate`
+  sendProblem(response, status, error instanceof HttpProblem ? error.errors : undefined)
 }
 
 function sendProblem(response: Response, status: number, fields?: readonly FieldError[]): void {

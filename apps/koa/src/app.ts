@@ -1,0 +1,31 @@
+import { bodyParser } from '@koa/bodyparser'
+import type Router from '@koa/router'
+import Koa from 'koa'
+import { BODY_LIMIT } from '#shared/http/contract.ts'
+import { createLoadShedder } from '#shared/http/load-shedding.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { accessLog } from './middleware/access-log.ts'
+import { errors, logError, sendError } from './middleware/errors.ts'
+import { health } from './middleware/health.ts'
+import { requestId } from './middleware/request-id.ts'
+import { securityHeaders } from './middleware/security-headers.ts'
+
+/** The app with its middleware, in the order in which a request meets it. */
+export function createApp(options: AppOptions, routes: Router): Koa {
+  const { config, log } = options
+  const app = new Koa()
+  app.context.health = options.health
+  app.context.shouldShed = createLoadShedder(config.maxQueueWaitMs)
+  app.context.onerror = sendError
+  app.on('error', logError(log))
+
+  app.use(requestId)
+  app.use(securityHeaders)
+  app.use(errors)
+  app.use(health(options.health)) // before the access log, so that probes have no line
+  app.use(accessLog(log, config.trustProxy))
+  app.use(bodyParser({ jsonLimit: BODY_LIMIT, formLimit: BODY_LIMIT }))
+  app.use(routes.routes())
+  app.use(routes.allowedMethods())
+  return app
+}

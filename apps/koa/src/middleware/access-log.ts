@@ -1,0 +1,38 @@
+import type { Middleware } from 'koa'
+import { clientAddress } from '#shared/http/client-address.ts'
+import type { Config } from '#shared/process/config.ts'
+import { type Logger, logResponse, logsResponses } from '#shared/process/log.ts'
+
+declare module 'koa' {
+  interface DefaultContext {
+    /** Its lines have the id of the request. */
+    log: Logger
+  }
+}
+
+/**
+ * One line per response, also after a client abort. koa-pino-logger would need more lines of options for the same fields.
+ * `ctx.ip` is not used: with `app.proxy`, Koa believes `X-Forwarded-For` from any peer.
+ */
+export function accessLog(log: Logger, trustProxy: Config['trustProxy']): Middleware {
+  const logs = logsResponses(log)
+  return (ctx, next) => {
+    ctx.log = log.child({ requestId: ctx.state.requestId })
+    if (!logs) return next()
+
+    const startedAt = performance.now()
+    const { remoteAddress } = ctx.req.socket // read now, because a closed connection has no address
+    ctx.res.once('close', () => {
+      logResponse(ctx.log, {
+        method: ctx.method,
+        url: ctx.originalUrl,
+        route: ctx._matchedRoute,
+        status: ctx.status,
+        ms: performance.now() - startedAt,
+        client: clientAddress(remoteAddress, ctx.req.headers['x-forwarded-for'], trustProxy),
+        traceparent: ctx.req.headers.traceparent,
+      })
+    })
+    return next()
+  }
+}

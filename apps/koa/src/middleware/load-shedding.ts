@@ -1,0 +1,16 @@
+import type { Middleware } from 'koa'
+import { type createLoadShedder, RETRY_AFTER } from '#shared/http/load-shedding.ts'
+import { HttpProblem } from '#shared/http/problem.ts'
+
+declare module 'koa' {
+  interface DefaultContext {
+    shouldShed: ReturnType<typeof createLoadShedder>
+  }
+}
+
+/** For routes that cost much: 503 while too many requests wait. Packages for this refuse everything or nothing for a while. */
+export const shedLoad: Middleware = async (ctx, next) => {
+  if (!(await ctx.shouldShed(ctx.res))) return next()
+  ctx.set('retry-after', RETRY_AFTER)
+  throw new HttpProblem(503)
+}

@@ -1,0 +1,17 @@
+import type { Context, Middleware } from 'koa'
+import { PRIVATE } from '#shared/http/contract.ts'
+import { createNonce } from '#shared/http/ids.ts'
+import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+
+/** Set first, so that a route can replace a header. koa-helmet has other defaults. */
+export const securityHeaders: Middleware = (ctx, next) => {
+  ctx.set(SECURITY_HEADERS)
+  return next()
+}
+
+/** Allows this page its scripts: sets the policy of pages, keeps the page out of caches, and returns the nonce. */
+export function allowScripts(ctx: Pick<Context, 'set'>): string {
+  const nonce = createNonce()
+  ctx.set({ 'content-security-policy': pagePolicy(nonce), 'cache-control': PRIVATE })
+  return nonce
+}
