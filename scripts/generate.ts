@@ -127,7 +127,7 @@ function toTable(headings: readonly string[], rows: readonly (readonly string[])
 /** @throws {Error} naming the file, if it has no place for the part */
 function replacePart(file: string, text: string, name: string, part: string): string {
   const place = new RegExp(
-    `^(.*\\b${name}: written by pnpm generate\\b.*\\n)[^]*?^(?=.*\\bend of ${name}\\b)`,
+    `^(.*\\b${name}: written by pnpm generate\\b.*\\n)[\\s\\S]*?^(?=.*\\bend of ${name}\\b)`,
     'm',
   )
   if (!place.test(text))

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * A framework is added to a copy of the repository, as CONTRIBUTING.md says: a folder in apps/ and one entry in the catalogue. Everything
+ * that knows frameworks must know it, or name what is missing. The new one is Express under another name.
+ */
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const NAME = 'acme'
+const PORT = 9
+const LEFT_OUT = new Set(['.git', '.turbo', '.cache', 'results', 'simulation'])
+
+const copy = mkdtempSync(join(tmpdir(), 'startgrid-acme-'))
+const at = (path: string): string => join(copy, path)
+
+before(() => {
+  cpSync(ROOT, copy, {
+    recursive: true,
+    verbatimSymlinks: true, // the links of the workspace are relative, so they lead to the copy
+    filter: (path) => path !== join(ROOT, 'node_modules') && !LEFT_OUT.has(basename(path)),
+  })
+  symlinkSync(join(ROOT, 'node_modules'), at('node_modules'))
+  cpSync(at('apps/express'), at(`apps/${NAME}`), { recursive: true, verbatimSymlinks: true })
+  edit(`apps/${NAME}/package.json`, (text) => text.replace('@startgrid/express', `@startgrid/${NAME}`))
+  edit(`apps/${NAME}/src/server.ts`, (text) => text.replace("'express'", `'${NAME}'`))
+  // An ejected app is what git has.
+  for (const args of [
+    ['init', '--quiet'],
+    ['add', '--all'],
+  ])
+    execFileSync('git', args, { cwd: copy })
+})
+after(() => rmSync(copy, { recursive: true, force: true }))
+
+describe('a folder without an entry', () => {
+  test('dev names the file that lacks the entry', async () => {
+    const { code, output } = await run('scripts/dev.ts', `${NAME}/hello`)
+    assert.equal(code, 2)
+    assert.match(
+      output,
+      /a folder apps\/acme, but no entry 'acme' in packages\/grid\/src\/frameworks\.ts: add one\./,
+    )
+  })
+
+  test('so does the test of the catalogue', async () => {
+    const { code, output } = await run('--test', 'packages/grid/test/matrix.test.ts')
+    assert.equal(code, 1)
+    assert.match(output, /apps\/acme has no entry in packages\/grid\/src\/frameworks\.ts: add one\./)
+  })
+})
+
+describe('a folder and an entry', () => {
+  before(() =>
+    edit('packages/grid/src/frameworks.ts', (text) =>
+      text.replace(
+        'readonly Framework[] = [\n',
+        `$&  { name: '${NAME}', title: 'Acme', runtime: 'node', package: 'express', docs: 'https://acme.example', port: ${PORT}, absent: [] },\n`,
+      ),
+    ),
+  )
+
+  test('the check of pnpm lint names the files to generate', async () => {
+    const { code, output } = await run('scripts/generate.ts', '--check')
+    assert.equal(code, 1)
+    assert.match(
+      output,
+      /docker-compose\.yml, \.env, docker\/README\.md, docs\/choosing-a-framework\.md\. Run pnpm generate\./,
+    )
+  })
+
+  test('pnpm generate writes it into the Compose file and the tables of the docs', async () => {
+    assert.equal((await run('scripts/generate.ts')).code, 0)
+    assert.equal((await run('scripts/generate.ts', '--check')).code, 0)
+    const compose = read('docker-compose.yml')
+    for (const [index, role] of ['hello', 'ssr', 'status'].entries()) {
+      assert.match(
+        compose,
+        new RegExp(`^  ${NAME}-${role}:\n    <<: \\*${NAME}\n.*\n.*:-41}${PORT}${index + 1}:3000"`, 'm'),
+      )
+      assert.match(compose, new RegExp(`:-41}${PORT}${index + 6}:41${PORT}${index + 6} # ${NAME}-${role}`))
+    }
+    assert.match(compose, /args: \{ FRAMEWORK: acme \}/)
+    assert.match(read('.env'), /^COMPOSE_PROFILES=acme,/m)
+    assert.match(read('docker/README.md'), /^\| acme +\| 4191 +\| 4192 /m)
+    assert.match(read('docs/choosing-a-framework.md'), /^\| \[acme\].*\[Acme\]\(https:\/\/acme\.example\)/m)
+  })
+
+  test('the catalogue has its folder, its files and a port of its own', async () => {
+    const { code, output } = await run('--test', 'packages/grid/test/matrix.test.ts')
+    assert.equal(code, 0, output)
+  })
+
+  test('dev starts it, and conformance finds nothing wrong', async () => {
+    const dev = spawn(process.execPath, ['scripts/dev.ts', `${NAME}/hello`], {
+      cwd: copy,
+      env: { ...process.env, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = new Promise((resolve) => dev.once('exit', resolve))
+    try {
+      const address = await readAddress(dev.stdout)
+      const { code, output } = await run('scripts/conformance.ts', 'hello', address)
+      assert.equal(code, 0, output)
+    } finally {
+      dev.kill('SIGTERM')
+      await ended
+    }
+  })
+
+  test('bench --list has it, direct and behind NGINX', async () => {
+    const { code, output } = await run('bench/src/cli/main.ts', '--list')
+    assert.equal(code, 0, output)
+    for (const role of ['hello', 'ssr', 'status']) assert.match(output, new RegExp(`${NAME}/${role}\\b`))
+  })
+
+  test('eject has its apps', async () => {
+    const { code, output } = await run('packages/eject/src/cli.ts', NAME, `${copy}-ejected`)
+    assert.equal(code, 1)
+    assert.match(output, /Name one of them:\s+acme\/hello {2}acme\/ssr {2}acme\/status/)
+  })
+
+  test('the image of the NGINX in front has it: its fronts and its row of the landing page', async () => {
+    const { code, output } = await run('scripts/front-image.ts', at('front'))
+    assert.equal(code, 0, output)
+    assert.match(read('front/nginx.conf'), /listen 0\.0\.0\.0:4197/)
+    assert.match(read('front/page/index.html'), /<tr data-framework="acme">[\s\S]*?data-service="acme-ssr"/)
+  })
+
+  test('reliability names the file with the failing routes that it lacks', async () => {
+    const { code, output } = await run(
+      'packages/reliability/src/cli/cli.ts',
+      `${NAME}/hello`,
+      '--fault',
+      'failing-handler',
+    )
+    assert.equal(code, 1)
+    assert.match(
+      output,
+      /routes of acme are missing: add\s+packages\/reliability\/fixtures\/node\/src\/acme\.ts\./,
+    )
+  })
+})
+
+function read(path: string): string {
+  return readFileSync(at(path), 'utf8')
+}
+
+/** Fails if nothing was changed: the file is not what this test takes it for. */
+function edit(path: string, change: (text: string) => string): void {
+  const before = read(path)
+  const after = change(before)
+  assert.notEqual(after, before, `${path} is not changed`)
+  writeFileSync(at(path), after)
+}
+
+/** Node in the copy. Tests that it runs are not a part of this one. */
+function run(...args: string[]): Promise<{ code: number; output: string }> {
+  const { NODE_TEST_CONTEXT: _, INIT_CWD: __, ...env } = process.env
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd: copy, env, maxBuffer: 1e8 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
+      resolve({ code, output: stdout + stderr })
+    })
+  })
+}
+
+/** From the line that says that the app listens. */
+async function readAddress(output: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface(output)) {
+    if (line.includes('"msg":"listening"')) return (JSON.parse(line) as { address: string }).address
+  }
+  throw new Error('It ended before it listened.')
+}
