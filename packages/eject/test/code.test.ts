@@ -88,14 +88,18 @@ test('an import that leads nowhere is an error', () => {
 })
 
 const SERVER = `import { startRole } from '#shared/process/role.ts'
-await startRole<typeof import('./hello.ts')>('koa', import.meta.dirname, process.argv[2], ({ createApp }) => createApp())
+const ROLES = {
+  hello: async () => (await import('./hello.ts')).hello,
+  status: async () => (await import('./status.ts')).status,
+}
+await startRole<Router>('koa', process.argv[2], ROLES, (routes, options) => listen(routes, options))
 `
 
 test('the server starts one app by its name', () => {
   equal(
-    adaptServer('server.ts', SERVER, 'my-app'),
+    adaptServer('server.ts', SERVER, 'status', 'my-app').replace(/\n+/g, '\n'),
     `import { start } from '#shared/process/lifecycle.ts'
-await start('my-app', () => import('./app.ts'), ({ createApp }) => createApp())
+await start<Router>('my-app', async () => (await import('./status.ts')).status, (routes, options) => listen(routes, options))
 `,
   )
 })
@@ -104,12 +108,19 @@ test('an edit that has lost its place is an error', () => {
   for (const [text, what] of [
     [SERVER.replace('role.ts', 'start.ts'), /server\.ts has 0 places that are the import of startRole/],
     [
+      SERVER.replace('const ROLES', 'const PARTS'),
+      /has 0 places that are the object ROLES with an entry hello/,
+    ],
+    [
       SERVER.replace('await startRole', 'await begin'),
       /server\.ts has 0 places that are the call of startRole/,
     ],
-    [SERVER.replace('=> createApp()', '=> startRole(1, 2, 3, 4)'), /has 2 places that are the call of/],
+    [
+      SERVER.replace('=> listen(routes, options)', '=> startRole(1, 2, 3)'),
+      /has 2 places that are the call of/,
+    ],
   ] as const) {
-    throws(() => adaptServer('server.ts', text, 'my-app'), { name: 'SourceError', message: what })
+    throws(() => adaptServer('server.ts', text, 'hello', 'my-app'), { name: 'SourceError', message: what })
   }
   throws(() => adaptStatusTest('x.test.ts', 'equal(1, 1)', 'koa/status', 'my-app'), {
     message: /0 places that are the arguments of the process/,

@@ -3,21 +3,34 @@ import { editOnce } from './edit.ts'
 
 /** Rewrites the few places of a source that are as they are because there are several apps. */
 
-/** The server starts its one app, under its own name, instead of finding one among several. */
-export function adaptServer(path: string, text: string, name: string): string {
+/** The server starts its one app under its own name: of the object `ROLES`, only the entry of this role stays. */
+export function adaptServer(path: string, text: string, role: string, name: string): string {
   const imported = editOnce(path, text, 'the import of startRole', (replace) => ({
     ImportDeclaration(node) {
       if (node.source.value === '#shared/process/role.ts')
         replace(node, "import { start } from '#shared/process/lifecycle.ts'")
     },
   }))
-  return editOnce(path, imported, 'the call of startRole', (replace) => ({
-    CallExpression({ callee, arguments: [, , , createService] }) {
-      if (callee.type !== 'Identifier' || callee.name !== 'startRole' || createService === undefined) return
-      replace(
-        { start: callee.start, end: createService.start },
-        `start('${name}', () => import('./app.ts'), `,
-      )
+  let load = ''
+  const single = editOnce(path, imported, `the object ROLES with an entry ${role}`, (replace) => ({
+    VariableDeclaration(node) {
+      const [declarator] = node.declarations
+      if (declarator?.id.type !== 'Identifier' || declarator.id.name !== 'ROLES') return
+      if (declarator.init?.type !== 'ObjectExpression') return
+      for (const property of declarator.init.properties) {
+        if (property.type !== 'Property' || property.key.type !== 'Identifier') continue
+        if (property.key.name !== role) continue
+        load = imported.slice(property.value.start, property.value.end)
+        replace(node, '')
+      }
+    },
+  }))
+  return editOnce(path, single, 'the call of startRole', (replace) => ({
+    CallExpression({ callee, arguments: [framework, , roles] }) {
+      if (callee.type !== 'Identifier' || callee.name !== 'startRole') return
+      if (framework === undefined || roles === undefined) return
+      const types = single.slice(callee.end, framework.start)
+      replace({ start: callee.start, end: roles.end }, `start${types}'${name}', ${load}`)
     },
   }))
 }

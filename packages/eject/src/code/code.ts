@@ -13,7 +13,12 @@ export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, s
   const hasPage = app.role === 'ssr'
   const isBun = app.runtime === 'bun'
   const development = `shared/page/dev/${isBun ? 'bun' : 'node'}.ts`
-  const roots = ['src/server.ts', 'test/app.test.ts', ...(hasPage ? [...PAGE_ROOTS, development] : [])]
+  const roots = [
+    'src/server.ts',
+    'test/app.test.ts',
+    `test/${app.role}.test.ts`,
+    ...(hasPage ? [...PAGE_ROOTS, development] : []),
+  ]
   const moved = moveFiles(app, tracked)
   // Which settings are asked for is seen once nothing else is left.
   const sources = prune(dropUnusedSettings(prune(adapt(name, app, moved), roots)), roots)
@@ -36,9 +41,9 @@ function adapt(name: string, { framework, runtime, role }: App, files: ReadonlyM
   const adapted = new Map(files)
   const rewrite = (path: string, how: (path: string, text: string) => string) =>
     adapted.set(path, how(path, files.get(path) ?? ''))
-  rewrite('src/server.ts', (path, text) => adaptServer(path, text, name))
+  rewrite('src/server.ts', (path, text) => adaptServer(path, text, role, name))
   if (role === 'status')
-    rewrite('test/app.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`, name))
+    rewrite('test/status.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`, name))
   if (runtime === 'bun') for (const path of ASKING) rewrite(path, leaveCluster)
   else rewrite('shared/process/config.ts', leaveBun)
   return adapted

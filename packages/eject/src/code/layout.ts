@@ -12,17 +12,9 @@ export const PAGE_ROOTS = [
 ]
 
 /** Where each file belongs in a project; imports follow. */
-export function moveFiles(
-  { framework, role }: App,
-  tracked: ReadonlyMap<string, string>,
-): Map<string, string> {
+export function moveFiles({ framework }: App, tracked: ReadonlyMap<string, string>): Map<string, string> {
   const app = `apps/${framework}/`
-  const move = (path: string): string =>
-    path
-      .replace(/^packages\/shared\/src\//, 'shared/')
-      .replace(`${app}src/${role}.ts`, 'src/app.ts')
-      .replace(`${app}test/${role}.test.ts`, 'test/app.test.ts')
-      .replace(app, '')
+  const move = (path: string): string => path.replace(/^packages\/shared\/src\//, 'shared/').replace(app, '')
   const moved = new Map<string, string>()
   for (const [path, text] of tracked) {
     const to = move(path)

@@ -1,6 +1,6 @@
 import type { Project } from '../project.ts'
 
-/** What a colleague needs on the first day: what it answers, how to run, set, deploy and change it. */
+/** For a colleague on the first day: how to run, set, deploy and change the service. */
 export function readme(project: Project): string {
   const sections = [
     `# ${project.name}\n\n${project.description}.`,
@@ -46,8 +46,8 @@ ${block([
 
 ${table(['command', 'what it does'], commands(scripts, role))}
 
-pnpm works as well: \`pnpm install\`, \`pnpm start\`. Dockerfile and CI use npm; who changes over changes those, too. Once the
-lockfile is committed, write \`npm ci\` for \`npm install\` there: it installs that and nothing else.`
+pnpm works as well: \`pnpm install\`, \`pnpm start\`. Dockerfile and CI use npm: change them, too, if you change over. Once the
+lockfile is committed, write \`npm ci\` for \`npm install\` there: it installs exactly what the lockfile lists.`
 }
 
 function commands(scripts: Project['scripts'], role: Project['role']): string[][] {
@@ -64,12 +64,11 @@ function commands(scripts: Project['scripts'], role: Project['role']): string[][
 
 function answers({ routes }: Project): string {
   const rows = routes.map(({ method, path, answer }) => [`\`${method} ${path}\``, answer])
-  return `## What it answers
+  return `## Routes
 
-${table(['request', 'answer'], rows)}
+${table(['request', 'response'], rows)}
 
-HEAD is GET without the body. OPTIONS is answered with 204, any other method with 405. Errors are JSON with the type
-\`application/problem+json\` ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)):
+HEAD is GET without the body. Errors are JSON with the type \`application/problem+json\` ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)):
 
 ${block(['$ curl http://127.0.0.1:3000/no/such/path', '{"type":"about:blank","title":"Not Found","status":404}'])}`
 }
@@ -83,7 +82,7 @@ function settings({ runtime, environment }: Project): string {
   const how =
     runtime === 'nginx'
       ? 'NGINX cannot read its environment: these are written into `dist/nginx.conf` by `npm run build`, also when the image is built. All\nelse is in `nginx.conf.template`.'
-      : 'Read from the environment at the start. A value that is not allowed is refused with a sentence and exit code 1.'
+      : 'The service reads them from the environment when it starts. A wrong value ends the start with a sentence and exit code 1.'
   return `## Settings
 
 ${how}
@@ -105,7 +104,7 @@ ${block([
 ])}
 
 It runs without root, without capabilities and on a read-only file system, with at most 256 MB, and can be reached from this machine
-only. It is healthy when \`/readyz\` answers 200. ${more}`
+only. It is healthy when \`/readyz\` responds with 200. ${more}`
 }
 
 function production(project: Project): string {
@@ -116,13 +115,13 @@ function production(project: Project): string {
       : serverInProduction(project)
   return `## In production
 
-${[...parts, headers(runtime)].map((text) => `- ${text}`).join('\n')}`
+${[...parts, headers()].map((text) => `- ${text}`).join('\n')}`
 }
 
-function headers(runtime: Project['runtime']): string {
-  const source = runtime === 'nginx' ? 'nginx.conf.template' : 'shared/http/contract.ts'
-  return `**Headers.** Every answer has a content security policy, the other security headers of \`${source}\`, and an
-  \`x-request-id\`: the caller's, if it is harmless. \`Strict-Transport-Security\` is left to whoever terminates TLS.`
+function headers(): string {
+  return `**Headers.** Every response has a content security policy, the other security headers of \`shared/http/security-headers.ts\`, and an
+  \`x-request-id\`: the caller's, if it is harmless. A header that a route sets itself stays. What terminates TLS sends
+  \`Strict-Transport-Security\`.`
 }
 
 function serverInProduction({ runtime, environment }: Project): string[] {
@@ -135,19 +134,19 @@ function serverInProduction({ runtime, environment }: Project): string[] {
   const clustered = environment.some(({ name }) => name === 'CLUSTER')
   return [
     `**Stopping.** On SIGTERM or SIGINT \`/readyz\` fails; after \`SHUTDOWN_DELAY_MS\`, for the load balancer to notice, no connection
-  is accepted any more; what is in flight is answered, with \`connection: close\`; exit code 0. A second signal, or
+  is accepted any more; requests in flight get their responses, with \`connection: close\`; exit code 0. A second signal, or
   \`SHUTDOWN_TIMEOUT_MS\`, ends it at once with 1. Docker kills after 10 s: with a delay, set \`stop_grace_period\` in
   \`compose.yaml\`.`,
     `**Limits.** A body over 64 KiB is 413, headers over 16 KiB are 431.${slow}`,
-    `**Handlers that never answer** are given up after \`HANDLER_TIMEOUT_MS\`: 503, or a cut connection, and a line in the log.`,
+    `**Handlers that never respond** are given up after \`HANDLER_TIMEOUT_MS\`: 503, or a cut connection, and a line in the log.`,
     ...(environment.some(({ name }) => name === 'MAX_QUEUE_WAIT_MS')
       ? [
-          `**Overload.** A page that would have waited for longer than \`MAX_QUEUE_WAIT_MS\` is refused with 503 and \`Retry-After\`, so that the
-  others are still in time. Probes and client files are always answered.`,
+          `**Overload.** While all requests have waited for longer than \`MAX_QUEUE_WAIT_MS\` for 100 ms, pages are refused with 503 and \`Retry-After\`, so
+  that the others are still in time. Probes and client files are always served.`,
         ]
       : []),
-    `**Logs.** JSON lines on standard output, one for each answer but those of \`/livez\` and \`/readyz\`. A failure is 500
-  for the client; the cause is logged with the request id.`,
+    `**Logs.** JSON lines on standard output, one per response, except for \`/livez\` and \`/readyz\`, without the query. A
+  failure is 500 for the client; the cause is logged with the request id.`,
     `**Behind a proxy.** \`X-Forwarded-For\` is believed only from the addresses in \`TRUST_PROXY\`. Idle connections are
   kept for 65 s, longer than NGINX keeps its own (60 s), so that none is closed under a request.`,
     ...(clustered
@@ -159,8 +158,8 @@ function serverInProduction({ runtime, environment }: Project): string[] {
   ]
 }
 
-const NGINX_OVERLOAD = `**Overload.** A page that would have waited for longer than \`$shed_after_ms\` in \`nginx.conf.template\` is refused with 503 and
-  \`Retry-After\`, so that the others are still in time. Files and \`/livez\` are always answered.`
+const NGINX_OVERLOAD = `**Overload.** A page that would have waited for longer than \`$max_queue_wait_ms\` in \`nginx.conf.template\` is refused with 503 and
+  \`Retry-After\`, so that the others are still in time. Files and \`/livez\` are always served.`
 
 const NGINX_IN_PRODUCTION = [
   `**Stopping.** On SIGQUIT, which \`docker stop\` sends here, NGINX has 9 s for what is in flight, and exits with 0. \`npm start\`
@@ -168,7 +167,7 @@ const NGINX_IN_PRODUCTION = [
   that a load balancer turns away.`,
   `**Limits.** A body over 64 KiB is 413, headers over 16 KiB are 431. A client that takes more than 10 s for its
   headers, or between two parts of a body, is cut off.`,
-  `**Logs.** \`logs/access.log\`, in the container standard output, has a JSON line for each answer but those of \`/livez\`
+  `**Logs.** \`logs/access.log\`, in the container standard output, has a JSON line per response, except for \`/livez\`
   and \`/readyz\`. Failures of handlers are in the error log on standard error, with the stack.`,
   `**Behind a proxy.** Whom to believe about the client's address: \`set_real_ip_from\` and \`real_ip_header X-Forwarded-For\` in
   \`nginx.conf.template\`.`,
@@ -178,8 +177,8 @@ const NGINX_IN_PRODUCTION = [
 function places({ runtime, role }: Project): string {
   const hasPage = role === 'ssr'
   const rows = [
-    ['`src/app.ts`', 'the routes'],
-    ['`src/base.ts`', 'what all routes have in common: headers, errors, health'],
+    [`\`src/${role}.ts\``, 'the routes: add yours here'],
+    ['`src/app.ts`', 'what a request meets before and after them, concern by concern'],
     ...(runtime === 'nginx'
       ? [
           ['`nginx.conf.template`', 'everything that NGINX does itself: limits, headers, logs'],
@@ -189,14 +188,12 @@ function places({ runtime, role }: Project): string {
     ...(hasPage
       ? [
           ['`shared/page/`', 'the page in React, its styles and what runs in the browser'],
-          ['`build.ts`', 'how `dist/` is made of it'],
+          ['`shared/page/vite.config.ts`', 'how `dist/` is made of it'],
         ]
       : []),
     [
       '`shared/http/contract.ts`',
-      runtime === 'nginx'
-        ? 'values of answers, such as media types'
-        : 'media types, security headers, limits',
+      runtime === 'nginx' ? 'values of responses, such as media types' : 'media types, limits, parameters',
     ],
     [
       '`test/`',
@@ -205,5 +202,5 @@ function places({ runtime, role }: Project): string {
   ]
   return `## Where to change what
 
-${table(['file', 'what is there'], rows)}`
+${table(['file', 'content'], rows)}`
 }

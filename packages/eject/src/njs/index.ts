@@ -22,14 +22,15 @@ export function writeNjsCode(name: string, app: App, tracked: ReadonlyMap<string
   if (hasPage) {
     files.set('polyfill.ts', files.get('engines/polyfills/qjs.ts') ?? '')
   }
+  files.set('src/main.ts', main(app.role))
   const read = (path: string): string => {
     const text = tracked.get(path)
     if (text === undefined) throw new Error(`${path} is needed for an njs project, but git does not list it.`)
     return text
   }
   const tools = ['bundle.ts', 'start.ts', ...(hasPage ? ['polyfill.ts'] : [])]
-  const tests = ['test/base.test.ts', 'test/app.test.ts', 'test/nginx.test.ts']
-  const sources = prune(files, ['src/app.ts', ...tools, ...tests, ...(hasPage ? PAGE_ROOTS : [])])
+  const tests = ['test/app.test.ts', `test/${app.role}.test.ts`, 'test/nginx.test.ts']
+  const sources = prune(files, ['src/main.ts', ...tools, ...tests, ...(hasPage ? PAGE_ROOTS : [])])
   return {
     files: new Map([
       ...sources,
@@ -43,6 +44,16 @@ export function writeNjsCode(name: string, app: App, tracked: ReadonlyMap<string
     include: ['*.ts', 'shared', 'src', 'test'],
     environment: SETTINGS,
   }
+}
+
+/** What NGINX imports, bundled. */
+function main(role: string): string {
+  return `import { createApp } from './app.ts'
+import { ${role} } from './${role}.ts'
+
+/** NGINX calls its function \`respond\` for every request. */
+export default createApp(${role})
+`
 }
 
 function writeScripts(): Record<string, string> {

@@ -1,6 +1,6 @@
 import { HttpProblem } from './problem.ts'
 
-/** The values that every app shares. */
+/** Values of requests and responses: media types, limits, parameters. */
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8'
 export const JSON_TEXT = 'application/json; charset=utf-8'

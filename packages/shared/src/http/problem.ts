@@ -1,6 +1,6 @@
 /** Problem details (RFC 9457) with the type `about:blank`: the status says what happened, and the cause stays secret. */
 
-/** From the HTTP status registry: `http.STATUS_CODES` still has older names, and njs does not have it. */
+/** From the HTTP status registry: `http.STATUS_CODES` still has older names, and not every runtime has it. */
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',

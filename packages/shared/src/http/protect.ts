@@ -39,11 +39,10 @@ export interface ProtectOptions {
 const REQUEST_ID = 'x-request-id'
 
 /**
- * Stands before the `request` listener of a server that exists already, such as Fastify's `app.server` or what Hono's `serve()` returns,
- * and does there what no framework does:
+ * Stands before the `request` listener of a server that exists already, often one that a framework made, and does what no framework
+ * does:
  *
- * - limits and timeouts; the connection closes after what the parser refuses, which Fastify's default does not do (NGINX would
- *   reuse it and get a 502);
+ * - limits and timeouts; the connection closes after what the parser refuses (a proxy that reuses it would respond with 502);
  * - 400 and a closed connection for ambiguous HTTP (`rejectAmbiguousHttp`) and for a malformed target or Host (`validateRequest`);
  * - the request id: an inbound one that is not acceptable is replaced on the request, so that every framework can just read it;
  * - the handler timeout: 503, or a cut connection;
@@ -77,7 +76,7 @@ export function protect(server: Server, { config, health, log }: ProtectOptions)
   }
 }
 
-/** Puts an acceptable id on the request: in `headers`, and in `rawHeaders`, which Hono reads. */
+/** Puts an acceptable id on the request: in `headers`, and in `rawHeaders`, which adapters to web standards read. */
 function takeRequestId({ headers, rawHeaders }: IncomingMessage): string {
   const inbound = headers[REQUEST_ID]
   const id = requestId(inbound)

@@ -16,7 +16,7 @@ export interface Place {
 
 /**
  * Listens where the configuration says.
- * @param open the framework's own way to listen, such as Fastify's `app.listen`
+ * @param open the framework's own way to listen, where it has one
  * @returns `http://host:port` or `unix:path`
  * @throws {StartError} if it cannot
  */
@@ -30,7 +30,7 @@ export async function listen(
   // Not in the primary, which listens for a moment to see whether the port is free.
   const reusePort = config.cluster === 'reuse-port' && cluster.isWorker
   try {
-    // Looked up here, because Fastify would listen on all addresses of `localhost`, each with a server of its own.
+    // Looked up here, because a framework may listen on all addresses of `localhost`, each with a server of its own.
     await open(
       socket === undefined ? { host: (await lookup(host)).address, port, reusePort } : { path: socket },
     )

@@ -27,7 +27,7 @@ await builder.buildApp()
 
 await build({
   absWorkingDir: ROOT,
-  entryPoints: ['src/app.ts'],
+  entryPoints: ['src/main.ts'],
   outfile: 'dist/app.js',
   bundle: true,
   format: 'esm',
