@@ -1,14 +1,9 @@
-import { greeting, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
-import { type App, createBase, get, type Options, send } from './base.ts'
+import { Hono } from 'hono'
 
-export function createApp(options: Options): App {
-  const app = createBase(options)
+export const hello = new Hono()
+  .get('/', (c) => c.text('Hello World!'))
+  .get('/json', (c) => c.json({ hello: 'world' }))
+  .get('/hello/:name', (c) => c.text(`Hello, ${c.req.param('name')}!`))
 
-  get(app, '/', (c) => send(c, 200, PLAIN_TEXT, 'Hello World!'))
-
-  get(app, '/json', (c) => send(c, 200, JSON_TEXT, JSON.stringify({ hello: 'world' })))
-
-  get(app, '/hello/:name', (c) => send(c, 200, PLAIN_TEXT, greeting(c.req.param('name'))))
-
-  return app
-}
+/** For Hono's RPC client: `hc<AppType>(url)`. */
+export type AppType = typeof hello

@@ -1,21 +1,19 @@
-import { createServer } from 'node:http'
-import { SERVER_OPTIONS } from '#shared/http/protect.ts'
-import { rejectAmbiguousHttp } from '#shared/http/reject-ambiguous-http.ts'
+import type { Hono } from 'hono'
 import { drain } from '#shared/process/drain.ts'
 import { listen } from '#shared/process/listen.ts'
-import { startFound } from '#shared/process/role.ts'
-import { createListener } from './base.ts'
+import { startRole } from '#shared/process/role.ts'
+import { createNodeServer } from './node-server.ts'
 
-await startFound<typeof import('./hello.ts')>(
-  'hono',
-  import.meta.dirname,
-  process.argv[2],
-  ({ createApp }, options) => {
-    const listener = createListener(createApp(options), options.config.host)
-    const server = createServer(SERVER_OPTIONS, rejectAmbiguousHttp(listener))
-    return {
-      listen: () => listen(server, options.config),
-      close: () => drain(server),
-    }
+const ROLES = {
+  hello: async () => (await import('./hello.ts')).hello,
+  ssr: async () => {
+    const { createRender } = await import('#shared/http/stream-web.ts')
+    return (await import('./ssr.ts')).ssr({ render: createRender() })
   },
-)
+  status: async () => (await import('./status.ts')).status,
+}
+
+await startRole<Hono>('hono', process.argv[2], ROLES, (routes, options) => {
+  const server = createNodeServer(options, routes)
+  return { listen: () => listen(server, options.config), close: () => drain(server) }
+})

@@ -2,7 +2,8 @@ import { EventEmitter, once } from 'node:events'
 import { pino } from 'pino'
 import { createHealth } from '#shared/http/health.ts'
 import { readConfig } from '#shared/process/config.ts'
-import type { Options } from '../src/base.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import type { Runtime } from '../src/middleware/access-log.ts'
 
 interface Line {
   level: number
@@ -12,6 +13,9 @@ interface Line {
 
 export const INFO = 30
 export const ERROR = 50
+
+/** For `app.request()`, which has no connection. */
+const runtime: Runtime = { getConnInfo: () => ({ remote: { address: '127.0.0.1' } }) }
 
 /** Options for an app under test. Its log lines go to an array instead of standard output. */
 export function createOptions(env: Record<string, string> = {}) {
@@ -23,16 +27,17 @@ export function createOptions(env: Record<string, string> = {}) {
       written.emit('line')
     },
   }
-  const options: Options = {
+  const options: AppOptions & { runtime: Runtime } = {
     // No page is refused because the machine is busy.
     config: readConfig({ MAX_QUEUE_WAIT_MS: '0', ...env }),
     health: createHealth(),
     log: pino({ level: 'trace' }, destination),
+    runtime,
   }
 
-  /** All lines, as soon as there are so many: an answer may be here before its line is written. */
+  /** All lines, as soon as there are so many: a response may be here before its line is written. */
   async function readLines(count: number): Promise<Line[]> {
-    while (lines.length < count) await once(written, 'line', { signal: AbortSignal.timeout(10_000) })
+    while (lines.length < count) await once(written, 'line', { signal: AbortSignal.timeout(30_000) })
     return lines
   }
 

@@ -1,12 +1,9 @@
-import { createServer } from 'node:http'
-import { SERVER_OPTIONS } from '#shared/http/protect.ts'
+import type { Server } from 'node:http'
 import { readConfig } from '#shared/process/config.ts'
 import { listen } from '#shared/process/listen.ts'
-import { type App, createListener } from '../src/base.ts'
 
 /** A server on a free port, closed at the end of the block. */
-export async function serve(app: App) {
-  const server = createServer(SERVER_OPTIONS, createListener(app, '127.0.0.1'))
+export async function serve(server: Server) {
   const url = await listen(server, readConfig({ PORT: '0' }))
   return {
     url,

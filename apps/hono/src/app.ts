@@ -1,0 +1,34 @@
+import { type Env, Hono, type Schema } from 'hono'
+import { methodNotAllowed } from 'hono/method-not-allowed'
+import { BODY_LIMIT } from '#shared/http/contract.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { accessLog, type Runtime } from './middleware/access-log.ts'
+import { limitBody } from './middleware/body-limit.ts'
+import { catchThrown, handleError, refuseMethod, sendProblem } from './middleware/errors.ts'
+import { createHealthRoutes } from './middleware/health.ts'
+import { loadShedding } from './middleware/load-shedding.ts'
+import { requestId } from './middleware/request-id.ts'
+import { securityHeaders } from './middleware/security-headers.ts'
+
+/**
+ * The app with its middleware, in the order in which a request meets them. It runs on every runtime that Hono knows.
+ * @param options.runtime what `server.ts` knows of connections
+ */
+export function createApp<RouteEnv extends Env, RouteSchema extends Schema>(
+  { config, health, log, runtime }: AppOptions & { runtime: Runtime },
+  routes: Hono<RouteEnv, RouteSchema>,
+) {
+  const app = new Hono()
+  app.onError(handleError(log))
+  app.notFound((c) => sendProblem(c, 404))
+
+  app.use(requestId)
+  app.use(securityHeaders)
+  app.route('/', createHealthRoutes(health)) // before the access log, which has no lines of them
+  app.use(accessLog({ config, log, runtime }))
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }))
+  app.use(catchThrown)
+  app.use(loadShedding(config.maxQueueWaitMs))
+  app.use(limitBody(BODY_LIMIT))
+  return app.route('/', routes)
+}

@@ -1,0 +1,62 @@
+import type { Context } from 'hono'
+import type { GetConnInfo } from 'hono/conninfo'
+import { createMiddleware } from 'hono/factory'
+import { routePath } from 'hono/route'
+import { clientAddress } from '#shared/http/client-address.ts'
+import type { Config } from '#shared/process/config.ts'
+import { isClientAbort, type Logger, logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    log: Logger
+  }
+}
+
+/** What only the runtime knows. */
+export interface Runtime {
+  getConnInfo: GetConnInfo
+  /**
+   * Calls back when the response has left or the client has gone, with the status that was sent and the error of its body. Without it,
+   * the time in the log ends when the response is handed over.
+   */
+  onClose?: (c: Context, listener: (status: number, error: unknown) => void) => void
+}
+
+interface AccessLogOptions {
+  config: Pick<Config, 'trustProxy'>
+  log: Logger
+  runtime: Runtime
+}
+
+/** One line per response. Hono's own `logger()` writes text, and nothing where the response comes from the handler timeout. */
+export function accessLog({ config, log, runtime: { getConnInfo, onClose } }: AccessLogOptions) {
+  const logs = logsResponses(log)
+
+  return createMiddleware(async (c, next) => {
+    c.set('log', log)
+    const startedAt = performance.now()
+    // Read now, because a closed connection has no address.
+    const peer = logs ? getConnInfo(c).remote.address : undefined
+    onClose?.(c, (status, error) => {
+      if (error && !isClientAbort(error)) logFailure(log, c.get('requestId'), error)
+      if (logs) write(c, status, startedAt, peer)
+    })
+    await next()
+    if (logs && onClose === undefined) write(c, c.res.status, startedAt, peer)
+  })
+
+  function write(c: Context, status: number, startedAt: number, peer: string | undefined): void {
+    const { method, url } = c.req
+    const route = routePath(c, -1)
+    logResponse(log, {
+      requestId: c.get('requestId'),
+      method,
+      url: url.slice(url.indexOf('/', 'https://'.length)),
+      route: route === '/*' ? undefined : route, // only middleware matched
+      status,
+      ms: performance.now() - startedAt,
+      client: clientAddress(peer, c.req.header('x-forwarded-for'), config.trustProxy),
+      traceparent: c.req.header('traceparent'),
+    })
+  }
+}

@@ -1,0 +1,23 @@
+import { bodyLimit } from 'hono/body-limit'
+import { createMiddleware } from 'hono/factory'
+import { HttpProblem } from '#shared/http/problem.ts'
+
+/**
+ * 413 for a larger body.
+ * @param maxSize bytes
+ */
+export function limitBody(maxSize: number) {
+  const limit = bodyLimit({
+    maxSize,
+    onError: (c) => {
+      c.header('connection', 'close') // the Node adapter cuts the connection while the rest comes in
+      throw new HttpProblem(413)
+    },
+  })
+
+  return createMiddleware((c, next) => {
+    // `bodyLimit` looks at the body, for which the Node adapter has to make a whole Request first.
+    const hasNoBody = c.req.method === 'GET' || c.req.method === 'HEAD'
+    return hasNoBody ? next() : limit(c, next)
+  })
+}

@@ -1,0 +1,42 @@
+import type { Context, ErrorHandler } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import { HTTPException } from 'hono/http-exception'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { PROBLEM_JSON } from '#shared/http/contract.ts'
+import { createProblem, errorStatus, type FieldError, HttpProblem } from '#shared/http/problem.ts'
+import { type Logger, logFailure } from '#shared/process/log.ts'
+
+/** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
+export function handleError(log: Logger): ErrorHandler {
+  return (error, c) => {
+    const status = errorStatus(error)
+    // An HttpProblem is a decision, not a failure, and a client that leaves ends the body that a route reads.
+    const isFailure = status >= 500 && !(error instanceof HttpProblem) && !c.req.raw.signal.aborted
+    if (isFailure) logFailure(log, c.get('requestId'), error)
+    // Hono's middleware puts headers there, such as www-authenticate.
+    const { headers } = (error instanceof HTTPException && error.res) || {}
+    for (const [name, value] of headers ?? []) c.header(name, value)
+    return sendProblem(c, status, error instanceof HttpProblem ? error.errors : undefined)
+  }
+}
+
+/** Hono gives only instances of Error to `onError`. */
+export const catchThrown = createMiddleware(async (_c, next) => {
+  try {
+    await next()
+  } catch (cause) {
+    throw new Error(`A route threw ${JSON.stringify(cause)}, which is not an Error.`, { cause })
+  }
+})
+
+/** 405 with the methods that the path has. */
+export function refuseMethod(c: Context, methods: string[]): Response {
+  c.header('allow', methods.join(', '))
+  return sendProblem(c, 405)
+}
+
+export function sendProblem(c: Context, status: number, errors?: readonly FieldError[]): Response {
+  return c.json(createProblem(status, errors), status as ContentfulStatusCode, {
+    'content-type': PROBLEM_JSON,
+  })
+}

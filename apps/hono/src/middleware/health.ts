@@ -1,0 +1,15 @@
+import { type Context, Hono } from 'hono'
+import { HEALTH_JSON } from '#shared/http/contract.ts'
+import type { Health } from '#shared/http/health.ts'
+
+/** Alive until the process ends, ready until it is told to stop. */
+export function createHealthRoutes(health: Health) {
+  return new Hono()
+    .get('/livez', (c) => sendHealth(c, true))
+    .get('/readyz', (c) => sendHealth(c, !health.draining))
+}
+
+function sendHealth(c: Context, passes: boolean) {
+  c.header('cache-control', 'no-store')
+  return c.json({ status: passes ? 'pass' : 'fail' }, passes ? 200 : 503, { 'content-type': HEALTH_JSON })
+}
