@@ -1,4 +1,5 @@
 import { logGamma } from './gamma.ts'
+import { findRoot } from './root.ts'
 import { tQuantile } from './student.ts'
 
 /**
@@ -9,16 +10,10 @@ import { tQuantile } from './student.ts'
  */
 export function smallestDifference(df: number, level: number, power: number): number {
   const critical = tQuantile(1 - level / 2, df)
-  let low = 0
+  const excess = (difference: number) => upperTail(critical, df, difference) - power
   let high = critical + 5
-  while (upperTail(critical, df, high) < power) high *= 2
-  // 40 halvings: twelve digits.
-  for (let step = 0; step < 40; step++) {
-    const middle = (low + high) / 2
-    if (upperTail(critical, df, middle) < power) low = middle
-    else high = middle
-  }
-  return (low + high) / 2
+  while (excess(high) < 0) high *= 2
+  return findRoot(excess, 0, high)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { logGamma } from './gamma.ts'
+import { findRoot } from './root.ts'
 
 /** Student's t distribution. The libraries that have it bring 220 packages along, or are not kept. */
 
@@ -10,20 +11,13 @@ import { logGamma } from './gamma.ts'
  */
 export function tQuantile(p: number, df: number): number {
   if (!(p >= 0.5 && p < 1) || !(df >= 1)) throw new RangeError(`t quantile of p = ${p}, df = ${df}`)
-  const tail = 2 * (1 - p)
-  let low = 0
+  if (p === 0.5) return 0
+  // The logarithm of the tail is nearly straight where the tail itself is not.
+  const tail = Math.log(2 * (1 - p))
+  const excess = (t: number) => Math.log(tTwoSided(t, df)) - tail
   let high = 1
-  while (tTwoSided(high, df) > tail) {
-    low = high
-    high *= 2
-  }
-  // The tail falls steadily, so halving finds it: 60 steps exhaust a double.
-  for (let step = 0; step < 60; step++) {
-    const middle = (low + high) / 2
-    if (tTwoSided(middle, df) > tail) low = middle
-    else high = middle
-  }
-  return (low + high) / 2
+  while (excess(high) > 0) high *= 2
+  return findRoot(excess, high === 1 ? 0 : high / 2, high)
 }
 
 /**
