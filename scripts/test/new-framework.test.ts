@@ -114,6 +114,12 @@ describe('a folder and an entry', () => {
     }
   })
 
+  test('pnpm test has it', async () => {
+    const { code, output } = await run('scripts/test.ts', '--help')
+    assert.equal(code, 0, output)
+    assert.match(output, /eject with its apps:.*\bacme\b/s)
+  })
+
   test('bench --list has it, direct and behind NGINX', async () => {
     const { code, output } = await run('bench/src/cli/main.ts', '--list')
     assert.equal(code, 0, output)
