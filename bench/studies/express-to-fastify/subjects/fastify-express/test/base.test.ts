@@ -60,9 +60,9 @@ for (const way of ['throws', 'rejects']) {
     const id = answer.headers['x-request-id']
     const [failed, answered, ...others] = await readLines(2)
     equal(failed?.level, ERROR)
-    equal(failed?.id, id)
+    equal(failed?.requestId, id)
     match(JSON.stringify(failed?.err), /secret.*base\.test\.ts/)
-    equal(answered?.id, id)
+    equal(answered?.requestId, id)
     equal(answered?.status, 500)
     deepEqual(others, [])
   })
@@ -97,11 +97,11 @@ test('a handler that fails amid its answer: the connection is cut, and the app l
     lines.map(({ level, msg, status }) => [level, msg, status]),
     [
       [ERROR, 'failed', undefined],
-      [INFO, 'answered', 200],
-      [INFO, 'answered', 200],
+      [INFO, 'request completed', 200],
+      [INFO, 'request completed', 200],
     ],
   )
-  equal(lines[0]?.id, lines[1]?.id)
+  equal(lines[0]?.requestId, lines[1]?.requestId)
   equal(printed.mock.callCount(), 0)
 })
 
@@ -184,17 +184,17 @@ test('logs one line per request, and none of a probe', async () => {
   await server.client.get('/%zz').set('x-request-id', 'third')
   const lines = await readLines(3)
   deepEqual(
-    lines.map(({ level, id, method, url, status, ms, client }) => [
+    lines.map(({ level, requestId, method, path, status, ms, client }) => [
       level,
-      id,
+      requestId,
       method,
-      url,
+      path,
       status,
       typeof ms,
       client,
     ]),
     [
-      [INFO, 'first', 'GET', '/_/status?a=b', 200, 'number', '127.0.0.1'],
+      [INFO, 'first', 'GET', '/_/status', 200, 'number', '127.0.0.1'],
       [INFO, 'second', 'POST', '/nowhere', 404, 'number', '127.0.0.1'],
       [INFO, 'third', 'GET', '/%zz', 400, 'number', '127.0.0.1'],
     ],

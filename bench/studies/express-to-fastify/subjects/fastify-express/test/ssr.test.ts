@@ -100,8 +100,8 @@ test('stops rendering when the client leaves before the slow part', async () => 
   await setImmediate() // the abort is under way
   equal(countTimers(), timers)
   deepEqual(
-    lines.map(({ level, url, client }) => [level, url, client]),
-    [[INFO, '/stream?delay=5000', '127.0.0.1']],
+    lines.map(({ level, path, client }) => [level, path, client]),
+    [[INFO, '/stream', '127.0.0.1']],
   )
 })
 

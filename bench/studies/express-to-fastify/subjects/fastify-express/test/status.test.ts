@@ -50,7 +50,7 @@ test('starts from its environment, and stops on SIGTERM without losing a request
   const { address, app } = await readLine()
   equal(app, 'fastify-express/status')
   equal((await ask(`${address}/_/status`)).body, 'OK')
-  equal((await readLine()).msg, 'answered')
+  equal((await readLine()).msg, 'request completed')
   child.kill('SIGTERM')
   equal((await readLine()).msg, 'draining')
   // On the same connection, which was idle when the server stopped listening.
