@@ -12,6 +12,7 @@ pnpm bench COMMAND     each has its own --help
   pool                messages per second through a pool of workers
   compare A B         two results: faster, slower, or no difference shown
   report RESULT       makes the reports of a result again
+  check-instrument    is the load generator right on this machine?
 
   --only NAMES        frameworks, apps or roles, with commas: fastify,koa/ssr
   --role NAMES        ${ROLES.join(', ')}

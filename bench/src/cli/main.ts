@@ -16,6 +16,8 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
   study: async (args) => (await import('./commands/study.ts')).studyCommand(args),
   pool: async (args) => (await import('./commands/pool.ts')).poolCommand(args),
   compare: async (args) => (await import('./commands/compare.ts')).compareCommand(args),
+  'check-instrument': async (args) =>
+    (await import('./commands/check-instrument.ts')).checkInstrumentCommand(args),
   report: async (args) => (await import('./commands/report.ts')).reportCommand(args),
 }
 

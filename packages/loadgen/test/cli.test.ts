@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { listTags } from 'hdr-histogram-js'
 import type { LoadResult } from '../src/index.ts'
-import { answer, closedPort, RawServer, serve } from './raw-server.ts'
+import { answer, closedPort, RawServer, serve } from '../src/instrument/faults/raw-server.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))
 

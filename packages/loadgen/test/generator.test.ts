@@ -5,9 +5,9 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { exactly, LoadError, spawnLoad, startGenerator } from '../src/index.ts'
+import { answer, serve } from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 import { addressElsewhere } from './elsewhere.ts'
-import { answer, serve } from './raw-server.ts'
 
 const settings = { path: '/', connections: 4, durationMs: 50 }
 

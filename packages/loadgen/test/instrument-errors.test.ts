@@ -10,12 +10,12 @@ import {
   type LoadResult,
   startGenerator,
 } from '../src/index.ts'
+import { RIGHT } from '../src/instrument/faults/bodies.ts'
+import type { Fault } from '../src/instrument/faults/every-nth.ts'
+import type { Did } from '../src/instrument/faults/fault-process.ts'
+import { type FaultServer, startFault } from '../src/instrument/faults/fault-server.ts'
+import { closedPort } from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
-import { RIGHT } from './faults/bodies.ts'
-import type { Fault } from './faults/every-nth.ts'
-import type { Did } from './faults/fault-process.ts'
-import { type FaultServer, startFault } from './faults/fault-server.ts'
-import { closedPort } from './raw-server.ts'
 
 const CONNECTIONS = 8
 const EVERY = 7
@@ -35,7 +35,7 @@ async function load(
     target: server.target,
     path: '/',
     connections: CONNECTIONS,
-    durationMs: 250,
+    ...(settings.durationMs === undefined && { requests: 2_000 }),
     expect: { body: exactly(RIGHT), checkEvery: 1 },
     ...settings,
   })
@@ -53,7 +53,6 @@ async function loadEveryNth(
   await using server = await startFault('every-nth', { every: EVERY, fault })
   const { result, did } = await load(server, settings)
   assert.equal(did.faults, Math.floor(did.requests / EVERY), 'the server did what is built in')
-  assert.ok(did.faults > CONNECTIONS, `${did.faults} faults`)
   assert.equal(result.requests, did.answers, 'every whole answer is reported, right or wrong')
   return { result, did }
 }
@@ -119,16 +118,17 @@ test('a close that is not announced loses the request that is sent into it', asy
 
 test('silence is a timeout, and the connection is given up', async () => {
   await using server = await startFault('every-nth', { every: 50, fault: 'silence' })
-  const { result, did } = await load(server, { timeoutMs: 50, durationMs: 400 })
-  assert.ok(did.faults > CONNECTIONS)
+  // Long enough that no other response is late on a busy machine.
+  const { result, did } = await load(server, { timeoutMs: 2_000, requests: 500 })
+  assert.equal(did.faults, 10)
   assert.equal(result.requests, did.answers)
   assert.deepEqual(result.errors, errors({ timeout: did.faults }))
-  assert.ok(result.latency.max < 50 + 50, 'what was never answered has no latency')
+  assert.ok(result.latency.max < 2_000, 'a request without a response has no latency')
 })
 
 test('connections that are closed at once are errors, not load', async () => {
   await using server = await startFault('accept-close', {})
-  const { result, did } = await load(server)
+  const { result, did } = await load(server, { durationMs: 250 })
   assert.equal(result.requests, 0)
   assert.equal(result.rate, 0)
   const { reset, connect } = result.errors

@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { spawnLoad } from '../src/index.ts'
+import { startFault } from '../src/instrument/faults/fault-server.ts'
 import { noErrors } from '../src/report/result.ts'
-import { startFault } from './faults/fault-server.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))
 

@@ -16,8 +16,8 @@ import {
   runLoad,
   sumErrors,
 } from '../src/index.ts'
+import { answer, closedPort, type Handler, RawServer, serve } from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
-import { answer, closedPort, type Handler, RawServer, serve } from './raw-server.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>>
 

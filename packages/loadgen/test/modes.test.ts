@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { exactly, LoadError, runLoad } from '../src/index.ts'
+import { answer, serve } from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
-import { answer, serve } from './raw-server.ts'
 
 async function listening(server: Server): Promise<{ host: string; port: number }> {
   server.listen(0, '127.0.0.1')

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type LoadOptions, type LoadResult, runLoad } from '../src/index.ts'
+import {
+  answer,
+  closedPort,
+  type Handler,
+  type RawServer,
+  serve,
+} from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
-import { answer, closedPort, type Handler, type RawServer, serve } from './raw-server.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>> & { rate: number }
 

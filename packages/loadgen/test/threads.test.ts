@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ThreadTeam } from '../src/engine/thread-team.ts'
 import { exactly, type LoadResult, type Progress, runLoad, startGenerator } from '../src/index.ts'
+import { answer, serve } from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
-import { answer, serve } from './raw-server.ts'
 
 const PLAN = { path: '/', connections: 7, threads: 3 }
 

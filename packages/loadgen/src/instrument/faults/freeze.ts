@@ -1,7 +1,7 @@
 /** Answers at once, but stands still at the end of every period. */
 
-import { answer } from '../raw-server.ts'
 import { did, offer, readSettings } from './fault-process.ts'
+import { answer } from './raw-server.ts'
 
 export interface FreezeSettings {
   frozenMs: number

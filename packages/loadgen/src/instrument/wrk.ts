@@ -1,18 +1,16 @@
-/**
- * The instrument against wrk: where the server is the limit, both must measure the server.
- *
- * On a shared machine a neighbour may halve either rate, so rates are put in relation to the time that the server ran: with a
- * core of its own that is all the time, and the ratio is that of the rates.
- */
-
-import assert from 'node:assert/strict'
+import { equal } from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { type LoadGenerator, startGenerator, sumErrors } from '../src/index.ts'
-import { schedstat } from './faults/calm.ts'
+import { type LoadGenerator, startGenerator } from '../engine/generator.ts'
+import { sumErrors } from '../report/result.ts'
+import { type InstrumentCheck, schedstat } from './check.ts'
 import { type FaultServer, startFault } from './faults/fault-server.ts'
+
+/**
+ * Against wrk: where the server is the limit, both must measure the server. On a shared machine a neighbour may halve either rate, so rates are
+ * put in relation to the time that the server ran: with a core of its own that is all the time, and the ratio is that of the rates.
+ */
 
 const SERVER_CPU = 0
 const GENERATOR_CPU = 1
@@ -25,7 +23,7 @@ const CALMEST = 3
 /** What the main thread of a process did, in parts of a turn's time. */
 interface Share {
   ran: number
-  /** Ready to run, but kept from it. */
+  /** Ready to run, but without a core. */
   waited: number
 }
 
@@ -37,6 +35,28 @@ interface Turn {
 interface Pair {
   wrk: Turn
   own: Turn & { generator: Share }
+}
+
+export const wrkCheck: InstrumentCheck = {
+  name: 'wrk and this generator measure the same rate of the same server',
+  // Rates are corrected for what the kernel counts.
+  calmMs: Number.POSITIVE_INFINITY,
+  absent: () => {
+    if (process.platform !== 'linux' || availableParallelism() < 2) return 'it needs Linux and two cores'
+    const absent = ['wrk', 'taskset'].find((program) => spawnSync(program, ['-v']).error !== undefined)
+    return absent && `${absent} is not installed`
+  },
+  async measure() {
+    const pairs = await measurePairs()
+    const calmest = pairs.toSorted((a, b) => leastRan(b) - leastRan(a)).slice(0, CALMEST)
+    const figures = [
+      // Below, this generator is the limit. Above, wrk is: it sleeps between responses, and a server that has to wake its client pays
+      // for that, 1 to 11 % by machine (1.00 on an AMD EPYC, 1.044 to 1.065 on an Intel Xeon, both virtual). Ours polls.
+      { what: 'our rate / that of wrk', value: median(calmest.map(ratio)), least: 0.95, most: 1.11 },
+      { what: "the server's time left unused", value: median(calmest.map(unused)), least: -1, most: 0.1 },
+    ]
+    return { figures, waitedMs: 0 }
+  },
 }
 
 /** Watches a process during `load`. */
@@ -57,7 +77,7 @@ async function wrkRate({ url }: FaultServer): Promise<number> {
 async function ownRate(generator: LoadGenerator, { target }: FaultServer): Promise<number> {
   const load = { target, path: '/', connections: CONNECTIONS, durationMs: TURN_MS }
   const { rate, errors } = await generator.run(load)
-  assert.equal(sumErrors(errors), 0)
+  equal(sumErrors(errors), 0, 'requests failed')
   return rate
 }
 
@@ -102,7 +122,7 @@ function ratio({ wrk, own }: Pair): number {
   return own.rate / own.server.ran / (wrk.rate / wrk.server.ran)
 }
 
-/** The part of our turn in which the server had nothing to do though nobody kept the generator from running. */
+/** The part of our turn in which the server had nothing to do although the generator had a core. */
 function unused({ own: { server, generator } }: Pair): number {
   return 1 - server.ran - server.waited - generator.waited
 }
@@ -110,45 +130,3 @@ function unused({ own: { server, generator } }: Pair): number {
 function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
-
-function missing(): string | false {
-  if (process.platform !== 'linux' || availableParallelism() < 2) return 'needs Linux and two cores'
-  const absent = ['wrk', 'taskset'].find((program) => spawnSync(program, ['-v']).error !== undefined)
-  return absent !== undefined && `${absent} is not installed`
-}
-
-/** Neighbours on the machine's caches do not show in the time that a server ran, but they do not stay the same for long. */
-const ATTEMPTS = 3
-
-/**
- * Below, this generator is the limit. Above, wrk is: it sleeps between answers, and a server that has to wake its client pays for that, 1 to 11 % by
- * machine (1.00 on an AMD EPYC, 1.044 to 1.065 on an Intel Xeon, both virtual). Ours polls.
- */
-const [LEAST, MOST] = [0.95, 1.11]
-
-/** By how much both differ, and how much of the server's time this generator left unused. */
-async function compare(): Promise<{ ratio: number; idle: number; rates: string }> {
-  const pairs = await measurePairs()
-  const calmest = pairs.toSorted((a, b) => leastRan(b) - leastRan(a)).slice(0, CALMEST)
-  const rates = calmest.map(
-    ({ wrk, own }) => `${Math.round(wrk.rate)} and ${Math.round(own.rate)} per second`,
-  )
-  return { ratio: median(calmest.map(ratio)), idle: median(calmest.map(unused)), rates: rates.join(', ') }
-}
-
-function isSound({ ratio, idle }: { ratio: number; idle: number }): boolean {
-  return ratio > LEAST && ratio < MOST && idle < 0.1
-}
-
-test('wrk and this generator measure the same rate of the same server', { skip: missing() }, async (t) => {
-  let last = await compare()
-  for (let attempt = 2; attempt <= ATTEMPTS && !isSound(last); attempt++) {
-    t.diagnostic(`${last.rates}: ${last.ratio.toFixed(3)}, measured again`)
-    last = await compare()
-  }
-  t.diagnostic(`${last.rates}: ${last.ratio.toFixed(3)}`)
-  assert.ok(
-    isSound(last),
-    `the median of the ratios is ${last.ratio}, and ${last.idle} of the server's time was left unused`,
-  )
-})

@@ -1,9 +1,9 @@
 /** Does something else to every n-th request than answer it right. */
 
 import type { Socket } from 'node:net'
-import { answer } from '../raw-server.ts'
 import { RIGHT, WRONG } from './bodies.ts'
 import { did, offer, readSettings } from './fault-process.ts'
+import { answer } from './raw-server.ts'
 
 export interface EveryNthSettings {
   every: number

@@ -1,7 +1,7 @@
 /** Sends its answer byte by byte. */
 
-import { answer } from '../raw-server.ts'
 import { did, offer, readSettings } from './fault-process.ts'
+import { answer } from './raw-server.ts'
 
 export interface TrickleSettings {
   /** Between two bytes. */

@@ -1,7 +1,7 @@
 /** Answers at once. */
 
-import { answer } from '../raw-server.ts'
 import { did, offer } from './fault-process.ts'
+import { answer } from './raw-server.ts'
 
 await offer((socket) => {
   did.answers++

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { answer } from '../raw-server.ts'
 import { did } from './fault-process.ts'
+import { answer } from './raw-server.ts'
 
 /** A timer may fire this late, so the rest of a wait is polled. */
 const POLLED_MS = 2

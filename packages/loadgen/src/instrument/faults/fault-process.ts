@@ -1,7 +1,7 @@
 /** What every server in this directory has in common: it runs as a process of its own, started by fault-server.ts. */
 
 import type { Socket } from 'node:net'
-import { serve } from '../raw-server.ts'
+import { serve } from './raw-server.ts'
 
 /** What a server did, in its own words: what the generator reports is held against it. */
 export interface Did {

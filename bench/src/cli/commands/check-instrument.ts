@@ -1,0 +1,8 @@
+import { parseOptions } from '@startgrid/cli/arguments.ts'
+import { checkInstrument } from '@startgrid/loadgen/instrument.ts'
+
+/** Is the load generator right on this machine? @returns the exit code: 1 if it is measurably wrong, else 0 */
+export async function checkInstrumentCommand(args: readonly string[]): Promise<number> {
+  parseOptions(args, {}, 'pnpm bench')
+  return await checkInstrument((text) => process.stdout.write(text))
+}
