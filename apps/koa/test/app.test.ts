@@ -221,13 +221,15 @@ test('a body may have 65,536 bytes, whether its length was announced or not', as
   await using server = await serve(createApp(options, routes), options)
   const fit = JSON.stringify({ name: '', grams: 1 }).length
   for (const encode of [(text: string) => text, (text: string) => new Blob([text]).stream()]) {
-    const post = (nameLength: number) =>
-      fetch(`${server.url}/teas`, {
+    const post = (nameLength: number) => {
+      const init = {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: encode(JSON.stringify({ name: 'x'.repeat(nameLength), grams: 1 })),
-        duplex: 'half',
-      })
+        duplex: 'half' as const,
+      }
+      return fetch(`${server.url}/teas`, init)
+    }
     equal((await post(BODY_LIMIT - fit)).status, 201)
     const refused = await post(BODY_LIMIT - fit + 1)
     equal(refused.status, 413)
