@@ -1,4 +1,4 @@
-# NGINX in front of all apps with the front page (target front), and the three apps inside an NGINX (target njs).
+# NGINX in front of all apps with the landing page (target front), and the three apps inside an NGINX (target njs).
 #   docker build --file docker/nginx.Dockerfile --target njs --tag startgrid/njs .
 
 # The first stages are the same in all Dockerfiles here: BuildKit runs each once for all images.

@@ -8,7 +8,7 @@ import { renderNginx } from '@startgrid/nginx/render.ts'
 
 /**
  * `node front-image.ts DIRECTORY`, when the image of the NGINX in front is built: its configuration, from the files that the
- * native mode uses, and the front page.
+ * native mode uses, and the landing page.
  */
 
 /** Where docker/nginx.Dockerfile puts things. */
@@ -52,7 +52,7 @@ function renderGrid(): string {
     dir: '/tmp',
     workers: 1,
     contained: true,
-    // Every second a line for every absent app, and more while somebody looks at the front page; what an app did not answer is in
+    // Every second a line for every absent app, and more while somebody looks at the landing page; what an app did not answer is in
     // the access log.
     errorLevel: 'crit',
     keepaliveMinTimeout: true,

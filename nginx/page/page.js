@@ -3,7 +3,7 @@ import { ask, cells, ways } from './grid.js'
 import { linkReport } from './report.js'
 import { check, schedule } from './states.js'
 
-// The front page's script. Without it the page has the table and its links; what needs it is hidden until here.
+// The landing page's script. Without it the page has the table and its links; what needs it is hidden until here.
 
 document.querySelector('#glance').hidden = false
 for (const cell of cells) {

@@ -2,7 +2,15 @@ import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { formatAddress, formatUpstream, parseAddress, parseUpstream, type Upstream } from './address.ts'
+import { requireNginx } from './find/find.ts'
+import {
+  formatAddress,
+  formatUpstream,
+  parseAddress,
+  parseUpstream,
+  type Upstream,
+} from './render/address.ts'
+import { checkFronts, type Front, TOPOLOGIES, type Topology, upstreamsOf } from './render/front.ts'
 import {
   readState,
   reloadBackground,
@@ -10,10 +18,8 @@ import {
   startBackground,
   stateDirectory,
   stopBackground,
-} from './background.ts'
-import { requireNginx } from './find.ts'
-import { checkFronts, type Front, TOPOLOGIES, type Topology, upstreamsOf } from './front.ts'
-import { workersOf } from './processes.ts'
+} from './run/background.ts'
+import { workersOf } from './run/processes.ts'
 
 const HELP = `An NGINX in front of an app, in the background, without root and apart from the system's own.
 

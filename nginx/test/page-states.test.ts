@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
-import { APPS } from './support/front-page.ts'
+import { APPS } from './support/landing-page.ts'
 import { POLL_MS, skip, statesOf, textOf, untilSummary, useFrontPage } from './support/visit.ts'
 
-/** What the front page says about the apps, in a real browser with a real NGINX. */
+/** What the landing page says about the apps, in a real browser with a real NGINX. */
 
-describe('front page: states', { skip }, () => {
+describe('landing page: states', { skip }, () => {
   const { visit, front } = useFrontPage()
 
   test('everything runs: it says so at a glance, per role and for each way', () =>

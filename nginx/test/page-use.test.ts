@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { skip, textOf, untilSummary, useFrontPage } from './support/visit.ts'
 
-/** What one can do on the front page, and that everyone can: by keyboard, with axe's rules, narrow, without a script. */
+/** What one can do on the landing page, and that everyone can: by keyboard, with axe's rules, narrow, without a script. */
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-describe('front page: use', { skip }, () => {
+describe('landing page: use', { skip }, () => {
   const { visit, front } = useFrontPage()
 
   test('links lead to the published ports on the host of this page', () =>

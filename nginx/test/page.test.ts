@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { SECURITY_HEADERS } from '../../packages/shared/src/http/security-headers.ts'
-import { type PageOptions, renderPage, writePage } from '../src/page.ts'
-import { CONF } from '../src/render.ts'
-import { APPS, type FrontPage, startFrontPage } from './support/front-page.ts'
+import { type PageOptions, renderPage, writePage } from '../page/render.ts'
+import { CONF } from '../src/render/render.ts'
+import { APPS, type FrontPage, startFrontPage } from './support/landing-page.ts'
 import { candidates } from './support/nginxes.ts'
 import { type RawAnswer, request } from './support/raw.ts'
 
@@ -40,7 +40,7 @@ describe('rendering', () => {
   })
 
   test('what would not stay one word is refused', () => {
-    const refusal = /^Error: The front page cannot be served with "/
+    const refusal = /^Error: The landing page cannot be served with "/
     assert.throws(() => renderPage({ ...options, root: 'page' }), refusal)
     assert.throws(() => renderPage({ ...options, results: '/srv/results; x' }), refusal)
     for (const bad of [{ service: 'a/b' }, { direct: 'a b' }, { nginx: 'x; return 200' }]) {

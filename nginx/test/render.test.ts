@@ -6,10 +6,10 @@ import { describe, test } from 'node:test'
 import { BODY_LIMIT, HEADER_LIMIT, IMMUTABLE } from '../../packages/shared/src/http/contract.ts'
 import { problem } from '../../packages/shared/src/http/problem.ts'
 import { SECURITY_HEADERS } from '../../packages/shared/src/http/security-headers.ts'
-import { formatAddress, formatUpstream, parseAddress, parseUpstream } from '../src/address.ts'
-import type { Front } from '../src/front.ts'
-import { refusal } from '../src/master.ts'
-import { CONF, fill, renderNginx } from '../src/render.ts'
+import { formatAddress, formatUpstream, parseAddress, parseUpstream } from '../src/render/address.ts'
+import type { Front } from '../src/render/front.ts'
+import { CONF, fill, renderNginx } from '../src/render/render.ts'
+import { refusal } from '../src/run/master.ts'
 
 const FRONT: Front = {
   name: 'fastify-hello',

@@ -89,7 +89,7 @@ describe('Docker Compose', { skip }, () => {
       assert.equal(await accepts(address, ports[0]?.published ?? 0), false)
   })
 
-  test('the front page asks every app through its own origin', async () => {
+  test('the landing page asks every app through its own origin', async () => {
     const page = Number(process.env.STARTGRID_PAGE_PORT)
     const document = await ask(page, '/')
     assert.match(document.type, /^text\/html/)

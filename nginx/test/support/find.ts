@@ -1,5 +1,5 @@
 /** `node find.ts OPTIONS` prints what `findNginx` finds with this environment, as JSON. */
-import { findNginx } from '../../src/find.ts'
+import { findNginx } from '../../src/find/find.ts'
 
 try {
   const found = await findNginx(JSON.parse(process.argv[2] ?? '{}'))

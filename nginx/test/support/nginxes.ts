@@ -1,6 +1,6 @@
 import { after } from 'node:test'
 import { sample } from '@startgrid/cli/test-run.ts'
-import { findNginx, type Nginx } from '../../src/find.ts'
+import { findNginx, type Nginx } from '../../src/find/find.ts'
 
 /** One NGINX to test with, or why there is none. */
 export interface Candidate {

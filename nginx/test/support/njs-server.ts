@@ -2,11 +2,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { claimPort } from '../../src/address.ts'
-import { jsEngine, loadModule, requireNginx } from '../../src/find.ts'
-import { startNginx } from '../../src/instance.ts'
-import { standardOutput } from '../../src/launch.ts'
-import { renderMain, renderTemporaryPaths } from '../../src/render.ts'
+import { jsEngine, loadModule, requireNginx } from '../../src/find/find.ts'
+import { claimPort } from '../../src/render/address.ts'
+import { renderMain, renderTemporaryPaths } from '../../src/render/render.ts'
+import { startNginx } from '../../src/run/instance.ts'
+import { standardOutput } from '../../src/run/launch.ts'
 
 const nginx = await requireNginx({ choice: process.argv[2] ?? 'path' })
 const scripts = await mkdtemp(join(tmpdir(), 'startgrid-njs-'))

@@ -1,6 +1,6 @@
 /** A process to be killed: `node parent.ts CHOICE` starts an NGINX, prints its process ids, and waits. */
-import { requireNginx } from '../../src/find.ts'
-import { startNginx } from '../../src/instance.ts'
+import { requireNginx } from '../../src/find/find.ts'
+import { startNginx } from '../../src/run/instance.ts'
 
 const nginx = await requireNginx({ choice: process.argv[2] ?? 'path' })
 const listen = { host: '127.0.0.1', port: 0 }

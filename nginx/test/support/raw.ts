@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { Address } from '../../src/address.ts'
+import type { Address } from '../../src/render/address.ts'
 
 /** An answer read byte by byte, so that nothing in between can tidy it up. */
 export interface RawAnswer {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { accessSync, constants } from 'node:fs'
 import { after, before, beforeEach } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { findNginx } from '../../src/find.ts'
-import { type FrontPage, startFrontPage } from './front-page.ts'
+import { findNginx } from '../../src/find/find.ts'
+import { type FrontPage, startFrontPage } from './landing-page.ts'
 
-/** The front page in an installed Chromium. */
+/** The landing page in an installed Chromium. */
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(isProgram)
 const nginx = await findNginx()
@@ -23,14 +23,14 @@ export const skip =
 const NOISE = /ERR_NETWORK_CHANGED/
 
 interface VisitOptions extends BrowserContextOptions {
-  /** The first address, default the front page. */
+  /** The first address, default the landing page. */
   url?: string
   /** Words on the console that are right: what a browser says about answers of 500 and above. */
   expected?: RegExp
 }
 
 /**
- * For a suite: its own front page, as new before every test.
+ * For a suite: its own landing page, as new before every test.
  * @returns `visit` opens it with a clock that the test can move; a word on the console that was not expected, a breach of its
  *   policy, or a request for another origin fails
  */

@@ -7,13 +7,13 @@ import { type App, ROLES } from './matrix.ts'
 export const COMPOSE_TOPOLOGIES = ['direct', 'nginx'] as const
 export type ComposeTopology = (typeof COMPOSE_TOPOLOGIES)[number]
 
-/** The service of the NGINX in front of all apps, which also serves the front page. */
+/** The service of the NGINX in front of all apps, which also serves the landing page. */
 export const FRONT_SERVICE = 'nginx'
 
 /** Where every app listens in its container. */
 export const APP_PORT = 3000
 
-/** Where the front page is in the container of the NGINX in front. */
+/** Where the landing page is in the container of the NGINX in front. */
 export const PAGE_PORT = 8080
 
 /** Of the published ports, if STARTGRID_PORTS is not set; always in the container of the NGINX in front. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Address, formatAddress } from './address.ts'
+import { type Address, formatAddress } from '../render/address.ts'
 
 interface Expected {
   readonly place: { readonly dir: string }

@@ -1,9 +1,9 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Binary, onceCommand } from './binary.ts'
-import { type Outcome, run } from './command.ts'
-import { containerPid, signalContainer } from './docker.ts'
+import { type Binary, onceCommand } from '../find/binary.ts'
+import { type Outcome, run } from '../find/command.ts'
+import { containerPid, signalContainer } from '../find/docker.ts'
 import { isRunning, orphansOf, type Worker, workersOf } from './processes.ts'
 
 /** A running NGINX: its master process, on this machine or first in a container. */

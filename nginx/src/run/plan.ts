@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type Address, claimPort, formatAddress } from './address.ts'
-import type { Mount } from './docker.ts'
-import type { Nginx } from './find.ts'
-import { type Front, upstreamsOf } from './front.ts'
+import type { Mount } from '../find/docker.ts'
+import type { Nginx } from '../find/find.ts'
+import { type Address, claimPort, formatAddress } from '../render/address.ts'
+import { type Front, upstreamsOf } from '../render/front.ts'
+import { CONF, type Place, renderNginx, TEMPORARY_DIRECTORIES } from '../render/render.ts'
 import { bindRefusal } from './master.ts'
-import { CONF, type Place, renderNginx, TEMPORARY_DIRECTORIES } from './render.ts'
 
 /** The configuration that an NGINX gets, and what follows from it. */
 export interface Plan {

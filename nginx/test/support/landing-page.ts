@@ -8,13 +8,13 @@ import {
 } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Address, claimPort, formatAddress } from '../../src/address.ts'
-import type { Nginx } from '../../src/find.ts'
-import { type Instance, startNginx } from '../../src/instance.ts'
-import { type PageApp, type PageRoute, renderPage, writePage } from '../../src/page.ts'
-import { renderMain, renderTemporaryPaths } from '../../src/render.ts'
+import { type PageApp, type PageRoute, renderPage, writePage } from '../../page/render.ts'
+import type { Nginx } from '../../src/find/find.ts'
+import { type Address, claimPort, formatAddress } from '../../src/render/address.ts'
+import { renderMain, renderTemporaryPaths } from '../../src/render/render.ts'
+import { type Instance, startNginx } from '../../src/run/instance.ts'
 
-/** The front page in front of two frameworks' stand-ins. */
+/** The landing page in front of two frameworks' stand-ins. */
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
 const PATHS = { hello: '/json', ssr: '/', status: '/_/status' }

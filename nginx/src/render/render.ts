@@ -5,7 +5,7 @@ import { formatAddress, formatUpstream, type Upstream } from './address.ts'
 import { checkFronts, type Front, type FrontKind, upstreamsOf } from './front.ts'
 
 /** The directory of the configuration files; `startgrid` in their includes. */
-export const CONF = join(import.meta.dirname, '..', 'conf')
+export const CONF = join(import.meta.dirname, '../../conf')
 
 /** What the main part of a configuration depends on. */
 export interface Place {

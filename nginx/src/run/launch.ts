@@ -1,11 +1,11 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Binary } from './binary.ts'
-import { type Command, run } from './command.ts'
-import { containerCommand, type Mount } from './docker.ts'
+import type { Binary } from '../find/binary.ts'
+import { type Command, run } from '../find/command.ts'
+import { containerCommand, type Mount } from '../find/docker.ts'
+import type { Place } from '../render/render.ts'
 import { nginxArguments } from './master.ts'
-import type { Place } from './render.ts'
 
 /** How to start one NGINX. */
 export interface Launch {

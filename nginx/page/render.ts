@@ -1,10 +1,10 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CONF, fill } from './render.ts'
+import { CONF, fill } from '../src/render/render.ts'
 
-/** The front page: a server block, and the files that it serves. */
+/** The landing page: a server block, and the files that it serves. */
 
-const SOURCE = join(import.meta.dirname, '..', 'page')
+const SOURCE = import.meta.dirname
 /** Sent as they are; `index.html` is a template. */
 const FILES = /\.(?:css|js|svg)$/
 
@@ -70,7 +70,8 @@ function renderLocation(service: string, topology: Topology, target: string): st
 }
 
 function check(value: string, pattern: RegExp): void {
-  if (!pattern.test(value)) throw new Error(`The front page cannot be served with ${JSON.stringify(value)}.`)
+  if (!pattern.test(value))
+    throw new Error(`The landing page cannot be served with ${JSON.stringify(value)}.`)
 }
 
 /** Writes the page's files, with the table of these apps, into a directory that is made if absent. */

@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Address } from './address.ts'
-import { containerName } from './binary.ts'
-import { type Mount, signalContainer } from './docker.ts'
-import type { Nginx } from './find.ts'
-import type { Front } from './front.ts'
+import { containerName } from '../find/binary.ts'
+import { type Mount, signalContainer } from '../find/docker.ts'
+import type { Nginx } from '../find/find.ts'
+import type { Address } from '../render/address.ts'
+import type { Front } from '../render/front.ts'
+import type { Place } from '../render/render.ts'
 import { hold, readErrors, release } from './launch.ts'
 import {
   containerMaster,
@@ -21,7 +22,6 @@ import {
 import { createPlace, type Plan, planConfig, planFronts, removePlace } from './plan.ts'
 import { isRunning, workersOf } from './processes.ts'
 import { awaitAnswers } from './ready.ts'
-import type { Place } from './render.ts'
 
 interface CommonOptions {
   /** Worker processes, default 1. */

@@ -1,10 +1,10 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Binary, containerName } from './binary.ts'
-import { cacheDirectory } from './cache.ts'
-import { containerPid } from './docker.ts'
-import type { Nginx } from './find.ts'
-import type { Front } from './front.ts'
+import { type Binary, containerName } from '../find/binary.ts'
+import { cacheDirectory } from '../find/cache.ts'
+import { containerPid } from '../find/docker.ts'
+import type { Nginx } from '../find/find.ts'
+import type { Front } from '../render/front.ts'
 import { leave, readErrors } from './launch.ts'
 import {
   containerMaster,
