@@ -20,6 +20,8 @@ FROM workspace AS page
 COPY --from=shared /startgrid/out/json/ .
 RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @startgrid/shared
 COPY --from=shared /startgrid/out/full/ .
+# turbo leaves it out, and Vite reads it.
+COPY tsconfig.base.json .
 RUN cd packages/shared && node_modules/.bin/vite build src/page
 
 # out/json: manifests and the lockfile of what this app needs. While these stay the same, so does the layer of dependencies.
