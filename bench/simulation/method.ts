@@ -1,299 +1,170 @@
-import { fitPassBlocks, type Observation } from '@startgrid/stats/pass-blocks.ts'
-import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
-import { fitLayouts } from '@startgrid/stats/variances.ts'
-import { type ColdStart, findColdStarts } from '@startgrid/stats/warmup-test.ts'
-import { raceOf } from '../src/judge/analysis/race.ts'
-import type { Metric } from '../src/model/figures.ts'
-import type { CellSpec } from '../src/model/result.ts'
-import { type Cell, type HeatOfWorld, type Outcome, ROLES, type Role, type World } from './world.ts'
+import { readOptions } from '../src/cli/options.ts'
+import type { Driver, SlicePlan } from '../src/drivers/driver.ts'
+import type { Account, Servers } from '../src/environments/servers.ts'
+import { analyse } from '../src/judge/analysis.ts'
+import { runHeat } from '../src/measure/heat.ts'
+import type { CellSpec, Heat } from '../src/model/result.ts'
+import { planCells, planHeats } from '../src/plan/cells.ts'
+import type { Findings, Run, RunOptions } from './score.ts'
+import { type HeatOfWorld, type Outcome, ROLES, type World } from './world.ts'
 
 /**
- * The method under test, seen from outside: it measures a world and says what it found. This is the only file that knows the benchmark.
+ * The benchmark itself, seen from outside: it plans cells and heats, measures servers that are simulated, and judges with all its gates. This is the only file that
+ * knows it.
  */
 
-export interface Ratio {
-  /** Cells: the one, over the other. */
-  a: string
-  b: string
-  metric: Metric
-  /** Of the ratio; null where there is none. */
-  low: number | null
-  high: number | null
-  /** Two-sided, of no difference; null where there is none. */
-  p: number | null
-}
-
-export interface Findings {
-  /** Of every app to the baseline of its race. */
-  ratios: Ratio[]
-  /** All pairs of a race; `p` is adjusted. */
-  pairs: (Ratio & { race: string })[]
-  /** The A/A control: the twin over its original. */
-  twins: Ratio[]
-  /** Cells without a number. */
-  voided: string[]
-  /** Cells that a test found cold. */
-  cold: string[]
-}
-
-/** One run, which may be extended. */
-export interface Run {
-  extend(heats: number): void
-  findings(): Findings
-}
-
-export interface RunOptions {
-  heats: number
-  passes: number
-  sliceSeconds: number
-  /** More heats than two per role are dropped when they would end later. */
-  maxSeconds: number
-  seed: number
-}
-
-export const DEFAULT_RUN: Omit<RunOptions, 'seed'> = {
-  heats: 3,
-  passes: 19,
-  sliceSeconds: 0.05,
-  maxSeconds: 300,
-}
-
-/** Slices in which others had more of the core than this do not count. */
-const TAKEN = 0.2
-
-/** What a cold cell gets in later heats: after one more pass it was still cold, and intervals covered 90 % in place of 94 %. */
-const MORE_PASSES = 2
-
-const METRICS: readonly Metric[] = ['rate', 'cpu']
-
-interface MeasuredSlice extends Outcome {
-  cell: number
-  pass: number
-}
-
-interface MeasuredHeat {
-  role: Role
-  /** Those that count. */
-  slices: MeasuredSlice[]
-  /** Of their CPU, pass-adjusted. */
-  residuals: (number | null)[]
-  /** Additional passes of warm-up, by cell. */
-  more: ReadonlyMap<string, number>
-}
-
-export function measure(world: World, options: RunOptions): Run {
-  const random = createRandom(options.seed)
-  const heats: MeasuredHeat[] = []
-  const more = new Map<string, number>()
-  // What was found once stays found, because later launches have more warm-up.
-  const cold = new Map<string, ColdGroup>()
-  let rounds = 0
-  const addRounds = (count: number, maxSeconds: number) => {
-    const last = rounds + count
-    let longest = 0
-    for (; rounds < last; rounds++) {
-      for (const role of shuffle(ROLES, random)) {
-        if (rounds >= 2 && world.now + longest > maxSeconds) return
-        const began = world.now
-        heats.push(measureHeat(world, role, options, random, more))
-        longest = Math.max(longest, world.now - began)
-      }
-      const found = coldGroups(world, heats, 0.01 / 2 ** (rounds + 1))
-      for (const one of found) cold.set(`${one.cell} ${levelOf(one)}`, one)
-      warmMore(more, found)
-    }
-  }
-  addRounds(options.heats, options.maxSeconds)
-  return {
-    extend: (count) => addRounds(count, Number.POSITIVE_INFINITY),
-    findings: () => judge(world, heats, [...cold.values()]),
-  }
-}
-
-function measureHeat(
+/** Of the benchmark's own profile, only the number of heats and the time can be chosen. */
+export async function measureByBenchmark(
   world: World,
-  role: Role,
-  { passes, sliceSeconds }: RunOptions,
-  random: Random,
-  more: ReadonlyMap<string, number>,
-): MeasuredHeat {
-  const cells = world.cells.filter((cell) => cell.role === role)
-  const heat = world.startHeat(role)
-  const plans = cells.map((cell, index) => ({
-    index,
-    cell,
-    ...warm(heat, cell, more, { passes, sliceSeconds }),
-  }))
-  const slices: MeasuredSlice[] = []
-  for (let pass = 0; pass < passes; pass++) {
-    const short = plans.filter(({ every }) => every === 1)
-    const long = plans.filter(({ every }) => every > 1 && pass % every === every - 1)
-    for (const { cell, index, seconds } of [...shuffle(short, random), ...shuffle(long, random)])
-      slices.push({ ...heat.slice(cell.id, seconds), cell: index, pass })
-  }
-  const kept = counted(slices)
-  return { role, slices: kept, residuals: fit(cells, kept, 'cpu').residuals, more: new Map(more) }
-}
-
-/** Warms a cell, and decides how it will be measured: cells that need long slices join every k-th pass, three times at least. */
-function warm(
-  heat: HeatOfWorld,
-  cell: Cell,
-  more: ReadonlyMap<string, number>,
-  { passes, sliceSeconds }: Pick<RunOptions, 'passes' | 'sliceSeconds'>,
-): { every: number; seconds: number } {
-  const { requestsPerSecond } = heat.warmUp(cell.id, cell.topology === 'direct' ? 1 : 0.25)
-  for (let pass = 0; pass < (more.get(cell.id) ?? 0); pass++) heat.warmUpMore(cell.id, 0.25)
-  const least = (4 * cell.connections) / requestsPerSecond
-  if (least <= sliceSeconds) return { every: 1, seconds: sliceSeconds }
-  const count = Math.max(3, Math.floor((passes * sliceSeconds) / least))
-  return { every: Math.max(2, Math.floor(passes / count)), seconds: least }
-}
-
-/** Those that nobody visibly disturbed; all of a cell, if these were less than half. */
-function counted(slices: readonly MeasuredSlice[]): MeasuredSlice[] {
-  const few = new Set<number>()
-  for (const [cell, own] of Map.groupBy(slices, (slice) => slice.cell))
-    if (own.filter(({ taken }) => taken <= TAKEN).length < own.length / 2) few.add(cell)
-  return slices.filter(({ cell, taken }) => few.has(cell) || taken <= TAKEN)
-}
-
-function fit(cells: readonly Cell[], slices: readonly MeasuredSlice[], metric: Metric) {
-  const longest = cells.map((_, index) =>
-    Math.max(0, ...slices.filter(({ cell }) => cell === index).map(({ seconds }) => seconds)),
-  )
-  const typical = Math.min(...longest.filter((seconds) => seconds > 0))
-  const classes = longest.map((seconds) => Number(seconds > 2 * typical))
-  return fitPassBlocks(
-    slices.map((slice): Observation => ({ cell: slice.cell, pass: slice.pass, value: logOf(slice, metric) })),
-    classes,
-  )
-}
-
-function logOf({ requests, seconds, cpuSeconds }: MeasuredSlice, metric: Metric): number {
-  return metric === 'rate' ? Math.log(requests / seconds) : Math.log(cpuSeconds / requests)
-}
-
-/** Launches of one cell that had the same warm-up. */
-interface ColdGroup extends ColdStart {
-  cell: string
-  heats: MeasuredHeat[]
-}
-
-function coldGroups(world: World, heats: readonly MeasuredHeat[], level: number): ColdGroup[] {
-  const groups = world.cells.flatMap((cell) => {
-    const own = heats.filter(({ role }) => role === cell.role)
-    return [...Map.groupBy(own, ({ more }) => more.get(cell.id) ?? 0).values()].map((same) => ({
-      cell,
-      heats: same,
-    }))
-  })
-  const found = findColdStarts(
-    groups.map(({ cell, heats: same }) => {
-      const index = indexOf(world, cell)
-      return same.map(({ slices, residuals }) =>
-        slices.flatMap((slice, place) => {
-          const residual = residuals[place] ?? null
-          return slice.cell === index && residual !== null ? [{ seconds: slice.seconds, residual }] : []
+  { heats, maxSeconds, seed }: Pick<RunOptions, 'heats' | 'maxSeconds' | 'seed'>,
+): Promise<Run> {
+  const options = { ...readOptions([]), seed, heats }
+  const cells = planCells(options)
+  const measured: Heat[] = []
+  let done = 0
+  const settings = {
+    profile: 'default',
+    heats,
+    slices: options.slices,
+    sliceMs: options.sliceMs,
+    pauseMs: 0,
+    until: null,
+    maxTimeMs: null,
+    cores: { server: 0, generator: 1 },
+    p99Ms: null,
+  } as const
+  const run = async (last: number, until: number) => {
+    let longest = 0
+    for (const planned of planHeats(ROLES, last, seed).filter(({ heat }) => heat > done)) {
+      if (planned.heat > 2 && world.now + longest > until) break
+      const began = world.now
+      const own = cells.filter(({ role }) => role === planned.role)
+      const heat = await onClockOf(world, () =>
+        runHeat({
+          planned,
+          cells: own,
+          settings,
+          mode: 'native',
+          ...simulate(world, own),
+          signal: new AbortController().signal,
+          onProgress: () => {},
         }),
       )
-    }),
-    level,
-  )
-  return groups.flatMap(({ cell, heats: same }, place) => {
-    const one = found[place]
-    return one?.cold ? [{ ...one, cell: cell.id, heats: same }] : []
-  })
-}
-
-function indexOf(world: World, { id, role }: Cell): number {
-  return world.cells.filter((cell) => cell.role === role).findIndex((cell) => cell.id === id)
-}
-
-function levelOf({ cell, heats }: Pick<ColdGroup, 'cell' | 'heats'>): number {
-  return heats[0]?.more.get(cell) ?? 0
-}
-
-/** Cells that were cold with as much warm-up as they now get have more passes of it in later heats. */
-function warmMore(more: Map<string, number>, cold: readonly ColdGroup[]): void {
-  const before = new Map(more)
-  for (const { cell, heats } of cold) {
-    const level = before.get(cell) ?? 0
-    if (levelOf({ cell, heats }) === level) more.set(cell, level + MORE_PASSES)
-  }
-}
-
-function withoutCold(world: World, heat: MeasuredHeat, cold: readonly ColdGroup[]): MeasuredSlice[] {
-  const cells = world.cells.filter(({ role }) => role === heat.role)
-  return cells.flatMap((cell, index) => {
-    const own = heat.slices.filter((slice) => slice.cell === index)
-    const group = cold.find((one) => one.cell === cell.id && one.heats.includes(heat))
-    return own.slice(group?.drop[group.heats.indexOf(heat)] ?? 0)
-  })
-}
-
-function judge(world: World, heats: readonly MeasuredHeat[], cold: readonly ColdGroup[]): Findings {
-  const findings: Findings = {
-    ratios: [],
-    pairs: [],
-    twins: [],
-    voided: [],
-    cold: [...new Set(cold.map(({ cell }) => cell))],
-  }
-  for (const role of ROLES) {
-    const cells = world.cells.filter((cell) => cell.role === role)
-    const own = heats.filter((heat) => heat.role === role)
-    const kept = own.map((heat) => withoutCold(world, heat, cold))
-    for (const metric of METRICS) addRaces(findings, cells, kept, metric)
-  }
-  return findings
-}
-
-function addRaces(
-  findings: Findings,
-  cells: readonly Cell[],
-  heats: readonly (readonly MeasuredSlice[])[],
-  metric: Metric,
-): void {
-  const fits = heats.map((slices) => fit(cells, slices, metric))
-  const layouts = (['direct', 'nginx'] as const).map((topology) => {
-    const own = cells.flatMap((cell, index) => (cell.topology === topology ? [{ cell, index }] : []))
-    return {
-      topology,
-      metric,
-      records: own.map(({ cell }) => ({ cell: specOf(cell), slices: [], launches: [] })),
-      names: own.map(({ cell }) => cell.app),
-      values: own.map(({ index }) => fits.map((one) => one.cells[index] ?? null)),
+      measured.push(heat)
+      longest = Math.max(longest, world.now - began)
     }
-  })
-  for (const field of fitLayouts(layouts)) {
-    const race = raceOf(field)
-    if (race === null) continue
-    const { baseline, ratios, pairs, control } = race
-    findings.ratios.push(
-      ...ratios.flatMap(({ cell, ratio: { low, high } }) =>
+    done = last
+  }
+  await run(heats, maxSeconds)
+  return {
+    extend: (more) => run(done + more, Number.POSITIVE_INFINITY),
+    findings: () =>
+      findingsOf(
+        analyse({
+          mode: 'native',
+          cells,
+          heats: measured,
+          conformance: cells.map(({ id }) => ({ cell: id, checked: 1, differences: [], remembered: false })),
+          driver: { name: 'startgrid', version: '', ceiling: null },
+          settings: { ...settings, heats: done },
+        }),
+      ),
+  }
+}
+
+/** Whatever reads the clock meanwhile reads that of the world. */
+async function onClockOf<Value>(world: World, work: () => Promise<Value>): Promise<Value> {
+  const real = performance.now
+  performance.now = () => world.now * 1000
+  try {
+    return await work()
+  } finally {
+    performance.now = real
+  }
+}
+
+/** Servers of the world, and a driver that loads them. */
+function simulate(world: World, cells: readonly CellSpec[]) {
+  let heat: HeatOfWorld | undefined
+  let last: Outcome | undefined
+  const planned = new Map(cells.map(({ id, warmupMs }) => [id, warmupMs / 1000]))
+  const ports = new Map(cells.map(({ id }, index) => [index + 1, id]))
+  const servers: Servers = {
+    target: (cell) => ({ host: '127.0.0.1', port: 1 + cells.findIndex(({ id }) => id === cell.id) }),
+    whyMissing: () => 'it is missing',
+    engine: () => null,
+    whyEnded: async () => null,
+    beginAccount: async (cell) => async () => accountOf(cell, last),
+    launches: async () => [],
+    stop: async () => {},
+  }
+  const run: Driver['run'] = async ({ target, durationMs }: SlicePlan) => {
+    const id = ports.get('port' in target ? target.port : 0) ?? ''
+    const seconds = durationMs / 1000
+    const left = planned.get(id) ?? 0
+    planned.set(id, left - seconds)
+    last = heat?.slice(id, seconds, left > 1e-9)
+    if (last === undefined) throw new Error('No server has been started.')
+    const { requests, seconds: lasted } = last
+    const mean = ((cells.find((cell) => cell.id === id)?.connections ?? 0) * lasted) / requests
+    return {
+      requests,
+      seconds: lasted,
+      rate: requests / lasted,
+      checked: 1,
+      errors: {},
+      latencySeconds: { mean, p50: mean, p99: mean },
+      generator: { cpuSeconds: null, waitSeconds: null },
+    }
+  }
+  const driver: Driver = {
+    name: 'startgrid',
+    version: '',
+    capabilities: { openLoop: true, unixSockets: true, checks: 'inside', minSliceMs: 1, warmupMs: 0 },
+    pids: () => [],
+    check: async () => ({ checked: 0, errors: {} }),
+    answerLength: async () => 1,
+    run,
+    stop: async () => {},
+  }
+  const startServers = async () => {
+    const [first] = cells
+    if (first !== undefined) heat = world.startHeat(first.role)
+    return servers
+  }
+  return { driver, environment: { startServers } }
+}
+
+function accountOf({ topology }: CellSpec, outcome: Outcome | undefined): Account {
+  const { cpuSeconds = 0, taken = 0 } = outcome ?? {}
+  const proxy = topology === 'direct' ? 0 : 0.6 * cpuSeconds
+  return {
+    cpuSeconds: { app: cpuSeconds - proxy, proxy, generator: null },
+    disturbance: { serverWait: taken, generatorWait: 0, serverForeign: taken, generatorForeign: 0 },
+  }
+}
+
+function findingsOf({ cells, races }: ReturnType<typeof analyse>): Findings {
+  const isCold = ({ gates }: (typeof cells)[number]) =>
+    gates.some(({ gate, verdict }) => gate === 'warmup' && verdict === 'failed')
+  return {
+    ratios: races.flatMap(({ baseline, ratios, metric }) =>
+      ratios.flatMap(({ cell, ratio: { low, high } }) =>
         cell === baseline ? [] : [{ a: cell, b: baseline, metric, low, high, p: null }],
       ),
-    )
-    const name = `${race.role} ${race.topology} ${metric}`
-    for (const { a, b, ratio, pAdjusted } of pairs)
-      findings.pairs.push({ race: name, a, b, metric, low: ratio.low, high: ratio.high, p: pAdjusted })
-    if (control !== null) {
+    ),
+    pairs: races.flatMap(({ role, topology, metric, pairs }) =>
+      pairs.map(({ a, b, ratio: { low, high }, pAdjusted }) => ({
+        race: `${role} ${topology} ${metric}`,
+        ...{ a, b, metric, low, high, p: pAdjusted },
+      })),
+    ),
+    twins: races.flatMap(({ control, metric }) => {
+      if (control === null) return []
       const { twin, original, ratio, p } = control
-      findings.twins.push({ a: twin, b: original, metric, low: ratio.low, high: ratio.high, p })
-    }
-  }
-}
-
-function specOf(cell: Cell): CellSpec {
-  const [framework = '', number] = [cell.app.split('/')[0], cell.app.split('#')[1]]
-  return {
-    ...cell,
-    framework: number === undefined ? framework : `${framework}#${number}`,
-    engine: null,
-    workload: 'GET /',
-    warmupMs: 0,
-    serverBound: true,
-    skipped: null,
+      return [{ a: twin, b: original, metric, low: ratio.low, high: ratio.high, p }]
+    }),
+    voided: cells.filter(({ voided }) => voided).map(({ cell }) => cell),
+    cold: cells.filter(isCold).map(({ cell }) => cell),
   }
 }

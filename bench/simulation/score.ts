@@ -1,7 +1,58 @@
-import type { Findings, Ratio } from './method.ts'
 import type { World } from './world.ts'
 
 /** What the findings of many runs are worth, given what is true. */
+
+export const METRICS = ['rate', 'cpu'] as const
+export type Metric = (typeof METRICS)[number]
+
+/** A comparison of two cells, as the method states it. */
+export interface Ratio {
+  /** Cells: the one, over the other. */
+  a: string
+  b: string
+  metric: Metric
+  /** Of the ratio; null where there is none. */
+  low: number | null
+  high: number | null
+  /** Two-sided, of no difference; null where there is none. */
+  p: number | null
+}
+
+/** All that a run says. */
+export interface Findings {
+  /** Of every app to the baseline of its race. */
+  ratios: Ratio[]
+  /** All pairs of a race; `p` is adjusted. */
+  pairs: (Ratio & { race: string })[]
+  /** The A/A control: the twin over its original. */
+  twins: Ratio[]
+  /** Cells without a number. */
+  voided: string[]
+  /** Cells that a test found cold. */
+  cold: string[]
+}
+
+/** One run, which may be extended. */
+export interface Run {
+  extend(heats: number): Promise<void>
+  findings(): Findings
+}
+
+export interface RunOptions {
+  heats: number
+  passes: number
+  sliceSeconds: number
+  /** More heats than two per role are dropped when they would end later. */
+  maxSeconds: number
+  seed: number
+}
+
+export const DEFAULT_RUN: Omit<RunOptions, 'seed'> = {
+  heats: 3,
+  passes: 19,
+  sliceSeconds: 0.05,
+  maxSeconds: 300,
+}
 
 /** A reader looks at this race, and may extend the run for it. */
 export const WATCHED_RACE = 'hello direct rate'
@@ -21,8 +72,6 @@ export class Share {
     return this.happened / this.count
   }
 }
-
-type Metric = Ratio['metric']
 
 /** Of one metric. */
 export class MetricScore {

@@ -1,7 +1,17 @@
 import { forecast } from '@startgrid/stats/forecast.ts'
-import { DEFAULT_RUN, type Findings, measure, type Ratio, type Run } from './method.ts'
+import { measureByBenchmark } from './method.ts'
+import { measureByReference } from './reference.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
-import { halfWidthOf, quantile, Score, WATCHED_RACE } from './score.ts'
+import {
+  DEFAULT_RUN,
+  type Findings,
+  halfWidthOf,
+  quantile,
+  type Ratio,
+  type Run,
+  Score,
+  WATCHED_RACE,
+} from './score.ts'
 import { World } from './world.ts'
 
 /** Many runs of one scenario: each is measured, judged and compared with what is true. */
@@ -14,6 +24,8 @@ export type Extension =
   | { kind: 'precision'; halfWidth: number }
 
 export interface StudyOptions {
+  /** The benchmark, or the same method written once more. */
+  method?: 'benchmark' | 'reference'
   runs: number
   seed: number
   heats?: number
@@ -24,10 +36,11 @@ const MOST_EXTENSIONS = 2
 const MOST_HEATS = 100
 
 /** @throws {RangeError} if there is no such scenario */
-export function study(
+export async function study(
   name: string,
-  { runs, seed, heats = DEFAULT_RUN.heats, extension }: StudyOptions,
-): Score {
+  { method = 'reference', runs, seed, heats = DEFAULT_RUN.heats, extension }: StudyOptions,
+): Promise<Score> {
+  const measure = method === 'benchmark' ? measureByBenchmark : measureByReference
   const scenario: Scenario | undefined = SCENARIOS[name]
   if (scenario === undefined)
     throw new RangeError(`There is no scenario ${name}: take one of ${Object.keys(SCENARIOS).join(', ')}.`)
@@ -36,24 +49,24 @@ export function study(
   for (let index = 0; index < runs; index++) {
     const world = new World(scenario, seed * 1_000_003 + index)
     const spins = world.spin(5)
-    const run = measure(world, { ...DEFAULT_RUN, heats, maxSeconds, seed: seed * 7_919 + index })
-    const findings = extend(run, heats, extension)
+    const run = await measure(world, { ...DEFAULT_RUN, heats, maxSeconds, seed: seed * 7_919 + index })
+    const findings = await extend(run, heats, extension)
     score.add(world, findings)
     if (extension === undefined) score.forecasts.push(forecastOf(spins, heats) / typicalWidth(findings))
   }
   return score
 }
 
-function extend(run: Run, heats: number, extension: Extension | undefined): Findings {
+async function extend(run: Run, heats: number, extension: Extension | undefined): Promise<Findings> {
   let findings = run.findings()
   if (extension?.kind === 'ties')
     for (let count = 0; count < MOST_EXTENSIONS && ties(findings, extension.which); count++) {
-      run.extend(heats)
+      await run.extend(heats)
       findings = run.findings()
     }
   if (extension?.kind === 'precision')
     for (let count = heats; count < MOST_HEATS && widest(findings) > extension.halfWidth; count++) {
-      run.extend(1)
+      await run.extend(1)
       findings = run.findings()
     }
   return findings

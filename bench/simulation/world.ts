@@ -172,21 +172,11 @@ class HeatOfWorld {
     this.#heat = scenario.heat * draw.normal()
   }
 
-  /** Discards load: the machine's clock moves, and nothing is told but a rough rate. Cold cells are those for which it was not enough. */
-  warmUp(cell: string, seconds: number): { requestsPerSecond: number } {
-    this.#world.now += seconds + BETWEEN
-    const subject = this.#subjects.get(cell)
-    return { requestsPerSecond: CORE_USE / Math.exp(subject?.logCost ?? 0) }
-  }
-
-  /** Warms a cell beyond what was planned: a cold one gets nearer to its final cost. */
-  warmUpMore(cell: string, seconds: number): void {
-    this.#loaded.set(cell, (this.#loaded.get(cell) ?? 0) + seconds)
-    this.warmUp(cell, seconds)
-  }
-
-  /** Loads one cell for a while. */
-  slice(id: string, seconds: number): Outcome {
+  /**
+   * Loads one cell for a while.
+   * @param planned it is warm-up that was always planned. Cold cells are those for which that was not enough: they begin to get warm after it
+   */
+  slice(id: string, seconds: number, planned = false): Outcome {
     const subject = this.#subjects.get(id)
     if (subject === undefined) throw new Error(`There is no cell ${id} in this heat.`)
     const { slice, floor, shocks, visible } = this.#scenario
@@ -203,7 +193,7 @@ class HeatOfWorld {
       subject.loading * this.#core.cost(at, at + seconds) +
       this.#heat +
       this.#launchCost(subject, launch) +
-      this.#coldness(subject, seconds) +
+      (planned ? 0 : this.#coldness(subject, seconds)) +
       noise +
       shock +
       Math.log1p((outlier?.cpuGain ?? 0) + visible.cost * visit)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { DEFAULT_RUN, type Findings, measure } from '../../simulation/method.ts'
+import { measureByReference } from '../../simulation/reference.ts'
 import { QUIET } from '../../simulation/scenarios.ts'
-import { halfWidthOf, Score } from '../../simulation/score.ts'
+import { DEFAULT_RUN, type Findings, halfWidthOf, Score } from '../../simulation/score.ts'
 import { study } from '../../simulation/study.ts'
 import { World } from '../../simulation/world.ts'
 
@@ -13,7 +13,7 @@ import { World } from '../../simulation/world.ts'
  * it come out the same each time.
  */
 
-const RUNS = 8
+const RUNS = 6
 
 /** Of a part near `expected` in so many independent trials. */
 const allowance = (expected: number, trials: number) => 4 * Math.sqrt((expected * (1 - expected)) / trials)
@@ -22,8 +22,8 @@ for (const [name, width] of [
   ['noisy', 0.13],
   ['quiet', 0.045],
 ] as const)
-  test(`${name}: intervals cover, are narrow, and find nothing that is not there`, () => {
-    const score = study(name, { runs: RUNS, seed: 20261122 })
+  test(`${name}: intervals cover, are narrow, and find nothing that is not there`, async () => {
+    const score = await study(name, { runs: RUNS, seed: 20261122 })
     for (const [metric, { coverage, twins, halfWidth, wrong }] of Object.entries(score.metrics)) {
       // Ratios of one race share a baseline: those of a run are worth about one in three.
       const trials = coverage.count / 3
@@ -41,40 +41,52 @@ for (const [name, width] of [
     assert.ok(Math.max(...score.seconds) < DEFAULT_RUN.maxSeconds)
   })
 
-test('quiet, cold cells are found, and what remains of them is not far from the truth', () => {
-  const { foundCold, falselyCold, metrics } = study('quiet-cold', { runs: 3, seed: 7 })
+test('quiet, cold cells are found, and what remains of them is not far from the truth', async () => {
+  const { foundCold, falselyCold, metrics } = await study('quiet-cold', { runs: 3, seed: 7 })
   assert.equal(foundCold.count, 3 * 3 * 2)
   assert.ok(foundCold.part > 0.85, `${foundCold.part}`)
   assert.ok(falselyCold.happened <= 1)
   assert.ok(metrics.cpu.coverage.part > 0.85, `${metrics.cpu.coverage.part}`)
 })
 
-test('more heats give narrower intervals, within the time that they have', () => {
-  const few = study('quiet', { runs: 2, seed: 2, heats: 2 })
-  const many = study('quiet', { runs: 2, seed: 2, heats: 6 })
+test('more heats give narrower intervals, within the time that they have', async () => {
+  const few = await study('quiet', { runs: 2, seed: 2, heats: 2 })
+  const many = await study('quiet', { runs: 2, seed: 2, heats: 6 })
   assert.ok(many.metrics.rate.halfWidth < few.metrics.rate.halfWidth)
   const world = new World(QUIET, 1)
-  measure(world, { ...DEFAULT_RUN, heats: 9, maxSeconds: 250, seed: 1 })
+  measureByReference(world, { ...DEFAULT_RUN, heats: 9, maxSeconds: 250, seed: 1 })
   assert.ok(world.now <= 250, `${world.now}`)
 })
 
-test('extensions add heats: while pairs tie, and until a width is reached', () => {
+test('extensions add heats: while pairs tie, and until a width is reached', async () => {
   const options = { runs: 1, seed: 4 }
-  const before = study('quiet', options)
-  const wide = before.metrics.rate.halfWidths
-  const until = study('quiet', { ...options, extension: { kind: 'precision', halfWidth: 0.05 } })
-  assert.ok(Math.max(...wide) > 0.05, 'otherwise this shows nothing')
-  assert.ok(Math.max(...until.metrics.rate.halfWidths) <= 0.05)
-  const alike = study('quiet-alike', { ...options, extension: { kind: 'ties', which: 'some' } })
+  const before = await study('quiet', options)
+  const halfWidth = 0.8 * Math.max(...before.metrics.rate.halfWidths)
+  const until = await study('quiet', { ...options, extension: { kind: 'precision', halfWidth } })
+  assert.ok(Math.max(...until.metrics.rate.halfWidths, ...until.metrics.cpu.halfWidths) <= halfWidth)
+  const alike = await study('quiet-alike', { ...options, extension: { kind: 'ties', which: 'some' } })
   assert.ok(
     (alike.seconds[0] ?? 0) > 2.5 * (before.seconds[0] ?? 0),
     'equal apps tie, so it was extended twice',
   )
 })
 
+test('the benchmark itself measures a world by its own plan, and judges every cell of it', async () => {
+  const { metrics, voided, seconds } = await study('quiet', { method: 'benchmark', runs: 2, seed: 1 })
+  assert.equal(voided.count, 2 * 48)
+  for (const { coverage, halfWidth, twins } of Object.values(metrics)) {
+    // A cell without a number has no ratio, and a baseline without one costs a race.
+    assert.ok(coverage.count >= 0.8 * 2 * 36, `${coverage.count}`)
+    assert.ok(coverage.part > 0.8, `${coverage.part}`)
+    assert.ok(halfWidth > 0.01 && halfWidth < 0.08, `${halfWidth}`)
+    assert.ok(twins.count > 0)
+  }
+  assert.ok(Math.max(...seconds) > 100 && Math.max(...seconds) < DEFAULT_RUN.maxSeconds, `${seconds}`)
+})
+
 /** One run of a quiet machine. */
 function findingsOf(world: World): Findings {
-  return measure(world, { ...DEFAULT_RUN, heats: 2, seed: 1 }).findings()
+  return measureByReference(world, { ...DEFAULT_RUN, heats: 2, seed: 1 }).findings()
 }
 
 test('a method whose intervals are too narrow is found out', () => {

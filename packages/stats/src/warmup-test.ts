@@ -62,7 +62,7 @@ export function countFirst(slices: readonly Pick<ColdSlice, 'seconds'>[]): numbe
  * Tests every cell: the mean of the first slices less the mean of the rest, by launch, and then their mean over launches. The variance comes
  * from the later slices within launches, moderated over cells (Smyth 2004), so that a noisy cell is judged by its own noise.
  * @param cells launches that are pooled must have had the same warm-up; otherwise they are entered as cells of their own
- * @param level of a false finding among all cells. A run that looks after every heat divides 1 % among its looks
+ * @param level of a false finding among all cells. A run that looks after every heat should lower it from look to look, such as 1 % divided by their number
  * @returns a finding per cell, in the order given
  */
 export function testWarmup(cells: readonly WarmupLaunches[], level: number = LEVEL): WarmupFinding[] {
