@@ -135,11 +135,11 @@ async function setVisibility(page: Page, state: 'hidden' | 'visible'): Promise<v
     document.dispatchEvent(new Event('visibilitychange'))`)
 }
 
-/** @throws {AssertionError} after 10 s */
+/** @throws {AssertionError} after 30 s */
 async function untilTrue(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 30_000
   while (!condition()) {
-    assert.ok(Date.now() < deadline, `not after 10 s: ${condition}`)
+    assert.ok(Date.now() < deadline, `not after 30 s: ${condition}`)
     await sleep(10)
   }
 }

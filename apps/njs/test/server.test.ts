@@ -103,7 +103,7 @@ function testRoles(choice: 'path' | 'docker'): void {
     const answers = Array.from({ length: 400 }, () => request({ port: new URL(app.address).port, path }))
     await sleep(1_000)
     stdout?.resume()
-    const tooLate = sleep(20_000, [], { ref: false })
+    const tooLate = sleep(30_000, [], { ref: false })
     const statuses = (await Promise.race([Promise.all(answers), tooLate])).map(({ status }) => status)
     const code = await stop(app)
     deepEqual([statuses.length, new Set(statuses)], [400, new Set([404])])

@@ -88,5 +88,5 @@ test('the pause counts from the end of the last heat', () => {
   const startedAt = new Date(Date.now() - 100_000).toISOString()
   const warning = pauseOf({ ...result, heats: [{ ...heat, startedAt, seconds: 40 }] })
   assert.equal(warning.kind, 'resumed')
-  assert.ok('pauseSeconds' in warning && Math.abs(warning.pauseSeconds - 60) <= 5)
+  assert.ok('pauseSeconds' in warning && warning.pauseSeconds >= 60 && warning.pauseSeconds < 90)
 })

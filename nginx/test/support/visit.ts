@@ -59,7 +59,7 @@ export function useFrontPage(): {
       const complaints: string[] = []
       try {
         const page = await context.newPage()
-        page.setDefaultTimeout(15_000)
+        page.setDefaultTimeout(30_000)
         await page.clock.install()
         listen(page, front.origin, complaints)
         await page.goto(url)

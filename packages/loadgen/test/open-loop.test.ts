@@ -82,7 +82,7 @@ test('requests go to the connection that has been idle longest: all are used ali
     { rate: 300, requests: 60, arrivals: 'constant', connections: 6 },
   )
   assert.equal(server.connections, 6)
-  for (const requests of ports.values()) assert.ok(requests >= 8 && requests <= 12, `${[...ports.values()]}`)
+  for (const requests of ports.values()) assert.ok(requests >= 5 && requests <= 15, `${[...ports.values()]}`)
 })
 
 test('nobody answers: timeout, counted from when a request was due, sent or not', async () => {

@@ -27,7 +27,7 @@ test('commands as the sources typed them', () => {
 test('autocannon: its rate, latencies in seconds, and no error', async (t) => {
   const { rate, latency, errors, medianRate } = await runTool(AUTOCANNON, await serve(t, 200), SIGNAL)
   ok(rate > 0 && (medianRate ?? 0) > 0)
-  ok(latency.mean < 1 && latency.p99 < 1)
+  ok(latency.mean > 0 && latency.mean < 30 && latency.p99 < 30)
   deepEqual(errors, {})
 })
 

@@ -173,7 +173,7 @@ describe('report.html', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get in
     const url = pathToFileURL(fileOf(kind)).href
     try {
       const page = await context.newPage()
-      page.setDefaultTimeout(10_000)
+      page.setDefaultTimeout(30_000)
       page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
       page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`))
       page.on('request', (request) => {
@@ -194,7 +194,7 @@ describe('report.html', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get in
 
 /** `page.waitForFunction` evaluates inside the page, which its policy forbids as soon as once is not enough. */
 async function becomesTrue(page: Page, expression: string): Promise<void> {
-  const until = performance.now() + 10_000
+  const until = performance.now() + 30_000
   while (!(await page.evaluate<boolean>(expression))) {
     assert.ok(performance.now() < until, expression)
     await page.waitForTimeout(20)

@@ -38,7 +38,7 @@ test('does not read on', async () => {
 })
 
 test('a refused request keeps its connection, for the answer and the next request', {
-  timeout: 20_000,
+  timeout: 30_000,
 }, async () => {
   const server = createServer((incoming, outgoing) => {
     readBody(incoming).then(

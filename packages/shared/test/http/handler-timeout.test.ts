@@ -13,7 +13,7 @@ import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { readConfig } from '../../src/process/config.ts'
 import { listen } from '../../src/process/listen.ts'
 
-const LIMIT = { timeout: 20_000 }
+const LIMIT = { timeout: 30_000 }
 
 /** A server with that handler and a limit of 400 ms, and what it logs. */
 async function setUp(handle: (response: ServerResponse) => void) {

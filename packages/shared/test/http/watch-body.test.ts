@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { watchBody } from '../../src/http/watch-body.ts'
 
-const LIMIT = { timeout: 20_000 }
+const LIMIT = { timeout: 30_000 }
 const STAYS = new AbortController().signal
 
 test('passes a body on as it is', LIMIT, async () => {

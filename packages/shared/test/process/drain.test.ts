@@ -11,7 +11,7 @@ import { drain } from '../../src/process/drain.ts'
 import { listen } from '../../src/process/listen.ts'
 
 /** Far below the keep-alive of `SERVER_OPTIONS`, for which a connection would hold the server open. */
-const LIMIT = { timeout: 20_000 }
+const LIMIT = { timeout: 30_000 }
 
 /** A server whose `/slow` waits until it is released, and a client with one kept connection. */
 async function setUp() {
