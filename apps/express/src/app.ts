@@ -2,7 +2,7 @@ import express, { type Express, type Router } from 'express'
 import { BODY_LIMIT } from '#shared/http/contract.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { accessLog } from './middleware/access-log.ts'
+import { accessLog, requestLog } from './middleware/access-log.ts'
 import { errors, notFound } from './middleware/errors.ts'
 import { health } from './middleware/health.ts'
 import { requestId } from './middleware/request-id.ts'
@@ -15,6 +15,7 @@ export function createApp(options: AppOptions, routes: Router): Express {
   app.disable('x-powered-by')
   app.disable('etag') // hashing a response that was computed anyway saves bytes, not work
   app.set('trust proxy', config.trustProxy)
+  requestLog(app, log)
   app.locals.health = options.health
   app.locals.shouldShed = createLoadShedder(config.maxQueueWaitMs)
 

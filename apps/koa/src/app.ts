@@ -4,7 +4,7 @@ import Koa from 'koa'
 import { BODY_LIMIT } from '#shared/http/contract.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { accessLog } from './middleware/access-log.ts'
+import { accessLog, contextLog } from './middleware/access-log.ts'
 import { errors, logError, sendError } from './middleware/errors.ts'
 import { health } from './middleware/health.ts'
 import { requestId } from './middleware/request-id.ts'
@@ -14,6 +14,7 @@ import { securityHeaders } from './middleware/security-headers.ts'
 export function createApp(options: AppOptions, routes: Router): Koa {
   const { config, log } = options
   const app = new Koa()
+  contextLog(app, log)
   app.context.health = options.health
   app.context.shouldShed = createLoadShedder(config.maxQueueWaitMs)
   app.context.onerror = sendError

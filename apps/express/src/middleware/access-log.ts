@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express'
+import type { Express as App, Request, RequestHandler } from 'express'
 import { type Logger, logResponse, logsResponses } from '#shared/process/log.ts'
 
 declare global {
@@ -10,17 +10,25 @@ declare global {
   }
 }
 
+/** Adds `request.log`. A child logger takes 0.7 µs, so only a request that reads it has one. */
+export function requestLog(app: App, log: Logger): void {
+  Object.defineProperty(app.request, 'log', {
+    get(this: Request) {
+      return log.child({ requestId: this.id })
+    },
+  })
+}
+
 /** One line per response, also after a client abort. pino-http would need more lines of options for the same fields. */
 export function accessLog(log: Logger): RequestHandler {
-  const logs = logsResponses(log)
-  return (request, response, next) => {
-    request.log = log.child({ requestId: request.id })
-    if (!logs) return next()
+  if (!logsResponses(log)) return (_request, _response, next) => next()
 
+  return (request, response, next) => {
     const startedAt = performance.now()
     const { ip: client } = request // read now, because a closed connection has no address
     response.once('close', () => {
-      logResponse(request.log, {
+      logResponse(log, {
+        requestId: request.id,
         method: request.method,
         url: request.originalUrl,
         route: request.route && request.baseUrl + request.route.path,

@@ -1,4 +1,5 @@
-import type { Middleware } from 'koa'
+import type Koa from 'koa'
+import type { Context, Middleware } from 'koa'
 import { clientAddress } from '#shared/http/client-address.ts'
 import type { Config } from '#shared/process/config.ts'
 import { type Logger, logResponse, logsResponses } from '#shared/process/log.ts'
@@ -10,20 +11,28 @@ declare module 'koa' {
   }
 }
 
+/** Adds `ctx.log`. A child logger takes 0.7 µs, so only a request that reads it has one. */
+export function contextLog(app: Koa, log: Logger): void {
+  Object.defineProperty(app.context, 'log', {
+    get(this: Context) {
+      return log.child({ requestId: this.state.requestId })
+    },
+  })
+}
+
 /**
  * One line per response, also after a client abort. koa-pino-logger would need more lines of options for the same fields.
  * `ctx.ip` is not used: with `app.proxy`, Koa believes `X-Forwarded-For` from any peer.
  */
 export function accessLog(log: Logger, trustProxy: Config['trustProxy']): Middleware {
-  const logs = logsResponses(log)
-  return (ctx, next) => {
-    ctx.log = log.child({ requestId: ctx.state.requestId })
-    if (!logs) return next()
+  if (!logsResponses(log)) return (_ctx, next) => next()
 
+  return (ctx, next) => {
     const startedAt = performance.now()
     const { remoteAddress } = ctx.req.socket // read now, because a closed connection has no address
     ctx.res.once('close', () => {
-      logResponse(ctx.log, {
+      logResponse(log, {
+        requestId: ctx.state.requestId,
         method: ctx.method,
         url: ctx.originalUrl,
         route: ctx._matchedRoute,
