@@ -1,37 +1,26 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { StartError } from '#shared/process/config.ts'
-import { QUIET_MS } from '#shared/process/drain.ts'
-import { formatAddress, listenFailure, removeStaleSocket } from '#shared/process/listen.ts'
-import { startFound } from '#shared/process/role.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { startRole } from '#shared/process/role.ts'
+import { createApp } from './app.ts'
+import { createService } from './service.ts'
+import type { Routes } from './wrap-routes.ts'
 
-await startFound<typeof import('./hello.ts')>(
-  'bun',
-  import.meta.dir,
-  process.argv[2],
-  ({ createApp }, { config, ...options }) => {
-    const app = createApp({ config, ...options })
-    let server: Bun.Server<undefined> | undefined
-    return {
-      async listen() {
-        const { host, port, socket } = config
-        if (socket !== undefined) await removeStaleSocket(socket)
-        try {
-          server = Bun.serve({
-            ...app,
-            ...(socket === undefined ? { hostname: host, port } : { unix: socket }),
-            development: false,
-            maxRequestBodySize: Number.MAX_SAFE_INTEGER, // the guard in base.ts refuses, with a problem as body
-            idleTimeout: 65, // outlives NGINX's keep-alive (60 s), or NGINX reuses a connection that was just closed: 502
-          } as Bun.Serve.Options<undefined>)
-        } catch (error) {
-          throw new StartError(listenFailure(error, config), { cause: error })
-        }
-        return socket === undefined ? formatAddress(host, server.port ?? port) : `unix:${socket}`
-      },
-      async close() {
-        await sleep(QUIET_MS) // stop() resets idle connections at once, and a request may be on its way
-        await server?.stop()
-      },
-    }
+const ROLES = {
+  hello: async () => {
+    const { hello } = await import('./hello.ts')
+    return () => hello
   },
+  ssr: async () => {
+    const { createRender } = await import('#shared/http/stream-web.ts')
+    const { ssr } = await import('./ssr.ts')
+    const render = createRender()
+    return ({ config, log }: AppOptions) => ssr({ render, log, maxQueueWaitMs: config.maxQueueWaitMs })
+  },
+  status: async () => {
+    const { status } = await import('./status.ts')
+    return () => status
+  },
+}
+
+await startRole<(options: AppOptions) => Routes>('bun', process.argv[2], ROLES, (createRoutes, options) =>
+  createService(createApp(options, createRoutes(options)), options.config),
 )

@@ -1,81 +1,67 @@
-import { findAsset, isFresh, readAssets, requireAssets } from '#shared/http/assets.ts'
-import { DELAY_MS, HTML, IMMUTABLE, ITEMS, parseCount } from '#shared/http/contract.ts'
-import { createNonce } from '#shared/http/ids.ts'
-import { RETRY_AFTER } from '#shared/http/load-shedding.ts'
-import { pagePolicy } from '#shared/http/security-headers.ts'
-import { streamDocument } from '#shared/http/stream-web.ts'
-import { createTurnAge } from '#shared/http/turn-age.ts'
-import { ASSETS, ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
-import { logFailure } from '#shared/process/log.ts'
-import { type App, createBase, type Options } from './base.ts'
+import type { BunRequest } from 'bun'
+import type { Logger } from 'pino'
+import { z } from 'zod'
+import type { Render } from '#shared/http/stream-web.ts'
+import { sendProblem } from './plugins/errors.ts'
+import { loadShedding } from './plugins/load-shedding.ts'
+import { idOf } from './plugins/request-id.ts'
+import { allowScripts } from './plugins/security-headers.ts'
+import { staticFiles } from './plugins/static-files.ts'
+import type { Routes } from './wrap-routes.ts'
 
-export function createApp(options: Options): App {
-  requireAssets(ASSETS, ASSETS_DIR)
-  const assets = readAssets(ASSETS_DIR)
-  const shouldShed = createTurnAge(options.config.maxQueueWaitMs)
+const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
+const Items = Count.pipe(z.number().max(1000)).default(50)
+const Delay = Count.pipe(z.number().max(5000)).default(50) // milliseconds
+const Page = z.object({ items: Items })
+const SlowPage = z.object({ items: Items, delay: Delay })
 
-  return createBase(options, [
-    {
-      method: 'GET',
-      path: '/',
-      handle(exchange) {
-        if (shouldShed()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
-        const items = parseCount(exchange.query('items'), ITEMS)
-        const nonce = createNonce()
-        const html = renderDocument({ items, requestId: exchange.id, nonce })
-        return exchange.send(200, HTML, html, { 'content-security-policy': pagePolicy(nonce) })
-      },
+interface SsrOptions {
+  /** A dev server can pass its own. */
+  render: Render
+  log: Logger
+  /** Milliseconds. */
+  maxQueueWaitMs: number
+}
+
+export function ssr({ render, log, maxQueueWaitMs }: SsrOptions): Routes {
+  const shedLoad = loadShedding(maxQueueWaitMs)
+
+  return {
+    '/assets/:file': { GET: staticFiles(render.assets) },
+
+    '/': {
+      GET: shedLoad((request) => {
+        const { items } = Page.parse(readQuery(request))
+        const { nonce, headers } = allowScripts()
+        return new Response(render.document({ items, requestId: idOf(request), nonce }), { headers })
+      }),
     },
 
-    {
-      method: 'GET',
-      path: '/stream',
-      async handle(exchange) {
-        if (shouldShed()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
-        const items = parseCount(exchange.query('items'), ITEMS)
-        const delayMs = parseCount(exchange.query('delay'), DELAY_MS)
-        const { id: requestId, request } = exchange
-        const nonce = createNonce()
-        const headers = { 'content-security-policy': pagePolicy(nonce) }
-        // An empty stream, because Bun takes the length of a body that is none to be 0.
-        if (request.method === 'HEAD') return exchange.send(200, HTML, new ReadableStream(), headers)
-        const logError = (error: unknown) => logFailure(options.log, requestId, error)
-        const html = await streamDocument({ items, requestId, nonce, delayMs }, request.signal, logError)
-        // As it is: React tells of what fails and gives up what is slow, and Bun streams its kind of stream best.
-        return new Response(html, { headers: exchange.headers({ 'content-type': HTML, ...headers }) })
-      },
+    '/stream': {
+      GET: shedLoad(async (request) => {
+        const { items, delay } = SlowPage.parse(readQuery(request))
+        const requestId = idOf(request)
+        const { nonce, headers } = allowScripts()
+        const props = { items, delayMs: delay, requestId, nonce }
+        const stream = await render.stream(props, request.signal, (err) => {
+          // Bun cancels the body of a response to HEAD.
+          if (request.method !== 'HEAD') log.error({ requestId, err }, 'failed')
+        })
+        return new Response(stream, { headers })
+      }),
     },
 
-    {
-      method: 'GET',
-      path: '/partial/:locale/:slug',
-      handle(exchange) {
-        if (shouldShed()) return exchange.sendProblem(503, { 'retry-after': RETRY_AFTER })
-        const { locale = '', slug = '' } = exchange.params
-        const fragment = renderPartial(locale, slug)
-        if (fragment === undefined) return exchange.sendProblem(404)
-        return exchange.send(200, HTML, fragment, { 'content-security-policy': pagePolicy(createNonce()) })
-      },
+    '/partial/:locale/:slug': {
+      GET: shedLoad(({ params }: BunRequest<string>) => {
+        const fragment = render.partial(params.locale ?? '', params.slug ?? '')
+        if (fragment === undefined) return sendProblem(404)
+        return new Response(fragment, { headers: allowScripts().headers })
+      }),
     },
+  }
+}
 
-    {
-      method: 'GET',
-      path: '/assets/*',
-      handle(exchange) {
-        const { headers } = exchange.request
-        const asset = findAsset(
-          assets,
-          exchange.path.slice('/assets/'.length),
-          headers.get('accept-encoding'),
-        )
-        if (asset === undefined) return exchange.sendProblem(404)
-        const { type, coding, bytes, etag } = asset
-        const caching = { etag, vary: 'Accept-Encoding', 'cache-control': IMMUTABLE }
-        if (isFresh(headers.get('if-none-match'), etag)) {
-          return new Response(null, { status: 304, headers: exchange.headers(caching) })
-        }
-        return exchange.send(200, type, bytes, coding ? { ...caching, 'content-encoding': coding } : caching)
-      },
-    },
-  ])
+/** A parameter that was given twice is an array. */
+function readQuery({ url }: Request): object {
+  return new URL(url, 'http://localhost').searchParams.toJSON()
 }

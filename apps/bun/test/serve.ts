@@ -1,8 +1,8 @@
-import type { App } from '../src/base.ts'
+import type { createApp } from '../src/app.ts'
 
 /** A server on a free port, closed at the end of the block. */
-export async function serve(app: App) {
-  const server = Bun.serve({ ...app, hostname: '127.0.0.1', port: 0, development: false })
+export async function serve(app: ReturnType<typeof createApp>) {
+  const server = Bun.serve({ ...app, hostname: '127.0.0.1', port: 0 } as Bun.Serve.Options<undefined>)
   return {
     url: `http://127.0.0.1:${server.port}`,
     async [Symbol.asyncDispose]() {

@@ -1,29 +1,30 @@
 import { test } from 'bun:test'
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, match } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
-import { PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
-import { createApp } from '../src/status.ts'
+import { PROBLEM_JSON } from '#shared/http/contract.ts'
+import { createApp } from '../src/app.ts'
+import { status } from '../src/status.ts'
 import { createOptions } from './options.ts'
 import { serve } from './serve.ts'
 
 test('says that it is well', async () => {
-  await using server = await serve(createApp(createOptions()))
-  const answer = await fetch(`${server.url}/_/status`)
-  equal(answer.status, 200)
-  equal(answer.headers.get('content-type'), PLAIN_TEXT)
-  equal(await answer.text(), 'OK')
+  await using server = await serve(createApp(createOptions(), status))
+  const response = await fetch(`${server.url}/_/status`)
+  equal(response.status, 200)
+  match(response.headers.get('content-type') ?? '', /^text\/plain; ?charset=utf-8$/)
+  equal(await response.text(), 'OK')
 })
 
 test('has nothing else', async () => {
-  await using server = await serve(createApp(createOptions()))
+  await using server = await serve(createApp(createOptions(), status))
   for (const path of ['/', '/json', '/_/status/']) {
-    const answer = await fetch(server.url + path)
-    equal(answer.status, 404)
-    equal(answer.headers.get('content-type'), PROBLEM_JSON)
+    const response = await fetch(server.url + path)
+    equal(response.status, 404)
+    equal(response.headers.get('content-type'), PROBLEM_JSON)
   }
 })
 
@@ -50,7 +51,7 @@ test('starts from its environment, and stops on SIGTERM without losing a request
   const { address, app } = await readLine()
   equal(app, 'bun/status')
   equal((await ask(`${address}/_/status`)).body, 'OK')
-  equal((await readLine()).msg, 'answered')
+  equal((await readLine()).msg, 'request completed')
   child.kill('SIGTERM')
   equal((await readLine()).msg, 'draining')
   // On the same connection, which was idle when the server stopped listening.

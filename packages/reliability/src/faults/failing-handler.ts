@@ -44,6 +44,10 @@ const NJS_NOTE =
   'Only a handler that throws can be tried: the others need a promise or a stream, and handlers of njs are plain functions. One that ' +
   'loops forever holds its NGINX worker.'
 
+const BUN_NOTE =
+  'Bun cuts the connection of a body that fails, and prints the error as text, without the id. It closes one whose body stops after ' +
+  '`idleTimeout`, and says nothing. Neither was tried.'
+
 /** A handler fails alone: its client is told no more than that, its line has the id, everyone else is served. */
 export const failingHandler: Fault = {
   name: 'failing-handler',
@@ -56,6 +60,10 @@ export const failingHandler: Fault = {
     const launched = await subject.launch({ env }, failingApp(app))
     if (app.framework === 'njs') {
       return { findings: await judgeFailures(launched, [THROWS]), notes: [NJS_NOTE] }
+    }
+    if (app.framework === 'bun') {
+      const early = FAILURES.filter(({ status }) => status !== undefined)
+      return { findings: await judgeFailures(launched, early), notes: [BUN_NOTE] }
     }
     const findings = await judgeFailures(launched, FAILURES)
     const prints = launched.output().split('\n').filter(isText)

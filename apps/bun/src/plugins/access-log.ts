@@ -1,0 +1,30 @@
+import { clientAddress } from '#shared/http/client-address.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { logResponse, logsResponses } from '#shared/process/log.ts'
+import type { Plugin } from '../plugin.ts'
+import { targetOf } from './protect.ts'
+import { idOf } from './request-id.ts'
+
+/** One line per response. Bun does not say when a response has left: `ms` is the time until it was handed over. */
+export function accessLog({ config, log }: Pick<AppOptions, 'config' | 'log'>): Plugin {
+  if (!logsResponses(log)) return (next) => next
+
+  return (next, route) => async (request, server) => {
+    const startedAt = performance.now()
+    const { method, headers } = request
+    // Read now, because a closed connection has no address.
+    const peer = server.requestIP(request)?.address
+    const response = await next(request, server)
+    logResponse(log, {
+      requestId: idOf(request),
+      method,
+      url: targetOf(request),
+      route,
+      status: response?.status ?? 101, // a WebSocket
+      ms: performance.now() - startedAt,
+      client: clientAddress(peer, headers.get('x-forwarded-for'), config.trustProxy),
+      traceparent: headers.get('traceparent'),
+    })
+    return response
+  }
+}

@@ -1,0 +1,69 @@
+import type { ZodError } from 'zod'
+import { PROBLEM_JSON } from '#shared/http/contract.ts'
+import { createProblem, errorStatus, type FieldError, HttpProblem } from '#shared/http/problem.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { type Logger, logFailure } from '#shared/process/log.ts'
+import type { Handler, Plugin } from '../plugin.ts'
+import { idOf } from './request-id.ts'
+
+/**
+ * Errors are problem details (RFC 9457). The cause of a failure is in the log only. A `ZodError` is a 400 that names the fields, so
+ * routes use `schema.parse` for requests only, and `safeParse` for other data.
+ */
+export function errors(log: Logger): Plugin {
+  return (next) => async (request, server) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') refuseBrokenBodies(request)
+    try {
+      return await next(request, server)
+    } catch (error) {
+      if (isZodError(error)) return sendProblem(400, { errors: error.issues.map(toFieldError) })
+      const status = errorStatus(error)
+      // An HttpProblem is a decision, not a failure.
+      if (status >= 500 && !(error instanceof HttpProblem)) logFailure(log, idOf(request), error)
+      return sendProblem(status, error instanceof HttpProblem ? { errors: error.errors } : {})
+    }
+  }
+}
+
+export const notFound: Handler = () => sendProblem(404)
+
+/** For what fails after a handler returned, such as a file that is gone. Bun does not tell which request it was. */
+export function sendFailure(log: Logger) {
+  return (error: Error): Response => {
+    log.error({ err: error }, 'failed')
+    return sendProblem(500, { headers: SECURITY_HEADERS })
+  }
+}
+
+interface ProblemOptions {
+  errors?: readonly FieldError[] | undefined
+  headers?: Readonly<Record<string, string>>
+}
+
+export function sendProblem(status: number, { errors, headers }: ProblemOptions = {}): Response {
+  return Response.json(createProblem(status, errors), {
+    status,
+    headers: { ...headers, 'content-type': PROBLEM_JSON },
+  })
+}
+
+/** Bun's error for a body that does not parse looks like that of `JSON.parse`, which would be a failure of the app. */
+function refuseBrokenBodies(request: Request): void {
+  const refuse = (cause: unknown): never => {
+    throw new HttpProblem(400, { cause })
+  }
+  const { json, formData } = request
+  Object.assign(request, {
+    json: () => json.call(request).catch(refuse),
+    formData: () => formData.call(request).catch(refuse),
+  })
+}
+
+/** By its name: `instanceof` would load Zod into apps that do not use it. */
+function isZodError(error: unknown): error is ZodError {
+  return error instanceof Error && error.name === 'ZodError'
+}
+
+function toFieldError({ path, message }: ZodError['issues'][number]): FieldError {
+  return { field: path.join('.'), reason: message }
+}

@@ -1,0 +1,17 @@
+import { HEALTH_JSON } from '#shared/http/contract.ts'
+import type { Health } from '#shared/http/health.ts'
+
+/** Alive until the process ends, ready until it is told to stop. */
+export function createHealthRoutes(health: Health) {
+  return {
+    '/livez': { GET: () => sendHealth(true) },
+    '/readyz': { GET: () => sendHealth(!health.draining) },
+  }
+}
+
+function sendHealth(passes: boolean): Response {
+  return Response.json(
+    { status: passes ? 'pass' : 'fail' },
+    { status: passes ? 200 : 503, headers: { 'cache-control': 'no-store', 'content-type': HEALTH_JSON } },
+  )
+}

@@ -1,0 +1,12 @@
+import { RETRY_AFTER } from '#shared/http/load-shedding.ts'
+import { createTurnAge } from '#shared/http/turn-age.ts'
+import type { Plugin } from '../plugin.ts'
+import { sendProblem } from './errors.ts'
+
+/** Goes around routes that cost much: 503 where a request has waited for too long. All routes of an app share one. */
+export function loadShedding(maxQueueWaitMs: number): Plugin {
+  const shouldShed = createTurnAge(maxQueueWaitMs)
+
+  return (next) => (request, server) =>
+    shouldShed() ? sendProblem(503, { headers: { 'retry-after': RETRY_AFTER } }) : next(request, server)
+}

@@ -1,0 +1,26 @@
+import { PRIVATE } from '#shared/http/contract.ts'
+import { createNonce } from '#shared/http/ids.ts'
+import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import type { Plugin } from '../plugin.ts'
+
+const HEADERS = Object.entries(SECURITY_HEADERS)
+
+/** A header that a route sets itself stays. */
+export const securityHeaders: Plugin = (next) => async (request, server) => {
+  const response = await next(request, server)
+  if (response === undefined) return undefined
+  const { headers } = response
+  for (const [name, value] of HEADERS) if (!headers.has(name)) headers.set(name, value)
+  return response
+}
+
+/** Allows a page its scripts: the nonce, and headers with the policy of pages that also keep the page out of caches. */
+export function allowScripts() {
+  const nonce = createNonce()
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': pagePolicy(nonce),
+    'cache-control': PRIVATE,
+  }
+  return { nonce, headers }
+}

@@ -1,0 +1,21 @@
+import type { BunRequest } from 'bun'
+import { findAsset, isFresh, readAssets } from '#shared/http/assets.ts'
+import { IMMUTABLE } from '#shared/http/contract.ts'
+import { sendProblem } from './errors.ts'
+
+/** Serves files whose names change with their content, with `.br` and `.gz` siblings made at build time: a `Bun.file` chooses none. */
+export function staticFiles(root: URL) {
+  const assets = readAssets(root)
+
+  return ({ params, headers }: BunRequest<'/assets/:file'>): Response => {
+    const asset = findAsset(assets, params.file, headers.get('accept-encoding'))
+    if (asset === undefined) return sendProblem(404)
+    const { type, coding, bytes, etag } = asset
+    const caching = { etag, vary: 'Accept-Encoding', 'cache-control': IMMUTABLE }
+    if (isFresh(headers.get('if-none-match'), etag))
+      return new Response(null, { status: 304, headers: caching })
+    return new Response(bytes, {
+      headers: { ...caching, 'content-type': type, ...(coding && { 'content-encoding': coding }) },
+    })
+  }
+}

@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Config, StartError } from '#shared/process/config.ts'
+import { QUIET_MS } from '#shared/process/drain.ts'
+import type { Service } from '#shared/process/lifecycle.ts'
+import { formatAddress, listenFailure, removeStaleSocket } from '#shared/process/listen.ts'
+import type { createApp } from './app.ts'
+
+/** How `Bun.serve` listens and closes. */
+export function createService(app: ReturnType<typeof createApp>, config: Config): Service {
+  const { host: hostname, port, socket } = config
+  let server: Bun.Server<undefined> | undefined
+
+  return {
+    async listen() {
+      if (socket !== undefined) await removeStaleSocket(socket)
+      const place = socket === undefined ? { hostname, port } : { unix: socket }
+      try {
+        server = Bun.serve({ ...app, ...place } as Bun.Serve.Options<undefined>)
+      } catch (error) {
+        throw new StartError(listenFailure(error, config), { cause: error })
+      }
+      return socket === undefined ? formatAddress(hostname, server.port ?? port) : `unix:${socket}`
+    },
+    async close() {
+      await sleep(QUIET_MS) // stop() resets idle connections at once, and a request may be on its way
+      await server?.stop()
+    },
+  }
+}
