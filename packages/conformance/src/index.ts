@@ -1,4 +1,4 @@
-export { CAPABILITIES, type Capability, ROLES, type Role } from './contract/check.ts'
+export { SECURITY_HEADERS } from './contract/judge.ts'
 export { type Manners, SITUATIONS, type Situation } from './contract/manners.ts'
 export { formatManners, type MannersByFramework, mergeManners } from './contract/manners-document.ts'
 export type { Difference } from './contract/probe.ts'
@@ -10,5 +10,6 @@ export {
   type Report,
   type Skipped,
 } from './contract/runner.ts'
+export { CAPABILITIES, type Capability, ROLES, type Role } from './contract/subject.ts'
 export { NoAnswer } from './http/source.ts'
 export { parseTarget, type Target } from './http/target.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { ROLES } from '../src/contract/check.ts'
+import { ROLES } from '../src/contract/subject.ts'
 import { checkConformance, formatReport } from '../src/index.ts'
 import { CORRECT } from './reference/behaviour.ts'
 import { startReference } from './reference/server.ts'
@@ -11,7 +11,7 @@ for (const role of ROLES) {
   test(`a ${role} app that keeps the contract shows no difference`, async () => {
     const reference = await startReference(role)
     try {
-      const report = await checkConformance({ target: reference.target, role })
+      const report = await checkConformance({ target: reference.target, role, log: reference.log })
       assert.equal(report.differences.length, 0, formatReport(report))
       assert.deepEqual(report.skipped, [])
     } finally {

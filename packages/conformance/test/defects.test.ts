@@ -15,6 +15,7 @@ describe('every defect is found by the check for it', { concurrency: 4 }, () => 
           role,
           absent,
           only: check,
+          log: reference.log,
           timeoutMs: 1000,
         })
         const names = new Set(report.differences.map((difference) => difference.check))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Role } from '../src/contract/check.ts'
 import { MannersRecord, SITUATIONS, type Situation } from '../src/contract/manners.ts'
+import type { Role } from '../src/contract/subject.ts'
 import { checkConformance, formatReport } from '../src/index.ts'
 import {
   asProblem,

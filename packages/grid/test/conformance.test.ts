@@ -64,7 +64,8 @@ function proveAll(
 ): void {
   let lineup: Lineup | undefined
   before(async () => {
-    if (absent === false && apps.length > 0) lineup = await startLineup({ apps, topologies, nginx, env })
+    if (absent === false && apps.length > 0)
+      lineup = await startLineup({ apps, topologies, nginx, env: { ...env, LOG_LEVEL: 'info' } })
   })
   after(() => lineup?.stop())
 
@@ -80,7 +81,14 @@ async function conforms(lineup: Lineup | undefined, app: App, topology: Topology
   const target = lineup?.target(app, topology)
   if (target === undefined) throw new Error(lineup?.failures.get(app.name) ?? `${app.name} was not started`)
   const proxied = topology !== 'direct' || app.runtime === 'nginx'
-  const report = await checkConformance({ target, role: app.role, absent: app.absent, proxied })
+  const launched = topology === 'direct' ? lineup?.launched(app, topology) : undefined
+  const report = await checkConformance({
+    target,
+    role: app.role,
+    absent: app.absent,
+    proxied,
+    ...(launched && { log: launched.output }),
+  })
   if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)
   if (topology === 'direct') shown.set(app.framework, [...(shown.get(app.framework) ?? []), report.manners])
 }

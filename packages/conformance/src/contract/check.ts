@@ -1,22 +1,5 @@
 import type { Probe } from './probe.ts'
-
-export type Role = 'hello' | 'ssr' | 'status'
-
-export const ROLES: readonly Role[] = ['hello', 'ssr', 'status']
-
-/** What an app may lack, as the last section of the contract says. */
-export type Capability = 'stream' | 'pipelined-stream'
-
-export const CAPABILITIES: readonly Capability[] = ['stream', 'pipelined-stream']
-
-/** The headings of docs/contract.md. */
-export type Section =
-  | 'Routes'
-  | 'Everything else'
-  | 'Headers'
-  | 'What differs between two equal answers'
-  | 'Connections'
-  | 'Absent capabilities'
+import type { Capability, Role, Section } from './subject.ts'
 
 /** One line of the contract as something to try. */
 export interface Check {
@@ -28,6 +11,8 @@ export interface Check {
   needs?: readonly Capability[]
   /** Only where this is absent. */
   lacks?: Capability
+  /** Only where the caller can read the log. */
+  needsLog?: true
   /** Compares with the built page of this repository; skipped where it was not built. */
   needsPage?: true
   run(probe: Probe): Promise<void>

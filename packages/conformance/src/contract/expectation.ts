@@ -50,10 +50,13 @@ export function json(value: unknown): Expectation {
   return { status: 200, type: 'application/json', headers: {}, json: value }
 }
 
-/** Problem details with the title from the HTTP registry. */
-export function problemOf(status: number): Expectation {
+/**
+ * Problem details with the title from the HTTP registry.
+ * @param field that is not valid, and which `errors` must name
+ */
+export function problemOf(status: number, field?: string): Expectation {
   const title = RENAMED[status] ?? STATUS_CODES[status]
-  const inspect: Inspection = (body) => inspectProblem(body, { type: 'about:blank', title, status })
+  const inspect: Inspection = (body) => inspectProblem(body, { type: 'about:blank', title, status }, field)
   return { status, type: 'application/problem+json', headers: {}, inspect }
 }
 
@@ -123,8 +126,8 @@ export function refused(status: number): Expectation {
 
 /** The whole document with so many items. */
 export function document(items: number): Expectation {
-  const optional = { 'cache-control': PRIVATE }
-  return { status: 200, type: HTML, headers: {}, optional, inspect: inspectDocument(items), page: true }
+  const headers = { 'cache-control': PRIVATE }
+  return { status: 200, type: HTML, headers, inspect: inspectDocument(items), page: true }
 }
 
 /** The same document in pieces. */

@@ -1,16 +1,9 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Answer } from '../http/answer.ts'
 import { headerValue, headerValues } from '../http/header.ts'
 import { methodOf, type Request, shorten } from '../http/request.ts'
 import { type Expectation, HTTP_DATE } from './expectation.ts'
+import { compareBytes, compareJson, type Finding, quote } from './finding.ts'
 import { MannersRecord, SITUATIONS, type Situation } from './manners.ts'
-import { readJson } from './problem.ts'
-
-/** One thing that is not as the contract says. */
-export interface Finding {
-  expected: string
-  received: string
-}
 
 /** What must never come twice while one server is checked, and what it shows where it may choose. */
 export interface Session {
@@ -29,7 +22,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
 /** At least 128 bits (CSP3, section 7.1), in base64. */
 const NONCE = '([A-Za-z0-9+/_-]{22,}={0,2})'
 /** On every response. */
-const SECURITY_HEADERS = {
+export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -40,9 +33,7 @@ const SECURITY_HEADERS = {
 const POLICY =
   "default-src 'none'; script-src 'nonce-NONCE' 'strict-dynamic'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-const PAGE_POLICY = new RegExp(
-  `^${POLICY.replace(" font-src 'self';", "(?: font-src 'self';)?").replace('NONCE', NONCE)}$`,
-)
+const PAGE_POLICY = new RegExp(`^${POLICY.replace('NONCE', NONCE)}$`)
 
 /** Headers that any response may have, with the values they may have. */
 const FREE: Readonly<Record<string, RegExp>> = {
@@ -231,12 +222,6 @@ function judgeBody(request: Request, answer: Answer, expected: Expectation): Fin
   return answer.body.length === 0 ? [] : [{ expected: 'no body', received: `the body ${quote(answer.body)}` }]
 }
 
-/** The same value, whatever the spaces and the order of the members. */
-function compareJson(expected: unknown, body: Buffer): Finding[] {
-  if (isDeepStrictEqual(readJson(body), expected)) return []
-  return [{ expected: `the JSON ${JSON.stringify(expected)}`, received: quote(body) }]
-}
-
 /** Notes how the framework writes what every response has. */
 function observe(request: Request, answer: Answer, choice: Expectation, manners: MannersRecord): void {
   const type = headerValue(answer.headers, 'content-type')
@@ -263,26 +248,4 @@ function observeType(value: string, manners: MannersRecord): void {
   if (situation !== undefined) manners.add([situation, value.includes(';') ? 'with' : 'without'])
   if (type === 'text/plain')
     manners.add(['text-type', SPELLINGS.includes(value) ? value : 'another spelling'])
-}
-
-/** Byte for byte; says where the first difference is. */
-export function compareBytes(expected: Buffer, received: Buffer): Finding[] {
-  if (expected.equals(received)) return []
-  const at = expected.findIndex((byte, index) => byte !== received[index])
-  const first = at === -1 ? expected.length : at
-  return [
-    {
-      expected: `the body ${quote(expected.subarray(window(first)))} (${expected.length} bytes)`,
-      received: `${quote(received.subarray(window(first)))} (${received.length} bytes), different from byte ${first} on`,
-    },
-  ]
-}
-
-/** Long bodies are shown from a little before the first difference. */
-function window(first: number): number {
-  return Math.max(0, first - 40)
-}
-
-function quote(bytes: Buffer): string {
-  return `'${shorten(bytes.toString('utf8'))}'`
 }

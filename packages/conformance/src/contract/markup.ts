@@ -1,5 +1,5 @@
 import { products } from '@startgrid/shared/page/product.ts'
-import type { Finding } from './judge.ts'
+import type { Finding } from './finding.ts'
 
 /** What the headers of the same answer said. */
 export interface Told {

@@ -1,14 +1,13 @@
 import { type IAsyncProperty, check as search } from 'fast-check'
 import type { Answer } from '../http/answer.ts'
-import { Connection, type Patience } from '../http/connection.ts'
+import { Connection } from '../http/connection.ts'
 import { describeRequest, type Request } from '../http/request.ts'
 import { NoAnswer } from '../http/source.ts'
-import type { Target } from '../http/target.ts'
-import type { Capability, Check, Role, Section } from './check.ts'
 import type { Expectation } from './expectation.ts'
-import { type Finding, judge, type Session } from './judge.ts'
+import type { Finding } from './finding.ts'
+import { judge } from './judge.ts'
 import type { Manner } from './manners.ts'
-import type { Page } from './page.ts'
+import type { Section, Subject } from './subject.ts'
 
 /** One thing in which the server is not as the contract says. */
 export interface Difference {
@@ -20,18 +19,10 @@ export interface Difference {
   received: string
 }
 
-/** The server under test and what is known about it. */
-export interface Subject extends Patience {
-  target: Target
-  role: Role
-  absent: readonly Capability[]
-  seed: number
-  runs: number
-  session: Session
-  /** What the documents and fragments should be; undefined where it was not built. */
-  page: Page | undefined
-  /** URLs of the assets, from the caller or from the page. */
-  assets: () => Promise<readonly string[]>
+/** What a difference says of its check. */
+interface Named {
+  name: string
+  section: Section
 }
 
 /** How a reset may destroy an answer that was sent: RFC 9112 section 9.6. */
@@ -41,9 +32,9 @@ const ATTEMPTS = 3
 export class Probe {
   readonly subject: Subject
   readonly differences: Difference[] = []
-  readonly #check: Check
+  readonly #check: Named
 
-  constructor(subject: Subject, check: Check) {
+  constructor(subject: Subject, check: Named) {
     this.subject = subject
     this.#check = check
   }

@@ -1,20 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { shorten } from '../http/request.ts'
-import type { Finding } from './judge.ts'
+import { type Finding, readJson } from './finding.ts'
 
-/** The value of a body; undefined where it is not JSON. */
-export function readJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-/** Problem details (RFC 9457): exactly these members, and those of a validation error as the contract has them. */
+/**
+ * Problem details (RFC 9457): exactly these members, and to 400 perhaps `errors`.
+ * @param field that one of the errors must name
+ */
 export function inspectProblem(
   body: Buffer,
   expected: { type: string; title: string | undefined; status: number },
+  field?: string,
 ): Finding[] {
   const text = `'${shorten(body.toString('utf8'), 200)}'`
   const received = readJson(body)
@@ -23,11 +18,13 @@ export function inspectProblem(
   const { errors, ...members } = received as { errors?: unknown }
   if (!isDeepStrictEqual(members, expected))
     return [{ expected: `the JSON ${JSON.stringify(expected)}`, received: text }]
+  if (field !== undefined && !(isFieldErrors(errors) && errors.some((error) => error.field === field)))
+    return [{ expected: `errors with the field ${field} and a reason`, received: text }]
   if (errors === undefined || (expected.status === 400 && isFieldErrors(errors))) return []
   return [{ expected: 'errors as a list of { field, reason }, to 400 only', received: text }]
 }
 
-function isFieldErrors(errors: unknown): boolean {
+function isFieldErrors(errors: unknown): errors is { field: string; reason: string }[] {
   return Array.isArray(errors) && errors.length > 0 && errors.every(isFieldError)
 }
 

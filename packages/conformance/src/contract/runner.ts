@@ -1,13 +1,14 @@
 import { Connection } from '../http/connection.ts'
 import { NoAnswer } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
-import type { Capability, Check, Role } from './check.ts'
+import type { Check } from './check.ts'
 import { CHECKS } from './checks/index.ts'
 import { createSession } from './judge.ts'
 import type { Manners } from './manners.ts'
 import { assetUrls } from './markup.ts'
 import { loadPage, type Page } from './page.ts'
-import { type Difference, GaveUp, Probe, type Subject } from './probe.ts'
+import { type Difference, GaveUp, Probe } from './probe.ts'
+import type { Capability, Role, Subject } from './subject.ts'
 
 export interface Options {
   target: Target
@@ -26,6 +27,8 @@ export interface Options {
   only?: string
   /** Milliseconds for each answer. */
   timeoutMs?: number
+  /** All that the server has logged so far, one JSON object per line. Without it the log is not checked. */
+  log?: () => string
   signal?: AbortSignal
 }
 
@@ -97,6 +100,7 @@ function createSubject(options: Options, page: Page | undefined): Subject {
     signal: options.signal,
     session: createSession(proxied),
     page,
+    log: options.log,
     assets: () => found,
   }
   let found: Promise<readonly string[]>
@@ -127,7 +131,8 @@ async function discoverAssets(subject: Subject): Promise<readonly string[]> {
   }
 }
 
-function applies(check: Check, { role, absent = [], only = '' }: Options): boolean {
+function applies(check: Check, { role, absent = [], only = '', log }: Options): boolean {
+  if (check.needsLog && log === undefined) return false
   if (check.roles !== undefined && !check.roles.includes(role)) return false
   if (check.lacks !== undefined && !absent.includes(check.lacks)) return false
   return check.name.includes(only)

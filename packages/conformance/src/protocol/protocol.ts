@@ -1,6 +1,6 @@
 import { indented } from '@startgrid/cli/text.ts'
-import type { Role } from '../contract/check.ts'
 import { FRAGMENT } from '../contract/route.ts'
+import type { Role } from '../contract/subject.ts'
 import type { Target } from '../http/target.ts'
 import { ATTACK_COUNT, checkDesync } from './desync.ts'
 import { findSilence } from './dialogue.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as page from '@startgrid/shared/page/server.js'
-import type { Role } from '../../src/contract/check.ts'
+import type { Role } from '../../src/contract/subject.ts'
 import { headerValues } from '../../src/http/header.ts'
 import type { Behaviour, Coding } from './behaviour.ts'
 import type { Incoming, Outgoing } from './message.ts'
@@ -72,7 +72,7 @@ function health(): Outgoing {
 
 function documentAnswer(behaviour: Behaviour, { target }: Incoming, requestId: string): Outgoing {
   const items = behaviour.count(parameters(target, 'items'), 50, 1000)
-  if (items === undefined) return problem(400)
+  if (items === undefined) return problem(400, 'items')
   const nonce = behaviour.nonce()
   return html(behaviour.html(page.renderDocument({ items, requestId, nonce }), nonce), nonce)
 }
@@ -80,7 +80,7 @@ function documentAnswer(behaviour: Behaviour, { target }: Incoming, requestId: s
 function streamAnswer(behaviour: Behaviour, request: Incoming, requestId: string): Outgoing {
   const items = behaviour.count(parameters(request.target, 'items'), 50, 1000)
   const delay = behaviour.count(parameters(request.target, 'delay'), 50, 5000)
-  if (items === undefined || delay === undefined) return problem(400)
+  if (items === undefined || delay === undefined) return problem(400, items === undefined ? 'items' : 'delay')
   const nonce = behaviour.nonce()
   const document = behaviour.html(page.renderDocument({ items, requestId, nonce }), nonce)
   const [shell, ...late] = behaviour.parts(document, nonce)
@@ -148,16 +148,18 @@ function secure({ status, headers, body, late }: Outgoing, id: string): Outgoing
 function html(document: string, nonce: string): Outgoing {
   const policy =
     `default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'self'; img-src 'self' data:; ` +
-    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-  return withHeader(text('text/html; charset=utf-8', document), 'content-security-policy', policy)
+    "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+  const page = withHeader(text('text/html; charset=utf-8', document), 'content-security-policy', policy)
+  return withHeader(page, 'cache-control', 'private, no-store')
 }
 
-function problem(status: number): Outgoing {
-  return { ...text('application/problem+json', problemText(status)), status }
+function problem(status: number, field?: string): Outgoing {
+  return { ...text('application/problem+json', problemText(status, field)), status }
 }
 
-export function problemText(status: number): string {
-  return `{"type":"about:blank","title":"${TITLES[status]}","status":${status}}`
+export function problemText(status: number, field?: string): string {
+  const errors = field === undefined ? undefined : [{ field, reason: 'must be a plain decimal in range' }]
+  return JSON.stringify({ type: 'about:blank', title: TITLES[status], status, errors })
 }
 
 function text(type: string, content: string | Buffer): Outgoing {

@@ -48,6 +48,19 @@ export interface Behaviour {
   /** Milliseconds before a request is answered; later ones overtake it unless `inOrder`. */
   pause(request: Incoming): number
   inOrder: boolean
+  /** The lines that the log gets for a response. */
+  log(line: LogLine, request: Incoming): readonly object[]
+}
+
+export interface LogLine {
+  requestId: string | undefined
+  method: string
+  path: string
+  route?: string
+  status: number
+  ms: number
+  client: string
+  trace_id?: string
 }
 
 /** `uri-host [ ":" port ]` as RFC 3986 has it: an address in brackets, else a name or IPv4. */
@@ -109,6 +122,7 @@ export const CORRECT: Behaviour = {
   patient: true,
   pause: () => 0,
   inOrder: true,
+  log: (line, { target }) => (/^\/(?:livez|readyz)/.test(target) ? [] : [line]),
 }
 
 function isMalformed(path: string): boolean {

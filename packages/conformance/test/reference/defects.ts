@@ -1,4 +1,5 @@
-import type { Capability, Role } from '../../src/contract/check.ts'
+import type { Capability, Role } from '../../src/contract/subject.ts'
+import { headerValue } from '../../src/http/header.ts'
 import {
   asProblem,
   decodeName,
@@ -10,7 +11,8 @@ import {
   withHeader,
   withStatus,
 } from './alterations.ts'
-import { type Behaviour, CORRECT } from './behaviour.ts'
+import { problemText } from './app.ts'
+import { type Behaviour, CORRECT, type LogLine } from './behaviour.ts'
 import { type Outgoing, replaceBody, replaceHeader } from './message.ts'
 
 /** One way to break the contract, and the check that must notice. */
@@ -390,7 +392,110 @@ const health: readonly Defect[] = [
   }),
 ]
 
+const LOGGED = 'every response has one line in the log, without its query'
+
+/** Only lines for some responses matter; the rest is as it should be. */
+function logs(change: (line: LogLine) => object | undefined): Partial<Behaviour> {
+  return {
+    log: (line, request) => CORRECT.log(line, request).flatMap((one) => change(one as LogLine) ?? []),
+  }
+}
+
+const log: readonly Defect[] = [
+  hello('no line', LOGGED, { log: () => [] }),
+  hello(
+    'no line for 404',
+    LOGGED,
+    logs((line) => (line.status === 404 ? undefined : line)),
+  ),
+  hello('two lines', LOGGED, { log: (line) => [line, line] }),
+  hello('the query in the log', LOGGED, { log: (line, { target }) => [{ ...line, path: target }] }),
+  hello('the query in another field', LOGGED, { log: (line, { target }) => [{ ...line, url: target }] }),
+  hello(
+    'ms as text',
+    LOGGED,
+    logs((line) => ({ ...line, ms: '1' })),
+  ),
+  hello(
+    'no client',
+    LOGGED,
+    logs(({ client: _, ...line }) => line),
+  ),
+  hello(
+    'another status',
+    LOGGED,
+    logs((line) => ({ ...line, status: 0 })),
+  ),
+  hello(
+    'no method',
+    LOGGED,
+    logs(({ method: _, ...line }) => line),
+  ),
+  hello(
+    'the id under another name',
+    LOGGED,
+    logs(({ requestId, ...line }) => ({ ...line, id: requestId })),
+  ),
+  hello(
+    'no route',
+    'the log has the route as it is registered',
+    logs(({ route: _, ...line }) => line),
+  ),
+  hello(
+    'the path as route',
+    'the log has the route as it is registered',
+    logs((line) => ({ ...line, route: line.path })),
+  ),
+  hello(
+    'no trace id',
+    'the log has the trace id of the caller',
+    logs(({ trace_id: _, ...line }) => line),
+  ),
+  ssr('no line for aborted responses', 'a response that the client did not wait for has a line in the log', {
+    log: (line, { target }) => (target.startsWith('/stream') ? [] : [line]),
+  }),
+  status('probes in the log', 'probes are not logged', { log: (line) => [line] }),
+]
+
 const page: readonly Defect[] = [
+  ssr(
+    'pages that a cache may keep',
+    DOCUMENT,
+    onPath('/', (a) => replaceHeader(a, 'cache-control')),
+  ),
+  ssr(
+    'pages that a shared cache may keep',
+    DOCUMENT,
+    onPath('/', (a) => replaceHeader(a, 'cache-control', 'no-cache')),
+  ),
+  ssr(
+    'fragments that a cache may keep',
+    EVERY_ROUTE,
+    onPath('/partial', (a) => replaceHeader(a, 'cache-control')),
+  ),
+  ssr(
+    'fonts not allowed',
+    DOCUMENT,
+    onPath('/', (a) =>
+      replaceHeader(
+        a,
+        'content-security-policy',
+        String(headerValue(a.headers, 'content-security-policy')).replace(" font-src 'self';", ''),
+      ),
+    ),
+  ),
+  ssr('no errors of a validation', INVALID_ITEMS, onStatus(400, asProblem(400))),
+  ssr('another field in the errors', INVALID_ITEMS, {
+    finish: (a) => (a.status === 400 ? replaceBody(a, problemText(400, 'delay')) : a),
+  }),
+  ssr('errors without a reason', INVALID_ITEMS, {
+    finish: (a) =>
+      a.status === 400 ? replaceBody(a, String(a.body).replace(/"reason":"[^"]*"/, '"reason":""')) : a,
+  }),
+  ssr('a stack as the reason', INVALID_ITEMS, {
+    finish: (a) =>
+      a.status === 400 ? replaceBody(a, String(a.body).replace('in range', 'in range\\n  at x')) : a,
+  }),
   ssr('nonces reused', DOCUMENT, { nonce: () => 'AAAAAAAAAAAAAAAAAAAAAAAA' }),
   ssr('a short nonce', DOCUMENT, { nonce: () => crypto.randomUUID().slice(0, 16) }),
   ssr('another nonce in the markup', DOCUMENT, {
@@ -795,6 +900,7 @@ export const DEFECTS: readonly Defect[] = [
   ...refusals,
   ...ids,
   ...health,
+  ...log,
   ...page,
   ...stream,
   ...assets,

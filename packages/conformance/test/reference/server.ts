@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Role } from '../../src/contract/check.ts'
+import type { Role } from '../../src/contract/subject.ts'
 import { type Header, headerValues } from '../../src/http/header.ts'
 import { ByteSource, NoAnswer } from '../../src/http/source.ts'
 import type { Target } from '../../src/http/target.ts'
@@ -11,6 +11,8 @@ import type { Incoming, Outgoing } from './message.ts'
 
 export interface Reference {
   target: Target
+  /** One JSON object per line. */
+  log(): string
   close(): Promise<void>
 }
 
@@ -21,14 +23,19 @@ export interface Reference {
 export async function startReference(role: Role, defect: Partial<Behaviour> = {}): Promise<Reference> {
   const behaviour = { ...CORRECT, ...defect }
   const sockets = new Set<Socket>()
+  const lines: string[] = []
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    void serve(socket, role, behaviour)
+    void serve(socket, role, behaviour, lines)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  return { target: { host: '127.0.0.1', port: portOf(server) }, close: () => close(server, sockets) }
+  return {
+    target: { host: '127.0.0.1', port: portOf(server) },
+    log: () => lines.join(''),
+    close: () => close(server, sockets),
+  }
 }
 
 function portOf(server: Server): number {
@@ -42,14 +49,14 @@ async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void
   await once(server, 'close')
 }
 
-async function serve(socket: Socket, role: Role, behaviour: Behaviour): Promise<void> {
+async function serve(socket: Socket, role: Role, behaviour: Behaviour, lines: string[]): Promise<void> {
   const source = new ByteSource()
   socket.on('data', (bytes: Buffer) => source.push(bytes))
   socket.on('end', () => source.end(new NoAnswer('closed', 'closed')))
   socket.on('error', () => source.end(new NoAnswer('reset', 'reset')))
   socket.on('close', () => source.end(new NoAnswer('closed', 'closed')))
   try {
-    while (await serveOne(socket, source, role, behaviour));
+    while (await serveOne(socket, source, role, behaviour, lines));
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
   }
@@ -62,6 +69,7 @@ async function serveOne(
   source: ByteSource,
   role: Role,
   behaviour: Behaviour,
+  lines: string[],
 ): Promise<boolean> {
   const request = await readRequest(socket, source, behaviour)
   if (typeof request === 'number') {
@@ -69,10 +77,29 @@ async function serveOne(
     return false
   }
   const answer = respond(role, behaviour, request)
+  lines.push(...logOf(behaviour, request, answer))
   const open = behaviour.staysOpen(answer, request)
   const sent = send(socket, request, open ? answer : closing(answer), behaviour)
   if (behaviour.inOrder) await sent
   return open
+}
+
+const ROUTES = ['/hello/:name', '/partial/:locale/:slug', '/assets/*']
+
+function logOf(behaviour: Behaviour, request: Incoming, { status, headers }: Outgoing): string[] {
+  const path = request.target.split('?', 1)[0] ?? ''
+  const [traceparent] = headerValues(request.headers, 'traceparent')
+  const line = {
+    requestId: headers.find(([name]) => name === 'x-request-id')?.[1],
+    method: request.method,
+    path,
+    route: ROUTES.find((route) => path.startsWith(route.slice(0, route.indexOf('/', 1) + 1))) ?? path,
+    status,
+    ms: 1,
+    client: '127.0.0.1',
+    ...(traceparent === undefined ? {} : { trace_id: traceparent.split('-')[1] ?? '' }),
+  }
+  return behaviour.log(line, request).map((one) => `${JSON.stringify(one)}\n`)
 }
 
 function closing(answer: Outgoing): Outgoing {

@@ -17,7 +17,7 @@ import {
   refused,
   shows,
 } from '../expectation.ts'
-import { compareBytes } from '../judge.ts'
+import { compareBytes } from '../finding.ts'
 import type { Probe } from '../probe.ts'
 import { assetType } from '../route.ts'
 

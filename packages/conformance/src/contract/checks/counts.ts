@@ -66,10 +66,10 @@ export const counts: readonly Check[] = [
     section: 'Routes',
     roles: ['ssr'],
     async run(probe) {
-      await probe.expectEach(malformed('/?items', ['1001', '10000', ...INVALID]), problemOf(400))
+      await probe.expectEach(malformed('/?items', ['1001', '10000', ...INVALID]), problemOf(400, 'items'))
       const value = stringMatching(/^[0-9A-Za-z._-]{1,6}$/).filter((text) => !isCount(Number(text)))
       await probe.search((holds) =>
-        asyncProperty(value, (text) => holds({ target: `/?items=${text}` }, problemOf(400))),
+        asyncProperty(value, (text) => holds({ target: `/?items=${text}` }, problemOf(400, 'items'))),
       )
     },
   },
@@ -81,7 +81,7 @@ export const counts: readonly Check[] = [
       for (const [situation, number, spellings] of SPELLINGS) {
         const choices = [
           shows(document(number), situation, String(number)),
-          shows(problemOf(400), situation, '400'),
+          shows(problemOf(400, 'items'), situation, '400'),
         ]
         await probe.expectEach(malformed('/?items', spellings), choices)
       }
@@ -96,7 +96,7 @@ export const counts: readonly Check[] = [
         ['items=5&items=5', 'items=5&items=6', 'items=5&x=1&items=', 'items&items=5'].map((query) => ({
           target: `/?${query}`,
         })),
-        problemOf(400),
+        problemOf(400, 'items'),
       ),
   },
   {
@@ -121,8 +121,11 @@ export const counts: readonly Check[] = [
         await probe.expect({ target: `/stream?delay=0&items=${items}` }, streamedDocument(items))
       }
       await probe.expect({ target: '/stream?delay=0' }, streamedDocument(50))
-      await probe.expectEach(malformed('/stream?delay=0&items', ['1001', ...INVALID]), problemOf(400))
-      await probe.expect({ target: '/stream?delay=0&items=5&items=5' }, problemOf(400))
+      await probe.expectEach(
+        malformed('/stream?delay=0&items', ['1001', ...INVALID]),
+        problemOf(400, 'items'),
+      )
+      await probe.expect({ target: '/stream?delay=0&items=5&items=5' }, problemOf(400, 'items'))
     },
   },
   {
@@ -133,9 +136,9 @@ export const counts: readonly Check[] = [
     async run(probe) {
       await probe.expectEach(
         malformed('/stream?items=1&delay', ['5001', '10000', ...INVALID]),
-        problemOf(400),
+        problemOf(400, 'delay'),
       )
-      await probe.expect({ target: '/stream?items=1&delay=0&delay=0' }, problemOf(400))
+      await probe.expect({ target: '/stream?items=1&delay=0&delay=0' }, problemOf(400, 'delay'))
     },
   },
 ]

@@ -7,6 +7,7 @@ import { head } from './head.ts'
 import { health } from './health.ts'
 import { ids } from './ids.ts'
 import { limits } from './limits.ts'
+import { log } from './log.ts'
 import { methods } from './methods.ts'
 import { names } from './names.ts'
 import { page } from './page.ts'
@@ -30,4 +31,5 @@ export const CHECKS: readonly Check[] = [
   ...ids,
   ...assets,
   ...connections,
+  ...log,
 ]

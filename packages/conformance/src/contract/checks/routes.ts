@@ -1,5 +1,5 @@
 import { asyncProperty, stringMatching } from 'fast-check'
-import type { Check, Role } from '../check.ts'
+import type { Check } from '../check.ts'
 import {
   document,
   type Expectation,
@@ -11,6 +11,7 @@ import {
   text,
 } from '../expectation.ts'
 import { routesOf, UNKNOWN_PATH } from '../route.ts'
+import type { Role } from '../subject.ts'
 
 const CASED: Readonly<Record<Role, readonly string[]>> = {
   hello: ['/JSON', '/Json', '/HELLO/x', '/Hello/x', '/LIVEZ', '/Readyz'],

@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Request } from '../../http/request.ts'
+import type { Check } from '../check.ts'
+import { otherMethod, problemOf } from '../expectation.ts'
+import type { Finding } from '../finding.ts'
+import type { Probe } from '../probe.ts'
+import { FRAGMENT, plainRoute, UNKNOWN_PATH } from '../route.ts'
+
+/** One line of the access log. */
+type Line = Readonly<Record<string, unknown>>
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
+const TRACEPARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`
+
+/** A target with a parameter in it, and what must not stand in its route. */
+const PARAMETERS = {
+  hello: { target: '/hello/somebody', value: 'somebody' },
+  ssr: { target: FRAGMENT, value: 'honeyed' },
+  status: undefined,
+} as const
+
+/** Lines about the access log; only where the caller can read it. */
+export const log: readonly Check[] = [
+  {
+    name: 'every response has one line in the log, without its query',
+    section: 'Log',
+    needsLog: true,
+    async run(probe) {
+      const { target, expected } = plainRoute(probe)
+      const known = { target: `${target}?secret=1` }
+      const posted = { method: 'POST', target }
+      const unknown = { target: `${UNKNOWN_PATH}?secret=1` }
+      await probe.expect(identified(known, 'logged-get'), expected)
+      await expectLine(probe, known, 'logged-get', { method: 'GET', path: target, status: 200 })
+      const refusal = await probe.expect(identified(posted, 'logged-post'), otherMethod())
+      await expectLine(probe, posted, 'logged-post', {
+        method: 'POST',
+        path: target,
+        status: refusal?.status,
+      })
+      await probe.expect(identified(unknown, 'logged-404'), problemOf(404))
+      await expectLine(probe, unknown, 'logged-404', { method: 'GET', path: UNKNOWN_PATH, status: 404 })
+    },
+  },
+  {
+    name: 'the log has the route as it is registered',
+    section: 'Log',
+    needsLog: true,
+    async run(probe) {
+      const parameters = PARAMETERS[probe.subject.role]
+      const target = parameters?.target ?? plainRoute(probe).target
+      await probe.connected((connection) => connection.exchange(identified({ target }, 'logged-route')))
+      const [line] = await linesOf(probe, 'logged-route')
+      const route = line?.route
+      const fits = typeof route === 'string' && route.startsWith(target.slice(0, target.indexOf('/', 1) + 1))
+      if (fits && (parameters === undefined || !route.includes(parameters.value))) return
+      probe.report({ target }, [
+        {
+          expected: 'the route as it is registered, such as /hello/:name',
+          received: `route: ${JSON.stringify(route)}`,
+        },
+      ])
+    },
+  },
+  {
+    name: 'the log has the trace id of the caller',
+    section: 'Log',
+    needsLog: true,
+    async run(probe) {
+      const { target, expected } = plainRoute(probe)
+      const request: Request = { target, headers: [['traceparent', TRACEPARENT]] }
+      await probe.expect(identified(request, 'logged-trace'), expected)
+      await expectLine(probe, request, 'logged-trace', { trace_id: TRACE_ID })
+    },
+  },
+  {
+    name: 'a response that the client did not wait for has a line in the log',
+    section: 'Log',
+    roles: ['ssr'],
+    needs: ['stream'],
+    needsLog: true,
+    async run(probe) {
+      const request = { target: '/stream?items=1&delay=2000' }
+      await probe.connected(async (connection) => {
+        await connection.send(identified(request, 'logged-abort'))
+        await connection.head()
+      })
+      await expectLine(probe, request, 'logged-abort', { method: 'GET', path: '/stream' })
+    },
+  },
+  {
+    name: 'probes are not logged',
+    section: 'Log',
+    needsLog: true,
+    async run(probe) {
+      for (const target of ['/livez', '/readyz'])
+        await probe.connected((connection) => connection.exchange(identified({ target }, 'logged-probe')))
+      const { target } = plainRoute(probe)
+      await probe.connected((connection) =>
+        connection.exchange(identified({ target }, 'logged-after-probes')),
+      )
+      await linesOf(probe, 'logged-after-probes')
+      const lines = readLines(probe, 'logged-probe')
+      if (lines.length === 0) return
+      probe.report({ target: '/livez' }, [
+        { expected: 'no line in the log', received: JSON.stringify(lines[0]) },
+      ])
+    },
+  },
+]
+
+function identified(request: Request, id: string): Request {
+  return { ...request, headers: [...(request.headers ?? []), ['x-request-id', id]] }
+}
+
+async function expectLine(probe: Probe, request: Request, id: string, fields: Line): Promise<void> {
+  const [line, ...others] = await linesOf(probe, id)
+  if (line === undefined || others.length > 0) {
+    const received = line === undefined ? 'none' : `${others.length + 1} lines`
+    return probe.report(request, [{ expected: `one line in the log with the requestId ${id}`, received }])
+  }
+  probe.report(request, [...judgeFields(line, fields), ...judgeTypes(line)])
+}
+
+function judgeFields(line: Line, fields: Line): Finding[] {
+  return Object.entries(fields)
+    .filter(([name, value]) => line[name] !== value)
+    .map(([name, value]) => ({
+      expected: `${name}: ${JSON.stringify(value)} in the log`,
+      received: `${name}: ${JSON.stringify(line[name])}`,
+    }))
+}
+
+function judgeTypes(line: Line): Finding[] {
+  const findings: Finding[] = []
+  const { ms, client } = line
+  if (typeof ms !== 'number' || ms < 0)
+    findings.push({ expected: 'ms: a number in the log', received: `ms: ${JSON.stringify(ms)}` })
+  if (typeof client !== 'string' && !('client' in line && client === null))
+    findings.push({
+      expected: 'client: an address in the log',
+      received: `client: ${JSON.stringify(client)}`,
+    })
+  if (JSON.stringify(line).includes('secret=1'))
+    findings.push({ expected: 'no query in the log', received: JSON.stringify(line) })
+  return findings
+}
+
+/** Waits until there is a line, and a little longer for a second one. */
+async function linesOf(probe: Probe, id: string): Promise<Line[]> {
+  const end = performance.now() + probe.subject.timeoutMs
+  while (readLines(probe, id).length === 0 && performance.now() < end) await sleep(10)
+  await sleep(20)
+  return readLines(probe, id)
+}
+
+function readLines({ subject }: Probe, id: string): Line[] {
+  const text = subject.log?.() ?? ''
+  return text.split('\n').flatMap((line) => {
+    // Only whole lines are read: the last one may still be written.
+    if (!line.startsWith('{') || !line.endsWith('}') || !line.includes(id)) return []
+    const fields = JSON.parse(line) as Line
+    return fields.requestId === id && 'status' in fields ? [fields] : []
+  })
+}

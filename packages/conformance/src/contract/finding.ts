@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from 'node:util'
+import { shorten } from '../http/request.ts'
+
+/** One thing that is not as the contract says. */
+export interface Finding {
+  expected: string
+  received: string
+}
+
+/** The value of a body; undefined where it is not JSON. */
+export function readJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** The same value, whatever the spaces and the order of the members. */
+export function compareJson(expected: unknown, body: Buffer): Finding[] {
+  if (isDeepStrictEqual(readJson(body), expected)) return []
+  return [{ expected: `the JSON ${JSON.stringify(expected)}`, received: quote(body) }]
+}
+
+/** Byte for byte; says where the first difference is. */
+export function compareBytes(expected: Buffer, received: Buffer): Finding[] {
+  if (expected.equals(received)) return []
+  const at = expected.findIndex((byte, index) => byte !== received[index])
+  const first = at === -1 ? expected.length : at
+  return [
+    {
+      expected: `the body ${quote(expected.subarray(window(first)))} (${expected.length} bytes)`,
+      received: `${quote(received.subarray(window(first)))} (${received.length} bytes), different from byte ${first} on`,
+    },
+  ]
+}
+
+/** Long bodies are shown from a little before the first difference. */
+function window(first: number): number {
+  return Math.max(0, first - 40)
+}
+
+/** The start of a body, for a reader. */
+export function quote(bytes: Buffer): string {
+  return `'${shorten(bytes.toString('utf8'))}'`
+}

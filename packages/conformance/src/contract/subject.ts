@@ -1,0 +1,39 @@
+import type { Patience } from '../http/connection.ts'
+import type { Target } from '../http/target.ts'
+import type { Session } from './judge.ts'
+import type { Page } from './page.ts'
+
+export type Role = 'hello' | 'ssr' | 'status'
+
+export const ROLES: readonly Role[] = ['hello', 'ssr', 'status']
+
+/** What an app may lack, as the last section of the contract says. */
+export type Capability = 'stream' | 'pipelined-stream'
+
+export const CAPABILITIES: readonly Capability[] = ['stream', 'pipelined-stream']
+
+/** The headings of docs/contract.md. */
+export type Section =
+  | 'Routes'
+  | 'Everything else'
+  | 'Headers'
+  | 'What differs between two equal answers'
+  | 'Connections'
+  | 'Log'
+  | 'Absent capabilities'
+
+/** The server under test and what is known about it. */
+export interface Subject extends Patience {
+  target: Target
+  role: Role
+  absent: readonly Capability[]
+  seed: number
+  runs: number
+  session: Session
+  /** What the documents and fragments should be; undefined where it was not built. */
+  page: Page | undefined
+  /** All that the server has logged so far; undefined where nobody can read it. */
+  log: (() => string) | undefined
+  /** URLs of the assets, from the caller or from the page. */
+  assets: () => Promise<readonly string[]>
+}
