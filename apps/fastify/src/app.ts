@@ -19,10 +19,16 @@ export function createApp(options: AppOptions, routes: FastifyPluginAsync): Fast
     bodyLimit: BODY_LIMIT,
     trustProxy: (address) => config.trustProxy(address),
     return503OnClosing: false, // requests that arrive while draining are served
+    forceCloseConnections: false, // drain() closes idle connections, when no request can be on its way
+    ajv: { customOptions: { strictNumbers: false } }, // by default "Infinity" becomes a number that `maximum` does not look at
     routerOptions: { maxParamLength: 1024 }, // by default a parameter of over 100 characters is a 404
   })
   protect(app.server, options)
-  app.addHook('preClose', () => drain(app.server))
+  // Not in a `preClose` hook: those of routes, which end their streams, run after ours.
+  app.server.close = (done) => {
+    drain(app.server).then(() => done?.(), done)
+    return app.server
+  }
 
   app.register(requestId)
   app.register(accessLog)

@@ -18,8 +18,6 @@ export function createApp(routes: Routes): App {
   // Not `async`: the old engine would pay for it with every request.
   return {
     respond(request) {
-      Object.assign(request.headersOut, SECURITY_HEADERS)
-      request.headersOut['x-request-id'] = request.variables.req_id
       try {
         const status = validateRequest(request.variables.request_uri ?? '', hostOf(request))
         if (status !== undefined) throw new HttpProblem(status)
@@ -39,20 +37,24 @@ export function createApp(routes: Routes): App {
 /** Errors are problem details (RFC 9457). The cause of a failure is in the error log only. */
 function toProblem(request: NginxRequest, error: unknown): HandlerResponse {
   const status = errorStatus(error)
-  const errors = error instanceof HttpProblem ? error.errors : undefined
-  if (status >= 500 && !(error instanceof HttpProblem)) {
+  // By its name: on njs's own engine, an object of a subclass of Error is only an Error.
+  const decision = error instanceof Error && error.name === 'HttpProblem' ? (error as HttpProblem) : undefined
+  if (status >= 500 && decision === undefined) {
     const cause = error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
     request.error(`${request.variables.req_id} failed: ${cause}`)
   }
-  return { status, type: PROBLEM_JSON, body: problem(status, errors) }
+  return { status, type: PROBLEM_JSON, body: problem(status, decision?.errors) }
 }
 
 function send(request: NginxRequest, { status = 200, type, headers = {}, body }: HandlerResponse): void {
   const { headersOut } = request
+  // Not before: NGINX itself ends a handler that never settles, and adds the headers again.
+  Object.assign(headersOut, SECURITY_HEADERS)
+  headersOut['x-request-id'] = request.variables.req_id
   if (type !== undefined) headersOut['content-type'] = type
-  for (const name in headers) headersOut[name] = headers[name]
+  for (const name in headers) if (name !== 'location') headersOut[name] = headers[name]
   try {
-    // For a redirect, njs takes the location instead of a body.
+    // For a redirect, njs takes the location instead of a body, and sets the header.
     request.return(status, headers.location ?? body)
   } catch (error) {
     // The client has left, which is not a failure. NGINX logs the request as usual.

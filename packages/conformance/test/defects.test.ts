@@ -16,7 +16,7 @@ describe('every defect is found by the check for it', { concurrency: 4 }, () => 
           absent,
           only: check,
           log: reference.log,
-          timeoutMs: 1000,
+          timeoutMs: 3000,
         })
         const names = new Set(report.differences.map((difference) => difference.check))
         assert.ok(names.has(check), `'${check}' saw no difference`)

@@ -1,0 +1,367 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isTested, sample } from '@startgrid/cli/test-run.ts'
+import { SECURITY_HEADERS } from '@startgrid/conformance'
+import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
+import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/matrix.ts'
+import { addReaderRoutes, type Copy, copyApp, EXISTING, readSnippets } from '../next-route.ts'
+
+/**
+ * Routes that are not ours: the snippets of docs/add-a-route.md, and what people do on the first day (reader-routes/). In a short run on
+ * one role per framework, in a full one on all.
+ */
+
+const DOCUMENT = readFileSync(new URL('../../docs/add-a-route.md', import.meta.url), 'utf8')
+const TESTED = APPS.filter(isTested)
+
+/** A test that hangs is stopped. */
+const timeout = 30_000
+
+for (const app of TESTED.filter(({ role }) => role === 'hello'))
+  describe(`docs/add-a-route.md: ${app.framework}`, { timeout: 4 * timeout }, () => trySnippets(app))
+
+for (const framework of FRAMEWORKS) {
+  const apps = TESTED.filter((app) => app.framework === framework)
+  for (const app of sample(`the next route of ${framework}`, apps, 1))
+    describe(`the next route: ${app.name}`, { timeout: 8 * timeout }, () => tryReaderRoutes(app))
+}
+
+/** A started copy of an app. */
+interface Running {
+  copy: Copy
+  url: string
+  launched: Launch
+}
+
+async function start(copy: Copy, env: Record<string, string> = {}): Promise<Running> {
+  const launched = await launch(copy.app, { env: { ...NEVER_SHED, ...env } })
+  return { copy, url: launched.ready.address, launched }
+}
+
+function trySnippets(app: App): void {
+  let copy: Copy
+  let running: Running | undefined
+
+  before(async () => {
+    copy = copyApp(app)
+    for (const snippet of readSnippets(DOCUMENT, app.framework)) copy.write(snippet)
+    build(copy)
+    running = await start(copy)
+  })
+  after(async () => {
+    await running?.launched.stop()
+    copy?.remove()
+  })
+
+  test('the snippet is the file of the app with something added', () => {
+    for (const { file, code } of readSnippets(DOCUMENT, app.framework)) {
+      const path = `${app.directory}/${file}`
+      if (!existsSync(path)) continue
+      assert.deepEqual(
+        missingWords(readFileSync(path, 'utf8'), code),
+        [],
+        `${file} in docs/add-a-route.md is not up to date`,
+      )
+    }
+  })
+
+  test('the types are right', { timeout: 2 * timeout }, () => typecheck(copy))
+
+  test('its own test passes', { timeout: 2 * timeout }, async () => {
+    const [file = process.execPath, ...args] = testCommand(app.framework)
+    const child = spawn(file, args, { cwd: copy.app.directory, env: withoutTestContext(), stdio: 'pipe' })
+    const output = collect(child.stdout, child.stderr)
+    const [code] = await once(child, 'close')
+    assert.equal(code, 0, output())
+  })
+
+  tryPost(() => running, '/json')
+}
+
+/** What stands in the app's file and not in the snippet, or in another order; the layout does not count. */
+function missingWords(own: string, snippet: string): string[] {
+  const words = (code: string) => code.match(/[\w']+|\S/g) ?? []
+  const rest = words(snippet).values()
+  return words(own).filter((word) => {
+    for (const other of rest) if (other === word) return false
+    return true
+  })
+}
+
+function testCommand(framework: string): string[] {
+  const bun = new URL('../../node_modules/.bin/bun', import.meta.url).pathname
+  return framework === 'bun'
+    ? [bun, 'test', './test/greetings.test.ts']
+    : [process.execPath, '--test', 'test/greetings.test.ts']
+}
+
+/** A test runner inside a test would report to the outer one. */
+function withoutTestContext(): NodeJS.ProcessEnv {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  return env
+}
+
+function collect(...streams: readonly NodeJS.ReadableStream[]): () => string {
+  let text = ''
+  for (const stream of streams) {
+    stream.setEncoding('utf8')
+    stream.on('data', (part: string) => {
+      text += part
+    })
+  }
+  return () => text
+}
+
+function tryReaderRoutes(app: App): void {
+  let copy: Copy
+  let upstream: Server
+  let source = ''
+  let running: Running | undefined
+  const get = (path: string, init?: RequestInit) =>
+    fetch(`${running?.url}${path}`, { redirect: 'manual', ...init })
+
+  before(async () => {
+    copy = copyApp(app)
+    const file = new URL(`reader-routes/${app.framework}.ts`, import.meta.url)
+    addReaderRoutes(copy, readFileSync(file, 'utf8'))
+    build(copy)
+    upstream = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/plain; charset=utf-8').end('from upstream')
+    })
+    await once(upstream.listen(0, '127.0.0.1'), 'listening')
+    const address = upstream.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    source = `http://127.0.0.1:${port}/`
+    running = await start(copy, { HANDLER_TIMEOUT_MS: '500', COMMENT_MS: '100' })
+  })
+  after(async () => {
+    await running?.launched.stop()
+    upstream?.close()
+    copy?.remove()
+  })
+
+  /** What an app writes can come after its response. */
+  const untilLogged = async (pattern: RegExp) => {
+    while (!pattern.test(running?.launched.output() ?? '')) await sleep(10)
+  }
+
+  test('the types are right', { timeout: 2 * timeout }, () => typecheck(copy))
+
+  tryPost(() => running, EXISTING[app.role])
+
+  for (const path of ['/reader/throws', '/reader/rejects']) {
+    test(`${path} is 500 without the cause, which is in the log`, { timeout }, async () => {
+      const response = await get(path)
+      await assertProblem(response, 500)
+      await untilLogged(/secret/)
+    })
+  }
+
+  test('a cookie is set, and two are two', async () => {
+    const response = await get('/reader/cookie')
+    assert.equal(response.status, 200)
+    assertHeaders(response)
+    const [seen, theme, ...others] = response.headers.getSetCookie()
+    assert.match(seen ?? '', /^seen=yes; .*HttpOnly/i)
+    // A header of njs's table has one value.
+    assert.match(theme ?? '', app.framework === 'njs' ? /^$/ : /^theme=dark/)
+    assert.deepEqual(others, [])
+  })
+
+  test('a redirect keeps its status and its target', async () => {
+    const response = await get('/reader/redirect')
+    assert.equal(response.status, 303)
+    assert.equal(response.headers.get('location'), '/reader/page')
+    assertHeaders(response)
+  })
+
+  test('a form is read and validated', async () => {
+    const post = (body: Record<string, string>) =>
+      get('/reader/form', { method: 'POST', body: new URLSearchParams(body) })
+    const response = await post({ name: 'Zoë & co' })
+    assert.equal(response.status, 200)
+    assert.equal(await response.text(), 'Hello, Zoë & co!')
+    assertHeaders(response)
+    await assertFieldError(await post({ name: '' }), 'name')
+  })
+
+  test('a second page has its own policy', async () => {
+    const response = await get('/reader/page')
+    assert.equal(await response.text(), '<p>A second page</p>')
+    assertHeaders(response, { 'content-security-policy': "default-src 'self'" })
+  })
+
+  test('a header that a route sets stays', async () => {
+    const response = await get('/reader/own-header')
+    assert.equal(await response.text(), 'mine')
+    assertHeaders(response, { 'referrer-policy': 'origin' })
+  })
+
+  test('a file is downloaded', async () => {
+    const response = await get('/reader/download')
+    assert.equal(response.status, 200)
+    assert.match(response.headers.get('content-disposition') ?? '', /^attachment; filename=/)
+    const content = app.runtime === 'nginx' ? 'tea,grams\nAssam,100\n' : copy.read('package.json')
+    assert.equal(await response.text(), content)
+    assertHeaders(response)
+  })
+
+  test('a fetched response is passed on', async () => {
+    const response = await get(`/reader/proxy?from=${encodeURIComponent(source)}`)
+    assert.equal(response.status, 200)
+    assert.equal(await response.text(), 'from upstream')
+    assertHeaders(response)
+  })
+
+  test('a route that never responds is 503', async () => {
+    const response = await get('/reader/silent')
+    // njs ends a handler for which no event is left.
+    await assertProblem(response, app.runtime === 'nginx' ? 500 : 503)
+  })
+
+  test('the app serves on after all that', async () => {
+    assert.equal((await get('/livez')).status, 200)
+  })
+
+  // Last: the app is stopped.
+  test('server-sent events outlive the handler timeout, and end when the app stops', {
+    timeout,
+  }, async (t) => {
+    if (app.runtime === 'nginx') return t.skip('njs sends one buffer')
+    const response = await get('/reader/events')
+    assert.equal(response.status, 200)
+    assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
+    assertHeaders(response, { 'cache-control': response.headers.get('cache-control') ?? '' })
+    let comments = 0
+    let stopped: Promise<number | null> | undefined
+    for await (const chunk of response.body ?? []) {
+      comments += Buffer.from(chunk).toString().split(': still here').length - 1
+      // Twice the limit and more: 12 comments at 100 ms each, against 500 ms.
+      if (comments >= 12) stopped ??= running?.launched.stop()
+    }
+    assert.ok(comments >= 12, `the stream ended after ${comments} comments`)
+    assert.equal(await stopped, 0)
+  })
+}
+
+/** What "add a route" promises of a POST beside an existing GET. */
+function tryPost(read: () => Running | undefined, path: string): void {
+  const send = (body: string, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
+    fetch(`${read()?.url}${path}`, { method: 'POST', headers, body })
+
+  test('the new route works: status, JSON, headers', async () => {
+    const response = await send('{"name":"Zoë"}')
+    assert.equal(response.status, 201)
+    assert.match(response.headers.get('content-type') ?? '', /^application\/json/)
+    assert.deepEqual(await response.json(), { hello: 'Zoë' })
+    assertHeaders(response)
+  })
+
+  test('the old route still works', async () => {
+    const response = await fetch(`${read()?.url}${path}`)
+    assert.equal(response.status, 200)
+    await response.arrayBuffer()
+    const head = await fetch(`${read()?.url}${path}`, { method: 'HEAD' })
+    assert.equal(head.status, 200)
+  })
+
+  test('Allow has the new method', async () => {
+    const response = await fetch(`${read()?.url}${path}`, { method: 'DELETE' })
+    await response.arrayBuffer()
+    assert.ok([404, 405, 501].includes(response.status), `status ${response.status}`)
+    const allow = (response.headers.get('allow') ?? '')
+      .split(/ *, */)
+      .filter((method) => method !== 'OPTIONS')
+    assert.deepEqual(allow.sort(), response.status === 405 ? ['GET', 'HEAD', 'POST'] : [''])
+    assertHeaders(response)
+  })
+
+  for (const [what, body] of [
+    ['cut off', '{"name":'],
+    ['empty', ''],
+    ['not an object', '"Zoë"'],
+  ] as const) {
+    test(`JSON that is ${what} is 400`, async () => {
+      await assertProblem(await send(body), 400)
+    })
+  }
+
+  for (const [what, body] of [
+    ['missing', '{}'],
+    ['empty', '{"name":""}'],
+    ['of another type', '{"name":{"a":1}}'],
+    ['too long', JSON.stringify({ name: 'x'.repeat(101) })],
+  ] as const) {
+    test(`a field that is ${what} is 400, and the problem names it`, async () =>
+      assertFieldError(await send(body), 'name'))
+  }
+
+  test('a body of another type is 400 or 415', async () => {
+    const response = await send('name=Zoë', { 'content-type': 'application/x-nobody-knows' })
+    // Bun's `request.json()` does not look at the type.
+    await assertProblem(response, response.status === 415 ? 415 : 400)
+  })
+
+  for (const chunked of [false, true]) {
+    test(`a body over the limit is 413${chunked ? ', also in chunks' : ''}`, async () => {
+      const bytes = JSON.stringify({ name: 'x'.repeat(70_000) })
+      const body = chunked ? new Blob([bytes]).stream() : bytes
+      const init = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+        duplex: 'half',
+      } as const
+      const response = await fetch(`${read()?.url}${path}`, init)
+      // Bun refuses it itself, as a parser may: only the status counts.
+      if (response.headers.get('content-type') === null) assert.equal(response.status, 413)
+      else await assertProblem(response, 413)
+    })
+  }
+}
+
+function assertHeaders(response: Response, own: Readonly<Record<string, string>> = {}): void {
+  for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, ...own }))
+    assert.equal(response.headers.get(name), value, name)
+  assert.match(response.headers.get('x-request-id') ?? '', /^[A-Za-z0-9._-]{1,64}$/)
+  assert.equal(response.headers.get('x-powered-by'), null)
+}
+
+async function assertProblem(response: Response, status: number): Promise<{ errors?: unknown }> {
+  const body = await response.text()
+  assert.equal(response.status, status, body)
+  assert.match(response.headers.get('content-type') ?? '', /^application\/problem\+json/)
+  assert.doesNotMatch(body, /secret|\bat /)
+  const problem = JSON.parse(body)
+  assert.equal(problem.status, status)
+  assertHeaders(response)
+  return problem
+}
+
+async function assertFieldError(response: Response, field: string): Promise<void> {
+  const { errors } = await assertProblem(response, 400)
+  assert.ok(Array.isArray(errors), 'the problem has no errors')
+  const found = errors.find((error) => error.field === field)
+  assert.equal(typeof found?.reason, 'string', JSON.stringify(errors))
+}
+
+function typecheck({ app }: Copy): void {
+  const tsc = new URL('../../node_modules/.bin/tsc', import.meta.url).pathname
+  const { status, stdout } = spawnSync(tsc, { cwd: app.directory, encoding: 'utf8' })
+  assert.equal(status, 0, stdout)
+}
+
+/** njs is bundled before it runs. */
+function build({ app }: Copy): void {
+  if (!existsSync(`${app.directory}/build.ts`)) return
+  const { status, stderr } = spawnSync(process.execPath, ['build.ts'], {
+    cwd: app.directory,
+    encoding: 'utf8',
+  })
+  assert.equal(status, 0, stderr)
+}

@@ -1,0 +1,72 @@
+import { type BunRequest, sleep } from 'bun'
+import { z } from 'zod'
+import type { Routes } from './wrap-routes.ts'
+
+const Greeting = z.object({ name: z.string().min(1).max(100) })
+
+export const withReaderRoutes = (own: Routes, existing: string): Routes => ({
+  ...own,
+
+  [existing]: {
+    ...own[existing],
+    POST: async (request: BunRequest) => {
+      const { name } = Greeting.parse(await request.json())
+      return Response.json({ hello: name }, { status: 201 })
+    },
+  },
+
+  '/reader/throws': () => {
+    throw new Error('secret')
+  },
+
+  '/reader/rejects': async () => {
+    await sleep(1)
+    throw new Error('secret')
+  },
+
+  '/reader/silent': () => new Promise<Response>(() => {}),
+
+  '/reader/cookie': (request) => {
+    request.cookies.set('seen', 'yes', { httpOnly: true, sameSite: 'lax' })
+    request.cookies.set('theme', 'dark')
+    return Response.json({ seen: true })
+  },
+
+  '/reader/redirect': Response.redirect('/reader/page', 303),
+
+  '/reader/form': {
+    POST: async (request) => {
+      const { name } = Greeting.parse(Object.fromEntries(await request.formData()))
+      return new Response(`Hello, ${name}!`)
+    },
+  },
+
+  '/reader/page': new Response('<p>A second page</p>', {
+    headers: { 'content-security-policy': "default-src 'self'", 'content-type': 'text/html; charset=utf-8' },
+  }),
+
+  '/reader/own-header': () => new Response('mine', { headers: { 'referrer-policy': 'origin' } }),
+
+  '/reader/download': () =>
+    new Response(Bun.file('package.json'), {
+      headers: { 'content-disposition': 'attachment; filename="manifest.json"' },
+    }),
+
+  '/reader/proxy': ({ url }) => fetch(String(new URL(url).searchParams.get('from'))),
+
+  '/reader/events': (request) => {
+    const stopping = new AbortController()
+    process.once('SIGTERM', () => stopping.abort())
+    const signal = AbortSignal.any([request.signal, stopping.signal])
+    return new Response(comments(signal), {
+      headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+    })
+  },
+})
+
+async function* comments(signal: AbortSignal) {
+  while (!signal.aborted) {
+    yield ': still here\n\n'
+    await sleep(Number(process.env.COMMENT_MS))
+  }
+}

@@ -1,0 +1,72 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import express, { Router } from 'express'
+import { z } from 'zod'
+
+const Greeting = z.object({ name: z.string().min(1).max(100) })
+
+export function withReaderRoutes(own: Router, existing: string): Router {
+  const router = Router({ caseSensitive: true, strict: true })
+  router.use(own)
+
+  router.post(existing, (request, response) => {
+    const { name } = Greeting.parse(request.body)
+    response.status(201).json({ hello: name })
+  })
+
+  router.get('/reader/throws', () => {
+    throw new Error('secret')
+  })
+
+  router.get('/reader/rejects', async () => {
+    await sleep(1)
+    throw new Error('secret')
+  })
+
+  router.get('/reader/silent', () => {})
+
+  router.get('/reader/cookie', (_request, response) => {
+    response
+      .cookie('seen', 'yes', { httpOnly: true, sameSite: 'lax' })
+      .cookie('theme', 'dark')
+      .json({ seen: true })
+  })
+
+  router.get('/reader/redirect', (_request, response) => response.redirect(303, '/reader/page'))
+
+  router.post('/reader/form', express.urlencoded(), (request, response) => {
+    const { name } = Greeting.parse(request.body)
+    response.type('text').send(`Hello, ${name}!`)
+  })
+
+  router.get('/reader/page', (_request, response) => {
+    response.set('content-security-policy', "default-src 'self'").type('html').send('<p>A second page</p>')
+  })
+
+  router.get('/reader/own-header', (_request, response) => {
+    response.set('referrer-policy', 'origin').send('mine')
+  })
+
+  router.get('/reader/download', (_request, response) => response.download('package.json', 'manifest.json'))
+
+  router.get('/reader/proxy', async (request, response) => {
+    const upstream = await fetch(String(request.query.from))
+    response.status(upstream.status).type(upstream.headers.get('content-type') ?? 'text')
+    if (upstream.body) await pipeline(Readable.fromWeb(upstream.body), response)
+  })
+
+  router.get('/reader/events', async (request, response) => {
+    response.type('text/event-stream').set('cache-control', 'no-store')
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    const signal = AbortSignal.any([gone.signal, request.app.locals.health.signal])
+    while (!signal.aborted) {
+      response.write(': still here\n\n')
+      await sleep(Number(process.env.COMMENT_MS), undefined, { signal }).catch(() => {})
+    }
+    response.end()
+  })
+
+  return router
+}

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Hono } from 'hono'
+import { setCookie } from 'hono/cookie'
+import { streamSSE } from 'hono/streaming'
+import { z } from 'zod'
+import { validator } from './middleware/validator.ts'
+
+const Greeting = z.object({ name: z.string().min(1).max(100) })
+
+export const withReaderRoutes = (own: Hono, existing: string) =>
+  new Hono()
+    .route('/', own)
+
+    .post(existing, validator('json', Greeting), (c) => c.json({ hello: c.req.valid('json').name }, 201))
+
+    .get('/reader/throws', () => {
+      throw new Error('secret')
+    })
+
+    .get('/reader/rejects', async () => {
+      await sleep(1)
+      throw new Error('secret')
+    })
+
+    .get('/reader/silent', () => new Promise<Response>(() => {}))
+
+    .get('/reader/cookie', (c) => {
+      setCookie(c, 'seen', 'yes', { httpOnly: true, sameSite: 'Lax' })
+      setCookie(c, 'theme', 'dark')
+      return c.json({ seen: true })
+    })
+
+    .get('/reader/redirect', (c) => c.redirect('/reader/page', 303))
+
+    .post('/reader/form', validator('form', Greeting), (c) => c.text(`Hello, ${c.req.valid('form').name}!`))
+
+    .get('/reader/page', (c) => {
+      c.header('content-security-policy', "default-src 'self'")
+      return c.html('<p>A second page</p>')
+    })
+
+    .get('/reader/own-header', () => new Response('mine', { headers: { 'referrer-policy': 'origin' } }))
+
+    .get('/reader/download', async (c) => {
+      c.header('content-disposition', 'attachment; filename="manifest.json"')
+      return c.body(await readFile('package.json'), 200, { 'content-type': 'application/json' })
+    })
+
+    .get('/reader/proxy', (c) => fetch(String(c.req.query('from'))))
+
+    .get('/reader/events', (c) =>
+      streamSSE(c, async (stream) => {
+        const stopping = new AbortController()
+        process.once('SIGTERM', () => stopping.abort())
+        stream.onAbort(() => stopping.abort())
+        while (!stopping.signal.aborted) {
+          await stream.write(': still here\n\n')
+          await sleep(Number(process.env.COMMENT_MS), undefined, { signal: stopping.signal }).catch(() => {})
+        }
+      }),
+    )

@@ -1,0 +1,83 @@
+import { createReadStream } from 'node:fs'
+import { PassThrough, Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Router from '@koa/router'
+import { z } from 'zod'
+
+const Greeting = z.object({ name: z.string().min(1).max(100) })
+
+export function withReaderRoutes(own: Router, existing: string): Router {
+  const router = new Router({ sensitive: true, strict: true })
+  router.use(own.routes())
+
+  router.post(existing, (ctx) => {
+    const { name } = Greeting.parse(ctx.request.body)
+    ctx.status = 201
+    ctx.body = { hello: name }
+  })
+
+  router.get('/reader/throws', () => {
+    throw new Error('secret')
+  })
+
+  router.get('/reader/rejects', async () => {
+    await sleep(1)
+    throw new Error('secret')
+  })
+
+  router.get('/reader/silent', () => new Promise(() => {}))
+
+  router.get('/reader/cookie', (ctx) => {
+    ctx.cookies.set('seen', 'yes', { httpOnly: true, sameSite: 'lax' })
+    ctx.cookies.set('theme', 'dark')
+    ctx.body = { seen: true }
+  })
+
+  router.get('/reader/redirect', (ctx) => {
+    ctx.status = 303
+    ctx.redirect('/reader/page')
+  })
+
+  router.post('/reader/form', (ctx) => {
+    const { name } = Greeting.parse(ctx.request.body)
+    ctx.body = `Hello, ${name}!`
+  })
+
+  router.get('/reader/page', (ctx) => {
+    ctx.set('content-security-policy', "default-src 'self'")
+    ctx.body = '<p>A second page</p>'
+  })
+
+  router.get('/reader/own-header', (ctx) => {
+    ctx.set('referrer-policy', 'origin')
+    ctx.body = 'mine'
+  })
+
+  router.get('/reader/download', (ctx) => {
+    ctx.attachment('manifest.json')
+    ctx.body = createReadStream('package.json')
+  })
+
+  router.get('/reader/proxy', async (ctx) => {
+    ctx.body = await fetch(String(ctx.query.from))
+  })
+
+  router.get('/reader/events', (ctx) => {
+    const gone = new AbortController()
+    ctx.res.once('close', () => gone.abort())
+    ctx.type = 'text/event-stream'
+    ctx.set('cache-control', 'no-store')
+    ctx.body = Readable.from(comments(AbortSignal.any([gone.signal, ctx.health.signal]))).pipe(
+      new PassThrough(),
+    )
+  })
+
+  return router
+}
+
+async function* comments(signal: AbortSignal) {
+  while (!signal.aborted) {
+    yield ': still here\n\n'
+    await sleep(Number(process.env.COMMENT_MS), undefined, { signal }).catch(() => {})
+  }
+}

@@ -1,0 +1,85 @@
+import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readBody } from '#shared/http/body.ts'
+import { HttpProblem } from '#shared/http/problem.ts'
+import { type Route, route } from './router.ts'
+
+export const withReaderRoutes = (own: readonly Route[], existing: string): Route[] => [
+  ...own,
+
+  route('POST', existing, async (context) => {
+    context.json({ hello: parseName(await context.readJson()) }, 201)
+  }),
+
+  route('GET', '/reader/throws', () => {
+    throw new Error('secret')
+  }),
+
+  route('GET', '/reader/rejects', async () => {
+    await sleep(1)
+    throw new Error('secret')
+  }),
+
+  route('GET', '/reader/silent', () => {}),
+
+  route('GET', '/reader/cookie', (context) => {
+    context.response.setHeader('set-cookie', ['seen=yes; HttpOnly; SameSite=Lax', 'theme=dark'])
+    context.json({ seen: true })
+  }),
+
+  route('GET', '/reader/redirect', ({ response }) => {
+    response.writeHead(303, { location: '/reader/page' }).end()
+  }),
+
+  route('POST', '/reader/form', async (context) => {
+    const form = new URLSearchParams(String(await readBody(context.request)))
+    context.text(`Hello, ${parseName(Object.fromEntries(form))}!`)
+  }),
+
+  route('GET', '/reader/page', (context) => {
+    context.response.setHeader('content-security-policy', "default-src 'self'")
+    context.html('<p>A second page</p>')
+  }),
+
+  route('GET', '/reader/own-header', (context) => {
+    context.response.setHeader('referrer-policy', 'origin')
+    context.text('mine')
+  }),
+
+  route('GET', '/reader/download', ({ response }) => {
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      'content-disposition': 'attachment; filename="manifest.json"',
+    })
+    return pipeline(createReadStream('package.json'), response)
+  }),
+
+  route('GET', '/reader/proxy', async (context) => {
+    const { response } = context
+    const upstream = await fetch(String(context.query('from')?.[0]))
+    response.writeHead(upstream.status, {
+      'content-type': upstream.headers.get('content-type') ?? 'text/plain',
+    })
+    if (upstream.body) await pipeline(Readable.fromWeb(upstream.body), response)
+  }),
+
+  route('GET', '/reader/events', async ({ response }) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+    const stopping = new AbortController()
+    process.once('SIGTERM', () => stopping.abort())
+    response.once('close', () => stopping.abort())
+    while (!stopping.signal.aborted) {
+      response.write(': still here\n\n')
+      await sleep(Number(process.env.COMMENT_MS), undefined, { signal: stopping.signal }).catch(() => {})
+    }
+    response.end()
+  }),
+]
+
+function parseName(body: unknown): string {
+  const name = typeof body === 'object' && body !== null && 'name' in body ? body.name : undefined
+  if (typeof name === 'string' && name !== '' && name.length <= 100) return name
+  throw new HttpProblem(400, { errors: [{ field: 'name', reason: 'must be a text of 1 to 100 characters' }] })
+}
