@@ -233,15 +233,18 @@ test('a handler that never responds: 503 with all headers when its time is over,
 
 /** Server-sent events: a comment line now and then, until the server drains. */
 function createEvents({ signal }: Health): Routes {
-  async function* write() {
-    yield 'data: first\n\n'
-    while (!signal.aborted) {
-      yield ': still here\n\n'
-      await sleep(20)
-    }
-  }
+  const encoder = new TextEncoder()
+  const open = () =>
+    new ReadableStream({
+      start: (controller) => controller.enqueue(encoder.encode('data: first\n\n')),
+      async pull(controller) {
+        await sleep(20)
+        if (signal.aborted) controller.close()
+        else controller.enqueue(encoder.encode(': still here\n\n'))
+      },
+    })
   return {
-    '/events': () => new Response(write(), { headers: { 'content-type': 'text/event-stream' } }),
+    '/events': () => new Response(open(), { headers: { 'content-type': 'text/event-stream' } }),
   }
 }
 

@@ -3,10 +3,9 @@ import type { Health } from '#shared/http/health.ts'
 
 /** Alive until the process ends, ready until it is told to stop. */
 export function createHealthRoutes(health: Health) {
-  return {
-    '/livez': { GET: () => sendHealth(true) },
-    '/readyz': { GET: () => sendHealth(!health.draining) },
-  }
+  const livez = () => sendHealth(true)
+  const readyz = () => sendHealth(!health.draining)
+  return { '/livez': { GET: livez }, '/readyz': { GET: readyz } }
 }
 
 function sendHealth(passes: boolean): Response {
