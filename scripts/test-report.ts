@@ -14,6 +14,24 @@ export function formatConformance(outcomes: readonly Outcome[]): string {
   return [line('conformance', TOPOLOGIES), ...rows.map((row) => line(row, cells(row))), ''].join('\n')
 }
 
+/** Reasons of different packages with the same cause, and the one command that helps. */
+const CAUSES: readonly [reason: RegExp, cause: string][] = [
+  [
+    /no Docker engine answers|Cannot connect to the Docker daemon/i,
+    'Docker is not running. Start it, then run pnpm test again.',
+  ],
+  [/no docker command/i, 'Docker is not installed: https://docs.docker.com/engine/install'],
+  [/Docker has no image (?!.*\bNGINX was found)/i, 'Docker lacks an image: docker pull nginx:1.30'],
+  [/no NGINX was found/i, 'There is no NGINX: sudo apt-get install nginx libnginx-mod-http-js'],
+  [/no Chromium/i, 'There is no Chromium: sudo apt-get install chromium'],
+  [/\bwrk\b.*(?:not installed|ENOENT|cannot)/i, 'wrk is not installed: sudo apt-get install wrk'],
+]
+
+function causeOf({ name, reason }: Outcome): string {
+  const [, cause] = CAUSES.find(([pattern]) => pattern.test(reason)) ?? []
+  return cause ?? (reason || `no reason is given for '${name}'`)
+}
+
 /**
  * What did not pass, and as the last line the counts that CI reads. Skipped tests are told once per reason, with the command that helps.
  * @param failedJobs what ended with a failure, though perhaps without a failed test
@@ -24,9 +42,9 @@ export function formatOutcomes(outcomes: readonly Outcome[], failedJobs: readonl
     const where = suite === '' ? name : `${suite}: ${name}`
     return `failed: ${where}${reason ? ` (${reason})` : ''}`
   })
-  const skipped = [...Map.groupBy(of('skipped'), ({ reason }) => reason)].map(([reason, tests]) => {
-    return `${plural(tests.length, 'test')} skipped: ${reason || `no reason is given for '${tests[0]?.name}'`}`
-  })
+  const skipped = [...Map.groupBy(of('skipped'), causeOf)].map(
+    ([cause, tests]) => `${plural(tests.length, 'test')} skipped: ${cause}`,
+  )
   const jobs = failedJobs.length > 0 ? [`failed: ${failedJobs.join(', ')}`] : []
   const count = `${of('passed').length} passed, ${of('failed').length} failed, ${of('skipped').length} skipped`
   return [...skipped, ...failed, ...jobs, count].join('\n')

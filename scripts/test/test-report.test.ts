@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Outcome } from '../junit.ts'
 import { formatConformance, formatOutcomes } from '../test-report.ts'
 
-const DOCKER = 'Docker is not running: start it'
+const DOCKER = 'No NGINX was found: no Docker engine answers. This would help: docker'
 const outcome = (name: string, state: Outcome['state'] = 'passed', reason = ''): Outcome => ({
   name,
   suite: '',
@@ -11,18 +11,18 @@ const outcome = (name: string, state: Outcome['state'] = 'passed', reason = ''):
   reason,
 })
 
-test('each reason to skip is one line, and the counts are the last one', () => {
+test('each cause to skip is one line, and the counts are the last one', () => {
   const text = formatOutcomes([
     outcome('one', 'skipped', DOCKER),
     outcome('two'),
-    outcome('three', 'skipped', DOCKER),
+    outcome('three', 'skipped', 'No Docker engine answers: start Docker.'),
     { ...outcome('four', 'failed', 'it broke'), suite: 'grid' },
-    outcome('five', 'skipped', 'no wrk: apt-get install wrk'),
+    outcome('five', 'skipped', 'needs /proc'),
   ])
   assert.equal(
     text,
-    `2 tests skipped: ${DOCKER}
-1 test skipped: no wrk: apt-get install wrk
+    `2 tests skipped: Docker is not running. Start it, then run pnpm test again.
+1 test skipped: needs /proc
 failed: grid: four (it broke)
 1 passed, 1 failed, 3 skipped`,
   )

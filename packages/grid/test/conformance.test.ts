@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
-import { isTested, sample } from '@startgrid/cli/test-run.ts'
+import { isTested, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
 import {
   checkConformance,
   formatManners,
@@ -87,6 +87,8 @@ async function conforms(lineup: Lineup | undefined, app: App, topology: Topology
     role: app.role,
     absent: app.absent,
     proxied,
+    seed: TEST_RUN.seed % 2 ** 31,
+    runs: TEST_RUN.full ? 50 : 20,
     ...(launched && { log: launched.output }),
   })
   if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)
