@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { checkConformance, formatReport, parseTarget, type Role } from '@startgrid/conformance'
+import { parseTarget } from '@startgrid/cli/arguments.ts'
+import { checkConformance, formatReport, type Role } from '@startgrid/conformance'
 
 const BUN = fileURLToPath(new URL('../../node_modules/.bin/bun', import.meta.url))
 

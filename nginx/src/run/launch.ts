@@ -8,7 +8,7 @@ import type { Place } from '../render/render.ts'
 import { nginxArguments } from './master.ts'
 
 /** How to start one NGINX. */
-export interface Launch {
+export interface Start {
   readonly binary: Binary
   readonly dir: string
   /** For a container. */
@@ -67,7 +67,7 @@ export function readErrors(dir: string): string {
  * Logs go through this process and not straight to its standard output: Node makes that non-blocking where it is a pipe, for all
  * who share it. When a reader was slow, `cat` ended with EAGAIN, and NGINX waited for ever as soon as the FIFO was full.
  */
-export function hold(launch: Launch, inherit: boolean): ChildProcess {
+export function hold(launch: Start, inherit: boolean): ChildProcess {
   const fifo = inherit ? standardOutput(launch) : ''
   const errors = inherit ? undefined : openSync(errorLog(launch.dir), 'a')
   const output: StdioOptions = inherit ? ['pipe', 'pipe'] : ['ignore', errors]
@@ -90,7 +90,7 @@ export function release(child: ChildProcess): void {
 }
 
 /** Starts NGINX so that it outlives this process. @returns its process id, undefined for a container */
-export async function leave(launch: Launch): Promise<number | undefined> {
+export async function leave(launch: Start): Promise<number | undefined> {
   const command = shell(launch, LEAVE, errorLog(launch.dir), 'left')
   if (launch.binary.type === 'image') {
     const { code, stderr } = await run(command, 30_000)
@@ -105,7 +105,7 @@ export async function leave(launch: Launch): Promise<number | undefined> {
   return child.pid
 }
 
-function shell(launch: Launch, script: string, first: string, mode: 'held' | 'left'): Command {
+function shell(launch: Start, script: string, first: string, mode: 'held' | 'left'): Command {
   const { binary, dir, name, mounts, cpus } = launch
   const sh = (nginx: string) => ['sh', '-c', script, 'sh', first, nginx, ...nginxArguments(dir)]
   if (binary.type === 'image') {

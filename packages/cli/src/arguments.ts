@@ -83,3 +83,20 @@ export function readPercent(option: string, value: string): number {
     `${option} is '${value}', but must be a percentage above 0 % and below 100 %, such as 3%.`,
   )
 }
+
+/** Where a server listens. */
+export type Target = { host: string; port: number } | { socketPath: string }
+
+/**
+ * Reads `http://host:port`.
+ * @throws {UsageError} for anything that is not a plain-text HTTP origin
+ */
+export function parseTarget(text: string): { host: string; port: number } {
+  const url = URL.parse(text)
+  if (url?.protocol !== 'http:')
+    throw new UsageError(`'${text}' is no http:// address, such as http://127.0.0.1:3000.`)
+  if (url.pathname !== '/' || url.search !== '') {
+    throw new UsageError(`'${text}' has a path: give only the origin, such as ${url.origin}.`)
+  }
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 80) }
+}

@@ -1,4 +1,4 @@
-import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
+import { parseCommandLine, parseTarget, UsageError } from '@startgrid/cli/arguments.ts'
 import {
   CAPABILITIES,
   type Capability,
@@ -6,7 +6,6 @@ import {
   formatReport,
   NoAnswer,
   type Options,
-  parseTarget,
   ROLES,
   type Role,
 } from './index.ts'

@@ -12,4 +12,4 @@ export {
 } from './contract/runner.ts'
 export { CAPABILITIES, type Capability, ROLES, type Role } from './contract/subject.ts'
 export { NoAnswer } from './http/source.ts'
-export { parseTarget, type Target } from './http/target.ts'
+export type { Target } from './http/target.ts'

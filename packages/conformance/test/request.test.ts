@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseTarget } from '@startgrid/cli/arguments.ts'
 import { chunked } from '../src/http/chunked.ts'
 import { describeRequest, requestBytes } from '../src/http/request.ts'
-import { authority, parseTarget } from '../src/http/target.ts'
+import { authority } from '../src/http/target.ts'
 
 test('nothing is added to a request but Host and the length of the body', () => {
   assert.equal(String(requestBytes({ target: '/%zz' }, 'h:1')), 'GET /%zz HTTP/1.1\r\nhost: h:1\r\n\r\n')

@@ -2,7 +2,10 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { Target } from '@startgrid/cli/arguments.ts'
 import type { Runtime } from './frameworks.ts'
+
+export type { Target }
 
 /** What can be started: an app of the grid, or any package with a `src/server.ts ROLE` that is ready with its first line. */
 export interface Startable {
@@ -14,9 +17,6 @@ export interface Startable {
   /** Absolute path of its package. */
   directory: string
 }
-
-/** Where a server listens. */
-export type Target = { host: string; port: number } | { socketPath: string }
 
 /** The first line of an app, once it listens. */
 export interface Ready {

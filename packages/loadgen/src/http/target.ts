@@ -1,10 +1,10 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, connect, type IPVersion, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import type { Target } from '@startgrid/cli/arguments.ts'
 import { LoadError } from '../engine/load-error.ts'
 
-/** Where the server listens. */
-export type Target = { host: string; port: number } | { socketPath: string }
+export type { Target }
 
 /**
  * How far away a server may be. `machine`: on this one alone. `network`: also on a network that this machine has an interface in, as
