@@ -52,13 +52,18 @@ const routes = new Hono()
     throw new HTTPException(409, { message: 'secret' })
   })
   .get('/private', basicAuth({ username: 'ada', password: 'lovelace' }), (c) => c.text('private'))
-  .get('/breaks', (c) => c.body(ReadableStream.from(breakAmid())))
+  .get('/breaks', (c) => c.body(breakAmid()))
   .get('/hangs', () => new Promise(() => {}))
   .post('/echo', async (c) => c.text(await c.req.text()))
 
-async function* breakAmid() {
-  yield new TextEncoder().encode('half')
-  throw new Error('secret')
+function breakAmid(): ReadableStream {
+  let pulls = 0
+  return new ReadableStream({
+    async pull(controller) {
+      if (pulls++ > 0) throw new Error('secret')
+      controller.enqueue(new TextEncoder().encode('half'))
+    },
+  })
 }
 
 const post = (body: string | ReadableStream, type = 'application/json'): RequestInit => ({
