@@ -7,12 +7,11 @@ import { closeWhenTold, tellPrimary } from './cluster-worker.ts'
 import { type Config, readConfig, StartError } from './config.ts'
 import { announce, createLogger, type Logger } from './log.ts'
 
-/** What `createApp` is given. `routes` here is the way of the apps that do not take them as a second argument yet. */
-export interface AppOptions<Routes = never> {
+/** What `createApp` is given. */
+export interface AppOptions {
   config: Config
   health: Health
   log: Logger
-  routes?: Routes
 }
 
 /** How a server listens and stops. */

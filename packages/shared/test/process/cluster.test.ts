@@ -230,7 +230,7 @@ for (const CLUSTER of WAYS) {
 
     test('an unknown role and a bad setting: one sentence, exit 1', LIMIT, async () => {
       using unknown = start(2, {}, 'quick')
-      equal((await unknown.end()).stderr, "There is no app 'quick' here, only broken, fast, slow.\n")
+      equal((await unknown.end()).stderr, "There is no app 'quick' here, only broken, slow.\n")
       using bad = start(2, { PORT: 'x' })
       const { code, stderr } = await bad.end()
       deepEqual([code, stderr], [1, 'PORT is "x", but must be a whole number from 0 to 65535.\n'])

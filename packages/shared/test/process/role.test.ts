@@ -1,27 +1,22 @@
-import { deepEqual, equal, throws } from 'node:assert/strict'
-import { join } from 'node:path'
+import { equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { findRole, listRoles } from '../../src/process/role.ts'
+import { requireRole } from '../../src/process/role.ts'
 
-const ROLES = join(import.meta.dirname, 'fixtures/roles')
-
-test('the files of a directory are its roles, except those that all roles share', () => {
-  deepEqual(listRoles(ROLES), ['broken', 'fast', 'slow'])
-})
+const ROLES = ['hello', 'status'] as const
 
 test('finds a role by its name', () => {
-  equal(findRole(ROLES, 'fast'), 'fast')
+  equal(requireRole(ROLES, 'status'), 'status')
 })
 
 test('says which roles there are', () => {
-  throws(() => findRole(ROLES, undefined), {
+  throws(() => requireRole(ROLES, undefined), {
     name: 'StartError',
-    message: 'Say which app to start: broken, fast, slow.',
+    message: 'Say which app to start: hello, status.',
   })
-  for (const name of ['quick', 'base', 'server', '../roles/fast', 'fast.ts', '', 'constructor']) {
-    throws(() => findRole(ROLES, name), {
+  for (const name of ['quick', 'status.ts', '../status', '', 'constructor']) {
+    throws(() => requireRole(ROLES, name), {
       name: 'StartError',
-      message: `There is no app '${name}' here, only broken, fast, slow.`,
+      message: `There is no app '${name}' here, only hello, status.`,
     })
   }
 })

@@ -22,7 +22,7 @@ import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { type Logger, logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
 
 export type App = FastifyInstance
-export type Options = AppOptions<Add>
+export type Options = AppOptions & { routes?: Add }
 
 /** Adds routes. */
 type Add = (router: Router) => void

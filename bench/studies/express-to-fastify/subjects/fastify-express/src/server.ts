@@ -1,10 +1,10 @@
 import { listen } from '#shared/process/listen.ts'
-import { startFound } from '#shared/process/role.ts'
+import { startRole } from '#shared/process/role.ts'
 
-await startFound<typeof import('./status.ts')>(
+await startRole<typeof import('./status.ts')>(
   'fastify-express',
-  import.meta.dirname,
   process.argv[2],
+  { ssr: () => import('./ssr.ts'), status: () => import('./status.ts') },
   async ({ createApp }, options) => {
     const app = await createApp(options)
     await app.ready()

@@ -12,7 +12,7 @@ import type { Handler, Respond } from './responder/connection.ts'
 import type { Request } from './responder/request.ts'
 
 export type App = Handler
-export type Options = AppOptions<readonly Route[]>
+export type Options = AppOptions & { routes?: readonly Route[] }
 
 export interface Route {
   method: string

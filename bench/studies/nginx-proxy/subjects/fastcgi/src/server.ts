@@ -1,11 +1,11 @@
 import { listen } from '#shared/process/listen.ts'
-import { startFound } from '#shared/process/role.ts'
+import { startRole } from '#shared/process/role.ts'
 import { createResponder } from './responder/responder.ts'
 
-await startFound<typeof import('./hello.ts')>(
+await startRole<typeof import('./hello.ts')>(
   'fastcgi',
-  import.meta.dirname,
   process.argv[2],
+  { hello: () => import('./hello.ts'), status: () => import('./status.ts') },
   ({ createApp }, options) => {
     const responder = createResponder(createApp(options))
     return {

@@ -27,7 +27,7 @@ test('one line says where it listens, another that it answered, and SIGTERM drai
   equal(await app.exited, 0)
   deepEqual(
     app.log().map(({ msg }) => msg),
-    ['listening', 'answered', 'draining', 'answered', 'stopped'],
+    ['listening', 'request completed', 'draining', 'request completed', 'stopped'],
   )
 })
 

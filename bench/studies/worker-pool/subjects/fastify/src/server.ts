@@ -1,10 +1,10 @@
 import { listen } from '@startgrid/shared/process/listen.ts'
-import { startFound } from '@startgrid/shared/process/role.ts'
+import { startRole } from '@startgrid/shared/process/role.ts'
 
-await startFound<typeof import('./pool.ts')>(
+await startRole(
   'fastify',
-  import.meta.dirname,
   process.argv[2],
+  { pool: () => import('./pool.ts') },
   async ({ createApp }, options) => {
     const app = createApp(options)
     await app.ready()
