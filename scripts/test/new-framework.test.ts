@@ -126,10 +126,18 @@ describe('a folder and an entry', () => {
     for (const role of ['hello', 'ssr', 'status']) assert.match(output, new RegExp(`${NAME}/${role}\\b`))
   })
 
-  test('eject has its apps', async () => {
-    const { code, output } = await run('packages/eject/src/cli.ts', NAME, `${copy}-ejected`)
-    assert.equal(code, 1)
-    assert.match(output, /Name one of them:\s+acme\/hello {2}acme\/ssr {2}acme\/status/)
+  test('eject copies it out, under its own title', async () => {
+    const target = `${copy}-ejected`
+    const words = [`${NAME}/status`, target, '--no-git', '--name', 'my-acme']
+    try {
+      const { code, output } = await run('packages/eject/src/cli.ts', ...words)
+      assert.equal(code, 0, output)
+      const manifest = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8'))
+      assert.match(manifest.description, /, on Acme$/)
+      assert.ok('express' in manifest.dependencies)
+    } finally {
+      rmSync(target, { recursive: true, force: true })
+    }
   })
 
   test('the image of the NGINX in front has it: its fronts and its row of the landing page', async () => {
