@@ -280,15 +280,18 @@ function measureResiduals(layout: Layout, effects: Float64Array): void {
   }
 }
 
-/** Inverse variances, as multiples of the largest. Few slices per cell leave small residuals, so that is allowed for. */
+/**
+ * Inverse variances, against the class with the most slices. Few slices per cell leave small residuals, so that is allowed for. No class weighs more than that one:
+ * a few slices could otherwise pull the effects of their passes to themselves, and look exact.
+ */
 function weigh({ members, scales }: Layout): number[] {
   const variances = members.map(({ indices, cells }, one) => {
     const degrees = indices.length - cells
     return degrees > 0 ? ((scales[one] ?? 0) ** 2 * indices.length) / degrees : Number.NaN
   })
-  const known = variances.filter((variance) => variance > 0)
-  const smallest = Math.min(...known)
-  return variances.map((variance) => (variance > 0 ? smallest / variance : 1))
+  const sizes = members.map(({ indices }) => indices.length)
+  const reference = variances[sizes.indexOf(Math.max(...sizes))] ?? Number.NaN
+  return variances.map((variance) => (reference < variance ? reference / variance : 1))
 }
 
 function largestChange(before: Float64Array, after: Float64Array): number {

@@ -125,3 +125,18 @@ test('the estimates of cells vary as theory says: with the efficiency of the cli
   // 2 / 19 for least squares. Huber's k = 2 has an efficiency of 0.99, and 400 draws tell it within 20 %.
   assert.ok(variance > 0.8 * (2 / 19) && variance < 1.25 * (2 / 19), `${variance * 19}`)
 })
+
+test('a few long slices that agree by chance do not pull their passes to themselves', () => {
+  const random = createRandom(11)
+  for (let run = 0; run < 200; run++) {
+    const values = observe(15, 19, (cell, pass) =>
+      cell < 14 ? cell + 0.07 * drawNormal(random) : pass % 6 === 5 ? 20 + 0.001 * drawNormal(random) : null,
+    )
+    const { cells, passes, scales } = fitPassBlocks(values, [...Array<number>(14).fill(0), 1])
+    near(difference(cells, 14, 0), 20, 0.1)
+    assert.ok(
+      [...cells, ...passes].every((effect) => Number.isFinite(effect)) && scales.every((scale) => scale > 0),
+      `run ${run}: ${cells}`,
+    )
+  }
+})
