@@ -21,16 +21,12 @@ function main(): number | undefined {
     return 0
   }
   const app = chooseApp(positionals)
-  const children = [watch([...command(app), 'src/server.ts', app.role], app.directory)]
-
-  const stopAll = (): void => {
-    for (const child of children) child.kill('SIGTERM')
-  }
-  process.once('SIGINT', stopAll).once('SIGTERM', stopAll)
-  for (const child of children) child.once('exit', stopAll)
+  const child = start(app)
+  const stop = (): void => void child.kill('SIGTERM')
+  process.once('SIGINT', stop).once('SIGTERM', stop)
   // npx and pnpm do not pass on every signal; without them nobody is there to see this.
   const parent = process.ppid
-  setInterval(() => process.ppid !== parent && stopAll(), 1000).unref()
+  setInterval(() => process.ppid !== parent && stop(), 1000).unref()
   return undefined
 }
 
@@ -55,8 +51,10 @@ function command({ runtime, role }: App): string[] {
   return [...watching, ...paths, '--import', new URL('build.ts', import.meta.url).href]
 }
 
-function watch([file = 'node', ...args]: string[], cwd: string) {
-  return spawn(file, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] })
+function start(app: App) {
+  const [file = 'node', ...options] = command(app)
+  const args = [...options, 'src/server.ts', app.role]
+  return spawn(file, args, { cwd: app.directory, stdio: ['ignore', 'inherit', 'inherit'] })
 }
 
 try {

@@ -1,7 +1,8 @@
-import { equal, ok } from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { equal, match, ok } from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { APPS, type App } from '@startgrid/grid/matrix.ts'
@@ -37,11 +38,30 @@ for (const [app, packageManager] of sample('installed apps', cases, 1)) {
     await t.test('start, and what it answers', { skip: app.framework === 'njs' && ELSEWHERE }, () =>
       conforms(project, app),
     )
+    if (app.role === 'ssr' && app.runtime !== 'nginx')
+      await t.test('dev shows an edit of the page', () => reloads(project, path))
   })
 }
 
 /** It takes an NGINX with QuickJS, which this machine may lack. */
 const ELSEWHERE = 'njs.test.ts starts it in the official image'
+
+/** That the browser shows it without losing its state is proved in the workspace. */
+async function reloads(project: ProjectDirectory, path: string): Promise<void> {
+  const service = await project.start('run', 'dev')
+  const url = `http://${service.target.host}:${service.target.port}/`
+  const page = join(path, 'shared/page/catalogue.tsx')
+  const source = readFileSync(page, 'utf8')
+  try {
+    match(await (await fetch(url)).text(), /Our teas/)
+    writeFileSync(page, source.replace('Our teas', 'Our finest teas'))
+    // Vite may see the edit after a request.
+    while (!(await (await fetch(url)).text()).includes('Our finest teas')) await sleep(50)
+  } finally {
+    writeFileSync(page, source)
+    await service.stop()
+  }
+}
 
 async function conforms(project: ProjectDirectory, { role, absent }: App): Promise<void> {
   const service = await project.start()

@@ -7,15 +7,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { isTested, sample } from '@startgrid/cli/test-run.ts'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type Launch, launch } from '../src/launcher.ts'
 import { APPS, type App } from '../src/matrix.ts'
 
-/** What `pnpm dev` and `npm run dev` promise: an edit is seen in a real browser. Each test edits a copy of the sources. */
+/** What `pnpm dev` and `npm run dev` promise: an edit is seen in a real browser. Each test edits a copy of the sources. A sample in short runs. */
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(isProgram)
 const SHARED = fileURLToPath(new URL('../../shared/', import.meta.url))
-const apps = APPS.filter(({ role, runtime }) => role === 'ssr' && runtime !== 'nginx')
+const reloading = APPS.filter((app) => app.role === 'ssr' && app.runtime !== 'nginx' && isTested(app))
 
 describe('hot reload', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get install chromium' }, () => {
   let browser: Browser
@@ -24,7 +25,7 @@ describe('hot reload', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get ins
   })
   after(() => browser?.close())
 
-  for (const app of apps) {
+  for (const app of sample('hot reload', reloading, 1)) {
     test(`${app.name}: an edit of the page is seen, and the filter keeps its state`, async () => {
       await using copy = await Copy.of(app)
       // React's development build warns about it, on the server and in the browser.

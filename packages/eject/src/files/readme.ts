@@ -23,7 +23,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-function running({ runtime, role, nodeVersion, scripts }: Project): string {
+function running(project: Project): string {
+  const { runtime, nodeVersion, scripts } = project
   const isServer = runtime !== 'nginx'
   const requirement =
     runtime === 'nginx'
@@ -44,15 +45,21 @@ ${block([
   'npm start          # http://127.0.0.1:3000',
 ])}
 
-${table(['command', 'what it does'], commands(scripts, role))}
+${table(['command', 'what it does'], commands(project))}
 
 pnpm works as well: \`pnpm install\`, \`pnpm start\`. Dockerfile and CI use npm: change them, too, if you change over. Once the
 lockfile is committed, write \`npm ci\` for \`npm install\` there: it installs exactly what the lockfile lists.`
 }
 
-function commands(scripts: Project['scripts'], role: Project['role']): string[][] {
+function commands({ runtime, role, scripts }: Project): string[][] {
+  const reloads = role === 'ssr' && runtime !== 'nginx'
   const all = [
-    ['dev', 'starts it, and again after every change'],
+    [
+      'dev',
+      reloads
+        ? 'starts it; the browser shows a change of the page at once, and a change of the server restarts it'
+        : 'starts it, and again after every change',
+    ],
     ['test', role === 'ssr' ? 'runs the tests, which need the build' : 'runs the tests'],
     ['typecheck', 'checks the types'],
     ['lint', 'checks the style; `npx biome check --write` also repairs'],
@@ -188,7 +195,7 @@ function places({ runtime, role }: Project): string {
     ...(hasPage
       ? [
           ['`shared/page/`', 'the page in React, its styles and what runs in the browser'],
-          ['`shared/page/vite.config.ts`', 'how `dist/` is made of it'],
+          ['`shared/page/vite.config.ts`', 'how `dist/` is made of it, and its list of pages'],
         ]
       : []),
     [

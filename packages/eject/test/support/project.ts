@@ -30,13 +30,16 @@ export class ProjectDirectory {
       throw new Error(`${this.#command.join(' ')} ${args.join(' ')} ends with ${code}:\n${output()}`)
   }
 
-  /** Runs `npm start` on a free port until it is ready. */
-  async start() {
+  /** Runs `npm start`, or `npm ARGS`, on a free port until it is ready. */
+  async start(...args: readonly string[]) {
     const port = await findFreePort()
-    const { child, output } = this.#spawn(['start'], { PORT: String(port), LOG_LEVEL: 'warn' })
+    const { child, output } = this.#spawn(args.length > 0 ? args : ['start'], {
+      PORT: String(port),
+      LOG_LEVEL: 'warn',
+    })
     const exited = once(child, 'close')
     for (let tries = 0; !(await isReady(port)); tries++) {
-      ok(child.exitCode === null && tries < 600, `npm start is not ready: ${output()}`)
+      ok(child.exitCode === null && tries < 600, `It is not ready: ${output()}`)
       await sleep(100)
     }
     return {

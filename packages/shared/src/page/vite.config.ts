@@ -30,7 +30,10 @@ export default defineConfig({
         outDir: join(STAGING, 'assets'),
         modulePreload: { polyfill: false },
         // One entry per page.
-        rolldownOptions: { input: { page: join(import.meta.dirname, 'entry-client.tsx') } },
+        rolldownOptions: {
+          input: { page: join(import.meta.dirname, 'entry-client.tsx') },
+          checks: { pluginTimings: false }, // Brotli takes most of the time, as it should
+        },
       },
     },
     ssr: {
