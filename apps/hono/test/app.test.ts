@@ -53,6 +53,7 @@ const routes = new Hono()
   })
   .get('/private', basicAuth({ username: 'ada', password: 'lovelace' }), (c) => c.text('private'))
   .get('/breaks', (c) => c.body(breakAmid()))
+  .get('/breaks/plain', () => new Response(breakAmid()))
   .get('/hangs', () => new Promise(() => {}))
   .post('/echo', async (c) => c.text(await c.req.text()))
 
@@ -205,30 +206,32 @@ test('a handler that throws a status: the client is told, and nothing has failed
   )
 })
 
-test('a handler that fails amid its response: the connection is cut, and the app lives on', async (t) => {
-  const printed = t.mock.method(console, 'error', () => {})
-  const { readLines, ...options } = createOptions()
-  await using server = await serve(createNodeServer(options, routes))
-  let received = ''
-  await rejects(async () => {
-    const { body } = await fetch(`${server.url}/breaks`)
-    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) received += chunk
+for (const path of ['/breaks', '/breaks/plain']) {
+  test(`a handler that fails amid its response (${path}): the connection is cut, and the app lives on`, async (t) => {
+    const printed = t.mock.method(console, 'error', () => {})
+    const { readLines, ...options } = createOptions()
+    await using server = await serve(createNodeServer(options, routes))
+    let received = ''
+    await rejects(async () => {
+      const { body } = await fetch(server.url + path)
+      for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) received += chunk
+    })
+    doesNotMatch(received, /secret/)
+    equal((await fetch(`${server.url}/teas`)).status, 200)
+    const lines = await readLines(3)
+    deepEqual(
+      lines.map(({ level, msg, status }) => [level, msg, status]),
+      [
+        [ERROR, 'failed', undefined],
+        [INFO, 'request completed', 200],
+        [INFO, 'request completed', 200],
+      ],
+    )
+    equal(lines[0]?.requestId, lines[1]?.requestId)
+    // The adapter prints it besides.
+    equal(printed.mock.callCount(), 1)
   })
-  doesNotMatch(received, /secret/)
-  equal((await fetch(`${server.url}/teas`)).status, 200)
-  const lines = await readLines(3)
-  deepEqual(
-    lines.map(({ level, msg, status }) => [level, msg, status]),
-    [
-      [ERROR, 'failed', undefined],
-      [INFO, 'request completed', 200],
-      [INFO, 'request completed', 200],
-    ],
-  )
-  equal(lines[0]?.requestId, lines[1]?.requestId)
-  // The adapter prints it besides.
-  equal(printed.mock.callCount(), 1)
-})
+}
 
 test('a handler that never responds: 503 with all headers when its time is over, logged with the id', async () => {
   const { readLines, ...options } = createOptions({ HANDLER_TIMEOUT_MS: '100' })

@@ -10,11 +10,10 @@ declare module 'hono' {
 
 const NAME = 'x-request-id'
 
-/** Hono's own `requestId()` has another rule for inbound ids, and sets no header on a Response that a route makes itself. */
+/** Hono's own `requestId()` has another rule for inbound ids. `securityHeaders` sets the id on a Response that a route makes itself, too. */
 export const requestId = createMiddleware(async (c, next) => {
   const id = chooseId(c.req.header(NAME))
   c.set('requestId', id)
   c.header(NAME, id)
   await next()
-  if (c.res.headers.get(NAME) !== id) c.header(NAME, id)
 })

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
+import type { StatusCode } from 'hono/utils/http-status'
 import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
 import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
@@ -10,8 +11,14 @@ const HEADERS = Object.entries(SECURITY_HEADERS)
 export const securityHeaders = createMiddleware(async (c, next) => {
   for (const [name, value] of HEADERS) c.header(name, value)
   await next()
-  // A Response that the route made or fetched itself does not have them yet. `c.header()` makes a mutable copy of it.
-  for (const [name, value] of HEADERS) if (!c.res.headers.has(name)) c.header(name, value)
+  const id = c.get('requestId')
+  const { headers } = c.res
+  if (headers.get('x-request-id') === id && HEADERS.every(([name]) => headers.has(name))) return
+  // The route made or fetched this Response itself. A new one has what `c.header()` set, and the route's own headers over that.
+  const { body, status } = c.res
+  c.res = undefined
+  c.res = c.newResponse(body, { status: status as StatusCode, headers })
+  c.res.headers.set('x-request-id', id)
 })
 
 /** Allows this page its scripts: sets the policy of pages, keeps the page out of caches, and returns the nonce. */
