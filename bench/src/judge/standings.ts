@@ -36,7 +36,7 @@ export interface Place {
 
 /**
  * From this part of disturbed slices on, CPU per request ranks: a neighbour halves the rate where it moves CPU per request by 0 to 20 %
- * (shared/FACTS.md). What is left after measuring again is below the limit, but rarely free of it.
+ * in our measurements. What is left after measuring again is below the limit, but rarely free of it.
  */
 const CONTENTION = 0.1
 

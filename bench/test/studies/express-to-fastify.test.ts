@@ -14,7 +14,7 @@ const { systems, races, claims } = expressToFastify
 const front = await findNginx()
 const nginx = front.kind === 'none' ? undefined : front
 
-/** The runner is none of the 21 apps, so the grid does not prove it. */
+/** It is no app of the grid, so the tests of the grid do not prove it. */
 for (const role of ['status', 'ssr'] as const) {
   for (const topology of TOPOLOGIES) {
     const skip = topology !== 'direct' && front.kind === 'none' && front.describe()

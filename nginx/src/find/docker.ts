@@ -21,7 +21,7 @@ export interface ContainerOptions {
 
 /**
  * `docker run` of one program. Host network, because a published port goes through docker-proxy and loses half the rate
- * (FACTS, "Containers"); the caller's user, because the program needs no more rights than the caller has.
+ * of the requests. The user of the caller, because the program needs no more rights than the caller has.
  */
 export function containerCommand(options: ContainerOptions, program: readonly string[]): Command {
   const [entrypoint = 'nginx', ...rest] = program

@@ -6,7 +6,7 @@ import { hostOf } from './project.ts'
 
 /**
  * The NGINX in front of a heat: fronts for its apps alone, as natively, so that a twin has one too. The image's own configuration has one
- * for each of the 21 apps and none for twins.
+ * for each app and none for twins.
  */
 
 /** Where the image's health is asked for, and what tells the generator's ceiling. */

@@ -12,7 +12,7 @@ import type { ComparedRace, Comparison } from './comparison.ts'
 const FALSE_ALARM = 0.05
 
 /**
- * CPU per request of all apps together has moved by this part because of neighbours alone (shared/FACTS.md: 5 to 15 % where the rate
+ * CPU per request of all apps together has moved by this part because of neighbours alone (5 to 15 % where the rate
  * halved).
  */
 const MACHINE = 0.15
