@@ -4,7 +4,7 @@ import type { Account, Servers } from '../src/environments/servers.ts'
 import { analyse } from '../src/judge/analysis.ts'
 import { runHeat } from '../src/measure/heat.ts'
 import type { CellSpec, Heat } from '../src/model/result.ts'
-import { planCells, planHeats } from '../src/plan/cells.ts'
+import { planCells, planHeats, WARMUP_SLICE_MS } from '../src/plan/cells.ts'
 import type { Findings, Run, RunOptions } from './score.ts'
 import { type HeatOfWorld, type Outcome, ROLES, type World } from './world.ts'
 
@@ -83,11 +83,14 @@ async function onClockOf<Value>(world: World, work: () => Promise<Value>): Promi
   }
 }
 
-/** Servers of the world, and a driver that loads them. */
-function simulate(world: World, cells: readonly CellSpec[]) {
+/**
+ * Servers of the world, and a driver that loads them. Cold cells are those for which the planned warm-up is not enough.
+ * @param more what a heat gives beyond that, in slices of warm-up by cell: only this makes cold cells warmer
+ */
+function simulate(world: World, cells: readonly CellSpec[], more: ReadonlyMap<string, number> = new Map()) {
   let heat: HeatOfWorld | undefined
   let last: Outcome | undefined
-  const planned = new Map(cells.map(({ id, warmupMs }) => [id, warmupMs / 1000]))
+  const measured = new Set<string>()
   const ports = new Map(cells.map(({ id }, index) => [index + 1, id]))
   const servers: Servers = {
     target: (cell) => ({ host: '127.0.0.1', port: 1 + cells.findIndex(({ id }) => id === cell.id) }),
@@ -101,9 +104,10 @@ function simulate(world: World, cells: readonly CellSpec[]) {
   const run: Driver['run'] = async ({ target, durationMs }: SlicePlan) => {
     const id = ports.get('port' in target ? target.port : 0) ?? ''
     const seconds = durationMs / 1000
-    const left = planned.get(id) ?? 0
-    planned.set(id, left - seconds)
-    last = heat?.slice(id, seconds, left > 1e-9)
+    const isWarmup = durationMs === WARMUP_SLICE_MS
+    if (!isWarmup && !measured.has(id)) heat?.warm(id, ((more.get(id) ?? 0) * WARMUP_SLICE_MS) / 1000)
+    if (!isWarmup) measured.add(id)
+    last = heat?.slice(id, seconds, isWarmup)
     if (last === undefined) throw new Error('No server has been started.')
     const { requests, seconds: lasted } = last
     const mean = ((cells.find((cell) => cell.id === id)?.connections ?? 0) * lasted) / requests

@@ -200,11 +200,16 @@ class HeatOfWorld {
     const cost = Math.exp(logCost)
     const hidden = outlier !== null && !outlier.shown ? outlier.rateLoss : 0
     const use = CORE_USE * (1 - taken) * (1 - hidden)
-    // It ends with its last response.
-    const requests = Math.max(1, Math.floor((seconds * use) / cost))
-    const lasted = Math.max(seconds, (requests * cost) / use)
+    // It ends with its last response, which is drained after the time is over.
+    const requests = Math.ceil((seconds * use) / cost)
+    const lasted = (requests * cost) / use
     this.#world.now += lasted + BETWEEN
-    return { at, seconds: (requests * cost) / use, requests, cpuSeconds: requests * cost, taken }
+    return { at, seconds: lasted, requests, cpuSeconds: requests * cost, taken }
+  }
+
+  /** Load that is not looked at. */
+  warm(id: string, seconds: number): void {
+    this.#loaded.set(id, (this.#loaded.get(id) ?? 0) + seconds)
   }
 
   /** Apps share most of a launch's cost between their topologies. */
