@@ -35,8 +35,8 @@ export interface Place {
 }
 
 /**
- * From this part of disturbed slices on, CPU per request ranks: a neighbour halves the rate where it moves CPU per request by 0 to 20 %
- * in our measurements. What is left after measuring again is below the limit, but rarely free of it.
+ * From this part of disturbed slices on, CPU per request ranks: a process that takes turns on the core halves the rate, and moves CPU per
+ * request by 0 to 20 %. Against a neighbour on the same physical core this does not help: there both change alike.
  */
 const CONTENTION = 0.1
 

@@ -17,9 +17,9 @@ ${raced && RACED}
 }
 
 const CARRIES_OVER: Readonly<Record<Result['mode'], string>> = {
-  native: 'Rates are those of this machine. Only ratios carry over to others, and those not always.',
+  native: 'Rates and ratios are those of this machine. Both differ on another one.',
   docker:
-    'Rates are those of containers on this machine, and are never compared with native processes. Only ratios carry over to others, and those not always.',
+    'Rates are those of containers on this machine, and are never compared with native processes. Rates and ratios differ on another machine.',
   target:
     'The rate is that of one launch, over this network, at this hour. Ask a second time before you act on it.',
 }
