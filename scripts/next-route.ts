@@ -1,5 +1,7 @@
 import {
   cpSync,
+  existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -9,8 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { eject } from '@startgrid/eject/eject.ts'
 import type { App, Role } from '@startgrid/grid/matrix.ts'
 
 /** What a reader does with an app on the first day: a copy of it, with routes that are not ours. */
@@ -56,6 +59,29 @@ export function copyApp(app: App): Copy {
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
   cpSync(app.directory, directory, { recursive: true, filter: (path) => !path.includes('node_modules') })
   symlinkSync(join(app.directory, 'node_modules'), join(directory, 'node_modules'))
+  return createCopy(app, directory, root)
+}
+
+/** The app as `pnpm eject` makes it. Instead of installing, it gets the packages of the app and of what the app shares. */
+export async function ejectApp(app: App): Promise<Copy> {
+  const root = mkdtempSync(join(tmpdir(), 'startgrid-next-route-'))
+  const directory = join(root, 'my-app')
+  await eject({ app, target: directory, name: 'my-app', git: false, signal: new AbortController().signal })
+  for (const packages of [ROOT, app.directory, join(ROOT, 'packages/shared')])
+    linkPackages(join(packages, 'node_modules'), join(directory, 'node_modules'))
+  return createCopy(app, directory, root)
+}
+
+/** One link per package, so that those of several folders are in one. */
+function linkPackages(from: string, to: string): void {
+  for (const name of globSync(['*', '@*/*'], { cwd: from })) {
+    if (name === '.bin' || /^@[^/]*$/.test(name) || existsSync(join(to, name))) continue
+    mkdirSync(dirname(join(to, name)), { recursive: true })
+    symlinkSync(join(from, name), join(to, name))
+  }
+}
+
+function createCopy(app: App, directory: string, root: string): Copy {
   return {
     app: { ...app, directory },
     write: ({ file, code }) => writeFileSync(join(directory, file), code),

@@ -5,11 +5,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isTested, sample } from '@startgrid/cli/test-run.ts'
+import { isTested, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
 import { SECURITY_HEADERS } from '@startgrid/conformance'
 import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/matrix.ts'
-import { addReaderRoutes, type Copy, copyApp, EXISTING, readSnippets } from '../next-route.ts'
+import { addReaderRoutes, type Copy, copyApp, EXISTING, ejectApp, readSnippets } from '../next-route.ts'
 
 /**
  * Routes that are not ours: the snippets of docs/add-a-route.md, and what people do on the first day (reader-routes/). In a short run on
@@ -23,7 +23,16 @@ const TESTED = APPS.filter(isTested)
 const timeout = 30_000
 
 for (const app of TESTED.filter(({ role }) => role === 'hello'))
-  describe(`docs/add-a-route.md: ${app.framework}`, { timeout: 4 * timeout }, () => trySnippets(app))
+  describe(`docs/add-a-route.md: ${app.framework}`, { timeout: 4 * timeout }, () =>
+    trySnippets(app, () => copyApp(app)),
+  )
+
+// An ejected app inside NGINX is bundled and started by files of its own, which the tests of eject try.
+if (TEST_RUN.full)
+  for (const app of TESTED.filter(({ role, runtime }) => role === 'hello' && runtime !== 'nginx'))
+    describe(`docs/add-a-route.md: ejected ${app.framework}`, { timeout: 4 * timeout }, () =>
+      trySnippets(app, () => ejectApp(app)),
+    )
 
 for (const framework of FRAMEWORKS) {
   const apps = TESTED.filter((app) => app.framework === framework)
@@ -43,12 +52,12 @@ async function start(copy: Copy, env: Record<string, string> = {}): Promise<Runn
   return { copy, url: launched.ready.address, launched }
 }
 
-function trySnippets(app: App): void {
+function trySnippets(app: App, make: () => Copy | Promise<Copy>): void {
   let copy: Copy
   let running: Running | undefined
 
   before(async () => {
-    copy = copyApp(app)
+    copy = await make()
     for (const snippet of readSnippets(DOCUMENT, app.framework)) copy.write(snippet)
     build(copy)
     running = await start(copy)

@@ -6,7 +6,8 @@ export type MannersByFramework = ReadonlyMap<string, Manners>
 const HEAD = `# Manners
 
 Where the [contract](contract.md) allows several outcomes, and what each framework does. No client may rely on one of them. The
-conformance suite noted them at the apps themselves, without NGINX in front; \`pnpm conformance --manners\` writes this page.
+conformance suite noted them at the apps themselves, without NGINX in front; \`pnpm conformance --manners\` writes this page. A dash:
+the situation does not arise there, or the version of NGINX decides.
 `
 
 /** The union of what several apps of one framework showed. */
@@ -58,7 +59,7 @@ function situations(): Situation[] {
 }
 
 function describe(manners: readonly string[] | undefined): string {
-  return manners === undefined ? 'not tried' : manners.join(', ')
+  return manners === undefined ? '–' : manners.join(', ')
 }
 
 function isUniform({ cells }: Row): boolean {

@@ -104,7 +104,7 @@ export class Probe {
       return await action()
     } catch (error) {
       if (!(error instanceof NoAnswer) || error.failure === 'aborted') throw error
-      this.report(request, [{ expected: 'an answer', received: error.message }])
+      this.report(request, [{ expected: 'a response', received: error.message }])
       if (error.failure === 'timeout' || error.failure === 'refused') throw new GaveUp()
       return undefined
     }

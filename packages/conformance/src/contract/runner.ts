@@ -162,7 +162,7 @@ async function completes(check: Check, probe: Probe): Promise<boolean> {
   } catch (error) {
     if (error instanceof GaveUp) return false
     if (!(error instanceof NoAnswer) || error.failure === 'aborted') throw error
-    probe.report('the check itself', [{ expected: 'an answer', received: error.message }])
+    probe.report('the check itself', [{ expected: 'a response', received: error.message }])
     return false
   }
 }
