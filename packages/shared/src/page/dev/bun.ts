@@ -17,7 +17,8 @@ export { ASSETS, ASSETS_DIR, documentElement, renderDocument, renderPartial }
 interface BunServer {
   stop(): void
 }
-type Handler = (request: Request, server: BunServer) => Response | Promise<Response>
+/** It returns nothing after `server.upgrade()`. */
+type Handler = (request: Request, server: BunServer) => Response | undefined | Promise<Response | undefined>
 interface Options {
   port?: number
   hostname?: string
@@ -51,9 +52,12 @@ function standInFront(handler: Handler): Handler {
     if (errorDocument !== undefined) return new Response(errorDocument, { status: 500, headers: HTML })
     return track(async (rendering) => {
       const response = await handler(request, server)
+      if (response === undefined) return undefined
       const policy = response.headers.get('content-security-policy')
       if (policy !== null) response.headers.set('content-security-policy', adaptPolicy(policy))
-      return rendering.hasFailed ? new Response(response.body, { ...response, status: 500 }) : response
+      return rendering.hasFailed
+        ? new Response(response.body, { headers: response.headers, status: 500 })
+        : response
     })
   }
 }
