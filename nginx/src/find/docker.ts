@@ -20,8 +20,8 @@ export interface ContainerOptions {
 }
 
 /**
- * `docker run` of one program. Host network, because a published port goes through docker-proxy and loses half the rate
- * of the requests. The user of the caller, because the program needs no more rights than the caller has.
+ * `docker run` of one program. It uses the host's network, because a published port goes through docker-proxy and loses half the rate.
+ * It runs as the caller's user, because it needs no other rights.
  */
 export function containerCommand(options: ContainerOptions, program: readonly string[]): Command {
   const [entrypoint = 'nginx', ...rest] = program

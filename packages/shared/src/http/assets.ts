@@ -5,7 +5,7 @@ import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { StartError } from '../process/config.ts'
 
-/** Static files for servers that come without any: read once, as they are few, small and never change. */
+/** Static files for servers that have no static file handler. They are read once: they are few, small and never change. */
 
 const TYPES: Readonly<Record<string, string>> = {
   '.avif': 'image/avif',
@@ -34,14 +34,14 @@ export interface Representation {
 
 export type Assets = ReadonlyMap<string, ReadonlyMap<Coding | undefined, Representation>>
 
-/** The media type of a file or of one of its siblings. JavaScript's is `text/javascript` (RFC 9239); libraries still disagree. */
+/** The media type of a file or of its `.br` or `.gz` sibling. Libraries differ for JavaScript; RFC 9239 says `text/javascript`. */
 export function assetType(url: string): string {
   return TYPES[extname(url.replace(/\?.*$/, '').replace(/\.(?:br|gz)$/, ''))] ?? 'application/octet-stream'
 }
 
 /**
- * Looks for the files that a page names. A server without them would start, and its pages stay without script and style.
- * @throws {StartError} naming the first that cannot be read
+ * Checks that the files of a page exist. Without this, a server would start and its pages would lack scripts and styles.
+ * @throws {StartError} naming the first file that cannot be read
  */
 export function requireAssets(assets: readonly { url: string }[], directory: URL): void {
   for (const { url } of assets) {
@@ -77,7 +77,7 @@ export function readAssets(directory: URL): Assets {
   return assets
 }
 
-/** The best representation that the client accepts: Brotli, else gzip, else as it is. */
+/** The best representation that the client accepts: Brotli, then gzip, then the plain file. */
 export function findAsset(
   assets: Assets,
   name: string,
@@ -93,9 +93,9 @@ export function findAsset(
 }
 
 /**
- * Prepares a request for a static file plugin. Plugins weigh codings differently (some take `*` or the client's weights into
- * account, some not even `q=0`), serve the `.br` and `.gz` siblings as files, and answer 403 to names that lead elsewhere.
- * @returns false if the path cannot be that of an asset: 404
+ * Prepares a request for a static file plugin. The plugins differ: some ignore `q=0` or give `*` precedence, some serve the `.br` and
+ * `.gz` siblings as files of their own, and some respond with 403 to a path outside the directory.
+ * @returns false if the path cannot name an asset: respond with 404
  */
 export function prepareAssetRequest({ url = '', headers }: IncomingMessage): boolean {
   const coding = (['br', 'gzip'] as const).find((one) => accepts(headers['accept-encoding'], one))
@@ -105,8 +105,8 @@ export function prepareAssetRequest({ url = '', headers }: IncomingMessage): boo
 }
 
 /**
- * Whether Accept-Encoding allows a coding (RFC 9110 section 12.5.3): named, or covered by `*`, with a weight above 0. No header
- * would allow any, but a client that sends none may be too simple to decode.
+ * Whether Accept-Encoding allows a coding (RFC 9110 section 12.5.3): it is named, or covered by `*`, with a weight above 0.
+ * Without the header the RFC allows every coding. This allows none, because such a client may be too simple to decode.
  */
 export function accepts(acceptEncoding: string | null | undefined, coding: Coding): boolean {
   let wildcard = false

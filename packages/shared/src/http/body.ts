@@ -3,13 +3,13 @@ import { BODY_LIMIT } from './contract.ts'
 import { HttpProblem } from './problem.ts'
 
 /**
- * Reads a request body that may be chunked, so that its length is only known when it has come.
+ * Reads a request body. It may be chunked, so its length is not known in advance.
  * @param chunks a Node or web stream
  * @param limit bytes
- * @throws {HttpProblem} 413 as soon as the limit is passed; the rest is not kept
+ * @throws {HttpProblem} 413 as soon as the limit is passed; the rest is discarded
  */
 export async function readBody(chunks: AsyncIterable<Uint8Array>, limit = BODY_LIMIT): Promise<Buffer> {
-  // Leaving the loop early would destroy a Node request, and with it the connection that the answer needs.
+  // Without this option, leaving the loop early destroys a Node request, and the response needs its connection.
   const kept = chunks instanceof Readable ? chunks.iterator({ destroyOnReturn: false }) : chunks
   const parts: Uint8Array[] = []
   let length = 0
@@ -19,7 +19,7 @@ export async function readBody(chunks: AsyncIterable<Uint8Array>, limit = BODY_L
     parts.push(chunk)
   }
   if (length > limit) {
-    // Node discards what nobody reads, but not once somebody has begun to.
+    // Node discards an unread body by itself, but not one that was read in part.
     if (chunks instanceof Readable) chunks.resume()
     throw new HttpProblem(413)
   }

@@ -1,10 +1,10 @@
 import type { Config } from '../process/config.ts'
 
 /**
- * The client's address: the peer, or, behind trusted proxies, the last address in X-Forwarded-For that is not one of them.
- * Each proxy appends whom it saw, so only the part from the right can be believed.
+ * The client's address: the peer or, behind trusted proxies, the last address in X-Forwarded-For that is not a trusted proxy.
+ * Each proxy appends the address that it saw, so the list is trusted only from its right end.
  * @param peer undefined on a unix socket
- * @param forwardedFor the X-Forwarded-For header, repeated ones joined by commas
+ * @param forwardedFor the X-Forwarded-For header; repeated headers are joined by commas
  */
 export function clientAddress(
   peer: string | undefined,

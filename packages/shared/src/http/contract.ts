@@ -8,19 +8,19 @@ export const HTML = 'text/html; charset=utf-8'
 export const HEALTH_JSON = 'application/health+json'
 export const PROBLEM_JSON = 'application/problem+json'
 
-/** What every route allows. */
+/** The `allow` header: the methods of every route. */
 export const ALLOW = 'GET, HEAD, OPTIONS'
 
 /** Bytes; a larger request body is 413. */
 export const BODY_LIMIT = 65_536
 
-/** Bytes of request line and headers; more is 431. Node's own default, written out for whatever stands in front. */
+/** Bytes of request line and headers; more is 431. This is Node's default, written down because proxies need the same limit. */
 export const HEADER_LIMIT = 16_384
 
-/** Of HTML with a nonce or a request id: a cache must not give it to somebody else. */
+/** `cache-control` of HTML with a nonce or a request id: a cache must not give it to another client. */
 export const PRIVATE = 'private, no-store'
 
-/** Hashed file names never change their content. */
+/** `cache-control` of files with a hash in their names: their content never changes. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /** The response to `GET /hello/:name`. */
@@ -28,7 +28,7 @@ export function greeting(name: string): string {
   return `Hello, ${name}!`
 }
 
-/** A query parameter that is a count. */
+/** A query parameter that holds a count. */
 export interface CountParameter {
   name: string
   default: number
@@ -39,9 +39,9 @@ export const ITEMS = { name: 'items', default: 50, max: 1000 } as const satisfie
 export const DELAY_MS = { name: 'delay', default: 50, max: 5000 } as const satisfies CountParameter
 
 /**
- * Reads a plain decimal from 0 to `parameter.max`.
- * @param value as the query parser gives it: absent, a string, or an array of all values
- * @throws {HttpProblem} 400 that names the parameter, for any other value
+ * Reads a decimal integer from 0 to `parameter.max`.
+ * @param value from the query parser: undefined, a string, or an array of all values
+ * @throws {HttpProblem} 400 that names the parameter, if the value is anything else
  */
 export function parseCount(value: unknown, parameter: CountParameter): number {
   const given = Array.isArray(value) && value.length === 1 ? value[0] : value

@@ -4,10 +4,10 @@ import { PROBLEM_JSON } from './contract.ts'
 import { problem } from './problem.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
-/** Looks per limit: an answer is given up at most a tenth of the limit late. */
+/** Checks per limit: a response is given up at most a tenth of the limit late. */
 const LOOKS = 10
 
-/** Where an answer stood when it was last seen to move. */
+/** How far a response was when it last made progress. */
 interface Progress {
   readonly id: string
   look: number
@@ -15,15 +15,16 @@ interface Progress {
 }
 
 /**
- * Ends answers that a handler has forgotten: nothing in Node does, and the client, its connection and what the handler holds would
- * stay for good. An answer that has not begun becomes 503 (RFC 9110 has 504 for gateways); one that has begun is cut. Either way the
- * connection closes: to the handler it is as if the client had left, so that whatever it sends too late is dropped. (An answer
- * through the framework would make `response.send()` throw then, in a callback an uncaught exception.)
+ * Ends responses that a handler has forgotten. Node has no limit for this: the client, its connection and the handler's memory would
+ * stay for ever. If no byte was sent, the response is 503 (504 is for gateways, RFC 9110); otherwise the connection is cut.
  *
- * One sweep over the answers in flight costs 0.1 µs per request; a timer and an AbortController each, 0.3 µs.
- * @param limitMs for which a handler may be silent. Neither a request that is still coming in nor a client that is slow to read counts:
- *   for both the server has its own limits
- * @returns to be called with every request
+ * The connection closes in both cases, as after a client abort, so that a late write is dropped. (If the framework sent the 503, a late
+ * `response.send()` would throw, and in a callback that is an uncaught exception.)
+ *
+ * One periodic check of all responses costs 0.1 µs per request; a timer and an AbortController per request cost 0.3 µs.
+ * @param limitMs milliseconds for which a handler may send nothing. The time to receive the request, and to wait for a client that reads
+ *   slowly, does not count: the server has other limits for those
+ * @returns a function to call with every request
  */
 export function createHandlerTimeout(
   limitMs: number,
@@ -53,7 +54,7 @@ export function createHandlerTimeout(
     open.delete(response)
     const { method, url } = response.req
     logFailure(log, id, new Error(`The handler of ${method} ${url} was silent for ${limitMs} ms.`))
-    endAnswer(response, id)
+    endResponse(response, id)
   }
 
   return (response, id) => {
@@ -67,9 +68,9 @@ function isUpToHandler(response: ServerResponse): boolean {
   return response.req.complete && !response.writableEnded && !response.writableNeedDrain
 }
 
-function endAnswer(response: ServerResponse, id: string): void {
+function endResponse(response: ServerResponse, id: string): void {
   const { socket } = response
-  // Without a socket it waits behind an earlier answer of a pipeline, which does not end either.
+  // Without a socket, it waits behind an earlier response of a pipeline that does not end either.
   if (socket === null || response.headersSent) {
     response.req.socket.destroy()
     return

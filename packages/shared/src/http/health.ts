@@ -3,7 +3,7 @@
 export interface Health {
   /** True after `drain()`: `/readyz` fails and every response says `connection: close`. */
   readonly draining: boolean
-  /** Aborted by `drain()`. A stream that has no end of its own, such as server-sent events, ends then. */
+  /** Aborted by `drain()`. It ends streams that would never end by themselves, such as server-sent events. */
   readonly signal: AbortSignal
   /** Called once, when the process is told to stop. */
   drain(): void
@@ -11,7 +11,7 @@ export interface Health {
 
 export function createHealth(): Health {
   const controller = new AbortController()
-  // A plain field: every request reads it.
+  // A plain field is fast: every request reads it.
   const health = { draining: false, signal: controller.signal, drain }
   return health
 
@@ -24,7 +24,7 @@ export function createHealth(): Health {
 export const PASS = '{"status":"pass"}'
 export const FAIL = '{"status":"fail"}'
 
-/** Orchestrators call these every few seconds, so they are not logged. */
+/** Orchestrators request these paths every few seconds, so they are not logged. */
 export function isProbe(target: string): boolean {
   return target === '/livez' || target === '/readyz'
 }

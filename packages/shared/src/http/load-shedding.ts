@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http'
 
-/** The `retry-after` of a page that is refused, in seconds. A person reloads later than that, and the queue is gone by then. */
+/** The `retry-after` of a refused page, in seconds. A person takes longer to reload, and by then the queue is gone. */
 export const RETRY_AFTER = '1'
 
-/** Milliseconds of pages that one turn of the event loop renders before further requests wait in line. */
+/** Milliseconds of rendering in one turn of the event loop; further requests wait in line. */
 const BURST_MS = 10
 
-/** Milliseconds for which every wait must be above the target before the queue counts as a standing one. */
+/** Milliseconds for which every wait must be above the target before the server counts as overloaded. */
 export const STANDING_MS = 100
 
-/** A response of Node: `closed` after the client has gone. */
+/** A response of Node: `closed` is true after a client abort. */
 type Response = Pick<ServerResponse, 'closed'>
 
 interface Waiting {
@@ -19,11 +19,10 @@ interface Waiting {
 }
 
 /**
- * Tells a standing queue from a hiccup, as CoDel does (RFC 8289 section 3.2): a pause leaves a queue that drains, overload one
- * that stays.
+ * Tells overload from a short pause, as CoDel does (RFC 8289 section 3.2). The queue after a pause drains; the queue of an overload stays.
  * @param targetMs milliseconds that a request may wait
- * @returns to be called with the wait of each request that leaves the queue, and the time: whether the shortest wait of the last
- *   100 ms is above the target
+ * @returns a function to call with the time and the wait of each request that leaves the queue. It returns whether even the shortest wait
+ *   of the last 100 ms was above the target
  */
 export function createQueueWatch(targetMs: number): (waitMs: number, now: number) => boolean {
   let aboveSince: number | undefined
@@ -35,14 +34,15 @@ export function createQueueWatch(targetMs: number): (waitMs: number, now: number
 }
 
 /**
- * Makes pages wait in line where there are too many, and sheds those that have waited for too long in a standing queue.
- * Pages are rendered on one thread, one at a time. Without a line, one turn of the event loop would render all that are ready: 2,000
- * clients at 2 ms each make it 4 s long. libuv accepts one connection per turn (since 1.45), so probes on new connections would wait for
- * many turns. With a line, each turn renders one page. Requests whose client has gone are dropped.
+ * Lets pages wait in line, and sheds those that waited too long while the server is overloaded.
+ *
+ * Pages are rendered on one thread. Without a line, one turn of the event loop would render every page that is ready: 4 s for 2,000
+ * clients at 2 ms each. libuv (since 1.45) accepts one connection per turn, so health checks on new connections would wait for many
+ * turns. With a line, each turn renders one page. Requests of clients that have left are dropped.
  * @param maxWaitMs milliseconds; 0: no request waits, and none is shed
  * @param now the clock, in milliseconds
- * @returns `shouldShed`, to be called once per request that costs something: whether to refuse it, perhaps after a wait. Up to 10 ms of
- *   pages per turn are told at once, so a server with time to spare pays a clock reading per page and a `setImmediate` per turn
+ * @returns `shouldShed`: call it once per expensive request, and refuse the request if it returns (or resolves to) true. The first
+ *   10 ms of pages per turn do not wait, so an idle server pays one clock reading per page and one `setImmediate` per turn
  */
 export function createLoadShedder(
   maxWaitMs: number,

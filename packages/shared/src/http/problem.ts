@@ -1,6 +1,6 @@
-/** Problem details (RFC 9457) with the type `about:blank`: the status says what happened, and the cause stays secret. */
+/** Problem details (RFC 9457) of type `about:blank`: they say what happened, and never why, because a cause may hold secrets. */
 
-/** From the HTTP status registry: `http.STATUS_CODES` still has older names, and not every runtime has it. */
+/** From the HTTP status registry. `http.STATUS_CODES` has older names, and some runtimes lack it. */
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -40,9 +40,9 @@ const TITLES: Readonly<Record<number, string>> = {
 
 /** A field of the request that is not valid. */
 export interface FieldError {
-  /** Its name, such as `items`; parts of a nested one are joined by dots. */
+  /** The name of the field, such as `items`. The parts of a nested name are joined by dots. */
   field: string
-  /** For a person, such as `must be <= 1000`. */
+  /** A message for a person, such as `must be <= 1000`. */
   reason: string
 }
 
@@ -55,8 +55,8 @@ export interface Problem {
 
 /**
  * The body of a problem response.
- * @param status one without a title becomes 500
- * @param errors of a request that is not valid
+ * @param status a status without a title becomes 500
+ * @param errors the fields that are not valid
  */
 export function createProblem(status: number, errors?: readonly FieldError[]): Problem {
   const known = TITLES[status] === undefined ? 500 : status
@@ -70,8 +70,8 @@ export function problem(status: number, errors?: readonly FieldError[]): string 
 }
 
 /**
- * The status of the response to a thrown value: the 4xx or 5xx that it carries as `status` or `statusCode`, as http-errors and
- * others set them, else 500.
+ * The status of the response to a thrown value: its `status` or `statusCode` (as http-errors sets them) if that is 4xx or 5xx,
+ * otherwise 500.
  */
 export function errorStatus(error: unknown): number {
   if (typeof error !== 'object' || error === null) return 500
@@ -80,7 +80,7 @@ export function errorStatus(error: unknown): number {
   return typeof carried === 'number' && TITLES[carried] !== undefined ? carried : 500
 }
 
-/** Thrown by a handler to respond with a problem. Libraries read one or the other of the two status names. */
+/** Thrown by a handler to respond with a problem. It has both names of the status, because libraries read either. */
 export class HttpProblem extends Error {
   override name = 'HttpProblem'
   readonly status: number

@@ -11,8 +11,8 @@ import { SECURITY_HEADERS } from './security-headers.ts'
 import { validateRequest } from './validate-request.ts'
 
 /**
- * Limits of every `http.Server`. Keep-alive outlives NGINX's (60 s); if it did not, NGINX would reuse a connection that was just closed:
- * 502. The other times end clients that send at a trickle: headers fit a few packets, and 64 KiB of body take 13 s at 40 kbit/s.
+ * Limits of every `http.Server`. Keep-alive is longer than NGINX's 60 s. Otherwise NGINX would reuse a connection that is just closing,
+ * and respond with 502. The other limits stop clients that send very slowly; 64 KiB of body take 13 s at 40 kbit/s.
  */
 export const SERVER_OPTIONS = {
   keepAliveTimeout: 65_000,
@@ -20,13 +20,13 @@ export const SERVER_OPTIONS = {
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: HEADER_LIMIT,
-  // A second Host or X-Request-Id is seen, as "a, b", instead of dropped.
+  // A second Host or X-Request-Id becomes "a, b" and can be rejected. By default Node drops it.
   joinDuplicateHeaders: true,
 } as const satisfies ServerOptions
 
 /**
- * Milliseconds for which a client may neither take nor send a byte before it is cut off, on top of the handler timeout (else the 503 of
- * that would never leave). Nothing else in Node ends a client that does not read; NGINX's `send_timeout` is 30 s too.
+ * Milliseconds after which a connection without any traffic is closed. They are added to the handler timeout, so that its 503 can still
+ * be sent. Node has no other limit for a client that does not read. NGINX's `send_timeout` is 30 s, too.
  */
 const STALL_MS = 10_000
 
@@ -39,12 +39,12 @@ export interface ProtectOptions {
 const REQUEST_ID = 'x-request-id'
 
 /**
- * Stands before the `request` listener of a server that exists already, often one that a framework made, and does what no framework
- * does:
+ * Adds what frameworks leave out, in front of the `request` listener of an existing server (often made by a framework):
  *
- * - limits and timeouts; the connection closes after what the parser refuses (a proxy that reuses it would respond with 502);
+ * - limits and timeouts;
+ * - a closed connection after a request that the parser rejects (a proxy that reuses the connection would respond with 502);
  * - 400 and a closed connection for ambiguous HTTP (`rejectAmbiguousHttp`) and for a malformed target or Host (`validateRequest`);
- * - the request id: an inbound one that is not acceptable is replaced on the request, so that every framework can just read it;
+ * - a valid request id: it replaces an invalid one on the request, so frameworks can simply read the header;
  * - the handler timeout: 503, or a cut connection;
  * - `connection: close` while draining.
  *
@@ -52,7 +52,7 @@ const REQUEST_ID = 'x-request-id'
  * @returns the same server
  */
 export function protect(server: Server, { config, health, log }: ProtectOptions): Server {
-  // All are read when the server starts to listen, or per connection.
+  // Node reads these options when the server starts to listen, or for each new connection.
   Object.assign(server, SERVER_OPTIONS)
   server.setTimeout(config.handlerTimeoutMs + STALL_MS)
   const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
@@ -76,7 +76,7 @@ export function protect(server: Server, { config, health, log }: ProtectOptions)
   }
 }
 
-/** Puts an acceptable id on the request: in `headers`, and in `rawHeaders`, which adapters to web standards read. */
+/** Sets a valid id on the request: in `headers`, and in `rawHeaders`, which adapters to web standards read. */
 function takeRequestId({ headers, rawHeaders }: IncomingMessage): string {
   const inbound = headers[REQUEST_ID]
   const id = requestId(inbound)

@@ -3,19 +3,19 @@ import type { Socket } from 'node:net'
 import { isHost } from './validate-request.ts'
 
 /**
- * A listener for `createServer` that does what RFC 9112 asks of a server and Node's parser leaves undone.
+ * A listener for `createServer` that closes two gaps between RFC 9112 and Node's parser.
  *
- * - Two readers could disagree where the request ends: a version other than HTTP/1 (the parser takes a line without one for
- *   HTTP/0.9, and headers and a body behind it), Transfer-Encoding in HTTP/1.0 or other than `chunked` (sections 6.1, 6.3).
- *   It is answered like what the parser refuses, 400 and the end of the connection, and so is a target that is no path.
- * - A target with scheme and authority becomes the path and the Host (section 3.2.2): proxies send it, some routers do not know it.
+ * - Some requests are ambiguous, because another parser could find their end elsewhere: a version other than HTTP/1 (Node's parser takes
+ *   a request line without a version as HTTP/0.9), and a Transfer-Encoding in HTTP/1.0 or other than `chunked` (sections 6.1, 6.3).
+ *   They get 400 and a closed connection. So does a target that is not a path.
+ * - A target with scheme and authority becomes a path and a Host (section 3.2.2). Proxies send such targets; some routers reject them.
  *
- * It costs a sound request four comparisons.
+ * A valid request costs four comparisons.
  */
 export function rejectAmbiguousHttp(listener: RequestListener): RequestListener {
   const refused = new WeakSet<Socket>()
   return (request, response) => {
-    // The parser goes on with what lies behind a refused request.
+    // The parser continues with the bytes after a rejected request.
     if (!refused.has(request.socket) && isFramed(request) && takePath(request)) {
       listener(request, response)
     } else {
@@ -33,7 +33,7 @@ function isFramed({ httpVersionMajor, httpVersionMinor, headers }: IncomingMessa
 
 const ABSOLUTE = /^https?:\/\/([^/?#]+)/i
 
-/** @returns whether the target is a path by now */
+/** @returns whether the target is a path now */
 function takePath(request: IncomingMessage): boolean {
   const { url = '' } = request
   if (url.startsWith('/')) return true

@@ -1,6 +1,6 @@
 /**
- * The security headers of every response; a route may set its own value. HSTS belongs to the TLS terminator. This is our own list,
- * because the libraries for security headers have different defaults.
+ * The security headers of every response; a route may replace them. HSTS is the task of the TLS terminator. The list is our own, because
+ * libraries for security headers have different defaults.
  */
 export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

@@ -12,18 +12,18 @@ import {
 } from '#shared/page/server.js'
 import { requireAssets } from './assets.ts'
 
-/** Rendering that takes longer is given up: the browser gets what there is and renders the rest. */
+/** Milliseconds. Slower rendering is stopped: the browser gets the finished part and renders the rest. */
 const ABORT_MS = 10_000
 
 /** What the ssr routes render with. A dev server can pass its own. */
 export interface Render {
   /** Where the client files are. */
   assets: URL
-  /** The whole document. */
+  /** Renders the whole document. */
   document(props: PageProps): string
-  /** The document, shell first. See `streamDocument`. */
+  /** Streams the document, shell first. See `streamDocument`. */
   stream(props: DocumentProps, signal: AbortSignal, onError: (error: unknown) => void): Promise<Readable>
-  /** One product as a fragment; undefined where the locale or the slug is unknown. */
+  /** Renders one product as a fragment; undefined if the locale or the slug is unknown. */
   partial(locale: string, slug: string): string | undefined
 }
 
@@ -34,9 +34,9 @@ export function createRender(): Render {
 }
 
 /**
- * Streams the page on Node: resolves when the shell is ready, so that a failure before it can still become a 500.
+ * Streams the page on Node. It resolves when the shell is ready, so that an earlier failure can still become a 500.
  * @param signal aborted when the client leaves; rendering stops
- * @param onError told of a part that failed after the shell was sent; never of a client that left
+ * @param onError gets errors after the shell was sent, but not those of a client abort
  */
 export function streamDocument(
   props: DocumentProps,
@@ -53,7 +53,7 @@ export function streamDocument(
     onAllReady: () => clearTimeout(deadline),
     onError: (error) => {
       clearTimeout(deadline)
-      // A framework may destroy the output when the socket fails, a moment before the signal tells.
+      // If the socket fails, a framework may destroy the output shortly before the signal is aborted.
       if (!signal.aborted && !output.destroyed) onError(error)
     },
   })
@@ -61,7 +61,7 @@ export function streamDocument(
   return promise
 }
 
-/** Aborted when the connection closes before the answer is complete. */
+/** Aborted if the connection closes before the response is complete. */
 export function closeSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController()
   response.once('close', () => {

@@ -1,17 +1,17 @@
 import { createQueueWatch } from './load-shedding.ts'
 
-/** Bun looks at 1,024 sockets per turn of its event loop. After a turn (nearly) that full, more wait. */
+/** Bun reads up to 1,024 sockets per turn of its event loop. After a turn that is nearly full, more requests wait. */
 const FULL_TURN = 900
 
 /**
- * Tells at once whether a page is better refused than served, for Bun: it closes a connection on which another request came before an
- * answer was ready (https://github.com/oven-sh/bun/pull/38128), so that no page can wait in line as in `load-shedding.ts`. But all that a turn
- * of the event loop serves were there when it began, so that they have waited for as long as it has lasted. What comes after the limit
- * is refused, cheaply, and the next turn begins with a short queue again.
- * A hiccup is not a reason: see `createQueueWatch`.
- * @param limitMs milliseconds; 0: never
+ * Decides at once whether to refuse a page, for Bun. Bun closes a connection that receives another request before the response is ready
+ * (https://github.com/oven-sh/bun/pull/38128), so pages cannot wait in line as in `load-shedding.ts`.
+ *
+ * All requests of a turn of the event loop had arrived when the turn began, so they have waited for as long as it has lasted. Pages after
+ * the limit are refused, which is cheap, and the next turn begins with a short queue. A short pause is tolerated: see `createQueueWatch`.
+ * @param limitMs milliseconds; 0: never refuse
  * @param clock in milliseconds
- * @returns to be called once per request that costs something: a clock reading, and `setImmediate` once per turn
+ * @returns a function to call once per expensive request. It costs a clock reading, and one `setImmediate` per turn
  */
 export function createTurnAge(limitMs: number, clock: () => number = () => performance.now()): () => boolean {
   if (limitMs === 0) return () => false
@@ -26,7 +26,7 @@ export function createTurnAge(limitMs: number, clock: () => number = () => perfo
     refusingSince = undefined
   }
 
-  /** Between two turns. While there is one to come, the loop does not sleep: all the time until then is work. */
+  /** Runs between two turns. While a turn is pending, the loop does not sleep, so all the time until then is work. */
   function endTurn(): void {
     isBusy = requests > 0
     if (!isBusy) return
@@ -46,7 +46,7 @@ export function createTurnAge(limitMs: number, clock: () => number = () => perfo
     if (!isStanding(now - since, now)) return false
     refusingSince ??= now
     if (now - refusingSince <= limitMs) return true
-    // Clients that come back at once keep a turn from ending: refusing for longer than serving would serve nobody.
+    // Clients that retry at once keep a turn from ending. Without this, the server would refuse for longer than it serves.
     begin(now)
     return false
   }

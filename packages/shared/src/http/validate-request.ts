@@ -1,8 +1,8 @@
 /**
- * Finds malformed requests before any routing. Routers treat a bad escape differently (400, 404, or raw text), some cut a fragment off,
- * and none checks the Host, of which RFC 9112 section 3.2 allows one.
+ * Finds malformed requests before routing. Routers treat a bad escape differently (400, 404, or raw text), some cut off a fragment, and
+ * none checks the Host. RFC 9112 section 3.2 allows exactly one.
  * @param target the request target as it was sent
- * @param host the Host header; where it came twice, both values joined by a comma
+ * @param host the Host header; two of them are joined by a comma
  * @returns 400, or undefined for a valid request
  */
 export function validateRequest(target: string, host: string | null | undefined): 400 | undefined {
@@ -11,13 +11,13 @@ export function validateRequest(target: string, host: string | null | undefined)
   return isMalformedPath(target) ? 400 : undefined
 }
 
-/** `uri-host [ ":" port ]` (RFC 9110 section 7.2). No comma, which RFC 3986 would allow: it joins two headers. */
+/** `uri-host [ ":" port ]` (RFC 9110 section 7.2). RFC 3986 also allows a comma, but here a comma means two Host headers. */
 const HOST = /^(?:[\w.~!$&'()*+;=-]|%[\da-f]{2})*(?::\d*)?$|^\[[\da-f:.]+\](?::\d*)?$/i
 
-/** The last valid one: most requests have the same. */
+/** The last valid Host, because most requests have the same. */
 let known = ''
 
-/** Whether this can be the value of one Host header. The empty string can. */
+/** Whether this is a valid Host header. The empty string is valid. */
 export function isHost(host: string): boolean {
   if (host === known) return true
   if (!HOST.test(host)) return false
@@ -25,7 +25,7 @@ export function isHost(host: string): boolean {
   return true
 }
 
-/** Whether the path has an escape that is not hexadecimal, not UTF-8, or NUL. */
+/** Whether an escape in the path is not hexadecimal, not UTF-8, or NUL. */
 export function isMalformedPath(target: string): boolean {
   if (!target.includes('%')) return false
   const query = target.indexOf('?')

@@ -6,7 +6,7 @@ import { type Product, products } from './product.ts'
 export function Catalogue({ items }: { items: number }) {
   const [query, setQuery] = useState('')
   const filter = useRef<HTMLInputElement>(null)
-  // Text typed before hydration, or put back by the browser after "back", fired no event that React saw.
+  // React gets no event for text that was typed before hydration, or restored by the browser after "back".
   useEffect(() => setQuery(filter.current?.value ?? ''), [])
   const all = useMemo(() => products(items), [items])
   const shown = all.filter((tea) => matches(tea, query))
@@ -44,7 +44,7 @@ function Tea({ name, leaf, country, season, celsius, minutes, cents }: Product) 
   )
 }
 
-/** Every word of the query occurs, in any order. */
+/** Whether every word of the query occurs, in any order. */
 function matches({ name, country }: Product, query: string): boolean {
   const text = `${name} ${country}`.toLowerCase()
   const words = query.toLowerCase().split(/\s+/)

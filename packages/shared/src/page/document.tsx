@@ -10,13 +10,13 @@ interface Props extends State {
   /** See `Recommendations`. */
   pending?: Promise<Product[]> | undefined
   /**
-   * What the server alone puts at the end of the body. React leaves what it does not know there when it hydrates, because
-   * others (extensions, frameworks' own scripts) add to the body too.
+   * Elements that only the server adds at the end of the body. React keeps unknown elements there during hydration, because
+   * browser extensions and other scripts add some too.
    */
   children?: ReactNode
 }
 
-/** The whole document, the same on server and in the browser. */
+/** The whole document, the same on the server and in the browser. */
 export function Document({ items, requestId, pending, children }: Props) {
   return (
     <html lang="en">

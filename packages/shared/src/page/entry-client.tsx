@@ -4,10 +4,10 @@ import { hydrateRoot } from 'react-dom/client'
 import { Document } from './document.tsx'
 import { STATE_ID, type State } from './state.ts'
 
-// The server writes this block itself, just before the script that runs this.
+// The server writes this block just before this script.
 const state: State = JSON.parse(document.getElementById(STATE_ID)?.textContent ?? '')
 
 hydrateRoot(document, <Document {...state} />, {
-  // A mismatch is repaired without a word in production: say it, so that a test can see it.
+  // In production React repairs a mismatch silently. This prints it, so that a test can see it.
   onRecoverableError: (error) => console.error(error),
 })

@@ -9,9 +9,9 @@ import { type Product, products } from './product.ts'
 import { recommend } from './recommendations.tsx'
 import { STATE_ID, type State, serializeState } from './state.ts'
 
-// What an app sees of this module is declared in server.d.ts.
+// server.d.ts declares the exports that an app uses.
 
-/** How many products, counted from the first, have a fragment. */
+/** The number of products that have a fragment, counted from the first. */
 const PARTIALS = 50
 
 export const ASSETS = assets
@@ -28,7 +28,7 @@ interface DocumentProps extends PageProps {
 }
 
 export function renderDocument(props: PageProps): string {
-  // Streams write the doctype themselves, `renderToString` does not.
+  // Streams write the doctype themselves; `renderToString` does not.
   return `<!DOCTYPE html>${renderToString(<Page {...props} />)}`
 }
 
@@ -56,8 +56,8 @@ function Page({ nonce, ...props }: PageProps & { pending?: Promise<Product[]> | 
 }
 
 /**
- * What makes a document work in the browser. Server only: the browser could not render it equally, because it hides the values of
- * `nonce` attributes.
+ * Makes a document interactive in the browser. Only the server renders it: a browser hides the values of `nonce` attributes, so it would
+ * render something else.
  */
 function Client({ entry, state, nonce }: { entry: string; state: State; nonce: string }) {
   const page = pages[entry]
@@ -73,12 +73,12 @@ function Client({ entry, state, nonce }: { entry: string; state: State; nonce: s
       <script
         id={STATE_ID}
         type="application/json"
-        // As a child, React would escape its quotes for HTML, which no parser undoes inside a script.
+        // As a child, React would escape the quotes for HTML, and a browser does not unescape them inside a script.
         // biome-ignore lint/security/noDangerouslySetInnerHtml: it has no `<`, which alone could end or change a script
         dangerouslySetInnerHTML={{ __html: serializeState(state) }}
       />
-      {/* `async`, so that the page works before a stream ends; with `onLoad` React leaves it here, behind all that it
-          needs, instead of hoisting it into the head: https://react.dev/reference/react-dom/components/script */}
+      {/* `async`, so that the page works before a stream ends. `onLoad` makes React leave the script here, after its data, instead of
+      in the head: https://react.dev/reference/react-dom/components/script */}
       <script type="module" async src={page.script} nonce={nonce} onLoad={ignore} />
     </>
   )

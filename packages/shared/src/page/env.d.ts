@@ -1,8 +1,8 @@
 /// <reference types="vite/client" />
 
-/** What vite.config.ts tells the server about the browser's files. */
+/** The browser's files, listed by vite.config.ts for the server. */
 declare module 'virtual:client' {
   export const assets: readonly import('./server.d.ts').Asset[]
-  /** By the name of the entry. */
+  /** The keys are the names of the entries. */
   export const pages: Readonly<Record<string, { script: string; stylesheets: string[] }>>
 }

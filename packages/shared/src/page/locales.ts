@@ -155,8 +155,8 @@ const LOCALES: Readonly<Record<string, Locale>> = {
   },
 }
 
-/** The locale with exactly that tag, such as `de-DE`. */
+/** The locale with exactly this tag, such as `de-DE`. */
 export function findLocale(tag: string): Locale | undefined {
-  // Not `LOCALES[tag]` alone: the tag comes from a URL, and `constructor` is no locale.
+  // Not `LOCALES[tag]` alone: the tag comes from a URL, and could be `constructor`.
   return Object.keys(LOCALES).includes(tag) ? LOCALES[tag] : undefined
 }

@@ -9,7 +9,7 @@ export type Country = 'China' | 'India' | 'Japan' | 'Kenya' | 'Korea' | 'Sri Lan
 export type Season = 'spring' | 'summer' | 'autumn'
 
 export interface Product {
-  /** Lower case words with hyphens: its place in a URL. */
+  /** Its part of a URL: lower-case words, joined by hyphens. */
   slug: string
   name: string
   leaf: Leaf
@@ -52,8 +52,8 @@ const NOTES = (
 ).split(' ')
 
 /**
- * The product with that number. Pure, and no two share a name: notes × places × leaves are exactly `PRODUCTS`, and each
- * digit below only rotates the next one, so that neighbours still look different.
+ * The product with this number. It is pure. Names are unique, because notes × places × leaves are exactly `PRODUCTS`. Each digit below
+ * rotates the next one, so that neighbouring products still look different.
  * @param index counted from 0; wraps around at `PRODUCTS`
  */
 export function product(index: number): Product {

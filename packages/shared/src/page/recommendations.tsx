@@ -3,8 +3,8 @@ import { ENGLISH, formatPrice } from './price.ts'
 import { PRODUCTS, type Product, product } from './product.ts'
 
 /**
- * What customers also liked: three teas that the list does not show, as long as there are any. Pure, so that the browser
- * hydrates the streamed part with its own result and neither waits nor reads it from the page.
+ * What customers also liked: three teas that the list does not show, if there are any left. It is pure, so the browser computes
+ * the same result for hydration and does not have to wait for it or read it from the page.
  */
 export function recommend(items: number): Product[] {
   return [3, 17, 31].map((step) => product((items + step) % PRODUCTS))
@@ -12,7 +12,7 @@ export function recommend(items: number): Product[] {
 
 interface Props {
   items: number
-  /** The result of the slow back end that `/stream` imitates; without it the part is rendered at once. */
+  /** The result of the slow back end that `/stream` imitates. Without it the part is rendered at once. */
   pending?: Promise<Product[]> | undefined
 }
 

@@ -1,18 +1,18 @@
-// What dist/page/server.js exports: keep it equal to entry-server.tsx.
+// The exports of dist/page/server.js. Keep this file equal to entry-server.tsx.
 import type { ReactElement } from 'react'
 
 /** A hashed file below `ASSETS_DIR`. */
 export interface Asset {
   url: string
   contentType: string
-  /** Without content coding. */
+  /** The size without content coding. */
   bytes: number
 }
 
-/** Every hashed file of the page; the compressible ones have siblings that end in `.br` and `.gz`. */
+/** All hashed files of the page. The compressible ones have siblings that end in `.br` and `.gz`. */
 export declare const ASSETS: readonly Asset[]
 
-/** Where the files of `/assets/` are. */
+/** The directory of the files below `/assets/`. */
 export declare const ASSETS_DIR: URL
 
 export interface PageProps {
@@ -20,14 +20,14 @@ export interface PageProps {
   items: number
   /** Printed in the page. */
   requestId: string
-  /** The one in the content security policy of the same answer. */
+  /** The nonce in the content security policy of the same response. */
   nonce: string
 }
 
 export interface DocumentProps extends PageProps {
-  /** Milliseconds until the slow part is there; with 0 or without, it is part of the shell. */
+  /** Milliseconds until the slow part is ready. With 0, or without it, that part belongs to the shell. */
   delayMs?: number | undefined
-  /** When aborted, the slow part's timer is cleared and the part fails. Aborting the render itself is the caller's. */
+  /** If aborted, the timer of the slow part is cleared and the part fails. The caller has to abort the rendering itself. */
   signal?: AbortSignal | undefined
 }
 
@@ -35,15 +35,15 @@ export interface DocumentProps extends PageProps {
 export declare function renderDocument(props: PageProps): string
 
 /**
- * The same document for `renderToPipeableStream` or `renderToReadableStream`, one element per request. Pass `nonce` to those as
- * well: React's own inline scripts need it.
+ * The same document for `renderToPipeableStream` or `renderToReadableStream`, one element per request. Pass the `nonce` to
+ * those functions as well: React's inline scripts need it.
  */
 export declare function documentElement(props: DocumentProps): ReactElement
 
 /**
- * One product as a fragment.
+ * Renders one product as a fragment.
  * @param locale `en-US`, `de-DE` or `fr-FR`
- * @param slug of one of the first 50 products, such as `honeyed-assam-black`
- * @returns undefined where either is unknown
+ * @param slug one of the first 50 products, such as `honeyed-assam-black`
+ * @returns undefined if either is unknown
  */
 export declare function renderPartial(locale: string, slug: string): string | undefined

@@ -1,4 +1,4 @@
-/** What the browser must know to build the same tree as the server. */
+/** The data from which the browser builds the same tree as the server. */
 export interface State {
   /** How many products the page shows. */
   items: number
@@ -8,7 +8,7 @@ export interface State {
 /** The `id` of the data block that carries the state. */
 export const STATE_ID = 'state'
 
-/** JSON for a script element: without `<`, neither `</script` nor `<!--` can end or change it. */
+/** JSON for a script element. It has no `<`, so neither `</script` nor `<!--` can end or change the script. */
 export function serializeState({ items, requestId }: State): string {
   return JSON.stringify({ items, requestId }).replace(/</g, '\\u003c')
 }

@@ -7,7 +7,7 @@ import { defineConfig, type Plugin, type Rolldown } from 'vite'
 import { assetType } from '../http/assets.ts'
 import type { Asset } from './server.d.ts'
 
-/** Where the browser finds the page's files. */
+/** The URL path of the page's files. */
 const BASE = '/assets/'
 
 const DIST = join(import.meta.dirname, '../../dist')
@@ -22,7 +22,7 @@ export default defineConfig({
   base: BASE,
   publicDir: false,
   plugins: [react(), clientFiles()],
-  // Each file has a URL: the content security policy allows no font from a `data:` URL.
+  // Each file has a URL, because the content security policy does not allow fonts from a `data:` URL.
   build: { assetsDir: '', assetsInlineLimit: 0, emptyOutDir: true },
   environments: {
     client: {
@@ -57,7 +57,7 @@ export default defineConfig({
   },
 })
 
-/** Everything at once, so that a process that reads dist/ meanwhile finds all of the old files or all of the new ones. */
+/** Replaces all files at once, so that a process which reads dist/ meanwhile finds only old or only new files. */
 async function replaceDist(): Promise<void> {
   const old = `${STAGING}-old`
   await rename(DIST, old).catch((error: NodeJS.ErrnoException) => {
@@ -67,7 +67,7 @@ async function replaceDist(): Promise<void> {
   await rm(old, { recursive: true, force: true })
 }
 
-/** Compresses the browser's files, and tells the server which ones there are: `virtual:client`. */
+/** Compresses the browser's files, and lists them for the server as `virtual:client`. */
 function clientFiles(): Plugin {
   const assets: Asset[] = []
   const pages: Record<string, { script: string; stylesheets: string[] }> = {}
@@ -114,7 +114,7 @@ function clientFiles(): Plugin {
   }
 }
 
-/** Those of an entry and of what it imports at once; a chunk that is loaded later brings its own. */
+/** The stylesheets of an entry and of its static imports. A chunk that is loaded later brings its own. */
 function listStylesheets(entry: Rolldown.OutputChunk, bundle: Rolldown.OutputBundle): string[] {
   const chunks = new Set([entry])
   for (const chunk of chunks) {

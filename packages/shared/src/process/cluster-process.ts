@@ -4,18 +4,18 @@ import { StartError } from './config.ts'
 
 /** How a worker ended. */
 export interface WorkerEnd {
-  /** Exit code; null if a signal ended it, or if it could not even be started. */
+  /** Exit code; null if a signal ended the worker, or if it did not start. */
   code: number | null
   signal: string | null
-  /** In words, if it could say or never ran. */
+  /** The reason as a sentence, if the worker sent one or did not start. */
   reason: string | undefined
-  /** Milliseconds from when it listened to its end; 0 if it never did. */
+  /** Milliseconds from the time it listened to its end; 0 if it never listened. */
   servedMs: number
-  /** Null if it ended before it could say. */
+  /** Null if the worker ended before it could report. */
   served: Served | null
 }
 
-/** One worker process as its primary sees it, from its start to its end. */
+/** One worker process, seen from the primary, from its start to its end. */
 export class WorkerProcess {
   readonly #worker: Worker
   readonly #listening = Promise.withResolvers<string>()
@@ -24,25 +24,25 @@ export class WorkerProcess {
   #refused: string | undefined
   #served: Served | null = null
 
-  /** @param env beside this process's own */
+  /** @param env added to this process's environment */
   constructor(env: Readonly<Record<string, string>>) {
     this.#worker = cluster.fork(env)
-    // A worker that is replaced may fail to listen while nobody waits for it: its end says so.
+    // A replacement may fail to listen while nothing awaits this promise. The worker's end reports the failure.
     this.#listening.promise.catch(() => {})
     this.#worker.on('message', (message: WorkerMessage) => this.#told(message))
     this.#worker.on('exit', (code: number | null, signal: string | null) => this.#over(code, signal))
     this.#worker.on('error', (error) => {
-      // Without a process there is no exit either; other errors are of messages to one that just ended.
+      // A process that did not start has no exit event. Other errors concern messages to a worker that has just ended.
       if (this.#worker.process.pid === undefined) this.#over(null, null, error.message)
     })
   }
 
-  /** The number of its start, counted from 1, and its process id: how log lines name it. */
+  /** How log lines name it: the number of its start, counted from 1, and its process id. */
   get name(): { worker: number; pid: number | undefined } {
     return { worker: this.#worker.id, pid: this.#worker.process.pid }
   }
 
-  /** Resolves with the address; rejects with a `StartError` if it ended before. */
+  /** Resolves with the address; rejects with a `StartError` if the worker ended first. */
   get listening(): Promise<string> {
     return this.#listening.promise
   }
@@ -51,7 +51,7 @@ export class WorkerProcess {
     return this.#ended.promise
   }
 
-  /** Has it fail readiness, answer what is in flight, and end. One that is still starting would not hear it yet. */
+  /** Makes the worker fail readiness, finish its responses, and end. A worker that is still starting would miss the message. */
   drain(): void {
     this.#listening.promise.then(
       () => this.#tell(DRAIN),
@@ -76,7 +76,7 @@ export class WorkerProcess {
   }
 
   #tell(message: string): void {
-    // If it has just ended, that is the news.
+    // If the worker has just ended, its exit event reports it.
     this.#worker.send(message, () => {})
   }
 

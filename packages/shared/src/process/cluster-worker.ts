@@ -5,12 +5,12 @@ import closeWithGrace, {
 } from 'close-with-grace'
 import type { Health } from '../http/health.ts'
 
-/** A worker's side of a cluster: what it tells its primary, and when it drains. `cluster-process.ts` is the other side. */
+/** A worker's side of a cluster: its reports to the primary, and its draining. `cluster-process.ts` is the other side. */
 
-/** What a worker tells its primary: where it listens, or the sentence why it cannot; at its end, what it served. */
+/** What a worker tells its primary: its address, or a sentence why it cannot listen; at its end, what it served. */
 export type WorkerMessage = { listening: string } | { refused: string } | { served: Served }
 
-/** What the primary tells a worker: to drain, and that it has heard the last of it. */
+/** What the primary tells a worker: to drain, and later that it received the worker's last message. */
 export const DRAIN = 'drain'
 export const FAREWELL = 'farewell'
 
@@ -19,20 +19,20 @@ export interface Served {
   requests: number
 }
 
-/** These reach a whole process group (a terminal) or control group (systemd): the primary as well as its workers. */
+/** A terminal sends these to a process group, and systemd to a control group: the primary gets them, and so do its workers. */
 export const GROUP_SIGNALS = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const
 
-/** Resolves when it is sent: the process may end then. */
+/** Resolves when the message is sent; the process may end then. */
 export function tellPrimary(message: WorkerMessage): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  // An error means that the primary is gone, and this process ends with it.
+  // An error means that the primary is gone. Then this process ends as well.
   process.send?.(message, undefined, {}, () => resolve())
   return promise
 }
 
 /**
- * Tells the primary what was served, and waits for its answer: the primary may have handed on a connection before it heard that the
- * server was closed. Node's answer to that has the connection go to another worker, but only if this process still lives to give it.
+ * Reports what was served, and waits for the primary's reply. The primary may have handed over a connection before it learned that the
+ * server was closed. Node passes such a connection to another worker, but only while this process is alive.
  */
 async function takeLeave(served: Served): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -43,7 +43,7 @@ async function takeLeave(served: Served): Promise<void> {
   await promise
 }
 
-/** Counts what this process serves, from now on, through Node's own channels: no app and no answer has to change. */
+/** Counts what this process serves from now on. It uses Node's diagnostics channels, so no app has to change. */
 function countServed(): Served {
   const served = { connections: 0, requests: 0 }
   subscribe('net.server.socket', () => {
@@ -56,8 +56,8 @@ function countServed(): Served {
 }
 
 /**
- * `closeWithGrace` for a worker: it drains when the primary says so or at a signal, whichever comes first and however many come. Where both
- * are told to stop, the second must not count as the impatient one that ends a process at once: that one is the primary's to judge.
+ * `closeWithGrace` for a worker. It drains at the primary's message or at a signal, whichever comes first, and ignores later ones. A worker
+ * may get both at once, so the second must not end the process early. Only the primary decides that.
  */
 export function closeWhenTold(
   options: CloseWithGraceOptions,

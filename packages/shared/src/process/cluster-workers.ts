@@ -5,14 +5,14 @@ import type { Served } from './cluster-worker.ts'
 import type { Config } from './config.ts'
 import type { Logger } from './log.ts'
 
-/** What one worker served from its start to its end; null if it could not say any more. */
+/** What one worker served from its start to its end; null if it could not report. */
 export interface Share {
   worker: number
   pid: number | undefined
   served: Served | null
 }
 
-/** The workers of a cluster: always as many as wanted, each replaced when it ends. */
+/** The workers of a cluster. Their number is constant: each is replaced when it ends. */
 export class Workers {
   readonly #config: Config
   readonly #log: Logger
@@ -27,9 +27,9 @@ export class Workers {
   }
 
   /**
-   * Resolves with the address once all listen. One goes ahead: it shows whether the settings are right and, if the system is to pick
-   * the port, which one the others share.
-   * @throws {StartError} if one ends before it listened; the others are killed
+   * Starts the workers, and resolves with the address when all listen. One starts first: it shows whether the settings are valid. If the
+   * system picks the port, the other workers share the port of the first.
+   * @throws {StartError} if a worker ends before it listens; the others are killed
    */
   async start(): Promise<string> {
     try {
@@ -50,7 +50,7 @@ export class Workers {
   }
 
   /**
-   * Resolves when all have answered what they had in flight, and ended.
+   * Resolves when all workers have finished the responses in flight, and ended.
    * @throws {Error} if one ended in another way
    */
   async drain(): Promise<Share[]> {
@@ -63,15 +63,15 @@ export class Workers {
     return workers.map(({ name }, index) => ({ ...name, served: ends[index]?.served ?? null }))
   }
 
-  /** At once, whatever they do. */
+  /** Ends all workers at once, without draining. */
   kill(): void {
     this.#draining.abort()
     for (const worker of this.#running) worker.kill()
   }
 
   #fork(): WorkerProcess {
-    // node:cluster shares one socket among all who ask for the same port, until the last of them ends. So where the system picked the
-    // port, all ask for 0 as long as one runs, and for the port that was announced once there is none.
+    // node:cluster shares one socket among the workers that ask for the same port, until the last of them ends. So if the system picked
+    // the port, workers ask for 0 while another one runs. When none runs, they ask for the port that was announced.
     if (this.#config.cluster === 'reuse-port' || this.#running.size === 0) this.#env = portOf(this.#address)
     const worker = new WorkerProcess(this.#env)
     this.#running.add(worker)
@@ -79,7 +79,7 @@ export class Workers {
     return worker
   }
 
-  /** Replaces a worker, and what replaces it, until the cluster drains. */
+  /** Replaces a worker when it ends, again and again, until the cluster drains. */
   async #keep(worker: WorkerProcess): Promise<void> {
     const backoff = new Backoff()
     const { signal } = this.#draining
@@ -98,7 +98,7 @@ export class Workers {
     void worker.listening.then(
       (address) => {
         if (this.#draining.signal.aborted) return
-        // The last worker ended while this one started: it got another port.
+        // The last other worker ended while this one started, so this one got a new port.
         if (address !== this.#address) worker.kill()
         else this.#log.info(worker.name, 'worker listening')
       },
@@ -108,12 +108,12 @@ export class Workers {
   }
 }
 
-/** One that was still starting had nothing to answer. */
+/** Whether a worker ended as intended. A worker that was still starting had no responses to finish. */
 function isClean(end: WorkerEnd | undefined): boolean {
   return end?.code === 0 || end?.servedMs === 0
 }
 
-/** Has a worker listen on the port of this address; nothing for that of a unix socket. */
+/** Makes a worker listen on the port of this address. The address of a unix socket needs no setting. */
 function portOf(address: string): Record<string, string> {
   const port = /^http:.*:(\d+)$/.exec(address)?.[1]
   return port === undefined ? {} : { PORT: port }

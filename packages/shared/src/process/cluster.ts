@@ -8,15 +8,15 @@ import { listen } from './listen.ts'
 import { announce, type Logger } from './log.ts'
 
 /**
- * Runs the primary of a cluster: it starts workers, replaces those that end, and drains all when it is told to stop. It serves
- * nothing itself. As `cluster` it accepts connections and hands them to the workers in turn, which is what `node:cluster` does; as
- * `reuse-port` each worker listens by itself, and the kernel spreads the connections.
- * @throws {StartError} if not even the first workers listen
+ * Runs the primary of a cluster. It starts workers, replaces those that end, and drains them at a stop signal. It serves no requests.
+ * With `cluster`, `node:cluster` accepts connections in the primary and hands them to the workers in turn. With `reuse-port`, each worker
+ * listens by itself, and the kernel distributes the connections.
+ * @throws {StartError} if the first workers cannot listen
  */
 export async function runPrimary(config: Config, log: Logger): Promise<void> {
   if (config.cluster === 'reuse-port') await claimPort(config)
   const workers = new Workers(config, log)
-  // Also at a second signal or past the deadline. Whatever is killed itself, its workers end with their channel to it.
+  // This also covers a second signal and the deadline. If the primary itself is killed, its workers end when their channel to it closes.
   process.once('exit', () => workers.kill())
   const address = await startWorkers(workers)
   drainOnSignal(workers, config, log)
@@ -24,7 +24,7 @@ export async function runPrimary(config: Config, log: Logger): Promise<void> {
   announce(log, { pid: process.pid, address, cluster, workers: workers.pids() }, 'listening')
 }
 
-/** Until all listen, a signal ends this process as it would without workers, but not without them: they would complain. */
+/** Until all workers listen, a signal ends this process as usual. The workers are killed first, or each would log an error. */
 async function startWorkers(workers: Workers): Promise<string> {
   const abandon = (signal: NodeJS.Signals) => {
     workers.kill()
@@ -36,7 +36,7 @@ async function startWorkers(workers: Workers): Promise<string> {
   return address
 }
 
-/** With SO_REUSEPORT two clusters of one user would share a port, and neither would be told. So listen once without. */
+/** With SO_REUSEPORT, two clusters of one user could share a port unnoticed. So listen once without it. */
 async function claimPort(config: Config): Promise<void> {
   const server = createServer()
   await listen(server, config)
@@ -44,7 +44,7 @@ async function claimPort(config: Config): Promise<void> {
   await once(server, 'close')
 }
 
-/** Workers wait for the load balancer themselves, with their readiness failing; here is the deadline for all. */
+/** The workers fail readiness and wait for the load balancer themselves. The primary keeps the deadline for all of them. */
 function drainOnSignal(workers: Workers, config: Config, log: Logger): void {
   const delay = config.shutdownDelayMs + config.shutdownTimeoutMs
   closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {

@@ -1,41 +1,41 @@
 import { BlockList, isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 
-/** What the app is told by its environment. */
+/** The settings of the app, from its environment. */
 export interface Config {
   /** TCP address; unused when `socket` is set. */
   host: string
-  /** 0 lets the system pick one. */
+  /** 0: the system picks one. */
   port: number
   /** Path of a unix socket to listen on instead. */
   socket: string | undefined
   logLevel: string
-  /** Whether the peer at this address may speak for the client. A peer on a unix socket has no address. */
+  /** Whether X-Forwarded-For from this peer is trusted. A peer on a unix socket has no address. */
   trustProxy: (peer: string | undefined) => boolean
-  /** Milliseconds between failing readiness and refusing connections: one probe period of the load balancer. */
+  /** Milliseconds between failing readiness and refusing connections: one period of the load balancer's health checks. */
   shutdownDelayMs: number
-  /** Milliseconds after which unfinished requests are abandoned and the process exits 1. */
+  /** Milliseconds after which unfinished requests are abandoned, and the process exits with 1. */
   shutdownTimeoutMs: number
-  /** Milliseconds after which a handler that sends nothing is given up: 503, or a cut connection. Below NGINX's 30 s. */
+  /** Milliseconds for which a handler may send nothing. After that: 503, or a cut connection. It is below NGINX's 30 s. */
   handlerTimeoutMs: number
-  /** Milliseconds that a page may wait for its turn before it is refused with 503; 0: for ever. */
+  /** Milliseconds that a page may wait for its turn before it is refused with 503; 0: no limit. */
   maxQueueWaitMs: number
-  /** One process, or several that share the port: workers of `node:cluster`, or processes that listen with SO_REUSEPORT each. */
+  /** One process, or several that share the port: workers of `node:cluster`, or processes that each listen with SO_REUSEPORT. */
   cluster: ClusterMode
-  /** How many processes serve. */
+  /** The number of processes that serve. */
   workers: number
 }
 
 export type ClusterMode = 'single' | 'cluster' | 'reuse-port'
 
-/** Why an app cannot start; the message is a whole sentence for the person who started it. */
+/** Why an app cannot start. The message is a whole sentence for the person who started it. */
 export class StartError extends Error {
   override name = 'StartError'
 }
 
 const CLUSTER_MODES: readonly ClusterMode[] = ['single', 'cluster', 'reuse-port']
 
-/** Far above any sensible number, and far below what would take a machine down. */
+/** More than anybody needs, and few enough not to take a machine down. */
 const MOST_WORKERS = 1024
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -44,7 +44,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
 
 /**
- * Reads the settings; each is below with its variable, its default and its limits.
+ * Reads the settings. Each is listed below with its variable, its default and its limits.
  * @throws {StartError} naming the variable, its value and what is allowed
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -110,14 +110,14 @@ function readCluster(env: Env): ClusterMode {
   if (mode !== 'single' && process.versions.bun !== undefined)
     refuse('CLUSTER', mode, 'single on Bun: only Node apps can be clustered')
   if (mode !== 'reuse-port') return mode
-  // libuv refuses it on macOS, where the kernel would give all connections to one of the processes.
+  // libuv refuses it on macOS, because that kernel would give all connections to one process.
   if (process.platform !== 'linux') refuse('CLUSTER', mode, 'single or cluster: reuse-port needs Linux')
   if (env.SOCKET !== undefined)
     refuse('CLUSTER', mode, 'single or cluster with SOCKET: only a port can be reused')
   return mode
 }
 
-/** `auto` is as many as there are cores for this process: its affinity, and on Linux the CPU limit of its cgroup, count. */
+/** `auto` is the number of cores for this process. Its affinity counts and, on Linux, the CPU limit of its cgroup. */
 function readWorkers(env: Env): number {
   if ((env.CLUSTER ?? 'single') === 'single') {
     const { WORKERS = '1' } = env
@@ -130,14 +130,14 @@ function readWorkers(env: Env): number {
   return Number(value)
 }
 
-/** Addresses and CIDRs of the proxies in front, or `loopback`, separated by commas; empty or absent trusts nobody. */
+/** Addresses and CIDRs of trusted proxies, or `loopback`, separated by commas. Without a value, no proxy is trusted. */
 function readTrustProxy(env: Env): Config['trustProxy'] {
   const value = env.TRUST_PROXY ?? ''
   if (value === '') return () => false
   const trusted = new BlockList()
   for (const part of value.split(',').map((text) => text.trim())) addTrusted(trusted, part, value)
   return (peer) => {
-    // Whoever can open the unix socket was let in by its file permissions.
+    // File permissions decide who can open a unix socket, so its peers are trusted.
     if (peer === undefined) return env.SOCKET !== undefined
     const family = isIP(peer)
     return family !== 0 && trusted.check(peer, family === 6 ? 'ipv6' : 'ipv4')

@@ -7,7 +7,7 @@ import { closeWhenTold, tellPrimary } from './cluster-worker.ts'
 import { type Config, readConfig, StartError } from './config.ts'
 import { announce, createLogger, type Logger } from './log.ts'
 
-/** What `createApp` is given. */
+/** The options of `createApp`. */
 export interface AppOptions {
   config: Config
   health: Health
@@ -18,15 +18,15 @@ export interface AppOptions {
 export interface Service {
   /** Resolves with the address in use. */
   listen(): Promise<string>
-  /** Refuses new connections and resolves when every request in flight is answered. */
+  /** Refuses new connections, and resolves when all responses in flight are complete. */
   close(): Promise<void>
 }
 
 /**
- * Runs an app from its environment until it is told to stop, and ends the process: 0 after a complete drain; 1 when it
- * could not start, when the deadline passed, on a second signal, or after an uncaught exception.
- * @param name the app's in the log
- * @param load imports the app, once the settings are found to be right
+ * Runs an app with the settings of its environment until a stop signal, and ends the process. The exit code is 0 after a complete drain. It
+ * is 1 if the app could not start, after the deadline, on a second signal, or after an uncaught exception.
+ * @param name the app's name in the log
+ * @param load imports the app; it is called when the settings are valid
  */
 export async function start<App>(
   name: string,
@@ -36,21 +36,21 @@ export async function start<App>(
   try {
     const config = readConfig(process.env)
     const log = createLogger(name, config)
-    // It serves nothing itself, so it needs no app.
+    // The primary serves no requests, so it needs no app.
     if (config.cluster !== 'single' && cluster.isPrimary) return await runPrimary(config, log)
     const health = createHealth()
     const service = await createService(await find(load), { config, health, log })
     const address = await service.listen()
     closeOnSignal(service, config, health, log)
     if (cluster.isWorker) void tellPrimary({ listening: address })
-    // It is how a person or a launcher that set PORT=0 learns the address.
+    // With PORT=0, this line is how a person or a launcher learns the address.
     else announce(log, { pid: process.pid, address }, 'listening')
   } catch (error) {
     await refuse(error)
   }
 }
 
-/** Runtimes name what they do not find in the first line: a package, or a file that the build makes. */
+/** Runtimes name a missing module in the first line of their error: a package, or a file of the build. */
 async function find<App>(load: () => Promise<App>): Promise<App> {
   try {
     return await load()
@@ -61,26 +61,26 @@ async function find<App>(load: () => Promise<App>): Promise<App> {
   }
 }
 
-/** Says why there is no start in one sentence; what is no `StartError` is a defect, and thrown again. */
+/** Reports in one sentence why the app did not start. An error other than a `StartError` is a defect, and is thrown again. */
 export async function refuse(error: unknown): Promise<void> {
   if (!(error instanceof StartError)) throw error
   process.exitCode = 1
   if (cluster.isWorker) {
-    // Who says it once for all workers.
+    // The primary reports this once for all workers.
     await tellPrimary({ refused: error.message })
     process.exit()
   }
   process.stderr.write(`${error.message}\n`)
 }
 
-/** Readiness fails, the load balancer gets its time to notice, then the service drains within the deadline. */
+/** At a stop signal: fails readiness, gives the load balancer time to notice, then drains within the deadline. */
 function closeOnSignal(service: Service, config: Config, health: Health, log: Logger): void {
   const options = { delay: config.shutdownDelayMs + config.shutdownTimeoutMs, logger: log }
   const close: CloseWithGraceAsyncCallback = async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'uncaught')
     else log.info({ signal }, 'draining')
     health.drain()
-    // Without a delay not even a tick: a connection that is accepted now would only be closed.
+    // Without a delay, do not wait at all: a connection that is accepted now would only be closed.
     if (config.shutdownDelayMs > 0) await sleep(config.shutdownDelayMs)
     await service.close()
     log.info('stopped')

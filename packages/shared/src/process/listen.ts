@@ -15,10 +15,10 @@ export interface Place {
 }
 
 /**
- * Listens where the configuration says.
- * @param open the framework's own way to listen, where it has one
+ * Listens at the address of the configuration.
+ * @param open the framework's own method to listen, if it has one
  * @returns `http://host:port` or `unix:path`
- * @throws {StartError} if it cannot
+ * @throws {StartError} if it cannot listen
  */
 export async function listen(
   server: Server,
@@ -27,10 +27,10 @@ export async function listen(
 ): Promise<string> {
   const { host, port, socket } = config
   if (socket !== undefined) await removeStaleSocket(socket)
-  // Not in the primary, which listens for a moment to see whether the port is free.
+  // Not in the primary: it listens for a moment to check that the port is free.
   const reusePort = config.cluster === 'reuse-port' && cluster.isWorker
   try {
-    // Looked up here, because a framework may listen on all addresses of `localhost`, each with a server of its own.
+    // Look up the name here, because a framework may start one server per address of `localhost`.
     await open(
       socket === undefined ? { host: (await lookup(host)).address, port, reusePort } : { path: socket },
     )
@@ -47,7 +47,7 @@ export function formatAddress(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** One sentence: what happened and what to do. */
+/** One sentence: what happened, and what to do. */
 export function listenFailure(error: unknown, { host, port, socket }: Config): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const place = socket === undefined ? `Port ${port} on ${host}` : `The socket ${socket}`
@@ -56,7 +56,7 @@ export function listenFailure(error: unknown, { host, port, socket }: Config): s
       socket === undefined ? 'set PORT to another one (0 picks a free one)' : 'set SOCKET to another path'
     return `${place} is in use by another process: stop that, or ${cure}.`
   }
-  // Runtimes disagree on its code: EACCES or ENOENT.
+  // The error code differs between runtimes: EACCES or ENOENT.
   if (socket !== undefined && !existsSync(dirname(socket)))
     return `The directory of ${socket} does not exist: make it, or set SOCKET to another path.`
   if (code === 'EACCES')
@@ -67,8 +67,8 @@ export function listenFailure(error: unknown, { host, port, socket }: Config): s
 }
 
 /**
- * A process that was killed leaves its socket file behind, and `listen` would call it in use.
- * @throws {StartError} if the path is that of something else
+ * Removes the socket file of a killed process. Otherwise `listen` would report that the address is in use.
+ * @throws {StartError} if the path belongs to something else
  */
 export async function removeStaleSocket(path: string): Promise<void> {
   const probe = connect(path)
@@ -76,7 +76,7 @@ export async function removeStaleSocket(path: string): Promise<void> {
     await once(probe, 'connect')
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED')) return
-    // Linux refuses a connection to a plain file in the same way.
+    // On Linux, connecting to a plain file fails with the same error.
     if (!statSync(path).isSocket())
       throw new StartError(`SOCKET is '${path}', which exists and is no socket.`)
     rmSync(path)

@@ -3,7 +3,7 @@ import { type AppOptions, refuse, type Service, start } from './lifecycle.ts'
 
 /**
  * `start` for the role that is named on the command line, logged as `framework/role`.
- * @param name as a person gave it
+ * @param name the role that a person asked for
  * @param roles loads the routes of each role, so that a server imports only what it serves
  */
 export async function startRole<Routes>(

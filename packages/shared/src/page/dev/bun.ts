@@ -37,12 +37,12 @@ Bun.serve = ({ fetch, routes = {}, ...options }) => {
   Bun.serve = serve
   const handlers = Object.entries(routes).map(([path, handler]) => [path, standInFront(handler)])
   const server = serve({ ...options, fetch: standInFront(fetch), routes: Object.fromEntries(handlers) })
-  // After the app, so that a browser which finds Vite again after a restart finds the app as well.
+  // Start Vite after the app: when a browser reconnects to Vite after a restart, it needs the app as well.
   void vite.listen()
   return server
 }
 
-/** Serves the browser's files, and has the page ready before the app handles a request. */
+/** Serves the browser's files, and loads the page before the app handles a request. */
 function standInFront(handler: Handler): Handler {
   return async (request, server) => {
     const { pathname, search } = new URL(request.url)
@@ -62,7 +62,7 @@ function standInFront(handler: Handler): Handler {
   }
 }
 
-/** The first free one from Vite's own default. After a restart it is the same, so that the browser finds it. */
+/** The first free port, starting at Vite's default. It is the same after a restart, so the browser can reconnect. */
 function findPort(port = 24_678): number {
   try {
     Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response() }).stop()

@@ -17,18 +17,18 @@ export { ASSETS, ASSETS_DIR, documentElement, renderDocument, renderPartial }
 
 /** Puts Vite in front of the app, on the app's own port. */
 
-/** Never listens: the app's server passes on the upgrades to WebSocket. */
+/** It never listens: the app's server passes it the upgrades to WebSocket. */
 const upgrades = new Server()
 
 const vite = await startVite({ middlewareMode: true, ws: { server: upgrades } })
 
-// Tells of each server just before it listens, whichever framework made it.
+// Reports each server just before it listens, whichever framework made it.
 tracingChannel('net.server.listen').asyncStart.subscribe((message) => {
   const { server } = message as { server: unknown }
   if (server instanceof Server) standInFront(server)
 })
 
-/** Serves the browser's files, and has the page ready before the app handles a request. */
+/** Serves the browser's files, and loads the page before the app handles a request. */
 function standInFront(server: Server): void {
   const listeners = server.listeners('request')
   server.removeAllListeners('request')
@@ -57,7 +57,7 @@ function adaptHeaders(response: ServerResponse, rendering: Rendering): void {
   }
 }
 
-/** As `writeHead` takes them: an object, or an array in which names and values alternate. */
+/** Reads headers in the forms that `writeHead` takes: an object, or an array of alternating names and values. */
 function listHeaders(headers: unknown): [name: string, value: string][] {
   if (typeof headers !== 'object' || headers === null) return []
   if (!Array.isArray(headers)) return Object.entries(headers)

@@ -17,7 +17,7 @@ import config from '../vite.config.ts'
 
 type Page = typeof import('../server.d.ts')
 
-/** Whether the page of a response could not be rendered. */
+/** Whether the page of a response failed to render. */
 export interface Rendering {
   hasFailed: boolean
 }
@@ -28,7 +28,7 @@ let page: Page
 let isBroken = false
 const renderings = new AsyncLocalStorage<Rendering>()
 
-/** None: Vite serves the browser's files from memory. */
+/** Empty: Vite serves the browser's files from memory. */
 export const ASSETS: readonly Asset[] = []
 
 export const ASSETS_DIR = new URL('./', import.meta.url)
@@ -55,10 +55,10 @@ export function renderPartial(locale: string, slug: string): string | undefined 
   return page.renderPartial(locale, slug)
 }
 
-/** Starts Vite with what depends on the server that it stands in front of. */
+/** Starts Vite with the options of the server that it runs in. */
 export async function startVite(server: NonNullable<InlineConfig['server']>): Promise<ViteDevServer> {
   vite = await createServer({ ...config, configFile: false, appType: 'custom', server })
-  // Open connections to the browser would keep the app from closing.
+  // The browser keeps connections to Vite open, and they would keep the app from closing.
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => vite.close())
   vite.watcher.on('all', (_event, path) => {
     const { client, ssr } = vite.environments
@@ -69,8 +69,8 @@ export async function startVite(server: NonNullable<InlineConfig['server']>): Pr
 }
 
 /**
- * Loads the sources as they are now.
- * @returns a document that shows what is wrong with them
+ * Loads the current sources.
+ * @returns if that fails, a document that shows the error
  */
 export async function loadPage(): Promise<string | undefined> {
   const { ssr } = vite.environments
@@ -86,13 +86,13 @@ export async function loadPage(): Promise<string | undefined> {
   }
 }
 
-/** Runs a request handler, which makes the status 500 where its page could not be rendered. */
+/** Runs a request handler, which sets the status 500 if its page failed to render. */
 export function track<T>(handler: (rendering: Rendering) => T): T {
   const rendering = { hasFailed: false }
   return renderings.run(rendering, handler, rendering)
 }
 
-/** The content security policy of a page, which lets Vite insert styles and open its WebSocket as well. */
+/** A page's content security policy, extended so that Vite may insert styles and open its WebSocket. */
 export function adaptPolicy(policy: string): string {
   const [nonce] = /'nonce-[^']+'/.exec(policy) ?? []
   if (nonce === undefined) return policy
@@ -101,7 +101,7 @@ export function adaptPolicy(policy: string): string {
     .replace("connect-src 'self'", "connect-src 'self' ws: wss:")
 }
 
-/** What a script imports. Without them in the document, the browser would show it without styles until the script runs. */
+/** The stylesheets that a script imports. The document links them, or the page would have no styles until the script runs. */
 async function listStylesheets(script: string): Promise<string[]> {
   const { root, base } = vite.config
   const { client } = vite.environments
@@ -118,7 +118,7 @@ async function listStylesheets(script: string): Promise<string[]> {
   return stylesheets
 }
 
-/** The inside of a document that shows an error in Vite's overlay. */
+/** The content of a document that shows an error in Vite's overlay. */
 function describe(error: unknown, nonce = ''): string {
   const { message, stack = '', ...details } = error instanceof Error ? error : new Error(String(error))
   vite.config.logger.error(stack)
