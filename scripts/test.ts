@@ -82,7 +82,10 @@ function allJobs(): Job[] {
     .filter((file) => JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')).scripts?.test !== undefined)
     .map((file) => testJob(dirname(file)))
   const rank = ({ name }: Job) => LONGEST_FIRST.indexOf(name) + 1 || LONGEST_FIRST.length + 1
-  return [...tests.toSorted((a, b) => rank(a) - rank(b)), checkJob('{./**}')]
+  const checks = ['typecheck', 'lint'].map(
+    (name): Job => ({ name, directory: ROOT, command: ['node', '--run', name] }),
+  )
+  return [...tests.toSorted((a, b) => rank(a) - rank(b)), ...checks]
 }
 
 /** In under a minute: `pnpm reliability fastify` tries its faults. */
@@ -91,7 +94,12 @@ function jobsOf(framework: string): Job[] {
     testJob('packages/grid'),
     testJob(`apps/${framework}`),
     testJob('packages/eject', 'test/apps.test.ts'),
-    checkJob(`@startgrid/${framework}`),
+    {
+      name: 'typecheck',
+      directory: ROOT,
+      command: ['turbo', 'run', 'typecheck', `--filter=@startgrid/${framework}`],
+    },
+    { name: 'lint', directory: ROOT, command: ['biome', 'check', `apps/${framework}`] },
   ]
 }
 
@@ -103,11 +111,6 @@ function testJob(name: string, file?: string): Job {
     (value, index) => `--test-reporter${index % 2 === 0 ? '' : '-destination'}=${value}`,
   )
   return { name, directory, command: ['node', '--test', ...reporters, file] }
-}
-
-function checkJob(filter: string): Job {
-  const turbo = ['run', 'typecheck', 'lint', '--concurrency=1', '--continue', '--output-logs=errors-only']
-  return { name: 'typecheck, lint', directory: ROOT, command: ['turbo', ...turbo, `--filter=${filter}`] }
 }
 
 /** Tests wait for servers most of the time. */

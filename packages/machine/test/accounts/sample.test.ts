@@ -51,9 +51,7 @@ async function endAll(): Promise<void> {
   }
 }
 
-async function measure(
-  subject: Partial<Subject>,
-): Promise<{
+async function measure(subject: Partial<Subject>): Promise<{
   cpuSeconds: CpuSeconds
   disturbance: { [Part in keyof Disturbance]: number }
   seconds: number
