@@ -6,7 +6,7 @@ import { runHeat } from '../src/measure/heat.ts'
 import type { CellSpec, Heat } from '../src/model/result.ts'
 import { planCells, planHeats, WARMUP_SLICE_MS } from '../src/plan/cells.ts'
 import type { Findings, Run, RunOptions } from './score.ts'
-import { type HeatOfWorld, type Outcome, ROLES, type World } from './world.ts'
+import { type HeatOfWorld, type Outcome, ROLES, type Role, type World } from './world.ts'
 
 /**
  * The benchmark itself, seen from outside: it plans cells and heats, measures servers that are simulated, and judges with all its gates. This is the only file that
@@ -22,6 +22,8 @@ export async function measureByBenchmark(
   const cells = planCells(options)
   const measured: Heat[] = []
   let done = 0
+  /** Seconds of the last heat of each role: the next one will take as long. */
+  const lasted = new Map<Role, number>()
   const settings = {
     profile: 'default',
     heats,
@@ -34,9 +36,8 @@ export async function measureByBenchmark(
     p99Ms: null,
   } as const
   const run = async (last: number, until: number) => {
-    let longest = 0
     for (const planned of planHeats(ROLES, last, seed).filter(({ heat }) => heat > done)) {
-      if (planned.heat > 2 && world.now + longest > until) break
+      if (planned.heat > 2 && world.now + (lasted.get(planned.role) ?? 0) > until) break
       const began = world.now
       const own = cells.filter(({ role }) => role === planned.role)
       const heat = await onClockOf(world, () =>
@@ -51,7 +52,7 @@ export async function measureByBenchmark(
         }),
       )
       measured.push(heat)
-      longest = Math.max(longest, world.now - began)
+      lasted.set(planned.role, world.now - began)
     }
     done = last
   }
