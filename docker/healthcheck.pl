@@ -1,4 +1,4 @@
-# `perl healthcheck.pl PORT PATH`: ends with 0 if NGINX answers 200. Perl is in every Debian image, curl and Node are not.
+# `perl healthcheck.pl PORT PATH` exits with 0 if NGINX responds with 200. Debian images contain Perl, but neither curl nor Node.
 use strict;
 use warnings;
 use IO::Socket::INET;

@@ -1,11 +1,11 @@
-# The load generator and the contract's suite, for a container on the same network as the apps: `pnpm bench --docker`.
+# The load generator and the contract's checks, for a container on the same network as the apps: `pnpm bench --docker`.
 #   docker build --file docker/loadgen.Dockerfile --tag startgrid/loadgen .
 
 # The first stages are the same in all Dockerfiles here: BuildKit runs each once for all images.
 FROM node:26-trixie-slim AS workspace
 # Node's image has had no Corepack since 25.
 RUN npm install --global pnpm@12
-# pnpm opens 64 connections at once, and a small network's name server drops half of the lookups: 60 s instead of 1.5 s.
+# pnpm opens 64 connections at once. The name server of a small network then drops half of the lookups: 60 s instead of 1.5 s.
 ENV CI=true PNPM_CONFIG_STORE_DIR=/pnpm PNPM_CONFIG_NETWORK_CONCURRENCY=16 TURBO_TELEMETRY_DISABLED=1
 WORKDIR /startgrid
 
@@ -20,7 +20,7 @@ FROM workspace AS page
 COPY --from=shared /startgrid/out/json/ .
 RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @startgrid/shared
 COPY --from=shared /startgrid/out/full/ .
-# turbo leaves it out, and Vite reads it.
+# turbo prune omits this file, but Vite reads it.
 COPY tsconfig.base.json .
 RUN cd packages/shared && node_modules/.bin/vite build src/page
 
@@ -29,7 +29,7 @@ RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/loa
 
 FROM workspace AS dependencies
 COPY --from=pruned /startgrid/out/json/ .
-# The optional ones are Node itself, as the root's package.json has it for machines without.
+# The optional dependency is Node, for machines without it; the image has its own.
 RUN --mount=type=cache,target=/pnpm pnpm install --prod --no-optional --frozen-lockfile --filter @startgrid/loadgen... --filter @startgrid/conformance...
 
 FROM node:26-trixie-slim
@@ -39,5 +39,5 @@ COPY --from=dependencies /startgrid .
 COPY --from=pruned /startgrid/out/full/packages packages
 COPY --from=page /startgrid/packages/shared/dist packages/shared/dist
 USER node
-# Loads as lines on standard input, results as lines on standard output.
+# Standard input takes one load per line, and standard output returns one result per line.
 CMD ["node", "--no-memory-reducer", "packages/loadgen/src/engine/child.ts"]

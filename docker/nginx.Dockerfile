@@ -5,7 +5,7 @@
 FROM node:26-trixie-slim AS workspace
 # Node's image has had no Corepack since 25.
 RUN npm install --global pnpm@12
-# pnpm opens 64 connections at once, and a small network's name server drops half of the lookups: 60 s instead of 1.5 s.
+# pnpm opens 64 connections at once. The name server of a small network then drops half of the lookups: 60 s instead of 1.5 s.
 ENV CI=true PNPM_CONFIG_STORE_DIR=/pnpm PNPM_CONFIG_NETWORK_CONCURRENCY=16 TURBO_TELEMETRY_DISABLED=1
 WORKDIR /startgrid
 
@@ -20,7 +20,7 @@ FROM workspace AS page
 COPY --from=shared /startgrid/out/json/ .
 RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @startgrid/shared
 COPY --from=shared /startgrid/out/full/ .
-# turbo leaves it out, and Vite reads it.
+# turbo prune omits this file, but Vite reads it.
 COPY tsconfig.base.json .
 RUN cd packages/shared && node_modules/.bin/vite build src/page
 
@@ -32,7 +32,7 @@ COPY --from=pruned /startgrid/out/json/ .
 RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @startgrid/njs... --filter @startgrid/scripts
 COPY --from=pruned /startgrid/out/full/ .
 COPY --from=page /startgrid/packages/shared/dist packages/shared/dist
-# What the other apps have from their image and from docker-compose.yml; NGINX cannot read its environment.
+# The other apps get these settings from their image and from docker-compose.yml. NGINX cannot read its environment.
 ENV HOST=0.0.0.0 PORT=3000 TRUST_PROXY=10.0.0.0/8,172.16.0.0/12,192.168.0.0/16
 RUN node apps/njs/build.ts && node apps/njs/runner/image.ts /conf/njs
 RUN node scripts/front-image.ts /conf/front
@@ -40,7 +40,7 @@ RUN node scripts/front-image.ts /conf/front
 FROM nginx:1.30 AS nginx
 COPY nginx/conf /etc/nginx/startgrid
 COPY docker/healthcheck.pl /usr/local/lib/
-# The image's own entrypoint is a shell that edits files for configuration by environment; here they are read-only.
+# The image's own entrypoint is a shell script that edits configuration files. Here they are read-only.
 ENTRYPOINT []
 USER nginx
 

@@ -6,7 +6,7 @@
 FROM node:26-trixie-slim AS workspace
 # Node's image has had no Corepack since 25.
 RUN npm install --global pnpm@12
-# pnpm opens 64 connections at once, and a small network's name server drops half of the lookups: 60 s instead of 1.5 s.
+# pnpm opens 64 connections at once. The name server of a small network then drops half of the lookups: 60 s instead of 1.5 s.
 ENV CI=true PNPM_CONFIG_STORE_DIR=/pnpm PNPM_CONFIG_NETWORK_CONCURRENCY=16 TURBO_TELEMETRY_DISABLED=1
 WORKDIR /startgrid
 
@@ -21,11 +21,11 @@ FROM workspace AS page
 COPY --from=shared /startgrid/out/json/ .
 RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @startgrid/shared
 COPY --from=shared /startgrid/out/full/ .
-# turbo leaves it out, and Vite reads it.
+# turbo prune omits this file, but Vite reads it.
 COPY tsconfig.base.json .
 RUN cd packages/shared && node_modules/.bin/vite build src/page
 
-# out/json: manifests and the lockfile of what this app needs. While these stay the same, so does the layer of dependencies.
+# out/json has the manifests and the lockfile of this app. While they stay the same, Docker reuses the layer of dependencies.
 FROM repository AS pruned
 ARG FRAMEWORK
 RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/${FRAMEWORK} --docker
@@ -33,7 +33,7 @@ RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/${F
 FROM workspace AS dependencies
 ARG FRAMEWORK
 COPY --from=pruned /startgrid/out/json/ .
-# The optional ones are Node itself, as the root's package.json has it for machines without.
+# The optional dependency is Node, for machines without it; the image has its own.
 RUN --mount=type=cache,target=/pnpm pnpm install --prod --no-optional --frozen-lockfile --filter @startgrid/${FRAMEWORK}...
 
 FROM node:26-trixie-slim

@@ -1,4 +1,4 @@
-/** Bundles each role for each engine into dist/<engine>/, and puts the page's files beside them: `node build.ts`. */
+/** Bundles each role for each engine into dist/<engine>/, and copies the page's files beside the bundles: `node build.ts`. */
 import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +18,7 @@ try {
       await writeFile(join(staging, engine, `${role}.js`), await bundleRole(role, engine))
     }
   }
-  // A running NGINX has read its module; whoever starts meanwhile finds all of the old or all of the new.
+  // A running NGINX has read its module already. One that starts now finds only old or only new files.
   await rm(DIST, { recursive: true, force: true })
   await rename(staging, DIST)
 } finally {

@@ -11,7 +11,7 @@ import { requestId } from './plugins/request-id.ts'
 import { securityHeaders } from './plugins/security-headers.ts'
 import { type Routes, wrapRoutes } from './wrap-routes.ts'
 
-/** What `Bun.serve` needs beside an address: all routes with the plugins around them, in the order in which a request meets them. */
+/** The options of `Bun.serve`, without an address: all routes, wrapped in the plugins. A request meets the plugins in this order. */
 export function createApp(options: AppOptions, routes: Routes) {
   const { config, health, log } = options
   const inner = compose(

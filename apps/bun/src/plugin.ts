@@ -6,12 +6,12 @@ type Result = Response | undefined
 export type Handler = (request: BunRequest<string>, server: Server<undefined>) => Result | Promise<Result>
 
 /**
- * Goes around a handler.
- * @param route as it was registered; absent for what no route has
+ * Wraps a handler.
+ * @param route the path of the route; absent if no route matches
  */
 export type Plugin = (next: Handler, route?: string) => Handler
 
-/** The plugins in the order in which a request meets them, as one. */
+/** Combines plugins into one. A request meets them in this order. */
 export function compose(...plugins: Plugin[]): Plugin {
   return (handler, route) => plugins.reduceRight((next, plugin) => plugin(next, route), handler)
 }

@@ -61,7 +61,7 @@ export function ssr({ render, log, maxQueueWaitMs }: SsrOptions): Routes {
   }
 }
 
-/** A parameter that was given twice is an array. */
+/** Reads the query. A parameter that is given twice becomes an array. */
 function readQuery({ url }: Request): object {
   return new URL(url, 'http://localhost').searchParams.toJSON()
 }

@@ -2,15 +2,15 @@ import { StartError } from '#shared/process/config.ts'
 import type { Handler, Plugin } from './plugin.ts'
 import { sendProblem } from './plugins/errors.ts'
 
-/** What a route may be, as in `Bun.serve`. A method, so that a handler may name the parameters of its path. */
+/** Any route that `Bun.serve` takes. It is declared as a method, so that a handler may name the parameters of its path. */
 type RouteHandler = { handle(...args: Parameters<Handler>): ReturnType<Handler> }['handle']
 type Value = RouteHandler | Response | Blob
 export type Routes = Readonly<Record<string, Value | Readonly<Partial<Record<Bun.Serve.HTTPMethod, Value>>>>>
 
 /**
- * Puts the plugins around all routes, whatever they are. Each path becomes one function: Bun would hand other methods to `fetch`, which
- * cannot tell a method that a path lacks from an unknown path.
- * @throws {StartError} naming a route that Bun would serve past the plugins, such as an HTML import
+ * Wraps all routes in the plugins. Each path becomes one function. Otherwise Bun would pass other methods to `fetch`, which cannot tell a
+ * missing method from an unknown path.
+ * @throws {StartError} naming a route that would bypass the plugins, such as an HTML import
  */
 export function wrapRoutes(routes: Routes, plugins: Plugin): Record<string, Handler> {
   return Object.fromEntries(
@@ -44,7 +44,7 @@ function toMethodHandler(value: Value): Handler {
   return async () => ((await isThere(value)) ? new Response(value) : sendProblem(404))
 }
 
-/** Bun sends the type that it derives from a body, such as text/plain of a string, in responses to GET only. */
+/** Bun adds the type of a body, such as text/plain for a string, only to responses to GET. This adds it to HEAD as well. */
 function toHead(get: Handler): Handler {
   return async (request, server) => {
     const response = await get(request, server)
@@ -56,7 +56,7 @@ function toHead(get: Handler): Handler {
   }
 }
 
-/** Bun says the same of a file that is a route. */
+/** Bun responds to a route that is a missing file in the same way. */
 async function isThere(blob: Blob): Promise<boolean> {
   return 'exists' in blob && typeof blob.exists === 'function' ? await blob.exists() : true
 }

@@ -24,7 +24,7 @@ export function createApp(options: AppOptions, routes: FastifyPluginAsync): Fast
     routerOptions: { maxParamLength: 1024 }, // by default a parameter of over 100 characters is a 404
   })
   protect(app.server, options)
-  // Not in a `preClose` hook: those of routes, which end their streams, run after ours.
+  // Not in a `preClose` hook: the hooks of routes end their streams, and they would run after it.
   app.server.close = (done) => {
     drain(app.server).then(() => done?.(), done)
     return app.server

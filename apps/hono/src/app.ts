@@ -11,8 +11,8 @@ import { requestId } from './middleware/request-id.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
 
 /**
- * The app with its middleware, in the order in which a request meets them. It runs on every runtime that Hono knows.
- * @param options.runtime what `server.ts` knows of connections
+ * The app with its middleware. A request meets them in this order. The app runs on every runtime that Hono supports.
+ * @param options.runtime reads connections; `server.ts` provides it
  */
 export function createApp<RouteEnv extends Env, RouteSchema extends Schema>(
   { config, health, log, runtime }: AppOptions & { runtime: Runtime },

@@ -7,7 +7,7 @@ import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { createApp } from './app.ts'
 import type { Runtime } from './middleware/access-log.ts'
 
-/** What Node knows of a connection. On another runtime, pass the `getConnInfo` of Hono's adapter for it to `createApp`. */
+/** Reads connections on Node. On another runtime, pass the `getConnInfo` of that runtime's adapter to `createApp`. */
 const runtime: Runtime = {
   getConnInfo,
   onClose({ env: { outgoing } }: Context<{ Bindings: HttpBindings }>, listener) {
@@ -21,7 +21,7 @@ export function createNodeServer<RouteEnv extends Env, RouteSchema extends Schem
   routes: Hono<RouteEnv, RouteSchema>,
 ): Server {
   const { fetch } = createApp({ ...options, runtime }, routes)
-  // The host name stands in for the Host header, which HTTP/1.0 may leave out.
+  // The host name replaces a missing Host header, which HTTP/1.0 allows.
   const server = createAdaptorServer({ fetch, hostname: options.config.host }) as Server
   return protect(server, options)
 }

@@ -13,18 +13,18 @@ export type Engine = (typeof ENGINES)[number]
 const ROOT = join(import.meta.dirname, '..')
 const resolve = createRequire(import.meta.url).resolve
 
-/** What `renderToString` alone is in; `react-dom/server` loads the streaming renderer as well, twice the size. */
+/** The module with only `renderToString`. `react-dom/server` would also load the streaming renderer, and be twice the size. */
 const REACT_SERVER = join(dirname(resolve('react-dom')), 'cjs/react-dom-server-legacy.browser.production.js')
 
-/** The app of one role as the one file that `js_import` takes. */
+/** The app of one role, as one file for `js_import`. */
 export function bundleRole(role: Role, engine: Engine): Promise<string> {
   const polyfills = role === 'ssr' ? `import './engines/polyfills/${engine}'\n` : ''
   return bundleRoutes(role, `${polyfills}import { ${role} as routes } from './src/${role}.ts'`, engine)
 }
 
 /**
- * The app with any routes.
- * @param name for an error
+ * Bundles the app with any routes.
+ * @param name used in error messages
  * @param imports statements that import `routes`; paths are relative to the package
  */
 export async function bundleRoutes(name: string, imports: string, engine: Engine): Promise<string> {
@@ -47,7 +47,7 @@ export default createApp(routes)`
     charset: 'utf8',
     legalComments: 'none',
     alias: { 'react-dom/server': REACT_SERVER },
-    // Only ASSETS_DIR uses import.meta; with a constant instead, it is left out.
+    // Only ASSETS_DIR uses import.meta. With a constant in its place, the bundler removes it.
     define: { 'process.env.NODE_ENV': '"production"', 'import.meta.url': '""' },
     plugins: engine === 'njs' ? [joinChunks] : [],
   }
@@ -59,7 +59,7 @@ export default createApp(routes)`
   return `${LOAD_FAILURE}\nvar app = (function () {\ntry {\n${body}\nreturn ${app};\n} catch (error) {\nreturn loadFailure(error);\n}\n})();`
 }
 
-/** njs says nothing about a module that throws while it loads, but "js function not found" for each request. */
+/** If a module throws while it loads, njs reports only "js function not found" for each request. This logs the reason. */
 const LOAD_FAILURE = `function loadFailure(error) {
   function respond(r) {
     r.error('the app does not load: ' + error + '\\n' + error.stack);
@@ -69,8 +69,8 @@ const LOAD_FAILURE = `function loadFailure(error) {
 }`
 
 /**
- * `result += chunk` copies all that there is each time, and njs's own engine frees nothing before the request ends:
- * 11 s for 1000 items instead of 1.
+ * `result += chunk` copies the whole result each time, and njs's own engine frees no memory before the request ends. 1000 items took 11 s
+ * instead of 1 s.
  */
 const joinChunks: Plugin = {
   name: 'join-chunks',
@@ -97,7 +97,7 @@ async function toEs5(code: string): Promise<string> {
   return (await transform(code, options)).code
 }
 
-/** njs's own engine knows this form of export only. */
+/** The only form of export that njs's own engine supports. */
 function asModule(code: string): string {
   return `${code}\nexport default app;\n`
 }

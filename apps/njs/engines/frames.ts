@@ -3,18 +3,18 @@ import { parseSync, printSync } from '@swc/core'
 /**
  * Shrinks the call frames of large functions in an ES5 program, without changing what it does.
  *
- * njs's own engine has 64 KiB for all frames together (`NJS_MAX_STACK_SIZE`, up to and including 0.8). A frame holds,
- * for as long as the call lasts, 24 bytes for each variable of the function and for each argument of each call written
- * in it, executed or not (`njs_scope_temp_index` in njs_parser.c). React's `renderElement` has 100 variables and 280
- * such arguments: that is 10 KB, and it calls itself for each level of the tree, so that the stack ends at `<html>`.
+ * njs's own engine has 64 KiB for all frames together (`NJS_MAX_STACK_SIZE`, up to and including 0.8). During a call, a frame holds
+ * 24 bytes for each variable of the function, and for each argument of each call in its source, executed or not
+ * (`njs_scope_temp_index` in njs_parser.c). React's `renderElement` has 100 variables and 280 such arguments: 10 KB. It calls
+ * itself for each level of the tree, so the stack overflows at `<html>`.
  *
- * In large functions, therefore,
+ * So in large functions,
  * - `f(a, b)` becomes `[f, a, b].$call` and `o.m(a, b)` becomes `[o, 'm', a, b].$method`: an array literal reserves
  *   nothing, and the getter makes the call;
  * - variables become properties of one object, unless the function has inner functions.
  *
- * What overflows even so, React takes up again with an empty stack: it looks for exactly the message that njs throws,
- * "Maximum call stack size exceeded". That is slower, and not wrong.
+ * If the stack overflows nevertheless, React continues with an empty stack: it looks for exactly the message that njs throws,
+ * "Maximum call stack size exceeded". That is slower, but correct.
  */
 export function shrinkFrames(code: string): string {
   const program = parseSync(code, { syntax: 'ecmascript', isModule: false, target: 'es5' })
@@ -23,7 +23,7 @@ export function shrinkFrames(code: string): string {
   return GETTERS + printSync(program).code
 }
 
-/** Variables and arguments; below this, a frame costs less than an array for each call. */
+/** Number of variables and arguments. Below it, a frame costs less than an array for each call. */
 const LARGE = 40
 
 const GETTERS = `Object.defineProperty(Array.prototype, '$call', { get: function () {
@@ -36,7 +36,7 @@ Object.defineProperty(Array.prototype, '$method', { get: function () {
 } });
 `
 
-/** A node of the syntax tree, as far as it matters here: children are found by looking. */
+/** A node of the syntax tree. Children are found by inspecting all properties. */
 interface Tree {
   type: string
   [key: string]: unknown
@@ -47,7 +47,7 @@ function shrink(node: Tree): void {
   const calls = own.filter(isCall)
   const names = ownVariables(node, own)
   const slots = calls.reduce((sum, call) => sum + list(call.arguments).length, names.size)
-  // The function around the bundle has no name; it has returned before any page is rendered.
+  // The function around the bundle has no name. It returns before any page is rendered, so its frame does not matter.
   if (slots < LARGE || !isTree(node.identifier)) return
   for (const call of calls) become(call, toGetter(call))
   if (!own.some(isFunction)) moveVariables(node, own, names)
@@ -101,7 +101,7 @@ function moveVariables(node: Tree, own: readonly Tree[], names: ReadonlySet<stri
   })
 }
 
-/** Not those that share their name with a parameter or a caught exception. */
+/** The variables of a function, except those that share their name with a parameter or a caught exception. */
 function ownVariables(node: Tree, own: readonly Tree[]): Set<string> {
   const names = new Set(
     own.filter(({ type }) => type === 'VariableDeclarator').map(({ id }) => String((id as Tree).value)),
@@ -134,7 +134,7 @@ function assignments({ declarations }: Tree): Tree | null {
   return { type: 'SequenceExpression', span: SPAN, expressions }
 }
 
-/** All nodes at and below a value, but not what is below those that `stop` names. */
+/** All nodes at and below a value. It does not descend into nodes for which `stop` returns true. */
 function* descend(value: unknown, stop: (node: Tree) => boolean = () => false): Generator<Tree> {
   if (Array.isArray(value)) for (const item of value) yield* descend(item, stop)
   else if (isTree(value)) {
@@ -143,7 +143,7 @@ function* descend(value: unknown, stop: (node: Tree) => boolean = () => false): 
   } else if (typeof value === 'object' && value !== null) yield* descend(Object.values(value), stop)
 }
 
-/** A function written as an argument stays one: in an array, njs 0.7 gives it the wrong variables. */
+/** A call that can be replaced. Not one with a function as an argument: inside an array, njs 0.7 gives it the wrong variables. */
 function isCall({ type, arguments: passed }: Tree): boolean {
   if (type !== 'CallExpression') return false
   const expressions = list(passed).map(({ expression }) => expression)
@@ -168,7 +168,7 @@ function list(value: unknown): Tree[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Replaces a node where it is. */
+/** Replaces a node in place. */
 function become(node: Tree, next: Tree): void {
   for (const key of Object.keys(node)) delete node[key]
   Object.assign(node, next)

@@ -8,18 +8,18 @@ import { listen } from '#shared/process/listen.ts'
 import { DIST, type Role, renderConfig, type Settings } from './nginx-config.ts'
 import { type NjsConfig, withEngine } from './njs-config.ts'
 
-/** A role running inside an NGINX of its own. */
+/** A role that runs inside its own NGINX. */
 export interface RunningApp {
   /** `http://host:port` or `unix:path`. */
   address: string
   instance: Instance
-  /** Fails readiness, and lets every answer end its connection. */
+  /** Fails readiness, and adds `connection: close` to every response. */
   drain(): Promise<void>
 }
 
 /**
  * Starts a role with the NGINX found on this machine.
- * @param trustProxy TRUST_PROXY as it was set; `config` has it as a function, which NGINX cannot call
+ * @param trustProxy the value of TRUST_PROXY; `config` has it as a function, which NGINX cannot call
  * @throws {StartError} one sentence
  */
 export async function startApp(
@@ -53,7 +53,7 @@ export async function startApp(
   return { address: address.text, instance, drain: () => instance.reload(renderConfig(settings, true)) }
 }
 
-/** The address to listen on, with a real port. It is free, and a socket file left by a killed process is gone. */
+/** The address to listen on, with a real port. The port is free, and the socket file of a killed process was removed. */
 async function claim(config: Config): Promise<{ text: string; port: number | undefined }> {
   const server = createServer()
   const text = await listen(server, config)

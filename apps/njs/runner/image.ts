@@ -4,11 +4,11 @@ import { type Config, readConfig } from '#shared/process/config.ts'
 import { DIST, ROLES, type Role, renderConfig } from './nginx-config.ts'
 
 /**
- * `node image.ts DIRECTORY`, when the image is built: the configuration of each role for the official image's NGINX, from the same
- * files as natively. The settings are the build's: NGINX cannot read its environment.
+ * `node image.ts DIRECTORY`, run when the image is built: writes the configuration of each role for the official image's NGINX, from the
+ * same files as natively. The settings are those of the build, because NGINX cannot read its environment.
  */
 
-/** As docker/nginx.Dockerfile has it: its module, and the engine that njs recommends. */
+/** The NGINX of docker/nginx.Dockerfile: its module, and the engine that njs recommends. */
 const NGINX = {
   njs: { version: '', engine: 'qjs', module: 'modules/ngx_http_js_module.so' },
   keepaliveMinTimeout: true,
@@ -20,7 +20,7 @@ mkdirSync(directory, { recursive: true })
 const config = readConfig(process.env)
 for (const role of ROLES) {
   writeFileSync(join(directory, `${role}.conf`), render(role, config))
-  // For measurements: natively the benchmark logs no request either, and refuses no page (NEVER_SHED in packages/grid).
+  // For measurements: natively, too, the benchmark logs no request and refuses no page (NEVER_SHED in packages/grid).
   writeFileSync(
     join(directory, `${role}-quiet.conf`),
     render(role, { ...config, logLevel: 'warn', maxQueueWaitMs: 60_000 }),

@@ -3,10 +3,10 @@ import type { Config } from '#shared/process/config.ts'
 import type { RunningApp } from './app.ts'
 
 /**
- * Waits for the first signal, then stops the app in good order: readiness fails, the load balancer gets its time to
- * notice, NGINX answers what is in flight.
- * @param first from `nextSignal`, called before anything was started that would be left behind
- * @returns the exit code: 0 after a complete drain; 1 when the deadline passed, on a second signal, or if NGINX died
+ * Waits for the first signal, then stops the app in good order: readiness fails, the load balancer gets time to
+ * notice, and NGINX completes the responses in flight.
+ * @param first from `nextSignal`, called before the app starts, so that a signal leaves nothing behind
+ * @returns the exit code: 0 after a complete drain; 1 after the deadline, on a second signal, or if NGINX died
  */
 export async function runToEnd(
   app: RunningApp,
@@ -33,7 +33,7 @@ async function stop({ drain, instance }: RunningApp, config: Config): Promise<vo
   await instance.stop(config.shutdownTimeoutMs + 1_000)
 }
 
-/** Resolves at the next SIGTERM or SIGINT, which until then do not end the process. */
+/** Resolves at the next SIGTERM or SIGINT. Until then these signals do not end the process. */
 export function nextSignal(): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))

@@ -8,26 +8,26 @@ import type { Config } from '#shared/process/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** What build.ts writes: a module per engine and role, and the page's files. */
+/** The output of build.ts: a module per engine and role, and the page's files. */
 export const DIST = join(ROOT, 'dist')
 
 /** The files of `src/` that export routes, each under its own name. */
 export const ROLES = ['hello', 'ssr', 'status'] as const
 export type Role = (typeof ROLES)[number]
 
-/** Everything that an app's NGINX configuration depends on. */
+/** Everything that the NGINX configuration of an app depends on. */
 export interface Settings {
   role: Role
   /** The bundled role. */
   module: string
   nginx: Pick<Nginx, 'njs' | 'keepaliveMinTimeout'>
-  /** No port: a unix socket. */
+  /** Without a port it is a unix socket. */
   address: { port: number | undefined }
   config: Config
   trustProxy: string
 }
 
-/** The whole configuration, for a directory of its own. */
+/** The whole configuration of an NGINX with its own directory. */
 export function renderConfig(settings: Settings, draining: boolean): (place: Place) => string {
   const { role, module, nginx, address, config, trustProxy } = settings
   return (place) => {
@@ -60,7 +60,7 @@ function renderListen({ host, socket }: Config, port: number | undefined): strin
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
-/** As the other apps, a line per response at `info`. Failures are in the error log, which is standard error. */
+/** One line per response at `info`, as in the other apps. Failures go to the error log, which is standard error. */
 function renderAccessLog({ logLevel }: Config, place: Place): string {
   const logged = ['info', 'debug', 'trace'].includes(logLevel)
   if (!logged) return 'access_log off;'
@@ -68,7 +68,7 @@ function renderAccessLog({ logLevel }: Config, place: Place): string {
   return `access_log ${output} plain if=$logged_plain;\n        access_log ${output} traced if=$logged_traced;`
 }
 
-/** The proxies whose X-Forwarded-For is believed (http_realip_module). */
+/** The proxies whose X-Forwarded-For is trusted (http_realip_module). */
 function renderTrustProxy(trusted: string, { socket }: Config): string {
   if (trusted === '') return ''
   const parts = trusted.split(',').map((part) => part.trim())

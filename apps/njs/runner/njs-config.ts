@@ -1,11 +1,11 @@
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { StartError } from '#shared/process/config.ts'
 
-/** What the environment tells an app of njs beside `Config`: NJS_WORKERS and NJS_ENGINE. */
+/** Settings that only njs has: NJS_WORKERS and NJS_ENGINE. */
 export interface NjsConfig {
-  /** Processes of NGINX that answer, 1 to 64. */
+  /** NGINX processes that serve requests, 1 to 64. */
   workers: number
-  /** Undefined: the better one that the NGINX has. */
+  /** Undefined: the better engine of this NGINX. */
   engine: 'njs' | 'qjs' | undefined
 }
 
@@ -24,8 +24,8 @@ export function readNjsConfig({
 }
 
 /**
- * The same NGINX, running JavaScript on the engine that was asked for: one with QuickJS has njs's own as well.
- * @throws {StartError} if it has not
+ * The same NGINX with the engine that was asked for. An NGINX with QuickJS also has njs's own engine.
+ * @throws {StartError} if it lacks that engine
  */
 export function withEngine(nginx: Nginx, engine: NjsConfig['engine']): Nginx {
   const { njs } = nginx

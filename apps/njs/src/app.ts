@@ -6,16 +6,16 @@ import { validateRequest } from '#shared/http/validate-request.ts'
 import type { HandlerResponse, NginxRequest, Routes } from './handler.ts'
 import { createRouter } from './router.ts'
 
-/** What NGINX calls: `js_content app.respond`. */
+/** The function that NGINX calls: `js_content app.respond`. */
 export interface App {
   respond(request: NginxRequest): void | Promise<void>
 }
 
-/** The routes with what surrounds them: headers, validation, errors, health. */
+/** Wraps the routes with headers, validation, errors and health checks. */
 export function createApp(routes: Routes): App {
   const handle = createRouter({ '/livez': { GET: live }, '/readyz': { GET: ready }, ...routes })
 
-  // Not `async`: the old engine would pay for it with every request.
+  // Not `async`: on the old engine, that would slow down every request.
   return {
     respond(request) {
       try {
@@ -37,7 +37,7 @@ export function createApp(routes: Routes): App {
 /** Errors are problem details (RFC 9457). The cause of a failure is in the error log only. */
 function toProblem(request: NginxRequest, error: unknown): HandlerResponse {
   const status = errorStatus(error)
-  // By its name: on njs's own engine, an object of a subclass of Error is only an Error.
+  // Compare the name: on njs's own engine, an object of a subclass of Error is only an Error.
   const decision = error instanceof Error && error.name === 'HttpProblem' ? (error as HttpProblem) : undefined
   if (status >= 500 && decision === undefined) {
     const cause = error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
@@ -48,7 +48,7 @@ function toProblem(request: NginxRequest, error: unknown): HandlerResponse {
 
 function send(request: NginxRequest, { status = 200, type, headers = {}, body }: HandlerResponse): void {
   const { headersOut } = request
-  // Not before: NGINX itself ends a handler that never settles, and adds the headers again.
+  // Not earlier: if a handler never settles, NGINX ends the request and adds the headers again.
   Object.assign(headersOut, SECURITY_HEADERS)
   headersOut['x-request-id'] = request.variables.req_id
   if (type !== undefined) headersOut['content-type'] = type
@@ -57,7 +57,7 @@ function send(request: NginxRequest, { status = 200, type, headers = {}, body }:
     // For a redirect, njs takes the location instead of a body, and sets the header.
     request.return(status, headers.location ?? body)
   } catch (error) {
-    // The client has left, which is not a failure. NGINX logs the request as usual.
+    // A client abort is not a failure. NGINX logs the request as usual.
     if (!(error instanceof Error && error.message === 'failed to send response')) throw error
   }
 }
@@ -73,7 +73,7 @@ function ready({ variables }: NginxRequest): HandlerResponse {
   return live()
 }
 
-/** The Host. NGINX itself refuses a second one from 1.23 on; before, both are joined here, and the result is not valid. */
+/** The Host. NGINX refuses a second one since 1.23. In older versions both are joined here, and the result is not valid. */
 function hostOf({ rawHeadersIn }: NginxRequest): string {
   let hosts = ''
   for (const [name, value] of rawHeadersIn) {

@@ -1,24 +1,24 @@
 import { JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
 
-/** The part of njs's request object that is used here (https://nginx.org/en/docs/njs/reference.html#http). */
+/** The part of njs's request object that the app uses (https://nginx.org/en/docs/njs/reference.html#http). */
 export interface NginxRequest {
   readonly method: string
-  /** The query: an array where a name was repeated. */
+  /** The query. A repeated name has an array of values. */
   readonly args: Readonly<Record<string, string | string[] | undefined>>
   readonly headersIn: Readonly<Record<string, string | undefined>>
-  /** Every header as it came, repeated ones too. */
+  /** All headers as they were sent, repeated ones included. */
   readonly rawHeadersIn: readonly (readonly [name: string, value: string])[]
   /** The body, which NGINX has read; at most 64 KiB. */
   readonly requestText?: string | undefined
   readonly headersOut: Record<string, string | undefined>
-  /** NGINX's own, and those of its configuration: `req_id`, `draining`, `route`. */
+  /** Variables of NGINX and of its configuration: `req_id`, `draining`, `route`. */
   readonly variables: Record<string, string | undefined>
   return(status: number, body?: string): void
   error(message: string): void
 }
 
-/** What a handler responds with; 200 unless it says otherwise. NGINX adds the length, and leaves out the body for HEAD. */
+/** The response of a handler; the default status is 200. NGINX adds the length, and omits the body for HEAD. */
 export interface HandlerResponse {
   status?: number
   type?: string
@@ -26,7 +26,7 @@ export interface HandlerResponse {
   body?: string
 }
 
-/** The segments of the path that the route names, decoded. */
+/** The decoded values of the `:name` segments of the path. */
 export type Parameters = Readonly<Record<string, string>>
 
 export type Handler = (
@@ -34,7 +34,7 @@ export type Handler = (
   parameters: Parameters,
 ) => HandlerResponse | Promise<HandlerResponse>
 
-/** The handlers of each path, such as `/hello/:name`, by method. A `GET` serves HEAD as well. */
+/** The handlers of each path, such as `/hello/:name`, by method. A `GET` handler also serves HEAD. */
 export type Routes = Readonly<Record<string, Readonly<Record<string, Handler>>>>
 
 export function text(body: string, status = 200): HandlerResponse {

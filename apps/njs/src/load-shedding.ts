@@ -3,8 +3,8 @@ import { HttpProblem } from '#shared/http/problem.ts'
 import type { NginxRequest } from './handler.ts'
 
 /**
- * NGINX runs a handler to its end, so no page can wait in line as in `#shared/http/load-shedding.ts`. But it reads its clock ($msec,
- * seconds) when a turn of its event loop begins, and all requests of the turn had arrived by then: the age of the turn is their wait.
+ * NGINX runs a handler to its end, so pages cannot wait in line as in `#shared/http/load-shedding.ts`. But it reads its clock ($msec,
+ * seconds) at the start of each turn of its event loop. All requests of a turn had arrived by then, so the age of the turn is their wait.
  * @throws {HttpProblem} 503 after MAX_QUEUE_WAIT_MS
  */
 export function shedLoad({ variables, headersOut }: NginxRequest): void {

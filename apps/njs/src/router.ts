@@ -8,13 +8,13 @@ interface Entry {
 }
 
 /**
- * Finds the handler by the target as it was sent: `r.uri` is decoded, so that a `%2F` in it would be a slash.
+ * Finds the handler by the raw target. `r.uri` is decoded, so a `%2F` in it would look like a slash.
  * @returns a handler that throws an `HttpProblem`: 404 for an unknown path, 405 with `allow` for an unknown method
  */
 export function createRouter(
   routes: Routes,
 ): (request: NginxRequest) => HandlerResponse | Promise<HandlerResponse> {
-  // Without a prototype: a path is never the name of an inherited member.
+  // Without a prototype, so that a path cannot name an inherited member.
   const plain: Record<string, Entry> = Object.create(null)
   const patterns: Entry[] = []
   for (const path in routes) {
@@ -56,7 +56,7 @@ function listMethods(methods: readonly string[]): string {
   return methods.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ')
 }
 
-/** The decoded parameters, if each segment is equal or a parameter that is not empty. */
+/** The decoded parameters, if each segment is equal or is a non-empty parameter. */
 function match(segments: readonly string[], parts: readonly string[]): Parameters | undefined {
   if (parts.length !== segments.length) return undefined
   const parameters: Record<string, string> = {}
@@ -73,7 +73,7 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch (cause) {
-    // Bytes that are not UTF-8 reach njs as they are, and `decodeURIComponent` does not take them.
+    // njs passes on bytes that are not UTF-8, and `decodeURIComponent` throws for them.
     throw new HttpProblem(400, { cause })
   }
 }

@@ -5,7 +5,7 @@ import { renderDocument, renderPartial } from '#shared/page/server.js'
 import type { HandlerResponse, NginxRequest, Parameters, Routes } from './handler.ts'
 import { shedLoad } from './load-shedding.ts'
 
-/** NGINX serves the files of the page. There is no `/stream`: njs sends one buffer when the handler is done. */
+/** NGINX serves the files of the page. There is no `/stream`, because njs sends one buffer when the handler is done. */
 export const ssr: Routes = {
   '/': { GET: page },
   '/partial/:locale/:slug': { GET: partial },
@@ -30,7 +30,7 @@ function html(body: string, nonce: string): HandlerResponse {
   return { type: HTML, headers, body }
 }
 
-/** As in `#shared/http/ids.ts`, which needs node:crypto; njs has the Web Crypto API. */
+/** Like `#shared/http/ids.ts`, which needs node:crypto. njs has the Web Crypto API instead. */
 function createNonce(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('base64')
 }

@@ -8,7 +8,7 @@ import { health } from './plugins/health.ts'
 import { securityHeaders } from './plugins/security-headers.ts'
 import { createRouter, type Route } from './router.ts'
 
-/** What a framework would do, in the order in which a request meets it. */
+/** Does the work of a framework. A request meets the plugins in this order. */
 export function createApp(options: AppOptions, routes: readonly Route[]): RequestListener {
   const { config, log } = options
   const logResponses = accessLog(log, config.trustProxy)

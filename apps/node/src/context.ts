@@ -7,13 +7,13 @@ import type { Logger } from '#shared/process/log.ts'
 import { shedLoad } from './plugins/load-shedding.ts'
 import { allowScripts } from './plugins/security-headers.ts'
 
-/** One request and the means to respond to it. */
+/** One request, and the methods to respond to it. */
 export class Context<Name extends string = string> {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly requestId: string
   readonly log: Logger
-  /** The path of the route, as it was registered; absent until one matched. */
+  /** The path of the route, such as `/hello/:name`; absent until a route matched. */
   route: string | undefined
   /** The decoded `:name` segments of the path. */
   params = {} as Record<Name, string>
@@ -84,7 +84,7 @@ export class Context<Name extends string = string> {
     return allowScripts(this.response)
   }
 
-  /** For routes that cost much. @throws {HttpProblem} 503 while too many requests wait */
+  /** For expensive routes. @throws {HttpProblem} 503 while too many requests wait */
   shedLoad(): Promise<void> {
     return shedLoad(this.response, this.#shouldShed)
   }

@@ -17,8 +17,8 @@ type Names<Path extends string> = Path extends `${string}:${infer Name}/${infer 
     : never
 
 /**
- * One route. A `GET` serves HEAD as well.
- * @param path exact and case-sensitive; `:name` matches one segment that is not empty
+ * One route. A `GET` route also serves HEAD.
+ * @param path exact and case-sensitive; `:name` matches one non-empty segment
  */
 export function route<const Path extends string>(
   method: string,
@@ -31,7 +31,7 @@ export function route<const Path extends string>(
 type Handlers = Map<string, Route>
 
 /**
- * Finds plain paths in a map, and tries patterns one after the other.
+ * Looks up plain paths in a map, then tries the patterns in order.
  * @returns a handler that throws an `HttpProblem`: 404 for an unknown path, 405 with `allow` for an unknown method
  */
 export function createRouter(routes: readonly Route[]): (context: Context) => void | Promise<void> {
@@ -64,7 +64,7 @@ export function createRouter(routes: readonly Route[]): (context: Context) => vo
   return (context) => {
     const { method = 'GET' } = context.request
     const handlers = find(context)
-    // Node leaves the body out of a response to HEAD.
+    // Node omits the body of a response to HEAD.
     const found = handlers.get(method === 'HEAD' ? 'GET' : method)
     if (found === undefined) {
       context.response.setHeader('allow', listMethods(handlers))

@@ -5,7 +5,7 @@ import type { Plugin } from '../plugin.ts'
 import { targetOf } from './protect.ts'
 import { idOf } from './request-id.ts'
 
-/** One line per response. Bun does not say when a response has left: `ms` is the time until it was handed over. */
+/** One line per response. Bun does not tell when a response was sent, so `ms` ends when the response is handed to Bun. */
 export function accessLog({ config, log }: Pick<AppOptions, 'config' | 'log'>): Plugin {
   if (!logsResponses(log)) return (next) => next
 

@@ -27,7 +27,7 @@ export function errors(log: Logger): Plugin {
 
 export const notFound: Handler = () => sendProblem(404)
 
-/** For what fails after a handler returned, such as a file that is gone. Bun does not tell which request it was. */
+/** For failures after a handler returned, such as a deleted file. Bun does not tell which request failed. */
 export function sendFailure(log: Logger) {
   return (error: Error): Response => {
     log.error({ err: error }, 'failed')
@@ -47,7 +47,7 @@ export function sendProblem(status: number, { errors, headers }: ProblemOptions 
   })
 }
 
-/** Bun's error for a body that does not parse looks like that of `JSON.parse`, which would be a failure of the app. */
+/** Bun's error for a body that is not valid JSON looks like an error of `JSON.parse` in the app. This turns it into a 400. */
 function refuseBrokenBodies(request: Request): void {
   const refuse = (cause: unknown): never => {
     throw new HttpProblem(400, { cause })
@@ -59,7 +59,7 @@ function refuseBrokenBodies(request: Request): void {
   })
 }
 
-/** By its name: `instanceof` would load Zod into apps that do not use it. */
+/** Compares the name, because `instanceof` would load Zod into apps that do not use it. */
 function isZodError(error: unknown): error is ZodError {
   return error instanceof Error && error.name === 'ZodError'
 }

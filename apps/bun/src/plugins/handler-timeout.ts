@@ -5,8 +5,8 @@ import { targetOf } from './protect.ts'
 import { idOf } from './request-id.ts'
 
 /**
- * 503 for a handler that is late: Bun would only cut the connection, after `idleTimeout`, and say nothing. One that responds at once needs
- * no timer. A body that streams is not meant: Bun closes its connection when nothing was sent for `idleTimeout`.
+ * 503 for a handler that is late. Bun would only cut the connection, after `idleTimeout`, without a response. A handler that responds at
+ * once needs no timer. Streams are not covered: Bun closes their connection if nothing was sent for `idleTimeout`.
  */
 export function handlerTimeout(limitMs: number, log: Logger): Plugin {
   return (next) => (request, server) => {

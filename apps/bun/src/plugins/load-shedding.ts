@@ -3,7 +3,7 @@ import { createTurnAge } from '#shared/http/turn-age.ts'
 import type { Plugin } from '../plugin.ts'
 import { sendProblem } from './errors.ts'
 
-/** Goes around routes that cost much: 503 where a request has waited for too long. All routes of an app share one. */
+/** Wraps expensive routes: 503 if a request has waited too long. All routes of an app share one load shedder. */
 export function loadShedding(maxQueueWaitMs: number): Plugin {
   const shouldShed = createTurnAge(maxQueueWaitMs)
 

@@ -13,7 +13,7 @@ export function protect(health: Health): Plugin {
   }
 }
 
-/** The request target. Bun's `request.url` has the Host in front, except in HTTP/1.0 without one. */
+/** The request target. Bun's `request.url` starts with the Host, except for HTTP/1.0 without a Host. */
 export function targetOf({ url }: Request): string {
   return url.startsWith('/') ? url : url.slice(url.indexOf('/', 'http://'.length))
 }

@@ -3,7 +3,7 @@ import type { Plugin } from '../plugin.ts'
 
 const NAME = 'x-request-id'
 
-/** Puts the inbound x-request-id, if that is acceptable, else a new one on the request, for routes and log lines, and on the response. */
+/** Sets the id on the request, for routes and log lines, and on the response. It is the inbound x-request-id if that is valid. */
 export const requestId: Plugin = (next) => async (request, server) => {
   const id = chooseId(request.headers.get(NAME))
   request.headers.set(NAME, id)
@@ -12,7 +12,7 @@ export const requestId: Plugin = (next) => async (request, server) => {
   return response
 }
 
-/** The id that the plugin chose. */
+/** The id that the plugin set. */
 export function idOf({ headers }: Request): string {
   return headers.get(NAME) ?? ''
 }

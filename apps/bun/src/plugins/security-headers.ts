@@ -5,7 +5,7 @@ import type { Plugin } from '../plugin.ts'
 
 const HEADERS = Object.entries(SECURITY_HEADERS)
 
-/** A header that a route sets itself stays. */
+/** A header that a route sets itself is kept. */
 export const securityHeaders: Plugin = (next) => async (request, server) => {
   const response = await next(request, server)
   if (response === undefined) return undefined
@@ -14,7 +14,7 @@ export const securityHeaders: Plugin = (next) => async (request, server) => {
   return response
 }
 
-/** Allows a page its scripts: the nonce, and headers with the policy of pages that also keep the page out of caches. */
+/** Allows a page its scripts: returns the nonce, and headers with the policy of pages. They also keep the page out of caches. */
 export function allowScripts() {
   const nonce = createNonce()
   const headers = {

@@ -3,7 +3,7 @@ import { findAsset, isFresh, readAssets } from '#shared/http/assets.ts'
 import { IMMUTABLE } from '#shared/http/contract.ts'
 import { sendProblem } from './errors.ts'
 
-/** Serves files whose names change with their content, with `.br` and `.gz` siblings made at build time: a `Bun.file` chooses none. */
+/** Serves files with a hash in their names, and their `.br` and `.gz` siblings from the build. A `Bun.file` does not select a sibling. */
 export function staticFiles(root: URL) {
   const assets = readAssets(root)
 

@@ -4,7 +4,7 @@ import { type Logger, logResponse, logsResponses } from '#shared/process/log.ts'
 declare global {
   namespace Express {
     interface Request {
-      /** Its lines have the id of the request. */
+      /** Its lines contain the id of the request. */
       log: Logger
     }
   }
@@ -19,7 +19,7 @@ export function requestLog(app: App, log: Logger): void {
   })
 }
 
-/** One line per response, also after a client abort. pino-http would need more lines of options for the same fields. */
+/** One line per response, also after a client abort. pino-http needs more code for the same fields. */
 export function accessLog(log: Logger): RequestHandler {
   if (!logsResponses(log)) return (_request, _response, next) => next()
 

@@ -21,7 +21,7 @@ export const errors: ErrorRequestHandler = (error, request, response, _next) => 
   const isGone = response.destroyed && isClientAbort(error)
   // An HttpProblem is a decision, not a failure.
   if (status >= 500 && !isGone && !(error instanceof HttpProblem)) request.log.error({ err: error }, 'failed')
-  // Only a closed connection can tell the client now that the response is not complete. Express's own handler prints the error, too.
+  // The client can only learn from a closed connection that the response is incomplete. Express's own handler would also print the error.
   if (response.headersSent) {
     response.destroy()
     return
@@ -34,7 +34,7 @@ function sendProblem(response: Response, status: number, fields?: readonly Field
   response.status(status).type(PROBLEM_JSON).json(createProblem(status, fields))
 }
 
-/** By its name: `instanceof` would load Zod (17 MB) into apps that do not use it. */
+/** Compares the name, because `instanceof` would load Zod (17 MB) into apps that do not use it. */
 function isZodError(error: unknown): error is ZodError {
   return error instanceof Error && error.name === 'ZodError'
 }

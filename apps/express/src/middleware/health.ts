@@ -6,7 +6,7 @@ declare global {
   namespace Express {
     /** Of `app.locals`. */
     interface Locals {
-      /** Its `signal` ends a stream that has no end of its own when the server stops. */
+      /** Its `signal` ends endless streams when the server stops. */
       health: Health
     }
   }

@@ -11,7 +11,7 @@ declare global {
   }
 }
 
-/** For routes that cost much: 503 while too many requests wait. Packages for this refuse everything or nothing for a while. */
+/** For expensive routes: 503 while too many requests wait. npm packages for this refuse all requests or none for a while. */
 export const shedLoad: RequestHandler = async (request, response, next) => {
   if (!(await request.app.locals.shouldShed(response))) return next()
   response.set('retry-after', RETRY_AFTER)

@@ -4,7 +4,7 @@ import { requestId as chooseId } from '#shared/http/ids.ts'
 declare global {
   namespace Express {
     interface Request {
-      /** The inbound x-request-id if that is acceptable, else a new one. Every response and every log line has it. */
+      /** The inbound x-request-id if it is valid, otherwise a new id. Every response and every log line contains it. */
       id: string
     }
   }

@@ -3,7 +3,7 @@ import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
 import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 
-/** Set first, so that a route can replace a header. helmet has other defaults. */
+/** Runs first, so that a route can replace a header. helmet has other defaults. */
 export const securityHeaders: RequestHandler = (_request, response, next) => {
   response.set(SECURITY_HEADERS)
   next()

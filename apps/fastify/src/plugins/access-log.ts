@@ -3,8 +3,8 @@ import fp from 'fastify-plugin'
 import { isClientAbort, type Logger, logResponse, logsResponses } from '#shared/process/log.ts'
 
 /**
- * One line per response. Fastify's own lines are two per request, have other fields, and the last one is missing when the client leaves
- * early: `onResponse` runs only after a complete response. Routes with `logLevel: 'silent'` have no line.
+ * One line per response. Fastify itself writes two lines per request with other fields. The second is missing after a client abort,
+ * because `onResponse` runs only after a complete response. Routes with `logLevel: 'silent'` are not logged.
  */
 export default fp(async (app) => {
   if (!logsResponses(app.log as Logger)) return
@@ -27,7 +27,7 @@ export default fp(async (app) => {
   })
 })
 
-/** Leaves out what the access log has, and logs a stream that failed after the headers were sent as a failure. */
+/** Turns off the lines that the access log replaces. Logs a stream that fails after the headers were sent as a failure. */
 export class FailureLog extends LogController {
   override incomingRequest(): void {}
 

@@ -10,7 +10,7 @@ export default fp(async (app) => {
     // An HttpProblem is a decision, not a failure.
     if (status >= 500 && !(error instanceof HttpProblem)) request.log.error({ err: error }, 'failed')
     if (reply.raw.headersSent) {
-      // Only a closed connection can tell the client now that the response is not complete.
+      // The client can only learn from a closed connection that the response is incomplete.
       reply.hijack().raw.destroy()
       return reply
     }

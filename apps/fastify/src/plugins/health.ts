@@ -6,7 +6,7 @@ import type { Health } from '#shared/http/health.ts'
 
 const Status = Type.Object({ status: Type.Enum(['pass', 'fail']) })
 
-/** Alive until the process ends, ready until it is told to stop. Orchestrators ask every few seconds, so there is no log line. */
+/** Alive until the process ends, ready until a stop signal. Not logged, because orchestrators ask every few seconds. */
 export default fp<{ health: Health }>(async (app, { health }) => {
   const route = { logLevel: 'silent', schema: { response: { 200: Status, 503: Status } } } as const
 

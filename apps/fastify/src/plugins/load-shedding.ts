@@ -5,12 +5,12 @@ import { HttpProblem } from '#shared/http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** An `onRequest` hook for routes that cost much: 503 while too many requests wait. */
+    /** An `onRequest` hook for expensive routes: 503 while too many requests wait. */
     shedLoad: onRequestAsyncHookHandler
   }
 }
 
-/** @fastify/under-pressure looks once per second and then refuses everything or nothing; this decides per request. */
+/** Decides per request. @fastify/under-pressure measures once per second, and then refuses all requests or none. */
 export default fp<{ maxQueueWaitMs: number }>(async (app, { maxQueueWaitMs }) => {
   const shouldShed = createLoadShedder(maxQueueWaitMs)
 

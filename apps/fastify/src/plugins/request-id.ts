@@ -1,7 +1,7 @@
 import fp from 'fastify-plugin'
 import { requestId } from '#shared/http/ids.ts'
 
-/** `request.id` is the inbound x-request-id if that is acceptable, else a new one. Every response and every log line has it. */
+/** `request.id` is the inbound x-request-id if it is valid, otherwise a new id. Every response and every log line contains it. */
 export default fp(async (app) => {
   app.setGenReqId((request) => requestId(request.headers['x-request-id']))
 

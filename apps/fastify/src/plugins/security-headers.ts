@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** Set first, so that a route can replace a header. @fastify/helmet has other defaults. */
+/** Runs first, so that a route can replace a header. @fastify/helmet has other defaults. */
 export default fp(async (app) => {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(SECURITY_HEADERS)

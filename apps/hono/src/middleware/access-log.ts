@@ -12,12 +12,12 @@ declare module 'hono' {
   }
 }
 
-/** What only the runtime knows. */
+/** Functions that differ between runtimes. */
 export interface Runtime {
   getConnInfo: GetConnInfo
   /**
-   * Calls back when the response has left or the client has gone, with the status that was sent and the error of its body. Without it,
-   * the time in the log ends when the response is handed over.
+   * Calls back when the response was sent or the client has left, with the status that was sent and the error of its body. Without
+   * it, the logged time ends when the response is handed to the runtime.
    */
   onClose?: (c: Context, listener: (status: number, error: unknown) => void) => void
 }
@@ -28,7 +28,7 @@ interface AccessLogOptions {
   runtime: Runtime
 }
 
-/** One line per response. Hono's own `logger()` writes text, and nothing where the response comes from the handler timeout. */
+/** One line per response. Hono's own `logger()` writes text, and misses responses of the handler timeout. */
 export function accessLog({ config, log, runtime: { getConnInfo, onClose } }: AccessLogOptions) {
   const logs = logsResponses(log)
 

@@ -16,7 +16,7 @@ export function limitBody(maxSize: number) {
   })
 
   return createMiddleware((c, next) => {
-    // `bodyLimit` looks at the body, for which the Node adapter has to make a whole Request first.
+    // `bodyLimit` reads the body, so the Node adapter would have to create a complete Request for it.
     const hasNoBody = c.req.method === 'GET' || c.req.method === 'HEAD'
     return hasNoBody ? next() : limit(c, next)
   })

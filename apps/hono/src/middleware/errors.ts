@@ -10,17 +10,17 @@ import { type Logger, logFailure } from '#shared/process/log.ts'
 export function handleError(log: Logger): ErrorHandler {
   return (error, c) => {
     const status = errorStatus(error)
-    // An HttpProblem is a decision, not a failure, and a client that leaves ends the body that a route reads.
+    // An HttpProblem is a decision, not a failure. A client abort is not a failure either; it interrupts the reading of a body.
     const isFailure = status >= 500 && !(error instanceof HttpProblem) && !c.req.raw.signal.aborted
     if (isFailure) logFailure(log, c.get('requestId'), error)
-    // Hono's middleware puts headers there, such as www-authenticate.
+    // Hono's middleware puts headers such as www-authenticate there.
     const { headers } = (error instanceof HTTPException && error.res) || {}
     for (const [name, value] of headers ?? []) c.header(name, value)
     return sendProblem(c, status, error instanceof HttpProblem ? error.errors : undefined)
   }
 }
 
-/** Hono gives only instances of Error to `onError`. */
+/** Wraps other thrown values, because Hono passes only instances of Error to `onError`. */
 export const catchThrown = createMiddleware(async (_c, next) => {
   try {
     await next()
@@ -29,7 +29,7 @@ export const catchThrown = createMiddleware(async (_c, next) => {
   }
 })
 
-/** 405 with the methods that the path has. */
+/** Responds with 405 and the methods of the path. */
 export function refuseMethod(c: Context, methods: string[]): Response {
   c.header('allow', methods.join(', '))
   return sendProblem(c, 405)

@@ -8,7 +8,7 @@ declare module 'hono' {
   }
 }
 
-/** For `shedLoad`: all routes of an app share one line. */
+/** Creates the load shedder for `shedLoad`. All routes of an app share one. */
 export function loadShedding(maxQueueWaitMs: number) {
   const shouldShed = createLoadShedder(maxQueueWaitMs)
 
@@ -18,7 +18,7 @@ export function loadShedding(maxQueueWaitMs: number) {
   })
 }
 
-/** Before routes that cost much: 503 while too many requests wait. */
+/** For expensive routes: 503 while too many requests wait. */
 export const shedLoad = createMiddleware(async (c, next) => {
   const response = {
     get closed() {

@@ -7,14 +7,14 @@ import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 
 const HEADERS = Object.entries(SECURITY_HEADERS)
 
-/** Set first, so that a route can replace a header. Hono's `secureHeaders()` fails on a fetched Response, which is immutable. */
+/** Runs first, so that a route can replace a header. Hono's `secureHeaders()` fails on a fetched Response, which is immutable. */
 export const securityHeaders = createMiddleware(async (c, next) => {
   for (const [name, value] of HEADERS) c.header(name, value)
   await next()
   const id = c.get('requestId')
   const { headers } = c.res
   if (headers.get('x-request-id') === id && HEADERS.every(([name]) => headers.has(name))) return
-  // The route made or fetched this Response itself. A new one has what `c.header()` set, and the route's own headers over that.
+  // The route created or fetched this Response. The new one gets the headers of `c.header()`, and then those of the route.
   const { body, status } = c.res
   c.res = undefined
   c.res = c.newResponse(body, { status: status as StatusCode, headers })

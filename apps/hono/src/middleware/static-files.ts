@@ -3,8 +3,8 @@ import { findAsset, isFresh, readAssets } from '#shared/http/assets.ts'
 import { IMMUTABLE } from '#shared/http/contract.ts'
 
 /**
- * Serves files whose names change with their content, with `.br` and `.gz` siblings made at build time. Hono's `serveStatic` is not used:
- * it has no entity tags, and `etag()` around it hashes each response, so a part of a file gets another tag than the whole.
+ * Serves files with a hash in their names, and their `.br` and `.gz` siblings from the build. Hono's `serveStatic` has no entity tags, and
+ * `etag()` hashes each response, so a part of a file would get another tag than the whole file.
  */
 export function staticFiles(root: URL) {
   const assets = readAssets(root)

@@ -3,7 +3,7 @@ import type { ValidationTargets } from 'hono'
 import type { ZodType } from 'zod'
 import { HttpProblem } from '#shared/http/problem.ts'
 
-/** `zValidator` whose failure is a problem that names the fields. */
+/** `zValidator` that responds to invalid input with a problem that names the fields. */
 export const validator = <Target extends keyof ValidationTargets, Schema extends ZodType>(
   target: Target,
   schema: Schema,

@@ -6,7 +6,7 @@ import { type Logger, logResponse, logsResponses } from '#shared/process/log.ts'
 
 declare module 'koa' {
   interface DefaultContext {
-    /** Its lines have the id of the request. */
+    /** Its lines contain the id of the request. */
     log: Logger
   }
 }
@@ -21,8 +21,8 @@ export function contextLog(app: Koa, log: Logger): void {
 }
 
 /**
- * One line per response, also after a client abort. koa-pino-logger would need more lines of options for the same fields.
- * `ctx.ip` is not used: with `app.proxy`, Koa believes `X-Forwarded-For` from any peer.
+ * One line per response, also after a client abort. koa-pino-logger needs more code for the same fields.
+ * `ctx.ip` is not used: with `app.proxy`, Koa trusts `X-Forwarded-For` from any peer.
  */
 export function accessLog(log: Logger, trustProxy: Config['trustProxy']): Middleware {
   if (!logsResponses(log)) return (_ctx, next) => next()

@@ -22,7 +22,7 @@ export function sendError(this: Context, error: unknown): void {
   this.app.emit('error', error, this)
   const { res } = this
   if (res.headersSent || !this.writable) {
-    // Only a closed connection can tell the client now that the response is not complete.
+    // The client can only learn from a closed connection that the response is incomplete.
     if (!res.writableEnded) res.destroy()
     return
   }
@@ -49,7 +49,7 @@ function sendProblem(ctx: Context, status: number, fields?: readonly FieldError[
   ctx.body = problem(status, fields)
 }
 
-/** By its name: `instanceof` would load Zod (17 MB) into apps that do not use it. */
+/** Compares the name, because `instanceof` would load Zod (17 MB) into apps that do not use it. */
 function isZodError(error: unknown): error is ZodError {
   return error instanceof Error && error.name === 'ZodError'
 }

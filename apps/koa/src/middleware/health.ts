@@ -4,7 +4,7 @@ import type { Health } from '#shared/http/health.ts'
 
 declare module 'koa' {
   interface DefaultContext {
-    /** Its `signal` ends a stream that has no end of its own when the server stops. */
+    /** Its `signal` ends endless streams when the server stops. */
     health: Health
   }
 }

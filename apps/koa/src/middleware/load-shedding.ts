@@ -8,7 +8,7 @@ declare module 'koa' {
   }
 }
 
-/** For routes that cost much: 503 while too many requests wait. Packages for this refuse everything or nothing for a while. */
+/** For expensive routes: 503 while too many requests wait. npm packages for this refuse all requests or none for a while. */
 export const shedLoad: Middleware = async (ctx, next) => {
   if (!(await ctx.shouldShed(ctx.res))) return next()
   ctx.set('retry-after', RETRY_AFTER)

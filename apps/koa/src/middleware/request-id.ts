@@ -3,7 +3,7 @@ import { requestId as chooseId } from '#shared/http/ids.ts'
 
 declare module 'koa' {
   interface DefaultState {
-    /** The inbound x-request-id if that is acceptable, else a new one. Every response and every log line has it. */
+    /** The inbound x-request-id if it is valid, otherwise a new id. Every response and every log line contains it. */
     requestId: string
   }
 }

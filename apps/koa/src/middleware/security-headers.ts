@@ -3,7 +3,7 @@ import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
 import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 
-/** Set first, so that a route can replace a header. koa-helmet has other defaults. */
+/** Runs first, so that a route can replace a header. koa-helmet has other defaults. */
 export const securityHeaders: Middleware = (ctx, next) => {
   ctx.set(SECURITY_HEADERS)
   return next()

@@ -4,7 +4,7 @@ import { send } from '@koa/send'
 import { prepareAssetRequest } from '#shared/http/assets.ts'
 import { IMMUTABLE } from '#shared/http/contract.ts'
 
-/** Serves files whose names change with their content, with `.br` and `.gz` siblings made at build time. */
+/** Serves files with a hash in their names, and their `.br` and `.gz` siblings from the build. */
 export function staticFiles(root: URL): RouterMiddleware {
   return async (ctx) => {
     // @koa/send serves the siblings as files. It has no entity tags, and its cache-control is not public.

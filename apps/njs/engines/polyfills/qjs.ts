@@ -1,3 +1,3 @@
-// njs leaves the global `Function` out of QuickJS; React reads `Function.prototype`. Imported before React, which needs
-// it to load. (MessageChannel, performance and AbortController are needed by React's streaming renderer only.)
+// njs removes the global `Function` from QuickJS, but React reads `Function.prototype` while it loads. So this is imported before
+// React. (Only React's streaming renderer needs MessageChannel, performance and AbortController.)
 globalThis.Function ??= Object.getPrototypeOf(() => {}).constructor

@@ -9,7 +9,7 @@ export function errors(context: Context, error: unknown): void {
   const status = errorStatus(error)
   const isDecision = error instanceof HttpProblem
   if (status >= 500 && !isDecision) logFailure(log, requestId, error)
-  // Only a closed connection can tell the client now that the response is not complete.
+  // The client can only learn from a closed connection that the response is incomplete.
   if (response.headersSent) response.destroy()
   else context.send(status, PROBLEM_JSON, problem(status, isDecision ? error.errors : undefined))
 }

@@ -5,12 +5,12 @@ import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 
 const HEADERS = Object.entries(SECURITY_HEADERS)
 
-/** Set first, so that a route can replace a header. */
+/** Runs first, so that a route can replace a header. */
 export function securityHeaders(response: ServerResponse): void {
   for (const [name, value] of HEADERS) response.setHeader(name, value)
 }
 
-/** Sets the policy of a page, and keeps the page out of caches. @returns its nonce */
+/** Sets the policy of a page, and keeps the page out of caches. @returns the nonce of the page */
 export function allowScripts(response: ServerResponse): string {
   const nonce = createNonce()
   response.setHeader('content-security-policy', pagePolicy(nonce)).setHeader('cache-control', PRIVATE)

@@ -3,7 +3,7 @@ import { IMMUTABLE } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
 import { type Route, route } from '../router.ts'
 
-/** Serves files whose names change with their content, from memory, with `.br` and `.gz` siblings made at build time. */
+/** Serves files with a hash in their names from memory, and their `.br` and `.gz` siblings from the build. */
 export function staticFiles(root: URL): Route {
   const files = readAssets(root)
 
