@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { APPS } from '@startgrid/grid/matrix.ts'
+import type { Clients } from '../src/clients/clients.ts'
 import type { Fault } from '../src/fault.ts'
 import { tryFault } from '../src/run.ts'
 import { Subject } from '../src/subject/subject.ts'
@@ -60,4 +61,15 @@ test('what was found while the kernel dropped packets is undecided, and told; wh
   assert.deepEqual(await trial(drops([]), readDropped), { state: 'passed', findings: [] })
   const calm = { run: async () => ({ findings: ['No answer.'] }) }
   assert.deepEqual(await trial(calm, readDropped), { state: 'failed', findings: ['No answer.'] })
+})
+
+test('clients end with their fault, also when it throws', { timeout: 30_000 }, async () => {
+  let clients: Clients | undefined
+  await trial({
+    run: async (subject) => {
+      clients = subject.clients({ target: { host: '127.0.0.1', port: 1 }, path: '/', kept: 2 })
+      throw new Error('No such thing.')
+    },
+  })
+  assert.equal((await clients?.ended)?.answered, 0)
 })

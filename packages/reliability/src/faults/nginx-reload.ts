@@ -1,5 +1,5 @@
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import { Clients, findCrossed, findFailures, LIGHT } from '../clients/clients.ts'
+import { findCrossed, findFailures, LIGHT } from '../clients/clients.ts'
 import { until } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
 
@@ -15,7 +15,7 @@ export const nginxReload: Fault = {
     const listen = { host: '127.0.0.1', port: 0 }
     const nginx = await subject.front([{ name: 'app', topology: 'nginx', listen, upstream: target }], 2)
     const [address = listen] = nginx.addresses
-    const clients = new Clients({ target: address, path: LIGHT[subject.app.role], kept: 6, fresh: 3 })
+    const clients = subject.clients({ target: address, path: LIGHT[subject.app.role], kept: 6, fresh: 3 })
     const progress = (): Promise<void> => {
       const enough = clients.answered + 50
       return until('there have not been 50 more answers', () => clients.answered >= enough)

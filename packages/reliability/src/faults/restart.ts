@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import type { Address } from '@startgrid/nginx/address.ts'
-import { Clients, findCrossed, findFailures, LIGHT, type Tally } from '../clients/clients.ts'
+import { findCrossed, findFailures, LIGHT, type Tally } from '../clients/clients.ts'
 import { listenOnLoopback } from '../clients/loopback.ts'
 import { statusOf, until } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
@@ -23,16 +23,16 @@ export const restart: Fault = {
     const { addresses } = await subject.front([front], 2)
     const [target = listen] = addresses
     const path = LIGHT[subject.app.role]
-    const readers = new Clients({ target, path, kept: 6, fresh: 3 })
+    const readers = subject.clients({ target, path, kept: 6, fresh: 3 })
     const writing = { target, path, method: 'POST', status: 405, kept: 2 }
-    const writers = new Clients(writing)
+    const writers = subject.clients(writing)
     await until('there have not been 100 answers', () => readers.answered >= 100)
     const findings = [
       ...(await copies.replace(first, 'SIGTERM')),
       ...(await copies.replace(second, 'SIGTERM')),
     ]
     const written = splitLost(await writers.stop(), path)
-    const writersAtCrash = new Clients(writing)
+    const writersAtCrash = subject.clients(writing)
     await copies.replace(first, 'SIGKILL')
     const [read, atCrash] = await Promise.all([readers.stop(), writersAtCrash.stop()])
     const writtenAtCrash = splitLost(atCrash, path)

@@ -1,5 +1,5 @@
 import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import { Clients, findCrossed, findFailures, LIGHT, type Tally } from '../clients/clients.ts'
+import { findCrossed, findFailures, LIGHT, type Tally } from '../clients/clients.ts'
 import { statusOf, until } from '../clients/waiting.ts'
 import type { Fault, Outcome } from '../fault.ts'
 import { findBadEnding } from '../subject/ending.ts'
@@ -46,9 +46,14 @@ async function tellClients(subject: Subject): Promise<Attempt> {
   const launched = await subject.launch({ env: NEVER_SHED })
   const path = LIGHT[subject.app.role]
   const { target } = launched
-  const clients = new Clients({ target, path, kept: 10, untilClosed: true })
+  const clients = subject.clients({ target, path, kept: 10, untilClosed: true })
   const canWait = subject.app.role === 'ssr' && !subject.app.absent.includes('stream')
-  const slow = new Clients({ target, path: '/stream?delay=800', kept: canWait ? 3 : 0, untilClosed: true })
+  const slow = subject.clients({
+    target,
+    path: '/stream?delay=800',
+    kept: canWait ? 3 : 0,
+    untilClosed: true,
+  })
   await until('the clients have not had 100 answers', () => clients.answered >= 100)
   const when = 'while it drained'
   const findings = await findBadEnding(launched, 0)
@@ -70,8 +75,8 @@ async function tellBalancer(subject: Subject): Promise<Attempt> {
   const listen = { host: '127.0.0.1', port: 0 }
   const front = await subject.front([{ name: 'app', topology: 'nginx', listen, upstream: target }])
   const [address = listen] = front.addresses
-  const direct = new Clients({ target, path, kept: 5, fresh: 5 })
-  const proxied = new Clients({ target: address, path, kept: 5, fresh: 5 })
+  const direct = subject.clients({ target, path, kept: 5, fresh: 5 })
+  const proxied = subject.clients({ target: address, path, kept: 5, fresh: 5 })
   await until(
     'one of both ways has not had 100 answers',
     () => direct.answered >= 100 && proxied.answered >= 100,

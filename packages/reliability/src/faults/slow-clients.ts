@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import type { App, Role } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
-import { Clients, findFailures, LIGHT } from '../clients/clients.ts'
+import { findFailures, LIGHT } from '../clients/clients.ts'
 import { statusOf } from '../clients/waiting.ts'
 import type { Fault, Size } from '../fault.ts'
 import { countFiles } from '../subject/footprint.ts'
@@ -60,7 +60,7 @@ export const slowClients: Fault = {
     const { target } = launched
     await statusOf(target, LIGHT[app.role])
     const files = (countFiles(launched) ?? 0) + OTHER_FILES
-    const others = new Clients({ target, path: LIGHT[app.role], kept: 1, fresh: 1 })
+    const others = subject.clients({ target, path: LIGHT[app.role], kept: 1, fresh: 1 })
     const slow = waysOf(app, size).map(
       (way) => new SlowClients(way, app, target, countOf(way, size, app.role)),
     )

@@ -3,6 +3,7 @@ import type { App } from '@startgrid/grid/matrix.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
+import { Clients, type ClientsOptions } from '../clients/clients.ts'
 import type { Size } from '../fault.ts'
 
 export interface SubjectOptions {
@@ -29,6 +30,7 @@ export class Subject {
   readonly #standIn: Startable | undefined
   readonly #launches = new Set<Launch>()
   readonly #instances = new Set<Instance>()
+  readonly #clients = new Set<Clients>()
 
   constructor({ app, size, nginx, signal, seed = 1, standIn }: SubjectOptions) {
     this.app = app
@@ -58,8 +60,16 @@ export class Subject {
     return instance
   }
 
+  /** Starts clients, which end with the subject at the latest: also when a fault throws. */
+  clients(options: ClientsOptions): Clients {
+    const clients = new Clients(options)
+    this.#clients.add(clients)
+    return clients
+  }
+
   /** Ends what still runs. */
   async end(): Promise<void> {
+    for (const clients of this.#clients) void clients.stop()
     await Promise.all([...this.#instances].map((instance) => instance.stop(1_000)))
     for (const { child } of this.#launches) {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
