@@ -150,7 +150,7 @@ function explainRate({ value, coreUse }: Measured): string | null {
 const OPEN = ['median-latency', 'p97.5-latency', 'p99-latency'] as const
 const CLOSED = ['closed-median-latency', 'closed-p97.5-latency', 'closed-p99-latency'] as const
 
-/** Little's law: 10,000 connections that wait for one answer each. */
+/** Little's law: 10,000 connections that wait for one response each. */
 function explainLatency({ value, openRate }: Measured): string | null {
   const describe = (metrics: readonly Metric[]) => {
     const [one, four] = ['single', 'cluster-4'].map((system) =>

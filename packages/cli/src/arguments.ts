@@ -40,7 +40,7 @@ export function parseCommandLine<const Config extends ParseArgsOptionsConfig>(
   }
 }
 
-/** What `parseArgs` of Node says in several sentences, in one. */
+/** Node's message from `parseArgs`, shortened to one sentence. */
 function notUnderstood(error: unknown, command: string): UsageError {
   const reason = error instanceof Error ? error.message.split('. ')[0]?.replace(/\.$/, '') : String(error)
   return new UsageError(`${reason}. ${command} --help lists the options.`)
@@ -53,7 +53,7 @@ export function split(list: string): string[] {
 
 /**
  * A whole number of at most ten digits.
- * @throws {UsageError} if it is none, or not from `min` to `max`
+ * @throws {UsageError} if the text is not a whole number from `min` to `max`
  */
 export function readInteger(option: string, value: string, min: number, max: number): number {
   const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN
@@ -63,7 +63,7 @@ export function readInteger(option: string, value: string, min: number, max: num
 
 /**
  * Milliseconds from `500ms`, `2s` or `10m`.
- * @throws {UsageError} if it is no time, or not from `min` to `max` milliseconds
+ * @throws {UsageError} if the text is not a duration from `min` to `max` milliseconds
  */
 export function readDuration(option: string, value: string, min: number, max = 600_000): number {
   const ms = parseDuration(value) ?? Number.NaN

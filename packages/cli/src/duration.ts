@@ -1,6 +1,6 @@
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
 
-/** Milliseconds of a text such as `500ms`, `1.5s` or `1m`; undefined if it is none. */
+/** Milliseconds of a text such as `500ms`, `1.5s` or `1m`; undefined if the text is not a duration. */
 export function parseDuration(text: string): number | undefined {
   const [, number, unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m)$/.exec(text) ?? []
   const factor = UNITS[unit]

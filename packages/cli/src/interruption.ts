@@ -1,6 +1,6 @@
 import type { Progress } from './progress.ts'
 
-/** Terminals and package managers both pass on a Ctrl-C: what follows this soon, in milliseconds, is the same one. */
+/** Milliseconds. A terminal and a package manager both pass on one Ctrl-C, so a second signal within this time is the same one. */
 const SAME_INTERRUPTION_MS = 500
 
 export interface Interruption {
@@ -9,7 +9,7 @@ export interface Interruption {
   code(): number
 }
 
-/** The first signal asks for an orderly end, the second is obeyed at once: children end with this process. */
+/** The first signal asks for an orderly end. The second ends this process at once, and its children with it. */
 export function listenForInterruption(progress: Progress): Interruption {
   const interruption = new AbortController()
   let at = 0

@@ -1,13 +1,13 @@
 /** Numbers as people read them: every report writes the same number the same way. */
 
-/** An estimate with the ends of its interval; null where there are none. */
+/** An estimate with the ends of its interval. The ends are null if there is no interval. */
 interface Interval {
   value: number
   low: number | null
   high: number | null
 }
 
-/** Stands where the system does not tell, or where too few launches give no figure. */
+/** Shown if the system does not report a value, or if there are too few launches for one. */
 export const UNKNOWN = '—'
 
 /** `20,469`; below 100 with a digit after the point. */
@@ -15,7 +15,7 @@ export function formatRate(perSecond: number): string {
   return perSecond < 100 ? perSecond.toFixed(1) : Math.round(perSecond).toLocaleString('en-US')
 }
 
-/** About three digits that mean something: `1.48`, `16.5`, `412`, `17.6k`. */
+/** About three significant digits: `1.48`, `16.5`, `412`, `17.6k`. */
 export function formatShort(value: number): string {
   if (value >= 10_000) return `${formatShort(value / 1000)}k`
   if (value >= 99.95) return String(Math.round(value))
@@ -43,7 +43,7 @@ export function formatMs(ms: number): string {
   return ms >= 1 ? formatShort(ms) : ms.toFixed(3)
 }
 
-/** `0.90`, and `0.012` where two digits would say nothing. */
+/** `0.90`, or `0.012` if two digits are too few. */
 export function formatRatio(ratio: number): string {
   return ratio.toFixed(ratio < 0.0995 ? 3 : 2)
 }
@@ -60,8 +60,8 @@ export function formatDistance(ratio: number): string {
 }
 
 /**
- * The ends of an interval: `0.85–0.95`. A few launches that disagree give intervals over orders of magnitude, whose ends say
- * nothing: `too wide`.
+ * The ends of an interval: `0.85–0.95`. With few launches that disagree, an interval can span orders of magnitude. Then its ends are
+ * useless, and this returns `too wide`.
  */
 export function formatEnds(interval: Interval | null, format: (end: number) => string): string {
   if (interval === null || interval.low === null || interval.high === null) return UNKNOWN
@@ -69,14 +69,14 @@ export function formatEnds(interval: Interval | null, format: (end: number) => s
   return `${format(interval.low)}–${format(interval.high)}`
 }
 
-/** As `formatEnds`, with the thousands said once: `9.8–12.3k`. */
+/** Like `formatEnds`, but with thousands written once: `9.8–12.3k`. */
 export function formatRateEnds(interval: Interval | null): string {
   if ((interval?.high ?? 0) < 10_000) return formatEnds(interval, formatRate)
   const ends = formatEnds(interval, (rate) => formatShort(rate / 1000))
   return ends.includes('–') ? `${ends}k` : ends
 }
 
-/** `1.48 (1.43–1.53)`, for a sentence; the value alone where there is no interval. */
+/** `1.48 (1.43–1.53)`, for a sentence; only the value if there is no interval. */
 export function formatRatioInterval(
   ratio: Interval,
   format: (ratio: number) => string = formatRatio,
@@ -85,7 +85,7 @@ export function formatRatioInterval(
   return ends === UNKNOWN ? format(ratio.value) : `${format(ratio.value)} (${ends})`
 }
 
-/** `14.0+20.7`: app and proxy; one alone where there is no proxy. */
+/** `14.0+20.7`: app and proxy; one number if there is no proxy. */
 export function formatParts(
   { app, proxy }: { app: number | null; proxy: number | null },
   format: (value: number) => string,
@@ -99,7 +99,7 @@ export function formatRank({ from, to }: { from: number; to: number }): string {
   return from === to ? String(from) : `${from}–${to}`
 }
 
-/** What a possibly unknown value looks like. */
+/** Formats a value that may be unknown. */
 export function orUnknown(value: number | null | undefined, format: (value: number) => string): string {
   return value === null || value === undefined ? UNKNOWN : format(value)
 }

@@ -2,15 +2,15 @@ import { type Options, type Params, Presets, SingleBar } from 'cli-progress'
 import { formatMinutes } from './duration.ts'
 import { COLUMNS, wrap } from './text.ts'
 
-/** Shows how far a long run is: a bar with the time left on a terminal, else a line per step. Both on standard error. */
+/** Shows the progress of a long run on standard error: on a terminal a bar with the time left, otherwise a line per step. */
 export interface Progress {
-  /** @param expectedMs what the whole run is expected to take, in milliseconds */
+  /** @param expectedMs expected duration of the whole run, in milliseconds */
   begin(expectedMs: number): void
   /** @param done 0 to 1 */
   update(done: number, step: string): void
   /** A sentence for the person, without breaking the bar. */
   say(text: string): void
-  /** Leaves the terminal as it was. May be called again. */
+  /** Restores the terminal. It may be called again. */
   stop(): void
 }
 
@@ -24,7 +24,7 @@ interface State {
   clock: Clock
 }
 
-/** cli-progress goes back to where the bar began, so a sentence ends the bar and another one begins below. */
+/** cli-progress moves the cursor to the start of the bar. So a sentence ends the bar, and a new bar begins below it. */
 function createBar(stream: NodeJS.WriteStream): Progress {
   const options = {
     stream,
@@ -74,7 +74,7 @@ function formatBar(
   return `${bar} ${Math.floor(done * 100)} %  ${formatMinutes(clock.left())} left  ${step}`
 }
 
-/** A bar that is wider than the terminal would leave a line behind each time it is drawn. */
+/** Cuts the line: a bar that is wider than the terminal would leave a line behind on each update. */
 function cut(line: string, columns = COLUMNS): string {
   return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`
 }
@@ -94,14 +94,14 @@ function createLines(stream: NodeJS.WriteStream): Progress {
   }
 }
 
-/** The time left: what was expected at first, then more and more what the run so far says. */
+/** Estimates the time left: at first from the expected duration, later more and more from the run so far. */
 export class Clock {
   readonly #now: () => number
   readonly #startedAt: number
   readonly #expectedMs: number
   #endsAt: number
 
-  /** @param now milliseconds, of any beginning */
+  /** @param now milliseconds since any fixed time */
   constructor(expectedMs: number, now: () => number = () => performance.now()) {
     this.#now = now
     this.#startedAt = now()

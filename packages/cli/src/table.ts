@@ -5,7 +5,7 @@ import { UNKNOWN } from './numbers.ts'
 export interface Column {
   heading: string
   align: 'left' | 'right'
-  /** 0 is always shown; where a table is too wide, columns with the highest number go first. */
+  /** Columns with priority 0 are always shown. If a table is too wide, columns with the highest number are dropped first. */
   priority: number
 }
 
@@ -20,7 +20,7 @@ export interface Table {
   rows: readonly Row[]
 }
 
-/** Without the columns of which no row has a figure: the system does not tell, or it does not apply. */
+/** Drops columns without any figure: the system does not report it, or it does not apply. */
 export function withoutUnknown({ columns, rows }: Table): Table {
   const known = columns.map((_, index) =>
     rows.some(({ cells }) => cells[index] !== '' && cells[index] !== UNKNOWN),
@@ -33,7 +33,7 @@ export function withoutUnknown({ columns, rows }: Table): Table {
 
 const GAP = 2
 
-/** A column as it is laid out: where it was in the table, and how wide it is. */
+/** A column with its index in the table and its width. */
 interface Placed extends Column {
   index: number
   width: number
@@ -46,8 +46,8 @@ export interface TableLines {
 }
 
 /**
- * Lays tables of the same headings out alike, with as many columns as fit. The first column is cut if even those that are always
- * shown do not fit.
+ * Lays out tables with the same headings alike, with as many columns as fit. If even the columns that are always shown do not fit,
+ * the first column is cut.
  * @param width columns of the terminal
  */
 export function layOut(tables: readonly Table[], width: number): TableLines[] {
@@ -65,7 +65,7 @@ export function layOut(tables: readonly Table[], width: number): TableLines[] {
   })
 }
 
-/** Empty columns are left out. */
+/** Chooses the columns to show. Empty columns are dropped. */
 function placeColumns(tables: readonly Table[], width: number): Placed[] {
   const rows = tables.flatMap((table) => table.rows)
   const [first] = tables
@@ -105,8 +105,8 @@ function formatLine(columns: readonly Placed[], cells: readonly string[]): strin
 }
 
 /**
- * A GitHub table, aligned so that it can be read as it stands.
- * @param priority columns above it are left out
+ * A GitHub table, aligned so that people can read its source.
+ * @param priority columns with a higher number are dropped
  */
 export function markdownTable({ columns, rows }: Table, priority: number): string {
   const placed = placeColumns([{ columns, rows }], Number.POSITIVE_INFINITY).filter(

@@ -1,14 +1,14 @@
-/** What `pnpm test` asks of the tests, which they read from the environment. */
+/** The options of `pnpm test`, which tests read from the environment. */
 export interface TestRun {
-  /** Everything is tried, not only samples. */
+  /** Whether everything is tested, instead of samples. */
   readonly full: boolean
-  /** Chooses the samples of a short run: neighbouring seeds have neighbouring samples. */
+  /** Selects the samples of a short run. Neighbouring seeds give neighbouring samples. */
   readonly seed: number
-  /** The only framework whose apps are tried; all by default. */
+  /** The only framework whose apps are tested; undefined: all. */
   readonly framework: string | undefined
 }
 
-/** Days since 1970, so that a test that is run by itself has a new sample every day. */
+/** Days since 1970, so that a test which is run by itself has a new sample every day. */
 const today = Math.floor(Date.now() / 86_400_000)
 
 const { STARTGRID_TEST, STARTGRID_TEST_SEED, STARTGRID_TEST_FRAMEWORK } = process.env
@@ -26,9 +26,8 @@ export function isTested({ framework }: { framework: string }): boolean {
 }
 
 /**
- * All items in a full run; in a short one so many of them, and the next ones with the next seed. As many short runs as it takes to go round
- * try every item.
- * @param name of the sample: two samples of the same list have different items
+ * All items in a full run. In a short run, `count` items; the next seed gives the next ones, so consecutive seeds cover all items.
+ * @param name name of the sample: two samples of the same list have different items
  */
 export function sample<Item>(
   name: string,

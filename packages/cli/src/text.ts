@@ -4,7 +4,7 @@
 export const COLUMNS = 80
 
 /**
- * Breaks a text at spaces so that lines stay within the columns; later lines are indented. Longer words stay whole, and a percent
+ * Breaks a text at spaces so that lines fit the columns; later lines are indented. Longer words are not broken, and a percent
  * sign stays with its number.
  */
 export function wrap(text: string, indent = '', columns = COLUMNS): string {
@@ -21,14 +21,14 @@ export function wrap(text: string, indent = '', columns = COLUMNS): string {
   return [...lines, line].join('\n')
 }
 
-/** A paragraph of which every line begins with the indent. */
+/** A paragraph whose lines all start with the indent. */
 export function indented(text: string, indent: string, columns = COLUMNS): string {
   return indent + wrap(text, '', columns - indent.length).replaceAll('\n', `\n${indent}`)
 }
 
 /**
- * What a person needs of a message, without the full stop: its first line; where that points into a source file, the error that
- * Node prints some lines below takes the place of the path.
+ * A message without its details and its full stop: the first line. If that is a path in a source file, the error that Node prints some
+ * lines below is used instead.
  */
 export function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)

@@ -5,7 +5,7 @@ import { type Outcome, run } from '@startgrid/nginx/command.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Docker, Compose or the services are not there; the message is a sentence. */
+/** Docker, Compose or the services are missing. The message is a sentence. */
 export class ComposeError extends Error {
   override name = 'ComposeError'
 }
@@ -46,7 +46,7 @@ export async function compose(args: readonly string[], limitMs = 60_000): Promis
   throw new ComposeError(`docker compose ${args[0]} failed: ${why}`)
 }
 
-/** Why there can be no containers on this machine, as a sentence that says what to do; undefined if there can. */
+/** Why this machine cannot run containers, as a sentence that says what to do; undefined if it can. */
 export async function dockerObstacle(): Promise<string | undefined> {
   const engine = await docker('version', '--format', '{{.Server.Version}}')
   if (engine.stderr.includes('ENOENT')) return 'There is no docker command: install Docker.'
@@ -60,7 +60,8 @@ function docker(...args: string[]): Promise<Outcome> {
 }
 
 /**
- * What was started, also what has ended since, in Compose's own choice of a project: COMPOSE_PROJECT_NAME, or the name of the directory.
+ * The services that were started, including those that have ended. Compose chooses the project: COMPOSE_PROJECT_NAME, or the name of the
+ * directory.
  * @throws {ComposeError}
  */
 export async function listServices(): Promise<ComposeService[]> {

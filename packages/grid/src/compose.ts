@@ -3,20 +3,20 @@ import { type App, ROLES } from './matrix.ts'
 
 /** How docker-compose.yml names and numbers the apps. */
 
-/** The ways to an app in containers; the other topologies exist natively only. */
+/** The topologies of apps in containers. The other topologies exist only natively. */
 export const COMPOSE_TOPOLOGIES = ['direct', 'nginx'] as const
 export type ComposeTopology = (typeof COMPOSE_TOPOLOGIES)[number]
 
-/** The service of the NGINX in front of all apps, which also serves the landing page. */
+/** The service of the NGINX in front of all apps. It also serves the landing page. */
 export const FRONT_SERVICE = 'nginx'
 
-/** Where every app listens in its container. */
+/** The port of every app in its container. */
 export const APP_PORT = 3000
 
-/** Where the landing page is in the container of the NGINX in front. */
+/** The port of the landing page in NGINX's container. */
 export const PAGE_PORT = 8080
 
-/** Of the published ports, if STARTGRID_PORTS is not set; always in the container of the NGINX in front. */
+/** Prefix of the published ports if STARTGRID_PORTS is not set. NGINX's container always uses it. */
 export const PORT_PREFIX = 41
 
 /** `fastify-ssr` */

@@ -82,24 +82,24 @@ export const CATALOGUE: readonly Framework[] = [
   },
 ]
 
-/** What serves HTTP in the package `apps/NAME`. */
+/** The framework in the package `apps/NAME`. */
 export interface Framework {
-  /** As it is typed, and the name of its folder in `apps/`. Lower case letters and digits, starting with a letter. */
+  /** Its name on the command line, and its folder in `apps/`. Lower-case letters and digits, starting with a letter. */
   readonly name: string
-  /** As a sentence has it: `on Fastify`. */
+  /** Its name in a sentence: `on Fastify`. */
   readonly title: string
   readonly runtime: Runtime
-  /** The package in the catalog of pnpm-workspace.yaml that has its version; null: the NGINX of the machine has it. */
+  /** Its package in the catalog of pnpm-workspace.yaml, for the version. Null: it comes with the machine's NGINX. */
   readonly package: string | null
   /** The address of its documentation. */
   readonly docs: string
   /** 1 to 9, different for each: the third digit of its ports in Docker Compose. */
   readonly port: number
-  /** What its apps cannot do, beside the rest of docs/contract.md. */
+  /** What its apps lack, if docs/contract.md does not say so for all. */
   readonly absent: readonly Absence[]
 }
 
-/** What runs an app, and so which image it is in: `docker/RUNTIME.Dockerfile`. */
+/** The runtime of an app. Its image is made from `docker/RUNTIME.Dockerfile`. */
 export type Runtime = 'node' | 'bun' | 'nginx'
 
 /** What an app may lack. */

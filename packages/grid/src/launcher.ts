@@ -7,11 +7,11 @@ import type { Runtime } from './frameworks.ts'
 
 export type { Target }
 
-/** What can be started: an app of the grid, or any package with a `src/server.ts ROLE` that is ready with its first line. */
+/** What can be started: an app of the grid, or any package with a `src/server.ts ROLE` whose first line of output says that it listens. */
 export interface Startable {
   /** `fastify/ssr` */
   name: string
-  /** `bun` is started with Bun; the others with Node, which then starts NGINX for `nginx`. */
+  /** `bun` is started with Bun, the others with Node. For `nginx`, Node then starts NGINX. */
   runtime: Runtime
   role: string
   /** Absolute path of its package. */
@@ -33,9 +33,9 @@ export interface Ready {
 }
 
 export interface LaunchOptions {
-  /** Settings of the app beside the launcher's own: a free port on loopback, `LOG_LEVEL=warn`, NODE_ENV=production. */
+  /** Added to the launcher's settings: a free port on loopback, `LOG_LEVEL=warn`, NODE_ENV=production. */
   env?: Readonly<Record<string, string>>
-  /** The core to stay on, or several as taskset writes them: `0`, `0,2-3` (Linux). */
+  /** The core to stay on, or several in the syntax of taskset: `0`, `0,2-3` (Linux). */
   cpu?: number | string | undefined
   /** Node or Bun options before the file, such as `--cpu-prof`. */
   execArgv?: readonly string[]
@@ -49,20 +49,20 @@ export interface Launch {
   ready: Ready
   target: Target
   child: ChildProcess
-  /** What it wrote so far, both streams. */
+  /** Its output so far, both streams. */
   output(): string
   /** Asks it to drain and waits. @returns the exit code, or null after a signal */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** An app that did not come up; the message is a sentence with what it said. */
+/** An app that did not start. The message is a sentence with its output. */
 export class LaunchError extends Error {
   override name = 'LaunchError'
 }
 
 /**
- * For proofs, races and all faults but `overload`: no page is refused because something else kept the core for a while, and every page
- * still pays for the look at the clock.
+ * For proofs, races and all faults but `overload`: no page is refused because another process used the core for a while. Each page still
+ * pays for reading the clock.
  */
 export const NEVER_SHED = { MAX_QUEUE_WAIT_MS: '60000' } as const
 

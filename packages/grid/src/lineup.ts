@@ -12,28 +12,28 @@ import type { App, Topology } from './matrix.ts'
 export interface LineupOptions {
   apps: readonly App[]
   topologies: readonly Topology[]
-  /** Without one, only `direct` can be reached. */
+  /** Without it, only `direct` can be used. */
   nginx: Nginx | undefined
   /** The core that apps and NGINX stay on. */
   cpu?: number | undefined
   env?: Readonly<Record<string, string>>
 }
 
-/** Apps that were started together, with one NGINX in front of all. */
+/** Apps that were started together, with one NGINX in front of them. */
 export interface Lineup {
-  /** Why an app is not there, by its name. */
+  /** Why an app did not start, by its name. */
   failures: ReadonlyMap<string, string>
   /** Where an app is reached, if it runs. */
   target(app: App, topology: Topology): Target | undefined
   /** The start of an app that serves this topology, if it runs. */
   launched(app: App, topology: Topology): Launch | undefined
-  /** The processes of the NGINX in front; none if it was not needed. */
+  /** The processes of the NGINX in front; empty if no topology needs it. */
   proxyPids(): readonly number[]
   stop(): Promise<void>
 }
 
 /**
- * Starts apps and, if a topology needs it, NGINX. An app that does not come up is named in `failures`; the rest goes on.
+ * Starts apps and, if a topology needs it, NGINX. An app that does not start is listed in `failures`, and the others continue.
  * @throws {Error} if NGINX does not start
  */
 export async function startLineup(options: LineupOptions): Promise<Lineup> {
@@ -106,7 +106,7 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
   }
 }
 
-/** Apps that only serve `nginx-socket` are not started on a port, and the other way round. */
+/** An app that serves only `nginx-socket` gets no port, and one without it gets no socket. */
 function socketsOf(app: App, topologies: readonly Topology[], directory: string): (string | undefined)[] {
   const sockets: (string | undefined)[] = []
   if (topologies.some((topology) => topology !== 'nginx-socket')) sockets.push(undefined)

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { CATALOGUE, type Capability, type Runtime } from './frameworks.ts'
 
-/** Which apps and topologies there are: every framework of the catalogue in every role. */
+/** The apps and topologies: every framework of the catalogue in every role. */
 
 /** The names of the frameworks, in the order of the catalogue. */
 export const FRAMEWORKS: readonly string[] = CATALOGUE.map(({ name }) => name)
@@ -37,13 +37,13 @@ export const APPS: readonly App[] = CATALOGUE.flatMap(({ name: framework, runtim
   })),
 )
 
-/** A name that is in none of the lists; the message lists the right ones. */
+/** A name that is in no list. The message lists the valid names. */
 export class UnknownName extends Error {
   override name = 'UnknownName'
 }
 
 /**
- * The apps that a name stands for: `fastify/ssr` one app, `fastify` all of a framework, `ssr` all of a role.
+ * The apps that a name selects: `fastify/ssr` selects one app, `fastify` all of a framework, `ssr` all of a role.
  * @throws {UnknownName}
  */
 export function findApps(name: string): App[] {

@@ -1,25 +1,25 @@
 import { spawnSync } from 'node:child_process'
 import { type Cpu, readCpus } from './cpus.ts'
 
-/** Logical CPUs: app and proxy stay on the one, the generator on the other. */
+/** Logical CPUs: app and proxy run on one, the generator on the other. */
 export interface Cores {
   server: number
   generator: number
 }
 
-/** Why there is no good choice of cores, or none at all; `slower` is the generator's speed over the servers'. */
+/** Why the choice of cores is not good, or impossible; `slower` is the generator's speed divided by the servers'. */
 export type CoreWarning =
   | { kind: 'not-pinned' | 'one-core' }
   | { kind: 'smt-shared'; server: number; generator: number }
   | { kind: 'unlike-cores'; server: number; generator: number; slower: number }
 
-/** Cores within this part of the fastest are alike: one model's favoured cores differ by a few per cent. */
+/** Cores within this part of the fastest count as equal: cores of one model differ by a few per cent. */
 const ALIKE = 0.9
 
 /**
- * A core for the servers and one for the generator, so that neither pays for the other.
- * @param warn told why there is no good choice, or none at all
- * @returns null where processes cannot be kept apart
+ * A core for the servers and one for the generator, so that they do not slow each other down.
+ * @param warn told why the choice is not good, or impossible
+ * @returns null if processes cannot be pinned
  */
 export function chooseCores(warn: (warning: CoreWarning) => void, cpus?: readonly Cpu[]): Cores | null {
   if (cpus === undefined && !canPin()) {
@@ -39,7 +39,7 @@ export function chooseCores(warn: (warning: CoreWarning) => void, cpus?: readonl
   return { server, generator }
 }
 
-/** Whether processes can be kept on a core: on Linux, with taskset of util-linux. */
+/** Whether processes can be pinned to a core: on Linux, with taskset of util-linux. */
 export function canPin(): boolean {
   return process.platform === 'linux' && spawnSync('taskset', ['--version']).status === 0
 }
@@ -50,8 +50,8 @@ interface Pair {
 }
 
 /**
- * Two physical cores of the fastest kind: the first and the last of them. Otherwise the servers get a fast core, and the generator
- * the best other physical one; and only if there is a single physical core, two threads of that.
+ * Two physical cores of the fastest kind: the first and the last. If there is only one, the servers get it, and the generator gets the
+ * next best physical core. On a machine with one physical core, they get two threads of it.
  */
 function choosePair(cpus: readonly Cpu[]): Pair | undefined {
   const best = Math.max(...cpus.map(({ speed }) => speed))
@@ -72,7 +72,7 @@ function fastest(cpus: readonly Cpu[]): Cpu | undefined {
   return cpus.toSorted((one, other) => other.speed - one.speed)[0]
 }
 
-/** Keeps running processes on one core (or several, as taskset writes them), with what they start later. One that has just ended does not matter. */
+/** Pins running processes and their future children to one core, or to several in the syntax of taskset. Ended processes are ignored. */
 export function pin(pids: readonly number[], cpu: number | string): void {
   for (const pid of pids)
     spawnSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(cpu), String(pid)])

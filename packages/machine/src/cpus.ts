@@ -5,7 +5,7 @@ export interface Cpu {
   number: number
   /** Logical CPUs of the same physical core, itself included: what one of them does slows the others. */
   siblings: number[]
-  /** How fast it is beside the fastest one of the machine, as far as the kernel tells: 0 to 1. */
+  /** Its speed relative to the fastest CPU of the machine, 0 to 1, as far as the kernel tells. */
   speed: number
 }
 
@@ -43,8 +43,8 @@ export function parseCpuList(list: string): number[] {
 }
 
 /**
- * Three accounts, each relative to the best CPU, the lowest of them counts: `cpu_capacity` (ARM, and Intel's hybrids since Linux 6.12), the
- * highest frequency, and Intel's list of efficient cores, which at the same frequency do about half as much.
+ * The lowest of three accounts, each relative to the best CPU: `cpu_capacity` (ARM, and Intel's hybrids since Linux 6.12), the
+ * highest frequency, and Intel's list of efficient cores, which do about half the work at the same frequency.
  */
 function createSpeed(root: string, all: readonly number[]): (cpu: number) => number {
   const directory = (cpu: number) => `${root}/sys/devices/system/cpu/cpu${cpu}`
@@ -62,7 +62,7 @@ function createSpeed(root: string, all: readonly number[]): (cpu: number) => num
 
 const EFFICIENT_SPEED = 0.5
 
-/** What the kernel does not tell is empty. */
+/** The file's content; empty if the kernel does not provide it. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'latin1')

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /**
- * One hash of files and facts: while it stays the same, so does what follows from them.
- * @param paths files and directories, relative to the repository. Of directories sources and what was built from them; tests and
- * installed packages (they are in the lockfile) do not matter.
+ * One hash of files and facts. While it stays the same, results that depend on them stay valid.
+ * @param paths files and directories, relative to the repository. Directories count with their sources and build output, but without
+ * tests and installed packages (the lockfile covers those).
  * @returns 32 hexadecimal digits
  */
 export function fingerprint(paths: readonly string[], facts: readonly (string | undefined)[] = []): string {

@@ -3,7 +3,7 @@ import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { plural } from '@startgrid/cli/text.ts'
 
-/** Where a result comes from. */
+/** The machine of a result. */
 export interface Machine {
   cpu: string
   cores: number
@@ -39,7 +39,7 @@ export function describeMachine({ cpu, cores, memoryBytes, os: system, kernel, g
 }
 
 /**
- * The part of all cores, 0 to 1, that anyone used during 0.3 s in which we do nothing; undefined where unknown.
+ * The part of all cores, 0 to 1, that others use during 0.3 s in which we are idle; undefined if unknown.
  * @param signal ends the wait early
  */
 export async function foreignLoad(signal?: AbortSignal): Promise<number | undefined> {

@@ -7,23 +7,23 @@ export type Address = { host: string; port: number } | { socketPath: string }
 /** A started server: where it listens, and the process that was started. */
 export interface StartedServer {
   target: Address
-  /** `nginx` is given where an NGINX serves, which that process started. */
+  /** `nginx` is present if that process started an NGINX, which then serves. */
   ready: { pid: number; nginx?: unknown }
 }
 
-/** What processes have used, from the kernel's own accounts. Linux only: elsewhere every figure is undefined. */
+/** Resources that processes have used, from the kernel's accounts. Linux only: elsewhere all figures are undefined. */
 
 /**
- * CPU seconds that the processes have used so far, all threads: nanosecond accounts, not the 10 ms ticks of /proc/PID/stat.
- * @returns undefined if one of them has ended: what it used is gone from the accounts
+ * CPU seconds of the processes so far, all threads. It reads nanosecond accounts, not the 10 ms ticks of /proc/PID/stat.
+ * @returns undefined if one of them has ended, because its accounts are gone
  */
 export function cpuSeconds(pids: readonly number[] | undefined): number | undefined {
   return sumOf(pids, (pid) => cpuOf(accountOf(pid)))
 }
 
 /**
- * Seconds that threads which the processes have now were ready to run, but waited for a core.
- * @returns undefined as `cpuSeconds`
+ * Seconds for which the current threads of the processes were ready to run, but waited for a core.
+ * @returns undefined as in `cpuSeconds`
  */
 export function waitSeconds(pids: readonly number[] | undefined): number | undefined {
   return sumOf(pids, (pid) => waitOf(accountOf(pid)))
@@ -35,7 +35,7 @@ function accountOf(pid: number): ProcessAccount {
   return account
 }
 
-/** Highest resident memory of the processes so far, in bytes. Pages that they share count in each. */
+/** Highest resident memory of the processes so far, in bytes. Shared pages count once per process. */
 export function peakMemory(pids: readonly number[] | undefined): number | undefined {
   return sumOf(pids, (pid) => {
     const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
@@ -43,12 +43,12 @@ export function peakMemory(pids: readonly number[] | undefined): number | undefi
   })
 }
 
-/** Whoever listens for an njs app: looking through all processes takes 30 ms, far too long beside a slice. */
+/** The listening processes of njs apps. They are cached, because searching all processes takes 30 ms, too long next to a slice. */
 const listeners = new WeakMap<StartedServer['ready'], number[]>()
 
 /**
- * The processes that serve. njs runs in an NGINX, without the process that started it, and in a container that is not even
- * its ancestor: there it is whoever listens.
+ * The processes that serve. An njs app runs in an NGINX. The process that started it does not serve, and in a container it is not
+ * even an ancestor. So for njs these are the processes that listen.
  */
 export function serverPids({ ready, target }: StartedServer): number[] | undefined {
   if (ready.nginx === undefined) return processTree(ready.pid)
@@ -108,7 +108,7 @@ function sumOf(pids: readonly number[] | undefined, measure: (pid: number) => nu
   }
 }
 
-/** Processes end while they are looked at, and those of others are closed: then there is nothing. */
+/** Returns `nothing` if a process ends while it is read, or belongs to another user. */
 function orNothing<Value>(look: () => Value, nothing: Value): Value {
   try {
     return look()

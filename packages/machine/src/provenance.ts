@@ -57,8 +57,8 @@ export function describeVersions({ node, bun, packages }: Versions): string {
 }
 
 /**
- * Why a run that was begun there and then cannot go on here and now: a clause without the full stop.
- * @param inContainers cores, kernel and Node are those of the images, and not compared
+ * Why a run that began in other conditions cannot continue here and now: a clause without the full stop.
+ * @param inContainers cores, kernel and Node belong to the images, and are not compared
  * @returns undefined if it can
  */
 export function differenceTo(

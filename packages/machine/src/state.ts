@@ -3,7 +3,7 @@ import os from 'node:os'
 import { readCpuTimes } from './accounts/interrupts.ts'
 import { foreignLoad } from './machine.ts'
 
-/** What about a machine and its state makes figures less certain. Parts are from 0 to 1. */
+/** Conditions of a machine that make figures less certain. Parts are from 0 to 1. */
 export type MachineWarning =
   | { kind: 'busy' | 'steal'; share: number }
   | { kind: 'load-average'; load: number; cores: number }
@@ -11,7 +11,7 @@ export type MachineWarning =
   | { kind: 'boost' }
   | { kind: 'virtual-machine'; name: string }
 
-/** Above this part of all cores, others use so much of the machine that rates say little. */
+/** If others use more than this part of all cores, rates mean little. */
 const BUSY = 0.1
 
 /** Load average per core. */
@@ -21,7 +21,7 @@ const LOADED = 0.5
 const STOLEN = 0.01
 
 /**
- * Looks at the machine for 0.3 s in which nothing of ours runs.
+ * Observes the machine for 0.3 s in which our processes are idle.
  * @param signal ends that early
  */
 export async function inspectMachine(signal: AbortSignal): Promise<MachineWarning[]> {
@@ -30,7 +30,7 @@ export async function inspectMachine(signal: AbortSignal): Promise<MachineWarnin
   return signal.aborted ? [] : [...busyWarnings(state), ...clockWarnings(), ...guestWarnings()]
 }
 
-/** One of both is enough: the load average says what was, the share what is. */
+/** At most one warning: the load average describes the past, the share the present. */
 export function busyWarnings(state: {
   share: number | undefined
   load: number
@@ -59,7 +59,7 @@ export function guestWarnings(root = ''): MachineWarning[] {
   return name === undefined ? [] : [{ kind: 'virtual-machine', name }]
 }
 
-/** Firmware of virtual machines names itself; x86 has a CPU flag besides, ARM a node of the device tree. */
+/** The firmware of a virtual machine says what it is. x86 also has a CPU flag, and ARM a node in the device tree. */
 function virtualMachine(root: string): string | undefined {
   const firmware = read(`${root}/sys/class/dmi/id/sys_vendor`)
   const product = read(`${root}/sys/class/dmi/id/product_name`)
@@ -72,9 +72,9 @@ function virtualMachine(root: string): string | undefined {
 }
 
 /**
- * Begins to watch what the host of a virtual machine takes.
+ * Starts to measure CPU time that the host of a virtual machine takes.
  * @param root for tests: the directory that has proc
- * @returns tells what it took since then
+ * @returns a function that reports the time since then
  */
 export function watchSteal(root = ''): (seconds: number) => MachineWarning[] {
   const cpus = os.cpus().map((_, index) => index)
@@ -87,7 +87,7 @@ export function watchSteal(root = ''): (seconds: number) => MachineWarning[] {
   }
 }
 
-/** What the kernel does not tell is empty. */
+/** The file's content; empty if the kernel does not provide it. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'latin1').trim()

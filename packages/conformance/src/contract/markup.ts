@@ -7,7 +7,7 @@ export interface Told {
   nonce: string | undefined
 }
 
-/** Judges a body that differs from answer to answer. */
+/** Judges a body that differs from answer to response. */
 export type Inspection = (body: Buffer, told: Told) => Finding[]
 
 /** A start tag. */

@@ -25,7 +25,7 @@ interface Named {
   section: Section
 }
 
-/** How a reset may destroy an answer that was sent: RFC 9112 section 9.6. */
+/** How a reset may destroy a response that was sent: RFC 9112 section 9.6. */
 const ATTEMPTS = 3
 
 /** What a check tries things with: it sends, compares, and collects the differences. */
@@ -65,13 +65,13 @@ export class Probe {
     }
   }
 
-  /** Compares an answer with what the contract says. */
+  /** Compares a response with what the contract says. */
   judge(request: Request, answer: Answer, expected: Expectation | readonly Expectation[]): void {
     this.report(request, judge(request, answer, expected, this.subject.session))
   }
 
   /**
-   * Sends a request and compares the answer; where none comes, that is a difference.
+   * Sends a request and compares the response; where none comes, that is a difference.
    * @param connection a new one for this request alone without it
    */
   async expect(
@@ -110,7 +110,7 @@ export class Probe {
     }
   }
 
-  /** Tries again when the connection was reset: the server closed it with bytes unread, which can destroy its answer. */
+  /** Tries again when the connection was reset: the server closed it with bytes unread, which can destroy its response. */
   async despiteReset<T>(action: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -15,7 +15,7 @@ export function formatReport(report: Report): string {
   return [...paragraphs(report.differences), ...reasons, `${counts}${seed}`].join('\n')
 }
 
-/** The same difference often shows in many answers, such as a header that is missing everywhere: it is told once. */
+/** The same difference often shows in many responses, such as a header that is missing everywhere: it is told once. */
 function paragraphs(differences: readonly Difference[]): string[] {
   const groups = Map.groupBy(differences, ({ expected, received }) => `${expected}\n${received}`)
   return [...groups.values()].map(formatGroup)

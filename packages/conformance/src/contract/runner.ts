@@ -25,7 +25,7 @@ export interface Options {
   runs?: number
   /** Only checks whose name contains this. */
   only?: string
-  /** Milliseconds for each answer. */
+  /** Milliseconds for each response. */
   timeoutMs?: number
   /** All that the server has logged so far, one JSON object per line. Without it the log is not checked. */
   log?: () => string

@@ -20,7 +20,7 @@ export interface Head {
 /** How the end of a body is known (RFC 9112 section 6.3). */
 export type Framing = 'none' | 'length' | 'chunked' | 'close'
 
-/** A whole answer as it stood on the wire. */
+/** A complete response as it stood on the wire. */
 export interface Answer extends Head {
   framing: Framing
   body: Buffer
@@ -48,7 +48,7 @@ export async function readHead(source: ByteSource): Promise<Head> {
 
 /**
  * Reads the body that belongs to a head.
- * @param method of the request: an answer to HEAD has no body (RFC 9112 section 6.3)
+ * @param method of the request: a response to HEAD has no body (RFC 9112 section 6.3)
  */
 export async function readBody(source: ByteSource, head: Head, method: string): Promise<Answer> {
   const answer: Answer = {

@@ -6,7 +6,7 @@ import { authority, connectOptions, formatTarget, type Target } from './target.t
 
 /** How long to wait, and for whom to stop. */
 export interface Patience {
-  /** Milliseconds for the connection, and again for each answer. */
+  /** Milliseconds for the connection, and again for each response. */
   timeoutMs: number
   /** Another number for the connection. */
   connectMs?: number
@@ -15,7 +15,7 @@ export interface Patience {
 
 /**
  * An HTTP/1.1 connection that writes the bytes it is given. `fetch` and `node:http` hide what must be seen: duplicated
- * headers, the framing, bytes after an answer.
+ * headers, the framing, bytes after a response.
  */
 export class Connection {
   readonly #socket: Socket
@@ -63,7 +63,7 @@ export class Connection {
   send(request: Request | Uint8Array): Promise<void> {
     const bytes = request instanceof Uint8Array ? request : requestBytes(request, this.#host)
     const { promise, resolve } = Promise.withResolvers<void>()
-    // A failed write is no error of its own: the answer may be there already, and if not, reading it says why.
+    // A failed write is no error of its own: the response may be there already, and if not, reading it says why.
     this.#socket.write(bytes, () => resolve())
     return this.#within(() => promise, 'the request was not taken')
   }
@@ -73,7 +73,7 @@ export class Connection {
     return this.#within(() => readHead(this.#source), 'no answer')
   }
 
-  /** Reads the next final answer. @param method that it answers, since HEAD has no body */
+  /** Reads the next final response. @param method that it answers, since HEAD has no body */
   answer(method = 'GET'): Promise<Answer> {
     return this.#within(async () => {
       let head = await readHead(this.#source)
@@ -83,7 +83,7 @@ export class Connection {
     }, 'no complete answer')
   }
 
-  /** The status of the next answer, 1xx included, which stays to be read. */
+  /** The status of the next response, 1xx included, which stays to be read. */
   peekStatus(): Promise<number> {
     return this.#within(async () => {
       const line = await this.#source.peekLine()
@@ -91,7 +91,7 @@ export class Connection {
     }, 'no answer')
   }
 
-  /** Sends a request and reads its answer; bytes that came with the answer but lie behind it are a fault of it. */
+  /** Sends a request and reads its response; bytes that came with the response but lie behind it are a fault of it. */
   async exchange(request: Request): Promise<Answer> {
     await this.send(request)
     const answer = await this.answer(methodOf(request))
@@ -100,7 +100,7 @@ export class Connection {
     return answer
   }
 
-  /** The start of what has arrived and belongs to no answer. */
+  /** The start of what has arrived and belongs to no response. */
   excess(): string {
     return JSON.stringify(this.#source.peek().toString('latin1', 0, 60))
   }

@@ -1,4 +1,4 @@
-/** Why an answer could not be read. */
+/** Why a response could not be read. */
 export type Failure = 'closed' | 'reset' | 'timeout' | 'malformed' | 'refused' | 'aborted'
 
 /** There is no complete answer; the message says what came instead. */

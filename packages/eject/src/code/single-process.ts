@@ -1,7 +1,7 @@
 import type { Expression } from 'oxc-parser'
 import { editAll, editOnce } from './edit.ts'
 
-/** A Bun app is one process: Bun's `node:cluster` shares no port. What asks whether this is a worker or a primary gets its answer here. */
+/** A Bun app is one process: Bun's `node:cluster` shares no port. What asks whether this is a worker or a primary gets its response here. */
 
 /** Files that ask, each with at least one place. */
 export const ASKING = ['shared/process/lifecycle.ts', 'shared/process/log.ts'] as const

@@ -24,7 +24,7 @@ async function main(args: string[]): Promise<number> {
     return 0
   }
   const interrupt = new AbortController()
-  // Once: a second Ctrl-C ends the process at once.
+  // Only once: a second Ctrl-C ends the process at once.
   process.once('SIGINT', () => interrupt.abort())
   const startedAt = Date.now()
   const result = await load(command, interrupt.signal)

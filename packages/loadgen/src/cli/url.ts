@@ -1,7 +1,7 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import type { Target } from '../http/target.ts'
 
-/** What the URLs of a command line say. */
+/** The target and the paths of the URLs on a command line. */
 export interface Address {
   /** The first URL, as it was given. */
   url: string
@@ -10,7 +10,7 @@ export interface Address {
   paths: string[]
 }
 
-/** @throws {UsageError} if there is no URL, or one that cannot be loaded, or two that name different servers */
+/** @throws {UsageError} if there is no URL, if one is not valid, or if two name different servers */
 export function readUrls(texts: readonly string[]): Address {
   const [first, ...others] = texts.map(readUrl)
   if (first === undefined)
@@ -22,7 +22,7 @@ export function readUrls(texts: readonly string[]): Address {
 }
 
 function readUrl(text: string): Address {
-  // A URL has no braces: the random parts take no part in reading it.
+  // URLs cannot contain braces, so the random parts are replaced while a URL is parsed.
   const parts: string[] = []
   const plain = text.replace(/\{[^{}]*\}/g, (part) => `~part${parts.push(part) - 1}~`)
   const url = URL.parse(plain)

@@ -7,7 +7,7 @@ import type { LoadPlan } from './options.ts'
 import { runLoad } from './run-load.ts'
 import { ThreadTeam } from './thread-team.ts'
 
-/** Threads stay warm as well. */
+/** The threads stay warm between loads, too. */
 const team = new ThreadTeam()
 let running = new AbortController()
 
@@ -43,10 +43,10 @@ createInterface({ input: process.stdin })
     else if ('learn' in message) void learn(message.learn)
     else running.abort()
   })
-  // The parent stopped this process or died: nobody is left to measure for.
+  // The parent stopped this process or died, so nobody needs the result.
   .on('close', () => process.exit())
 
-// Ctrl-C reaches the whole process group; the parent decides what becomes of a running load.
+// Ctrl-C reaches the whole process group, but the parent decides whether a running load ends.
 process.on('SIGINT', () => {})
 
 answer({ ready: true })

@@ -1,5 +1,5 @@
 /**
- * Milliseconds of a clock that all threads share. `performance.now()` begins anew in each thread; this one is the system's monotonic
+ * Milliseconds of a clock that all threads share, because `performance.now()` starts at 0 in each thread. It is the system's monotonic
  * clock (https://nodejs.org/api/process.html#processhrtimetime).
  */
 export function sharedNow(): number {

@@ -3,7 +3,7 @@ import type { Dispatcher, DispatcherOptions, Line, Schedule } from './dispatcher
 import type { Pacer } from './pacer.ts'
 import type { Pool } from './pool.ts'
 
-/** Sends a request wherever there is a place for one. */
+/** Sends a request whenever a connection has room for one. */
 export class ClosedLoop implements Dispatcher {
   readonly waiting = 0
   over = false
@@ -35,13 +35,13 @@ export class ClosedLoop implements Dispatcher {
     else this.#pool.release(connection)
   }
 
-  /** Its place asks for a new one anyway. */
+  /** Nothing to do: the connection is replaced, and then has room again. */
   returned(intended: number): void {
     if (intended >= this.#schedule.from) this.#left++
     this.over = false
   }
 
-  /** Takes the place of a request: a load of so many requests ends even if nobody answers. */
+  /** Counts as a request, so that a load with a number of requests ends even if the server never responds. */
   refused(now: number): void {
     if (now >= this.#schedule.from) this.#left--
   }

@@ -4,27 +4,27 @@ import type { Pool } from './pool.ts'
 
 /** Decides when requests are sent, and on which connection. Times are `performance.now()`. */
 export interface Dispatcher {
-  /** Sends what is due and finds a connection. To be called at every turn of the event loop. */
+  /** Sends the requests that are due and find a connection. Call it on every turn of the event loop. */
   dispatch(now: number): void
-  /** A connection answered and has room for another request. */
+  /** A connection received a response, and has room for another request. */
   freed(connection: Connection, now: number): void
-  /** A request was not answered because the connection ended properly before: it is to be sent again. */
+  /** The connection ended properly before the response to this request, so the request must be sent again. */
   returned(intended: number): void
-  /** A connection could not be opened, on which no request waited. */
+  /** A connection without a waiting request could not be opened. */
   refused(now: number): void
-  /** Forgets requests that are still unsent. @returns when they were due, those before `time` only */
+  /** Drops unsent requests that were due before `time`. @returns when they were due */
   expired(time: number): number[]
   /** Requests that are due and unsent. */
   readonly waiting: number
-  /** Nothing more will become due. */
+  /** No more requests will become due. */
   readonly over: boolean
 }
 
-/** What dispatchers do to the load. */
+/** What a dispatcher calls on the load. */
 export interface Line {
   /** Sends a request. */
   send(connection: Connection, intended: number, now: number): void
-  /** Open loop: the polling loop has come to a request. @param now when, which is never before `due` */
+  /** Open loop: the polling loop handles a request. @param now the time, never before `due` */
   reached(due: number, now: number): void
 }
 
@@ -32,11 +32,11 @@ export interface Line {
 export interface Schedule {
   /** When the load began. */
   start: number
-  /** The end of the warm-up. What is due from here on counts. */
+  /** The end of the warm-up. Requests that are due later are counted. */
   from: number
-  /** The end of the duration; infinite until the last request is due if a number of requests ends the load. */
+  /** The end of the load. If a number of requests ends it, infinite until the last request is due. */
   until: number
-  /** How many are to be counted; infinite if the duration ends the load. */
+  /** How many requests to count; infinite if the duration ends the load. */
   requests: number
 }
 

@@ -1,21 +1,21 @@
 import { summarise } from '../report/histogram.ts'
 import type { Measurement } from './measurement.ts'
 
-/** Less than this part of what was due, sent in time: the load was not offered. */
+/** If less than this part of the due requests was sent in time, the load was not offered. */
 const OFFERED = 0.99
-/** A thread that is busy for more than this part of its time has none to spare. */
+/** A thread that is busy for more than this part of its time is at its limit. */
 const BUSY = 0.98
-/** Milliseconds of schedule lag at p99 that no latency needs to be afraid of. */
+/** Schedule lag at p99 in milliseconds that never matters. */
 const HARMLESS_LAG_MS = 1
-/** Lag beyond that may be this part of the latency at p99. */
+/** A higher lag may be at most this part of the latency at p99. */
 const LAG_PART = 0.1
-/** Waiting for a core for more than this part of the time explains much. */
+/** Waiting for a core for more than this part of the time is a likely cause. */
 const WAITED = 0.01
 
 /**
- * Whether an open-loop load says more about the generator than about the server.
- * @returns why, as a clause without the full stop; null if the load was offered as asked, or if it was the server that kept
- * requests waiting for a connection
+ * Whether an open-loop load measured the generator instead of the server.
+ * @returns why, as a clause without the full stop; null if the load was offered as asked, or if requests had to wait for the
+ * server to free a connection
  */
 export function whyGeneratorBound(measurement: Measurement): string | null {
   const why = symptom(measurement)

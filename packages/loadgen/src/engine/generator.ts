@@ -11,30 +11,30 @@ import type { LoadPlan } from './options.ts'
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url))
 
-/** A process that idles for minutes between loads would otherwise cost 15 to 25 % more CPU per request for good. */
+/** Without it, a process that is idle for minutes between loads then needs 15 to 25 % more CPU per request. */
 const NODE_FLAGS = ['--no-memory-reducer']
 
 /** The end of the child's stderr that an error message quotes. */
 const STDERR_CHARACTERS = 500
 
 export interface GeneratorOptions {
-  /** The only core the process may use. On Linux, with `taskset`; elsewhere there is no such thing, and it is ignored. */
+  /** The only core the process may use. Needs `taskset` (Linux); ignored elsewhere. */
   cpu?: number | undefined
   /** How far away its targets may be; default `machine`. */
   reach?: Reach
-  /** What starts child.ts elsewhere, with its standard input and output, such as `docker run --interactive …`; then `cpu` is for that to see to. */
+  /** A command that runs child.ts elsewhere, such as `docker run --interactive …`. It must connect standard input and output, and apply `cpu`. */
   command?: readonly [string, ...string[]]
 }
 
-/** A process of its own that runs one load after the other, and so keeps its compiled code warm between them. */
+/** A process that runs one load after another, so its compiled code stays warm. */
 export class LoadGenerator {
-  /** With a `command`: of that. */
+  /** With a `command`, the process id of that command. */
   readonly pid: number
   readonly #child: ChildProcessWithoutNullStreams
   readonly #reach: Reach
   #pending: PromiseWithResolvers<FromChild> | undefined
   #stderr = ''
-  /** Why no load can be run any more. */
+  /** Why no further load can run. */
   #over: string | undefined
 
   /** Use `startGenerator`. */
@@ -48,7 +48,7 @@ export class LoadGenerator {
     child.stderr.on('data', (data) => {
       this.#stderr = `${this.#stderr}${data}`.slice(-STDERR_CHARACTERS)
     })
-    // A write to a child that just died; `close` says so.
+    // A write to a child that just died fails; the `close` event reports it.
     child.stdin.on('error', () => {})
     child.on('close', (code, signal) => this.#ended(code, signal))
   }
@@ -59,8 +59,8 @@ export class LoadGenerator {
   }
 
   /**
-   * Runs one load. An aborted one keeps what was measured.
-   * @throws {LoadError} as `runLoad` does; also if the process died, or is running another load
+   * Runs one load. If it is aborted, the result has what was measured until then.
+   * @throws {LoadError} like `runLoad`; also if the process died, or is running another load
    */
   async run({ signal, ...plan }: LoadPlan & { signal?: AbortSignal }): Promise<LoadResult> {
     const abort = () => this.#tell({ abort: true })
@@ -137,14 +137,14 @@ function refusalOf(message: FromChild): LoadError {
  */
 export async function startGenerator(options: GeneratorOptions = {}): Promise<LoadGenerator> {
   const [command, ...args] = options.command ?? ownCommand(options.cpu)
-  // Whatever starts it elsewhere need not ignore a Ctrl-C as the child does: a process group of its own gets none.
+  // A command may not ignore Ctrl-C as the child does. In its own process group it does not get the signal.
   const child = spawn(command, args, { detached: options.command !== undefined })
   const failed = once(child, 'error').then(([error]) => {
     throw new LoadError(
       `The generator process cannot be started with ${command}: ${(error as Error).message}.`,
     )
   })
-  // Without a pid there never was a process, and 'error' follows.
+  // Without a pid no process was started, and an 'error' event follows.
   if (child.pid === undefined) return failed
   failed.catch(() => {})
   const generator = new LoadGenerator(child, child.pid, options.reach ?? 'machine')

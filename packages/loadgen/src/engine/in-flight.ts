@@ -1,7 +1,7 @@
-/** Numbers kept of each request. */
+/** The number of fields per request. */
 const FIELDS = 4
 
-/** The requests of one connection that wait for their answers, in the order in which they were sent. Nothing is allocated per request. */
+/** The requests of one connection that wait for their responses, in the order in which they were sent. Nothing is allocated per request. */
 export class InFlight {
   count = 0
   #first = 0
@@ -12,22 +12,22 @@ export class InFlight {
     this.#fields = new Float64Array(FIELDS * capacity)
   }
 
-  /** When the oldest was to be sent. */
+  /** When the oldest request was due. */
   get intended(): number {
     return this.#fields[this.#first] as number
   }
 
-  /** When the oldest was sent. */
+  /** When the oldest request was sent. */
   get sent(): number {
     return this.#fields[this.#first + 1] as number
   }
 
-  /** Which path the oldest asks for. */
+  /** The path of the oldest request. */
   get path(): number {
     return this.#fields[this.#first + 2] as number
   }
 
-  /** Whether the content of the oldest one's answer is to be compared. */
+  /** Whether to compare the content of the response to the oldest request. */
   get sampled(): boolean {
     return this.#fields[this.#first + 3] === 1
   }
@@ -43,14 +43,14 @@ export class InFlight {
     fields[at + 3] = sampled ? 1 : 0
   }
 
-  /** Forgets the oldest. */
+  /** Removes the oldest request. */
   shift(): void {
     this.#first += FIELDS
     if (this.#first === this.#fields.length) this.#first = 0
     this.count--
   }
 
-  /** When each was to be sent, the oldest first. */
+  /** When each request was due, the oldest first. */
   intendedTimes(): number[] {
     return Array.from({ length: this.count }, (_, n) => {
       const at = (this.#first + FIELDS * n) % this.#fields.length

@@ -10,7 +10,7 @@ import type { LoadPlan } from './options.ts'
  * Asks once for each path, by Node's own HTTP client, and expects all further answers to be the same.
  * @param expectation with `learn`
  * @returns the same with `body`
- * @throws {LoadError} if there is no answer, or it has another status than expected
+ * @throws {LoadError} if there is no response, or it has another status than expected
  */
 export async function learn(
   { learn: _, status = 200, ...expectation }: Expectation,

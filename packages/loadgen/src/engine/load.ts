@@ -22,7 +22,7 @@ import { Tally } from './tally.ts'
 
 const PROGRESS_MS = 200
 
-/** What makes a load one thread's part of a larger one. */
+/** Makes a load one thread's part of a larger load. */
 export interface LoadPart {
   /** Milliseconds by which a constant rate begins later. */
   firstMs: number
@@ -30,7 +30,7 @@ export interface LoadPart {
   gate: () => Promise<number>
 }
 
-/** One thread's load, from its first connection to its last answer. */
+/** One thread's load, from its first connection to its last response. */
 export class Load implements ConnectionOwner, Line {
   readonly #options: LoadOptions
   readonly #part: LoadPart | undefined
@@ -64,7 +64,7 @@ export class Load implements ConnectionOwner, Line {
     } = options
     this.#options = options
     const host = hostHeader(options.target)
-    // Apart from the arrivals, so that neither depends on how many the other draws.
+    // A generator of its own, so that arrivals and paths do not depend on each other.
     const random = seeded((options.seed ?? 1) ^ 0x5bd1e995)
     this.#requests = new Requests({ method, path, headers, host, body, close: newConnections }, random)
     this.#closes = newConnections || asksToClose(headers)
@@ -151,7 +151,7 @@ export class Load implements ConnectionOwner, Line {
 
   #opened(): void {
     if (this.#part === undefined) this.#start(performance.now())
-    // Threads start at one time, whenever the message reaches each: constant arrivals must take turns.
+    // All threads start at one common time, however late the message reaches each, because constant arrivals must alternate.
     else void this.#part.gate().then((at) => this.#start(performance.now() - (sharedNow() - at)))
   }
 

@@ -6,9 +6,9 @@ const MICROSECONDS = 1e3
 
 /** What a thread's event loop did while it offered load. */
 export interface LoopReport {
-  /** Part of the time, 0 to 1, spent in turns of the loop that sent or received something. The rest it polled in vain. */
+  /** Part of the time, 0 to 1, in turns of the loop that sent or received something. In the rest it only polled. */
   busy: number
-  /** How long turns took, each weighted by its length in microseconds: how long a moment may have to wait for the loop. */
+  /** Lengths of turns, each weighted by its length in microseconds: how long an event at a random moment waits for the loop. */
   turns: Recording
   /** Seconds for which the thread was ready to run, but had no core; null where the system does not tell. */
   waitSeconds: number | null
@@ -16,7 +16,7 @@ export interface LoopReport {
 
 /** Watches the polling loop of this thread. */
 export class LoopWatch {
-  /** To be counted up whenever something is sent or received. */
+  /** Increment it whenever something is sent or received. */
   events = 0
   readonly #turns = new Recorder()
   #last = Number.NaN
@@ -25,7 +25,7 @@ export class LoopWatch {
   #idleMs = 0
   #waitedBefore: number | null = null
 
-  /** From here on turns count. @param now `performance.now()` */
+  /** Turns count from now on. @param now `performance.now()` */
   begin(now: number): void {
     this.#last = now
     this.#seen = this.events
@@ -56,9 +56,9 @@ export class LoopWatch {
 }
 
 /**
- * Seconds for which this thread waited on a run queue since it began: the second field of
- * https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat. This thread's only: V8's helper threads wait for the core
- * that this one polls on, which is no sign of trouble.
+ * Seconds for which this thread has waited on a run queue: the second field of
+ * https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat. V8's helper threads are left out: they wait for the core
+ * that this thread polls on, and that is no problem.
  */
 function waitedSeconds(): number | null {
   try {

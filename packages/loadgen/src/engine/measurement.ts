@@ -3,16 +3,16 @@ import type { LoopReport } from './loop-watch.ts'
 import type { Recording } from './recorder.ts'
 import type { Interval } from './series.ts'
 
-/** What one thread measured, as plain data that can be sent to another. */
+/** The measurement of one thread, as plain data that can be sent to another. */
 export interface Measurement {
-  /** Whole answers to counted requests. */
+  /** Complete responses to counted requests. */
   requests: number
   seconds: number
   errors: ErrorCounts
   bytes: number
   checked: number
   statuses: Record<string, number>
-  /** From the intended send time. */
+  /** Measured from the time when the request was due. */
   latency: Recording
   /** Null in closed loop, where it is the same as `latency`. */
   service: Recording | null
@@ -27,14 +27,14 @@ export interface Measurement {
 
 /** How an open loop kept to its schedule. */
 export interface Arrivals {
-  /** Seconds in which requests were to be sent. */
+  /** Seconds in which requests were due. */
   seconds: number
   /** Requests that were due in that time. */
   due: number
-  /** Of these: sent in that time. */
+  /** How many of these were sent in that time. */
   sent: number
-  /** Of these: reached by the polling loop only after that time. */
+  /** How many of these the polling loop handled only after that time. */
   late: number
-  /** How late the polling loop came to each. */
+  /** How late the polling loop handled each request. */
   lag: Recording
 }

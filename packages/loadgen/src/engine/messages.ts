@@ -5,7 +5,7 @@ import type { LoadPlan } from './options.ts'
 /** What the parent tells the child, one JSON text per line. The end of the stream ends the child. */
 export type ToChild = { run: LoadPlan } | { learn: LearnPlan } | { abort: true }
 
-/** Where one request is sent to learn what an answer is. */
+/** Where one request is sent to learn what a response is. */
 export type LearnPlan = Pick<LoadPlan, 'target' | 'reach' | 'timeoutMs'> & { path: string }
 
 /** What the child answers, one JSON text per line: `ready` once, then one line per load or request. */

@@ -4,14 +4,14 @@ import type { Pacer } from './pacer.ts'
 import type { Pool } from './pool.ts'
 import { Queue } from './queue.ts'
 
-/** Sends requests when they are due, whatever became of those before; they wait in line while all connections are taken. */
+/** Sends requests when they are due, whether or not earlier ones have a response. They wait in line if all connections are busy. */
 export class OpenLoop implements Dispatcher {
   readonly #pacer: Pacer
   readonly #pool: Pool
   readonly #line: Line
   readonly #schedule: Schedule
   readonly #meanGap: number
-  /** When those were due that wait for a connection. */
+  /** The due times of requests that wait for a connection. */
   readonly #backlog = new Queue<number>()
   #drawn = 0
   #left: number

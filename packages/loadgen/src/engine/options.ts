@@ -11,7 +11,7 @@ export interface LoadPlan {
   /** Where the target may be; default `machine`. */
   reach?: Reach
   /**
-   * Path and query as they stand in the request line; of several, one is drawn at random for each request. Each may have random
+   * Path and query as in the request line. If there are several, one is drawn at random for each request. Each may have random
    * parts: see `PathTemplate`.
    */
   path: string | readonly string[]
@@ -22,11 +22,11 @@ export interface LoadPlan {
   /** Sent with every request, in UTF-8; `content-length` is added. */
   body?: string
   /**
-   * 1 to 65,535. In closed loop each has `pipeline` requests in flight all the time; in open loop no more than these are open, and
-   * requests that find all of them taken wait.
+   * 1 to 65,535. In closed loop, each connection has `pipeline` requests in flight all the time. In open loop, this is the maximum;
+   * requests wait while all connections are busy.
    */
   connections: number
-  /** Requests in flight on one connection, sent without waiting for the answers before; 1 to 1,024, default 1. */
+  /** Requests in flight on one connection, sent without waiting for the responses before; 1 to 1,024, default 1. */
   pipeline?: number
   /** A connection for each request, which asks the server to close it. */
   newConnections?: boolean
@@ -34,7 +34,7 @@ export interface LoadPlan {
   rate?: number
   /** Open loop: gaps of a Poisson process (default) or all the same. */
   arrivals?: 'poisson' | 'constant'
-  /** Of arrivals and random parts of paths: a whole number, default 1. */
+  /** Seed of arrivals and random parts of paths: a whole number, default 1. */
   seed?: number
   /** Threads that share rate, connections and requests; 1 to 64, default 1. */
   threads?: number
@@ -42,10 +42,10 @@ export interface LoadPlan {
   durationMs?: number
   /** How many counted requests are sent. */
   requests?: number
-  /** Milliseconds of load before that, which is not counted; default 0. */
+  /** Milliseconds of load before the counted part; default 0. */
   warmupMs?: number
   /**
-   * Milliseconds allowed to a connection attempt and to an answer, to within a tenth; default 5000. In open loop from when the
+   * Milliseconds allowed for connecting and for a response, accurate to a tenth; default 5000. In open loop it starts when the
    * request was due.
    */
   timeoutMs?: number

@@ -9,12 +9,12 @@ export interface Pacer {
   due(n: number, free: number): number
 }
 
-/** A closed loop: a request is due as soon as a connection is free. The server decides how much is asked of it. */
+/** A closed loop: a request is due as soon as a connection is free, so the server determines the rate. */
 export function closedLoop(): Pacer {
   return { due: (_n, free) => free }
 }
 
-/** An open loop at fixed distances. @param rate requests per second; @param start when the first one is due */
+/** An open loop with equal distances. @param rate requests per second; @param start when the first one is due */
 export function constantRate(rate: number, start = 0): Pacer {
   return { due: (n) => start + (n * 1000) / rate }
 }

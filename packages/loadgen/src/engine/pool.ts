@@ -1,14 +1,14 @@
 import { Connection, type ConnectionOptions, type ConnectionOwner } from '../http/connection.ts'
 import { Queue } from './queue.ts'
 
-/** Milliseconds before a connection that never answered is tried again, so that a dead server is not flooded. */
+/** Milliseconds before a new attempt after a connection without any response, so that a dead server is not flooded. */
 const BACK_OFF_MS = 10
 
-/** Connections that may be on their way at a time: servers commonly let 128 to 511 wait to be accepted. */
+/** Connections that may be opening at the same time: servers commonly queue 128 to 511. */
 const MOST_CONNECTING = 100
 
 export interface PoolOptions extends ConnectionOptions {
-  /** How many are kept open. With `fresh`, how many there may be at a time. */
+  /** The number of open connections. With `fresh`, the maximum. */
   connections: number
   /** A connection per request. */
   fresh: boolean
@@ -19,10 +19,10 @@ export class Pool {
   readonly #options: PoolOptions
   readonly #owner: ConnectionOwner
   readonly #all = new Set<Connection>()
-  /** Those with room for a request, the longest idle first. A closed one may still be among them. */
+  /** Connections with room for a request, the longest idle first. Some may be closed already. */
   readonly #idle = new Queue<Connection>()
   readonly #pauses = new Set<NodeJS.Timeout>()
-  /** Still to be opened. With `fresh`: that may still be opened. */
+  /** Connections still to open. With `fresh`, those that may still be opened. */
   #missing: number
   #connecting = 0
   #isWanted = true
@@ -37,14 +37,14 @@ export class Pool {
     this.#untried = options.connections
   }
 
-  /** Opens all connections, a bounded number at a time. @param onTried called once as many as there are to be were tried */
+  /** Opens all connections, a limited number at a time. @param onTried called once all have been tried */
   open(onTried: () => void): void {
     this.#onTried = onTried
     if (this.#options.fresh) onTried()
     else this.#openMissing()
   }
 
-  /** A connection with room for a request, which is to be sent on it at once; undefined if there is none. */
+  /** A connection with room for a request, which must be sent at once; undefined if there is none. */
   take(): Connection | undefined {
     if (this.#options.fresh) return this.#isBounded() ? undefined : this.#create()
     for (let connection = this.#idle.shift(); connection !== undefined; connection = this.#idle.shift()) {
@@ -54,7 +54,7 @@ export class Pool {
     return undefined
   }
 
-  /** An open connection has room for one request more, which nobody wants to send now. */
+  /** A connection has room for another request, but nothing is due. */
   release(connection: Connection): void {
     if (connection.room === 1) this.#idle.push(connection)
   }
@@ -66,7 +66,7 @@ export class Pool {
     this.#tried()
   }
 
-  /** Closes a connection that is not to be used again; another one takes its place. */
+  /** Closes a connection that cannot be reused; a new one replaces it. */
   retire(connection: Connection): void {
     this.#all.delete(connection)
     connection.close()
@@ -74,7 +74,7 @@ export class Pool {
     this.#openMissing()
   }
 
-  /** A connection was lost. Another one takes its place, after a pause if it never answered. @param onVacant called then */
+  /** Replaces a lost connection, after a pause if it never got a response. @param onVacant called then */
   lost(connection: Connection, wasConnecting: boolean, onVacant: () => void): void {
     this.#all.delete(connection)
     if (wasConnecting) this.#connecting--
@@ -88,7 +88,7 @@ export class Pool {
     if (wasConnecting) this.#tried()
   }
 
-  /** Those that have waited for anything since before a time: `performance.now()`. */
+  /** Connections that have waited since before a time: `performance.now()`. */
   waitingSince(time: number): Connection[] {
     const overdue: Connection[] = []
     for (const connection of this.#all) if (connection.waitingSince < time) overdue.push(connection)

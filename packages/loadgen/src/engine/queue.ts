@@ -1,6 +1,6 @@
 const FIRST_CAPACITY = 16
 
-/** First in, first out, in a ring that grows: neither end costs more when it is long. */
+/** First in, first out, in a growing ring buffer: a long queue costs no more than a short one. */
 export class Queue<T> {
   #items: (T | undefined)[] = new Array(FIRST_CAPACITY).fill(undefined)
   #first = 0

@@ -1,6 +1,6 @@
 /** Times are kept in whole nanoseconds, up to one hour. */
 export const HIGHEST_NS = 3.6e12
-/** What three digits need: the least power of two above 2 × 10^3. */
+/** For three digits: the smallest power of two above 2 × 10^3. */
 const SUB_BUCKETS = 2048
 
 const NANOSECONDS = 1e6
@@ -23,8 +23,8 @@ export interface Recording {
 }
 
 /**
- * Records times in the cells of an HDR histogram of three digits: http://hdrhistogram.org. What it recorded becomes a histogram in
- * histogram.ts. Apart from that library because this takes 2 ns where `recordValue` takes 60.
+ * Records times in the cells of an HDR histogram of three digits: http://hdrhistogram.org. histogram.ts turns the recording into a
+ * histogram of that library, whose `recordValue` takes 60 ns. This takes 2 ns.
  */
 export class Recorder {
   readonly #counts = new Uint32Array(placeOf(HIGHEST_NS) + 1)

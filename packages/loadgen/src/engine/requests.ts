@@ -23,7 +23,7 @@ export class Requests {
     return this.paths === 1 ? 0 : Math.floor(this.#random() * this.paths)
   }
 
-  /** The bytes of a request for this path: the same ones each time, unless it has random parts. */
+  /** The bytes of a request for this path; always the same unless the path has random parts. */
   bytes(path: number): Buffer {
     const render = this.#renders[path] as () => Buffer
     return render()

@@ -11,12 +11,12 @@ import { ThreadTeam } from './thread-team.ts'
 /**
  * Offers load to a server on this machine, or within the `reach` of the plan.
  *
- * In closed loop each connection sends its next request as soon as one is answered; with a `rate` it is an open loop: requests
- * are sent when they are due, whatever became of those before. All connections are opened first, then the clock starts. Requests
- * that are due after the warm-up and before the end of the duration are counted; those unanswered then are waited for, up to
- * `timeoutMs`.
- * @param team threads that stay warm from load to load; without, a load of several threads starts and ends its own
- * @throws {LoadError} if the options are unusable, the target is out of reach, or too few files may be open
+ * In closed loop, each connection sends its next request as soon as it has a response. With a `rate` it is an open loop: requests
+ * are sent when they are due, whether or not earlier ones have a response. All connections are opened before the clock starts.
+ * Requests are counted if they are due between the end of the warm-up and the end of the load. The load then waits up to `timeoutMs`
+ * for missing responses.
+ * @param team threads that stay warm between loads; without it, a load of several threads starts and ends its own
+ * @throws {LoadError} if the options are not valid, the target is out of reach, or too few files may be open
  */
 export async function runLoad(options: LoadOptions, team?: ThreadTeam): Promise<LoadResult> {
   validatePlan(options)

@@ -32,7 +32,7 @@ export class Tally {
     this.#open = isOpen ? new OpenTally() : undefined
   }
 
-  /** What is due, or tried, from `now` on counts. */
+  /** Requests that are due, or tried, from `now` on are counted. */
   begin(now: number): void {
     this.#from = now
     this.#series?.begin(now)
@@ -75,7 +75,7 @@ export class Tally {
     this.#series?.failed(now)
   }
 
-  /** Bytes of an answer that never became whole. @param since when the request was due */
+  /** Counts the bytes of an incomplete response. @param since when the request was due */
   wasted(bytes: number, since: number): void {
     if (since >= this.#from) this.#bytes += bytes
   }
@@ -84,10 +84,10 @@ export class Tally {
     return { requests: this.#requests, errors: sumErrors(this.#errors) }
   }
 
-  /** @param end the earliest end of the measured stretch; the last answer may be later */
+  /** @param end the earliest end of the measured stretch; the last response may be later */
   measurement(schedule: Schedule, end: number, watch: LoopWatch): Measurement {
     const last = Math.max(end, this.#lastAnswerAt)
-    // Where no connection could be opened nothing was sent: then the stretch begins with the first attempt.
+    // If no connection was opened, nothing was sent, and the measurement starts with the first attempt.
     const first = this.#firstDue < last ? this.#firstDue : this.#from
     const seconds = Math.max(0, last - first) / 1000
     const processCpu = process.cpuUsage(this.#processBefore)

@@ -7,8 +7,8 @@ import { shareOut } from './shares.ts'
 import { WorkerThread } from './worker-thread.ts'
 
 /**
- * Threads that offer loads together, each with an event loop, a heap and connections of its own; the thread that asks for it sleeps
- * meanwhile. They stay, and keep their compiled code, until `close`.
+ * Threads that offer a load together. Each has its own event loop, heap and connections; the calling thread sleeps meanwhile. They
+ * stay alive until `close`, so their compiled code stays warm.
  */
 export class ThreadTeam {
   readonly #threads: WorkerThread[] = []
@@ -47,7 +47,7 @@ async function runTogether(threads: readonly WorkerThread[]): Promise<Measuremen
     for (const thread of threads) thread.start(at)
     return await Promise.all(threads.map(({ measured }) => measured))
   } catch (error) {
-    // Without one of them it is another load: the others end, and can then take the next.
+    // One thread failed, so the load is not the one asked for. The other threads end it, and can take the next.
     for (const thread of threads) thread.abort()
     await Promise.allSettled(threads.map(({ measured }) => measured))
     throw error

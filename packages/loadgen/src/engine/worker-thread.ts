@@ -8,7 +8,7 @@ import type { FromThread, ToThread } from './thread-messages.ts'
 
 const NONE: Progress = { done: 0, warmingUp: false, requests: 0, errors: 0 }
 
-/** A thread that offers its share of a load, and of the next, as seen from the thread that asks for it. */
+/** A thread that offers its share of one load after another, seen from the calling thread. */
 export class WorkerThread {
   /** Of the load that was opened last. */
   progress: Progress = NONE
@@ -30,7 +30,7 @@ export class WorkerThread {
     this.#onProgress = onProgress
     this.#opened = Promise.withResolvers()
     this.#measured = Promise.withResolvers()
-    // Whoever waits for one of them first hears of it; nobody may be waiting for the other any more.
+    // If one promise rejects first, nobody may await the other. Without this, its rejection would be unhandled.
     this.#opened.promise.catch(() => {})
     this.#measured.promise.catch(() => {})
     this.#tell({ open: share, target })

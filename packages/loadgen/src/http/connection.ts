@@ -5,12 +5,12 @@ import { AnswerParser, ParseError } from './parser.ts'
 import { connectOptions, type Target } from './target.ts'
 import type { AnswerTemplate } from './template.ts'
 
-/** What a connection tells; never from within `send` or `close`. */
+/** Callbacks of a connection. They are never called from within `send` or `close`. */
 export interface ConnectionOwner {
   opened(connection: Connection): void
-  /** A whole answer was read. @param now milliseconds of `performance.now()`, taken after its last byte was read */
+  /** A complete response was read. @param now milliseconds of `performance.now()`, taken after its last byte was read */
   answered(connection: Connection, now: number): void
-  /** The connection is over. Without a `kind` it ended properly: nothing was asked of it. */
+  /** The connection has ended. Without a `kind` it ended properly: no request was in flight. */
   failed(connection: Connection, kind: ErrorKind | undefined, error?: NodeJS.ErrnoException): void
 }
 
@@ -24,8 +24,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * All connections read into this one buffer. libuv on Linux and macOS reads and calls back before it reads again, so none
- * overwrites another's bytes.
+ * The receive buffer of all connections. On Linux and macOS, libuv reads and calls back before it reads again, so no connection
+ * overwrites the bytes of another.
  */
 const RECEIVED = Buffer.allocUnsafeSlow(64 * 1024)
 const RECEIVED_WORDS = new Int32Array(RECEIVED.buffer)
@@ -35,23 +35,23 @@ type State = 'connecting' | 'open' | 'closed'
 /** One TCP or unix connection for its whole life. */
 export class Connection {
   readonly parser: AnswerParser
-  /** Requests that wait for their answers. After the end of the connection: those that it did not answer. */
+  /** Requests that wait for their responses. After the end of the connection: those that it did not answer. */
   readonly inFlight: InFlight
   /** `performance.now()` when the connection was asked for. */
   readonly since = performance.now()
-  /** Whole answers so far. */
+  /** Complete responses so far. */
   answers = 0
 
   // About the request that was answered last:
 
-  /** When it was to be sent, and when it was: `performance.now()`. */
+  /** When it was due and when it was sent: `performance.now()`. */
   intended = 0
   sent = 0
   /** Which path it asked for. */
   path = 0
-  /** Whether the parser kept the body, to be compared. */
+  /** Whether the parser kept the body for comparison. */
   sampled = false
-  /** Bytes of the answer so far. */
+  /** Bytes of the response so far. */
   received = 0
 
   readonly #depth: number
@@ -96,14 +96,14 @@ export class Connection {
    * @param intended when it was to be sent: `performance.now()`
    * @param now the same clock, just now
    * @param path which path it asks for
-   * @param sampled whether to keep the answer's body
+   * @param sampled whether to keep the response's body
    */
   send(request: Buffer, intended: number, now: number, path: number, sampled: boolean): void {
     this.inFlight.push(intended, now, path, sampled)
     this.#socket.write(request)
   }
 
-  /** Closes the connection; the owner hears nothing more of it. */
+  /** Closes the connection without further callbacks. */
   close(): void {
     this.#state = 'closed'
     this.#socket.destroy()
@@ -127,7 +127,7 @@ export class Connection {
     return true
   }
 
-  /** What the owner sends after each answer leaves in one write. */
+  /** Handles one read. Requests that the owner sends in response leave in one write. */
   #readBatch(length: number): void {
     this.#socket.cork()
     try {
@@ -138,7 +138,7 @@ export class Connection {
   }
 
   #readAnswers(length: number): void {
-    // Those sent from here on cannot have been answered yet: what follows the last answer belongs to no request.
+    // Requests that are sent from here on cannot have a response in this read, so bytes after the last response belong to no request.
     let awaited = this.inFlight.count
     for (let at = 0; at < length && this.#state !== 'closed'; ) {
       if (awaited > 0) at = this.#parse(at, length)
@@ -148,7 +148,7 @@ export class Connection {
     }
   }
 
-  /** @returns the place after the last byte that belongs to the answer */
+  /** @returns the place after the last byte that belongs to the response */
   #parse(from: number, length: number): number {
     const { parser } = this
     const whole = parser.complete
@@ -165,7 +165,7 @@ export class Connection {
     return end
   }
 
-  /** The first bytes of an answer have come. */
+  /** The first bytes of a response have come. */
   #begin(): void {
     this.received = 0
     this.sampled = this.inFlight.sampled

@@ -3,19 +3,19 @@ import { LoadError } from '../engine/load-error.ts'
 import type { ErrorKind } from '../report/result.ts'
 import type { ParsedAnswer } from './parser.ts'
 
-/** What a right answer looks like. Plain data, so that it can be sent to another process. */
+/** What a right response looks like. Plain data, so that it can be sent to another process. */
 export interface Expectation {
   /** Default 200. Every answer is held to it. */
   status?: number
   /** One for all paths, or one for each. Default: any body. */
   body?: BodyExpectation | readonly BodyExpectation[]
-  /** Instead of a body: what is answered to one request for each path, before the load, is right. */
+  /** Instead of a body: one request per path before the load shows the correct response. */
   learn?: boolean
-  /** The first answer and about every n-th after it have their content compared; default 100, 1 is every answer. */
+  /** How often content is compared: in the first response, and in about every n-th after it. Default 100; 1 is every response. */
   checkEvery?: number
 }
 
-/** All that is given must hold. A length (`bytes` implies one) is compared for every answer, content for sampled ones. */
+/** All that is given must hold. A length (`bytes` implies one) is compared for every response, content for sampled ones. */
 export interface BodyExpectation {
   /** The exact body, in base64. */
   bytes?: string
@@ -31,7 +31,7 @@ export function exactly(body: string | Uint8Array): BodyExpectation {
   return { bytes: Buffer.from(body).toString('base64') }
 }
 
-/** Compares answers with an `Expectation`, and decides which ones have their content compared. */
+/** Compares responses with an `Expectation`, and decides which ones have their content compared. */
 export class Checker {
   readonly status: number
   /** By path; empty if any body will do. */
@@ -51,8 +51,8 @@ export class Checker {
   }
 
   /**
-   * Whether the next request's answer is to have its content compared. The distance between two samples is random with
-   * `checkEvery` as its mean: a fixed one never sees a defect that has a period which divides it.
+   * Whether to compare the content of the next response. The distance between two samples is random, with `checkEvery` as its mean. With
+   * a fixed distance, a periodic defect could always fall between samples.
    */
   sample(): boolean {
     if (this.#bodies.length === 0 || this.#untilCheck-- > 0) return false
@@ -66,7 +66,7 @@ export class Checker {
   }
 
   /**
-   * What is wrong with an answer, or undefined.
+   * What is wrong with a response, or undefined.
    * @param body of a sampled answer
    * @param path which of the paths it answers
    */

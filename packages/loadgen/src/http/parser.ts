@@ -1,12 +1,12 @@
 import { Words } from './words.ts'
 
-/** What a parser found in the answer that a template was made from. */
+/** What a parser found in the response that a template was made from. */
 export interface ParsedAnswer {
   readonly status: number
   readonly bodyLength: number
 }
 
-/** What was read is not HTTP/1.1; the message says where it stops being so. */
+/** The input is not HTTP/1.1. The message says where. */
 export class ParseError extends Error {
   override name = 'ParseError'
 }
@@ -26,7 +26,7 @@ const MINOR_PLACE = 7
 const STATUS_PLACE = 9
 const STATUS_END = 12
 
-/** The headers that decide where an answer ends; all others are skipped. */
+/** The headers that determine where a response ends; all others are skipped. */
 const NAMES = new Words(['content-length', 'transfer-encoding', 'connection'])
 const CONTENT_LENGTH = 1
 const TRANSFER_ENCODING = 2
@@ -94,14 +94,14 @@ const CHUNK_HEAD = 1
 const TRAILERS = 2
 
 /**
- * Reads the answers of one HTTP/1.1 connection: status, framing, and (if asked) the body. A state machine that can stop and
- * go on at any byte; nothing is allocated unless a body is captured.
+ * Reads the responses of one HTTP/1.1 connection: status, framing, and (if asked) the body. A state machine that can stop and
+ * continue at any byte. It allocates nothing unless a body is captured.
  *
- * Strict where a lenient reader could lose its place (no folded lines, no differing lengths); lenient about bare LF, as
- * https://www.rfc-editor.org/rfc/rfc9112#section-2.2 allows. Informational answers (1xx) are read over.
+ * It is strict about anything that makes the end of a response ambiguous (folded lines, differing lengths). It accepts a bare LF, as
+ * https://www.rfc-editor.org/rfc/rfc9112#section-2.2 allows. It skips informational responses (1xx).
  */
 export class AnswerParser {
-  /** The answer that was read last is whole. The next `parse` begins a new one. */
+  /** The last response is complete. The next `parse` begins a new one. */
   complete = true
   /** 100 to 999; valid once `complete`. */
   status = 0
@@ -129,22 +129,22 @@ export class AnswerParser {
   #capture = false
   #captured: Buffer[] = []
 
-  /** @param method of the requests: an answer to HEAD has no body, whatever its headers say */
+  /** @param method of the requests: a response to HEAD has no body, whatever its headers say */
   constructor(method = 'GET') {
     this.#head = method === 'HEAD'
   }
 
-  /** Whether a byte of an answer was read, and not yet its last. */
+  /** Whether a byte of a response was read, and not yet its last. */
   get started(): boolean {
     return !this.complete && !(this.#state === STATUS_LINE && this.#place === 0)
   }
 
-  /** Makes the parser keep the body of the next answer. Call between two answers. */
+  /** Makes the parser keep the body of the next response. Call between two responses. */
   captureNext(): void {
     this.#capture = true
   }
 
-  /** The captured body of the answer that was read last; empty if it was not captured. */
+  /** The captured body of the response that was read last; empty if it was not captured. */
   takeBody(): Buffer {
     const body = Buffer.concat(this.#captured)
     this.#captured = []
@@ -152,12 +152,12 @@ export class AnswerParser {
     return body
   }
 
-  /** Whether the answer's body came in chunks; valid once `complete`. */
+  /** Whether the response's body came in chunks; valid once `complete`. */
   get chunked(): boolean {
     return this.#chunked
   }
 
-  /** Takes an answer as read that needs no parsing. Call between two answers. */
+  /** Records a response that needs no parsing. Call it between two responses. */
   accept({ status, bodyLength }: ParsedAnswer): void {
     this.status = status
     this.bodyLength = bodyLength
@@ -165,7 +165,7 @@ export class AnswerParser {
   }
 
   /**
-   * Reads until the end of one answer (`complete`) or of the input.
+   * Reads until the end of one response (`complete`) or of the input.
    * @returns the place after the last byte read; less than `to` only if `complete`
    * @throws {ParseError} if this is not HTTP/1.x; the connection cannot be used any more
    */
@@ -178,7 +178,7 @@ export class AnswerParser {
 
   /**
    * The peer closed the connection.
-   * @returns true if that is the proper end of an answer, which is now `complete`
+   * @returns true if that is the proper end of a response, which is now `complete`
    */
   end(): boolean {
     if (this.complete || this.#state !== BODY_UNTIL_CLOSE) return false

@@ -14,7 +14,7 @@ export interface RequestOptions {
   host: string
   /** Sent in UTF-8. */
   body?: string | undefined
-  /** Ask the server to close the connection after its answer. */
+  /** Ask the server to close the connection after its response. */
   close?: boolean
 }
 
@@ -43,7 +43,7 @@ export function requestParts({ method, path, headers, host, body, close }: Reque
   return { before: `${method} `, after: `${head}\r\n\r\n${content?.toString('latin1') ?? ''}` }
 }
 
-/** Whether the request itself asks the server to close the connection after its answer. */
+/** Whether the request itself asks the server to close the connection after its response. */
 export function asksToClose(headers: Readonly<Record<string, string>>): boolean {
   return Object.entries(headers).some(
     ([name, value]) => name.toLowerCase() === 'connection' && /(?:^|[\s,])close(?:$|[\s,])/i.test(value),

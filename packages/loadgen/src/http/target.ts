@@ -7,15 +7,14 @@ import { LoadError } from '../engine/load-error.ts'
 export type { Target }
 
 /**
- * How far away a server may be. `machine`: on this one alone. `network`: also on a network that this machine has an interface in, as
- * containers of one Compose project are. `anywhere`: whoever asks for that answers for being allowed to load the server.
+ * How far away a server may be. `machine`: only this machine. `network`: also a network of one of its interfaces, as for containers of one
+ * Compose project. `anywhere`: the caller is responsible for having permission to load the server.
  */
 export type Reach = 'machine' | 'network' | 'anywhere'
 
 /**
- * Resolves a target's name once, so that no request pays for it, and refuses addresses out of reach: a load generator pointed at
- * someone else's server is an attack. Of several addresses (`localhost` is often two) the first that accepts a
- * connection is taken.
+ * Resolves a target's name once, so that no request pays for it, and rejects addresses out of reach: load on somebody else's server
+ * is an attack. If there are several addresses (`localhost` often has two), the first that accepts a connection is used.
  * @throws {LoadError} if the name is unknown, or an address is out of reach
  */
 export async function resolveTarget(target: Target, reach: Reach = 'machine'): Promise<Target> {

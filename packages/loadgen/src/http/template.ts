@@ -5,7 +5,7 @@ const SPACE = 0x20
 const COLON = 0x3a
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
 
-/** Headers whose value decides where the answer ends: it must stay as it is. */
+/** Headers that determine where the response ends: their values must not change. */
 const FRAMING = new Set(['content-length', 'transfer-encoding', 'connection'])
 
 /** A space, and the top bit, in each byte of a word. */
@@ -13,16 +13,15 @@ const SPACES = 0x20202020
 const TOP_BITS = 0x80808080 | 0
 
 /**
- * Recognises an answer that reads like an earlier one, at a fifth of the cost of parsing it (160 bytes of headers: 0.1 µs).
+ * Recognises a response that looks like an earlier one, at a fifth of the cost of parsing (160 bytes of headers: 0.1 µs).
  *
- * An answer matches if it has the same length and, in the header section, the same bytes everywhere except inside the values of
- * headers that the parser skips (`date`, `x-request-id`, `etag`), where any bytes but control characters may stand. So the
- * parser would find the same lines, hence the same status and body length: a match is as good as a parse. Compared in words
- * of four bytes.
+ * A response matches if it has the same length and the same header section. Only the values of headers that the parser skips
+ * (`date`, `x-request-id`, `etag`) may differ, and they must not contain control characters. So the parser would find the same
+ * lines, the same status and the same body length: a match is as reliable as parsing. Words of four bytes are compared.
  */
 export class AnswerTemplate {
   answer: ParsedAnswer = { status: 0, bodyLength: 0 }
-  /** Bytes of the whole answer; -1 before the first one. */
+  /** Bytes of the complete response; -1 before the first one. */
   #length = -1
   #words = 0
   /** For each word: the fixed bytes, the mask of fixed bytes, the mask of free bytes. */
@@ -31,8 +30,8 @@ export class AnswerTemplate {
   #patience = 1
 
   /**
-   * Whether one whole answer like the learnt one was received, and nothing else.
-   * @param received the receive buffer, in which the answer begins at 0
+   * Whether exactly one complete response was received, and it matches the learnt one.
+   * @param received the receive buffer, in which the response begins at 0
    * @param length bytes received
    */
   matches(received: Int32Array, length: number): boolean {
@@ -48,9 +47,9 @@ export class AnswerTemplate {
   }
 
   /**
-   * Offers an answer that had to be parsed: the first is learnt, and later ones ever more reluctantly, so that answers which
-   * take turns do not cost a lesson each.
-   * @param bytes the receive buffer, in which the answer begins at 0 and ends at `length`
+   * Offers a response that had to be parsed. The first one is learnt. Later ones replace it less and less often, so that alternating
+   * responses are not learnt again and again.
+   * @param bytes the receive buffer, in which the response begins at 0 and ends at `length`
    */
   miss(bytes: Buffer, length: number, { status, bodyLength, reusable, chunked }: AnswerParser): void {
     if (++this.#misses < this.#patience || chunked || !reusable) return

@@ -20,7 +20,7 @@ export interface InstrumentCheck {
   readonly name: string
   /** Trials with more `waitedMs` are disturbed: they are repeated, and decide nothing. */
   readonly calmMs: number
-  /** Why this machine cannot try it, as a clause; undefined if it can. */
+  /** Why this machine cannot run the check, as a clause; undefined if it can. */
   absent?(): string | undefined
   /** @throws {Error} if the generator miscounts, which no disturbance excuses */
   measure(): Promise<Trial>
@@ -38,7 +38,7 @@ export interface CheckOutcome {
 }
 
 const MOST_TRIALS = 5
-/** A neighbour on the same physical core does not show in the kernel's account, so one calm trial alone does not condemn. */
+/** The kernel does not report a neighbour on the same physical core, so one calm trial is not enough to fail a check. */
 const WRONG_TRIALS = 2
 
 export function near(what: string, value: number, expected: number, tolerance: number): Figure {

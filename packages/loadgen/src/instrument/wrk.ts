@@ -8,8 +8,8 @@ import { type InstrumentCheck, schedstat } from './check.ts'
 import { type FaultServer, startFault } from './faults/fault-server.ts'
 
 /**
- * Against wrk: where the server is the limit, both must measure the server. On a shared machine a neighbour may halve either rate, so rates are
- * put in relation to the time that the server ran: with a core of its own that is all the time, and the ratio is that of the rates.
+ * Compares with wrk. If the server is the limit, both must measure the same. On a shared machine a neighbour may halve either rate, so each
+ * rate is divided by the time that the server ran. With its own core the server always runs, and the ratio is that of the rates.
  */
 
 const SERVER_CPU = 0
@@ -17,7 +17,7 @@ const GENERATOR_CPU = 1
 const CONNECTIONS = 32
 const TURN_MS = 1_000
 const PAIRS = 5
-/** Of these pairs, those in which the server ran most are compared. */
+/** The pairs in which the server ran most are compared. */
 const CALMEST = 3
 
 /** What the main thread of a process did, in parts of a turn's time. */

@@ -3,7 +3,7 @@ export interface Progress {
   /** Part of warm-up and duration (or of the requests) that is over, 0 to 1. */
   done: number
   warmingUp: boolean
-  /** Counted answers so far. */
+  /** Counted responses so far. */
   requests: number
   /** Counted errors so far. */
   errors: number

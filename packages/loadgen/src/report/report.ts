@@ -100,7 +100,7 @@ function generator({ openLoop, self }: LoadResult): string {
   return `${parts.join(', ')}${warning ? `\n${' '.repeat(14)}it may be the limit, not the server` : ''}`
 }
 
-/** The slowest and the fastest: a slow one must not hide in the sum. */
+/** The slowest and the fastest thread, because the sum would hide a slow one. */
 function threadRange(threads: readonly ThreadReport[]): string {
   const range = (values: readonly number[], format: (value: number) => string) =>
     `${format(Math.min(...values))} to ${format(Math.max(...values))}`

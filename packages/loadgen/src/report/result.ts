@@ -1,11 +1,11 @@
 /**
- * What can go wrong with a request; an answer counts under one kind at most.
+ * What can go wrong with a request; a response counts under one kind at most.
  * - `connect`: no connection could be opened
- * - `reset`: the connection ended before the answer did, also when the server closed it without saying so
- * - `timeout`: no whole answer within the time allowed
+ * - `reset`: the connection ended before the response did, also when the server closed it without saying so
+ * - `timeout`: no complete response within the time allowed
  * - `status`: another status than expected
  * - `body`: the expected status, but another length or content than expected
- * - `parse`: not HTTP/1.1, or more bytes than the answer announced
+ * - `parse`: not HTTP/1.1, or more bytes than the response announced
  */
 export const ERROR_KINDS = ['connect', 'reset', 'timeout', 'status', 'body', 'parse'] as const
 
@@ -26,11 +26,11 @@ export interface Latency {
 
 /** What one load measured. Plain data: it can be written as JSON. */
 export interface LoadResult {
-  /** Whole answers to counted requests, whatever their status. */
+  /** Complete responses to counted requests, whatever their status. */
   requests: number
   /**
-   * From when the first counted request was due (or a connection was first tried, if none was sent) to the last drained answer,
-   * at least to the end of the duration.
+   * From the due time of the first counted request (or the first attempt to connect, if none was sent) to the last response, and
+   * at least to the end of the load.
    */
   seconds: number
   /** `requests / seconds`. */
@@ -40,27 +40,27 @@ export interface LoadResult {
   bytes: number
   /** Answers whose body was compared. */
   checked: number
-  /** Counted answers by status. */
+  /** Counted responses by status. */
   statuses: Record<string, number>
-  /** To the answer's last byte: in closed loop from the send, in open loop from when it was due (corrected). */
+  /** To the response's last byte: in closed loop from the send, in open loop from when it was due (corrected). */
   latency: Latency
-  /** From the send to the answer's last byte. With a connection per request: from the attempt to connect. */
+  /** From the send to the response's last byte. With a connection per request: from the attempt to connect. */
   service: Latency
-  /** Open loop: how late the polling loop came to requests, which is the generator's own doing. Null in closed loop. */
+  /** Open loop: how late the polling loop handled requests, caused by the generator itself. Null in closed loop. */
   lag: Latency | null
   /** HdrHistogram V2, compressed, base64; values in nanoseconds. */
   histograms: { latency: string; service: string; lag: string | null }
   /** Null in closed loop. */
   openLoop: OpenLoopRates | null
-  /** Intervals of `seriesMs` from the end of the warm-up until the last answer; empty if not asked for. */
+  /** Intervals of `seriesMs` from the end of the warm-up until the last response; empty if not asked for. */
   series: SeriesPoint[]
   cpu: {
-    /** CPU seconds of this process during the measured stretch, all threads. It polls, so that it uses all of its core. */
+    /** CPU seconds of this process during the measurement, all threads. It polls, so it uses its whole core. */
     seconds: number
     /** The same as a part of as many cores as `threads`, 0 to 1. */
     utilisation: number
   }
-  /** How well the generator did: the sum or the worst of its threads. */
+  /** The generator's own condition: the sum or the worst of its threads. */
   self: SelfReport
   /** Each thread alone: a slow one must not hide in the sum. */
   threads: ThreadReport[]
@@ -68,9 +68,9 @@ export interface LoadResult {
 
 /** Requests per second. */
 export interface OpenLoopRates {
-  /** Due by the schedule. A Poisson process has about √n more or fewer than its rate says. */
+  /** Due by the schedule. In a Poisson process it differs from the rate by about √n. */
   offered: number
-  /** Sent in the time in which they were due, the warm-up and the wait for the last answers aside. */
+  /** Sent in the time in which they were due, the warm-up and the wait for the last responses aside. */
   achieved: number
 }
 
@@ -91,11 +91,11 @@ export interface SeriesPoint {
 export interface SelfReport {
   /** Seconds for which its threads were ready to run, but had no core; null where the system does not tell (not Linux). */
   waitSeconds: number | null
-  /** Milliseconds: a turn of the event loop that is under way at some moment takes at most so long, 99 times in 100. */
+  /** Milliseconds. At a random moment, the current turn of the event loop is shorter than this in 99 of 100 cases. */
   loopDelayP99: number
   /** Part of the time, 0 to 1, spent in turns of the loop that sent or received something, not in polling in vain. */
   busy: number
-  /** It could not offer the load that was asked for: open loops only. */
+  /** Open loops only: it could not offer the requested load. */
   bound: boolean
   /** Why, as a clause without the full stop. */
   reason: string | null

@@ -1,31 +1,31 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { keepsInterruptsApart, readCpuTimes, readInterrupts, TICK_SECONDS } from './interrupts.ts'
 
-/** How much of its time a core has worked for processes and threads, whoever's: minus our own, that is what others took. */
+/** How long a core has worked for all processes. Minus our own time, it is the time of others. */
 export interface CoreClock {
   readonly source: 'cpuacct' | 'schedstat' | 'stat'
-  /** Seconds by which a difference of two readings may be too high. */
+  /** Seconds by which the difference of two readings may be too high. */
   readonly uncertainty: number
   /** Seconds so far, summed over the given CPUs; undefined if one of them is not online. */
   read(cpus: readonly number[]): number | undefined
 }
 
 /**
- * The best account that this system has.
+ * The most precise account of this system.
  *
- * 1. `cpuacct`, control groups version 1: nanoseconds, brought up to date together with the accounts of threads.
- * 2. `/proc/schedstat`: nanoseconds, but only from one switch between threads to the next, and with the interrupts that the kernel may keep apart.
+ * 1. `cpuacct`, control groups version 1: nanoseconds, updated together with the accounts of threads.
+ * 2. `/proc/schedstat`: nanoseconds, but updated only at a switch between threads. It includes interrupts.
  * 3. `/proc/stat`: ticks of 10 ms, 5 % of a slice of 200 ms.
  *
- * The root of control groups version 2 has totals of the whole machine only, which say nothing about a core.
- * @param root for tests: the directory that has proc and sys
- * @returns undefined where the system does not tell (macOS)
+ * The root of control groups version 2 has only totals of the whole machine, not of a core.
+ * @param root for tests: the directory that contains proc and sys
+ * @returns undefined if the system has no such account (macOS)
  */
 export function findCoreClock(root = ''): CoreClock | undefined {
   return findCpuacct(root) ?? findSchedstat(root) ?? findStat(root)
 }
 
-/** In a container the file counts only the container. The root group alone has a release_agent. */
+/** In a container the file counts only that container. Only the root group has a release_agent. */
 function findCpuacct(root: string): CoreClock | undefined {
   const directory = ['cpuacct', 'cpu,cpuacct']
     .map((name) => `${root}/sys/fs/cgroup/${name}`)
@@ -61,7 +61,7 @@ function findSchedstat(root: string): CoreClock | undefined {
   }
 }
 
-/** Interrupts are left out, for no process chose them: where they count in the accounts of threads, this is a lower bound. */
+/** Without interrupts, because no process causes them by choice. If thread accounts include them, this is a lower bound. */
 function findStat(root: string): CoreClock | undefined {
   if (!existsSync(`${root}/proc/stat`)) return undefined
   return {

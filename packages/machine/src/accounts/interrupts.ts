@@ -3,8 +3,8 @@ import os from 'node:os'
 import { gunzipSync } from 'node:zlib'
 
 /**
- * The network stack mostly runs as software interrupts. Whether that time is part of what a process used depends on how the kernel
- * was built: with CONFIG_IRQ_TIME_ACCOUNTING it is kept apart, and a saturated server seems to use 80 to 90 % of its core.
+ * The network stack runs mostly in software interrupts. Whether their time counts for a process depends on the kernel. With
+ * CONFIG_IRQ_TIME_ACCOUNTING it does not, and a saturated server seems to use only 80 to 90 % of its core.
  */
 
 /** /proc/stat counts in hundredths of a second on every architecture that Node runs on (USER_HZ). */
@@ -35,8 +35,8 @@ export function readCpuTimes(cpus: readonly number[], root = ''): CpuTimes | und
 }
 
 /**
- * Whether interrupts are not part of what processes used. A kernel that does not publish its configuration is taken as one that does
- * not keep them apart.
+ * Whether interrupts are excluded from the time of processes. If a kernel does not publish its configuration, this assumes that they
+ * are included.
  */
 export function keepsInterruptsApart(root = ''): boolean {
   const config =
@@ -47,8 +47,7 @@ export function keepsInterruptsApart(root = ''): boolean {
 }
 
 /**
- * Seconds that CPUs spent so far in interrupts which are in no process's account; 0 on kernels that account them to processes. They
- * come in steps of 10 ms.
+ * Seconds in interrupts that no process's account contains; 0 on kernels that count them for processes. The resolution is 10 ms.
  */
 export function readInterrupts(cpus: readonly number[], root = ''): number {
   const times = readCpuTimes(cpus, root)

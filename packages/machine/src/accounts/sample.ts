@@ -13,45 +13,45 @@ export interface CpuSeconds {
 
 /** Each as a part of the time between two samples, 0 to 1; null where the system does not tell. */
 export interface Disturbance {
-  /** Server or proxy was ready to run, but waited for somebody else than each other. */
+  /** Server or proxy was ready to run, but waited for another process than these two. */
   serverWait: number | null
   generatorWait: number | null
-  /** CPU that others used on the core of the servers. */
+  /** CPU time of others on the core of the servers. */
   serverForeign: number | null
   generatorForeign: number | null
 }
 
-/** What a generator says of its own threads, in seconds; null where the system does not tell. */
+/** The generator's report of its own threads, in seconds; null if the system does not tell. */
 export interface OwnAccount {
   cpuSeconds: number | null
   /** Ready to run, but waiting for a core. */
   waitSeconds: number | null
 }
 
-/** Whose time is told apart from everybody else's. */
+/** The processes whose time is kept apart from that of all others. */
 export interface Subject {
   /** Undefined if the processes are not known. */
   app: readonly number[] | undefined
   proxy: readonly number[]
-  /** Empty if each load has a process of its own, which gives its accounts itself. */
+  /** Empty if each load has its own process, which reports its accounts itself. */
   generator: readonly number[]
-  /** Null where processes cannot be kept apart: then nobody can be told from others by the core. */
+  /** Null if processes cannot be pinned: then the core does not tell them from others. */
   cores: Cores | null
 }
 
-/** What the kernel said at one time. */
+/** The kernel's accounts at one time. */
 export interface Sample {
   /** `performance.now()` */
   at: number
   app: Processes | undefined
   proxy: Processes | undefined
   generator: Processes | undefined
-  /** Seconds that the cores worked for anybody. */
+  /** Seconds for which the cores worked for any process. */
   serverCore: number | undefined
   generatorCore: number | undefined
   /** Seconds by which a difference of `serverCore` or `generatorCore` may be too high. */
   uncertainty: number
-  /** Seconds in interrupts on the core of the servers that are in nobody's account. */
+  /** Seconds in interrupts on the core of the servers that no account contains. */
   interrupts: number
 }
 
@@ -59,7 +59,7 @@ export interface Sample {
 type Processes = ReadonlyMap<number, ProcessAccount>
 
 /**
- * Takes the kernel's accounts; to be called right before and right after a slice. It takes a fraction of a millisecond for a Node
+ * Reads the kernel's accounts. Call it right before and right after a slice. It takes a fraction of a millisecond for a Node
  * app behind NGINX (about 30 small files).
  */
 export function takeSample({ app, proxy, generator, cores }: Subject): Sample {
@@ -78,17 +78,17 @@ export function takeSample({ app, proxy, generator, cores }: Subject): Sample {
 }
 
 /**
- * What was used between two samples, and what others took.
+ * The time used between two samples, by our processes and by others.
  *
- * *Waiting.* The kernel says how long a thread was ready to run but waited; not for whom. On one shared core the app waits while
- * the proxy runs, and a runtime's main thread while its own garbage collector does: nobody disturbs them. So of the main thread's waiting
- * is taken off what all our other threads used on this core meanwhile; the rest, if any, others must have taken. It is a lower bound, and exact
- * while the server is saturated: then the main thread is always running or waiting. Of several processes the one that waited longest
- * counts, for they wait for the same neighbour. A wait is in the accounts when it is over.
+ * *Waiting.* The kernel reports how long a thread was ready to run but waited, though not for whom. On a shared core the app waits
+ * while the proxy runs, and a main thread while its own garbage collector runs. Nobody disturbs them then. So the time that our other
+ * threads used on this core is subtracted from the main thread's waiting; others caused the rest. This is a lower bound. It is exact
+ * for a saturated server, whose main thread always runs or waits. Of several processes, the one with the longest wait counts, because
+ * all wait for the same neighbour. The kernel records a wait when it ends.
  *
- * *Foreign CPU* is what a core worked minus what our processes used on it. Everything else is foreign: other users, the kernel's
- * own threads, this harness, and the apps of the heat whose turn it is not. Whoever it was, the server did not get that time. What
- * others do on an SMT sibling counts as on the core itself.
+ * *Foreign CPU* is the working time of a core minus the time of our processes on it: other users, the kernel's threads, this
+ * harness, and apps of the heat that are not being measured. The server did not get that time, whoever used it. Work on an SMT
+ * sibling counts like work on the core itself.
  * @param own the generator's accounts, for a driver whose processes live as long as one load
  */
 export function compareSamples(
@@ -119,7 +119,7 @@ export function compareSamples(
   }
 }
 
-/** @returns undefined if one of them has ended: what it used is gone from the accounts */
+/** @returns undefined if a process has ended, because its accounts are gone */
 function readProcesses(pids: readonly number[]): Processes | undefined {
   const accounts = new Map<number, ProcessAccount>()
   for (const pid of pids) {
@@ -151,7 +151,7 @@ function unexplainedWait(processes: Processes | undefined): number | null {
   return Math.max(0, ...waits)
 }
 
-/** Seconds that others certainly used: what may be an error of reading is taken off. */
+/** Seconds that others certainly used, that is, minus the possible reading error. */
 function foreign(
   core: 'serverCore' | 'generatorCore',
   before: Sample,
@@ -170,7 +170,7 @@ function partOf(part: number | null, whole: number): number | null {
 
 let known: { clock: CoreClock | undefined; isApart: boolean } | undefined
 
-/** What this system has does not change. */
+/** Cached, because the system's capabilities do not change. */
 function system(): { clock: CoreClock | undefined; isApart: boolean } {
   known ??= { clock: findCoreClock(), isApart: keepsInterruptsApart() }
   return known
@@ -178,7 +178,7 @@ function system(): { clock: CoreClock | undefined; isApart: boolean } {
 
 const cores = new Map<number, number[]>()
 
-/** A logical CPU with its siblings, but for one that is ours. */
+/** A logical CPU and its siblings, except one that we use. */
 function coreOf(cpu: number, { server, generator }: Cores): number[] {
   const siblings = cores.get(cpu) ?? readSiblings(cpu)
   cores.set(cpu, siblings)

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What one thread has had so far, in nanoseconds. */
+/** The accounts of one thread so far, in nanoseconds. */
 export interface ThreadAccount {
   onCpu: number
   /** Ready to run, but waiting for a core. */
@@ -45,8 +45,8 @@ export function waitOf(account: ProcessAccount): number {
 }
 
 /**
- * What each thread had between two readings. A thread that appeared had all of its time in between; what one that ended had is
- * lost, and counts as nothing (a difference of sums would take its whole life away from the others).
+ * The time of each thread between two readings. A new thread started from 0. The time of a thread that has ended is lost
+ * and counts as 0. (A difference of sums would subtract its whole life from the other threads.)
  */
 export function difference(before: ProcessAccount, after: ProcessAccount): ProcessAccount {
   return new Map(

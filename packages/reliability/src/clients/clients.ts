@@ -10,7 +10,7 @@ export const LIGHT: Readonly<Record<Role, string>> = {
   status: '/_/status',
 }
 
-/** Between an answer and the next request, in milliseconds: connections are idle at times, as in life. */
+/** Between a response and the next request, in milliseconds: connections are idle at times, as in life. */
 const PAUSE_MS = 5
 
 export interface ClientsOptions {
@@ -31,7 +31,7 @@ export interface ClientsOptions {
 /** What became of the requests. */
 export interface Tally {
   readonly answered: number
-  /** Requests on a kept connection that ended before a byte of the answer: the server was closing it as idle. */
+  /** Requests on a kept connection that ended before a byte of the response: the server was closing it as idle. */
   readonly crossed: number
   /** Everything else that went wrong: what, and how often. */
   readonly failures: ReadonlyMap<string, number>
@@ -39,7 +39,7 @@ export interface Tally {
 
 /**
  * Sends requests, each client one after the other, until told to stop. None is sent again, although RFC 9110 (9.2.2) would let a
- * client do so: what got no right answer counts.
+ * client do so: what got no right response counts.
  */
 export class Clients {
   answered = 0
@@ -96,7 +96,7 @@ export class Clients {
   }
 }
 
-/** Also not if the server closed it after the answer. */
+/** Also not if the server closed it after the response. */
 function hasConnection({ freeSockets }: Agent): boolean {
   return Object.keys(freeSockets).length > 0
 }

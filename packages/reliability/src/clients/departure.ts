@@ -4,14 +4,14 @@ import type { Target } from '@startgrid/grid/launcher.ts'
 /** A client that does not wait for the end. */
 export interface Departure {
   readonly path: string
-  /** It leaves with the first bytes of the answer; otherwise without any. */
+  /** It leaves with the first bytes of the response; otherwise without any. */
   readonly sawBytes: boolean
 }
 
 /** Every other client closes its connection in order, every other one resets it. */
 let departed = 0
 
-/** Sends a request and leaves. @throws {Error} if there is no connection, or no answer to leave, within 20 s */
+/** Sends a request and leaves. @throws {Error} if there is no connection, or no response to leave, within 20 s */
 export function leave(target: Target, { path, sawBytes }: Departure): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const socket = connect('socketPath' in target ? { path: target.socketPath } : target)

@@ -19,7 +19,7 @@ export async function until(
   }
 }
 
-/** As a load balancer asks: on a connection of its own. @returns the status, undefined without an answer */
+/** As a load balancer asks: on a connection of its own. @returns the status, undefined without a response */
 export function statusOf(target: Target, path: string, method = 'GET'): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>()
   const asked = request({ ...target, path, method, agent: false, timeout: 5_000 }, (response) => {

@@ -25,7 +25,7 @@ const GOODPUT = 0.6
 const LIVE_MS = 2_000
 const RECOVERED_MS = 2_000
 
-/** Milliseconds for which any answer is waited for. */
+/** Milliseconds for which any response is waited for. */
 const TIMEOUT_MS = 10_000
 
 /** The part of the time for which others may keep the app from its core before its times say nothing about it. */

@@ -26,7 +26,7 @@ const NOTES: Readonly<Record<string, string>> = {
   njs: 'A body at 1 byte/s is never cut off: client_body_timeout of NGINX is between two reads, and there is no other.',
 }
 
-/** In short runs without what takes more than a minute (Bun's body), or thousands of answers (reading small ones). */
+/** In short runs without what takes more than a minute (Bun's body), or thousands of responses (reading small ones). */
 function waysOf({ framework, role }: App, size: Size): readonly Way[] {
   const leavesBody = framework === 'njs' || (framework === 'bun' && size === 'short')
   const readsSmall = role !== 'ssr' && size === 'short'
@@ -88,7 +88,7 @@ export const slowClients: Fault = {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
 
-/** What they send at once: a beginning, or so many requests that the answers fill the buffers of the kernel, some MB. */
+/** What they send at once: a beginning, or so many requests that the responses fill the buffers of the kernel, some MB. */
 function opening(way: Way, { role }: App): string {
   const path = LIGHT[role]
   if (way === 'headers') return `GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-slow: `

@@ -26,13 +26,13 @@ export const uncaught: Fault = {
       : undefined
   },
   async run(subject) {
-    // Only ssr has a slow route, whose answer is under way when it happens.
+    // Only ssr has a slow route, whose response is under way when it happens.
     const slow = subject.app.role === 'ssr' ? '/stream?items=3&delay=1500' : undefined
     return { findings: await judgeCauses(subject, slow) }
   },
 }
 
-/** @param slow a path whose answer takes a second or two */
+/** @param slow a path whose response takes a second or two */
 async function judgeCauses(subject: Subject, slow: string | undefined): Promise<string[]> {
   const findings = await Promise.all(CAUSES.map((cause) => judgeCause(subject, cause, slow)))
   return findings.flat()

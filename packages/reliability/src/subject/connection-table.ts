@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 /**
  * Where a firewall has Linux keep a table of connections (Docker's does), a full one drops packets, of loopback too: then an app seems
- * not to answer. 262,144 is a usual size, and full runs have filled it: a closed connection stays for 120 s, and fuzz, on two apps at a time, makes
+ * not to response. 262,144 is a usual size, and full runs have filled it: a closed connection stays for 120 s, and fuzz, on two apps at a time, makes
  * 200,000 in 28 s.
  */
 

@@ -200,7 +200,7 @@ async function expectUsableAfter(probe: Probe, { request, expected }: Step): Pro
   })
 }
 
-/** Sends all requests in one write, each with an id by which its answer is known. */
+/** Sends all requests in one write, each with an id by which its response is known. */
 async function pipeline(probe: Probe, requests: readonly Step[]): Promise<void> {
   const host = authority(probe.subject.target)
   const steps = requests.map((step, index) => identified(step, `pipelined-${index}`))
@@ -244,7 +244,7 @@ async function expectClosedAfter(probe: Probe, { request, expected }: Step): Pro
   })
 }
 
-/** RFC 9110 section 10.1.1: either 100 and, after the body, the answer; or the answer at once. */
+/** RFC 9110 section 10.1.1: either 100 and, after the body, the response; or the response at once. */
 async function expectContinue(probe: Probe, { request, expected }: Step): Promise<void> {
   const body = Buffer.from('12345')
   const headers = [['content-length', String(body.length)] as const, ['expect', '100-continue'] as const]

@@ -39,7 +39,7 @@ const INVALID = [
   ...[Buffer.from('ü').toString('latin1'), Buffer.from('山').toString('latin1'), '\xfc'],
 ]
 
-/** Lines about `x-request-id`. `judge` compares it on every answer of every check. */
+/** Lines about `x-request-id`. `judge` compares it on every response of every check. */
 export const ids: readonly Check[] = [
   {
     name: 'a valid x-request-id is kept',

@@ -134,7 +134,7 @@ function told(answer: Answer): Told {
 
 const FREE = new Set(['date', 'connection', 'keep-alive', 'server', 'etag'])
 
-/** Everything of an answer that must be the same next time, as bytes. */
+/** Everything of a response that must be the same next time, as bytes. */
 function normalized(answer: Answer): Buffer {
   const lines = answer.headers
     .map(([name, value]) => `${name.toLowerCase()}: ${withoutSecrets(value, told(answer))}`)

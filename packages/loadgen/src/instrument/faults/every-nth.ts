@@ -1,4 +1,4 @@
-/** Does something else to every n-th request than answer it right. */
+/** Gives a wrong response to every n-th request. */
 
 import type { Socket } from 'node:net'
 import { RIGHT, WRONG } from './bodies.ts'
@@ -12,7 +12,7 @@ export interface EveryNthSettings {
 
 const HALF = answer(RIGHT).slice(0, -5)
 
-/** What the server does to a request, and whether that is a whole answer. */
+/** What the server does to a request, and whether that is a complete response. */
 const FAULTS = {
   status: { answers: true, act: (socket) => socket.write(answer(RIGHT, { status: '500 No' })) },
   body: { answers: true, act: (socket) => socket.write(answer(WRONG)) },

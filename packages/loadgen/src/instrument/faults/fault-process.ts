@@ -1,19 +1,19 @@
-/** What every server in this directory has in common: it runs as a process of its own, started by fault-server.ts. */
+/** Code that all servers in this directory share. Each runs in its own process, started by fault-server.ts. */
 
 import type { Socket } from 'node:net'
 import { serve } from './raw-server.ts'
 
-/** What a server did, in its own words: what the generator reports is held against it. */
+/** A server's own record of what it did. Tests compare the generator's report with it. */
 export interface Did {
   /** Connections accepted. */
   connections: number
   /** Requests read, except those that came after the server had ended their connection. */
   requests: number
-  /** Whole answers sent, right or wrong. */
+  /** Complete responses sent, right or wrong. */
   answers: number
   /** Times it did what is built into it. */
   faults: number
-  /** When each request was read and each answer sent: milliseconds of its own clock. Noted where time is the subject. */
+  /** When each request was read and each response sent: milliseconds of its own clock. Noted where time is the subject. */
   readAt: number[]
   answeredAt: number[]
 }

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 /** What to do with the n-th request of the server, counted from 0. @param head its request line and headers */
 export type Handler = (socket: Socket, n: number, head: string) => void
 
-/** A server below HTTP, for answers that no HTTP server would give. */
+/** A server below HTTP, for responses that no HTTP server would give. */
 export class RawServer implements AsyncDisposable {
   /** Requests read so far. */
   requests = 0
@@ -61,7 +61,7 @@ export function serve(handler: Handler): Promise<RawServer> {
   return new RawServer(handler).listen()
 }
 
-/** An answer with a content-length. */
+/** A response with a content-length. */
 export function answer(body: string, { status = '200 OK', headers = '' } = {}): string {
   return `HTTP/1.1 ${status}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }

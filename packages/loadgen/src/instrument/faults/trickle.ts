@@ -1,4 +1,4 @@
-/** Sends its answer byte by byte. */
+/** Sends its response byte by byte. */
 
 import { did, offer, readSettings } from './fault-process.ts'
 import { answer } from './raw-server.ts'

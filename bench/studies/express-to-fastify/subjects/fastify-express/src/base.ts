@@ -73,7 +73,7 @@ export async function createBase({ config, health, log, routes }: Options, addRo
     const status = errorStatus(error)
     if (status === 500) logFailure(log, request.id, error)
     if (!hasSentHeaders(reply.raw)) return sendProblem(reply, status)
-    // With the headers gone, only a cut connection can tell the client that the answer is not whole.
+    // With the headers gone, only a cut connection can tell the client that the response is not whole.
     reply.hijack().raw.destroy()
     return reply
   })

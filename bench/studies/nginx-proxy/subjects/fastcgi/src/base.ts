@@ -68,7 +68,7 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
   }
 }
 
-/** One request and the means to answer it. */
+/** One request and the means to response it. */
 export class Exchange {
   readonly request: Request
   readonly id: string
@@ -89,7 +89,7 @@ export class Exchange {
     return query === -1 ? url : url.slice(0, query)
   }
 
-  /** Adds the headers of every answer. */
+  /** Adds the headers of every response. */
   respond(status: number, headers: Headers, body?: string | Buffer): void {
     this.#respond(status, { ...SECURITY_HEADERS, 'x-request-id': this.id, ...headers }, body)
     this.answered = true
@@ -157,7 +157,7 @@ function createMatcher(routes: readonly Route[]) {
   return (exchange: Exchange): { handle: Route['handle'] | undefined } | undefined => {
     const { method } = exchange.request
     const handlers = findHandlers(exchange)
-    // The responder leaves the body out of an answer to HEAD.
+    // The responder leaves the body out of a response to HEAD.
     return handlers && { handle: handlers.get(method === 'HEAD' ? 'GET' : method) }
   }
 }

@@ -23,7 +23,7 @@ declare module 'qoper8-cp' {
 
   interface Reply {
     error?: string
-    /** Only in the first answer of a worker. */
+    /** Only in the first response of a worker. */
     pid?: number
     [property: string]: unknown
   }

@@ -8,7 +8,7 @@ export class PoolRefusal extends Error {
   readonly retryAfter = 1
 }
 
-/** Nothing failed, too much was asked: no reason to log more than the answer. */
+/** Nothing failed, too much was asked: no reason to log more than the response. */
 export class PoolFull extends PoolRefusal {
   override name = 'PoolFull'
 

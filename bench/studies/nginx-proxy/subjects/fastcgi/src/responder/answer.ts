@@ -16,7 +16,7 @@ export type Headers = Readonly<Record<string, string | number>>
 const TRAILER_LENGTH = HEADER_LENGTH + END_LENGTH
 
 /**
- * The records of a whole answer: STDOUT with head and body, its end, END_REQUEST.
+ * The records of a complete response: STDOUT with head and body, its end, END_REQUEST.
  * @throws {TypeError} if a header is none, as it has a line break for instance
  */
 export function encodeAnswer(id: number, status: number, headers: Headers, body: string | Buffer): Buffer {

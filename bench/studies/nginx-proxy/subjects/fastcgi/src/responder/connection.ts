@@ -14,7 +14,7 @@ import { RecordParser } from './record-parser.ts'
 import { type Request, readRequest } from './request.ts'
 import { StreamBuffer } from './stream-buffer.ts'
 
-/** Sends the whole answer. Once the request has ended (answered, aborted, or the web server is gone), nothing is sent. */
+/** Sends the complete response. Once the request has ended (answered, aborted, or the web server is gone), nothing is sent. */
 export type Respond = (status: number, headers: Headers, body?: string | Buffer) => void
 
 /** Answers a request by one call of `respond`, now or later. It does not throw. */
@@ -82,7 +82,7 @@ export class Connection {
     }
   }
 
-  /** From now on the connection ends with the answer to its request. */
+  /** From now on the connection ends with the response to its request. */
   drain(): void {
     this.#draining = true
   }
@@ -92,7 +92,7 @@ export class Connection {
     if (this.#active === undefined) this.#end()
   }
 
-  /** The socket is closed: nobody waits for an answer any more. */
+  /** The socket is closed: nobody waits for a response any more. */
   closed(): void {
     this.#active = undefined
     this.#ended = true
