@@ -1,7 +1,7 @@
 export { parseDuration } from '@startgrid/cli/duration.ts'
 export { type GeneratorOptions, LoadGenerator, spawnLoad, startGenerator } from './engine/generator.ts'
 export { LoadError } from './engine/load-error.ts'
-export type { LoadOptions, LoadPlan } from './engine/options.ts'
+export type { LoadOptions, LoadPhase, LoadPlan } from './engine/options.ts'
 export { type Random, seeded } from './engine/random.ts'
 export { runLoad } from './engine/run-load.ts'
 export { type BodyExpectation, type Expectation, exactly } from './http/expectation.ts'

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { exactly, LoadError, spawnLoad, startGenerator } from '../src/index.ts'
 import { answer, serve } from '../src/instrument/faults/raw-server.ts'
@@ -131,3 +132,39 @@ function isAlive(pid: number): boolean {
     return false
   }
 }
+
+test('a load waits when all connections are open, and with its last response before they close', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  const generator = await startGenerator()
+  const seen: { phase: string; connections: number; requests: number }[] = []
+  const result = await generator.run({
+    ...settings,
+    target: server.target,
+    onPhase: async (phase) => {
+      // The client may know of a connection before this process does.
+      while ((await server.open()) < settings.connections) await nextTurn()
+      seen.push({ phase, connections: await server.open(), requests: server.requests })
+    },
+  })
+  await generator.stop()
+  assert.deepEqual(seen, [
+    { phase: 'open', connections: 4, requests: 0 },
+    { phase: 'answered', connections: 4, requests: result.requests },
+  ])
+  assert.ok(result.requests > 0)
+  assert.deepEqual(result.errors, noErrors())
+})
+
+test('a load that is aborted while it waits ends without a request', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  const generator = await startGenerator()
+  const abort = new AbortController()
+  const { requests } = await generator.run({
+    ...settings,
+    target: server.target,
+    signal: abort.signal,
+    onPhase: async () => abort.abort(),
+  })
+  assert.equal(requests, 0)
+  await generator.stop()
+})

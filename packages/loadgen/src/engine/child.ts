@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline'
 import { learnOne } from './learn.ts'
 import type { FromChild, LearnPlan, ToChild } from './messages.ts'
-import type { LoadPlan } from './options.ts'
+import type { LoadPhase, LoadPlan } from './options.ts'
 import { runLoad } from './run-load.ts'
 import { ThreadTeam } from './thread-team.ts'
 
@@ -11,10 +11,20 @@ import { ThreadTeam } from './thread-team.ts'
 const team = new ThreadTeam()
 let running = new AbortController()
 
-async function run(plan: LoadPlan): Promise<void> {
+/** What the load waits for. */
+let going = Promise.withResolvers<void>()
+
+function waitForGo(phase: LoadPhase): Promise<void> {
+  going = Promise.withResolvers<void>()
+  answer({ phase })
+  return going.promise
+}
+
+async function run(plan: LoadPlan, phases: boolean): Promise<void> {
   running = new AbortController()
   try {
-    answer({ result: await runLoad({ ...plan, signal: running.signal }, team) })
+    const options = { ...plan, signal: running.signal, ...(phases && { onPhase: waitForGo }) }
+    answer({ result: await runLoad(options, team) })
   } catch (error) {
     refuse(error)
   }
@@ -39,8 +49,9 @@ function answer(message: FromChild): void {
 createInterface({ input: process.stdin })
   .on('line', (line) => {
     const message = JSON.parse(line) as ToChild
-    if ('run' in message) void run(message.run)
+    if ('run' in message) void run(message.run, message.phases ?? false)
     else if ('learn' in message) void learn(message.learn)
+    else if ('go' in message) going.resolve()
     else running.abort()
   })
   // The parent stopped this process or died, so nobody needs the result.

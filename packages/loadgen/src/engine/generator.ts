@@ -7,7 +7,7 @@ import type { Reach } from '../http/target.ts'
 import type { LoadResult } from '../report/result.ts'
 import { LoadError } from './load-error.ts'
 import type { FromChild, LearnPlan, ToChild } from './messages.ts'
-import type { LoadPlan } from './options.ts'
+import type { LoadOptions, LoadPlan } from './options.ts'
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url))
 
@@ -26,6 +26,9 @@ export interface GeneratorOptions {
   command?: readonly [string, ...string[]]
 }
 
+/** A load as plain data, with what stays in this process. */
+export type GeneratorLoad = LoadPlan & Pick<LoadOptions, 'signal' | 'onPhase'>
+
 /** A process that runs one load after another, so its compiled code stays warm. */
 export class LoadGenerator {
   /** With a `command`, the process id of that command. */
@@ -33,6 +36,7 @@ export class LoadGenerator {
   readonly #child: ChildProcessWithoutNullStreams
   readonly #reach: Reach
   #pending: PromiseWithResolvers<FromChild> | undefined
+  #onPhase: GeneratorLoad['onPhase']
   #stderr = ''
   /** Why no further load can run. */
   #over: string | undefined
@@ -62,9 +66,10 @@ export class LoadGenerator {
    * Runs one load. If it is aborted, the result has what was measured until then.
    * @throws {LoadError} like `runLoad`; also if the process died, or is running another load
    */
-  async run({ signal, ...plan }: LoadPlan & { signal?: AbortSignal }): Promise<LoadResult> {
+  async run({ signal, onPhase, ...plan }: GeneratorLoad): Promise<LoadResult> {
     const abort = () => this.#tell({ abort: true })
-    const answer = this.#ask({ run: { reach: this.#reach, ...plan } })
+    this.#onPhase = onPhase
+    const answer = this.#ask({ run: { reach: this.#reach, ...plan }, phases: onPhase !== undefined })
     if (signal?.aborted) abort()
     signal?.addEventListener('abort', abort, { once: true })
     try {
@@ -113,6 +118,11 @@ export class LoadGenerator {
   }
 
   #received(message: FromChild): void {
+    if ('phase' in message) {
+      // An account that cannot be read must not stop the load; whoever reads it hears of that.
+      void (this.#onPhase?.(message.phase) ?? Promise.resolve()).finally(() => this.#tell({ go: true }))
+      return
+    }
     const pending = this.#pending
     this.#pending = undefined
     pending?.resolve(message)

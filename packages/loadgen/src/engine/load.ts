@@ -150,9 +150,18 @@ export class Load implements ConnectionOwner, Line {
   }
 
   #opened(): void {
-    if (this.#part === undefined) this.#start(performance.now())
+    const { onPhase } = this.#options
+    if (onPhase !== undefined) void onPhase('open').then(() => this.#startCounting())
+    else if (this.#part === undefined) this.#start(performance.now())
     // All threads start at one common time, however late the message reaches each, because constant arrivals must alternate.
     else void this.#part.gate().then((at) => this.#start(performance.now() - (sharedNow() - at)))
+  }
+
+  /** Nothing before counts: neither the generator's CPU nor the time. */
+  #startCounting(): void {
+    const now = performance.now()
+    if (this.#warmupMs === 0) this.#tally.begin(now)
+    this.#start(now)
   }
 
   #start(start: number): void {
@@ -192,7 +201,10 @@ export class Load implements ConnectionOwner, Line {
     this.#dispatcher.dispatch(now)
     const isDraining = this.#dispatcher.over && this.#dispatcher.waiting === 0
     this.#pool.isWanted = !isDraining
-    if (isDraining && this.#inFlight === 0) this.#finish()
+    if (isDraining && this.#inFlight === 0) {
+      this.#drained()
+      return
+    }
     if (!this.#isOver) setImmediate(this.#turn)
   }
 
@@ -205,17 +217,27 @@ export class Load implements ConnectionOwner, Line {
     this.#tally.begin(this.#schedule.from)
   }
 
-  #finish(): void {
+  #drained(): void {
+    const measurement = this.#measurement()
+    const { onPhase } = this.#options
+    if (onPhase === undefined || this.#isOver) this.#finish(measurement)
+    else void onPhase('answered').then(() => this.#finish(measurement))
+  }
+
+  #measurement(): Measurement {
+    const { until } = this.#schedule
+    return this.#tally.measurement(this.#schedule, Number.isFinite(until) ? until : 0, this.#watch)
+  }
+
+  #finish(measurement: Measurement): void {
     if (this.#isOver) return
     this.#close()
-    const { until } = this.#schedule
-    const end = Number.isFinite(until) ? until : 0
-    this.#ending.resolve(this.#tally.measurement(this.#schedule, end, this.#watch))
+    this.#ending.resolve(measurement)
   }
 
   #abort(): void {
     this.#schedule.until = Math.min(this.#schedule.until, performance.now())
-    this.#finish()
+    this.#finish(this.#measurement())
   }
 
   #close(): void {

@@ -59,7 +59,15 @@ export interface LoadOptions extends LoadPlan {
   signal?: AbortSignal
   /** Called a few times per second while load is offered. */
   onProgress?: (progress: Progress) => void
+  /**
+   * Called when all connections are open, before the first request, and when the last response is there, before they close. The load waits
+   * until it resolves, so that accounts can be read in between. One thread only.
+   */
+  onPhase?: (phase: LoadPhase) => Promise<void>
 }
+
+/** Where a load waits for whoever reads accounts. */
+export type LoadPhase = 'open' | 'answered'
 
 const DAY_MS = 86_400_000
 

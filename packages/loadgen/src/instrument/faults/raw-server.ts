@@ -50,6 +50,13 @@ export class RawServer implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}/`
   }
 
+  /** Connections that are open now. */
+  open(): Promise<number> {
+    return new Promise((resolve) => {
+      this.#server.getConnections((_, count) => resolve(count))
+    })
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy()
     this.#server.close()
