@@ -1,6 +1,7 @@
 import { readOptions } from '../src/cli/options.ts'
 import type { Driver, SlicePlan } from '../src/drivers/driver.ts'
 import type { Account, Servers } from '../src/environments/servers.ts'
+import { moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
 import { analyse } from '../src/judge/analysis.ts'
 import { runHeat } from '../src/measure/heat.ts'
 import type { CellSpec, Heat } from '../src/model/result.ts'
@@ -47,6 +48,11 @@ export async function measureByBenchmark(
           settings,
           mode: 'native',
           ...simulate(world, own),
+          moreWarmup: moreWarmupOf(
+            cells,
+            measured.filter(({ heat }) => heat < planned.heat),
+          ),
+          endsAt: Number.POSITIVE_INFINITY,
           signal: new AbortController().signal,
           onProgress: () => {},
         }),
@@ -98,7 +104,7 @@ function simulate(world: World, cells: readonly CellSpec[], more: ReadonlyMap<st
     whyMissing: () => 'it is missing',
     engine: () => null,
     whyEnded: async () => null,
-    beginAccount: async (cell) => async () => accountOf(cell, last),
+    beginAccount: async (cell) => async () => () => accountOf(cell, last),
     launches: async () => [],
     stop: async () => {},
   }
@@ -151,7 +157,10 @@ function accountOf({ topology }: CellSpec, outcome: Outcome | undefined): Accoun
 
 function findingsOf({ cells, races }: ReturnType<typeof analyse>): Findings {
   const isCold = ({ gates }: (typeof cells)[number]) =>
-    gates.some(({ gate, verdict }) => gate === 'warmup' && verdict === 'failed')
+    gates.some(
+      ({ gate, verdict, finding }) =>
+        gate === 'warmup' && (verdict === 'failed' || finding.includes('do not count')),
+    )
   return {
     ratios: races.flatMap(({ baseline, ratios, metric }) =>
       ratios.flatMap(({ cell, ratio: { low, high } }) =>

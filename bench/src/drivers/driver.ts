@@ -1,4 +1,10 @@
-import { type ErrorCounts, type Expectation, LoadError, type Target } from '@startgrid/loadgen'
+import {
+  type ErrorCounts,
+  type Expectation,
+  LoadError,
+  type LoadPhase,
+  type Target,
+} from '@startgrid/loadgen'
 import { formatAddress } from '@startgrid/nginx/address.ts'
 import type { DriverRecord } from '../model/result.ts'
 
@@ -35,6 +41,8 @@ export interface Capabilities {
   /** Only `StartgridDriver.offer` takes a rate; the others know closed loops alone. */
   openLoop: boolean
   unixSockets: boolean
+  /** It calls `onPhase`. */
+  phases?: true
   /** Where the content of answers is compared: in `run`, or in `check`. */
   checks: 'inside' | 'before'
   /** Milliseconds: a shorter slice says more about how this driver begins and ends than about the server. */
@@ -54,6 +62,8 @@ export interface SlicePlan {
   timeoutMs?: number
   expect?: Expectation
   signal?: AbortSignal
+  /** Drivers that cannot tell do not call it: then opening and closing connections is in every account. */
+  onPhase?: (phase: LoadPhase) => Promise<void>
 }
 
 /** Answers whose content was compared, and what was wrong. */

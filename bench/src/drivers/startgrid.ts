@@ -25,6 +25,7 @@ export class StartgridDriver implements Driver {
     this.capabilities = {
       openLoop: true,
       unixSockets: true,
+      phases: true,
       checks: 'inside',
       minSliceMs: options.command === undefined ? 1 : RELAYED_SLICE_MS,
       warmupMs: 1000,

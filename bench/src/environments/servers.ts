@@ -13,7 +13,7 @@ export interface Servers {
   engine(cell: CellSpec): string | null
   /** Why app or proxy is no longer there: a clause without the full stop. @returns null while both are */
   whyEnded(cell: CellSpec): Promise<string | null>
-  /** Takes all accounts right before a load, and when the returned function is called, right after it. */
+  /** Takes all accounts now, and when the returned function is called. */
   beginAccount(cell: CellSpec, driver: Pick<Driver, 'pids'>): Promise<EndAccount>
   /** What was started for these cells, with the highest memory so far. */
   launches(cells: readonly CellSpec[]): Promise<LaunchRecord[]>
@@ -21,8 +21,8 @@ export interface Servers {
   stop(): Promise<void>
 }
 
-/** @param own what the load says of its generator */
-export type EndAccount = (own: GeneratorAccounts) => Promise<Account>
+/** The account of the time since; it is worked out when the load has said what it knows of its generator. */
+export type EndAccount = () => Promise<(own: GeneratorAccounts) => Account>
 
 /** What a load took, and what others took meanwhile. */
 export interface Account {

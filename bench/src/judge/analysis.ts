@@ -14,7 +14,7 @@ export type Measured = Pick<Result, 'mode' | 'cells' | 'heats' | 'conformance' |
 export interface AnalysisOptions {
   /** Says which gates a cell passes. */
   judge?: (evidence: Evidence) => GateResult[]
-  /** Voided cells take part with their figures, marked; so do slices that others disturbed, where a launch has no others. */
+  /** Voided cells take part with their figures, marked. */
   keepVoided?: boolean
 }
 
@@ -31,12 +31,17 @@ export function analyse(
   const { heats } = measured
   const cells = measured.cells.filter(({ skipped }) => skipped === null)
   const ages = agesOf(heats, cells)
-  const judged = recordCells(cells, heats, { keepDisturbed: keepVoided }).map((record): Judged => {
+  const judged = recordCells(cells, heats).map((record): Judged => {
     const gates = judge(evidenceOf(record, measured))
     return { record, gates, voided: isVoided(gates), warmup: profileOf(record, ages) }
   })
   const isShown = ({ voided }: Judged) => keepVoided || !voided
-  const shown = judged.filter(isShown).map(({ record }) => record)
+  // Fitted again without the others: a number that does not count has no part in a pass.
+  const shown = recordCells(
+    judged.filter(isShown).map(({ record }) => record.cell),
+    heats,
+    judged.flatMap(({ record }) => record.cold ?? []),
+  )
   const roles = [...Map.groupBy(shown, ({ cell }) => cell.role).values()]
   const fields = roles.flatMap((records) => METRICS.flatMap((metric) => enterFields(records, metric)))
   return {
@@ -47,7 +52,7 @@ export function analyse(
 }
 
 function evidenceOf(
-  { cell, slices }: CellRecord,
+  { cell, slices, counted, crowded, cold }: CellRecord,
   { mode, conformance, heats, driver, settings }: Measured,
 ): Evidence {
   return {
@@ -55,6 +60,9 @@ function evidenceOf(
     cell,
     conformance: conformance.find((one) => one.cell === cell.id) ?? null,
     launches: slices,
+    counted,
+    crowded,
+    cold,
     failures: heats.flatMap(({ failures }) =>
       failures.filter((one) => one.cell === cell.id).map(({ reason }) => reason),
     ),

@@ -2,17 +2,17 @@ import { isLoopback } from '../environments/target/origin.ts'
 import { METRIC_NAMES } from '../model/names.ts'
 import type { Result } from '../model/result.ts'
 import type { Warning, WarningKind } from '../model/warnings.ts'
+import { keptSlices } from './analysis/passes.ts'
 import { isWithin, widthsOf } from './analysis.ts'
 import { NEAR_CEILING } from './gates/ceiling.ts'
-import { standingsOf } from './standings.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
 export function deriveWarnings(result: Result): Warning[] {
   return [
     ...external(result),
     ...suspects(result),
-    ...contention(result),
-    ...repeated(result),
+    ...excluded(result),
+    ...crowded(result),
     ...accounting(result),
     ...trends(result),
     ...driver(result),
@@ -28,8 +28,8 @@ const FOUND: ReadonlySet<WarningKind> = new Set<WarningKind>([
   'one-launch',
   'same-machine',
   'suspect',
-  'contention',
-  'repeated',
+  'excluded',
+  'crowded',
   'no-accounting',
   'no-foreign-accounting',
   'disturbance-unknown',
@@ -62,18 +62,16 @@ function suspects({ analysis }: Result): Warning[] {
   })
 }
 
-function contention(result: Result): Warning[] {
-  const standings = standingsOf(result)
-  const races = standings.filter(({ lead }) => lead === 'cpu').length
-  return races > 0 ? [{ kind: 'contention', races, of: standings.length }] : []
+function excluded({ heats }: Result): Warning[] {
+  const slices = heats.flatMap((heat) => heat.slices).filter(({ phase }) => phase === 'measure')
+  const kept = heats.reduce((sum, heat) => sum + keptSlices(heat).slices.length, 0)
+  return kept < slices.length ? [{ kind: 'excluded', slices: slices.length - kept, of: slices.length }] : []
 }
 
-function repeated({ heats }: Result): Warning[] {
-  const slices = heats
-    .flatMap((heat) => heat.slices)
-    .filter(({ phase, repeat }) => phase === 'measure' && !repeat)
-  const disturbed = slices.filter((slice) => slice.disturbed).length
-  return disturbed > 0 ? [{ kind: 'repeated', slices: disturbed, of: slices.length }] : []
+/** Leaving out what others took would have left too little. */
+function crowded({ heats }: Result): Warning[] {
+  const cells = new Set(heats.flatMap((heat) => [...keptSlices(heat).crowded])).size
+  return cells > 0 ? [{ kind: 'crowded', cells }] : []
 }
 
 function accounting({ mode, heats, trials }: Result): Warning[] {

@@ -34,12 +34,6 @@ export interface Place {
   ratio: Interval | null
 }
 
-/**
- * From this part of disturbed slices on, CPU per request ranks: a process that takes turns on the core halves the rate, and moves CPU per
- * request by 0 to 20 %. Against a neighbour on the same physical core this does not help: there both change alike.
- */
-const CONTENTION = 0.1
-
 /** All races of the result in the order of its cells; those of which nothing was measured yet are left out. */
 export function standingsOf(result: Result): Standing[] {
   const { analysis } = result
@@ -68,7 +62,8 @@ function standingOf(first: CellSpec, specs: readonly CellSpec[], analysis: Analy
     return [{ spec, figures, places: { rate: placeIn(races.rate, spec), cpu: placeIn(races.cpu, spec) } }]
   })
   const disturbed = disturbedPart(entries)
-  const lead = disturbed >= CONTENTION && races.cpu !== null ? 'cpu' : 'rate'
+  // Invisible neighbours move CPU per request as much as the rate, and ranking by it was less certain.
+  const lead = 'rate'
   return {
     role,
     topology,

@@ -1,11 +1,12 @@
 import { oneLine } from '@startgrid/cli/text.ts'
-import { createRandom, type Random } from '@startgrid/stats/random.ts'
+import type { Spinner } from '@startgrid/machine/spin.ts'
+import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
 import type { Driver } from '../drivers/driver.ts'
 import type { Environment } from '../environments/environment.ts'
 import type { Servers } from '../environments/servers.ts'
 import type { CellSpec, Heat, Mode, Settings, Slice } from '../model/result.ts'
 import { expectedHeatMs, type PlannedHeat, WARMUP_SLICE_MS } from '../plan/cells.ts'
-import { cutSlices, type PlannedSlice, scheduleSlices, scheduleWarmup } from '../plan/schedule.ts'
+import { fitSlices, schedulePasses, scheduleWarmup } from '../plan/schedule.ts'
 import { learnLength, WORKLOADS } from '../plan/workloads.ts'
 import { CellFailure, measureSlice, type Track } from './slice.ts'
 
@@ -17,6 +18,12 @@ export interface HeatOptions {
   mode: Mode
   environment: Pick<Environment, 'startServers'>
   driver: Driver
+  /** Says how fast the servers' core is; undefined where that is not known. */
+  spinner?: Pick<Spinner, 'spin'> | undefined
+  /** Cells that were still cold in earlier heats: how many more slices of warm-up each gets. */
+  moreWarmup: ReadonlyMap<string, number>
+  /** `performance.now()` after which no further pass begins. */
+  endsAt: number
   signal: AbortSignal
   /** Told how much of the heat is over, 0 to 1. */
   onProgress(done: number): void
@@ -30,7 +37,7 @@ interface Course extends HeatOptions, Track {
 }
 
 /**
- * One heat: the apps of a role start together, are warmed and measured in shuffled slices, and stop. What goes wrong with one cell
+ * One heat: the apps of a role start together, are warmed, measured in passes, and stop. What goes wrong with one cell
  * is recorded; the others go on. After an abort the record is not complete.
  */
 export async function runHeat(options: HeatOptions): Promise<Heat> {
@@ -43,6 +50,8 @@ export async function runHeat(options: HeatOptions): Promise<Heat> {
     seconds: 0,
     launches: [],
     slices: [],
+    moreWarmup: [],
+    spins: [],
     failures: [],
   }
   const servers = await startServers(options, options.cells, record)
@@ -86,26 +95,67 @@ async function race(course: Course): Promise<void> {
   if (target !== undefined) course.workload = await learnLength(course.workload, target, course.driver)
   const advance = progressOf(course, running)
 
-  const rates = new Map<string, number>()
-  for (const cell of scheduleWarmup(running, course.random)) {
-    const slice = await take(course, cell, { phase: 'warmup', durationMs: WARMUP_SLICE_MS, repeat: false })
-    if (slice !== undefined) rates.set(cell.id, slice.requests / slice.seconds)
-    advance(WARMUP_SLICE_MS)
+  const rates = await warm(course, running, () => advance(WARMUP_SLICE_MS))
+  const settings = sliceSettings(course)
+  const cells = running.map((cell) => fitSlices(cell, rates.get(cell.id) ?? 0, settings))
+  for (const [index, planned] of schedulePasses(cells, settings.slices, course.random).entries()) {
+    if (index >= LEAST_PASSES && performance.now() > course.endsAt) break
+    await spin(course, index + 1)
+    for (const { cell, durationMs } of planned) {
+      await take(course, cell, { phase: 'measure', durationMs, pass: index + 1 })
+      advance(durationMs)
+    }
   }
-  const cut = running.map((cell) => ({
-    cell,
-    ...cutSlices(cell, rates.get(cell.id) ?? 0, sliceSettings(course)),
-  }))
-  const disturbed: PlannedSlice[] = []
-  for (const planned of scheduleSlices(cut, course.random)) {
-    const slice = await take(course, planned.cell, { phase: 'measure', ...planned, repeat: false })
-    if (slice?.disturbed) disturbed.push(planned)
-    advance(planned.durationMs)
-  }
-  // Once, at the end: decided by what others did to our cores, never by the result.
-  for (const planned of disturbed)
-    await take(course, planned.cell, { phase: 'measure', ...planned, repeat: true })
   course.record.launches.push(...(await course.servers.launches(running)))
+}
+
+/** Fewer passes say too little. */
+const LEAST_PASSES = 3
+
+/**
+ * Every cell gets the time that its app is known to need, then more until it answered as many requests as that takes on a fast machine,
+ * but at most twice the time. @returns responses per second in the last slice, by cell
+ */
+async function warm(
+  course: Course,
+  running: readonly CellSpec[],
+  onSlice: () => void,
+): Promise<ReadonlyMap<string, number>> {
+  const { random, moreWarmup, record } = course
+  const rates = new Map<string, number>()
+  const done = new Map(running.map(({ id }) => [id, { ms: 0, requests: 0 }]))
+  const warmOnce = async (cell: CellSpec) => {
+    const slice = await take(course, cell, { phase: 'warmup', durationMs: WARMUP_SLICE_MS, pass: null })
+    const { ms = 0, requests = 0 } = done.get(cell.id) ?? {}
+    // A cell that failed gets no more.
+    const spentMs = slice === undefined ? Number.POSITIVE_INFINITY : slice.seconds * 1000
+    done.set(cell.id, { ms: ms + spentMs, requests: requests + (slice?.requests ?? 0) })
+    if (slice !== undefined) rates.set(cell.id, slice.requests / slice.seconds)
+  }
+  for (const cell of scheduleWarmup(running, random)) {
+    await warmOnce(cell)
+    onSlice()
+  }
+  const isShort = ({ id, warmupMs, warmupRequests }: CellSpec) => {
+    const { ms = 0, requests = 0 } = done.get(id) ?? {}
+    // A slice of a slow cell may end a little early, for it ends with its last response.
+    if (ms < 0.95 * warmupMs) return true
+    return requests < warmupRequests && ms < 2 * warmupMs && performance.now() < course.endsAt
+  }
+  for (let short = running.filter(isShort); short.length > 0; short = short.filter(isShort))
+    for (const cell of shuffle(short, random)) await warmOnce(cell)
+  const colder = running.filter(({ id }) => moreWarmup.has(id))
+  for (const cell of colder) {
+    const slices = moreWarmup.get(cell.id) ?? 0
+    for (let slice = 0; slice < slices; slice++) await warmOnce(cell)
+    record.moreWarmup.push({ cell: cell.id, slices })
+  }
+  return rates
+}
+
+async function spin({ spinner, record, signal }: Course, pass: number): Promise<void> {
+  const cpuSeconds = signal.aborted ? null : ((await spinner?.spin()) ?? null)
+  if (cpuSeconds !== null) record.spins.push({ pass, cpuSeconds })
 }
 
 /** Drivers that cannot end a load so soon take fewer and longer slices. */
@@ -114,14 +164,17 @@ function sliceSettings({
   driver: { capabilities },
 }: Course): HeatOptions['settings'] {
   const longer = Math.max(sliceMs, capabilities.minSliceMs)
-  return { slices: Math.max(1, Math.floor((slices * sliceMs) / longer)), sliceMs: longer }
+  return {
+    slices: Math.max(Math.min(slices, LEAST_PASSES), Math.floor((slices * sliceMs) / longer)),
+    sliceMs: longer,
+  }
 }
 
 /** @returns undefined if there is nothing to record: it was aborted, or the cell has failed */
 async function take(
   course: Course,
   cell: CellSpec,
-  kind: { phase: Slice['phase']; durationMs: number; repeat: boolean },
+  kind: { phase: Slice['phase']; durationMs: number; pass: number | null },
 ): Promise<Slice | undefined> {
   if (course.signal.aborted || course.failed.has(cell.id)) return undefined
   try {

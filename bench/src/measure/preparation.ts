@@ -30,6 +30,8 @@ export interface PreparedRun<Kind extends Driver = Driver> extends RunContext {
   environment: Environment
   driver: Kind
   warn(warning: Warning): void
+  /** `performance.now()` when the proof of equality was over: what follows is the time that `--max-time` allows. */
+  provenAt: number
   /** Makes the figures again and saves. A full disk must not end the run. */
   store(): void
 }
@@ -78,7 +80,7 @@ export async function withPreparedRun<Kind extends Driver>(
     const driver = await preparation.createDriver(environment.generator)
     result.driver.version = driver.version
     try {
-      const prepared = { ...preparation, result, environment, driver, warn, store }
+      const prepared = { ...preparation, result, environment, driver, warn, store, provenAt: 0 }
       await measureOn(prepared, measure)
     } finally {
       await driver.stop()
@@ -121,6 +123,7 @@ async function measureOn<Kind extends Driver>(
   for (const warning of await inspectMachine(signal)) warn(warning)
   await findProxy(prepared)
   await prove(prepared)
+  prepared.provenAt = performance.now()
   const ceiling = { driver, connections: 64, signal }
   result.driver.ceiling =
     (await measureCeiling(() => environment.startCeiling(), ceiling, warn)) ?? result.driver.ceiling

@@ -4,7 +4,9 @@ import type { Role } from '@startgrid/grid/matrix.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
+import { Spinner } from '@startgrid/machine/spin.ts'
 import { createDriver } from '../drivers/create.ts'
+import { moreWarmupOf } from '../judge/analysis/cold-cells.ts'
 import { analyse, isWithin } from '../judge/analysis.ts'
 import type { CellSpec, Heat, Result, ResultKind } from '../model/result.ts'
 import { expectedHeatMs, type PlannedHeat, planCells, planHeats, planSelfcheck } from '../plan/cells.ts'
@@ -73,17 +75,28 @@ export async function runBench(
     createDriver: (options: GeneratorOptions) => createDriver(result.driver.name, options),
     figures: (so: Result) => ({ analysis: analyse(so, { keepVoided }) }),
   }
-  await withPreparedRun(result, preparation, (prepared) => runHeats({ ...prepared, keepVoided }))
+  await withPreparedRun(result, preparation, async (prepared) => {
+    const spinner = await startSpinner(result)
+    try {
+      await runHeats({ ...prepared, keepVoided, spinner })
+    } finally {
+      await spinner?.stop()
+    }
+  })
+}
+
+/** Of servers elsewhere, and of those that have no core, nobody can say how fast they just are. */
+function startSpinner({ mode, settings: { cores } }: Result): Promise<Spinner> | undefined {
+  return mode === 'native' && cores !== null ? Spinner.start(cores.server) : undefined
 }
 
 interface Race extends PreparedRun {
   keepVoided: boolean
+  spinner: Spinner | undefined
 }
 
 /** In random order, until all are run, intervals are narrow enough, or time is up. */
 async function runHeats(prepared: Race): Promise<void> {
-  // Proving the contract, which new code needs once, takes nothing from the race.
-  const startedAt = performance.now()
   const { result, progress, signal, store } = prepared
   const heats = remainingHeats(prepared)
   if (heats.length === 0 || signal.aborted) return
@@ -102,7 +115,7 @@ async function runHeats(prepared: Race): Promise<void> {
   for (const [index, heat] of heats.entries()) {
     const expectedMs = expected[index] ?? 0
     if (signal.aborted || isEnough(result, heat)) return
-    if (isLate(result, heat, performance.now() - startedAt + expectedMs)) {
+    if (isLate(prepared, heat, expectedMs)) {
       prepared.warn({ kind: 'heats-dropped', from: heat.heat, maxTimeMs: result.settings.maxTimeMs ?? 0 })
       return
     }
@@ -157,12 +170,21 @@ async function runOne(race: Race, planned: PlannedHeat, onProgress: (done: numbe
     mode: result.mode,
     environment,
     driver,
+    spinner: race.spinner,
+    moreWarmup: moreWarmup(result, planned),
+    endsAt: lastPassAt(race, planned),
     signal,
     onProgress,
   })
   if (signal.aborted) return // half a heat has no launches to compare
   result.heats.push(heat)
   for (const { cell, reason } of heat.failures) progress.say(`${cell} is void: ${reason}.`)
+}
+
+/** By what all roles' heats before this one showed. */
+function moreWarmup({ cells, heats }: Result, { heat }: PlannedHeat): ReadonlyMap<string, number> {
+  const past = heats.filter((one) => one.heat < heat)
+  return moreWarmupOf(cells, past)
 }
 
 /** `--until`: it ends once all intervals are narrow. Looking before the sixth heat would favour lucky runs. */
@@ -172,10 +194,32 @@ function isEnough({ settings, analysis }: Result, { heat }: PlannedHeat): boolea
   return analysis.races.length > 0 && isWithin(analysis, until)
 }
 
-/** Two launches are the least that say anything, so these are run in any case. */
-function isLate({ settings: { maxTimeMs } }: Result, { heat }: PlannedHeat, endsAtMs: number): boolean {
-  return maxTimeMs !== null && heat > LEAST_HEATS && endsAtMs > maxTimeMs
+/** Two launches are the least that say anything: these are shortened, and not dropped. A heat takes about as long as the last one of its role. */
+function isLate(race: Race, { heat, role }: PlannedHeat, expectedMs: number): boolean {
+  const last = race.result.heats.findLast((one) => one.role === role)
+  const likelyMs = last === undefined ? expectedMs : last.seconds * 1000
+  return heat > LEAST_HEATS && performance.now() + likelyMs > endOf(race)
 }
+
+/** `performance.now()` when time is up. */
+function endOf({ result: { settings }, provenAt }: Race): number {
+  return provenAt + (settings.maxTimeMs ?? Number.POSITIVE_INFINITY)
+}
+
+/** When a heat begins no further pass. The heats that are never dropped share what is left of the time. */
+function lastPassAt(race: Race, { heat }: PlannedHeat): number {
+  const now = performance.now()
+  const roles = new Set(race.result.cells.map(({ role }) => role)).size
+  const left = Math.max(1, roles * LEAST_HEATS - race.result.heats.length)
+  const shareMs = heat > LEAST_HEATS ? endOf(race) - now : (endOf(race) - now) / left
+  return now + Math.min(LONGEST_HEAT_MS, shareMs - STOP_MS)
+}
+
+/** A process that runs longer is another launch than one that was just started. */
+const LONGEST_HEAT_MS = 60_000
+
+/** The last pass, and stopping the servers. */
+const STOP_MS = 3000
 
 const LEAST_HEATS = 2
 const MOST_HEATS = 100

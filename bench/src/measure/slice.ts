@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { ERROR_KINDS, LoadError } from '@startgrid/loadgen'
-import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
-import type { Servers } from '../environments/servers.ts'
-import { isDisturbed } from '../judge/gates/interference.ts'
+import { ERROR_KINDS, LoadError, type LoadPhase } from '@startgrid/loadgen'
+import { type Disturbance, hasExactClock } from '@startgrid/machine/accounts/sample.ts'
+import type { Driver, GeneratorAccounts, SlicePlan } from '../drivers/driver.ts'
+import type { Account, EndAccount, Servers } from '../environments/servers.ts'
+import { isTaken } from '../judge/gates/interference.ts'
 import type { CellSpec, Slice } from '../model/result.ts'
 import type { Workload } from '../model/workload.ts'
 
@@ -36,7 +37,7 @@ export class CellFailure extends Error {
 export async function measureSlice(
   track: Track,
   cell: CellSpec,
-  { phase, durationMs, repeat }: { phase: Slice['phase']; durationMs: number; repeat: boolean },
+  { phase, durationMs, pass }: { phase: Slice['phase']; durationMs: number; pass: number | null },
 ): Promise<Slice | undefined> {
   const { servers, workload, driver, signal, beganAt } = track
   const target = servers.target(cell)
@@ -55,9 +56,9 @@ export async function measureSlice(
   const checked = await driver.check(plan).catch(asFailure)
   if (checked instanceof CellFailure) throw checked
   const at = (performance.now() - beganAt) / 1000
-  const endAccount = await servers.beginAccount(cell, driver)
-  const load = await driver.run(plan).catch(asFailure)
-  const account = await endAccount(load instanceof CellFailure ? UNKNOWN : load.generator)
+  const accounts = new SliceAccounts(servers, cell, driver)
+  const load = await accounts.observe((onPhase) => driver.run({ ...plan, ...onPhase }).catch(asFailure))
+  const account = await accounts.read(load instanceof CellFailure ? UNKNOWN : load.generator)
   // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
   await nextTurn()
   if (signal.aborted) return undefined
@@ -75,9 +76,51 @@ export async function measureSlice(
     meanLatency: load.latencySeconds.mean,
     cpuSeconds,
     disturbance,
-    disturbed: isDisturbed(disturbance),
-    repeat,
+    disturbed: isTaken(hasExactClock() ? disturbance : withoutForeign(disturbance)),
+    pass,
   }
+}
+
+/** What a slice cost: from when all connections are open to the last response, where the driver says when that is. */
+class SliceAccounts {
+  readonly #servers: Servers
+  readonly #cell: CellSpec
+  readonly #driver: Driver
+  #end: EndAccount | undefined
+  #compare: Awaited<ReturnType<EndAccount>> | undefined
+
+  constructor(servers: Servers, cell: CellSpec, driver: Driver) {
+    this.#servers = servers
+    this.#cell = cell
+    this.#driver = driver
+  }
+
+  async observe<Load>(offer: (phases: Pick<SlicePlan, 'onPhase'>) => Promise<Load>): Promise<Load> {
+    if (!this.#driver.capabilities.phases) await this.#phase('open')
+    const load = await offer({ onPhase: (phase) => this.#phase(phase) })
+    if (this.#compare === undefined) await this.#phase('answered')
+    return load
+  }
+
+  async read(own: GeneratorAccounts): Promise<Account> {
+    return this.#compare?.(own) ?? NO_ACCOUNT
+  }
+
+  async #phase(phase: LoadPhase): Promise<void> {
+    if (phase === 'open') this.#end = await this.#servers.beginAccount(this.#cell, this.#driver)
+    else this.#compare = await this.#end?.()
+  }
+}
+
+/** A clock that ticks every 10 ms says too little about a slice of 50 ms. */
+function withoutForeign(disturbance: Disturbance): Disturbance {
+  return { ...disturbance, serverForeign: null, generatorForeign: null }
+}
+
+/** Of a load that was never offered. */
+const NO_ACCOUNT: Account = {
+  cpuSeconds: { app: null, proxy: null, generator: null },
+  disturbance: { serverWait: null, generatorWait: null, serverForeign: null, generatorForeign: null },
 }
 
 /** Of the check before the slice and of the slice itself, by kind. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Result } from './result.ts'
+import type { CellSpec, Heat, Result, Slice } from './result.ts'
 
 /** Results as files. */
 
@@ -45,13 +45,53 @@ function versionOf(data: unknown): unknown {
   return (data as { schema?: unknown } | null)?.schema
 }
 
-/** What schema 4 has otherwise. */
-type ResultOfSchema3 = Omit<Result, 'schema' | 'warnings'> & { schema: 3; cautions?: Result['warnings'] }
+type SliceOfSchema3 = Omit<Slice, 'pass'> & { repeat: boolean }
+type HeatOfSchema3 = Omit<Heat, 'slices' | 'moreWarmup' | 'spins'> & { slices: SliceOfSchema3[] }
+type CellOfSchema3 = Omit<CellSpec, 'warmupRequests'>
 
-/** Figures have to be made again: gates had other names, and slices were judged otherwise. */
-function fromSchema3({ cautions = [], ...stored }: ResultOfSchema3): Result {
+/** What schema 4 has otherwise. */
+type ResultOfSchema3 = Omit<Result, 'schema' | 'warnings' | 'cells' | 'heats'> & {
+  cautions?: Result['warnings']
+  cells?: CellOfSchema3[]
+  heats?: HeatOfSchema3[]
+}
+
+/** Warnings that follow from slices are made again, and have other names now. */
+const DERIVED_IN_SCHEMA_3: readonly string[] = ['repeated', 'contention']
+
+/**
+ * Figures have to be made again: gates had other names. Slices came in passes as well; a repeated slice belongs to no pass of others, and is the
+ * second one of the pass of its first.
+ */
+function fromSchema3({ cautions = [], cells = [], heats = [], ...stored }: ResultOfSchema3): Result {
   const figures = { analysis: null, capacity: null, latency: null, overload: null }
-  return { ...stored, ...figures, schema: 4, warnings: cautions }
+  return {
+    ...stored,
+    ...figures,
+    schema: 4,
+    warnings: cautions.filter(({ kind }) => !DERIVED_IN_SCHEMA_3.includes(kind)),
+    cells: cells.map((cell) => ({ ...cell, warmupRequests: 0 })),
+    heats: heats.map((heat) => ({
+      ...heat,
+      slices: inPasses(heat.slices),
+      moreWarmup: [],
+      spins: [],
+    })),
+  }
+}
+
+/** A repeated slice takes the place of the disturbed one that it repeats. */
+function inPasses(slices: readonly SliceOfSchema3[]): Slice[] {
+  const passes = new Map<string, number>()
+  const repeated = new Map<string, number[]>()
+  return slices.map(({ repeat, ...slice }) => {
+    if (slice.phase === 'warmup') return { ...slice, pass: null }
+    if (repeat) return { ...slice, pass: repeated.get(slice.cell)?.shift() ?? 1 }
+    const pass = (passes.get(slice.cell) ?? 0) + 1
+    passes.set(slice.cell, pass)
+    if (slice.disturbed) repeated.set(slice.cell, [...(repeated.get(slice.cell) ?? []), pass])
+    return { ...slice, pass }
+  })
 }
 
 function parse(path: string): unknown {

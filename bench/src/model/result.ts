@@ -83,7 +83,7 @@ export interface Settings {
   profile: 'quick' | 'default' | 'thorough' | 'custom'
   /** Planned per role: each one launch of every app. */
   heats: number
-  /** Planned per cell and heat. */
+  /** Passes per heat: each measures every cell once. */
   slices: number
   sliceMs: number
   /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
@@ -125,8 +125,10 @@ export interface CellSpec {
   workload: string
   /** Kept open, each with one request in flight. */
   connections: number
-  /** Discarded after each launch, in milliseconds of load on this cell. */
+  /** Discarded after each launch: at least this many milliseconds of load on this cell, */
   warmupMs: number
+  /** and until it answered this many requests, but at most twice that time. */
+  warmupRequests: number
   /** Whether the number only counts while server and proxy use their whole core. Clusters and pools declare false. */
   serverBound: boolean
   /** Why it was not tried: the machine lacks a tool. Null for all others. */
@@ -145,6 +147,10 @@ export interface Heat {
   launches: LaunchRecord[]
   /** In the order in which they were measured, the discarded warm-up first. */
   slices: Slice[]
+  /** Cells that were still cold in earlier heats, and got more slices of warm-up in this one. */
+  moreWarmup: { cell: string; slices: number }[]
+  /** Before each pass: CPU seconds of a spin of always the same work on the servers' core. */
+  spins: { pass: number; cpuSeconds: number }[]
   /** What went wrong, by cell: a sentence without the full stop. */
   failures: { cell: string; reason: string }[]
 }
@@ -162,7 +168,7 @@ export interface Slice {
   phase: 'warmup' | 'measure'
   /** Seconds since the heat began. */
   at: number
-  /** From the first send to the last drained answer. */
+  /** From the first send to the last response. */
   seconds: number
   /** Whole answers. */
   requests: number
@@ -175,10 +181,10 @@ export interface Slice {
   cpuSeconds: CpuSeconds
   /** Parts of the slice's time, 0 to 1; null where the system does not tell. */
   disturbance: Disturbance
-  /** `disturbance` passed the limit: measured again at the end of the heat, and not used. */
+  /** Others visibly took more than 20 % of the time. It does not count, unless too few slices would remain. */
   disturbed: boolean
-  /** It is a second measurement of a disturbed slice. */
-  repeat: boolean
+  /** From 1: in which pass over the cells of its heat; null in the warm-up. */
+  pass: number | null
 }
 
 /** One stretch of open-loop load (or of closed-loop load that finds the capacity) on one launch. */

@@ -128,7 +128,9 @@ export interface StudyProbe {
   foreign: number | null
 }
 
-export interface StudySlice extends Slice {
+export interface StudySlice extends Omit<Slice, 'pass'> {
+  /** It is a second measurement of a disturbed slice. */
+  repeat: boolean
   /** Seconds; null where the generator does not tell. */
   latency: { p50: number; p975: number | null; p99: number }
   /** Rates of whole seconds; empty for slices that are shorter than three. */

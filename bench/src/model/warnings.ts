@@ -38,7 +38,7 @@ const WARNINGS = {
 
   // While it ran.
   steal: ({ share }: { share: number }) =>
-    `The host took ${formatPercent(share)} of this virtual machine's CPU while it measured: rates are too low, CPU per request less so.`,
+    `The host took ${formatPercent(share)} of this virtual machine's CPU while it measured: rates are too low.`,
   'heats-dropped': ({ from, maxTimeMs }: { from: number; maxTimeMs: number }) =>
     `Time was up after ${formatShort(maxTimeMs / 60_000)} minutes: heats from number ${from} on were dropped, so intervals are wider. Allow more with --max-time.`,
   'not-saved': ({ reason }: { reason: string }) =>
@@ -61,10 +61,10 @@ const WARNINGS = {
     'This system does not say what others use of a core: a slice that they disturbed was only noticed where a server or the generator had to wait.',
   'disturbance-unknown': () =>
     'Costs are known, but this system does not say what others used meanwhile: slices that they disturbed were not noticed.',
-  repeated: ({ slices, of }: { slices: number; of: number }) =>
-    `Others disturbed ${slices} of ${plural(of, 'slice')}: these do not count, and were measured again at the end of their heats.`,
-  contention: ({ races, of }: { races: number; of: number }) =>
-    `Others used this machine during ${races} of ${plural(of, 'race')}: there, read CPU per request first, which neighbours hardly change.`,
+  excluded: ({ slices, of }: { slices: number; of: number }) =>
+    `Others visibly took the cores during ${slices} of ${plural(of, 'slice')}: these do not count.`,
+  crowded: ({ cells }: { cells: number }) =>
+    `In at least one launch of ${plural(cells, 'cell')} others took the cores during most slices, so all slices count. Close other programs before you trust a close difference.`,
   trend: ({ cells, worst, trend }: { cells: number; worst: string; trend: number }) =>
     `${plural(cells, 'cell')} still changed by more than 2 % while measured (${worst}: ${formatSigned(trend)} cost per request): measure with a longer --warmup.`,
   suspect: ({

@@ -101,7 +101,7 @@ export class Session {
     const endAccount = await this.#servers.beginAccount(cell, driver)
     const load = await this.#offer(spec)
     const own = { cpuSeconds: load.cpu.seconds, waitSeconds: load.self.waitSeconds }
-    const { cpuSeconds, disturbance } = await endAccount(own)
+    const { cpuSeconds, disturbance } = (await endAccount())(own)
     const frame = { cell: cell.id, launch, at, cpuSeconds, disturbance, disturbed: isDisturbed(disturbance) }
     const trial = trialOf(load, spec, frame)
     record(trial)

@@ -2,7 +2,7 @@ import { APPS, type App, ROLES, type Role, type Topology } from '@startgrid/grid
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { CellSpec, Mode, Settings } from '../model/result.ts'
 import type { Options } from './options.ts'
-import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS } from './profiles.ts'
+import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, warmupRequests } from './profiles.ts'
 import { WORKLOADS } from './workloads.ts'
 
 /** What will be measured, in which order, and how long it takes. Pure: a resumed run makes the same plan from its seed. */
@@ -45,22 +45,27 @@ function cellsOf({ name, app, twinOf }: Entry, options: Options): CellSpec[] {
   const { topologies, connections, warmupMs, profile } = options
   const [framework = ''] = name.split('/')
   const [, number] = name.split('#')
-  return topologies.map((topology) => ({
-    id: `${name} ${topology}`,
-    app: name,
-    framework: number === undefined ? framework : `${framework}#${number}`,
-    role: app.role,
-    topology,
-    twinOf,
-    engine: null,
-    workload: `GET ${WORKLOADS[app.role].path}`,
-    connections: connections ?? CONNECTIONS[app.role],
-    warmupMs: isFirstOfLaunch(topology, topologies)
-      ? (warmupMs ?? PROFILES[profile].warmupMs(app))
-      : PROXIED_WARMUP_MS,
-    serverBound: true,
-    skipped: null,
-  }))
+  return topologies.map((topology) => {
+    const isFirst = isFirstOfLaunch(topology, topologies)
+    const ms = isFirst ? (warmupMs ?? PROFILES[profile].warmupMs(app)) : PROXIED_WARMUP_MS
+    return {
+      id: `${name} ${topology}`,
+      app: name,
+      framework: number === undefined ? framework : `${framework}#${number}`,
+      role: app.role,
+      topology,
+      twinOf,
+      engine: null,
+      workload: `GET ${WORKLOADS[app.role].path}`,
+      connections: connections ?? CONNECTIONS[app.role],
+      warmupMs: ms,
+      // Behind NGINX the app itself is warm.
+      warmupRequests:
+        topology === 'direct' && isFirst && warmupMs === undefined ? warmupRequests(app, ms) : 0,
+      serverBound: true,
+      skipped: null,
+    }
+  })
 }
 
 /** The first topology warms the app; the others of the same launch only their own path. A socket is a launch of its own. */
@@ -108,7 +113,7 @@ const START_MS: Readonly<Record<Mode, { all: number; each: number }>> = {
 }
 
 /** Opening connections and draining, in milliseconds per slice. */
-const SLICE_OVERHEAD_MS = 12
+const SLICE_OVERHEAD_MS = 14
 
 /** What a heat takes, in milliseconds, if nothing disturbs it and no cell is slow. */
 export function expectedHeatMs(

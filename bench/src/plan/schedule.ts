@@ -4,11 +4,6 @@ import { WARMUP_SLICE_MS } from './cells.ts'
 
 /** The order of slices inside a heat. */
 
-/** A process that idles longer than this loses its idle connections (Node's keepAliveTimeout) and may go to sleep. */
-const LONGEST_IDLE_MS = 5000
-
-const TRIES = 50
-
 /**
  * Slices of warm-up: every cell has as many as its length needs. They come in passes over the cells, shuffled, so that all
  * launches age alike, and the cells with the fewest come last, next to their measurement.
@@ -24,52 +19,58 @@ export function scheduleWarmup(cells: readonly CellSpec[], random: Random): Cell
   ).flat()
 }
 
-/** One slice of a schedule. */
-export interface PlannedSlice {
+/** How a cell takes part in the passes of a heat. */
+export interface PlannedCell {
   cell: CellSpec
+  /** It joins every so many passes. */
+  every: number
   durationMs: number
 }
 
 /**
- * Measured slices in passes: each pass has every cell once, shuffled, so that no cell gets the beginning or the end of a heat. Of
- * several orders the first is taken in which no app idles for 5 s, or else the one with the shortest idle time.
- * @param cells with how many slices, and how long, each of them needs
+ * The passes of a heat. Every cell is measured once per pass, in shuffled order, so that all share what the machine does in that second. Cells with
+ * long slices join some passes only, at their end.
  */
-export function scheduleSlices(
-  cells: readonly { cell: CellSpec; slices: number; durationMs: number }[],
+export function schedulePasses(
+  cells: readonly PlannedCell[],
+  passes: number,
   random: Random,
-): PlannedSlice[] {
-  const draw = (): PlannedSlice[] => {
-    const passes = Math.max(0, ...cells.map(({ slices }) => slices))
-    return Array.from({ length: passes }, (_, pass) =>
-      shuffle(
-        cells.filter(({ slices }) => slices > pass),
-        random,
-      ),
-    ).flat()
-  }
-  let best = draw()
-  for (let tries = 1; tries < TRIES && longestIdleMs(best) > LONGEST_IDLE_MS; tries++) {
-    const other = draw()
-    if (longestIdleMs(other) < longestIdleMs(best)) best = other
-  }
-  return best.map(({ cell, durationMs }) => ({ cell, durationMs }))
+): PlannedCell[][] {
+  return Array.from({ length: passes }, (_, pass) => [
+    ...shuffle(
+      cells.filter(({ every }) => every === 1),
+      random,
+    ),
+    ...shuffle(
+      cells.filter(({ every }) => every > 1 && pass % every === every - 1),
+      random,
+    ),
+  ])
 }
 
-/** The longest that an app waits for its next slice, in milliseconds. */
-export function longestIdleMs(slices: readonly PlannedSlice[]): number {
-  const lastEnd = new Map<string, number>()
-  let now = 0
-  let longest = 0
-  for (const { cell, durationMs } of slices) {
-    longest = Math.max(longest, now - (lastEnd.get(cell.app) ?? 0))
-    now += durationMs
-    lastEnd.set(cell.app, now)
-  }
-  return longest
+/** Slices are at least this many times as long as a request of one connection waits for its response. */
+const RESPONSES_PER_CONNECTION = 4
+
+/** A cell with long slices has at least so many per heat. */
+const LEAST_SLICES = 3
+
+/**
+ * How long the slices of a cell are (4 × connections / rate, if that is longer), and how many passes it joins: so many that it is measured for
+ * about as long as the others.
+ * @param rate responses per second, as the warm-up saw it
+ */
+export function fitSlices(
+  cell: CellSpec,
+  rate: number,
+  { slices: passes, sliceMs }: { slices: number; sliceMs: number },
+): PlannedCell {
+  const leastMs = rate > 0 ? (RESPONSES_PER_CONNECTION * cell.connections * 1000) / rate : sliceMs
+  if (leastMs <= sliceMs) return { cell, every: 1, durationMs: sliceMs }
+  const count = Math.max(LEAST_SLICES, Math.floor((passes * sliceMs) / leastMs))
+  return { cell, every: Math.max(1, Math.floor(passes / count)), durationMs: Math.ceil(leastMs) }
 }
 
-/** Slices are at least this many times as long as a request of one connection waits for its answer. */
+/** The same for studies, whose slices are longer. */
 const ANSWERS_PER_CONNECTION = 8
 
 /**

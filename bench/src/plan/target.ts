@@ -27,6 +27,7 @@ export function planTarget({
       workload: `GET ${WORKLOADS[role].path}`,
       connections: connections ?? CONNECTIONS[role],
       warmupMs: warmupMs ?? TARGET_WARMUP_MS,
+      warmupRequests: 0,
       serverBound: true,
       skipped: null,
     },

@@ -172,9 +172,12 @@ function describeSelfcheck(standing: Standing): string {
   )
 }
 
-function describeVoidCount({ analysis }: Result): string[] {
-  const failed =
-    analysis?.cells.filter(({ gates }) => gates.some(({ verdict }) => verdict === 'failed')) ?? []
+/** The twin is a control, and no cell that anybody asked for. */
+function describeVoidCount({ analysis, cells }: Result): string[] {
+  const twins = new Set(cells.filter(({ twinOf }) => twinOf !== null).map(({ id }) => id))
+  const failed = (analysis?.cells ?? []).filter(
+    ({ cell, gates }) => !twins.has(cell) && gates.some(({ verdict }) => verdict === 'failed'),
+  )
   const count = failed.length
   if (count === 0) return []
   return [`${plural(count, 'cell')} failed a gate and ${count === 1 ? 'has' : 'have'} no number that counts.`]

@@ -14,9 +14,9 @@ test('without options: every app, direct and behind NGINX', () => {
     topologies: ['direct', 'nginx'],
     profile: 'default',
     custom: false,
-    heats: 4,
-    slices: 3,
-    sliceMs: 200,
+    heats: 3,
+    slices: 19,
+    sliceMs: 50,
     pauseMs: 0,
     docker: false,
     target: undefined,
@@ -77,10 +77,10 @@ test('--quick and --thorough: the profiles, and what is given beside them counts
     }
   }
   assert.deepEqual(shape('--quick'), {
-    ...{ profile: 'quick', custom: false, heats: 2, slices: 2, maxTimeMs: 60_000, frameworks: 3 },
+    ...{ profile: 'quick', custom: false, heats: 2, slices: 5, maxTimeMs: 60_000, frameworks: 3 },
   })
   assert.deepEqual(shape('--thorough'), {
-    ...{ profile: 'thorough', custom: false, heats: 12, slices: 6, maxTimeMs: 3_600_000, frameworks: 7 },
+    ...{ profile: 'thorough', custom: false, heats: 12, slices: 24, maxTimeMs: 3_600_000, frameworks: 7 },
   })
   assert.deepEqual(namesOf('--quick', '--only', 'bun/hello'), ['bun/hello'])
   const { custom, heats, maxTimeMs } = shape('--quick', '--heats', '5')

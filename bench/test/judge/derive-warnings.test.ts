@@ -24,7 +24,7 @@ function cleanResult(): Result {
   const result = rateResult()
   const heats = result.heats.map((heat) => ({
     ...heat,
-    slices: heat.slices.filter(({ repeat }) => !repeat).map((slice) => ({ ...slice, disturbed: false })),
+    slices: heat.slices.map((slice) => ({ ...slice, disturbed: false })),
   }))
   const { races, ...analysis } = analysisOf(result)
   const cells = analysis.cells.map((one) => ({
@@ -67,23 +67,20 @@ test('a suspect twin is told for each race and metric in which it is', () => {
   assert.equal(found[0]?.twin, suspect[0]?.control?.twin)
 })
 
-test('contention is told where CPU per request ranks', () => {
-  const [warning] = find(contendedResult(), 'contention')
-  assert.ok(warning && warning.races > 0 && warning.races <= warning.of)
-})
-
-test('slices are counted that were disturbed at first; their repeats are not new ones', () => {
+test('slices that others took are counted', () => {
   const result = cleanResult()
   const total = result.heats.flatMap(({ slices }) => slices).filter(({ phase }) => phase === 'measure').length
-  let hit = 0
-  const disturbed = withSlices(result, (slice) =>
-    slice.phase === 'measure' && hit++ < 3 ? { ...slice, disturbed: true } : slice,
-  )
-  const [heat] = disturbed.heats
-  const repeats =
-    heat?.slices.filter((slice) => slice.disturbed).map((slice) => ({ ...slice, repeat: true })) ?? []
-  heat?.slices.push(...repeats)
-  assert.deepEqual(find(disturbed, 'repeated'), [{ kind: 'repeated', slices: 3, of: total }])
+  const first = new Set(result.heats.map(({ slices }) => slices.find(({ phase }) => phase === 'measure')))
+  const disturbed = withSlices(result, (slice) => (first.has(slice) ? { ...slice, disturbed: true } : slice))
+  assert.deepEqual(find(disturbed, 'excluded'), [{ kind: 'excluded', slices: first.size, of: total }])
+  assert.deepEqual(find(disturbed, 'crowded'), [])
+})
+
+test('cells of which all slices count, because others took most of them, are counted', () => {
+  const result = cleanResult()
+  const crowded = withSlices(result, (slice) => ({ ...slice, disturbed: slice.cell === 'node/hello direct' }))
+  assert.deepEqual(find(crowded, 'crowded'), [{ kind: 'crowded', cells: 1 }])
+  assert.deepEqual(find(crowded, 'excluded'), [])
 })
 
 describe('accounts', () => {
@@ -191,7 +188,7 @@ describe('a server that already ran', () => {
 
   test('is not accounted for, and one launch; nothing is said of the accounts of this system', () => {
     const result = targetResult()
-    const own = kinds(result).filter((kind) => kind !== 'repeated')
+    const own = kinds(result).filter((kind) => kind !== 'excluded')
     assert.deepEqual(own, ['external-server', 'one-launch'])
   })
 

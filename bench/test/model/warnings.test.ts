@@ -38,8 +38,8 @@ const EXAMPLES: readonly [Warning, ...RegExp[]][] = [
   [{ kind: 'disturbance-unknown' }, /^Costs are known/],
   [{ kind: 'no-accounting' }, /costs are missing/],
   [{ kind: 'no-foreign-accounting' }, /had to wait/],
-  [{ kind: 'repeated', slices: 7, of: 378 }, /7 of 378 slices/],
-  [{ kind: 'contention', races: 1, of: 6 }, /1 of 6 races/, /CPU per request/],
+  [{ kind: 'excluded', slices: 7, of: 378 }, /7 of 378 slices/],
+  [{ kind: 'crowded', cells: 3 }, /3 cells/],
   [
     { kind: 'trend', cells: 2, worst: 'koa/ssr direct', trend: -0.031 },
     /^2 cells/,

@@ -17,6 +17,7 @@ export function cellOf(app: string, more: Partial<CellSpec> = {}): CellSpec {
     workload: 'GET /json',
     connections: 64,
     warmupMs: 1250,
+    warmupRequests: 0,
     serverBound: true,
     skipped: null,
     ...more,

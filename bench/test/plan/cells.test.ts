@@ -114,8 +114,8 @@ describe('heats', () => {
 
 test('a dry run tells cells, heats, order, time and what to expect', () => {
   const text = describePlan(createResult(readOptions(['--seed', '5']), 'rate', ''))
-  assert.match(text, /^48 cells, 3 × 200 ms per cell and heat, profile default:/)
-  assert.match(text, /hello {3}16 cells of 8 launches, 4 heats of 0:2\d, 1:[23]\d/)
+  assert.match(text, /^48 cells, 19 × 50 ms per cell and heat, profile default:/)
+  assert.match(text, /hello {3}16 cells of 8 launches, 3 heats of 0:[23]\d, 1:[23]\d/)
   assert.match(text, /seed 5\): (hello|ssr|status),/)
   assert.match(text, /About 4:\d\d/)
   assert.ok(

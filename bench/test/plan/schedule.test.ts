@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { planCells } from '../../src/plan/cells.ts'
-import { cutSlices, longestIdleMs, scheduleSlices, scheduleWarmup } from '../../src/plan/schedule.ts'
+import { cutSlices, fitSlices, schedulePasses, scheduleWarmup } from '../../src/plan/schedule.ts'
 
 const cells = planCells(readOptions(['--role', 'hello']))
 const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id)
@@ -24,37 +24,39 @@ describe('warm-up', () => {
   })
 })
 
-describe('measured slices', () => {
-  const planned = cells.map((cell) => ({ cell, slices: 3, durationMs: 200 }))
+describe('passes', () => {
+  const planned = cells.map((cell) => ({ cell, every: 1, durationMs: 50 }))
 
-  test('every pass has every cell once', () => {
-    const order = scheduleSlices(planned, createRandom(1)).map(({ cell }) => cell.id)
-    for (let pass = 0; pass < 3; pass++) {
-      const part = order.slice(pass * cells.length, (pass + 1) * cells.length)
-      assert.deepEqual(part.toSorted(), idsOf(cells).toSorted())
-    }
+  test('every pass has every cell once, in another order', () => {
+    const passes = schedulePasses(planned, 19, createRandom(1))
+    assert.equal(passes.length, 19)
+    for (const pass of passes)
+      assert.deepEqual(idsOf(pass.map(({ cell }) => cell)).toSorted(), idsOf(cells).toSorted())
+    assert.ok(new Set(passes.map((pass) => String(idsOf(pass.map(({ cell }) => cell))))).size > 15)
   })
 
-  test('no app idles for 5 s, whatever the seed', () => {
-    for (let seed = 0; seed < 200; seed++) {
-      assert.ok(longestIdleMs(scheduleSlices(planned, createRandom(seed))) <= 5000, `seed ${seed}`)
-    }
-  })
-
-  test('idle time counts per app, from the end of one slice to the next', () => {
-    const [first, second, third] = cells
-    assert.ok(first && second && third && first.app === second.app)
-    const slice = (cell: typeof first, durationMs: number) => ({ cell, durationMs })
-    assert.equal(longestIdleMs([slice(first, 100), slice(third, 700), slice(second, 100)]), 700)
-    assert.equal(longestIdleMs([slice(third, 300), slice(first, 100)]), 300)
-  })
-
-  test('slow cells come once where others come three times', () => {
+  test('a cell with long slices joins every k-th pass, at its end', () => {
     const [slow, ...others] = planned
     assert.ok(slow)
-    const order = scheduleSlices([{ ...slow, slices: 1, durationMs: 2300 }, ...others], createRandom(3))
-    assert.equal(order.filter(({ cell }) => cell === slow.cell).length, 1)
-    assert.equal(order.find(({ cell }) => cell === slow.cell)?.durationMs, 2300)
+    const long = { ...slow, every: 6, durationMs: 600 }
+    const passes = schedulePasses([long, ...others], 19, createRandom(3))
+    const joined = passes.flatMap((pass, index) => (pass.includes(long) ? [index] : []))
+    assert.deepEqual(joined, [5, 11, 17])
+    for (const index of joined) assert.equal(passes[index]?.at(-1), long)
+  })
+
+  test('a slice lasts at least 4 connections / rate, and is measured about as long as others, three times at least', () => {
+    const [cell] = cells
+    assert.ok(cell)
+    const settings = { slices: 19, sliceMs: 50 }
+    const fit = (connections: number, rate: number) => {
+      const { every, durationMs } = fitSlices({ ...cell, connections }, rate, settings)
+      return [every, durationMs]
+    }
+    assert.deepEqual(fit(64, 50_000), [1, 50])
+    assert.deepEqual(fit(64, 0), [1, 50])
+    assert.deepEqual(fit(64, 1280), [4, 200])
+    assert.deepEqual(fit(8, 54), [6, 593])
   })
 })
 

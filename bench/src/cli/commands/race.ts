@@ -68,6 +68,13 @@ async function race(
     process.stderr.write(`Interrupted: what was measured before is above and in the files.${hint}\n`)
     return code()
   }
-  const figures = result.analysis?.cells ?? []
-  return figures.some(({ voided, launches }) => voided || launches === 0) ? 1 : 0
+  return lacksNumber(result) ? 1 : 0
+}
+
+/** Something could not be run, or was wrong. Noise is neither, and the twin decides nothing. */
+function lacksNumber({ analysis, cells }: Result): boolean {
+  const twins = new Set(cells.filter(({ twinOf }) => twinOf !== null).map(({ id }) => id))
+  return (analysis?.cells ?? []).some(
+    ({ cell, voided, launches }) => !twins.has(cell) && (voided || launches === 0),
+  )
 }

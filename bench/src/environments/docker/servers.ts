@@ -72,7 +72,10 @@ export class DockerServers implements Servers {
       cores,
     }
     const before = await takeFirst(engine, subject)
-    return async (own) => compareReadings(before, await takeSecond(engine, subject), own)
+    return async () => {
+      const after = await takeSecond(engine, subject)
+      return (own) => compareReadings(before, after, own)
+    }
   }
 
   async launches(cells: readonly CellSpec[]): Promise<LaunchRecord[]> {

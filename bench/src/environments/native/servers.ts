@@ -79,7 +79,10 @@ class NativeServers implements Servers {
       cores: this.#cores,
     }
     const before = takeSample(subject)
-    return async (own) => compareSamples(before, takeSample(subject), own)
+    return async () => {
+      const after = takeSample(subject)
+      return (own) => compareSamples(before, after, own)
+    }
   }
 
   async launches(cells: readonly CellSpec[]): Promise<LaunchRecord[]> {

@@ -37,9 +37,12 @@ export class TargetServers implements Servers {
   async beginAccount(_cell: CellSpec, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
     const subject = { app: undefined, proxy: [], generator: driver.pids(), cores: this.#cores }
     const before = takeSample(subject)
-    return async (own) => {
-      const { cpuSeconds, disturbance } = compareSamples(before, takeSample(subject), own)
-      return { cpuSeconds: { ...cpuSeconds, proxy: null }, disturbance }
+    return async () => {
+      const after = takeSample(subject)
+      return (own) => {
+        const { cpuSeconds, disturbance } = compareSamples(before, after, own)
+        return { cpuSeconds: { ...cpuSeconds, proxy: null }, disturbance }
+      }
     }
   }
 

@@ -5,7 +5,8 @@ import type { CellFigures, GateResult, Metric, WarmupProfile } from '../../model
 import type { CellSpec, Heat, Slice } from '../../model/result.ts'
 import { launchName } from '../../plan/cells.ts'
 import type { Field } from './field.ts'
-import { type CellRecord, counts, type LaunchTotals, serverSeconds } from './record.ts'
+import type { CellRecord, LaunchTotals } from './record.ts'
+import { serverSeconds } from './slices.ts'
 
 /** What is known of a cell without comparing it. */
 export interface Judged {
@@ -28,7 +29,7 @@ export function figuresOf(judged: Judged, { heats, fields, shown }: Source): Cel
   const { record, gates, voided, warmup } = judged
   const { cell } = record
   const slices = record.slices.flat()
-  const counted = slices.filter(counts)
+  const counted = record.counted.flat()
   const launches = shown ? record.launches.filter((totals) => totals !== null) : []
   return {
     cell: cell.id,

@@ -1,17 +1,17 @@
 import type { Topology } from '@startgrid/grid/matrix.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Metric } from '../../model/figures.ts'
-import { type CellRecord, launchMean } from './record.ts'
+import type { CellRecord } from './record.ts'
 
 /**
- * What one race is judged by: log launch mean = cell + heat + error, cells and heats being the rows and columns of a two-way layout.
+ * What one race is judged by: log launch value = cell + heat + error, cells and heats being the rows and columns of a two-way layout.
  * Logarithms, because what disturbs a rate or a cost does so by a factor.
  */
 export interface Field extends Fitted {
   topology: Topology
   metric: Metric
   /** The rows; the A/A twin is one of them. */
-  records: CellRecord[]
+  records: Pick<CellRecord, 'cell'>[]
 }
 
 /**
@@ -20,22 +20,14 @@ export interface Field extends Fitted {
  * @param records valid cells of one role; those without a launch are left out
  */
 export function enterFields(records: readonly CellRecord[], metric: Metric): Field[] {
-  const logs = new Map(records.map((record) => [record, logsOf(record, metric)]))
-  const entered = records.filter((record) => logs.get(record)?.some((log) => log !== null))
+  const entered = records.filter(({ logs }) => logs[metric].some((log) => log !== null))
   const groups = [...Map.groupBy(entered, ({ cell }) => cell.topology)]
   const layouts = groups.map(([topology, own]) => ({
     topology,
     metric,
     records: own,
     names: own.map(({ cell }) => cell.app),
-    values: own.map((record) => logs.get(record) ?? []),
+    values: own.map(({ logs }) => [...logs[metric]]),
   }))
   return fitLayouts(layouts)
-}
-
-function logsOf(record: CellRecord, metric: Metric): (number | null)[] {
-  return record.launches.map((totals) => {
-    const mean = launchMean(record, totals, metric)
-    return mean === null ? null : Math.log(mean)
-  })
 }

@@ -1,7 +1,7 @@
 import { rowMean } from '@startgrid/stats/estimate.ts'
 import { fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Metric, ProxyCost } from '../../model/figures.ts'
-import { type CellRecord, launchMean } from './record.ts'
+import type { CellRecord } from './record.ts'
 
 /** One app behind NGINX, against itself without. */
 interface Step {
@@ -22,8 +22,8 @@ export function proxyCostsOf(records: readonly CellRecord[], metric: Metric): Pr
   const steps = records.flatMap((proxied): Step[] => {
     const own = direct.get(proxied.cell.app)
     if (own === undefined || own === proxied) return []
-    const differences = proxied.launches.map((totals, heat) =>
-      difference(launchMean(proxied, totals, metric), launchMean(own, own.launches[heat] ?? null, metric)),
+    const differences = proxied.logs[metric].map((log, heat) =>
+      difference(log, own.logs[metric][heat] ?? null),
     )
     return differences.some((one) => one !== null) ? [{ proxied, differences }] : []
   })
@@ -40,5 +40,5 @@ export function proxyCostsOf(records: readonly CellRecord[], metric: Metric): Pr
 }
 
 function difference(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : Math.log(a / b)
+  return a === null || b === null ? null : a - b
 }

@@ -1,57 +1,74 @@
 import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import type { Metric } from '../../model/figures.ts'
 import type { CellSpec, Heat, Slice } from '../../model/result.ts'
+import { type ColdCell, findColdCells } from './cold-cells.ts'
+import { fitHeat, keptSlices } from './passes.ts'
 
 /** All that was measured of one cell, launch by launch. */
 export interface CellRecord {
   cell: CellSpec
   /** Of the cell, per heat of its role, in the order in which they were measured. */
   slices: Slice[][]
-  /** Per heat; null where no slice of it counts. */
+  /** Those that count. */
+  counted: Slice[][]
+  /** Per heat: what the slices that count add up to; null where there is none. */
   launches: (LaunchTotals | null)[]
+  /** Per heat: the logarithm of its value in a pass of average speed, which is the launch's value. Null where it is not known. */
+  logs: Readonly<Record<Metric, readonly (number | null)[]>>
+  /** Heats of which all slices count, because others disturbed more than half of them. */
+  crowded: number
+  /** Where the first slices cost more; undefined if they do not. */
+  cold: ColdCell | undefined
 }
 
 /** What the slices of one launch that count add up to. */
 export interface LaunchTotals {
   seconds: number
   requests: number
-  /** Seconds that all requests waited for their answers, added up. */
+  /** Seconds that all requests waited for their responses, added up. */
   waited: number
   /** Null where the system did not tell, or not of every slice. */
   cpuSeconds: CpuSeconds
 }
 
 /**
- * The slices of each cell, heat by heat.
- * @param keepDisturbed launches that have only disturbed slices have the mean of these, instead of none
+ * The slices of each cell, heat by heat, fitted in passes. Slices of other cells have no part in it.
+ * @param found cold cells, if they are known
  */
 export function recordCells(
   cells: readonly CellSpec[],
   heats: readonly Heat[],
-  { keepDisturbed = false }: { keepDisturbed?: boolean } = {},
+  found?: readonly ColdCell[],
 ): CellRecord[] {
-  const byHeat = new Map(heats.map((heat) => [heat, Map.groupBy(heat.slices, ({ cell }) => cell)]))
+  const kept = new Map(heats.map((heat) => [heat, keptSlices(heat)]))
+  const cold = new Map((found ?? findColdCells(cells, heats, kept)).map((one) => [one.cell, one]))
+  const counted = new Map(
+    heats.map((heat) => {
+      const own = Map.groupBy(kept.get(heat)?.slices ?? [], ({ cell }) => cell)
+      const rest = [...own].flatMap(([cell, slices]) => slices.slice(cold.get(cell)?.dropped.get(heat) ?? 0))
+      return [heat, rest]
+    }),
+  )
+  const fits = new Map(
+    heats.map((heat) => {
+      const slices = counted.get(heat) ?? []
+      return [heat, { rate: fitHeat(cells, slices, 'rate'), cpu: fitHeat(cells, slices, 'cpu') }]
+    }),
+  )
   return cells.map((cell) => {
-    const slices = heats
-      .filter(({ role }) => role === cell.role)
-      .map((heat) => byHeat.get(heat)?.get(cell.id) ?? [])
+    const own = heats.filter(({ role }) => role === cell.role)
+    const logs = (metric: Metric) => own.map((heat) => fits.get(heat)?.[metric].cells.get(cell.id) ?? null)
+    const mine = own.map((heat) => (counted.get(heat) ?? []).filter((slice) => slice.cell === cell.id))
     return {
       cell,
-      slices,
-      launches: slices.map(
-        (own) => totalOf(own.filter(counts)) ?? (keepDisturbed ? totalOf(own.filter(isMeasured)) : null),
-      ),
+      slices: own.map((heat) => heat.slices.filter((slice) => slice.cell === cell.id)),
+      counted: mine,
+      launches: mine.map(totalOf),
+      logs: { rate: logs('rate'), cpu: logs('cpu') },
+      crowded: own.filter((heat) => kept.get(heat)?.crowded.has(cell.id)).length,
+      cold: cold.get(cell.id),
     }
   })
-}
-
-/** Warm-up does not count, nor what others disturbed; it was measured again. */
-export function counts({ phase, disturbed }: Slice): boolean {
-  return phase === 'measure' && !disturbed
-}
-
-function isMeasured({ phase }: Slice): boolean {
-  return phase === 'measure'
 }
 
 function totalOf(slices: readonly Slice[]): LaunchTotals | null {
@@ -67,25 +84,4 @@ function totalOf(slices: readonly Slice[]): LaunchTotals | null {
     waited: sum(({ requests, meanLatency }) => requests * meanLatency),
     cpuSeconds: { app: cpu('app'), proxy: cpu('proxy'), generator: cpu('generator') },
   }
-}
-
-/**
- * The mean of a launch: what its slices add up to, divided. So every request, and every second of load, weighs the same, whatever the
- * length of its slice; the mean of the slices' own figures would give short ones too much weight.
- * @returns answers per second, or CPU seconds of server and proxy per request; null if there were no answers, or the CPU is not known
- */
-export function launchMean({ cell }: CellRecord, totals: LaunchTotals | null, metric: Metric): number | null {
-  if (totals === null || totals.requests === 0) return null
-  const total = metric === 'rate' ? totals.requests / totals.seconds : serverSeconds(cell, totals.cpuSeconds)
-  if (total === null || !(total > 0)) return null
-  return metric === 'rate' ? total : total / totals.requests
-}
-
-/** CPU seconds of server and proxy; null if one that takes part is not known. */
-export function serverSeconds(
-  { topology }: Pick<CellSpec, 'topology'>,
-  { app, proxy }: CpuSeconds,
-): number | null {
-  if (topology === 'direct') return app
-  return app === null || proxy === null ? null : app + proxy
 }

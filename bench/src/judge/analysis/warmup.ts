@@ -3,7 +3,8 @@ import { mean } from '@startgrid/stats/moments.ts'
 import { commonSlope } from '@startgrid/stats/trend.ts'
 import type { WarmupProfile } from '../../model/figures.ts'
 import type { CellSpec, Heat, Slice } from '../../model/result.ts'
-import { type CellRecord, counts, launchMean, serverSeconds } from './record.ts'
+import type { CellRecord } from './record.ts'
+import { serverSeconds } from './slices.ts'
 
 /** Milliseconds of load that the app of each slice had since its launch. */
 export type Ages = ReadonlyMap<Slice, number>
@@ -54,24 +55,22 @@ interface Place {
 function numbered(slices: readonly Slice[]): [string, Slice][] {
   const seen = new Map<string, number>()
   return slices.map((slice) => {
-    const kind = `${slice.phase} ${slice.repeat}`
-    const number = seen.get(kind) ?? 0
-    seen.set(kind, number + 1)
-    return [`${kind} ${number}`, slice]
+    const number = seen.get(slice.phase) ?? 0
+    seen.set(slice.phase, number + 1)
+    return [`${slice.phase} ${number}`, slice]
   })
 }
 
 function placeOf(record: CellRecord, heat: number, slice: Slice, ages: Ages): Place | null {
-  const totals = record.launches[heat] ?? null
-  const rate = launchMean(record, totals, 'rate')
+  const rate = record.logs.rate[heat] ?? null
   if (slice.disturbed || slice.requests === 0 || rate === null) return null
-  const cpu = launchMean(record, totals, 'cpu')
+  const cpu = record.logs.cpu[heat] ?? null
   const seconds = serverSeconds(record.cell, slice.cpuSeconds)
   return {
     at: ages.get(slice) ?? 0,
-    logRate: Math.log(slice.requests / slice.seconds / rate),
+    logRate: Math.log(slice.requests / slice.seconds) - rate,
     logCpu:
-      cpu === null || seconds === null || !(seconds > 0) ? null : Math.log(seconds / slice.requests / cpu),
+      cpu === null || seconds === null || !(seconds > 0) ? null : Math.log(seconds / slice.requests) - cpu,
     discarded: slice.phase === 'warmup',
   }
 }
@@ -95,7 +94,7 @@ const SHOWN = 0.005
  * @returns as a part of 1: 0.03 is 3 % dearer at the end; null with too few slices to tell it from chance
  */
 function trendOf(record: CellRecord, ages: Ages): number | null {
-  const counted = record.slices.map((slices) => slices.filter((slice) => counts(slice) && slice.requests > 0))
+  const counted = record.counted.map((slices) => slices.filter(({ requests }) => requests > 0))
   const known = counted.flat().every(({ cpuSeconds }) => (serverSeconds(record.cell, cpuSeconds) ?? 0) > 0)
   const cost = ({ cpuSeconds, seconds, requests }: Slice) =>
     Math.log(((known ? serverSeconds(record.cell, cpuSeconds) : null) ?? seconds) / requests)

@@ -62,7 +62,13 @@ export function differencesOf(
 
 /** The rows are in the order of the cells. */
 function fieldOf(cells: readonly CellSpec[], result: Result, metric: Metric): Field | null {
-  const [field] = enterFields(recordCells(cells, result.heats), metric)
+  // Passes are fitted with all cells of a heat, as in the run's own analysis.
+  const records = recordCells(
+    result.cells.filter(({ skipped }) => skipped === null),
+    result.heats,
+  )
+  const own = cells.flatMap(({ id }) => records.find(({ cell }) => cell.id === id) ?? [])
+  const [field] = enterFields(own, metric)
   return field?.records.length === cells.length ? field : null
 }
 

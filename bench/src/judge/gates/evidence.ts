@@ -1,5 +1,8 @@
 import type { CellSpec, ConformanceRecord, DriverRecord, Mode, Settings, Slice } from '../../model/result.ts'
 
+/** What gates ask about a slice. */
+export type JudgedSlice = Omit<Slice, 'pass'>
+
 /** What gates ask about a cell. */
 export type Judged = Pick<
   CellSpec,
@@ -16,8 +19,14 @@ export interface Evidence {
   cell: Judged
   /** What the contract's suite said; null if it has not been run on this cell. */
   conformance: Pick<ConformanceRecord, 'checked' | 'differences'> | null
-  /** Slices by launch, in the order in which they were measured: warm-up, measurement, repeats, those that others disturbed too. */
-  launches: readonly (readonly Slice[])[]
+  /** Slices by launch, in the order in which they were measured: warm-up, measurement, those that others disturbed too. */
+  launches: readonly (readonly JudgedSlice[])[]
+  /** Those of them that count. */
+  counted: readonly (readonly JudgedSlice[])[]
+  /** Launches of which all slices count, because others disturbed most of them. */
+  crowded: number
+  /** Its first slices cost more: by this ratio, and whether the later ones were steady. Undefined if they did not, null if nobody tested it. */
+  cold: { ratio: number; steady: boolean } | undefined | null
   /** Why it could not go on, in heats where it could not: a clause each, without the full stop. */
   failures: readonly string[]
   driver: DriverRecord

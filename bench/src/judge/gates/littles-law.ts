@@ -1,6 +1,5 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import type { GateResult } from '../../model/figures.ts'
-import { counts } from '../analysis/record.ts'
 import type { Evidence } from './evidence.ts'
 import { failed, notMeant, passed, unknown } from './verdict.ts'
 
@@ -16,12 +15,12 @@ const WITHIN = 0.1
  */
 export function judgeLittlesLaw({
   cell,
-  launches,
+  counted,
   driver,
-}: Pick<Evidence, 'cell' | 'launches' | 'driver'>): GateResult {
+}: Pick<Evidence, 'cell' | 'counted' | 'driver'>): GateResult {
   if (driver.name === 'startgrid')
     return notMeant('littles-law', "Startgrid's own generator is tested for it")
-  const slices = launches.flat().filter(counts)
+  const slices = counted.flat()
   const seconds = slices.reduce((sum, slice) => sum + slice.seconds, 0)
   if (seconds === 0) return unknown('littles-law', 'nothing was measured')
   const inFlight =

@@ -1,9 +1,8 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import type { GateResult } from '../../model/figures.ts'
-import type { Slice } from '../../model/result.ts'
-import { counts, serverSeconds } from '../analysis/record.ts'
+import { serverSeconds } from '../analysis/slices.ts'
 import { NEAR_CEILING } from './ceiling.ts'
-import type { Evidence, Judged } from './evidence.ts'
+import type { Evidence, Judged, JudgedSlice } from './evidence.ts'
 import { failed, notMeant, passed, unknown } from './verdict.ts'
 
 /** Part of their core that server and proxy must have used. */
@@ -14,9 +13,9 @@ const BOUND = 0.95
  * polls. What little others took of the core (the rest is the gate `ours`) was not there to be used.
  */
 export function judgeServerBound(evidence: Evidence): GateResult {
-  const { cell, launches, cores } = evidence
+  const { cell, counted, cores } = evidence
   if (!cell.serverBound) return notMeant('server-bound', 'this cell is not meant to use a whole core')
-  const use = coreUse(cell, launches.flat().filter(counts))
+  const use = coreUse(cell, counted.flat())
   if (cores === null) return unknown('server-bound', 'servers have no core of their own here')
   if (use === null) return unknown('server-bound', 'the CPU that the servers used is not known')
   const who = cell.topology === 'direct' ? 'the server' : 'server and proxy'
@@ -26,20 +25,22 @@ export function judgeServerBound(evidence: Evidence): GateResult {
 }
 
 /** 0 to 1; null if it is not known of every slice, or there is none. */
-function coreUse(cell: Judged, slices: readonly Slice[]): number | null {
+function coreUse(cell: Judged, slices: readonly JudgedSlice[]): number | null {
   let used = 0
   let available = 0
   for (const { cpuSeconds, disturbance, seconds } of slices) {
     const own = serverSeconds(cell, cpuSeconds)
     if (own === null) return null
     used += own
-    available += seconds * ((cell.serverCores ?? 1) - (disturbance.serverForeign ?? 0))
+    // Whoever took the core is in both accounts, if both are known.
+    const { serverForeign, serverWait } = disturbance
+    available += seconds * ((cell.serverCores ?? 1) - Math.max(serverForeign ?? 0, serverWait ?? 0))
   }
   return available > 0 ? Math.min(1, used / available) : null
 }
 
-function adviceFor({ launches, driver }: Evidence): string {
-  const slices = launches.flat().filter(counts)
+function adviceFor({ counted, driver }: Evidence): string {
+  const slices = counted.flat()
   const rates = slices.map(({ requests, seconds }) => requests / seconds)
   if (driver.ceiling !== null && Math.max(...rates) >= driver.ceiling * NEAR_CEILING) {
     return driver.name === 'startgrid'

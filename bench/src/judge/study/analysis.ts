@@ -12,6 +12,7 @@ import type {
   StudyResult,
 } from '../../model/study-result.ts'
 import { compare } from '../analysis/race.ts'
+import { isQuiet as isCounted } from '../analysis/slices.ts'
 import { judgeErrors } from '../gates/errors.ts'
 import { isVoided, judgeCell } from '../gates/index.ts'
 import { failed, passed } from '../gates/verdict.ts'
@@ -76,6 +77,8 @@ function gatesOf(cell: StudyCell, { heats, conformance, driver, settings }: Stud
   if (cell.workload === null)
     return failures.length > 0 ? [judgeErrors({ launches: [], failures })] : [judgeProbes(cell, own)]
   const { cores } = settings
+  const launches = own.map(({ slices }) => slices.filter((slice) => slice.cell === cell.system))
+  const counted = launches.map((slices) => slices.filter(isCounted))
   const evidence = {
     mode: 'native' as const,
     cell: {
@@ -88,7 +91,10 @@ function gatesOf(cell: StudyCell, { heats, conformance, driver, settings }: Stud
       serverCores: cell.cores.given,
     },
     conformance: conformance.find(({ system }) => system === cell.system) ?? null,
-    launches: own.map(({ slices }) => slices.filter((slice) => slice.cell === cell.system)),
+    launches,
+    counted,
+    crowded: 0,
+    cold: null,
     failures,
     driver: {
       name: cell.generator,

@@ -2,7 +2,7 @@ import type { Topology } from '@startgrid/grid/matrix.ts'
 import { mean, median } from '@startgrid/stats/moments.ts'
 import type { Figures } from '../../model/study.ts'
 import type { StudyCell, StudyHeat, StudyProbe, StudySlice } from '../../model/study-result.ts'
-import { counts, serverSeconds } from '../analysis/record.ts'
+import { isQuiet as counts, serverSeconds } from '../analysis/slices.ts'
 import { DISTURBED_ABOVE } from '../gates/interference.ts'
 
 /** What one launch of one system measured. */

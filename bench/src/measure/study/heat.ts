@@ -1,7 +1,7 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
 import { startSystem } from '../../environments/study/running-system.ts'
-import { counts } from '../../judge/analysis/record.ts'
+import { isQuiet } from '../../judge/analysis/slices.ts'
 import { isProbe, type LoadRace, type ProbeRace } from '../../model/study.ts'
 import type { StudyCell, StudyCores, StudyHeat, StudySettings, StudySlice } from '../../model/study-result.ts'
 import type { Workload } from '../../model/workload.ts'
@@ -155,7 +155,7 @@ class LoadHeat {
   /** In its slices; in those that nobody disturbed, if there are any. */
   #capacityOf({ system }: StudyCell): Capacity {
     const measured = this.#record.slices.filter(({ cell, phase }) => cell === system && phase === 'measure')
-    const quiet = measured.filter(counts)
+    const quiet = measured.filter(isQuiet)
     const used = quiet.length > 0 ? quiet : measured
     const seconds = used.reduce((sum, slice) => sum + slice.seconds, 0)
     const requests = used.reduce((sum, slice) => sum + slice.requests, 0)

@@ -33,7 +33,7 @@ export function gates(result: Result): Markup {
     { text: 'Disturbed', align: 'right' as const },
   ]
   return html`<p>✓ passed, ✗ failed (the number is void), ? this system or driver does not tell, · not meant for this cell.
- A disturbed slice was not used, and measured again at the end of its heat.</p>
+ A disturbed slice does not count, unless others disturbed most slices of its launch.</p>
 ${table(
   'Gates of every cell',
   headings,

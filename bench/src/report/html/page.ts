@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { capital } from '@startgrid/cli/text.ts'
+import { capital, plural } from '@startgrid/cli/text.ts'
 import type { Result } from '../../model/result.ts'
 import { describeWarning } from '../../model/warnings.ts'
 import { titleOf } from '../legend.ts'
@@ -73,7 +73,7 @@ ${result.finishedAt === null && html`<p class="interrupted">Interrupted: not eve
 /** The beginning of a sentence that names its race stands out. */
 function summary(result: Result): Markup {
   const titles = sectionsOf(result).flatMap(({ race }) => (race ? `${raceTitle(race)}: ` : []))
-  const sentences = [...summarise(result), ...describeRepeats(result)]
+  const sentences = [...summarise(result), ...describeDisturbance(result)]
   const items = sentences.map((sentence) => {
     const title = titles.find((one) => sentence.startsWith(one)) ?? ''
     return html`<li>${title !== '' && html`<strong>${title}</strong>`}${prose(sentence.slice(title.length))}</li>`
@@ -82,18 +82,15 @@ function summary(result: Result): Markup {
 <ul class="summary">${items}</ul></section>`
 }
 
-/** `12 of 576 slices were disturbed by others and not used; 12 were measured again.`, if no warning says so. */
-function describeRepeats({ mode, heats, warnings }: Result): string[] {
+/** `None of 576 slices was visibly disturbed by others.`, if no warning says otherwise. */
+function describeDisturbance({ mode, heats, warnings }: Result): string[] {
   // What others did to a server elsewhere is not known.
-  if (mode === 'target' || warnings.some(({ kind }) => kind === 'repeated')) return []
+  if (mode === 'target' || warnings.some(({ kind }) => kind === 'excluded')) return []
   const measured = heats.flatMap(({ slices }) => slices.filter(({ phase }) => phase === 'measure'))
-  const disturbed = measured.filter((slice) => slice.disturbed).length
   if (measured.length === 0) return []
-  if (disturbed === 0) return [`None of ${measured.length} slices was disturbed by others.`]
-  const repeats = measured.filter(({ repeat }) => repeat).length
-  return [
-    `${disturbed} of ${measured.length} slices were disturbed by others and not used; ${repeats} were measured again.`,
-  ]
+  return measured.some((slice) => slice.disturbed)
+    ? []
+    : [`None of ${plural(measured.length, 'slice')} was visibly disturbed by others.`]
 }
 
 function warnings(result: Result): Markup | null {

@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot'
 import { formatRate, formatRateEnds, formatShort } from '@startgrid/cli/numbers.ts'
-import { counts } from '../../judge/analysis/record.ts'
+import { isQuiet } from '../../judge/analysis/slices.ts'
 import type { Result, Slice } from '../../model/result.ts'
 import type { Section } from '../section.ts'
 import { sectionsOf } from '../sections.ts'
@@ -84,7 +84,7 @@ function pointsOf({ heats }: Result): Point[] {
     return measured.map((slice) => ({
       at: began + slice.at,
       rate: slice.requests / slice.seconds,
-      used: counts(slice),
+      used: isQuiet(slice),
     }))
   })
 }

@@ -17,6 +17,7 @@ export function cellOf(app: string, topology: Topology = 'direct', twinOf: strin
     workload: 'GET /',
     connections: 64,
     warmupMs: 0,
+    warmupRequests: 0,
     serverBound: true,
     skipped: null,
   }
@@ -36,7 +37,7 @@ export function sliceOf(cell: string, requests: number, given: Partial<Slice> = 
     cpuSeconds: { app: 0.2, proxy: 0, generator: 0.1 },
     disturbance: { serverWait: 0, generatorWait: 0, serverForeign: 0, generatorForeign: 0 },
     disturbed: false,
-    repeat: false,
+    pass: 1,
     ...given,
   }
 }
@@ -49,6 +50,8 @@ export function heatOf(heat: number, slices: Slice[], given: Partial<Heat> = {})
     seconds: 10,
     launches: [],
     slices,
+    moreWarmup: [],
+    spins: [],
     failures: [],
     ...given,
   }

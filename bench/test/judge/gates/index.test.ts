@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Evidence, isVoided, judgeCell } from '../../../src/judge/gates/index.ts'
-import { createEvidence, createLaunch, createSpec, QUIET, SILENT } from '../../fixtures/evidence.ts'
+import {
+  countedOf,
+  createEvidence,
+  createLaunch,
+  createSpec,
+  QUIET,
+  SILENT,
+} from '../../fixtures/evidence.ts'
 
 const broken = createLaunch({ errors: { reset: 1 } }, { errors: { body: 1 } })
 const idle = createLaunch({ cpuSeconds: { app: 0.1, proxy: 0, generator: 0.2 } })
 const loud = createLaunch({ disturbance: { ...QUIET, serverWait: 0.5 }, disturbed: true })
-const cold = createLaunch({ cpuSeconds: { app: 0.6, proxy: 0, generator: 0.2 } }, {})
 
 test('a good cell passes, each gate once', () => {
   const gates = judgeCell(createEvidence())
@@ -20,8 +26,7 @@ for (const [gates, more] of [
   [['errors', 'responses'], { launches: [broken] }],
   [['errors'], { failures: ['the app ended with exit code 1'] }],
   [['server-bound'], { launches: [idle] }],
-  [['interference'], { launches: [loud] }],
-  [['warmup'], { launches: [cold] }],
+  [['warmup'], { cold: { ratio: 1.4, steady: false } }],
   [
     ['littles-law'],
     { driver: { name: 'wrk', version: '', ceiling: null }, cell: createSpec({ connections: 128 }) },
@@ -45,4 +50,12 @@ test('where the system tells nothing (macOS), the number counts, and what is not
   assert.equal(isVoided(results), false)
   const unknown = results.filter(({ verdict }) => verdict === 'unknown').map(({ gate }) => gate)
   assert.deepEqual(unknown, ['server-bound', 'interference'])
+})
+
+test('a neighbour voids nothing', () => {
+  const gates = judgeCell(createEvidence({ launches: [loud], counted: countedOf([loud]), crowded: 1 }))
+  assert.deepEqual(
+    gates.filter(({ verdict }) => verdict === 'failed'),
+    [],
+  )
 })

@@ -5,7 +5,7 @@ import { judgeServerBound } from '../../../src/judge/gates/server-bound.ts'
 import type { Slice } from '../../../src/model/result.ts'
 import { createEvidence, createLaunch, createSpec, QUIET } from '../../fixtures/evidence.ts'
 
-const nobody = { ...QUIET, serverForeign: 0 }
+const nobody = { ...QUIET, serverForeign: 0, serverWait: 0 }
 const proxied = createSpec({ topology: 'nginx' })
 
 /** Of 200 ms. */
@@ -39,6 +39,7 @@ test('what others took of the core was not there to be used', () => {
   const slice = used(0.1, 0.086)
   assert.equal(judge(slice).verdict, 'failed')
   assert.equal(judge({ ...slice, disturbance: { ...nobody, serverForeign: 0.04 } }).verdict, 'passed')
+  assert.equal(judge({ ...slice, disturbance: { ...nobody, serverWait: 0.04 } }).verdict, 'passed')
 })
 
 test('advice depends on what limits the rate', () => {

@@ -1,65 +1,43 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Evidence } from '../../../src/judge/gates/index.ts'
 import { judgeWarmup } from '../../../src/judge/gates/warmup.ts'
-import type { Slice } from '../../../src/model/result.ts'
-import { createLaunch, createSlice, createSpec } from '../../fixtures/evidence.ts'
+import { countedOf, createLaunch, createSlice, createSpec } from '../../fixtures/evidence.ts'
 
-const cell = createSpec()
+const judge = (launches: Evidence['launches'], cold?: Evidence['cold']) =>
+  judgeWarmup({ cell: createSpec(), launches, counted: countedOf(launches), cold })
 
-/** CPU seconds of the app, for 10,000 requests. */
-const costing = (app: number | null, more: Partial<Slice> = {}): Partial<Slice> => ({
-  cpuSeconds: { app, proxy: 0, generator: 0.2 },
-  ...more,
-})
-
-test('the length of the warm-up is the cell’s own, in every launch that counts', () => {
-  assert.equal(judgeWarmup({ cell, launches: [createLaunch({}, {})] }).verdict, 'passed')
+test('the length of the warm-up is the cell’s own, in every launch that was measured', () => {
+  assert.equal(judge([createLaunch({}, {})]).verdict, 'passed')
   const short = [createSlice({ phase: 'warmup', seconds: 0.94 }), createSlice(), createSlice()]
-  const { verdict, finding } = judgeWarmup({ cell, launches: [createLaunch({}, {}), short] })
+  const { verdict, finding } = judge([createLaunch({}, {}), short])
   assert.deepEqual([verdict, finding], ['failed', 'only 940 of 1000 ms were discarded before measuring'])
-  const lost = short.map((slice) => ({ ...slice, disturbed: true }))
-  assert.equal(judgeWarmup({ cell, launches: [createLaunch({}, {}), lost] }).verdict, 'passed')
 })
 
 test('a slice of warm-up may end a little early', () => {
-  const early = [createSlice({ phase: 'warmup', seconds: 0.96 }), createSlice()]
-  assert.equal(judgeWarmup({ cell, launches: [early] }).verdict, 'passed')
+  assert.equal(judge([[createSlice({ phase: 'warmup', seconds: 0.96 }), createSlice()]]).verdict, 'passed')
 })
 
-test('the first slices may cost 15 % more than later ones, not 16 %', () => {
-  const launch = (first: number) => createLaunch(costing(first), costing(0.09), costing(0.11))
-  assert.equal(judgeWarmup({ cell, launches: [launch(0.1149)] }).verdict, 'passed')
-  const { verdict, finding } = judgeWarmup({ cell, launches: [launch(0.116)] })
-  assert.equal(verdict, 'failed')
-  assert.equal(
-    finding,
-    '1000 ms were discarded before measuring; the first slices then cost 16 % more than later ones',
+test('a cell that was cold at first passes without its first slices, and fails if it never became steady', () => {
+  const launches = [createLaunch({}, {})]
+  const mended = judge(launches, { ratio: 1.4, steady: true })
+  assert.deepEqual(
+    [mended.verdict, mended.finding],
+    [
+      'passed',
+      '1000 ms were discarded before measuring; the first slices then cost 40 % more than later ones, and do not count',
+    ],
   )
+  const { verdict, advice } = judge(launches, { ratio: 1.4, steady: false })
+  assert.equal(verdict, 'failed')
+  assert.equal(advice, 'Give it more time, with --warmup 2s.')
+  assert.equal(judge([createLaunch({ disturbed: true })], { ratio: 1.4, steady: true }).verdict, 'failed')
 })
 
-test('of several launches the geometric mean counts: one bad slice is not a cold server', () => {
-  const cold = createLaunch(costing(0.13), costing(0.1))
-  const warm = createLaunch(costing(0.1), costing(0.1))
-  assert.equal(judgeWarmup({ cell, launches: [cold, warm] }).verdict, 'passed')
-  assert.equal(judgeWarmup({ cell, launches: [cold, cold] }).verdict, 'failed')
+test('nothing is said of later slices where nobody tested them', () => {
+  assert.equal(judge([createLaunch({})], null).finding, '1000 ms were discarded before measuring')
 })
 
-test('slices that others disturbed are left out', () => {
-  const launch = createLaunch(costing(0.3, { disturbed: true }), costing(0.1), costing(0.1))
-  assert.equal(judgeWarmup({ cell, launches: [launch] }).verdict, 'passed')
-})
-
-test('where CPU is not known, time per request is compared', () => {
-  const slow = costing(null, { seconds: 0.3 })
-  assert.equal(judgeWarmup({ cell, launches: [createLaunch(slow, costing(null))] }).verdict, 'failed')
-})
-
-test('with one slice per launch only the length can be judged', () => {
-  const { verdict, finding } = judgeWarmup({ cell, launches: [createLaunch({})] })
-  assert.equal(verdict, 'passed')
-  assert.match(finding, /too few slices/)
-})
-
-test('without a slice that counts there is nothing to judge', () => {
-  assert.equal(judgeWarmup({ cell, launches: [createLaunch()] }).verdict, 'unknown')
+test('without a measured slice there is nothing to judge', () => {
+  assert.equal(judge([createLaunch()]).verdict, 'unknown')
 })

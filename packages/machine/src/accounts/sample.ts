@@ -168,6 +168,11 @@ function partOf(part: number | null, whole: number): number | null {
   return whole > 0 ? Math.min(1, part / whole) : 0
 }
 
+/** Whether foreign CPU is known to the nanosecond: a clock of 10 ms says nothing about a slice of 50 ms. */
+export function hasExactClock(): boolean {
+  return system().clock?.uncertainty === 0
+}
+
 let known: { clock: CoreClock | undefined; isApart: boolean } | undefined
 
 /** Cached, because the system's capabilities do not change. */

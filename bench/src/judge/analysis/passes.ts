@@ -1,0 +1,60 @@
+import { fitPassBlocks } from '@startgrid/stats/pass-blocks.ts'
+import type { Metric } from '../../model/figures.ts'
+import type { CellSpec, Heat, Slice } from '../../model/result.ts'
+import { isQuiet, sliceValue } from './slices.ts'
+
+/** One heat in passes: log value = cell + pass + error. */
+
+export interface Kept {
+  slices: Slice[]
+  /** Cells of which all slices are kept. */
+  crowded: ReadonlySet<string>
+}
+
+/** Measured slices without those that others visibly disturbed; all of a cell, if less than half of its slices remained. */
+export function keptSlices({ slices }: Heat): Kept {
+  const measured = slices.filter(({ phase }) => phase === 'measure')
+  const crowded = new Set(
+    [...Map.groupBy(measured, ({ cell }) => cell)].flatMap(([cell, own]) =>
+      own.filter(isQuiet).length < own.length / 2 ? [cell] : [],
+    ),
+  )
+  return { slices: measured.filter((slice) => crowded.has(slice.cell) || isQuiet(slice)), crowded }
+}
+
+export interface HeatFit {
+  /** Logarithm of each cell's value in a pass of average speed. */
+  cells: ReadonlyMap<string, number>
+  /** What cell and pass leave of a slice, not clipped. */
+  residuals: ReadonlyMap<Slice, number>
+}
+
+/** A cell with slices this many times as long as those of others has noise of its own. */
+const LONG = 2
+
+/** @param slices of one heat, those that count; without a value they are left out */
+export function fitHeat(cells: readonly CellSpec[], slices: readonly Slice[], metric: Metric): HeatFit {
+  const specs = new Map(cells.map((cell) => [cell.id, cell]))
+  const used = slices.flatMap((slice) => {
+    const spec = specs.get(slice.cell)
+    const value = spec === undefined ? null : sliceValue(spec, slice, metric)
+    return value === null ? [] : [{ slice, value: Math.log(value) }]
+  })
+  const names = [...new Set(used.map(({ slice }) => slice.cell))]
+  const longest = names.map((name) =>
+    Math.max(...used.filter(({ slice }) => slice.cell === name).map(({ slice }) => slice.seconds)),
+  )
+  const typical = Math.min(...longest)
+  const { cells: effects, residuals } = fitPassBlocks(
+    used.map(({ slice, value }) => ({ cell: names.indexOf(slice.cell), pass: (slice.pass ?? 1) - 1, value })),
+    longest.map((seconds) => Number(seconds > LONG * typical)),
+  )
+  return {
+    cells: new Map(names.flatMap((name, index) => pairOf(name, effects[index]))),
+    residuals: new Map(used.flatMap(({ slice }, index) => pairOf(slice, residuals[index]))),
+  }
+}
+
+function pairOf<Key>(key: Key, value: number | null | undefined): [Key, number][] {
+  return value === null || value === undefined ? [] : [[key, value]]
+}

@@ -1,0 +1,27 @@
+import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
+import type { Metric } from '../../model/figures.ts'
+import type { CellSpec, Slice } from '../../model/result.ts'
+
+/** Measured, and nobody visibly disturbed it. */
+export function isQuiet({ phase, disturbed }: Pick<Slice, 'phase' | 'disturbed'>): boolean {
+  return phase === 'measure' && !disturbed
+}
+
+/** CPU seconds of server and proxy; null if one that takes part is not known. */
+export function serverSeconds(
+  { topology }: Pick<CellSpec, 'topology'>,
+  { app, proxy }: CpuSeconds,
+): number | null {
+  if (topology === 'direct') return app
+  return app === null || proxy === null ? null : app + proxy
+}
+
+/** Responses per second, or CPU seconds per request; null if there were no responses, or the CPU is not known. */
+export function sliceValue(
+  cell: Pick<CellSpec, 'topology'>,
+  { requests, seconds, cpuSeconds }: Pick<Slice, 'requests' | 'seconds' | 'cpuSeconds'>,
+  metric: Metric,
+): number | null {
+  const value = metric === 'rate' ? requests / seconds : (serverSeconds(cell, cpuSeconds) ?? 0) / requests
+  return Number.isFinite(value) && value > 0 ? value : null
+}
