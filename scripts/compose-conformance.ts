@@ -37,9 +37,9 @@ function findTarget(
 }
 
 /**
- * The contract's suite, through one port.
- * @returns undefined if it is not running
- * @throws {NoAnswer} if it runs, but does not answer
+ * Runs the contract's checks through one port.
+ * @returns undefined if the service is not running
+ * @throws {NoAnswer} if it runs, but does not respond
  */
 export async function proveCell({ app, topology, target }: ComposeCell): Promise<Report | undefined> {
   if (target === undefined) return undefined

@@ -24,7 +24,7 @@ function main(): number | undefined {
   const child = start(app)
   const stop = (): void => void child.kill('SIGTERM')
   process.once('SIGINT', stop).once('SIGTERM', stop)
-  // npx and pnpm do not pass on every signal; without them nobody is there to see this.
+  // npx and pnpm do not pass on every signal. If this process loses its parent, nobody reads its output.
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && stop(), 1000).unref()
   return undefined
@@ -41,7 +41,7 @@ function chooseApp(names: string[]): App {
   return app
 }
 
-/** For a page, Vite stands in for what the build makes. NGINX runs only what is built, so everything is built before each start. */
+/** For a page, Vite replaces the build. NGINX runs only built code, so everything is built before each start. */
 function command({ runtime, role }: App): string[] {
   const conditions = role === 'ssr' ? ['--conditions=development'] : []
   if (runtime === 'bun') return ['bun', '--watch', ...conditions]

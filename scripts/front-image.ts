@@ -11,7 +11,7 @@ import { renderNginx } from '@startgrid/nginx/render.ts'
  * native mode uses, and the landing page.
  */
 
-/** Where docker/nginx.Dockerfile puts things. */
+/** The paths of docker/nginx.Dockerfile. */
 const ASSETS = '/srv/assets'
 const PAGE = '/srv/page'
 const RESULTS = '/srv/results'
@@ -52,8 +52,8 @@ function renderGrid(): string {
     dir: '/tmp',
     workers: 1,
     contained: true,
-    // Every second a line for every absent app, and more while somebody looks at the landing page; what an app did not answer is in
-    // the access log.
+    // An absent app would cause a line every second, and more while somebody looks at the landing page. The access log has all requests
+    // without a response.
     errorLevel: 'crit',
     keepaliveMinTimeout: true,
     accessLog,

@@ -8,13 +8,13 @@ import { APPS, ROLES } from '@startgrid/grid/matrix.ts'
 import { readPinned } from '@startgrid/machine/provenance.ts'
 
 /**
- * `pnpm generate`: writes what files say about frameworks, from the catalogue. Each part is between two lines with its name:
- * `NAME: written by pnpm generate` and `end of NAME`. With `--check` it writes nothing, and ends with 1 if a part is not as it would be.
+ * `pnpm generate`: writes the parts of files that depend on the catalogue of frameworks. Each part is between two lines with its name:
+ * `NAME: written by pnpm generate` and `end of NAME`. With `--check` it writes nothing, and exits with 1 if a part is out of date.
  */
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
-/** By file: what stands in each of its parts. */
+/** The generated parts of each file. */
 const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docker-compose.yml': { images: composeImages, ports: composePorts, apps: composeServices },
   '.env': { profiles: () => `COMPOSE_PROFILES=${CATALOGUE.map(({ name }) => name).join(',')}` },
@@ -137,7 +137,7 @@ function replacePart(file: string, text: string, name: string, part: string): st
   return text.replace(place, (_, begin: string) => `${begin}${part}\n`)
 }
 
-/** Files that are not as the catalogue has them, with what they would be. */
+/** Files that are out of date, with their new content. */
 function findStale(): Map<string, string> {
   const stale = new Map<string, string>()
   for (const [file, parts] of Object.entries(FILES)) {

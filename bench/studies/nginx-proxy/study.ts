@@ -20,7 +20,7 @@ const nginxAlone = (workers: number): System => ({
   cores: workers,
 })
 
-/** One autocannon is one core of generator: whether the server or that is the limit is the question. */
+/** One autocannon is one core of generator. The question is whether it or the server is the limit. */
 const byAutocannon = (system: System): System => ({
   ...system,
   title: `${system.title} by autocannon`,
@@ -179,7 +179,7 @@ export const nginxProxy: Study = {
       'Behind NGINX, as most configure it, Fastify is 0.43 times as fast as direct',
       explainProxy,
     ),
-    // No figure was published. If the second parse were the reason, leaving it out would give back what the proxy took.
+    // No figure was published. If the second parse were the reason, performance would return without it.
     claim(
       'parsing-twice',
       ['fastcgi', 'node-nginx'],

@@ -40,7 +40,7 @@ const [HELLO, SSR] = [systemsOf('hello'), systemsOf('ssr')]
 
 const LIVEZ: Workload = { path: '/livez', expect: exactly('{"status":"pass"}') }
 
-/** The same cheap answer from a bundle of a few lines and from the one with React in it: what is between them is the context. */
+/** The same cheap response, from a bundle of a few lines and from one with React. The difference is the cost of the context. */
 const CONTEXTS: Readonly<Record<string, System>> = {
   'small-njs': { ...njs('hello', 'njs', 1), title: 'njs, /livez, small bundle', workload: LIVEZ },
   'large-njs': { ...njs('ssr', 'njs', 1), title: 'njs, /livez, bundle with React', workload: LIVEZ },
@@ -150,7 +150,7 @@ function compareCpu({ value }: Measured, race: Role, over: Published, under: Pub
   )
 }
 
-/** Both interpret: what is left between them is the engine, and a new context with the whole bundle for each request. */
+/** Both interpret. The remaining difference is the engine, and a new context with the whole bundle for each request. */
 function explainInterpretation({ value }: Measured): string | null {
   const cpu = (system: string) => value('ssr', system, 'cpu')
   const [koa, jitless, page] = [cpu('ssr-koa'), cpu('ssr-jitless'), cpu('ssr-njs')]

@@ -21,7 +21,7 @@ const pools = (Object.keys(SIZES) as Runtime[]).flatMap((runtime) =>
   SIZES[runtime].map((size) => ({ name: `${runtime}-${size}`, runtime, size })),
 )
 
-/** A route of a subject: `/local` is answered by the process itself, `/helloworld` by its pool. */
+/** A route of a subject: the process itself responds to `/local`, and its pool to `/helloworld`. */
 const route = (title: string, framework: string, path: string): System => ({
   title,
   app: {
@@ -30,13 +30,13 @@ const route = (title: string, framework: string, path: string): System => ({
     env: { POOL: 'qoper8-cp', POOL_SIZE: '8', POOL_QUEUE: '1000' },
   },
   workload: { path, expect: exactly('{"hello":"world"}') },
-  // Of a pool, the process that hands out the messages is to be busy, not each worker.
+  // In a pool, the process that distributes the messages must be busy, not each worker.
   ...(path === '/helloworld' && { cores: MOST_CORES - 1, serverBound: false }),
   // Nine processes become warm, where Bun's own 250 ms are those of one: with these the first slices cost 19 % more than later ones.
   ...(path === '/helloworld' && framework === 'bun' && { warmupMs: 500 }),
 })
 
-/** The case that pools are for: a page that takes milliseconds. `pnpm bench pool pages` has what others wait meanwhile. */
+/** The case that pools are for: a page that takes milliseconds. `pnpm bench pool pages` shows how long other requests wait meanwhile. */
 const pages = (title: string, path: string): System => ({
   title,
   app: {

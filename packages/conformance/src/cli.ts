@@ -31,7 +31,7 @@ const USAGE = `Checks that a server answers as docs/contract.md says.
                        (--runs of them, 1500 by default)
 `
 
-/** Runs the command line; resolves with the exit code: 0 equal, 1 different, 2 wrong usage or no server. */
+/** Runs the command line. Resolves with the exit code: 0 conforms, 1 differs, 2 invalid usage or no server. */
 async function main(args: readonly string[]): Promise<number> {
   try {
     const { values, positionals } = readArguments(args)

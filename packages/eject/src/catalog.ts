@@ -13,8 +13,8 @@ export async function readCatalog(): Promise<Catalog> {
 }
 
 /**
- * Ranges for a manifest, sorted by name. Where the workspace has exact versions, a service has a lockfile for that: its manifest says
- * what works, `^`, so that `npm update` brings what was repaired.
+ * Ranges for a manifest, sorted by name. The workspace pins exact versions. A service has a lockfile for that, so its manifest has `^`
+ * ranges, and `npm update` installs fixes.
  * @throws {Error} for a package that the catalog does not have
  */
 export function resolveVersions(names: Iterable<string>, catalog: Catalog): Record<string, string> {
@@ -22,7 +22,7 @@ export function resolveVersions(names: Iterable<string>, catalog: Catalog): Reco
   return Object.fromEntries(sorted.map((name) => [name, (EXACT.has(name) ? '' : '^') + exact(name, catalog)]))
 }
 
-/** The packages with the types of those that come without, as far as the catalog has them. */
+/** The type packages of those packages that contain no types, if the catalog has them. */
 export function listTypes(names: Iterable<string>, catalog: Catalog): string[] {
   return [...names]
     .map((name) => `@types/${name.replace(/^@/, '').replace('/', '__')}`)

@@ -8,7 +8,7 @@ import { RunError } from './run.ts'
 import { formatSummary } from './summary.ts'
 import { resolveTarget } from './target.ts'
 
-/** `pnpm eject fastify/ssr ../my-app`. The exit code is 0; 1 if there is no project; 2 if nobody could know which one is wanted. */
+/** `pnpm eject fastify/ssr ../my-app`. The exit code is 0; 1 if no project was made; 2 if the command line is not valid. */
 
 const HELP = `pnpm eject <framework>/<app> <directory>   copies an app out as a project
 
@@ -37,7 +37,7 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
     return 2
   }
   const app = findApp(appName)
-  // pnpm runs scripts in the repository's root; a path means something where the person is.
+  // pnpm runs scripts in the repository's root, but the path is relative to the person's directory.
   const target = await resolveTarget(path, process.env.INIT_CWD ?? process.cwd())
   const name = values.name ?? basename(target)
   checkProjectName(name)
@@ -66,7 +66,7 @@ function explain(error: unknown): number {
     process.stderr.write(`${sentence}.\n\n${HELP}`)
     return 2
   }
-  // A full disk or a directory of somebody else's: the system says it well.
+  // For a full disk or a missing permission, the system's message is good enough.
   const isKnown = error instanceof EjectError || error instanceof RunError || hasSyscall(error)
   if (!isKnown) throw error
   process.stderr.write(`${error.message}\n`)

@@ -5,7 +5,7 @@ import { type Catalog, exact, listTypes, resolveVersions } from './catalog.ts'
 import type { Code, Project } from './project.ts'
 import { HEALTH_ROUTES, ROUTES } from './routes.ts'
 
-/** What follows for a project from its code. */
+/** Derives the description of a project from its code. */
 export function describe(name: string, app: App, code: Code, catalog: Catalog): Project {
   const { framework, runtime, role } = app
   const { scripts, environment } = code

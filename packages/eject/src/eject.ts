@@ -26,9 +26,9 @@ export interface EjectOptions {
   target: string
   /** An npm name. */
   name: string
-  /** Whether to make a repository. */
+  /** Whether to create a git repository. */
   git: boolean
-  /** Gives up, and leaves nothing behind. */
+  /** Aborts, and removes everything that was written. */
   signal: AbortSignal
 }
 
@@ -42,7 +42,7 @@ export interface Ejected {
 
 /**
  * Makes a standalone project of one app.
- * @throws {EjectError} for what the person can change, `AbortError` if given up; in any case nothing is left behind
+ * @throws {EjectError} for errors that the person can fix, `AbortError` if aborted; after any error nothing is left behind
  */
 export async function eject({ app, target, name, git, signal }: EjectOptions): Promise<Ejected> {
   const isNjs = app.runtime === 'nginx'

@@ -1,8 +1,8 @@
 import { run } from './run.ts'
 
 /**
- * Runs git in a directory, without what git sets for its hooks and aliases: that would lead to the repository that those belong to.
- * @returns what it wrote to standard output
+ * Runs git in a directory. Variables that git sets for hooks and aliases are removed, because they point to another repository.
+ * @returns its standard output
  * @throws {RunError}
  */
 export function git(directory: string, args: readonly string[], signal?: AbortSignal): Promise<string> {

@@ -1,6 +1,6 @@
 import type { Project } from './project.ts'
 
-/** Packages that have an install script, and whether it is needed: Bun's puts its binary in place, esbuild's only saves milliseconds. */
+/** Packages with an install script, and whether it is needed. Bun's installs the binary; esbuild's only saves milliseconds. */
 const NEEDED: Readonly<Record<string, boolean>> = { bun: true, esbuild: false }
 
 /** Which packages of a project may run a script when they are installed: `allowScripts` of npm, `allowBuilds` of pnpm. */
@@ -13,7 +13,7 @@ export function listInstallScripts({
   )
 }
 
-/** pnpm's settings: it fails an install as long as nobody says whether a package may run its script. Undefined if there is none. */
+/** pnpm's settings. Without them, pnpm fails to install a package with a script. Undefined if there is no such package. */
 export function writePnpmSettings(project: Project): string | undefined {
   const lines = Object.entries(listInstallScripts(project)).map(([name, needed]) => `  ${name}: ${needed}\n`)
   if (lines.length === 0) return undefined

@@ -6,7 +6,7 @@ interface Configuration {
   overrides?: unknown
 }
 
-/** The biome.json of the workspace, without its import directions, and without the rule that Biome itself sets where it finds React. */
+/** The workspace's biome.json, without its import directions, and without the rule that Biome enables by itself for React. */
 export async function writeLint(): Promise<string> {
   const configuration = JSON.parse(await readWorkspaceFile('biome.json')) as Configuration
   delete configuration.linter.rules.security

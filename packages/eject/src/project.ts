@@ -4,13 +4,13 @@ import type { Role } from '@startgrid/grid/matrix.ts'
 /** One setting that the project reads from its environment. */
 export interface Setting {
   name: string
-  /** As one would write it; empty where nothing is set. */
+  /** As a person would write it; empty if there is no default. */
   default: string
   /** Half a sentence for a table. */
   meaning: string
 }
 
-/** One thing that the project answers. */
+/** One route of the project. */
 export interface Route {
   method: string
   /** `/hello/:name` */
@@ -19,17 +19,17 @@ export interface Route {
   answer: string
 }
 
-/** A standalone service: what the files that are written for it say about it. */
+/** A standalone service, as its generated files describe it. */
 export interface Project {
   /** Its npm name, and its name in the log. It may have a scope: `@acme/my-app`. */
   name: string
   /** One sentence fragment for package.json and the README. */
   description: string
   framework: string
-  /** For deciding only: no file of the project says this word or its values. */
+  /** Only for decisions: no file of the project contains this word or its values. */
   role: Role
   runtime: Runtime
-  /** With a page whose client files are built into dist/ by `npm run build`. */
+  /** Whether it has a page, whose client files `npm run build` writes into dist/. */
   hasBuild: boolean
   /** The branch of Node for its image, its CI and `engines`: `26`. */
   nodeVersion: string
@@ -46,8 +46,8 @@ export interface Project {
 }
 
 /**
- * The code of one app on its own, as `apps/code.ts` makes it for Node and Bun and `njs/index.ts` for NGINX:
- * `(name: string, app: App) => Code`. Configuration files and the manifest come on top, from the `Project` that follows from it.
+ * The code of one standalone app, made by `code/code.ts` for Node and Bun, and by `njs/index.ts` for NGINX. The configuration files and
+ * the manifest are added later, from the `Project` that is derived from it.
  */
 export interface Code {
   /** Contents by path, `src/server.ts`; `src/`, `shared/`, `test/` and what builds them. */
@@ -56,7 +56,7 @@ export interface Code {
   dependencies: readonly string[]
   devDependencies: readonly string[]
   scripts: Readonly<Record<string, string>>
-  /** Of the type checker, beside what all have in common. */
+  /** Options of the type checker, added to the common ones. */
   compilerOptions: Readonly<Record<string, unknown>>
   /** What the type checker looks at. */
   include: readonly string[]

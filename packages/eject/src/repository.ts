@@ -3,13 +3,13 @@ import { git } from './git.ts'
 
 /** How the first commit was made. */
 export interface Commit {
-  /** Whoever git knows, or `user <user@localhost>` where it knows nobody. */
+  /** The author that git is configured with, or `user <user@localhost>`. */
   author: string
-  /** Whether git knows who that is. */
+  /** Whether git has an author in its configuration. */
   known: boolean
 }
 
-/** Makes a repository with one commit. The hooks and templates of the machine are for other repositories. */
+/** Creates a repository with one commit. The machine's hooks and templates are not used. */
 export async function createRepository(directory: string, signal: AbortSignal): Promise<Commit> {
   const call = (...args: string[]) => git(directory, args, signal)
   await call('init', '--quiet', '--template=', '--initial-branch=main')

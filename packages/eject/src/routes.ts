@@ -1,7 +1,7 @@
 import type { Role } from '@startgrid/grid/matrix.ts'
 import type { Route } from './project.ts'
 
-/** What each kind of app answers, for its README. */
+/** The routes of each kind of app, for its README. */
 export const ROUTES: Readonly<Record<Role, readonly Route[]>> = {
   hello: [
     { method: 'GET', path: '/', answer: '`Hello World!` as text' },

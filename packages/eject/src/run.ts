@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** A program that failed; the message has what it said. */
+/** A program that failed. The message contains its output. */
 export class RunError extends Error {
   override name = 'RunError'
 }

@@ -2,14 +2,14 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Fills a directory beside the target and gives it the target's name at the end, so that there is all of it or nothing, however this
- * ends.
+ * Fills a directory beside the target, then renames it to the target. So the target is complete or does not exist, even after an
+ * interruption.
  * @param target does not exist, or is empty
  */
 export async function stage(target: string, fill: (directory: string) => Promise<void>): Promise<void> {
   const staging = await mkdtemp(join(dirname(target), `.${basename(target)}-`))
   try {
-    // mkdtemp's directories are for their owner alone; the project is as open as any other directory.
+    // The directories of mkdtemp are private. A subdirectory gets the usual permissions.
     const directory = join(staging, basename(target))
     await mkdir(directory)
     await fill(directory)

@@ -1,8 +1,8 @@
 import type { Ejected } from './eject.ts'
 
 /**
- * What was made, and what to type next; fits 80 columns but for long paths and names.
- * @param path of the project, as it was given
+ * The files that were made, and what to type next. It fits 80 columns, except for long paths and names.
+ * @param path of the project, as it was typed
  */
 export function formatSummary({ project, files, commit }: Ejected, path: string): string {
   const steps = [

@@ -5,8 +5,8 @@ import { hasCode, isMissing } from './file-error.ts'
 import { WORKSPACE } from './workspace.ts'
 
 /**
- * Where a project may be written.
- * @param path as a person gave it
+ * Checks where a project is to be written.
+ * @param path the path that a person typed
  * @param from the directory that it is relative to
  * @returns its real path
  * @throws {EjectError}
@@ -19,7 +19,7 @@ export async function resolveTarget(path: string, from: string): Promise<string>
   return target
 }
 
-/** The target itself need not exist, but the directory that it is in. */
+/** The target may be missing, but its parent directory must exist. */
 async function realTarget(target: string): Promise<string> {
   const parent = dirname(target)
   try {

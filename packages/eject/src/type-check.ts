@@ -6,7 +6,7 @@ interface Base {
   compilerOptions: Record<string, unknown>
 }
 
-/** The project's tsconfig.json: the options of all packages of the workspace, as far as the app has a use for them, and its own. */
+/** The project's tsconfig.json: those options of the workspace that the app needs, and its own. */
 export async function writeTypeCheck({ compilerOptions, include }: Code): Promise<string> {
   const base = JSON.parse(await readWorkspaceFile('tsconfig.base.json')) as Base
   const { resolveJsonModule: _, ...common } = base.compilerOptions

@@ -9,9 +9,9 @@ import { git } from './git.ts'
 export const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url))
 
 /**
- * The files below a directory that git tracks, with what they contain now, by path from the workspace: so no build output and no
- * notes are copied along, but a change that is not committed is.
- * @throws {EjectError} if this is no clone
+ * The files below a directory that git tracks, with their current content, by their path in the workspace. So build output is not
+ * copied, but uncommitted changes are.
+ * @throws {EjectError} if this is not a git clone
  */
 export async function readTracked(directory: string): Promise<Map<string, string>> {
   const paths = await listTracked(directory)
@@ -30,7 +30,7 @@ async function listTracked(directory: string): Promise<string[]> {
   }
 }
 
-/** A tracked file may have been deleted since. */
+/** The content, or undefined if a tracked file was deleted. */
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(join(WORKSPACE, path), 'utf8')

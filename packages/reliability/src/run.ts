@@ -27,7 +27,7 @@ export interface RunOptions {
   readonly signal: AbortSignal
   /** Cells that are known from an earlier run. */
   isKnown?(fault: string, app: string): boolean
-  /** Called with each cell when it is known, in no order; not with those that an interruption ended. */
+  /** Called with each finished cell, in no particular order; not with cells that an interruption ended. */
   onCell(cell: Cell): void
 }
 
@@ -47,9 +47,9 @@ export async function tryFaults(options: RunOptions): Promise<void> {
 }
 
 /**
- * Tries one fault on one app. What goes wrong in trying is a finding: nothing passes because it was not tried. Where the kernel dropped
- * packets meanwhile, a finding decides nothing.
- * @param readDropped for tests: how many it has dropped so far
+ * Tests one app under one fault. An error during the test is a finding, so nothing passes untested. If the kernel dropped packets
+ * meanwhile, findings do not count.
+ * @param readDropped for tests: how many packets it has dropped so far
  */
 export async function tryFault(
   fault: Fault,

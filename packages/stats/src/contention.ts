@@ -26,7 +26,7 @@ export interface Contention {
   residual: number | null
 }
 
-/** What keeps a curve from being fitted, as a sentence. */
+/** Why no curve can be fitted, as a sentence. */
 export interface NoContention {
   missing: string
 }
@@ -34,7 +34,7 @@ export interface NoContention {
 const ENOUGH_COUNTS = 3
 const MOST_STEPS = 200
 
-/** What was measured together, such as one heat: its points share a level. */
+/** Points that were measured together, such as in one heat: they share a level. */
 export type Series = readonly (readonly ScalingPoint[])[]
 
 /** σ and κ. */
@@ -58,7 +58,7 @@ export function fitContention(series: Series): Contention | NoContention {
   if (normalEquations(series, [0, 0]).determinant === 0)
     return { missing: 'No series has enough numbers of workers to tell contention from coherency.' }
   const fitted = descend(series, [0, 0])
-  // At the edge, where the law has no throughput, its derivatives depend on each other.
+  // At the edge, where the law's throughput is 0, the derivatives are not independent.
   if (fitted === undefined || normalEquations(series, fitted).determinant === 0)
     return { missing: 'No curve of the Universal Scalability Law comes near these rates.' }
   return describe(series, fitted)

@@ -25,8 +25,8 @@ export interface Component {
 }
 
 /**
- * A combination of values with the variances of their rows. The part of the variances that rows share counts as one component: as
- * independent estimates they would promise twice the degrees of freedom.
+ * A combination of values with the variances of their rows. The part of the variances that rows share counts as one component.
+ * Counted as independent estimates, it would give twice the degrees of freedom.
  */
 export function estimateOf({ estimate, loads }: Combination, variances: RowVariances): Estimate {
   return withComponents(estimate, componentsOf(loads, variances), variances.limitDf)
@@ -60,8 +60,8 @@ function componentsOf(loads: readonly number[], { rows, sharedDf }: RowVariances
 }
 
 /**
- * An estimate whose variance is a sum of independent ones.
- * @param limitDf more degrees of freedom there are not
+ * An estimate whose variance is a sum of independent components.
+ * @param limitDf upper limit of the degrees of freedom
  * @returns with the degrees of freedom of Satterthwaite 1946 (Biometrics Bulletin 2:110, equation 17)
  */
 export function withComponents(
@@ -75,7 +75,7 @@ export function withComponents(
   return { estimate, standardError: Math.sqrt(variance), df: Math.max(1, df) }
 }
 
-/** What a difference of logarithms is as a ratio (or a logarithm as a value), with its 95 % interval. */
+/** A difference of logarithms as a ratio (or a logarithm as a value), with its 95 % interval. */
 export function toInterval({ estimate, standardError, df }: Estimate): Interval {
   const halfWidth = standardError === 0 ? 0 : tQuantile(0.975, df) * standardError
   return {

@@ -24,7 +24,7 @@ export interface Design {
 }
 
 export interface Forecast {
-  /** By what factor the core changes its speed: the 90th over the 10th percentile of spins. */
+  /** By what factor the core's speed varies: the 90th over the 10th percentile of spins. */
   spread: number
   /**
    * The 95 % half-width of a ratio, as a part of 1.
@@ -36,8 +36,8 @@ export interface Forecast {
 }
 
 /**
- * What a trace cannot tell, from default runs on two machines: a quiet one, and one whose core changed its speed by 1.5 within seconds.
- * Standard deviations of logarithms.
+ * Noise that a trace does not show, from default runs on two machines: a quiet one, and one whose core changed its speed by 1.5 within
+ * seconds. Standard deviations of logarithms.
  */
 const NOISE = {
   /** Between launches of one app. */
@@ -46,7 +46,7 @@ const NOISE = {
   floor: 0.02,
   /** Of a slice of 200 ms on a quiet core; it falls with the root of the length. */
   slice: 0.035,
-  /** What the noise of such a slice grows by, per standard deviation of the core's speed: 0.12 where that was 0.21. */
+  /** How the noise of such a slice grows, per standard deviation of the core's speed: by 0.12 at 0.21. */
   perSpeed: 0.53,
 }
 
@@ -58,9 +58,9 @@ const MOST_HEATS = 1000
 /**
  * Forecasts half-widths of the ratios of a run that is measured in passes.
  *
- * The variance of a slice within its pass has three parts: what the core's speed changes within a pass, by the trace; the slice's own
- * noise, which does not show in spins and is taken from the core's total variation; and a floor. The rest is the standard error of a difference of two launch means,
- * and Student's t.
+ * The variance of a slice within its pass has three parts: the change of the core's speed within a pass, from the trace; the slice's own
+ * noise, which spins do not show and which is estimated from the core's total variation; and a floor. From them follow the standard
+ * error of a difference of two launch means, and the interval by Student's t.
  * @param spins in order, 5 s of them or more; at least 20
  * @throws {RangeError} with fewer spins, or fewer than two heats
  */
@@ -88,7 +88,7 @@ export function forecast(spins: readonly Spin[], design: Design): Forecast {
   }
 }
 
-/** Variance of a spin itself, by its difference to the next; the median, because a change of speed is no error of a spin. */
+/** Variance of a spin itself, from differences to the next spin. The median, because a change of speed is not an error of a spin. */
 function spinVariance(logs: readonly number[]): number {
   const changes = logs.slice(1).map((log, index) => Math.abs(log - (logs[index] ?? log)))
   return (1.4826 * median(changes)) ** 2 / 2

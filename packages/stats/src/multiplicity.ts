@@ -1,4 +1,4 @@
-/** Many comparisons at once: the chance of even one false difference stays within the level. */
+/** Multiple comparisons: limits the probability of a single false difference to the level. */
 
 /**
  * Holm's step-down adjustment (Holm 1979, Scandinavian Journal of Statistics 6:65): valid however the tests depend on each other.

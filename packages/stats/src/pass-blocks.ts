@@ -16,9 +16,9 @@ export interface Observation {
 export interface PassBlocks {
   /** Per cell: its value in a pass of average speed. Null for a cell without observations. */
   cells: (number | null)[]
-  /** Per pass, with mean 0 in each group. Null for a pass that has fewer than two cells: it cannot be told from them. */
+  /** Per pass, with mean 0 in each group. Null for a pass with fewer than two cells, because its effect cannot be separated from theirs. */
   passes: (number | null)[]
-  /** Per observation: what cell and pass leave of it, not clipped. Null if its pass says nothing about its cell. */
+  /** Per observation: the rest without cell and pass, not clipped. Null if its pass says nothing about its cell. */
   residuals: (number | null)[]
   /**
    * Per cell. Cells of one group are linked by passes that they share, and their difference is free of pass effects. Across groups it
@@ -92,7 +92,7 @@ interface Layout {
   /** -1 for an observation without a pass effect. */
   passOf: Int32Array
   classOf: Int32Array
-  /** Observations that say something. */
+  /** Observations that carry information. */
   used: number[]
   /** Of each class: its observations among those, and how many cells it has. */
   members: { indices: number[]; cells: number }[]

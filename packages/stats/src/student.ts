@@ -1,7 +1,7 @@
 import { logGamma } from './gamma.ts'
 import { findRoot } from './root.ts'
 
-/** Student's t distribution. The libraries that have it bring 220 packages along, or are not kept. */
+/** Student's t distribution. The libraries for it bring 220 packages along, or are not maintained. */
 
 /**
  * Quantile of Student's t.

@@ -2,7 +2,7 @@ import { fitPrior, squeeze } from './moderation.ts'
 import { mean } from './moments.ts'
 import { fitTwoWay, type Layout, type TwoWayFit, type Variance } from './two-way.ts'
 
-/** What the variance of one row is taken to be: a part that all rows share, and a part from its own values. */
+/** The variance of one row: a part that all rows share, and a part from its own values. */
 export interface RowVariance {
   variance: number
   /** The part of `variance` that comes from the prior: all rows have it in common, so it counts as one estimate. */
@@ -16,7 +16,7 @@ export interface RowVariances {
   rows: RowVariance[]
   /** Degrees of freedom of the shared part. */
   sharedDf: number
-  /** Nothing that follows from these can have more degrees of freedom than all residuals together. */
+  /** No derived estimate can have more degrees of freedom than all residuals together. */
   limitDf: number
 }
 
@@ -33,8 +33,8 @@ export interface Fitted extends NamedLayout {
 }
 
 /**
- * A row that varies this much more than all together keeps its own variance (Welch): an outlying launch would else pass for a
- * difference, with the narrow interval of the others.
+ * A row that varies this much more than the average keeps its own variance (Welch). Otherwise an outlying launch would get the narrow
+ * interval of the others, and look like a difference.
  */
 const OUTLYING = 4
 

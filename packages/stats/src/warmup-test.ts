@@ -34,7 +34,7 @@ const FIRST_SECONDS = 0.2
 /** A slice may end a little early, because its clock begins with the first request. */
 const ALLOWANCE = 0.95
 
-/** Of a false finding among all cells, unless another is given. */
+/** Probability of a false finding among all cells, unless another is given. */
 const LEVEL = 0.01
 
 /** Of a cell that was found cold: whether what is left of it still is. */
@@ -43,7 +43,7 @@ const AGAIN = 0.2
 /** A smaller difference would not matter. */
 const LEAST_RATIO = 1.05
 
-/** A single slow slice at the beginning is no lack of warm-up: residuals are clipped at this many standard deviations. */
+/** A single slow slice at the start does not show a cold server, so residuals are clipped at this many standard deviations. */
 const CLIP = 3
 
 const MAD_TO_SD = 1.4826
@@ -89,8 +89,8 @@ export interface ColdStart extends WarmupFinding {
 }
 
 /**
- * Tests every cell, and says what to drop of those that are cold: the first 200 ms, and 200 ms more as long as the rest still shows it. It was found once at
- * this level for all cells, so a p-value below 20 % of its own is enough to go on.
+ * Tests every cell, and says which slices of a cold cell to drop: the first 200 ms, and 200 ms more while the rest is still cold. The
+ * cell was already found cold at this level among all cells, so a p-value below 20 % is enough to continue.
  * @param cells as for `testWarmup`
  * @param level as for `testWarmup`
  */

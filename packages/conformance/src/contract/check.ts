@@ -1,17 +1,17 @@
 import type { Probe } from './probe.ts'
 import type { Capability, Role, Section } from './subject.ts'
 
-/** One line of the contract as something to try. */
+/** One line of the contract, as a test. */
 export interface Check {
   name: string
   section: Section
-  /** Which apps it applies to; all without it. */
+  /** The roles it applies to; default all. */
   roles?: readonly Role[]
-  /** Skipped where one of these is absent. */
+  /** Skipped if one of these is absent. */
   needs?: readonly Capability[]
-  /** Only where this is absent. */
+  /** Runs only if this is absent. */
   lacks?: Capability
-  /** Only where the caller can read the log. */
+  /** Runs only if the caller can read the log. */
   needsLog?: true
   /** Compares with the built page of this repository; skipped where it was not built. */
   needsPage?: true

@@ -3,37 +3,37 @@ import type { Manner, Situation } from './manners.ts'
 import { type Inspection, inspectDocument, inspectFragment } from './markup.ts'
 import { inspectProblem } from './problem.ts'
 
-/** The values stand here as docs/contract.md writes them, and are not those that the apps import. */
+/** Values from docs/contract.md. They are repeated here on purpose, and not imported from the apps. */
 const PLAIN_TEXT = 'text/plain; charset=utf-8'
 const HTML = 'text/html; charset=utf-8'
-/** No cache may hand it to somebody else. */
+/** A cache must not give it to another client. */
 const PRIVATE = /^private, no-store$/i
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** What the contract says about one response, apart from what it says about all of them (see `judge`). */
+/** What the contract says about one response, in addition to the rules for all responses (see `judge`). */
 export interface Expectation {
   status: number
   /** Headers beyond those of all responses, with their values. */
   headers: Readonly<Record<string, string | RegExp>>
-  /** Headers that may be there, with the values they may have. No other header may. */
+  /** Headers that may be present, with their allowed values. All others are forbidden. */
   optional?: Readonly<Record<string, RegExp>>
-  /** Compared as parsed: case and spaces do not count, and JSON types may name `charset=utf-8`. */
+  /** Compared after parsing: case and spaces do not matter, and JSON types may have `charset=utf-8`. */
   type?: string
-  /** The bytes of the body; absent with `json`, `inspect`, or where there must be none. */
+  /** The exact body; absent with `json` or `inspect`, or if there must be no body. */
   body?: Buffer
-  /** The body is JSON of this value, however it is spelled. */
+  /** The body is JSON of this value, in any formatting. */
   json?: unknown
-  /** Judges a body that is not the same each time. */
+  /** Judges a body that varies. */
   inspect?: Inspection
   /** The page policy with a fresh nonce instead of the plain policy. */
   page?: true
   /** The length is not known in advance: no content-length. */
   streamed?: true
-  /** A parser, the wrapper around the server or a proxy refused: nothing but the status counts. */
+  /** A parser, the wrapper around the server or a proxy rejected the request: only the status is checked. */
   statusOnly?: true
-  /** The status, and then the rules for all responses: the rest is the framework's own. */
+  /** Only the status and the rules for all responses are checked: the framework chooses the rest. */
   ownBody?: true
-  /** What it says about the server that this outcome, of several allowed ones, was seen. */
+  /** What this outcome, one of several allowed ones, shows about the server. */
   manner?: Manner
 }
 
@@ -66,18 +66,18 @@ const RENAMED: Readonly<Record<number, string>> = { 413: 'Content Too Large', 42
 /** `GET` and `HEAD` in any order, perhaps with `OPTIONS`, and nothing else. */
 const ALLOW = /^(?=.*\bGET\b)(?=.*\bHEAD\b)(?:(?:GET|HEAD|OPTIONS)(?: *, *|$))+$/
 
-/** A path whose last parameter is empty: no route matches, or the parameter is not valid. */
+/** For a path whose last parameter is empty: no route matches, or the parameter is not valid. */
 export function emptyParameter(): Expectation[] {
   return named('empty-parameter', [problemOf(404), problemOf(400)])
 }
 
-/** A method that no route has, on a path that has only GET. */
+/** For a method without a route, on a path that only has GET. */
 export function otherMethod(situation?: 'other-method' | 'rare-method'): Expectation[] {
   const choices = [withHeaders(problemOf(405), { allow: ALLOW }), problemOf(404), problemOf(501)]
   return situation === undefined ? choices : named(situation, choices)
 }
 
-/** A method that nothing has, on a path that nothing has. */
+/** For an unknown method on an unknown path. */
 export function unknownPath(method: string): Expectation[] {
   const choices = [problemOf(404)]
   if (method !== 'PROPFIND') return choices
@@ -85,7 +85,7 @@ export function unknownPath(method: string): Expectation[] {
   return named('rare-method-unknown-path', [...choices, ...others])
 }
 
-/** OPTIONS on a path that has only GET: RFC 9110 section 8.6 forbids content-length in a 204. */
+/** For OPTIONS on a path that only has GET. RFC 9110 section 8.6 forbids content-length in a 204. */
 export function optionsOfGet(): Expectation[] {
   const ok: Expectation = {
     status: 200,
@@ -101,13 +101,13 @@ export function named(situation: Situation, choices: readonly Expectation[]): Ex
   return choices.map((choice) => ({ ...choice, manner: [situation, String(choice.status)] }))
 }
 
-/** What may happen instead where a body comes that the route does not read. */
+/** Other allowed outcomes if there is a body that the route does not read. */
 export function unreadBody(situation?: Situation): Expectation[] {
   const choices = [problemOf(400), problemOf(413), problemOf(415)]
   return situation === undefined ? choices : named(situation, choices)
 }
 
-/** The outcome under a name in the table of manners. */
+/** Adds the name of the outcome in the table of manners. */
 export function shows(expectation: Expectation, ...manner: Manner): Expectation {
   return { ...expectation, manner }
 }
@@ -145,7 +145,7 @@ export const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
 /** RFC 9110 section 5.6.7: IMF-fixdate. */
 export const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
-/** What a server that knows ranges and dates of files may say. */
+/** Headers of a server that supports ranges and dates of files. */
 const FILE: Expectation['optional'] = { 'last-modified': HTTP_DATE, 'accept-ranges': /^(?:bytes|none)$/ }
 
 /** A file in one coding; without a coding the content-encoding is absent. */

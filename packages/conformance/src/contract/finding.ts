@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { shorten } from '../http/request.ts'
 
-/** One thing that is not as the contract says. */
+/** One difference from the contract. */
 export interface Finding {
   expected: string
   received: string
 }
 
-/** The value of a body; undefined where it is not JSON. */
+/** The parsed body; undefined if it is not JSON. */
 export function readJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
@@ -22,7 +22,7 @@ export function compareJson(expected: unknown, body: Buffer): Finding[] {
   return [{ expected: `the JSON ${JSON.stringify(expected)}`, received: quote(body) }]
 }
 
-/** Byte for byte; says where the first difference is. */
+/** Compares byte for byte, and shows the first difference. */
 export function compareBytes(expected: Buffer, received: Buffer): Finding[] {
   if (expected.equals(received)) return []
   const at = expected.findIndex((byte, index) => byte !== received[index])

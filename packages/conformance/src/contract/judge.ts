@@ -5,9 +5,9 @@ import { type Expectation, HTTP_DATE } from './expectation.ts'
 import { compareBytes, compareJson, type Finding, quote } from './finding.ts'
 import { MannersRecord, SITUATIONS, type Situation } from './manners.ts'
 
-/** What must never come twice while one server is checked, and what it shows where it may choose. */
+/** Values that must be unique while one server is checked, and what the server shows where it may choose. */
 export interface Session {
-  /** NGINX stands in front and may name itself. */
+  /** NGINX is in front, and may name itself. */
   proxied: boolean
   ids: Set<string>
   nonces: Set<string>
@@ -44,9 +44,9 @@ const FREE: Readonly<Record<string, RegExp>> = {
 }
 
 /**
- * Compares a response with what the contract says: syntax, status, every header, body. The headers of all responses are looked at here,
- * so that no check can forget them. Which of several allowed outcomes it was is noted in the session.
- * @param expected several where the contract allows several: those with the status of the response apply
+ * Compares a response with the contract: syntax, status, all headers, body. The headers of all responses are checked here, so that no
+ * check can forget them. If several outcomes are allowed, the session records which one it was.
+ * @param expected several if the contract allows several; those with the status of the response apply
  */
 export function judge(
   request: Request,
@@ -125,7 +125,7 @@ function parseType(value: string): string {
   return [type.trim(), ...parameters.filter((parameter) => parameter !== charset)].join('; ')
 }
 
-/** The parser saw to it that a body is as long as declared; to HEAD the number is all there is. */
+/** The parser has checked that a body has the declared length. For HEAD, only the number can be checked. */
 function judgeLength(request: Request, answer: Answer, expected: Expectation): Finding[] {
   const values = headerValues(answer.headers, 'content-length')
   if (values.length > 1)
@@ -198,7 +198,7 @@ function judgeId(request: Request, answer: Answer, session: Session): Finding[] 
   return []
 }
 
-/** The nonce in the policy of a page; undefined where the policy is another. */
+/** The nonce in the policy of a page; undefined if the policy is another. */
 export function nonceOf(answer: Answer): string | undefined {
   return PAGE_POLICY.exec(headerValue(answer.headers, 'content-security-policy') ?? '')?.[1]
 }
@@ -222,7 +222,7 @@ function judgeBody(request: Request, answer: Answer, expected: Expectation): Fin
   return answer.body.length === 0 ? [] : [{ expected: 'no body', received: `the body ${quote(answer.body)}` }]
 }
 
-/** Notes how the framework writes what every response has. */
+/** Records how the framework writes the parts that all responses have. */
 function observe(request: Request, answer: Answer, choice: Expectation, manners: MannersRecord): void {
   const type = headerValue(answer.headers, 'content-type')
   if (type !== undefined && choice.type !== undefined) observeType(type, manners)

@@ -1,6 +1,6 @@
 /**
- * Where the contract allows several outcomes: the situations and what may happen in each. docs/manners.md is this list with what every
- * framework showed.
+ * The situations in which the contract allows several outcomes, and these outcomes. docs/manners.md is this list with the outcomes of every
+ * framework.
  */
 export const SITUATIONS = {
   'other-method': {
@@ -101,7 +101,7 @@ export const SITUATIONS = {
 
 export type Situation = keyof typeof SITUATIONS
 
-/** What a server showed: by situation, in the order of `SITUATIONS`. Several where it is not the same each time. */
+/** The outcomes of a server by situation, in the order of `SITUATIONS`. Several if they vary. */
 export type Manners = Readonly<Partial<Record<Situation, readonly string[]>>>
 
 /** One outcome that the contract allows. */
@@ -112,8 +112,8 @@ export class MannersRecord {
   readonly #shown = new Map<Situation, Set<string>>()
 
   /**
-   * Notes an outcome.
-   * @throws {RangeError} for one that the contract does not allow: a check must not record it
+   * Records an outcome.
+   * @throws {RangeError} if the contract does not allow it: a check must not record it
    */
   add([situation, manner]: Manner): void {
     const allowed: readonly string[] = SITUATIONS[situation].manners

@@ -1,13 +1,13 @@
 import { products } from '@startgrid/shared/page/product.ts'
 import type { Finding } from './finding.ts'
 
-/** What the headers of the same answer said. */
+/** Values from the headers of the same response. */
 export interface Told {
   id: string | undefined
   nonce: string | undefined
 }
 
-/** Judges a body that differs from answer to response. */
+/** Judges a body that differs from response to response. */
 export type Inspection = (body: Buffer, told: Told) => Finding[]
 
 /** A start tag. */
@@ -46,7 +46,7 @@ export function productNames(html: string): string[] {
   return [...html.matchAll(/<li\b[^>]*><h3>([^<]*)<\/h3>/g)].map(([, name = '']) => name)
 }
 
-/** A whole document with exactly so many products, that the page policy lets work. */
+/** A whole document with exactly this number of products, which works under the page policy. */
 export function inspectDocument(items: number): Inspection {
   return (body, told) => {
     const html = body.toString('utf8')
@@ -145,8 +145,8 @@ export function withoutSecrets(html: string, { id, nonce }: Told): string {
 }
 
 /**
- * Puts the late parts of a stream where React's inline scripts put them in the browser, and removes those scripts: what
- * remains is the document as if nothing had been late.
+ * Moves the late parts of a stream to the place where React's inline scripts put them in the browser, and removes those scripts. The
+ * result is the document as it would be without delay.
  */
 export function assembleStream(html: string): string {
   const late = /<div hidden id="S:([0-9a-f]+)">([\s\S]*?)<\/div>(?=<script)/g

@@ -9,7 +9,7 @@ import { judge } from './judge.ts'
 import type { Manner } from './manners.ts'
 import type { Section, Subject } from './subject.ts'
 
-/** One thing in which the server is not as the contract says. */
+/** One difference between the server and the contract. */
 export interface Difference {
   check: string
   section: Section
@@ -25,10 +25,10 @@ interface Named {
   section: Section
 }
 
-/** How a reset may destroy a response that was sent: RFC 9112 section 9.6. */
+/** Attempts, because a reset may destroy a response that was sent: RFC 9112 section 9.6. */
 const ATTEMPTS = 3
 
-/** What a check tries things with: it sends, compares, and collects the differences. */
+/** The tools of a check: it sends requests, compares responses, and collects the differences. */
 export class Probe {
   readonly subject: Subject
   readonly differences: Difference[] = []
@@ -71,8 +71,8 @@ export class Probe {
   }
 
   /**
-   * Sends a request and compares the response; where none comes, that is a difference.
-   * @param connection a new one for this request alone without it
+   * Sends a request and compares the response. A missing response is a difference.
+   * @param connection default: a new connection for this request alone
    */
   async expect(
     request: Request,
@@ -96,8 +96,8 @@ export class Probe {
   }
 
   /**
-   * Does something for which a missing answer is a difference.
-   * @throws {NoAnswer} when the time ran out, so that a server that hangs is not waited for again and again
+   * Runs an action for which a missing response is a difference.
+   * @throws {NoAnswer} after a timeout, so that no check waits for a hanging server again
    */
   async attempt<T>(request: Request | string, action: () => Promise<T>): Promise<T | undefined> {
     try {
@@ -110,7 +110,7 @@ export class Probe {
     }
   }
 
-  /** Tries again when the connection was reset: the server closed it with bytes unread, which can destroy its response. */
+  /** Tries again after a reset: a server that closes with unread bytes can destroy its response. */
   async despiteReset<T>(action: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -122,7 +122,7 @@ export class Probe {
   }
 
   /**
-   * Random inputs: of all that show a difference, only the smallest is reported.
+   * Tries random inputs. Only the smallest input with a difference is reported.
    * @param property its predicate calls `holds`
    */
   async search<T>(property: (holds: Holds) => IAsyncProperty<T>): Promise<void> {

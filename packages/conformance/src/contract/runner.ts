@@ -15,11 +15,11 @@ export interface Options {
   role: Role
   /** Capabilities that the app lacks. */
   absent?: readonly Capability[]
-  /** NGINX answers or stands in front: `server` may be there, and what its parser refuses needs only the right status. */
+  /** NGINX responds or is in front: `server` may be present, and for requests that its parser rejects only the status counts. */
   proxied?: boolean
-  /** URLs of assets; otherwise those that the page loads. */
+  /** URLs of assets; default: those that the page loads. */
   assets?: readonly string[]
-  /** For the random inputs; printed in the report. */
+  /** Seed of the random inputs; the report shows it. */
   seed?: number
   /** Random inputs per check. */
   runs?: number
@@ -27,7 +27,7 @@ export interface Options {
   only?: string
   /** Milliseconds for each response. */
   timeoutMs?: number
-  /** All that the server has logged so far, one JSON object per line. Without it the log is not checked. */
+  /** The server's log so far, one JSON object per line. Without it the log is not checked. */
   log?: () => string
   signal?: AbortSignal
 }
@@ -50,14 +50,14 @@ export interface Report {
   failed: CheckResult[]
   differences: Difference[]
   skipped: Skipped[]
-  /** What the server showed where the contract allows several outcomes. */
+  /** The server's outcomes where the contract allows several. */
   manners: Manners
 }
 
 /**
- * Tries every line of the contract on a server. All checks run, also when some fail; only when the server no longer
- * answers at all are the remaining ones skipped.
- * @throws {NoAnswer} if nobody listens there, or when the signal stops the run
+ * Checks a server against every line of the contract. All checks run, even if some fail. If the server no longer responds at all, the
+ * remaining checks are skipped.
+ * @throws {NoAnswer} if no server listens there, or when the signal stops the run
  */
 export async function checkConformance(options: Options): Promise<Report> {
   const subject = createSubject(options, await loadPage())
@@ -118,7 +118,7 @@ async function assertReachable(subject: Subject): Promise<void> {
   connection.destroy()
 }
 
-/** What the page of an ssr app loads; nothing where there is no page. */
+/** The assets that the page of an ssr app loads; empty if there is no page. */
 async function discoverAssets(subject: Subject): Promise<readonly string[]> {
   if (subject.role !== 'ssr') return []
   try {

@@ -13,7 +13,7 @@ export interface Head {
   status: number
   reason: string
   headers: Header[]
-  /** What is against the syntax but does not stop the reading: odd whitespace, both framings. */
+  /** Violations of the syntax that do not prevent reading: odd whitespace, both framings. */
   faults: string[]
 }
 
@@ -31,12 +31,12 @@ export interface Answer extends Head {
 const STATUS_LINE = /^HTTP\/(1\.[01]) ([1-5]\d\d) ([\t\x20-\x7e\x80-\xff]*)$/
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-/** A body in more pieces than this is none of the contract's: reading it stops. */
+/** A body of more pieces than this cannot be part of the contract, so reading stops. */
 const MOST_FRAGMENTS = 100_000
 
 /**
- * Reads a status line and header section, more strictly than RFC 9112 asks of a client.
- * @throws {NoAnswer} where the syntax leaves no way to go on
+ * Reads a status line and header section, more strictly than RFC 9112 requires of a client.
+ * @throws {NoAnswer} if the syntax makes it impossible to continue
  */
 export async function readHead(source: ByteSource): Promise<Head> {
   const line = await source.line()

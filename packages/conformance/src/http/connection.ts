@@ -4,7 +4,7 @@ import { methodOf, type Request, requestBytes } from './request.ts'
 import { ByteSource, NoAnswer } from './source.ts'
 import { authority, connectOptions, formatTarget, type Target } from './target.ts'
 
-/** How long to wait, and for whom to stop. */
+/** Time limits, and a signal to stop waiting. */
 export interface Patience {
   /** Milliseconds for the connection, and again for each response. */
   timeoutMs: number
@@ -14,7 +14,7 @@ export interface Patience {
 }
 
 /**
- * An HTTP/1.1 connection that writes the bytes it is given. `fetch` and `node:http` hide what must be seen: duplicated
+ * An HTTP/1.1 connection that writes exactly the given bytes. `fetch` and `node:http` hide details that must be checked: duplicate
  * headers, the framing, bytes after a response.
  */
 export class Connection {
@@ -63,7 +63,7 @@ export class Connection {
   send(request: Request | Uint8Array): Promise<void> {
     const bytes = request instanceof Uint8Array ? request : requestBytes(request, this.#host)
     const { promise, resolve } = Promise.withResolvers<void>()
-    // A failed write is no error of its own: the response may be there already, and if not, reading it says why.
+    // A failed write needs no report: the response may have arrived, and otherwise reading it fails with the reason.
     this.#socket.write(bytes, () => resolve())
     return this.#within(() => promise, 'the request was not taken')
   }
@@ -91,7 +91,7 @@ export class Connection {
     }, 'no answer')
   }
 
-  /** Sends a request and reads its response; bytes that came with the response but lie behind it are a fault of it. */
+  /** Sends a request and reads its response. Extra bytes after the response are a fault. */
   async exchange(request: Request): Promise<Answer> {
     await this.send(request)
     const answer = await this.answer(methodOf(request))
@@ -100,7 +100,7 @@ export class Connection {
     return answer
   }
 
-  /** The start of what has arrived and belongs to no response. */
+  /** The start of received bytes that belong to no response. */
   excess(): string {
     return JSON.stringify(this.#source.peek().toString('latin1', 0, 60))
   }
@@ -113,7 +113,7 @@ export class Connection {
       throw new NoAnswer('malformed', `bytes after the last answer: ${this.excess()}`)
   }
 
-  /** Says that nothing more will be sent. */
+  /** Ends the client's side of the connection. */
   finish(): void {
     this.#socket.end()
   }

@@ -11,15 +11,15 @@ export const ATTACK_COUNT = ATTACKS.length
 
 const AT_ONCE = 4
 
-/** Milliseconds for the attacker, whose request may stay without a response: its body is incomplete. */
+/** Milliseconds for the attacker's response, which may never come, because the body is incomplete. */
 const ATTACK_MS = 500
-/** And for the next client. */
+/** Milliseconds for the next client. */
 const PATIENCE_MS = 30_000
 
 /**
- * Sends every request that hides another one, followed by the request of another client. Where proxy and app disagree on the end of a
- * request, the other client gets the response to the hidden one.
- * @throws {NoAnswer} if nobody listens there, or when the signal stops it
+ * Sends every request that hides another one, followed by the request of another client. If proxy and app disagree about the end of a
+ * request, the other client gets the response to the hidden request.
+ * @throws {NoAnswer} if no server listens there, or when the signal stops it
  */
 export async function checkDesync(target: Target, signal?: AbortSignal): Promise<string[]> {
   const findings: string[] = []

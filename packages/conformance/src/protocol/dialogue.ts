@@ -4,7 +4,7 @@ import { NoAnswer } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
 import { message } from './message.ts'
 
-/** What came back on one connection. */
+/** The responses on one connection. */
 export interface Dialogue {
   readonly responses: readonly Answer[]
   /**
@@ -69,7 +69,7 @@ export function describeDialogue({ responses, ending, detail }: Dialogue): strin
   return [...responses.map(({ status }) => status), end[ending]].join(', ')
 }
 
-/** What no response may be, whatever the request was, as a phrase. */
+/** A defect that no response may have, whatever the request was, as a phrase. */
 export function findMalformed({ responses, ending, detail }: Dialogue): string | undefined {
   if (ending === 'malformed') return `no HTTP came back: ${detail}`
   for (const { status, faults } of responses) {

@@ -1,6 +1,6 @@
 import { chunkedMessage, message } from './message.ts'
 
-/** What RFC 9112 asks of a server, form by form. Sections are of RFC 9112 unless they say otherwise. */
+/** The duties of a server by RFC 9112, form by form. Sections are of RFC 9112 unless another RFC is named. */
 
 /**
  * `reject`: respond with one of the statuses. `refuse`: the same, and close the connection. `close`: any response, then close.
@@ -15,7 +15,7 @@ export interface Form {
   readonly duty: Duty
   /** Of a rejection; 400 by default. */
   readonly statuses?: readonly number[]
-  /** The RFC says SHOULD, or only its grammar says it: a server that does otherwise passes, with a note. */
+  /** The RFC says SHOULD, or only its grammar requires it. A server that deviates passes, with a note. */
   readonly advised?: boolean
   /** The request, with an id of letters, digits, dots and dashes as target and X-Request-Id. */
   bytes(id: string): string
@@ -23,7 +23,7 @@ export interface Form {
 
 type Rest = Partial<Pick<Form, 'section' | 'duty' | 'statuses' | 'advised'>>
 
-/** Only recommended, or said only by the grammar. */
+/** Only recommended, or required only by the grammar. */
 const ADVISED = { advised: true }
 const NUL = '\0'
 /** The last chunk, without trailers. */
@@ -135,7 +135,7 @@ function fields(): Form[] {
   ]
 }
 
-/** Each has a body of 5: a server that reads another length runs into the request behind it. */
+/** Each has a body of 5 bytes. A server that reads another length runs into the next request. */
 function lengths(): Form[] {
   const length = (name: string, lines: string[], rest?: Rest): Form => ({
     section: '6.3',
@@ -164,7 +164,7 @@ function lengths(): Form[] {
   ]
 }
 
-/** Anything but a single `chunked` leaves the length of the body open. NGINX responds 501 to all of these, which is as clear. */
+/** Anything but a single `chunked` makes the length of the body ambiguous. NGINX responds with 501 to all of these, which is as clear. */
 function codings(): Form[] {
   const coding = (section: string, name: string, lines: string[], rest?: Rest, version = '1.1'): Form => ({
     section,
@@ -204,7 +204,7 @@ function codings(): Form[] {
   ]
 }
 
-/** An app that ignores the body responds before the broken part arrives; it must not read a request behind it. */
+/** An app that ignores the body responds before the broken part arrives. It must not read a request after it. */
 function chunks(): Form[] {
   const chunk = (name: string, body: string, rest?: Rest): Form => ({
     section: '7.1',

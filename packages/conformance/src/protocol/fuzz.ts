@@ -23,18 +23,18 @@ export interface FuzzOptions {
 /** Seeds below 4,000 have no request in common. */
 const MOST_REQUESTS = 1_000_000
 const AT_ONCE = 96
-/** A process goes on for a moment after the request that ends it. */
+/** A process continues for a moment after the request that ends it. */
 const REMEMBERED = 4 * AT_ONCE
-/** After so many milliseconds of silence the server probably waits for more of a body. */
+/** Milliseconds of silence after which the server probably waits for more of a body. */
 const SILENCE_MS = 300
-/** People tell findings apart: a few are enough. */
+/** A few findings are enough, because a person reads them. */
 const ENOUGH = 3
 /** Characters of a request that are shown. */
 const LONGEST = 2_000
 
 /**
- * Sends random requests, each on a connection of its own with a sound one behind it. Every request follows from the seed and its number.
- * @returns what came back that must not, with the shortest request that shows it
+ * Sends random requests, each on its own connection and followed by a valid request. Seed and number determine each request.
+ * @returns invalid responses, with the shortest request that causes each
  */
 export async function fuzz(target: Target, options: FuzzOptions): Promise<string[]> {
   const { seed, requests, first = 0, restart, signal } = options

@@ -1,8 +1,8 @@
 import type { Random } from '@startgrid/stats/random.ts'
 
 /**
- * Random requests, put together from parts that are mostly sound, then sometimes damaged byte by byte. HEAD is left out: where the
- * server read another method, the reader would not know if a body follows.
+ * Random requests, made of mostly valid parts, and sometimes damaged byte by byte. HEAD is left out: if the server read another method,
+ * the reader could not know whether a body follows.
  */
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'TRACE', 'PROPFIND']

@@ -4,17 +4,17 @@ import { converse, type Dialogue, describeDialogue, findMalformed, idOf } from '
 import { FORMS, type Form } from './forms.ts'
 import { idBehind, message } from './message.ts'
 
-/** Milliseconds for a response or the end of the connection; */
+/** Milliseconds for a response or the end of the connection. */
 const PATIENCE_MS = 3_000
-/** the second try of a form that matters has more, because the machine may be busy. */
+/** Milliseconds for the second try of a form that matters, because the machine may be busy. */
 const LAST_MS = 15_000
 const AT_ONCE = 8
 
-/** What a server does against RFC 9112. */
+/** Deviations of a server from RFC 9112. */
 export interface Deviations {
-  /** Where the RFC says MUST, a sentence each. */
+  /** One sentence per violated MUST. */
   readonly findings: string[]
-  /** Where the RFC only recommends, a sentence or none. */
+  /** At most one sentence, about deviations from recommendations. */
   readonly notes: string[]
 }
 
@@ -56,11 +56,11 @@ function judgeForm(form: Form, id: string, dialogue: Dialogue): string | undefin
   const did = describeDialogue(dialogue)
   const { duty, statuses = [400] } = form
   const [first] = responses
-  // A handler has responded: a parser that refuses does not know the id.
+  // The id shows that a handler responded: a parser that rejects does not know it.
   const isServed = first?.status === 404 && idOf(first) === id && ending === 'arrived'
   const isRejected = first !== undefined && statuses.includes(first.status) && ending !== 'silent'
   const isClosed = ending === 'closed'
-  // Otherwise NGINX reuses the connection for the next client, which gets a 502.
+  // Without `connection: close`, NGINX reuses the connection for the next client, which gets a 502.
   const saysClose = first !== undefined && headerValues(first.headers, 'connection').join() === 'close'
   const done = {
     reject: isRejected,

@@ -1,9 +1,9 @@
 import type { Node } from 'oxc-parser'
 import { editOnce } from './edit.ts'
 
-/** Rewrites the few places of a source that are as they are because there are several apps. */
+/** Rewrites the few places in a source that exist because there are several apps. */
 
-/** The server starts its one app under its own name: of the object `ROLES`, only the entry of this role stays. */
+/** Makes the server start its one app under the project's name: only the entry of this role stays in the object `ROLES`. */
 export function adaptServer(path: string, text: string, role: string, name: string): string {
   const imported = editOnce(path, text, 'the import of startRole', (replace) => ({
     ImportDeclaration(node) {
@@ -35,7 +35,7 @@ export function adaptServer(path: string, text: string, role: string, name: stri
   }))
 }
 
-/** The test that starts the process does so without a role, and finds the project's name in the log. */
+/** Makes the test start the process without a role, and expect the project's name in the log. */
 export function adaptStatusTest(path: string, text: string, appName: string, name: string): string {
   const started = editOnce(path, text, 'the arguments of the process', (replace) => ({
     ArrayExpression({ elements: [server, role] }) {

@@ -20,7 +20,7 @@ export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, s
     ...(hasPage ? [...PAGE_ROOTS, development] : []),
   ]
   const moved = moveFiles(app, tracked)
-  // Which settings are asked for is seen once nothing else is left.
+  // Unused settings can be found only after the first pruning.
   const sources = prune(dropUnusedSettings(prune(adapt(name, app, moved), roots)), roots)
   const files = new Map([...sources, ...(hasPage ? listPageAssets(moved) : [])])
   return {
@@ -36,7 +36,7 @@ export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, s
   }
 }
 
-/** Rewrites what is there only because there are several apps. */
+/** Rewrites code that exists only because there are several apps. */
 function adapt(name: string, { framework, runtime, role }: App, files: ReadonlyMap<string, string>) {
   const adapted = new Map(files)
   const rewrite = (path: string, how: (path: string, text: string) => string) =>
@@ -50,10 +50,10 @@ function adapt(name: string, { framework, runtime, role }: App, files: ReadonlyM
 }
 
 function writeScripts(runtime: 'node' | 'bun', hasPage: boolean): Record<string, string> {
-  // Vite stands in for what the build makes.
+  // In development, Vite replaces the build.
   const dev = hasPage ? '--watch --conditions=development' : '--watch'
   return {
-    // `exec`, because a shell that waits would keep signals to itself.
+    // `exec`, because a waiting shell would not pass on signals.
     start: `NODE_ENV=production exec ${runtime} src/server.ts`,
     dev: `${runtime} ${dev} src/server.ts`,
     ...(hasPage ? { build: 'vite build shared/page' } : {}),

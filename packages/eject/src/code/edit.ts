@@ -3,13 +3,13 @@ import { type Comment, parseSync, Visitor, type VisitorObject } from 'oxc-parser
 import { includeComments, SourceError, type Span } from './module.ts'
 import { remove } from './remove.ts'
 
-/** Puts a text in the place of a node; an empty one removes it, and the comments above it. */
+/** Replaces a node with a text. An empty text removes the node and the comments above it. */
 export type Replace = (place: Span, text: string) => void
 
 /**
  * Changes one place of a source that is found by its syntax.
  * @param what names the place in the message
- * @throws {SourceError} unless there is exactly one such place: an edit that has lost its place must not pass silently
+ * @throws {SourceError} unless there is exactly one such place, so that an edit which no longer matches is noticed
  */
 export function editOnce(path: string, text: string, what: string, find: Find): string {
   const { edited, count } = edit(path, text, find)

@@ -2,7 +2,7 @@ import { builtinModules } from 'node:module'
 import MagicString from 'magic-string'
 import { parseSync, Visitor } from 'oxc-parser'
 
-/** Every import of a source, static or not, also of types alone. */
+/** Every import of a source: static, dynamic, and of types only. */
 export function listImports(path: string, text: string): { from: string; start: number; end: number }[] {
   const found: { from: string; start: number; end: number }[] = []
   const add = (source: { value?: unknown; start: number; end: number } | null) => {
@@ -19,7 +19,7 @@ export function listImports(path: string, text: string): { from: string; start: 
   return found
 }
 
-/** Gives imports other specifiers. */
+/** Replaces the specifiers of imports. */
 export function mapImports(path: string, text: string, map: (from: string) => string): string {
   const edits = new MagicString(text)
   for (const { from, start, end } of listImports(path, text)) {
@@ -29,7 +29,7 @@ export function mapImports(path: string, text: string, map: (from: string) => st
   return edits.toString()
 }
 
-/** The package that a specifier names; undefined for files of the project, modules of the runtime, and those that Vite makes up. */
+/** The package of a specifier; undefined for files of the project, modules of the runtime, and Vite's virtual modules. */
 export function packageOf(specifier: string): string | undefined {
   if (/^(?:[.#]|node:|virtual:|bun(?::|$))/.test(specifier) || builtinModules.includes(specifier))
     return undefined

@@ -2,16 +2,16 @@ import type { App } from '@startgrid/grid/matrix.ts'
 import { mapImports } from './imports.ts'
 import { relativeImport, resolveImport } from './tree.ts'
 
-/** Where things are in a project. */
+/** The layout of a project. */
 
-/** What builds the page, and what browsers and server see of it. */
+/** The files that build the page, and those that browsers and the server load. */
 export const PAGE_ROOTS = [
   'shared/page/vite.config.ts',
   'shared/page/entry-client.tsx',
   'shared/page/entry-server.tsx',
 ]
 
-/** Where each file belongs in a project; imports follow. */
+/** The new path of each file in a project. Imports follow. */
 export function moveFiles({ framework }: App, tracked: ReadonlyMap<string, string>): Map<string, string> {
   const app = `apps/${framework}/`
   const move = (path: string): string => path.replace(/^packages\/shared\/src\//, 'shared/').replace(app, '')
@@ -27,7 +27,7 @@ export function moveFiles({ framework }: App, tracked: ReadonlyMap<string, strin
   return moved
 }
 
-/** What Vite and the type checker read beside the sources: styles, pictures, `env.d.ts`. */
+/** Files beside the sources that Vite and the type checker read: styles, pictures, `env.d.ts`. */
 export function listPageAssets(files: ReadonlyMap<string, string>): [string, string][] {
   return [...files].filter(
     ([path]) => path.startsWith('shared/page/') && (!/\.tsx?$/.test(path) || path.endsWith('/env.d.ts')),

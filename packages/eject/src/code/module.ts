@@ -1,6 +1,6 @@
 import { type Comment, type Node, type Program, parseSync, Visitor } from 'oxc-parser'
 
-/** One source file as what it declares, imports and exports at its top level. */
+/** One source file: its declarations, imports and exports at the top level. */
 
 export interface Span {
   start: number
@@ -9,24 +9,24 @@ export interface Span {
 
 /** An imported name. */
 export interface Binding {
-  /** In the other module; `*` for all of it. */
+  /** Its name in the other module; `*` for the whole module. */
   imported: string
   local: string
-  /** As it is written, with `type` and `as`. */
+  /** Its text in the import, with `type` and `as`. */
   text: string
 }
 
 /** One statement of the top level. */
 export interface Statement extends Span {
-  /** Where it starts without the comments above it. */
+  /** Its start without the comments above it. */
   codeStart: number
   declares: readonly string[]
   exports: readonly string[]
-  /** Whether it can be left out where nobody uses what it declares. */
+  /** Whether it can be removed if its declarations are unused. */
   removable: boolean
   /** Where the declaration behind `export` starts. */
   declarationStart: number | undefined
-  /** Identifiers that may mean something of this module's top level. */
+  /** Identifiers that may refer to the top level of this module. */
   references: ReadonlySet<string>
   /** Modules that it imports as a whole: `import()`, and `import()` as a type. */
   wholes: readonly string[]
@@ -41,7 +41,7 @@ export interface Module {
   statements: readonly Statement[]
 }
 
-/** A source that is not written as this package understands sources. */
+/** A source that this package cannot process. */
 export class SourceError extends Error {
   override name = 'SourceError'
 }
@@ -97,8 +97,8 @@ function findUses(program: Program): Uses {
 }
 
 /**
- * Where a statement starts with the comments right above it. An empty line below a comment makes it the file's; what is behind something
- * else on a line is about that.
+ * The start of a statement with the comments right above it. A comment that is followed by an empty line belongs to the file. A comment
+ * behind code on the same line belongs to that code.
  */
 export function includeComments(text: string, comments: readonly Comment[], start: number): number {
   let first = start
@@ -159,7 +159,7 @@ function nameOf(name: { type: string; name?: string; value?: unknown }): string 
   return name.name ?? String(name.value)
 }
 
-/** The names of a declaration; of patterns none, so that those are always kept. */
+/** The declared names. Patterns have none here, so they are always kept. */
 function declaredBy(node: Node): string[] {
   switch (node.type) {
     case 'VariableDeclaration':

@@ -1,9 +1,9 @@
 import { listImports, packageOf } from './imports.ts'
 
-/** Packages that the page's sources import, but only while it is built or developed. */
+/** Packages that the page's sources import only for the build and for development. */
 const TOOLS = new Set(['vite', '@vitejs/plugin-react'])
 
-/** The packages that sources import; those of tests and tools are for development, as are the checks. */
+/** The packages that sources import. Those of tests and tools become development dependencies. */
 export function findPackages(sources: ReadonlyMap<string, string>, isBun: boolean) {
   const dependencies = new Set<string>()
   const devDependencies = new Set(['@biomejs/biome', 'typescript'])

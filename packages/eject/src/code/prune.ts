@@ -4,10 +4,10 @@ import { remove } from './remove.ts'
 import { resolveImport } from './tree.ts'
 
 /**
- * Leaves out of a project's sources whatever nothing uses: files, declarations, exports and imports. An identifier counts as used
- * wherever it occurs, so that what is left may be too much (a local variable of the same name), never too little.
- * @param roots paths of the files that are run or read by something else: all that they export stays
- * @throws {SourceError} where an import leads nowhere
+ * Removes unused files, declarations, exports and imports from a project's sources. An identifier counts as used wherever it
+ * occurs. So too much may stay (if a local variable has the same name), but nothing that is needed is removed.
+ * @param roots paths of files that are run or read from outside: all their exports stay
+ * @throws {SourceError} if an import cannot be resolved
  */
 export function prune(
   sources: ReadonlyMap<string, string>,
@@ -18,12 +18,12 @@ export function prune(
   return new Map([...uses.modules()].map((module) => [module.path, uses.print(module)]))
 }
 
-/** What is used, grown from the roots. */
+/** The used parts, found by following references from the roots. */
 class Uses {
   readonly #sources: ReadonlyMap<string, string>
   readonly #modules = new Map<string, Module>()
   readonly #statements = new Set<Statement>()
-  /** `path name` of what another file imports, or is exported by a root. */
+  /** `path name` of exports that another file imports, or that belong to a root. */
   readonly #exports = new Set<string>()
   /** `path name` of imports by their local name. */
   readonly #bindings = new Set<string>()

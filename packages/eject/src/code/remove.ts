@@ -1,7 +1,7 @@
 import type MagicString from 'magic-string'
 import type { Span } from './module.ts'
 
-/** Removes a place, and its lines if nothing else is on them: an empty line would say that something new begins. */
+/** Removes a place, and its lines if they are empty then. Otherwise empty lines would separate what belongs together. */
 export function remove(edits: MagicString, { start, end }: Span): void {
   const { original } = edits
   const indent = /[ \t]*$/.exec(original.slice(0, start))?.[0].length ?? 0

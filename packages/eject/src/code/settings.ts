@@ -2,7 +2,7 @@ import { parseSync, Visitor } from 'oxc-parser'
 import type { Setting } from '../project.ts'
 import { SourceError } from './module.ts'
 
-/** What a README says about a variable that config.ts reads. */
+/** How a README describes the variables that config.ts reads. */
 const MEANINGS: Readonly<Record<string, Omit<Setting, 'name'>>> = {
   HOST: { default: '127.0.0.1', meaning: 'address or host name to listen on' },
   PORT: { default: '3000', meaning: 'port to listen on; 0 picks a free one' },
@@ -38,7 +38,7 @@ const MEANINGS: Readonly<Record<string, Omit<Setting, 'name'>>> = {
 
 /**
  * The settings that a project's config.ts reads, in the order above.
- * @throws {SourceError} for one that nothing is said about here
+ * @throws {SourceError} for a setting without a description here
  */
 export function listSettings(sources: ReadonlyMap<string, string>): Setting[] {
   const names = new Set<string>()

@@ -1,12 +1,12 @@
 import type { Expression } from 'oxc-parser'
 import { editAll, editOnce } from './edit.ts'
 
-/** A Bun app is one process: Bun's `node:cluster` shares no port. What asks whether this is a worker or a primary gets its response here. */
+/** A Bun app is one process, because Bun's `node:cluster` shares no port. So questions about worker or primary are resolved here. */
 
 /** Files that ask, each with at least one place. */
 export const ASKING = ['shared/process/lifecycle.ts', 'shared/process/log.ts'] as const
 
-/** Keeps of each question about the cluster what holds outside of any. */
+/** Keeps the branches that apply outside a cluster. */
 export function leaveCluster(path: string, text: string): string {
   const asks = ({ start, end }: Expression) =>
     /\bcluster\.(?:isWorker|isPrimary|worker)\b/.test(text.slice(start, end))
@@ -21,7 +21,7 @@ export function leaveCluster(path: string, text: string): string {
   }))
 }
 
-/** On Node, nobody need ask whether this is Bun. */
+/** On Node, code need not ask whether it runs on Bun. */
 export function leaveBun(path: string, text: string): string {
   return editOnce(path, text, 'the question whether this is Bun', (replace) => ({
     IfStatement(node) {

@@ -3,7 +3,7 @@ import { editOnce } from './edit.ts'
 
 const CONFIG = 'shared/process/config.ts'
 
-/** Leaves out of `Config`, and of the function that reads it, the settings that no other source of the project asks for. */
+/** Removes the settings that no other source uses from `Config`, and from the function that reads it. */
 export function dropUnusedSettings(sources: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const config = sources.get(CONFIG)
   if (config === undefined) return sources
@@ -35,7 +35,7 @@ export function dropUnusedSettings(sources: ReadonlyMap<string, string>): Readon
   return new Map([...sources, [CONFIG, read]])
 }
 
-/** What is asked of any object, outside of config.ts. */
+/** All property names that are used outside config.ts. */
 function listProperties(sources: ReadonlyMap<string, string>): Set<string> {
   const names = new Set<string>()
   const add = (key: Node) => {

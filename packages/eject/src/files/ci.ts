@@ -1,8 +1,8 @@
 import type { Project } from '../project.ts'
 
-/** Everything that can be checked before a merge, the image included. */
+/** All checks before a merge, including the image. */
 export function ci({ nodeVersion, scripts }: Project): string {
-  // A build comes first where the tests look at what it makes.
+  // The build comes before the tests, because they may read its output.
   const run = ['lint', 'typecheck', 'build', 'test'].filter((name) => scripts[name] !== undefined)
   return `name: CI
 

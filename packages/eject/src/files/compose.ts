@@ -1,9 +1,9 @@
 import type { Project } from '../project.ts'
 
-/** Fixed by the image: where it listens. */
+/** Settings that the image fixes. */
 const FIXED = new Set(['HOST', 'PORT', 'SOCKET'])
 
-/** The service in a container that may do as little as possible, reachable from this machine only. */
+/** The service in a container with minimal rights, reachable only from this machine. */
 export function compose({ runtime, environment }: Project): string {
   const passed = environment.map(({ name }) => name).filter((name) => !FIXED.has(name))
   const lines = [

@@ -1,6 +1,6 @@
 import type { Project } from '../project.ts'
 
-/** The image of the service: only what it runs on, not as root. No `# syntax=` line, which would ask for one more image. */
+/** The image of the service: only what it needs at run time, not as root. No `# syntax=` line, which would download one more image. */
 export function dockerfile(project: Project): string {
   return `${listStages(project).join('\n\n')}\n`
 }
@@ -62,7 +62,7 @@ function buildStage(from: string, before: readonly string[]): string {
   return [`FROM ${from} AS build`, ...before, 'COPY . .', 'RUN npm run build'].join('\n')
 }
 
-/** Also without a lockfile, which a new project has not. */
+/** Also works without a lockfile, because a new project has none. */
 function install(command: string): string {
   return `COPY package.json package-lock.json* ./\n${run(command)}`
 }
@@ -71,7 +71,7 @@ function run(command: string): string {
   return `RUN --mount=type=cache,target=/root/.npm ${command}`
 }
 
-/** As lists of words, so that no shell stands between. */
+/** Commands as lists of words, so that no shell is involved. */
 function running(health: readonly string[], command: readonly string[]): string {
   return `EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=3s --start-period=30s --start-interval=1s \\

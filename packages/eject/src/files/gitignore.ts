@@ -1,6 +1,6 @@
 import type { Project } from '../project.ts'
 
-/** What is installed, built or written while it runs, and `.env`, which may hold secrets. */
+/** Installed files, build output and run-time files, and `.env`, which may contain secrets. */
 export function gitignore({ runtime, hasBuild }: Project): string {
   const names = [
     'node_modules',

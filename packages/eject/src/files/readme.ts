@@ -1,6 +1,6 @@
 import type { Project } from '../project.ts'
 
-/** For a colleague on the first day: how to run, set, deploy and change the service. */
+/** The README for a colleague on the first day: how to run, configure, deploy and change the service. */
 export function readme(project: Project): string {
   const sections = [
     `# ${project.name}\n\n${project.description}.`,

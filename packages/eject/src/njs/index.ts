@@ -7,13 +7,13 @@ import { prune } from '../code/prune.ts'
 import type { Code, Setting } from '../project.ts'
 import { renderNginxConf } from './nginx-conf.ts'
 
-/** Files of an njs project that this repository has no use for itself, as they are but for `selectPage`. */
+/** Files that only njs projects contain. They are copied unchanged, except for `selectPage`. */
 const TEMPLATE = join(import.meta.dirname, 'template')
 const SOURCES = ['bundle.ts', 'nginx.ts', 'start.ts', 'test/nginx.test.ts']
 
 /**
- * The code of an app inside NGINX on its own: its handlers bundled for QuickJS, one configuration, and a command that runs it.
- * @param tracked with `nginx/conf` and `docker` beside what every app needs
+ * The code of a standalone app inside NGINX: its handlers bundled for QuickJS, one configuration, and a command that runs it.
+ * @param tracked includes `nginx/conf` and `docker`, beside the files that every app needs
  */
 export function writeNjsCode(name: string, app: App, tracked: ReadonlyMap<string, string>): Code {
   const hasPage = app.role === 'ssr'
@@ -77,7 +77,7 @@ function readTemplate(path: string): string {
   return readFileSync(join(TEMPLATE, path), 'utf8')
 }
 
-/** Keeps the lines between `// <page>` and `// </page>` only where there is a page; the marks go in any case. */
+/** Removes the lines between `// <page>` and `// </page>` if there is no page. The marks are always removed. */
 function selectPage(text: string, hasPage: boolean): string {
   return text.replaceAll(/^ *\/\/ <page>\n((?:.*\n)*?)^ *\/\/ <\/page>\n/gm, hasPage ? '$1' : '')
 }

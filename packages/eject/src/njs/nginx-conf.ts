@@ -2,10 +2,10 @@ import type { Role } from '@startgrid/grid/matrix.ts'
 import { fill } from '@startgrid/nginx/render.ts'
 
 /**
- * The configuration of a service as one file, put together from the parts that the apps of this repository include.
+ * The configuration of a service as one file, made from the files that the apps of this repository include.
  * @param template `nginx.conf.template` of this package
- * @param name of the service in its log
- * @param read a file of the repository by its path
+ * @param name name of the service in its log
+ * @param read reads a file of the repository by its path
  */
 export function renderNginxConf(
   template: string,
@@ -29,14 +29,14 @@ export function renderNginxConf(
   return `${included.replaceAll(/\n(?:[ ]*\n){2,}/g, '\n\n').trimEnd()}\n`
 }
 
-/** Filled in when the service is built; bundle.ts says how. */
+/** Placeholders that stay until the service is built; see bundle.ts. */
 const LATER = { HOST: placeholder('HOST'), PORT: placeholder('PORT'), ROOT: placeholder('ROOT') }
 
 function placeholder(name: string): string {
   return `\${${name}}`
 }
 
-/** Puts the content of a file, as deep as the line stands, where it is included. */
+/** Replaces include lines with the content of the files, indented like the line. */
 function include(text: string, read: (path: string) => string): string {
   return text.replaceAll(/^( *)include (\S+);$/gm, (_line, indent: string, name: string) => {
     const path = name.startsWith('startgrid/')

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { Role } from '@startgrid/grid/matrix.ts'
 
-/** What every role answers in a millisecond or few: this is about connections, not about capacity. */
+/** A path of each role that takes a few milliseconds at most, because these clients test connections, not capacity. */
 export const LIGHT: Readonly<Record<Role, string>> = {
   hello: '/json',
   ssr: '/partial/en-US/honeyed-assam-black',
@@ -38,8 +38,8 @@ export interface Tally {
 }
 
 /**
- * Sends requests, each client one after the other, until told to stop. None is sent again, although RFC 9110 (9.2.2) would let a
- * client do so: what got no right response counts.
+ * Clients that send one request after another until they are stopped. No request is repeated, although RFC 9110 (9.2.2) would
+ * allow it: each request without a correct response counts.
  */
 export class Clients {
   answered = 0
@@ -96,7 +96,7 @@ export class Clients {
   }
 }
 
-/** Also not if the server closed it after the response. */
+/** Whether the connection is still open. A server may close it after the response. */
 function hasConnection({ freeSockets }: Agent): boolean {
   return Object.keys(freeSockets).length > 0
 }
@@ -117,14 +117,14 @@ function answerTo(outgoing: ClientRequest): Promise<Outcome> {
   return promise
 }
 
-/** What a tally says against an app. @param when as the end of a sentence, such as `while it drained` */
+/** The findings of a tally. @param when ends the sentence, such as `while it drained` */
 export function findFailures({ answered, failures }: Tally, when: string): string[] {
   const lost = [...failures].map(([what, times]) => `${what} (${times} times)`)
   if (lost.length > 0) return [`Requests failed ${when}: ${lost.join('; ')}. ${answered} were answered.`]
   return answered === 0 ? [`No request was answered ${when}.`] : []
 }
 
-/** The same for requests that crossed the end of their connection. */
+/** The same for requests that were sent while the server closed their connection. */
 export function findCrossed({ crossed, answered }: Tally, when: string): string[] {
   if (crossed === 0) return []
   return [

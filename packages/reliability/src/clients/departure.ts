@@ -1,14 +1,14 @@
 import { connect } from 'node:net'
 import type { Target } from '@startgrid/grid/launcher.ts'
 
-/** A client that does not wait for the end. */
+/** A client that leaves before the end of the response. */
 export interface Departure {
   readonly path: string
-  /** It leaves with the first bytes of the response; otherwise without any. */
+  /** Whether it leaves after the first bytes of the response, or before them. */
   readonly sawBytes: boolean
 }
 
-/** Every other client closes its connection in order, every other one resets it. */
+/** Client aborts alternate: one closes its connection in order, the next one resets it. */
 let departed = 0
 
 /** Sends a request and leaves. @throws {Error} if there is no connection, or no response to leave, within 20 s */

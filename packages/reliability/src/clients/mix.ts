@@ -3,7 +3,7 @@ import { BODY_LIMIT } from '@startgrid/shared/http/contract.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
 import type { Departure } from './departure.ts'
 
-/** One request of a mixed load, and what must come back. */
+/** One request of a mixed load, and the expected response. */
 export interface Step {
   readonly method?: string
   readonly target: string
@@ -53,7 +53,7 @@ export function stepsOf(role: Role, canStream: boolean): readonly Step[] {
   return [...own, ...stream, ...commonSteps(own[0]?.target ?? '/')]
 }
 
-/** Who leaves after each round. */
+/** The clients that leave after each round. */
 export function departuresOf(role: Role, canStream: boolean): readonly Departure[] {
   if (role !== 'ssr') return [{ path: PAGES[role][0]?.target ?? '/', sawBytes: false }]
   const streams = [{ path: '/stream?delay=1000', sawBytes: true }]

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Target } from '@startgrid/grid/launcher.ts'
 
 /**
- * Looks every 20 ms.
- * @param what never came, as a phrase for the sentence
+ * Checks every 20 ms.
+ * @param what the missing event, as a phrase for the error
  * @throws {Error} after `seconds`
  */
 export async function until(
@@ -19,7 +19,7 @@ export async function until(
   }
 }
 
-/** As a load balancer asks: on a connection of its own. @returns the status, undefined without a response */
+/** Asks as a load balancer does: on a new connection. @returns the status, undefined without a response */
 export function statusOf(target: Target, path: string, method = 'GET'): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>()
   const asked = request({ ...target, path, method, agent: false, timeout: 5_000 }, (response) => {

@@ -6,7 +6,7 @@ import type { Fault } from '../fault.ts'
 import { preload } from '../subject/preload.ts'
 import type { Subject } from '../subject/subject.ts'
 
-/** How fixtures/preload/uncaught.ts is told what to do. */
+/** The signals that tell fixtures/preload/uncaught.ts what to do. */
 const CAUSES = [
   { what: 'an uncaught exception', signal: 'SIGWINCH', message: 'nobody catches this exception' },
   { what: 'an unhandled rejection', signal: 'SIGURG', message: 'nobody handles this rejection' },
@@ -14,7 +14,7 @@ const CAUSES = [
 
 const PATIENCE = { timeoutMs: 30_000 }
 
-/** After a mistake outside a request nobody knows what still works: the app says so, answers what it has begun and makes room. */
+/** After an error outside a request, the state of the process is unknown. So the app logs it, finishes its responses, and exits. */
 export const uncaught: Fault = {
   name: 'uncaught',
   title: 'uncaught exception or unhandled rejection outside a request',
@@ -71,7 +71,7 @@ async function begin(target: Target, path: string): Promise<() => Promise<boolea
   return () => answer.finally(() => connection.destroy())
 }
 
-/** As a supervisor does. */
+/** Restarts the app, as a supervisor does. */
 async function judgeRestart(subject: Subject, target: Target): Promise<string[]> {
   if ('socketPath' in target) return []
   try {
@@ -82,7 +82,7 @@ async function judgeRestart(subject: Subject, target: Target): Promise<string[]>
   }
 }
 
-/** What is no JSON counts as a line without fields. */
+/** Lines that are not JSON count as lines without fields. */
 function parseLines(text: string): { level?: unknown; err?: unknown }[] {
   return text
     .split('\n')

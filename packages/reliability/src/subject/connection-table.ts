@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Where a firewall has Linux keep a table of connections (Docker's does), a full one drops packets, of loopback too: then an app seems
- * not to response. 262,144 is a usual size, and full runs have filled it: a closed connection stays for 120 s, and fuzz, on two apps at a time, makes
- * 200,000 in 28 s.
+ * Some firewalls (Docker's, for example) make Linux keep a table of connections. A full table drops packets, on loopback too, and then an
+ * app seems not to respond. 262,144 entries are usual, and full runs have filled that: a closed connection stays for 120 s, and fuzz on
+ * two apps makes 200,000 in 28 s.
  */
 
-/** More than 120 s of fuzz make. */
+/** More than fuzz creates in 120 s. */
 const ENOUGH = 1_000_000
 
 /**
- * What to do before a full run; undefined where the table is large enough, or there is none.
- * @param root for tests: the directory that has proc
+ * What to do before a full run; undefined if the table is large enough, or does not exist.
+ * @param root for tests: the directory that contains proc
  */
 export function smallTable(root = ''): string | undefined {
   const places = Number(read(`${root}/proc/sys/net/netfilter/nf_conntrack_max`))

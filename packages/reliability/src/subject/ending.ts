@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Launch } from '@startgrid/grid/launcher.ts'
 
 /**
- * Tells an app to stop, and waits.
- * @param limitMs milliseconds, more than its own deadline: 9 s unless set
- * @returns what is wrong with how it ended: nothing if the exit code is the expected one
+ * Sends an app a stop signal, and waits for its end.
+ * @param limitMs milliseconds, more than the app's own deadline, which is 9 s by default
+ * @returns findings; empty if the exit code is the expected one
  */
 export async function findBadEnding(
   { app, stop }: Pick<Launch, 'app' | 'stop'>,

@@ -10,12 +10,12 @@ export const LEDGER = 'ledger.log startgrid'
 /** For `Subject.launch`: the app logs the requests that it read. */
 export const LOGGED = { LOG_LEVEL: 'info' }
 
-/** How long the two logs may take to agree: NGINX writes its line when the request is over, the app when it likes. */
+/** How long the two logs may take to agree: NGINX writes its line at the end of a request, the app at any time. */
 const PATIENCE_MS = 10_000
 
 /**
- * Finds requests that the app read and NGINX did not send: the two disagreed where a request ends. NGINX must be the app's only
- * client. A request is known by its id: X-Request-Id where that is valid, else the one that NGINX gave it.
+ * Finds requests that the app read but NGINX did not send, because the two disagreed about the end of a request. NGINX must be the app's
+ * only client. A request is identified by a valid X-Request-Id, or by the id that NGINX gave it.
  * @returns their ids
  */
 export async function findUnsent(app: Launch, front: Instance): Promise<string[]> {

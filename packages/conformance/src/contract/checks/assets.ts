@@ -23,7 +23,7 @@ import { assetType } from '../route.ts'
 
 type Coding = 'br' | 'gzip' | undefined
 
-/** Accept-Encoding (RFC 9110 section 12.5.3) and the codings of which the contract wants one. */
+/** An Accept-Encoding (RFC 9110 section 12.5.3), and the codings of which the contract requires one. */
 type Negotiation = readonly [accepts: readonly string[], codings: readonly Coding[]]
 
 const NEGOTIATIONS: readonly Negotiation[] = [
@@ -66,7 +66,7 @@ const REFUSALS: readonly Negotiation[] = [
   [['*;q=0, gzip'], ['gzip']],
 ]
 
-/** Nothing but the hashed files may come out, however it is asked for. */
+/** Attempts to read other files than the hashed ones. */
 const TRAVERSALS = [
   ...[
     '../package.json',
@@ -257,14 +257,14 @@ export const assets: readonly Check[] = [
         TRAVERSALS.map((path) => ({ target: `/assets/${path}` })),
         choices,
       )
-      // Resolved, these are the page.
+      // After resolution, these paths are the page.
       for (const path of ['..', '%2e%2e', '%2e%2e%2f'])
         await probe.expect({ target: `/assets/${path}` }, [...choices, document(50)])
     },
   },
 ]
 
-/** A server that knows ranges, or one that does not. */
+/** Allows a server with support for ranges, or without it. */
 function either(target: string, body: Buffer, part: Expectation): Expectation[] {
   return [shows(asset(assetType(target), body), 'range', 'the whole file'), shows(part, 'range', '206')]
 }
@@ -291,7 +291,7 @@ function negotiation(name: string, rows: readonly Negotiation[]): Check {
   }
 }
 
-/** What comes out of the coding must be the file. */
+/** The decoded body must equal the file. */
 function compareDecoded(probe: Probe, request: Request, answer: Answer, body: Buffer): void {
   const coding = headerValue(answer.headers, 'content-encoding')
   try {

@@ -17,7 +17,7 @@ import type { Situation } from '../manners.ts'
 import type { Probe } from '../probe.ts'
 import { plainRoute, UNKNOWN_PATH } from '../route.ts'
 
-/** Bytes of a body; more is 413 where something reads it. */
+/** Bytes of a body. More is 413 if a handler reads it. */
 const BODY_LIMIT = 65_536
 
 /** Lines about the size of request bodies that no route reads. */
@@ -83,7 +83,7 @@ export const bodies: readonly Check[] = [
   },
 ]
 
-/** What happens to a request without a body, or a refusal of its body: by the app, or by the wrapper around the server. */
+/** Either the app responds as to a request without a body, or the body is refused by the app or by the wrapper around the server. */
 function either(situation: Situation, manner: string, without: readonly Expectation[]): Expectation[] {
   const refusals = [...unreadBody(situation), shows(refused(413), situation, '413')]
   return [...without.map((choice) => shows(choice, situation, manner)), ...refusals]
@@ -128,7 +128,7 @@ async function expectChunked(
   )
 }
 
-/** A server may close while a body is in flight; if it goes on, it must not take the body for a request. */
+/** A server may close the connection while a body is in flight. If it continues, it must not parse the body as a request. */
 async function continueAfter(
   probe: Probe,
   request: Request,

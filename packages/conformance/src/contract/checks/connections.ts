@@ -21,7 +21,7 @@ interface Step {
   expected: Expectation | readonly Expectation[]
 }
 
-/** Long enough for a server on this machine to read what was sent before the rest comes. */
+/** Long enough for a server on this machine to read one part before the next is sent. */
 const PAUSE_MS = 1
 
 /** Lines about connections. */
@@ -147,7 +147,7 @@ function isStream({ expected }: Step): boolean {
   return [expected].flat().some(({ streamed }) => streamed)
 }
 
-/** Every kind of response that leaves the connection open. */
+/** All kinds of responses that keep the connection open. */
 async function mixedSteps(probe: Probe): Promise<Step[]> {
   const routes = await routesOf(probe)
   const { target, expected } = plainRoute(probe)
@@ -200,7 +200,7 @@ async function expectUsableAfter(probe: Probe, { request, expected }: Step): Pro
   })
 }
 
-/** Sends all requests in one write, each with an id by which its response is known. */
+/** Sends all requests in one write. Each has an id, by which its response is recognised. */
 async function pipeline(probe: Probe, requests: readonly Step[]): Promise<void> {
   const host = authority(probe.subject.target)
   const steps = requests.map((step, index) => identified(step, `pipelined-${index}`))

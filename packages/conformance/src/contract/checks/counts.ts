@@ -3,7 +3,7 @@ import type { Check } from '../check.ts'
 import { document, problemOf, shows, streamedDocument } from '../expectation.ts'
 import type { Situation } from '../manners.ts'
 
-/** Values that are no number in any spelling, or no whole one, or not in range, whatever the limit. */
+/** Values that are not a number, not a whole number, or out of range for every limit. */
 const INVALID = [
   ...[
     '-1',
@@ -25,7 +25,7 @@ const INVALID = [
   ...['%D9%A3', '%EF%BC%95', '99999999999999999999', '[5]', '%zz', '1e4', '0x2000', '5%205'],
 ]
 
-/** Spellings of numbers in range that are no plain decimal: that number, or 400. */
+/** Other spellings of numbers in range. The server reads that number, or responds with 400. */
 const SPELLINGS: readonly (readonly [situation: Situation, number: number, spellings: readonly string[]])[] =
   [
     ['leading-zero', 5, ['05', '005']],

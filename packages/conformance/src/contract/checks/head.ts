@@ -43,7 +43,7 @@ export const head: readonly Check[] = [
   },
 ]
 
-/** GET and HEAD on one connection, and a GET after them that shows whether HEAD really had no body. */
+/** GET and HEAD on one connection, then a GET that shows whether the response to HEAD really had no body. */
 async function compareHead(
   probe: Probe,
   request: Request,
@@ -60,7 +60,7 @@ async function compareHead(
   })
 }
 
-/** RFC 9110 section 9.3.2: HEAD may leave out only what is known when the content is made, such as the framing. */
+/** RFC 9110 section 9.3.2: HEAD may omit only headers that depend on creating the content, such as the framing. */
 function compareHeaders(probe: Probe, request: Request, answer: Answer, headAnswer: Answer): void {
   const [expected, received] = [comparable(answer), comparable(headAnswer)]
   const names = new Set([...expected.keys(), ...received.keys()])

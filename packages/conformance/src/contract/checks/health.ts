@@ -3,7 +3,7 @@ import { health as healthy, otherMethod } from '../expectation.ts'
 
 const PATHS = ['/livez', '/readyz']
 
-/** Lines about the health of an app. That it is 503 while draining needs a signal: the apps test it. */
+/** Lines about the health of an app. The 503 while draining needs a signal, so the tests of the apps check it. */
 export const health: readonly Check[] = [
   {
     name: 'livez and readyz pass and are not stored',

@@ -10,10 +10,10 @@ const HEADER_LIMIT = 16 * 1024
 
 const LARGE = 12 * 1024
 
-/** Not much more: what a server leaves unread when it closes resets the connection (RFC 9112 section 9.6). */
+/** Only a little more, because a server that closes with unread bytes resets the connection (RFC 9112 section 9.6). */
 const TOO_LARGE = HEADER_LIMIT + 1024
 
-/** Lines about the size of the header section and about what no parser takes. */
+/** Lines about the size of the header section, and about input that every parser rejects. */
 export const limits: readonly Check[] = [
   {
     name: 'a header section of 12 KiB is read',
@@ -80,7 +80,7 @@ async function expectRefused(probe: Probe, request: Request): Promise<void> {
   )
 }
 
-/** Some parsers wait for more before they refuse: the client ends its side, so that there is no more. */
+/** Some parsers wait for more bytes before they reject. So the client ends its side. */
 async function expectNoSuccess(probe: Probe, bytes: string): Promise<void> {
   await probe.connected(async (connection) => {
     await connection.send(Buffer.from(bytes, 'latin1'))
@@ -89,7 +89,7 @@ async function expectNoSuccess(probe: Probe, bytes: string): Promise<void> {
       (head) => head.status,
       () => undefined,
     )
-    // 505 where the parser looks for the version and finds something else (RFC 9110 section 15.6.6).
+    // 505 if the parser finds something else in place of the version (RFC 9110 section 15.6.6).
     if (status === undefined || status === 400 || status === 505) return
     probe.report(JSON.stringify(bytes), [
       { expected: 'status 400 or 505, or no answer', received: `status ${status}` },

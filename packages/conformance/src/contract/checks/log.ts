@@ -12,14 +12,14 @@ type Line = Readonly<Record<string, unknown>>
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
 const TRACEPARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`
 
-/** A target with a parameter in it, and what must not stand in its route. */
+/** Targets with a parameter, and the value that must not appear in the logged route. */
 const PARAMETERS = {
   hello: { target: '/hello/somebody', value: 'somebody' },
   ssr: { target: FRAGMENT, value: 'honeyed' },
   status: undefined,
 } as const
 
-/** Lines about the access log; only where the caller can read it. */
+/** Lines about the access log. They need a caller that can read it. */
 export const log: readonly Check[] = [
   {
     name: 'every response has one line in the log, without its query',

@@ -15,13 +15,13 @@ import { knownPaths, UNKNOWN_PATH } from '../route.ts'
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE']
 
-/** A body that parsers understand. */
+/** A valid JSON body. */
 const JSON_BODY: { headers: readonly Header[]; body: string } = {
   headers: [['content-type', 'application/json']],
   body: '{"a":1}',
 }
 
-/** Bodies that a framework might parse, refuse or choke on before it looks at the method. */
+/** Bodies that a framework might parse or reject before it looks at the method. */
 const BODIES: readonly (typeof JSON_BODY)[] = [
   JSON_BODY,
   { headers: [['content-type', 'application/json']], body: '{"a":' },

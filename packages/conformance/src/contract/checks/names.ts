@@ -2,7 +2,7 @@ import { asyncProperty, string } from 'fast-check'
 import type { Check } from '../check.ts'
 import { problemOf, shows, text } from '../expectation.ts'
 
-/** Names as they are sent and what they mean. */
+/** Names as sent, and their decoded values. */
 const NAMES: readonly (readonly [sent: string, meant: string])[] = [
   ['World', 'World'],
   ['%57orld', 'World'],
@@ -81,7 +81,7 @@ export const names: readonly Check[] = [
     section: 'Routes',
     roles: ['hello'],
     async run(probe) {
-      // A raw dot segment is removed by many clients (RFC 3986 section 5.2.4), so nobody can rely on it. NUL is refused.
+      // Many clients remove a raw dot segment (RFC 3986 section 5.2.4), so it cannot be tested. NUL is rejected.
       const name = string({ unit: 'binary', minLength: 1, maxLength: 40 }).filter(
         (text) => !/^\.{1,2}$|\0/.test(text),
       )

@@ -18,13 +18,13 @@ import type { Situation } from '../manners.ts'
 import type { Probe } from '../probe.ts'
 import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
 
-/** Not hex, cut off, not UTF-8 (overlong, surrogate, beyond Unicode, cut off). */
+/** Not hexadecimal, incomplete, or not UTF-8 (overlong, surrogate, beyond Unicode, incomplete). */
 const ESCAPES = [
   ...['%', '%z', '%zz', '%2', '%g0', '%0g', '%%20', '%u0041', '%E0%A4%A', '%FF', '%C3', '%C3%28', '%80'],
   ...['%C0%80', '%C0%AF', '%E0%80%AF', '%ED%A0%80', '%F4%90%80%80', '%F8%88%80%80%80'],
 ]
 
-/** User information, a port that is no number, a path, a space, an address without its brackets, with half of them. */
+/** User information, a port that is not a number, a path, a space, and an IPv6 address with missing brackets. */
 const NO_HOSTS = [
   'x@a.example',
   'a.example:http',

@@ -40,7 +40,7 @@ const DOTTED: Readonly<Record<Role, { target: string; expected: Expectation }>> 
   status: { target: '/_/status', expected: text('OK') },
 }
 
-/** Queries that no route knows, some of them not even form-encoded. */
+/** Queries that no route uses, some of them not form-encoded. */
 const QUERIES = [
   '',
   'x',
@@ -84,7 +84,7 @@ export const routes: readonly Check[] = [
       const targets = paths.flatMap((path) => [`/${path}`, path.replace(/(?<=.)\//, '//')])
       const doubled = targets.filter((target) => target.includes('//'))
       for (const target of doubled) {
-        // A file server may take it for a way out of its directory.
+        // A file server may take it for an attempt to leave its directory.
         const refusal = target.startsWith('/assets/') ? [problemOf(403)] : []
         await probe.expect({ target }, [problemOf(404), ...refusal])
       }

@@ -14,10 +14,10 @@ const ITEMS = 3
 const DEFAULT_DELAY = 50
 const DELAY = 300
 
-/** Timers of the server may be early by their granularity. */
+/** A server's timers may fire early by their resolution. */
 const EARLY_MS = 5
 
-/** A busy machine can hold back the shell until the rest is there as well. */
+/** On a busy machine, the shell may arrive together with the rest. */
 const ATTEMPTS = 3
 
 /** Lines about `/stream`. */
@@ -113,7 +113,7 @@ export const stream: readonly Check[] = [
   },
 ]
 
-/** What came well before the end must be the shell with all products, what came at the end the recommendations. */
+/** Bytes that came well before the end must be the shell with all products. The last bytes must be the recommendations. */
 function judgeOrder(fragments: readonly Fragment[]): Finding[] {
   const end = fragments.at(-1)?.at ?? 0
   const early = textOf(fragments.filter(({ at }) => at < end - DELAY / 2))
@@ -131,7 +131,7 @@ function textOf(fragments: readonly Fragment[]): string {
   return Buffer.concat(fragments.map(({ bytes }) => bytes)).toString('utf8')
 }
 
-/** A lower bound only: how much longer it takes says nothing about correctness. */
+/** Only a lower bound, because a late response is still correct. */
 async function expectDelay(probe: Probe, target: string, delay: number): Promise<void> {
   const start = performance.now()
   const answer = await probe.expect({ target }, streamedDocument(ITEMS))

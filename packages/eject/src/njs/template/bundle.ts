@@ -1,4 +1,4 @@
-/** Builds what NGINX runs: bundles the handlers into dist/app.js, for NGINX to import, and writes its configuration: `node bundle.ts`. */
+/** Builds what NGINX runs: bundles the handlers into dist/app.js, and writes NGINX's configuration: `node bundle.ts`. */
 import { readFile, writeFile } from 'node:fs/promises'
 // <page>
 import { createRequire } from 'node:module'
@@ -13,7 +13,7 @@ import { createBuilder } from 'vite'
 const ROOT = import.meta.dirname
 
 // <page>
-/** What `renderToString` alone is in; `react-dom/server` loads the streaming renderer as well, twice the size. */
+/** The module with only `renderToString`. `react-dom/server` would also load the streaming renderer, and be twice the size. */
 const REACT_SERVER = join(
   dirname(createRequire(import.meta.url).resolve('react-dom')),
   'cjs/react-dom-server-legacy.browser.production.js',
@@ -31,7 +31,7 @@ await build({
   outfile: 'dist/app.js',
   bundle: true,
   format: 'esm',
-  // What QuickJS understands.
+  // The language version that QuickJS supports.
   target: 'es2020',
   charset: 'utf8',
   legalComments: 'none',
@@ -39,7 +39,7 @@ await build({
   platform: 'node',
   inject: ['polyfill.ts'],
   alias: { 'react-dom/server': REACT_SERVER },
-  // Only ASSETS_DIR uses import.meta, and NGINX serves those files itself; with a constant instead, it is left out.
+  // Only ASSETS_DIR uses import.meta, and NGINX serves those files itself. With a constant in its place, the bundler removes it.
   define: { 'process.env.NODE_ENV': '"production"', 'import.meta.url': '""' },
   // </page>
 })

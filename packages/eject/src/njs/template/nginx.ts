@@ -4,13 +4,13 @@ import { join } from 'node:path'
 
 const ROOT = import.meta.dirname
 
-/** How NGINX runs the service, once bundle.ts has written its configuration. */
+/** The arguments of NGINX. bundle.ts has to write the configuration first. */
 export const ARGUMENTS = ['-p', ROOT, '-c', 'dist/nginx.conf', '-e', 'stderr']
 
 /** While this file exists, readiness fails. */
 export const DRAINING = join(ROOT, 'run/draining')
 
-/** This machine has no NGINX that can run the service; the message says how to get one. */
+/** This machine has no NGINX that can run the service. The message says how to get one. */
 export class MissingNginx extends Error {
   override name = 'MissingNginx'
 

@@ -1,4 +1,4 @@
-/** Runs the service in the NGINX of this machine, in the foreground, until it is told to stop: `npm start`. */
+/** Runs the service in this machine's NGINX, in the foreground, until a stop signal: `npm start`. */
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { ARGUMENTS, checkNginx, DRAINING } from './nginx.ts'
@@ -12,7 +12,7 @@ try {
   process.exitCode = 1
 }
 
-/** SIGQUIT lets NGINX finish what it is answering; on a second signal it ends at once. */
+/** SIGQUIT lets NGINX finish its responses. A second signal ends it at once. */
 function run(): void {
   const nginx = spawn('nginx', ARGUMENTS, { stdio: 'inherit' })
   let told = false

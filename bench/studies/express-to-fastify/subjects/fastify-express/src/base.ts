@@ -38,7 +38,7 @@ declare global {
 
 const HEADERS = new Map(Object.entries(SECURITY_HEADERS))
 
-/** What all apps have in common, in Fastify, around the routes of a role, in Express. */
+/** The common part of all apps, in Fastify, around the routes of a role, in Express. */
 export async function createBase({ config, health, log, routes }: Options, addRoutes: Add): Promise<App> {
   const app: App = Fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -46,15 +46,15 @@ export async function createBase({ config, health, log, routes }: Options, addRo
     serverFactory: (listener) => createServer(SERVER_OPTIONS, rejectAmbiguousHttp(listener)),
     bodyLimit: BODY_LIMIT,
     trustProxy: (address) => config.trustProxy(address),
-    return503OnClosing: false, // whoever comes last is answered like everyone else
+    return503OnClosing: false, // requests that arrive while draining are served
     genReqId: (request) => requestId(request.headers['x-request-id']),
     frameworkErrors: (error, request, reply) => {
       begin(request, reply) // no hook runs for these
       sendProblem(reply, errorStatus(error))
     },
   })
-  // Node's own answer to what is no HTTP says `connection: close`. Fastify's does not, so NGINX would keep the connection for somebody
-  // else's request, which meets its end: 502.
+  // Node closes the connection after a malformed request. Fastify's default handler does not, so NGINX would reuse it and
+  // get a 502.
   app.server.removeAllListeners('clientError')
 
   const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
@@ -63,7 +63,7 @@ export async function createBase({ config, health, log, routes }: Options, addRo
     begin(request, reply)
     const { host } = request.headers
     const status = validateRequest(request.originalUrl, host)
-    // The plugin decodes the target, and Express would decode it again: %2565 would be an e, and a query of %zz 500.
+    // The plugin decodes the target, and Express would decode it again: %2565 would become e, and a query of %zz would be a 500.
     request.raw.url = request.originalUrl.replaceAll('%', '%25')
     done(status && new HttpProblem(status))
   })
@@ -73,19 +73,19 @@ export async function createBase({ config, health, log, routes }: Options, addRo
     const status = errorStatus(error)
     if (status === 500) logFailure(log, request.id, error)
     if (!hasSentHeaders(reply.raw)) return sendProblem(reply, status)
-    // With the headers gone, only a cut connection can tell the client that the response is not whole.
+    // The headers have been sent, so only a closed connection can tell the client that the response is incomplete.
     reply.hijack().raw.destroy()
     return reply
   })
 
   await app.register(fastifyExpress)
   app.use(handOver, createRouter(health, addRoutes, routes))
-  // Express has passed it on. 404 here, before the body is parsed: an unknown path is unknown whatever the body holds.
+  // Express has passed it on. Respond with 404 here, before the body is parsed: an unknown path is unknown with any body.
   app.addHook('onRequest', (request, _reply, done) => done(request.is404 ? new HttpProblem(404) : undefined))
   return app
 
   function begin(request: FastifyRequest, reply: FastifyReply): void {
-    // Not on the reply: what is there wins over what Express sets, and a page would have the policy of a text.
+    // Not on the reply: its headers would replace those of Express, and a page would get the policy of a text.
     reply.raw.setHeaders(HEADERS).setHeader('x-request-id', request.id)
     if (health.draining) reply.raw.setHeader('connection', 'close')
     limitSilence(reply.raw, request.id)
@@ -93,7 +93,7 @@ export async function createBase({ config, health, log, routes }: Options, addRo
   }
 }
 
-/** Express's part. An application of its own would add nothing: the plugin has one, and mounts this in it. */
+/** Express's part: only a router, because the plugin has an application and mounts the router in it. */
 function createRouter(health: Health, ...additions: (Add | undefined)[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
   get(router, '/livez', (_request, response) => sendHealth(response, 200, PASS))
@@ -104,19 +104,19 @@ function createRouter(health: Health, ...additions: (Add | undefined)[]): Router
   return router
 }
 
-/** What @fastify/express leaves to do between the two. */
+/** The steps between the two that @fastify/express does not do. */
 const handOver: RequestHandler = (request, response, next) => {
   response.locals.id = request.id
   request.originalUrl = request.url
   next()
 }
 
-/** Node's own `headersSent`: the plugin's says false where Express has written without `send`, as it does for streams and files. */
+/** Node's own `headersSent`. That of the plugin is false if Express has written without `send`, as for streams and files. */
 function hasSentHeaders(response: ServerResponse): boolean {
   return Reflect.get(ServerResponse.prototype, 'headersSent', response)
 }
 
-/** A route for GET, and so HEAD. Express alone answers 404 to other methods and 200 with a body to OPTIONS. */
+/** A route for GET and HEAD. Express alone responds to other methods with 404, and to OPTIONS with 200 and a body. */
 export function get(
   router: Router,
   path: string,
@@ -132,7 +132,7 @@ export function get(
     })
 }
 
-/** As bytes: Fastify would add a charset to the type of a string, and JSON has none (RFC 8259 section 11). */
+/** Sends bytes, because Fastify would add a charset to the type of a string, and JSON has none (RFC 8259 section 11). */
 function sendProblem(reply: FastifyReply, status: number): FastifyReply {
   return reply
     .code(status)
@@ -150,7 +150,7 @@ function sendHealth(response: Response, status: number, body: string): void {
 
 function logWhenClosed(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
   const startedAt = performance.now()
-  // Now, because a closed connection has no address.
+  // Read now, because a closed connection has no address.
   const { id, method, originalUrl: url, ip: client } = request
   reply.raw.once('close', () => {
     const { statusCode: status } = reply.raw

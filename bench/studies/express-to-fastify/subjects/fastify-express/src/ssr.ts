@@ -61,7 +61,7 @@ export function createApp(options: Options): Promise<App> {
     })
 
     get(router, '/assets/*file', (request, response, next) => {
-      // A response that waits behind another in a pipeline does not hear that the client has left: its file would stay open for good.
+      // A pipelined response that waits behind another gets no event when the client leaves. Without this, its file would stay open.
       response.once('pipe', (file: Readable) => request.once('close', () => file.destroy()))
       next(prepareAssetRequest(request) ? 'route' : new HttpProblem(404))
     })

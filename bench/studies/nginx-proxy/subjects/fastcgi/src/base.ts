@@ -21,7 +21,7 @@ export interface Route {
   handle(exchange: Exchange): void | Promise<void>
 }
 
-/** What all apps have in common; a role gives its routes. */
+/** The common part of all apps; a role adds its routes. */
 export function createBase({ config, health, log, routes = [] }: Options, own: readonly Route[]): App {
   const match = createMatcher([...own, ...healthRoutes(health), ...routes])
   const logs = logsResponses(log)
@@ -55,7 +55,7 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
 
   function logging({ method, url, params }: Request, id: string, respond: Respond): Respond {
     const startedAt = performance.now()
-    // The web server says who its peer is, so that is whom X-Forwarded-For is believed from.
+    // The web server reports its peer, so X-Forwarded-For is trusted if that peer is.
     const client = clientAddress(
       params.get('REMOTE_ADDR'),
       params.get('HTTP_X_FORWARDED_FOR'),
@@ -68,7 +68,7 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
   }
 }
 
-/** One request and the means to response it. */
+/** One request, and the methods to respond to it. */
 export class Exchange {
   readonly request: Request
   readonly id: string

@@ -11,7 +11,7 @@ export function createPiscinaRunner(tasks: URL, { size, timeoutMs }: PoolConfig)
     minThreads: size,
     maxThreads: size,
     stricterFIFO: true, // else a task that must wait a little longer goes to the end of the queue
-    // Only here can be seen when a task leaves the queue for a worker.
+    // Only this callback shows when a task leaves the queue for a worker.
     loadBalancer: (task, workers) => {
       const idle = workers.find(({ currentUsage }) => currentUsage === 0)
       const deadline: unknown = Reflect.get(task, Piscina.queueOptionsSymbol)

@@ -1,4 +1,4 @@
-/** As much of https://github.com/robtweed/qoper8-cp as is used: it comes without types. */
+/** The used part of https://github.com/robtweed/qoper8-cp, which has no types of its own. */
 declare module 'qoper8-cp' {
   interface Module {
     module: string

@@ -17,7 +17,7 @@ const TRAILER_LENGTH = HEADER_LENGTH + END_LENGTH
 
 /**
  * The records of a complete response: STDOUT with head and body, its end, END_REQUEST.
- * @throws {TypeError} if a header is none, as it has a line break for instance
+ * @throws {TypeError} if a header is not valid, for example because it contains a line break
  */
 export function encodeAnswer(id: number, status: number, headers: Headers, body: string | Buffer): Buffer {
   const head = formatHead(status, headers)
@@ -32,7 +32,7 @@ export function encodeAnswer(id: number, status: number, headers: Headers, body:
   return bytes
 }
 
-/** In as many records as it takes. */
+/** Splits the response into as many records as needed. */
 function encodeLongAnswer(id: number, head: string, body: string | Buffer): Buffer {
   const content = Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)])
   const records: Buffer[] = []
@@ -47,12 +47,12 @@ function writeTrailer(bytes: Buffer, at: number, id: number): void {
   writeEnd(bytes, writeHeader(bytes, at, RecordType.stdout, id, 0), id, ProtocolStatus.requestComplete)
 }
 
-/** The head of a CGI answer (RFC 3875 section 6.3), in Latin-1. */
+/** The head of a CGI response (RFC 3875 section 6.3), in Latin-1. */
 function formatHead(status: number, headers: Headers): string {
   let head = `Status: ${status} ${STATUS_CODES[status] ?? ''}\r\n`
   for (const name in headers) {
     const value = String(headers[name])
-    // As node:http does (checkInvalidHeaderChar): a line break would be a header of somebody else's making.
+    // Like node:http (checkInvalidHeaderChar): a line break would inject another header.
     if (!TOKEN.test(name) || NO_VALUE.test(value)) throw new TypeError(`The header ${name} cannot be sent.`)
     head += `${name}: ${value}\r\n`
   }

@@ -14,10 +14,10 @@ import { RecordParser } from './record-parser.ts'
 import { type Request, readRequest } from './request.ts'
 import { StreamBuffer } from './stream-buffer.ts'
 
-/** Sends the complete response. Once the request has ended (answered, aborted, or the web server is gone), nothing is sent. */
+/** Sends the complete response. If the request has ended already (with a response, an abort, or its connection), nothing is sent. */
 export type Respond = (status: number, headers: Headers, body?: string | Buffer) => void
 
-/** Answers a request by one call of `respond`, now or later. It does not throw. */
+/** Responds to a request by one call of `respond`, now or later. It does not throw. */
 export type Handler = (request: Request, respond: Respond) => void
 
 /** What a connection needs of its socket (`node:net`). */
@@ -45,8 +45,8 @@ interface ActiveRequest {
 }
 
 /**
- * One connection from a web server: one request after the other. Several at a time are refused as section 5.5 says
- * (FCGI_CANT_MPX_CONN): no web server in use asks for that, they open connections instead.
+ * One connection from a web server, with one request at a time. Concurrent requests are refused as section 5.5 says
+ * (FCGI_CANT_MPX_CONN): real web servers open more connections instead.
  */
 export class Connection {
   readonly #wire: Wire
@@ -64,12 +64,12 @@ export class Connection {
     this.#limits = limits
   }
 
-  /** Whether a whole request is here and not answered: the next move is the handler's, not the web server's. */
+  /** Whether the handler has a complete request to respond to, so that the web server waits. */
   get isHandling(): boolean {
     return this.#active?.handled === true
   }
 
-  /** Takes the next bytes from the socket. What is not FastCGI ends the connection. */
+  /** Takes the next bytes from the socket. Bytes that are not FastCGI end the connection. */
   push(chunk: Buffer): void {
     if (this.#ended) return
     try {
@@ -92,7 +92,7 @@ export class Connection {
     if (this.#active === undefined) this.#end()
   }
 
-  /** The socket is closed: nobody waits for a response any more. */
+  /** The socket is closed, so no response can be sent. */
   closed(): void {
     this.#active = undefined
     this.#ended = true
@@ -157,7 +157,7 @@ export class Connection {
     }
   }
 
-  /** Reads no more from a web server that does not read: what is not sent would pile up. */
+  /** Stops reading from a web server that does not read, because unsent records would pile up. */
   #write(records: Buffer): void {
     if (!this.#wire.write(records)) this.#wire.pause()
   }
@@ -168,5 +168,5 @@ export class Connection {
   }
 }
 
-/** What a web server may ask. FCGI_MAX_CONNS and FCGI_MAX_REQS are left out: there is no limit but the system's. */
+/** Values that a web server may ask for. FCGI_MAX_CONNS and FCGI_MAX_REQS are omitted: only the system limits them. */
 const VALUES: ReadonlyMap<string, string> = new Map([['FCGI_MPXS_CONNS', '0']])

@@ -7,7 +7,7 @@
  */
 export function decodePairs(bytes: Buffer): Map<string, string> | undefined {
   const pairs = new Map<string, string>()
-  // One call into C++ for all instead of two for each pair.
+  // One call into C++, instead of two for each pair.
   const text = bytes.toString('latin1')
   let at = 0
   while (at < bytes.length) {

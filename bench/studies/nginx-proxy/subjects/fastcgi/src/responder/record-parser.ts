@@ -4,8 +4,8 @@ import { HEADER_LENGTH, ProtocolError, VERSION } from './record.ts'
 export type OnRecord = (type: number, id: number, content: Buffer) => void
 
 /**
- * Cuts a byte stream into records, however it was cut into chunks. A record that is whole in its chunk, as nearly all are, is
- * not copied; of one that is not, each byte is copied once. Nothing else is kept, so a connection holds at most one record:
+ * Splits a byte stream into records, independent of its chunks. A record that is complete in one chunk, as nearly all are, is
+ * not copied. Other records are copied once. Nothing else is kept, so a connection holds at most one record:
  * 65,798 bytes.
  */
 export class RecordParser {

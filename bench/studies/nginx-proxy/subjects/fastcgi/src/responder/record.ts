@@ -73,7 +73,7 @@ export function writeEnd(bytes: Buffer, at: number, id: number, protocolStatus: 
   bytes[content + 4] = protocolStatus
 }
 
-/** END_REQUEST for a request that is not answered. */
+/** END_REQUEST for a request without a response. */
 export function encodeEnd(id: number, protocolStatus: number): Buffer {
   const bytes = Buffer.allocUnsafe(END_LENGTH)
   writeEnd(bytes, 0, id, protocolStatus)

@@ -13,7 +13,7 @@ const LIMITS = { params: 4 * HEADER_LIMIT, body: BODY_LIMIT }
 export interface Responder {
   /** To be told where to listen. */
   readonly server: Server
-  /** Stops listening and resolves when every request in flight is answered. */
+  /** Stops listening, and resolves when all responses in flight are complete. */
   drain(): Promise<void>
 }
 
@@ -26,9 +26,8 @@ export function createResponder(handler: Handler): Responder {
   })
 
   /**
-   * As `#shared/drain.ts` does for HTTP: who is active comes once more and is then closed, who is silent is closed after a moment.
-   * But FastCGI has no `connection: close`: what a web server sends while its connection is being closed, only another server of its
-   * upstream can answer.
+   * Works like `#shared/process/drain.ts`: active connections get one more request, silent ones are closed after a moment. But FastCGI
+   * has no `connection: close`. A request that is sent while its connection closes needs another server of the upstream.
    */
   async function drain(): Promise<void> {
     const closed = once(server, 'close')
@@ -46,7 +45,7 @@ function serve(socket: Socket, handler: Handler): Connection {
   const connection = new Connection(socket, handler, LIMITS)
   socket.on('data', (chunk: Buffer) => connection.push(chunk))
   socket.on('drain', () => socket.resume())
-  // A web server that is gone; 'close' follows.
+  // The web server has left; 'close' follows.
   socket.on('error', () => {})
   socket.once('close', () => connection.closed())
   // Longer than NGINX keeps an idle connection (60 s).
