@@ -90,8 +90,8 @@ const SIGNIFICANT = 0.05
  * is slower as a whole drops out of it, and so does a change that all apps share (the runtime, packages/shared): the shift itself is
  * reported, without an interval, because two runs cannot have one. Verdicts are of the normalised ratio.
  *
- * @param metric default: CPU per request where both runs have it in all cells, because a neighbour halves the rate where it moves CPU
- * per request by 0 to 20 %; else the rate
+ * @param metric default: CPU per request if both runs have it in all cells, because a process that takes turns on the core halves the
+ * rate and moves CPU per request by 0 to 20 %; else the rate
  * @throws {ComparisonError} if one of them is not a race, their modes differ, or no cell is in both
  */
 export function compareResults(
