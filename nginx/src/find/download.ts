@@ -14,7 +14,7 @@ export interface Unpacked {
 
 const WANTED = ['nginx', 'libnginx-mod-http-js']
 const STATUS = '/var/lib/dpkg/status'
-/** Written last: a directory without it is not complete. */
+/** Written last, so a directory without it is incomplete. */
 const MANIFEST = 'packages.json'
 const MINUTES = 60_000
 
@@ -65,21 +65,21 @@ function directoryName(packages: readonly string[]): string {
   return `${process.arch}_${versions.join('_')}`.replaceAll(/[^A-Za-z0-9._=+-]/g, '-')
 }
 
-/** With this system's package lists if they will do, else with fresh ones in the cache. */
+/** Uses this system's package lists. If they do not suffice, it downloads fresh ones into the cache. */
 async function fetchPackages(cache: string, work: string): Promise<readonly string[]> {
   const status = join(work, 'status')
   await writeFile(status, withoutNginx(await readFile(STATUS, 'utf8')))
   const common = [
     ...option('Dir::State::status', status),
     ...option('Debug::NoLocking', 'true'),
-    // Else apt as root complains that its helper user may not write here.
+    // Without this, apt as root warns that its helper user may not write here.
     ...(process.getuid?.() === 0 ? option('APT::Sandbox::User', 'root') : []),
   ]
   const first = await resolveAndFetch(common, work)
   if (typeof first !== 'string') return first
   const fresh = [...common, ...(await freshLists(cache, common))]
   const second = await resolveAndFetch(fresh, work)
-  // 60 MB that nothing needs any more.
+  // 60 MB that are no longer needed.
   await rm(join(cache, 'apt'), { recursive: true, force: true })
   if (typeof second !== 'string') return second
   throw new Error(`apt cannot fetch ${WANTED.join(' and ')} (${second}).`)
@@ -155,7 +155,7 @@ async function unpack(debs: string, root: string): Promise<void> {
   }
 }
 
-/** Moves a complete tree to its name. If another run was first, its tree is as good. */
+/** Renames a complete tree. If another run was faster, its tree is used. */
 async function adopt(root: string, target: string): Promise<Unpacked> {
   await rename(root, target).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error

@@ -23,9 +23,9 @@ export interface Nginx {
 /** No NGINX was found. */
 export interface NotFound {
   readonly kind: 'none'
-  /** Why each possibility was passed over, in the order tried. */
+  /** Why each attempt failed, in order. */
   readonly reasons: readonly string[]
-  /** The one command that would help on this machine. */
+  /** The command that helps on this machine. */
   readonly help: string
   describe(): string
 }
@@ -34,7 +34,7 @@ export interface NotFound {
 export type Choice = 'path' | 'docker' | 'download' | `/${string}`
 
 export interface FindOptions {
-  /** Only this one is tried. Default: STARTGRID_NGINX, else all in order. */
+  /** Only this one is tried. Default: STARTGRID_NGINX; without it, all in order. */
   readonly choice?: string
   /** Whether packages or an image may be downloaded; default true. What an earlier run unpacked is used anyway. */
   readonly download?: boolean
@@ -50,9 +50,9 @@ const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/usr/local/bin', '/
 type Found = Nginx | string
 
 /**
- * Finds an NGINX: installed, else the official image on Docker, else unpacked from the distribution's packages; each only
- * if njs works in it. An installed NGINX without njs is the last resort: it can proxy, but not run the njs apps.
- * @throws {Error} if the choice is none of `Choice`
+ * Finds an NGINX in which njs works. It tries an installed one, the official image on Docker, and one unpacked from the distribution's
+ * packages. The last resort is an installed NGINX without njs: it can proxy, but not run the njs apps.
+ * @throws {Error} if the choice is not a `Choice`
  */
 export async function findNginx(options: FindOptions = {}): Promise<Nginx | NotFound> {
   const env = options.env ?? process.env
@@ -111,7 +111,7 @@ function findChosen(
   return findProgram(choice)
 }
 
-/** The first nginx on the PATH whose njs works, else the first that runs at all. */
+/** The first nginx on the PATH whose njs works. If there is none, the first one that runs. */
 async function findInstalled(
   env: NodeJS.ProcessEnv,
   systemDirectories: readonly string[] = SYSTEM_DIRECTORIES,
@@ -150,7 +150,7 @@ async function findImage(download: boolean): Promise<Found> {
   if (obstacle !== undefined) return obstacle
   const binary = { type: 'image', image: IMAGE } as const
   const probed = await probeOnce(binary)
-  // Most likely an engine on another machine, which cannot see our files.
+  // Docker's engine is probably on another machine, and cannot see our files.
   if (probed?.njs === undefined) return `${IMAGE} does not run njs on the Docker engine`
   return describe('docker', `in Docker image ${IMAGE}`, binary, probed)
 }

@@ -18,7 +18,7 @@ export interface Njs {
   readonly module: string | undefined
 }
 
-/** What was learnt about an NGINX by running it. */
+/** What a test run shows about an NGINX. */
 export interface Probe {
   readonly version: string
   readonly njs: Njs | undefined
@@ -40,7 +40,7 @@ const MODULE_DIRECTORIES = [
 const MODULE = 'ngx_http_js_module.so'
 
 /**
- * Runs an NGINX on throw-away configurations: its version, whether njs loads and on which engine it answers.
+ * Runs an NGINX on throw-away configurations: its version, whether njs loads, and on which engine it runs.
  * Versions are not compared, because builds differ: Debian's njs 0.8.9 refuses QuickJS, which its version has.
  * @returns undefined if the program does not say `nginx version`
  */
@@ -73,7 +73,7 @@ function moduleFiles(binary: Binary, build: string, extra: readonly string[]): (
   const prefix = /--prefix=(\S+)/.exec(build)?.[1]
   const ofBuild = told === undefined ? [] : [isAbsolute(told) ? told : join(prefix ?? '/', told)]
   const directories = [...new Set([...extra, ...ofBuild, ...MODULE_DIRECTORIES])]
-  // Inside an image nothing can be looked up from here, and one wrong guess costs a container.
+  // The files of an image cannot be listed from here, and each wrong guess costs a container.
   if (binary.type === 'image') return directories.slice(0, 2).map((directory) => join(directory, MODULE))
   return [...directories.map((directory) => join(directory, MODULE)).filter(existsSync), undefined]
 }
@@ -88,7 +88,7 @@ async function probeNjs(bench: Bench, files: readonly (string | undefined)[]): P
   return undefined
 }
 
-/** The njs version that a handler reports, if that module and engine really answer a request. */
+/** The njs version that a handler reports, if that module and engine really serve a request. */
 async function answerOf(
   bench: Bench,
   module: string | undefined,

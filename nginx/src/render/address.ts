@@ -39,7 +39,7 @@ export function parseUpstream(text: string): Upstream {
 }
 
 /**
- * Binds and lets go of a port: the free one that the system picks for port 0, else the given one.
+ * Binds a port and releases it: the given one, or for port 0 a free one that the system picks.
  * @throws {NodeJS.ErrnoException} EADDRINUSE, EACCES and the like
  */
 export function claimPort({ host, port }: Address): Promise<number> {

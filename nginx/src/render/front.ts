@@ -1,6 +1,6 @@
 import type { Address, Upstream } from './address.ts'
 
-/** How a request reaches the app through NGINX; `direct` is not NGINX's business. */
+/** How a request reaches the app through NGINX. `direct` is not in the list, because it needs no NGINX. */
 export const TOPOLOGIES = ['nginx', 'nginx-naive', 'nginx-socket'] as const
 export type Topology = (typeof TOPOLOGIES)[number]
 
@@ -19,8 +19,8 @@ export interface Front {
   /** Further copies of the app, which take turns with it. Only for fronts that keep connections: `nginx` and `nginx-socket`. */
   readonly copies?: readonly Upstream[]
   /**
-   * The upstream's name is looked up again and again while NGINX runs, so it may come later and move (`resolver`; from NGINX
-   * 1.27.3 on). Otherwise once, when it starts. Not for `nginx-naive`.
+   * NGINX repeats the lookup of the upstream's name while it runs, so the app may start later or move (`resolver`; NGINX 1.27.3 and
+   * later). By default there is one lookup, at the start. Not for `nginx-naive`.
    */
   readonly discovered?: boolean
   /** Absolute path of the ssr app's hashed files, if NGINX is to serve /assets/ itself. */

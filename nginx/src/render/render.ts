@@ -7,15 +7,15 @@ import { checkFronts, type Front, type FrontKind, upstreamsOf } from './front.ts
 /** The directory of the configuration files; `startgrid` in their includes. */
 export const CONF = join(import.meta.dirname, '../../conf')
 
-/** What the main part of a configuration depends on. */
+/** The values that the main part of a configuration needs. */
 export interface Place {
   /** The instance's own directory: configuration, pid, temporary files. */
   readonly dir: string
   /** Worker processes. */
   readonly workers: number
-  /** In an image of its own, which says who runs NGINX, and where /dev/stdout can be opened; default false. */
+  /** Whether it runs in its own image, which sets the user, and in which /dev/stdout can be opened; default false. */
   readonly contained?: boolean
-  /** The mildest error that is logged; default `warn`. */
+  /** The lowest level of errors that are logged; default `warn`. */
   readonly errorLevel?: 'warn' | 'crit'
 }
 
@@ -130,7 +130,7 @@ function readTemplate(name: string): string {
 
 /**
  * Started by root, NGINX would switch its workers to nobody or www-data, who cannot enter root's temporary directory or a
- * checkout in /root. This NGINX is a tool of the person who starts it, so it keeps their rights, whoever they are.
+ * checkout in /root. This NGINX is a tool of the person who starts it, so it keeps that person's rights.
  */
 function userLine(): string[] {
   if (process.getuid?.() !== 0) return []

@@ -19,7 +19,7 @@ import { createPlace, type Plan, planFronts, removePlace } from './plan.ts'
 import { isMasterOf, isRunning } from './processes.ts'
 import { awaitAnswers } from './ready.ts'
 
-/** What is remembered about the NGINX that was left running. */
+/** The stored state of the NGINX in the background. */
 export interface State {
   readonly pid: number
   /** The container's name; undefined for a native NGINX. */
@@ -33,7 +33,7 @@ export interface State {
   readonly workers: number
 }
 
-/** Where the one background NGINX of a user has its files: $XDG_RUNTIME_DIR, which ends with the session, else the cache. */
+/** The files of a user's one background NGINX: in $XDG_RUNTIME_DIR, which ends with the session, or in the cache. */
 export function stateDirectory(env: NodeJS.ProcessEnv = process.env): string {
   const runtime = env.XDG_RUNTIME_DIR
   return runtime ? join(runtime, 'startgrid', 'nginx') : join(cacheDirectory(env), 'run', 'nginx')
@@ -114,7 +114,7 @@ export async function reloadBackground(state: State, workers: number, directory:
   return next
 }
 
-/** Ends it. @returns whether everything in flight was answered within ten seconds */
+/** Ends it. @returns whether all responses were complete within ten seconds */
 export async function stopBackground(state: State, directory: string): Promise<boolean> {
   const drained = await stopMaster(await masterOf(state), 10_000)
   await rm(directory, { recursive: true, force: true })
@@ -128,7 +128,7 @@ async function masterOf(state: State): Promise<Master> {
   return master
 }
 
-/** Written beside and renamed: a command that runs meanwhile reads the old state or the new one. */
+/** Writes a new file and renames it, so that another command reads either the old or the new state. */
 async function writeState(directory: string, state: State): Promise<void> {
   const file = join(directory, 'state.json')
   await writeFile(`${file}.next`, `${JSON.stringify(state, undefined, 2)}\n`)

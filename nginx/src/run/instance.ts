@@ -80,7 +80,7 @@ export interface Instance {
   /** Sends a signal to the master. */
   signal(signal: NodeJS.Signals): Promise<void>
   /**
-   * Answers what is in flight, then ends, and removes what it wrote. May be called again.
+   * Completes the responses in flight, ends, and removes its files. It may be called again.
    * @param deadlineMs milliseconds until the rest is cut off, default 10,000
    */
   stop(deadlineMs?: number): Promise<void>
@@ -97,7 +97,7 @@ export async function startNginx(nginx: Nginx, options: StartOptions): Promise<I
   if (options.cpus !== undefined && process.platform !== 'linux') {
     throw new Error('Pinning NGINX to a CPU works only on Linux; leave it out here.')
   }
-  // A port that was free may be taken before NGINX has it; with port 0 another one will do.
+  // Another process may take a free port before NGINX does. With port 0, NGINX then gets another one.
   for (let attempt = 1; ; attempt++) {
     const place = await createPlace(options.dir)
     try {
@@ -110,7 +110,7 @@ export async function startNginx(nginx: Nginx, options: StartOptions): Promise<I
   }
 }
 
-/** A port chosen here was taken by someone else in the meantime. */
+/** Another process took the chosen port in the meantime. */
 class PortLost extends Error {}
 
 function planFor(nginx: Nginx, options: StartOptions, dir: string): Promise<Plan> {
@@ -139,7 +139,7 @@ async function startPlanned(
   } catch (error) {
     await kill(nginx, child, name)
     await exited
-    // Its last words may still be in the pipe.
+    // Its last output may still be in the pipe.
     await Promise.race([said, sleep(1_000, undefined, { ref: false })])
     throw explain(error, errors(), plan)
   }
@@ -159,7 +159,7 @@ async function kill(nginx: Nginx, child: ChildProcess, name: string): Promise<vo
   if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
 }
 
-/** The reason from NGINX's own log if there is one, else what the wait says. */
+/** The reason from NGINX's log. If it has none, the error of the wait. */
 function explain(error: unknown, log: string, plan: Plan): Error {
   if (!log.includes('[emerg]')) {
     const line = log.trim().split('\n').at(-1) ?? ''
@@ -187,7 +187,7 @@ function watch(child: ChildProcess): Promise<Ending> {
     child.once('error', () => resolve({ code: 127, signal: null }))
     child.once('exit', async (code, signal) => {
       release(child)
-      // No more than a look at the process list, unless someone killed the master.
+      // Only if the master was killed, because otherwise its workers end with it.
       if (signal !== null) endOrphans(child.pid ?? 0)
       // Its last lines are on their way.
       if (child.stdout?.closed === false)

@@ -154,7 +154,7 @@ function frontMounts(fronts: readonly Front[], dir: string): Mount[] {
   return [...placeMounts(dir), ...[...new Set(paths)].map((path) => ({ path }))]
 }
 
-/** The address with a real port. A given port is tried first: NGINX itself would retry for seconds before it says so. */
+/** The address with a real port. A given port is tested first: NGINX would retry for seconds before it reports a taken port. */
 async function settle(
   address: Address,
   taken: ReadonlySet<number>,

@@ -102,7 +102,7 @@ export async function launch(app: Startable, options: LaunchOptions = {}): Promi
   const spawnFailed = once(child, 'error').then(([error]) => {
     throw new LaunchError(`${app.name} did not start: ${error instanceof Error ? error.message : error}.`)
   })
-  spawnFailed.catch(() => {}) // handled by whoever waits
+  spawnFailed.catch(() => {}) // its callers handle the error
 
   const timeoutMs = options.timeoutMs ?? 60_000
   let late = false

@@ -16,7 +16,7 @@ export function readJson(body: Buffer): unknown {
   }
 }
 
-/** The same value, whatever the spaces and the order of the members. */
+/** Compares values: spaces and the order of members do not matter. */
 export function compareJson(expected: unknown, body: Buffer): Finding[] {
   if (isDeepStrictEqual(readJson(body), expected)) return []
   return [{ expected: `the JSON ${JSON.stringify(expected)}`, received: quote(body) }]

@@ -119,7 +119,7 @@ export class LoadGenerator {
 
   #received(message: FromChild): void {
     if ('phase' in message) {
-      // An account that cannot be read must not stop the load; whoever reads it hears of that.
+      // An account that cannot be read must not stop the load. Its reader gets the error.
       void (this.#onPhase?.(message.phase) ?? Promise.resolve()).finally(() => this.#tell({ go: true }))
       return
     }

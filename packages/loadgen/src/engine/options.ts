@@ -66,7 +66,7 @@ export interface LoadOptions extends LoadPlan {
   onPhase?: (phase: LoadPhase) => Promise<void>
 }
 
-/** Where a load waits for whoever reads accounts. */
+/** Moments at which a load waits until the accounts have been read. */
 export type LoadPhase = 'open' | 'answered'
 
 const DAY_MS = 86_400_000

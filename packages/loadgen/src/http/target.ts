@@ -36,7 +36,7 @@ export async function resolveTarget(target: Target, reach: Reach = 'machine'): P
 
 /**
  * Opens one connection and closes it again.
- * @returns the error's code (such as `ECONNREFUSED`) if nobody accepts it, else undefined
+ * @returns the error's code (such as `ECONNREFUSED`) if no server accepts it; otherwise undefined
  */
 export function probe(target: Target): Promise<string | undefined> {
   return new Promise((resolve) => {

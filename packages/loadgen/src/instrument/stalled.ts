@@ -9,7 +9,7 @@ const STOPPED_MS = 300
 const DURATION_MS = 2_000
 const RATE = 500
 
-/** A generator that is stopped says so, and its own lateness does not pass for the server's. */
+/** A generator that was stopped reports that, and does not blame the server for its own delay. */
 export const stalledCheck: InstrumentCheck = {
   name: 'a stopped generator shows in its lag, and the result says so',
   calmMs: 200,

@@ -24,7 +24,7 @@ const AT_A_TIME = 100
  */
 const GROWTH = { short: 2_000_000, full: 3_000_000 } as const
 
-/** Clients that leave cost nothing when they have left. */
+/** After client aborts, the app holds no resources for those clients. */
 export const disconnects: Fault = {
   name: 'disconnects',
   title: 'clients leave while a page is streamed, rendered or downloaded',
@@ -76,7 +76,7 @@ async function leaveBothWays(subject: Subject, { target }: Launch, count: number
   const listen = { host: '127.0.0.1', port: 0 }
   const front = await subject.front([{ name: 'app', topology: 'nginx', listen, upstream: target }])
   await leaveAll(subject, front.addresses[0] ?? listen, count)
-  // With it go the connections that it keeps to the app.
+  // This also closes its connections to the app.
   await front.stop()
 }
 
@@ -92,7 +92,7 @@ async function leaveAll({ app }: Subject, target: Target, count: number): Promis
   await Promise.all(Array.from({ length: AT_A_TIME }, leaveNext))
 }
 
-/** Waits until the app has closed what its clients have left. What it keeps is judged later. */
+/** Waits until the app has closed the connections of clients that left. What it keeps is judged later. */
 async function settle(launched: Launch, idle: number | undefined): Promise<void> {
   if (idle === undefined) return
   await until('files or sockets stay open', () => (countFiles(launched) ?? 0) <= idle).catch(() => {})

@@ -6,10 +6,10 @@ import { problem } from '@startgrid/shared/http/problem.ts'
 import type { Fault } from '../fault.ts'
 import { failingApp } from '../subject/failing-app.ts'
 
-/** What a handler may be silent for here; 20 s unless told. */
+/** The handler timeout of this test; the apps' default is 20 s. */
 const LIMIT_MS = 1_000
 
-/** Far above that, for busy machines. */
+/** A much longer limit, for busy machines. */
 const PATIENCE_MS = 30_000
 
 interface Failure {
@@ -48,7 +48,7 @@ const BUN_NOTE =
   'Bun cuts the connection of a body that fails, and prints the error as text, without the id. It closes one whose body stops after ' +
   '`idleTimeout`, and says nothing. Neither was tried.'
 
-/** A handler fails alone: its client is told no more than that, its line has the id, everyone else is served. */
+/** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
 export const failingHandler: Fault = {
   name: 'failing-handler',
   title: 'handler throws, rejects, throws after headers, never answers',

@@ -11,28 +11,28 @@ import { statusOf } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
 import { filesOf } from '../subject/footprint.ts'
 
-/** How many numbers above that of its highest file the app may use, */
+/** How many file descriptors above its highest one the app may use. */
 const SPARE = 40
 
-/** and how many more clients come than there are numbers. */
+/** How many more clients come than there are descriptors. */
 const TOO_MANY = 160
 
 /** Seconds for which all descriptors are taken. */
 const SECONDS = { short: 3, full: 15 } as const
 
-/** Of a core, while there is nothing to do but to fail to accept. */
+/** Part of a core, while the app can only fail to accept connections. */
 const MOST_CPU = 0.5
 
 /** 0.75 to 0.83 of a core in Bun 1.4.5; an application cannot prevent it. */
 const BUN_NOTE = 'Bun tries again at once when it cannot accept, and takes a core (oven-sh/bun#32705).'
 
-/** Lines per second that may be said about it. */
+/** Log lines per second that an app may write about it. */
 const MOST_LINES = 10
 
 /** Milliseconds after which a new client is not served any more: only stops a wait for a server that hangs. */
 const RECOVERED_MS = 30_000
 
-/** More clients than file descriptors: who is connected is served, the others wait or are refused, and all is well afterwards. */
+/** More clients than file descriptors: connected clients are served, the others wait or are refused, and the app recovers afterwards. */
 export const fileDescriptors: Fault = {
   name: 'file-descriptors',
   title: 'file descriptors exhausted',

@@ -15,13 +15,13 @@ import { SECURITY_HEADERS } from '@startgrid/shared/http/security-headers.ts'
 import type { Fault, Outcome } from '../fault.ts'
 import type { Subject } from '../subject/subject.ts'
 
-/** What is offered, as a multiple of what the app can do. */
+/** The offered load, as a multiple of the app's capacity. */
 const FACTOR = 3
 
-/** Of the capacity, that must be left for good answers. */
+/** The part of the capacity that must remain for correct responses. */
 const GOODPUT = 0.6
 
-/** Milliseconds in which a probe must be answered during the overload, and a page after it. */
+/** Milliseconds for the response to a health check during the overload, and to a page after it. */
 const LIVE_MS = 2_000
 const RECOVERED_MS = 2_000
 
@@ -37,7 +37,7 @@ const MOST_DISTURBANCE = 0.2
  */
 const CONNECTIONS = 2_000
 
-/** More is offered than the app can do: what costs something is refused early, the rest is served, and it is over when it is over. */
+/** The load exceeds the app's capacity: it refuses expensive requests early, serves the others, and recovers when the overload ends. */
 export const overload: Fault = {
   name: 'overload',
   title: `load at ${FACTOR}× capacity`,
@@ -121,7 +121,7 @@ async function measure(subject: Subject, launched: Launch, generator: LoadGenera
 /** What one load showed. */
 interface Trial {
   readonly result: LoadResult
-  /** Right answers per second in which the app had a core or needed none. */
+  /** Correct responses per second in which the app had a core or needed none. */
   readonly goodRate: number
   /** The part of the time in which the app had to wait for a core that others used, 0 to 1: its own threads are none. */
   readonly disturbance: number
@@ -172,7 +172,7 @@ export function judgeFigures(figures: {
   return findings
 }
 
-/** A refused page is a problem with all headers of the contract, and says when to come back. */
+/** A refused page is a problem with all headers of the contract, including `retry-after`. */
 function judgeRefusal({ headers, body }: Answer): string[] {
   const expected = {
     ...SECURITY_HEADERS,
@@ -188,11 +188,11 @@ function judgeRefusal({ headers, body }: Answer): string[] {
   return body.toString() === problem(503) ? findings : [...findings, `The 503 has the body '${body}'.`]
 }
 
-/** What a load balancer and a visitor saw meanwhile. */
+/** The view of a load balancer and of a visitor during the overload. */
 interface Sight {
   /** Of /livez. */
   readonly worstMs: number
-  /** Why /livez was not answered with 200, as often as it was not. */
+  /** One reason for each request to /livez without a 200. */
   readonly silences: readonly string[]
   /** The first page that was refused. */
   readonly refusal: Answer | undefined

@@ -36,7 +36,7 @@ async function judgePort(subject: Subject): Promise<string[]> {
   }
 }
 
-/** In a copy of the app: another one may be starting from the same files. */
+/** Works on a copy of the app, because another test may start it from the same files. */
 async function judgeBuild(subject: Subject): Promise<string[]> {
   const copy = new CopiedApp(subject.app)
   const app = { ...subject.app, directory: copy.directory }
@@ -50,7 +50,7 @@ async function judgeBuild(subject: Subject): Promise<string[]> {
   }
 }
 
-/** Pages need a build. What needs none may start without, if it then serves. */
+/** Pages need a build. An app without pages may start without one, if it then serves requests. */
 async function judgeUnbuilt(subject: Subject, how: string, app: App): Promise<string[]> {
   const findings = await judgeStart(subject, how, {}, app)
   if (findings[0] !== `${how} it starts.` || app.role === 'ssr') return findings

@@ -5,7 +5,7 @@ import type { Fault, Outcome } from '../fault.ts'
 import { findBadEnding } from '../subject/ending.ts'
 import type { Subject } from '../subject/subject.ts'
 
-/** An orchestrator ends an app that is in use, and nobody notices. */
+/** An orchestrator ends an app that is in use, and no client notices. */
 export const sigterm: Fault = {
   name: 'sigterm',
   title: 'SIGTERM under load, direct and behind NGINX',

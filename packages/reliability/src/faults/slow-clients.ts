@@ -20,7 +20,7 @@ type Way = (typeof WAYS)[number]
 const limitOf = (way: Way, size: Size): number =>
   ({ headers: 45, body: 90, reading: size === 'short' ? 90 : 130 })[way]
 
-/** What cannot be limited, or not as it should. */
+/** Limits that a framework lacks, or that work differently. */
 const NOTES: Readonly<Record<string, string>> = {
   bun: 'A body may take 65 s: idleTimeout is all there is in Bun, and it must outlive the keep-alive of NGINX.',
   njs: 'A body at 1 byte/s is never cut off: client_body_timeout of NGINX is between two reads, and there is no other.',
@@ -54,7 +54,7 @@ export const slowClients: Fault = {
   absent: () => (process.platform === 'linux' ? undefined : 'Who is still connected is seen in /proc.'),
   async run(subject) {
     const { app, size } = subject
-    // Who does not read is cut off 10 s after a handler would be.
+    // A client that does not read is cut off 10 s after the handler timeout.
     const env = size === 'short' ? { ...NEVER_SHED, HANDLER_TIMEOUT_MS: '5000' } : NEVER_SHED
     const launched = await subject.launch({ env, timeoutMs: 60_000 }) // many start at once
     const { target } = launched
@@ -113,7 +113,7 @@ class SlowClients {
     this.#sockets = new Set(Array.from({ length: count }, () => this.#open(app, target)))
   }
 
-  /** Who has not seen the end of its connection. */
+  /** Clients whose connection has not ended. */
   get connected(): number {
     return this.#sockets.size
   }

@@ -22,7 +22,7 @@ const PATIENCE = { timeoutMs: 30_000 }
 /** What memory may grow by from the second fifth of the looks to the last, in bytes. */
 const GROWTH = { short: 3_000_000, full: 5_000_000 } as const
 
-/** Hours of all kinds of requests, in small: what an app takes for one, it gives back. */
+/** A long run with all kinds of requests, in short: an app releases the resources of each request. */
 export const soak: Fault = {
   name: 'soak',
   title: '10 minutes of mixed load',
@@ -69,12 +69,12 @@ class MixedLoad {
     this.#target = target
   }
 
-  /** What was answered wrongly, and how often. */
+  /** Wrong responses, and how often they came. */
   get findings(): string[] {
     return [...this.#wrong].map(([what, times]) => `${what} (${times} times)`)
   }
 
-  /** Ends with all connections closed. */
+  /** Closes all connections at the end. */
   async run(ms: number, signal: AbortSignal): Promise<void> {
     const end = Date.now() + ms
     const client = async (): Promise<void> => {
@@ -113,7 +113,7 @@ class MixedLoad {
         !answer.headers.some(([name, value]) => name.toLowerCase() === 'connection' && value === 'close')
       )
     } catch (error) {
-      // Whoever refuses a body may close while it is still being sent (RFC 9112 section 9.6).
+      // A server that rejects a body may close the connection while the client still sends (RFC 9112 section 9.6).
       if (status !== 413) this.#fail(`${method} ${target}: ${error instanceof Error ? error.message : error}`)
       return false
     }

@@ -216,7 +216,7 @@ async function expectRefusal(probe: Probe, request: Request): Promise<void> {
   )
 }
 
-/** A server may close without a word in the headers; if it does not, the next request is as good as any. */
+/** Whether the server closed the connection. It may do so without `connection: close`. If it did not, the next request must be served. */
 async function isClosed(probe: Probe, connection: Connection): Promise<boolean> {
   const { target, expected } = plainRoute(probe)
   try {
