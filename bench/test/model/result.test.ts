@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Result } from '../../src/model/result.ts'
-import { writeResult } from '../../src/model/result-file.ts'
+import { ResultError, readResult, writeResult } from '../../src/model/result-file.ts'
 import { OutputError, prepareOutput } from '../../src/report/output.ts'
 import { rateResult } from '../fixtures/results.ts'
 
@@ -84,4 +84,46 @@ test('a place that cannot be written to is refused in a sentence', () => {
     refused(/^\S+x\.json cannot .*--json\.$/),
   )
   assert.throws(() => prepareOutput(DIRECTORY, DIRECTORY), refused(/is a directory/))
+})
+
+test('a result of schema 3 is read: its slices are in passes, and its figures have to be made again', () => {
+  const path = join(DIRECTORY, 'schema-3.json')
+  const { warnings, cells, heats, ...rest } = rateResult()
+  const old = {
+    ...rest,
+    schema: 3,
+    cautions: [...warnings, { kind: 'contention', races: 1, of: 6 }],
+    cells: cells.map(({ warmupRequests: _, ...cell }) => cell),
+    heats: heats.map(({ moreWarmup: _, spins: __, slices, ...heat }) => ({
+      ...heat,
+      slices: slices.map(({ pass: _, ...slice }) => ({ ...slice, repeat: false })),
+    })),
+  }
+  writeFileSync(path, JSON.stringify(old))
+  const read = readResult(path)
+  assert.equal(read.analysis, null)
+  assert.deepEqual(read.warnings, warnings)
+  assert.deepEqual(
+    read.heats.map(({ slices }) => slices.map(({ pass }) => pass)),
+    heats.map(({ slices }) => slices.map(({ pass }) => pass)),
+  )
+})
+
+test('a repeated slice of schema 3 has the pass of the one that it repeats; older schemas are refused', () => {
+  const path = join(DIRECTORY, 'repeated.json')
+  const { warnings: _, ...result } = rateResult()
+  const [heat] = result.heats
+  const [slice] = heat?.slices.filter(({ phase }) => phase === 'measure') ?? []
+  const slices = [
+    { ...slice, repeat: false },
+    { ...slice, repeat: false, disturbed: true },
+    { ...slice, repeat: true },
+  ].map(({ pass: __, ...one }) => one)
+  writeFileSync(path, JSON.stringify({ ...result, schema: 3, heats: [{ ...heat, slices }] }))
+  assert.deepEqual(
+    readResult(path).heats[0]?.slices.map(({ pass }) => pass),
+    [1, 2, 2],
+  )
+  writeFileSync(path, JSON.stringify({ ...result, schema: 2 }))
+  assert.throws(() => readResult(path), ResultError)
 })
