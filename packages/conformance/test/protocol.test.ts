@@ -68,9 +68,9 @@ describe('the protocol', { concurrency: true }, () => {
     })
     const findings = await checkLimits(await listen(context, server), oversizedRequests('/json'))
     assert.deepEqual(findings, [
-      'a body over the limit: 200, not 413 or closed.',
-      'a body of a terabyte, announced: 200, not 413.',
-      'a chunked body over the limit, which nothing reads: 200, not 405 or 413 or closed.',
+      'a body over the limit: 200, not 404 or 405 or 413 or closed.',
+      'a body of a terabyte, announced: 200, not 404 or 405 or 413.',
+      'a chunked body over the limit, which nothing reads: 200, not 404 or 405 or 413 or closed.',
       'a header over the limit: 200, not 431 or closed.',
       '10,000 query parameters, over the limit of the header: 200, not 414 or 431 or closed.',
     ])

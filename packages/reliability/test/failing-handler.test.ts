@@ -9,7 +9,7 @@ test('what a server does wrong when handlers fail is found', async () => {
   match(findings, /rejects \(GET \/rejects\): 0 lines of the log have the id, not one\./)
   match(findings, /\(GET \/breaks\): the client got 200 as if the answer was whole\./)
   match(findings, /\(GET \/breaks\/as\/a\/stream\): 2 lines of the log have the id, not one\./)
-  match(findings, /\(GET \/hangs\): nothing has ended the answer after 20000 ms\./)
+  match(findings, /\(GET \/hangs\): nothing has ended the answer after 30000 ms\./)
   match(findings, /\(GET \/hangs\): the log does not tell the cause: \{"level":50,/)
   doesNotMatch(findings, /\/stalls/)
 })

@@ -10,7 +10,7 @@ import type { Target } from '@startgrid/grid/launcher.ts'
 export async function until(
   what: string,
   check: () => boolean | Promise<boolean>,
-  seconds = 30,
+  seconds = 60,
 ): Promise<void> {
   const deadline = Date.now() + seconds * 1_000
   while (!(await check())) {

@@ -100,12 +100,12 @@ class MixedLoad {
   }
 
   /** @returns whether the connection can be used again */
-  async #take({ status, ...request }: Step, connection: Connection): Promise<boolean> {
+  async #take({ status, orStatus = [], ...request }: Step, connection: Connection): Promise<boolean> {
     const { method = 'GET', target } = request
     this.requests += 1
     try {
       const answer = await connection.exchange(request)
-      if (answer.status !== status)
+      if (answer.status !== status && !orStatus.includes(answer.status))
         this.#fail(`${method} ${target} was answered ${answer.status}, not ${status}`)
       if (answer.faults.length > 0) this.#fail(`${method} ${target}: ${answer.faults[0]}`)
       return (
