@@ -22,12 +22,13 @@ pnpm bench COMMAND     each has its own --help
   --target URL        benches an app that already runs, with the workload of
                       its --role: http://10.0.0.9:3000
   --absent NAMES      what that app lacks: stream, pipelined-stream
-  --quick             three frameworks, 2 heats of 2 slices, under a minute
-  --thorough          12 heats of 6 slices, 3 s of warm-up, half an hour
-  --heats N           starts of every app, 1 to 100 (default 4; of a target
+  --quick             three frameworks, 2 heats of 5 passes, a minute
+  --thorough          12 heats of 24 passes, 3 s of warm-up, half an hour
+  --heats N           starts of every app, 1 to 100 (default 3; of a target
                       10, with a rest of 2 s between them)
-  --slices N          measured per cell and heat, 1 to 50 (default 3)
-  --slice T           length of a slice: 200ms, 1s (default 200ms; of a
+  --slices N          passes per heat, each one slice of every cell: 1 to 50
+                      (default 19)
+  --slice T           length of a slice: 200ms, 1s (default 50ms; of a
                       target 500ms)
   --warmup T          discarded after a start (default 250ms to 1.5s, by
                       framework and role; of a target 1.5s)

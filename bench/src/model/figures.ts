@@ -23,7 +23,7 @@ export interface CellFigures {
   launches: number
   /** Slices that count. */
   slices: number
-  /** Slices that others disturbed; each was measured again if there was time. */
+  /** Slices that others visibly disturbed. They do not count, unless they are most of a launch. */
   disturbed: number
   /** Geometric mean over launches, answers per second. */
   rate: Interval | null
