@@ -15,8 +15,11 @@ const BOUND = 0.95
 export function judgeServerBound(evidence: Evidence): GateResult {
   const { cell, counted, cores } = evidence
   if (!cell.serverBound) return notMeant('server-bound', 'this cell is not meant to use a whole core')
-  const use = coreUse(cell, counted.flat())
+  const slices = counted.flat().filter(({ disturbed }) => !disturbed)
+  const use = coreUse(cell, slices)
   if (cores === null) return unknown('server-bound', 'servers have no core of their own here')
+  if (slices.length === 0 && counted.flat().length > 0)
+    return unknown('server-bound', 'others took the cores during every slice')
   if (use === null) return unknown('server-bound', 'the CPU that the servers used is not known')
   const who = cell.topology === 'direct' ? 'the server' : 'server and proxy'
   const whose = cell.topology === 'direct' ? 'its' : 'their'
@@ -32,9 +35,9 @@ function coreUse(cell: Judged, slices: readonly JudgedSlice[]): number | null {
     const own = serverSeconds(cell, cpuSeconds)
     if (own === null) return null
     used += own
-    // Whoever took the core is in both accounts, if both are known.
-    const { serverForeign, serverWait } = disturbance
-    available += seconds * ((cell.serverCores ?? 1) - Math.max(serverForeign ?? 0, serverWait ?? 0))
+    // Who took the core is in several accounts. A generator that waits offers nothing meanwhile.
+    const taken = Math.max(0, ...Object.values(disturbance).filter((part) => part !== null))
+    available += seconds * ((cell.serverCores ?? 1) - taken)
   }
   return available > 0 ? Math.min(1, used / available) : null
 }

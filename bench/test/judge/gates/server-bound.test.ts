@@ -40,6 +40,15 @@ test('what others took of the core was not there to be used', () => {
   assert.equal(judge(slice).verdict, 'failed')
   assert.equal(judge({ ...slice, disturbance: { ...nobody, serverForeign: 0.04 } }).verdict, 'passed')
   assert.equal(judge({ ...slice, disturbance: { ...nobody, serverWait: 0.04 } }).verdict, 'passed')
+  assert.equal(judge({ ...slice, disturbance: { ...nobody, generatorWait: 0.04 } }).verdict, 'passed')
+})
+
+test('where others took every slice nothing can be told', () => {
+  const launches = [createLaunch(used(0.02, 0, { disturbed: true }))]
+  const { verdict } = judgeServerBound(
+    createEvidence({ launches, counted: launches.map((one) => one.slice(4)) }),
+  )
+  assert.equal(verdict, 'unknown')
 })
 
 test('advice depends on what limits the rate', () => {
