@@ -66,23 +66,24 @@ for (const hello of APPS.filter((app) => app.role === 'hello' && isTested(app)))
       }
     })
 
-    test('each answer is one line of the log, with the client that a trusted proxy names', async () => {
+    test('each response is one line of the log, with the client that a trusted proxy names', async () => {
       const launched = await launch(hello, { env: { LOG_LEVEL: 'info', TRUST_PROXY: 'loopback' } })
       const headers = { 'x-request-id': 'logged-1', 'x-forwarded-for': '198.51.100.9, 203.0.113.7' }
       await get(launched.target, '/json?x=1', headers)
       await get(launched.target, '/livez')
       assert.equal(await launched.stop(), 0)
-      const [line, ...more] = answersIn(launched)
+      const [line, ...more] = responsesIn(launched)
       assert.deepEqual(more, [])
-      const { level, app, id, method, url, status, client } = line ?? {}
+      const { level, app, requestId, method, path, route, status, client } = line ?? {}
       assert.deepEqual(
-        { level, app, id, method, url, status, client },
+        { level, app, requestId, method, path, route, status, client },
         {
           level: 30,
           app: hello.name,
-          id: 'logged-1',
+          requestId: 'logged-1',
           method: 'GET',
-          url: '/json?x=1',
+          path: '/json',
+          route: '/json',
           status: 200,
           client: '203.0.113.7',
         },
@@ -94,14 +95,14 @@ for (const hello of APPS.filter((app) => app.role === 'hello' && isTested(app)))
       const untrusting = await launch(hello, { env: { LOG_LEVEL: 'info' } })
       await get(untrusting.target, '/', { 'x-forwarded-for': '203.0.113.7' })
       assert.equal(await untrusting.stop(), 0)
-      assert.equal(answersIn(untrusting)[0]?.client, '127.0.0.1')
+      assert.equal(responsesIn(untrusting)[0]?.client, '127.0.0.1')
       const quiet = await launch(hello)
       await get(quiet.target, '/nope')
       assert.equal(await quiet.stop(), 0)
-      assert.deepEqual(answersIn(quiet), [])
+      assert.deepEqual(responsesIn(quiet), [])
     })
 
-    test('while draining, readiness fails, liveness passes and every answer closes', async () => {
+    test('while draining, readiness fails, liveness passes and every response closes', async () => {
       const launched = await launch(hello, { env: { SHUTDOWN_DELAY_MS: '1500' } })
       const stopped = launched.stop()
       await until(async () => (await get(launched.target, '/readyz')).status === 503)
@@ -135,11 +136,11 @@ async function failure(app: App, env: Record<string, string>): Promise<string> {
   throw new Error(`${app.name} started with ${JSON.stringify(env)}`)
 }
 
-function answersIn(launched: Launch): Record<string, unknown>[] {
+function responsesIn(launched: Launch): Record<string, unknown>[] {
   const lines = launched.output().trim().split('\n')
   return lines
     .map((line) => JSON.parse(line) as Record<string, unknown>)
-    .filter(({ msg }) => msg === 'answered')
+    .filter(({ msg }) => msg === 'request completed')
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {

@@ -16,10 +16,10 @@ const PAUSE_MS = 5
 export interface ClientsOptions {
   readonly target: Target
   readonly path: string
-  /** Default GET, */
+  /** Default GET. */
   readonly method?: string
-  /** which is answered with 200. */
-  readonly status?: number
+  /** The statuses that are right; default 200. */
+  readonly statuses?: readonly number[]
   /** Clients that keep their connection. */
   readonly kept: number
   /** Clients that open a connection for each request; default 0. */
@@ -77,7 +77,7 @@ export class Clients {
   }
 
   async #ask(agent: Agent): Promise<void> {
-    const { target, path, method = 'GET', status = 200 } = this.#options
+    const { target, path, method = 'GET', statuses = [200] } = this.#options
     const outgoing = request({ ...target, path, method, agent, timeout: 30_000 })
     const outcome = await answerTo(outgoing)
     if ('error' in outcome) {
@@ -87,7 +87,7 @@ export class Clients {
         this.#fail(
           `${method} ${path} on a ${outgoing.reusedSocket ? 'kept' : 'new'} connection: ${outcome.error}`,
         )
-    } else if (outcome.status === status) this.answered += 1
+    } else if (statuses.includes(outcome.status)) this.answered += 1
     else this.#fail(`${method} ${path}: ${outcome.status}`)
   }
 

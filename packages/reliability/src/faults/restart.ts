@@ -24,7 +24,7 @@ export const restart: Fault = {
     const [target = listen] = addresses
     const path = LIGHT[subject.app.role]
     const readers = subject.clients({ target, path, kept: 6, fresh: 3 })
-    const writing = { target, path, method: 'POST', status: 405, kept: 2 }
+    const writing = { target, path, method: 'POST', statuses: [404, 405], kept: 2 }
     const writers = subject.clients(writing)
     await until('there have not been 100 answers', () => readers.answered >= 100)
     const findings = [
@@ -82,7 +82,8 @@ class Copies {
     if (launched === undefined) throw new Error(`No copy listens on port ${address.port}.`)
     const findings = signal === 'SIGTERM' ? await findBadEnding(launched, 0) : await kill(launched)
     await this.start(address.port)
-    const isAsked = () => this.#running.get(address.port)?.output().includes('"msg":"answered"') === true
+    const isAsked = () =>
+      this.#running.get(address.port)?.output().includes('"msg":"request completed"') === true
     await until(`NGINX has not asked the copy that was started again after ${signal}`, isAsked)
     return findings
   }

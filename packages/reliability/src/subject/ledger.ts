@@ -21,7 +21,9 @@ const PATIENCE_MS = 10_000
 export async function findUnsent(app: Launch, front: Instance): Promise<string[]> {
   for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(100)) {
     const sent = countIds(await readFile(join(front.dir, 'ledger.log'), 'utf8'), 'reqId')
-    const unsent = [...countIds(app.output(), 'id')].filter(([id, times]) => times > (sent.get(id) ?? 0))
+    const unsent = [...countIds(app.output(), 'requestId')].filter(
+      ([id, times]) => times > (sent.get(id) ?? 0),
+    )
     if (unsent.length === 0) return []
     if (Date.now() > deadline) return unsent.map(([id]) => id)
   }
@@ -29,7 +31,7 @@ export async function findUnsent(app: Launch, front: Instance): Promise<string[]
 
 /** How many requests the app has logged. */
 export function countRead(app: Launch): number {
-  return [...countIds(app.output(), 'id').values()].reduce((sum, times) => sum + times, 0)
+  return [...countIds(app.output(), 'requestId').values()].reduce((sum, times) => sum + times, 0)
 }
 
 function countIds(log: string, field: string): Map<string, number> {

@@ -4,7 +4,9 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 export function createHealthy(answer: RequestListener = (_request, response) => response.end('OK')): Server {
   return createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
     if (request.method === 'POST') response.statusCode = 405
-    process.stdout.write(`${JSON.stringify({ id: request.headers['x-request-id'], msg: 'answered' })}\n`)
+    process.stdout.write(
+      `${JSON.stringify({ requestId: request.headers['x-request-id'], msg: 'request completed' })}\n`,
+    )
     answer(request, response)
   })
 }

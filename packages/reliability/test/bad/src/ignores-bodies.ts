@@ -17,7 +17,7 @@ export function createDefect(): Server {
 function answer(section: string): string {
   const target = section.split(' ')[1] ?? ''
   const id = /^x-request-id: *(.*)$/im.exec(section)?.[1] ?? 'none'
-  process.stdout.write(`${JSON.stringify({ msg: 'answered', id, url: target })}\n`)
+  process.stdout.write(`${JSON.stringify({ msg: 'request completed', requestId: id, path: target })}\n`)
   const status = target === '/livez' ? '200 OK' : '404 Not Found'
   return `HTTP/1.1 ${status}\r\nx-request-id: ${id}\r\ncontent-length: 0\r\n\r\n`
 }

@@ -160,7 +160,7 @@ test('a handler that fails after its answer: the answer stands, the failure is l
   deepEqual(
     lines.map(({ level, msg, status }) => [level, msg, status]),
     [
-      [INFO, 'answered', 200],
+      [INFO, 'request completed', 200],
       [ERROR, 'failed', undefined],
     ],
   )
