@@ -1,7 +1,7 @@
 import { deepEqual, doesNotMatch, equal, match } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -34,6 +34,18 @@ test('its configuration is one file, in which only what the build knows is left 
   }
 })
 
+/** In place of an installation: the packages of the app, and those that build the page. */
+function linkPackages(project: string): void {
+  mkdirSync(join(project, 'node_modules'))
+  for (const owner of ['apps/njs', 'packages/shared']) {
+    const packages = join(WORKSPACE, owner, 'node_modules')
+    for (const name of readdirSync(packages)) {
+      const link = join(project, 'node_modules', name)
+      if (!existsSync(link)) symlinkSync(join(packages, name), link)
+    }
+  }
+}
+
 const obstacle = await dockerObstacle(IMAGE, false)
 
 // Its engine is the one that a project needs; what distributions have is older.
@@ -43,7 +55,7 @@ describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: tru
       using directory = temporaryDirectory()
       const project = join(directory.path, 'my-app')
       equal((await runEject([name, project, '--no-git'])).code, 0)
-      symlinkSync(join(WORKSPACE, 'apps/njs/node_modules'), join(project, 'node_modules'))
+      linkPackages(project)
       const port = await claimPort({ host: '127.0.0.1', port: 0 })
       await run(process.execPath, ['bundle.ts'], {
         cwd: project,

@@ -88,7 +88,7 @@ function createSubject(options: Options, page: Page | undefined): Subject {
     proxied = false,
     seed = randomSeed(),
     runs = 50,
-    timeoutMs = 5000,
+    timeoutMs = 30_000,
   } = options
   const subject: Subject = {
     target,

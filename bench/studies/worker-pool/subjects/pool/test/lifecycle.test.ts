@@ -30,7 +30,7 @@ for (const framework of FRAMEWORKS) {
         const answers = await Promise.all(pages)
         assert.ok(answers.every(({ status, whole }) => status === 200 && whole))
         // Else nothing was left to finish, and this test would prove nothing.
-        assert.match(launched.output(), /"msg":"draining"[\s\S]*"url":"\/pooled-page/)
+        assert.match(launched.output(), /"msg":"draining"[\s\S]*"path":"\/pooled-page/)
       })
 
       for (const started of [true, false]) {
