@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isTested, sample } from '@startgrid/cli/test-run.ts'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { type Launch, launch } from '../src/launcher.ts'
 import { APPS, type App } from '../src/matrix.ts'
 
@@ -66,7 +66,7 @@ describe('hot reload', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get ins
       assert.equal(response?.status(), 500)
       await overlay.getByText('Unexpected token').waitFor()
       await copy.edit('catalogue.tsx', '<<section ', '<section ')
-      await heading.waitFor()
+      await seen(page, heading)
 
       // Only the server runs this line.
       await copy.edit('entry-server.tsx', 'const page = pages[entry]', "const page = pages['nowhere']")
@@ -74,7 +74,7 @@ describe('hot reload', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get ins
       assert.match(copy.output(), /entry-server\.tsx:\d+:\d+/)
       for (const path of ['/', '/stream']) assert.equal((await copy.fetch(path)).status, 500, path)
       await copy.edit('entry-server.tsx', "const page = pages['nowhere']", 'const page = pages[entry]')
-      await heading.waitFor()
+      await seen(page, heading)
       assert.equal((await copy.fetch('/')).status, 200)
     })
 
@@ -101,6 +101,14 @@ describe('hot reload', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get ins
     })
   }
 })
+
+/** On a busy machine the browser may load the page again before Vite's server has seen the change. */
+async function seen(page: Page, heading: Locator): Promise<void> {
+  await heading.waitFor({ timeout: 15_000 }).catch(async () => {
+    await page.reload()
+    await heading.waitFor()
+  })
+}
 
 function policyOf(response: Response): string | undefined {
   return response.headers.get('content-security-policy')?.replaceAll(/'nonce-[\w+/=]+'/g, 'NONCE')

@@ -222,7 +222,7 @@ for (const CLUSTER of WAYS) {
     })
 
     test('a worker that ends before it listens ends everything', LIMIT, async () => {
-      using app = start(3, {}, 'fast') // which has no createApp
+      using app = start(3, {}, 'empty')
       const { code, messages, stderr } = await app.end()
       deepEqual([code, messages, stderr.match(/TypeError/g)?.length], [1, [], 1])
       match(stderr, /A worker ended before it listened \(exit code 1\), so the cluster does not start\.\n$/)
@@ -230,7 +230,7 @@ for (const CLUSTER of WAYS) {
 
     test('an unknown role and a bad setting: one sentence, exit 1', LIMIT, async () => {
       using unknown = start(2, {}, 'quick')
-      equal((await unknown.end()).stderr, "There is no app 'quick' here, only broken, slow.\n")
+      equal((await unknown.end()).stderr, "There is no app 'quick' here, only broken, empty, slow.\n")
       using bad = start(2, { PORT: 'x' })
       const { code, stderr } = await bad.end()
       deepEqual([code, stderr], [1, 'PORT is "x", but must be a whole number from 0 to 65535.\n'])

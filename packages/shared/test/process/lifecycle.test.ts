@@ -8,8 +8,8 @@ const LIMIT = { timeout: 30_000 }
 
 const SENTENCES: [what: string, env: Record<string, string>, role: string[], sentence: string][] = [
   ['a bad setting', { PORT: 'x' }, ['slow'], 'PORT is "x", but must be a whole number from 0 to 65535.\n'],
-  ['an unknown role', {}, ['quick'], "There is no app 'quick' here, only broken, slow.\n"],
-  ['no role', {}, [], 'Say which app to start: broken, slow.\n'],
+  ['an unknown role', {}, ['quick'], "There is no app 'quick' here, only broken, empty, slow.\n"],
+  ['no role', {}, [], 'Say which app to start: broken, empty, slow.\n'],
 ]
 
 for (const [what, env, role, sentence] of SENTENCES) {
