@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
@@ -119,9 +119,14 @@ function atOnce(): number {
 }
 
 let interrupted = false
+const running = new Set<ChildProcess>()
 process.once('SIGINT', () => {
   interrupted = true
+  for (const child of running) signalGroup(child, 'SIGINT')
 })
+
+/** Minutes after which a job that hangs is killed, so that the others are still reported. */
+const LIMIT_MINUTES = { short: 30, full: 120 }
 
 async function runAll(jobs: readonly Job[], settings: Settings) {
   const failed: string[] = []
@@ -151,6 +156,7 @@ async function runJob({ directory, command: [file, ...args] }: Job, { full, seed
   const child = spawn(file, args, {
     cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // a process group of its own, which can be killed as a whole
     env: {
       ...process.env,
       TURBO_TELEMETRY_DISABLED: '1',
@@ -159,10 +165,27 @@ async function runJob({ directory, command: [file, ...args] }: Job, { full, seed
       ...(framework !== undefined && { STARTGRID_TEST_FRAMEWORK: framework }),
     },
   })
+  running.add(child)
+  const minutes = LIMIT_MINUTES[full ? 'full' : 'short']
+  let hint = ''
+  const limit = setTimeout(() => {
+    hint = `It did not end within ${minutes} minutes, and was killed.\n`
+    signalGroup(child, 'SIGKILL')
+  }, minutes * 60_000)
   const { promise, resolve } = Promise.withResolvers<number | null>()
   child.once('close', resolve).once('error', () => resolve(null))
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), promise])
-  return { code, output: out + err, seconds: (performance.now() - startedAt) / 1_000 }
+  clearTimeout(limit)
+  running.delete(child)
+  return { code, output: out + err + hint, seconds: (performance.now() - startedAt) / 1_000 }
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal)
+  } catch {
+    // The group has ended already.
+  }
 }
 
 function readReport({ directory }: Job): Outcome[] {

@@ -61,17 +61,24 @@ function interrupt({ pid = 0 }: ChildProcess): void {
   process.kill(-pid, 'SIGINT')
 }
 
-async function saying({ child, stderr }: Run, text: string): Promise<void> {
-  while (!stderr().includes(text)) await once(child.stderr ?? child, 'data')
+async function saying({ child, stderr, ended }: Run, text: string): Promise<void> {
+  while (!stderr().includes(text)) {
+    const isOver = await Promise.race([
+      once(child.stderr ?? child, 'data').then(() => false),
+      ended.then(() => true),
+    ])
+    assert.ok(!isOver || stderr().includes(text), `It ended without saying '${text}': ${stderr()}`)
+  }
 }
 
 /** A process of this run whose command line has the words, as soon as there is one. */
 async function findProcess(place: string, words: RegExp): Promise<number> {
-  for (;;) {
+  for (let waited = 0; waited < 60_000; waited += 20) {
     const found = processesOf(place).find((pid) => words.test(commandLine(pid)))
     if (found !== undefined) return Number(found)
     await sleep(20)
   }
+  throw new Error(`No process of this run matches ${words}.`)
 }
 
 function readResult(path: string): Result {
@@ -305,7 +312,7 @@ describe('what dies during a run voids its cells, and the rest goes on', {
 
   test('the generator', async () => {
     const args = ['--only', 'node,koa', '--role', 'status', '--topology', 'direct']
-    const reasons = Object.values(failuresOf(await runAndKill(args, /loadgen\/src\/child\.ts/)))
+    const reasons = Object.values(failuresOf(await runAndKill(args, /loadgen\/src\/engine\/child\.ts/)))
     assert.equal(reasons.length, 1)
     assert.match(reasons[0] ?? '', /^no load could be offered: The generator process \d+ has ended/)
   })
