@@ -1,5 +1,5 @@
 import type { App } from '@startgrid/grid/matrix.ts'
-import type { Subject } from './subject/subject.ts'
+import type { Size, Subject } from './subject/subject.ts'
 
 /** A failure that happens in production, and what an app must do then: a row of the matrix. */
 export interface Fault {
@@ -28,5 +28,3 @@ export interface Outcome {
   /** Remarks about an app that passed, such as what it accepts against the RFC. */
   readonly notes?: readonly string[]
 }
-
-export type Size = 'short' | 'full'

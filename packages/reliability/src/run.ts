@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { App } from '@startgrid/grid/matrix.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import type { Fault, Outcome, Size } from './fault.ts'
+import type { Fault, Outcome } from './fault.ts'
 import { droppedPackets } from './subject/connection-table.ts'
-import { Subject } from './subject/subject.ts'
+import { type Size, Subject } from './subject/subject.ts'
 
 /** A cell of the matrix. */
 export interface Cell {

@@ -1,7 +1,8 @@
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { APPS, type App, findApps } from '@startgrid/grid/matrix.ts'
-import type { Fault, Size } from '../fault.ts'
+import type { Fault } from '../fault.ts'
 import { FAULTS } from '../faults/index.ts'
+import type { Size } from '../subject/subject.ts'
 
 /** What `pnpm reliability` is asked to do. */
 export interface Options {

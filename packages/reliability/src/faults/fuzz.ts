@@ -1,9 +1,10 @@
 import { fuzz as fuzzTarget } from '@startgrid/conformance/protocol/fuzz.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import type { Fault, Size } from '../fault.ts'
+import type { Fault } from '../fault.ts'
 import { findDeath } from '../subject/alive.ts'
 import { frontOf } from '../subject/front.ts'
 import { findUnsent, LEDGER, LOGGED } from '../subject/ledger.ts'
+import type { Size } from '../subject/subject.ts'
 
 /** How many requests, half of them direct, half through NGINX. */
 const REQUESTS: Readonly<Record<Size, number>> = { short: 1_500, full: 100_000 }

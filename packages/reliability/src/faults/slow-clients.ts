@@ -5,8 +5,9 @@ import type { App, Role } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
 import { findFailures, LIGHT } from '../clients/clients.ts'
 import { statusOf } from '../clients/waiting.ts'
-import type { Fault, Size } from '../fault.ts'
+import type { Fault } from '../fault.ts'
 import { countFiles } from '../subject/footprint.ts'
+import type { Size } from '../subject/subject.ts'
 
 /** What a slow client does one byte per second of. */
 const WAYS = ['headers', 'body', 'reading'] as const

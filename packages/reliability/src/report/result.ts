@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { type Machine, readMachine } from '@startgrid/machine/machine.ts'
 import { differenceTo, readVersions, type Versions } from '@startgrid/machine/provenance.ts'
-import type { Size } from '../fault.ts'
 import type { Cell } from '../run.ts'
+import type { Size } from '../subject/subject.ts'
 
 /** A matrix as it is stored. */
 export interface Result {

@@ -4,7 +4,9 @@ import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import { Clients, type ClientsOptions } from '../clients/clients.ts'
-import type { Size } from '../fault.ts'
+
+/** How much is tried: a sample, or all. */
+export type Size = 'short' | 'full'
 
 export interface SubjectOptions {
   readonly app: App

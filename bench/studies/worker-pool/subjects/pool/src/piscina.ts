@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import type { PoolConfig } from './config.ts'
 import { TaskTimeout } from './refusal.ts'
-import type { Runner } from './task-pool.ts'
+import type { Runner } from './runner.ts'
 
 /** Worker threads. Piscina itself replaces those that end or are aborted. */
 export function createPiscinaRunner(tasks: URL, { size, timeoutMs }: PoolConfig): Runner {

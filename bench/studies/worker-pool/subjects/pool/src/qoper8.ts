@@ -4,7 +4,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import { QOper8 } from 'qoper8-cp'
 import type { PoolConfig } from './config.ts'
 import { TaskTimeout } from './refusal.ts'
-import type { Runner } from './task-pool.ts'
+import type { Runner } from './runner.ts'
 
 /** Its words for a reply that did not come in time, the only sign of it. */
 const TIMED_OUT = 'Child Process handler timeout exceeded'

@@ -21,14 +21,6 @@ export interface TaskPool {
   close(): Promise<void>
 }
 
-/** What a library has to offer. */
-export interface Runner {
-  /** How many tasks wait for a worker. */
-  waiting(): number
-  run(name: string, input: unknown): Promise<unknown>
-  close(): Promise<void>
-}
-
 const TASKS = new URL('./tasks.ts', import.meta.url)
 
 /** @param tasks a module whose exports are the tasks; tests have one whose tasks fail */
