@@ -17,6 +17,8 @@ export interface FuzzOptions {
   readonly first?: number
   /** Starts the server again after it has ended, so that the request that ends it can be found. */
   readonly restart?: () => Promise<Target>
+  /** Milliseconds of silence after which the server probably waits for more of a body; default 300. A busy machine needs more. */
+  readonly silenceMs?: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -25,8 +27,6 @@ const MOST_REQUESTS = 1_000_000
 const AT_ONCE = 96
 /** A process continues for a moment after the request that ends it. */
 const REMEMBERED = 4 * AT_ONCE
-/** Milliseconds of silence after which the server probably waits for more of a body. */
-const SILENCE_MS = 300
 /** A few findings are enough, because a person reads them. */
 const ENOUGH = 3
 /** Characters of a request that are shown. */
@@ -37,7 +37,7 @@ const LONGEST = 2_000
  * @returns invalid responses, with the shortest request that causes each
  */
 export async function fuzz(target: Target, options: FuzzOptions): Promise<string[]> {
-  const { seed, requests, first = 0, restart, signal } = options
+  const { seed, requests, first = 0, restart, silenceMs = 300, signal } = options
   const findings: string[] = []
   const recent = new Map<number, string>()
   let next = first
@@ -50,18 +50,19 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<string
       const id = `fuzz-${number}`
       const request = fuzzedRequest(createRandom(seed * MOST_REQUESTS + number), id)
       recent.set(number, request).delete(number - REMEMBERED)
-      const what = await tryRequest(target, id, request)
+      const what = await tryRequest(target, id, request, silenceMs)
       if (what === undefined) continue
       isDown ||= await isEnding(target)
       if (isOver()) continue
       const place = findings.push('') - 1
-      findings[place] = `Request ${number} of seed ${seed}: ${what}. ${await shortest(target, id, request)}`
+      findings[place] =
+        `Request ${number} of seed ${seed}: ${what}. ${await shortest(target, id, request, silenceMs)}`
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   const silence = await findSilence(target)
   if (silence.length === 0) return findings
-  return [...findings, ...silence, await findKiller(recent, seed, restart)]
+  return [...findings, ...silence, await findKiller(recent, seed, silenceMs, restart)]
 }
 
 /** Whether the server does not respond to `/livez`, now or in a moment. */
@@ -74,11 +75,16 @@ async function isEnding(target: Target): Promise<boolean> {
 }
 
 /** Sends one request and a sound one behind it. @returns what is wrong with what came back, as a phrase */
-async function tryRequest(target: Target, id: string, request: string): Promise<string | undefined> {
+async function tryRequest(
+  target: Target,
+  id: string,
+  request: string,
+  silenceMs: number,
+): Promise<string | undefined> {
   const behind = idBehind(id)
   try {
     const bytes = request + message(behind)
-    const dialogue = await converse(target, bytes, { until: behind, patienceMs: SILENCE_MS })
+    const dialogue = await converse(target, bytes, { until: behind, patienceMs: silenceMs })
     const foreign = dialogue.responses
       .map(idOf)
       .find((other) => other !== behind && other?.endsWith('.behind'))
@@ -89,8 +95,8 @@ async function tryRequest(target: Target, id: string, request: string): Promise<
   }
 }
 
-async function shortest(target: Target, id: string, request: string): Promise<string> {
-  const fails = async (text: string) => (await tryRequest(target, id, text)) !== undefined
+async function shortest(target: Target, id: string, request: string, silenceMs: number): Promise<string> {
+  const fails = async (text: string) => (await tryRequest(target, id, text, silenceMs)) !== undefined
   if (!(await fails(request))) return `Not when it was sent again: "${shorten(request, LONGEST)}".`
   return `The shortest: "${shorten(await shrink(request, fails), LONGEST)}".`
 }
@@ -99,6 +105,7 @@ async function shortest(target: Target, id: string, request: string): Promise<st
 async function findKiller(
   recent: ReadonlyMap<number, string>,
   seed: number,
+  silenceMs: number,
   restart: FuzzOptions['restart'],
 ): Promise<string> {
   const among = `the last ${recent.size} of seed ${seed}, up to ${Math.max(...recent.keys())}`
@@ -107,7 +114,7 @@ async function findKiller(
   let isDown = false
   const ends = async (request: string): Promise<boolean> => {
     if (isDown) target = await restart()
-    await tryRequest(target, 'suspect', request)
+    await tryRequest(target, 'suspect', request, silenceMs)
     isDown = (await livezStatus(target)) !== 200
     return isDown
   }

@@ -124,7 +124,7 @@ function judgeAnswer({ path, does, status }: Failure, seen: Seen): string[] {
   }
   if (
     seen.status !== status ||
-    seen.headers['content-type'] !== PROBLEM_JSON ||
+    seen.headers['content-type']?.split(';')[0] !== PROBLEM_JSON ||
     seen.body !== problem(status)
   )
     findings.push(`${about}: the client got ${seen.status} ${seen.body}, not the problem ${status}.`)
