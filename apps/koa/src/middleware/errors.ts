@@ -36,7 +36,8 @@ export function sendError(this: Context, error: unknown): void {
 /** Listens to Koa's `error` event. Other code may emit it without a context. */
 export function logError(log: Logger): (error: unknown, ctx?: Context) => void {
   return (error, ctx) => {
-    const isGone = ctx?.res.destroyed === true && isClientAbort(error)
+    // The socket fails a moment before the response is destroyed. An upstream may reset its connection, too: that is a failure.
+    const isGone = (ctx?.res.destroyed || ctx?.req.socket.destroyed) === true && isClientAbort(error)
     // An HttpProblem is a decision, not a failure.
     const isFailure = errorStatus(error) >= 500 && !isZodError(error) && !(error instanceof HttpProblem)
     if (isFailure && !isGone) (ctx?.log ?? log).error({ err: error }, 'failed')
