@@ -72,7 +72,8 @@ export async function createBase({ config, health, log, routes }: Options, addRo
   app.setErrorHandler((error, request, reply) => {
     const status = errorStatus(error)
     if (status === 500) logFailure(log, request.id, error)
-    if (!hasSentHeaders(reply.raw)) return sendProblem(reply, status)
+    if (!hasSentHeaders(reply.raw))
+      return sendProblem(reply, status, error instanceof HttpProblem ? error.errors : undefined)
     // The headers have been sent, so only a closed connection can tell the client that the response is incomplete.
     reply.hijack().raw.destroy()
     return reply
@@ -133,11 +134,11 @@ export function get(
 }
 
 /** Sends bytes, because Fastify would add a charset to the type of a string, and JSON has none (RFC 8259 section 11). */
-function sendProblem(reply: FastifyReply, status: number): FastifyReply {
+function sendProblem(reply: FastifyReply, status: number, errors?: HttpProblem['errors']): FastifyReply {
   return reply
     .code(status)
     .header('content-type', PROBLEM_JSON)
-    .send(Buffer.from(problem(status)))
+    .send(Buffer.from(problem(status, errors)))
 }
 
 function sendHealth(response: Response, status: number, body: string): void {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { RequestHandler } from 'express'
 import expressStaticGzip from 'express-static-gzip'
 import { assetType, prepareAssetRequest, requireAssets } from '#shared/http/assets.ts'
-import { DELAY_MS, HTML, IMMUTABLE, ITEMS, PROBLEM_JSON, parseCount } from '#shared/http/contract.ts'
+import { DELAY_MS, HTML, IMMUTABLE, ITEMS, PRIVATE, PROBLEM_JSON, parseCount } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
 import { createLoadShedder, RETRY_AFTER } from '#shared/http/load-shedding.ts'
 import { HttpProblem, problem } from '#shared/http/problem.ts'
@@ -32,6 +32,7 @@ export function createApp(options: Options): Promise<App> {
       const nonce = createNonce()
       response
         .set('content-security-policy', pagePolicy(nonce))
+        .set('cache-control', PRIVATE)
         .type(HTML)
         .send(renderDocument({ items, requestId: response.locals.id, nonce }))
     })
@@ -41,7 +42,7 @@ export function createApp(options: Options): Promise<App> {
       const delayMs = parseCount(request.query.delay, DELAY_MS)
       const requestId = response.locals.id
       const nonce = createNonce()
-      response.set('content-security-policy', pagePolicy(nonce)).type(HTML)
+      response.set('content-security-policy', pagePolicy(nonce)).set('cache-control', PRIVATE).type(HTML)
       if (request.method === 'HEAD') {
         response.end()
         return
@@ -57,7 +58,11 @@ export function createApp(options: Options): Promise<App> {
     get(router, '/partial/:locale/:slug', shed, (request, response) => {
       const fragment = renderPartial(request.params.locale ?? '', request.params.slug ?? '')
       if (fragment === undefined) throw new HttpProblem(404)
-      response.set('content-security-policy', pagePolicy(createNonce())).type(HTML).send(fragment)
+      response
+        .set('content-security-policy', pagePolicy(createNonce()))
+        .set('cache-control', PRIVATE)
+        .type(HTML)
+        .send(fragment)
     })
 
     get(router, '/assets/*file', (request, response, next) => {
