@@ -101,7 +101,7 @@ class DockerEnvironment implements Environment {
     const [framework = ''] = name.split('/')
     const ids = [framework, FRONT_SERVICE, GENERATOR_SERVICE].map((image) => images.get(image)?.Id)
     return fingerprint(
-      ['docker-compose.yml', 'bench/src/docker', 'nginx/conf'],
+      ['docker-compose.yml', 'bench/src/environments/docker', 'nginx/conf'],
       ['docker', name, topology, ...ids],
     )
   }
