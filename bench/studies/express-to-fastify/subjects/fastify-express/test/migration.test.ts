@@ -31,7 +31,8 @@ test('a policy comes from the route alone, and no other header is added', async 
     const policy = headers['content-security-policy'] ?? ''
     const nonce = /'nonce-(.{24})'/.exec(policy)?.[1] ?? ''
     equal(policy, isPage ? pagePolicy(nonce) : SECURITY_HEADERS['content-security-policy'], path)
-    deepEqual(Object.keys(headers).sort(), [...Object.keys(SECURITY_HEADERS), ...NAMES].sort(), path)
+    const names = [...Object.keys(SECURITY_HEADERS), ...NAMES, ...(isPage ? ['cache-control'] : [])]
+    deepEqual(Object.keys(headers).sort(), names.sort(), path)
   }
 })
 
