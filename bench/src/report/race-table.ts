@@ -124,11 +124,11 @@ function ifCounted(text: (figures: CellFigures) => string): Field['text'] {
   return ({ figures }) => (figures.voided && figures.rate === null ? '' : text(figures))
 }
 
-/** `6 passed, 1 unknown`, or the names of those that failed. */
+/** `6 passed, 1 unknown`, or the names of those that failed. Gates that a cell does not need are left out. */
 export function gatesText(gates: readonly GateResult[]): string {
   const failed = gates.filter(({ verdict }) => verdict === 'failed')
   if (failed.length > 0) return `failed: ${failed.map(({ gate }) => gate).join(', ')}`
-  return ['passed', 'unknown', 'not meant']
+  return ['passed', 'unknown']
     .map((verdict) => ({ verdict, count: gates.filter((gate) => gate.verdict === verdict).length }))
     .filter(({ count }) => count > 0)
     .map(({ verdict, count }) => `${count} ${verdict}`)

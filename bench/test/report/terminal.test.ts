@@ -145,7 +145,7 @@ test('a wide terminal shows both metrics with ranks, parts of the cost, and how 
   const narrow = headings(rateResult(), 80)
   const wide = headings(rateResult(), 200)
   for (const heading of ['rank', 'req/s', 'CPU µs', 'peak MB']) assert.ok(narrow.includes(heading), heading)
-  for (const heading of ['CPU rank', 'app+proxy µs', 'generator µs', 'core', 'launches', 'slices']) {
+  for (const heading of ['CPU rank', 'app+proxy µs', 'generator µs', 'core', 'launches', 'slices', 'gates']) {
     assert.ok(!narrow.includes(heading), heading)
     assert.ok(wide.includes(heading), heading)
   }

@@ -169,12 +169,14 @@ describe('report', () => {
     assert.match(run('report', path, '--keep-voided').stdout, /^void {2}node +5\d,\d{3}/m)
   })
 
-  test('keeps what was seen while it ran, and says it once', () => {
+  test('keeps what was seen while it ran, and says once what follows from the figures', () => {
     const result = rateResult()
     const warnings = [{ kind: 'busy', share: 0.32 } as const, ...deriveWarnings(result)]
     assert.ok(warnings.length > 1)
     const said = run('report', store('warnings', { ...result, warnings })).stdout.replace(/\s+/g, ' ')
     assert.equal(said.match(/Other programs use 32 %/g)?.length, 1)
+    assert.equal(said.match(/Others visibly took the cores during \d+ of \d+ slices/g)?.length, 1)
+    assert.equal(said.match(/In at least one launch of \d+ cells? others took the cores/g)?.length, 1)
   })
 
   test('refuses what is no result, and old results', () => {
