@@ -1,5 +1,5 @@
 import { HttpProblem } from '#shared/http/problem.ts'
-import { type Logger, logFailure } from '#shared/process/log.ts'
+import { type Logger, logFailure, withoutQuery } from '#shared/process/log.ts'
 import type { Plugin } from '../plugin.ts'
 import { targetOf } from './protect.ts'
 import { idOf } from './request-id.ts'
@@ -15,7 +15,7 @@ export function handlerTimeout(limitMs: number, log: Logger): Plugin {
     const { promise: late, reject } = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
       const { method } = request
-      const silence = `The handler of ${method} ${targetOf(request)} was silent for ${limitMs} ms.`
+      const silence = `The handler of ${method} ${withoutQuery(targetOf(request))} was silent for ${limitMs} ms.`
       logFailure(log, idOf(request), new Error(silence))
       reject(new HttpProblem(503))
     }, limitMs)

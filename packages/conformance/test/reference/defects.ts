@@ -451,6 +451,18 @@ const log: readonly Defect[] = [
     'the log has the trace id of the caller',
     logs(({ trace_id: _, ...line }) => line),
   ),
+  hello('another trace id', 'the log has the trace id of the caller', {
+    log: (line) => [line.trace_id === undefined ? line : { ...line, trace_id: '1'.repeat(32) }],
+  }),
+  hello('a trace id that is not checked', 'the log has no trace id if the traceparent is not valid', {
+    log: (line, { headers }) => [{ ...line, trace_id: headerValue(headers, 'traceparent')?.split('-')[1] }],
+  }),
+  hello('authorization in the log', 'the log has no credentials', {
+    log: (line, { headers }) => [{ ...line, authorization: headerValue(headers, 'authorization') }],
+  }),
+  hello('cookies in the log', 'the log has no credentials', {
+    log: (line, { headers }) => [{ ...line, headers: { cookie: headerValue(headers, 'cookie') } }],
+  }),
   ssr('no line for aborted responses', 'a response that the client did not wait for has a line in the log', {
     log: (line, { target }) => (target.startsWith('/stream') ? [] : [line]),
   }),

@@ -88,7 +88,8 @@ const ROUTES = ['/hello/:name', '/partial/:locale/:slug', '/assets/*']
 
 function logOf(behaviour: Behaviour, request: Incoming, { status, headers }: Outgoing): string[] {
   const path = request.target.split('?', 1)[0] ?? ''
-  const [traceparent] = headerValues(request.headers, 'traceparent')
+  const [traceparent = ''] = headerValues(request.headers, 'traceparent')
+  const [, traceId] = /^00-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}$/.exec(traceparent) ?? []
   const line = {
     requestId: headers.find(([name]) => name === 'x-request-id')?.[1],
     method: request.method,
@@ -97,7 +98,7 @@ function logOf(behaviour: Behaviour, request: Incoming, { status, headers }: Out
     status,
     ms: 1,
     client: '127.0.0.1',
-    ...(traceparent === undefined ? {} : { trace_id: traceparent.split('-')[1] ?? '' }),
+    ...(traceId === undefined ? {} : { trace_id: traceId }),
   }
   return behaviour.log(line, request).map((one) => `${JSON.stringify(one)}\n`)
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type Logger, logFailure } from '../process/log.ts'
+import { type Logger, logFailure, withoutQuery } from '../process/log.ts'
 import { PROBLEM_JSON } from './contract.ts'
 import { problem } from './problem.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
@@ -52,8 +52,12 @@ export function createHandlerTimeout(
 
   function giveUp(response: ServerResponse, id: string): void {
     open.delete(response)
-    const { method, url } = response.req
-    logFailure(log, id, new Error(`The handler of ${method} ${url} was silent for ${limitMs} ms.`))
+    const { method, url = '' } = response.req
+    logFailure(
+      log,
+      id,
+      new Error(`The handler of ${method} ${withoutQuery(url)} was silent for ${limitMs} ms.`),
+    )
     endResponse(response, id)
   }
 

@@ -1,13 +1,56 @@
 import cluster from 'node:cluster'
-import { type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import type { Config } from './config.ts'
 
 export type { Logger }
 
-/** Logs JSON lines on standard output; the platform collects them (https://12factor.net/logs). */
-export function createLogger(app: string, config: Pick<Config, 'logLevel'>): Logger {
+/** With these headers, a reader of the log could act for a client. */
+const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie'])
+
+/**
+ * How a line shows a request, a response or headers that code passes to the logger. Queries and credentials are left out, because many
+ * people can read a log.
+ */
+const SERIALIZERS = {
+  err: stdSerializers.err,
+  req: toRequest,
+  request: toRequest,
+  res: toResponse,
+  response: toResponse,
+  headers: toHeaders,
+} as const
+
+/**
+ * Logs JSON lines on standard output; the platform collects them (https://12factor.net/logs).
+ * @param destination where the lines go in tests
+ */
+export function createLogger(
+  app: string,
+  config: Pick<Config, 'logLevel'>,
+  destination?: DestinationStream,
+): Logger {
   const base = cluster.worker === undefined ? { app } : { app, worker: cluster.worker.id }
-  return pino({ base, level: config.logLevel })
+  const options = { base, level: config.logLevel, serializers: SERIALIZERS }
+  return destination === undefined ? pino(options) : pino(options, destination)
+}
+
+function toRequest({ method, url }: { method?: string; url?: string }) {
+  return { method, path: withoutQuery(url ?? '') }
+}
+
+function toResponse({ status, statusCode = status }: { status?: number; statusCode?: number }) {
+  return { status: statusCode }
+}
+
+function toHeaders(headers: Headers | Readonly<Record<string, unknown>>) {
+  const entries: Iterable<[string, unknown]> = headers instanceof Headers ? headers : Object.entries(headers)
+  return Object.fromEntries([...entries].filter(([name]) => !CREDENTIALS.has(name.toLowerCase())))
+}
+
+/** A request target or URL without its query, which may hold secrets. */
+export function withoutQuery(url: string): string {
+  const query = url.indexOf('?')
+  return query === -1 ? url : url.slice(0, query)
 }
 
 /** Writes a line at any log level: people and launchers need it. */
@@ -36,18 +79,17 @@ export function logResponse(
   log: Pick<Logger, 'info'>,
   { requestId, method, url, route, status, ms, client, traceparent }: LoggedResponse,
 ): void {
-  const query = url.indexOf('?')
   const traceId = traceparent && readTraceId(String(traceparent))
   log.info(
     {
       requestId,
       method,
-      path: query === -1 ? url : url.slice(0, query),
+      path: withoutQuery(url),
       route,
       status,
       ms: Math.round(ms * 1000) / 1000,
       client,
-      trace_id: traceId || undefined,
+      ...(traceId && { trace_id: traceId }),
     },
     'request completed',
   )

@@ -1,7 +1,14 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { isClientAbort, logFailure, logResponse, logsResponses, readTraceId } from '../../src/process/log.ts'
+import {
+  createLogger,
+  isClientAbort,
+  logFailure,
+  logResponse,
+  logsResponses,
+  readTraceId,
+} from '../../src/process/log.ts'
 
 function record(level: string) {
   const lines: Record<string, unknown>[] = []
@@ -15,6 +22,37 @@ test('one line per response: milliseconds to the microsecond, and no query', () 
   const { log, lines } = record('info')
   logResponse(log, { ...RESPONSE, url: '/teas/a?b=c', ms: 1.23456 })
   deepEqual(lines, [{ level: 30, ...RESPONSE, path: '/teas/a', ms: 1.235, msg: 'request completed' }])
+})
+
+test('a request, a response and headers that code logs have no query and no credentials', () => {
+  const lines: Record<string, unknown>[] = []
+  const log = createLogger(
+    'fastify/hello',
+    { logLevel: 'info' },
+    { write: (text) => lines.push(JSON.parse(text)) },
+  )
+  const secrets = {
+    Authorization: 'Bearer s',
+    cookie: 'a=s',
+    'set-cookie': ['a=s'],
+    'proxy-authorization': 's',
+  }
+  const request = { method: 'GET', url: '/teas/a?token=s', headers: secrets }
+  log.info({ req: request, res: { statusCode: 200, headers: secrets } })
+  log.info({ request: new Request('http://a.test/b?token=s'), response: new Response('', { status: 201 }) })
+  log.info({ headers: { ...secrets, accept: 'text/html' } })
+  log.info({ headers: new Headers({ authorization: 's', accept: 'text/html' }) })
+  log.child({ req: request }).info('child')
+  deepEqual(
+    lines.map(({ level, time, app, ...fields }) => fields),
+    [
+      { req: { method: 'GET', path: '/teas/a' }, res: { status: 200 } },
+      { request: { method: 'GET', path: 'http://a.test/b' }, response: { status: 201 } },
+      { headers: { accept: 'text/html' } },
+      { headers: { accept: 'text/html' } },
+      { req: { method: 'GET', path: '/teas/a' }, msg: 'child' },
+    ],
+  )
 })
 
 test('the trace id of a valid traceparent only', () => {

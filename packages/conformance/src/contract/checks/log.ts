@@ -12,6 +12,20 @@ type Line = Readonly<Record<string, unknown>>
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
 const TRACEPARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`
 
+/** Values that are not valid (W3C Trace Context section 3.2.2), so they name no trace. */
+const BROKEN_TRACEPARENTS = [
+  TRACE_ID,
+  `00-${TRACE_ID}-b7ad6b7169203331`,
+  `00-${TRACE_ID}-b7ad6b7169203331-01-more`,
+  `ff-${TRACE_ID}-b7ad6b7169203331-01`,
+  `00-${TRACE_ID.toUpperCase()}-b7ad6b7169203331-01`,
+  `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+  `00-${TRACE_ID}-${'0'.repeat(16)}-01`,
+]
+
+/** In headers that identify a client; no line may contain it. */
+const CREDENTIAL = 'c0nf0rmance-secret'
+
 /** Targets with a parameter, and the value that must not appear in the logged route. */
 const PARAMETERS = {
   hello: { target: '/hello/somebody', value: 'somebody' },
@@ -71,6 +85,39 @@ export const log: readonly Check[] = [
       const request: Request = { target, headers: [['traceparent', TRACEPARENT]] }
       await probe.expect(identified(request, 'logged-trace'), expected)
       await expectLine(probe, request, 'logged-trace', { trace_id: TRACE_ID })
+    },
+  },
+  {
+    name: 'the log has no trace id if the traceparent is not valid',
+    section: 'Log',
+    needsLog: true,
+    async run(probe) {
+      const { target, expected } = plainRoute(probe)
+      for (const [index, traceparent] of BROKEN_TRACEPARENTS.entries()) {
+        const request: Request = { target, headers: [['traceparent', traceparent]] }
+        await probe.expect(identified(request, `logged-no-trace-${index}`), expected)
+        await expectLine(probe, request, `logged-no-trace-${index}`, { trace_id: undefined })
+      }
+    },
+  },
+  {
+    name: 'the log has no credentials',
+    section: 'Log',
+    needsLog: true,
+    async run(probe) {
+      const { target, expected } = plainRoute(probe)
+      const headers: Request['headers'] = [
+        ['authorization', `Bearer ${CREDENTIAL}`],
+        ['cookie', `session=${CREDENTIAL}`],
+      ]
+      await probe.expect(identified({ target, headers }, 'logged-credentials'), expected)
+      await linesOf(probe, 'logged-credentials')
+      const line = probe.subject
+        .log?.()
+        .split('\n')
+        .find((one) => one.includes(CREDENTIAL))
+      if (line === undefined) return
+      probe.report({ target, headers }, [{ expected: 'no credentials in the log', received: line }])
     },
   },
   {
