@@ -1,59 +1,8 @@
-import { UsageError } from '@startgrid/cli/arguments.ts'
-import { oneLine } from '@startgrid/cli/text.ts'
-import { UnknownName } from '@startgrid/grid/matrix.ts'
-import { LoadError } from '@startgrid/loadgen'
-import { ResultError } from '../model/result-file.ts'
-import { PoolError } from '../pool/pool-error.ts'
-import { OutputError } from '../report/output.ts'
+import { runCommandLine } from './command-line.ts'
 
-/** Each command with its own file, loaded only if it is asked for. They return an exit code. */
-const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
-  race: async (args) => (await import('./commands/race.ts')).raceCommand(args, 'rate'),
-  selfcheck: async (args) => (await import('./commands/race.ts')).raceCommand(args, 'selfcheck'),
-  capacity: async (args) => (await import('./commands/capacity.ts')).capacityCommand(args),
-  latency: async (args) => (await import('./commands/latency.ts')).latencyCommand(args),
-  overload: async (args) => (await import('./commands/overload.ts')).overloadCommand(args),
-  study: async (args) => (await import('./commands/study.ts')).studyCommand(args),
-  pool: async (args) => (await import('./commands/pool.ts')).poolCommand(args),
-  compare: async (args) => (await import('./commands/compare.ts')).compareCommand(args),
-  'check-instrument': async (args) =>
-    (await import('./commands/check-instrument.ts')).checkInstrumentCommand(args),
-  report: async (args) => (await import('./commands/report.ts')).reportCommand(args),
-}
-
-/**
- * @returns the exit code: 0 if every cell that this machine can measure has its number (of a study: if all could be run), else 1;
- * 2 for wrong words, 130 after Ctrl-C, 143 after SIGTERM
- */
-async function main(args: readonly string[]): Promise<number> {
-  const [first = '', ...others] = args
-  if (first === '' || first.startsWith('-')) return COMMANDS.race?.(args) ?? 2
-  const command = COMMANDS[first]
-  if (command !== undefined && first !== 'race') return command(others)
-  const names = Object.keys(COMMANDS).filter((name) => name !== 'race')
-  throw new UsageError(
-    `There is no command '${first}', only ${names.join(', ')}; without one, the grid is raced.`,
-  )
-}
-
-/** @returns the exit code for what went wrong, told in a sentence; what nobody foresaw keeps its stack */
-function explain(error: unknown): number {
-  if (FORESEEN.some((kind) => error instanceof kind) || isSystemError(error))
-    process.stderr.write(`${oneLine(error)}.\n`)
-  else console.error(error)
-  return error instanceof UsageError || error instanceof UnknownName ? 2 : 1
-}
-
-const FORESEEN = [OutputError, UsageError, UnknownName, ResultError, LoadError, PoolError]
-
-/** A disk that became full or read-only during the run. */
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error
-}
-
-// Whoever reads only the beginning of the output has what they want.
+// The reader may close the pipe early, as `head` does: that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
-const code = await main(process.argv.slice(2)).catch(explain)
+const code = await runCommandLine(process.argv.slice(2))
 // Something that was interrupted may still run, such as a download.
 process.stdout.write('', () => process.exit(code))

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCompareOptions } from '../../../src/cli/commands/compare.ts'
 import { deriveWarnings } from '../../../src/judge/derive-warnings.ts'
 import type { Result } from '../../../src/model/result.ts'
 import { writeResult } from '../../../src/model/result-file.ts'
+import { startCommandLine } from '../../fixtures/command-line.ts'
 import { latencyResult, rateResult, targetResult } from '../../fixtures/results.ts'
 import { twoRuns } from '../../fixtures/two-runs.ts'
 
 /** `pnpm bench compare` and `pnpm bench report`, as a person or CI runs them on results that are stored. */
 
-const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-stored-'))
 after(() => rmSync(DIRECTORY, { recursive: true }))
 
@@ -25,15 +23,8 @@ function store(name: string, result: Result): string {
   return path
 }
 
-function run(...args: string[]): { code: number | null; stdout: string; stderr: string } {
-  const { FORCE_COLOR: _, ...env } = process.env
-  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
-    encoding: 'utf8',
-    cwd: DIRECTORY,
-    env,
-  })
-  return { code: status, stdout, stderr }
-}
+const { run, stop } = startCommandLine(DIRECTORY)
+after(stop)
 
 const [before, same] = twoRuns()
 const [, slower] = twoRuns({ factorOf: ({ framework }) => (framework === 'koa' ? 0.75 : 1) })
@@ -46,80 +37,80 @@ const containers = store('containers', { ...same, mode: 'docker' })
 const target = store('target', targetResult())
 
 describe('compare', () => {
-  test('takes directories and files, and prints a comparison', () => {
-    const { code, stdout } = run('compare', a, join(b, 'result.json'))
+  test('takes directories and files, and prints a comparison', async () => {
+    const { code, stdout } = await run('compare', a, join(b, 'result.json'))
     assert.equal(code, 0)
     assert.match(stdout, /^- No difference shown in 14 of 14 cells, by CPU per request\.$/m)
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
   })
 
-  test('exits with 1 for a regression only if it was asked for one', () => {
-    assert.equal(run('compare', a, slow).code, 0)
-    const { code, stdout } = run('compare', a, slow, '--fail-on-regression', '5%')
+  test('exits with 1 for a regression only if it was asked for one', async () => {
+    assert.equal((await run('compare', a, slow)).code, 0)
+    const { code, stdout } = await run('compare', a, slow, '--fail-on-regression', '5%')
     assert.equal(code, 1)
     assert.match(stdout, /^REGRESSION: koa\/hello direct needs 3\d % more/m)
-    assert.equal(run('compare', a, b, '--fail-on-regression', '5%').code, 0)
+    assert.equal((await run('compare', a, b, '--fail-on-regression', '5%')).code, 0)
   })
 
-  test('refuses unlike results in sentences, unless told', () => {
-    const { code, stdout, stderr } = run('compare', a, other)
+  test('refuses unlike results in sentences, unless told', async () => {
+    const { code, stdout, stderr } = await run('compare', a, other)
     assert.deepEqual([code, stdout], [2, ''])
     assert.equal(
       stderr,
       'The CPU differs: Example 3000 in A, Other 5 in B.\nMeasure alike, or compare all the same with --anyway.\n',
     )
-    const anyway = run('compare', a, other, '--anyway')
+    const anyway = await run('compare', a, other, '--anyway')
     assert.equal(anyway.code, 0)
     assert.match(anyway.stdout, /^! The CPU differs/m)
   })
 
-  test('refuses unlike modes, whatever is told', () => {
-    const { code, stdout, stderr } = run('compare', a, containers, '--anyway')
+  test('refuses unlike modes, whatever is told', async () => {
+    const { code, stdout, stderr } = await run('compare', a, containers, '--anyway')
     assert.deepEqual([code, stdout], [2, ''])
     assert.equal(
       stderr.replaceAll('\n', ' '),
       'A is of native processes, B of containers: figures of unlike modes are never compared. Measure both in one mode. ',
     )
     assert.match(
-      run('compare', target, a).stderr,
+      (await run('compare', target, a)).stderr,
       /^A is of http:\/\/10\.0\.0\.9:3000, which already ran, B of native/,
     )
   })
 
-  test('names the mode first, and of servers that already ran says what two launches cannot tell', () => {
-    assert.match(run('compare', containers, containers).stdout, /^Comparison of containers\.\n/)
-    const { code, stdout } = run('compare', target, target)
+  test('names the mode first, and of servers that already ran says what two launches cannot tell', async () => {
+    assert.match((await run('compare', containers, containers)).stdout, /^Comparison of containers\.\n/)
+    const { code, stdout } = await run('compare', target, target)
     assert.equal(code, 0)
     assert.match(stdout, /^Comparison of servers that already ran\.\n/)
     assert.match(stdout, /^- Each run met one launch: /m)
-    const gate = run('compare', target, target, '--fail-on-regression', '5%')
+    const gate = await run('compare', target, target, '--fail-on-regression', '5%')
     assert.equal(gate.code, 2)
     assert.match(gate.stderr, /^Each run met one launch .* leave\sout\s--fail-on-regression/s)
   })
 
-  test('refuses what is no race, or no result', () => {
-    const wrong = run('compare', a, latency, '--anyway')
+  test('refuses what is no race, or no result', async () => {
+    const wrong = await run('compare', a, latency, '--anyway')
     assert.equal(wrong.code, 2)
     assert.match(wrong.stderr, /^B is of kind latency: only races/)
-    const missing = run('compare', a, 'nothing')
+    const missing = await run('compare', a, 'nothing')
     assert.equal(missing.code, 2)
     assert.match(missing.stderr, /nothing cannot be read \(ENOENT\)/)
   })
 
-  test('compares by the metric that is asked for, for people and programs', () => {
-    assert.match(run('compare', a, b, '--metric', 'rate').stdout, /cells, by req\/s\.$/m)
-    assert.match(run('compare', a, b, '--markdown').stdout, /^# Comparison of native processes\n/)
+  test('compares by the metric that is asked for, for people and programs', async () => {
+    assert.match((await run('compare', a, b, '--metric', 'rate')).stdout, /cells, by req\/s\.$/m)
+    assert.match((await run('compare', a, b, '--markdown')).stdout, /^# Comparison of native processes\n/)
     const file = join(DIRECTORY, 'comparison.json')
-    assert.equal(run('compare', a, slow, '--json', file, '--fail-on-regression', '5%').code, 1)
+    assert.equal((await run('compare', a, slow, '--json', file, '--fail-on-regression', '5%')).code, 1)
     const written = JSON.parse(readFileSync(file, 'utf8'))
     assert.deepEqual([written.metric, written.regressions.length], ['cpu', 2])
     assert.deepEqual(
-      JSON.parse(run('compare', a, slow, '--json', '-', '--fail-on-regression', '5%').stdout),
+      JSON.parse((await run('compare', a, slow, '--json', '-', '--fail-on-regression', '5%')).stdout),
       written,
     )
   })
 
-  test('says what it does not understand', () => {
+  test('says what it does not understand', async () => {
     const cases: [string[], RegExp][] = [
       [['a'], /^pnpm bench compare takes 2 results, not 1\./],
       [['a', 'b', 'c'], /takes 2 results, not 3\./],
@@ -132,15 +123,15 @@ describe('compare', () => {
         () => readCompareOptions(args),
         (error) => error instanceof UsageError && message.test(error.message),
       )
-    assert.equal(run('compare', a).code, 2)
+    assert.equal((await run('compare', a)).code, 2)
   })
 })
 
 describe('report', () => {
-  test('makes the reports again beside the result, and leaves the result as it was', () => {
+  test('makes the reports again beside the result, and leaves the result as it was', async () => {
     const path = store('again', rateResult())
     const stored = readFileSync(join(path, 'result.json'), 'utf8')
-    const { code, stdout } = run('report', path)
+    const { code, stdout } = await run('report', path)
     assert.equal(code, 0)
     assert.match(stdout, /^hello direct: GET \/json, 64 connections, ranked by req\/s$/m)
     assert.match(
@@ -151,50 +142,50 @@ describe('report', () => {
     assert.equal(readFileSync(join(path, 'result.json'), 'utf8'), stored)
   })
 
-  test('writes elsewhere if told', () => {
+  test('writes elsewhere if told', async () => {
     const path = store('elsewhere', rateResult())
-    assert.equal(run('report', join(path, 'result.json'), '--output', 'there/deep').code, 0)
+    assert.equal((await run('report', join(path, 'result.json'), '--output', 'there/deep')).code, 0)
     assert.ok(existsSync(join(DIRECTORY, 'there', 'deep', 'report.html')))
     assert.ok(!existsSync(join(path, 'report.md')))
   })
 
-  test('judges the cells again: figures of voided cells only if asked for', () => {
+  test('judges the cells again: figures of voided cells only if asked for', async () => {
     const result = rateResult()
     const [cell] = result.cells
     const conformance = result.conformance.map((one) =>
       one.cell === cell?.id ? { ...one, differences: ['GET /json: 500, not 200'] } : one,
     )
     const path = store('voided', { ...result, conformance, analysis: null })
-    assert.match(run('report', path).stdout, /^void {2}node$/m)
-    assert.match(run('report', path, '--keep-voided').stdout, /^void {2}node +5\d,\d{3}/m)
+    assert.match((await run('report', path)).stdout, /^void {2}node$/m)
+    assert.match((await run('report', path, '--keep-voided')).stdout, /^void {2}node +5\d,\d{3}/m)
   })
 
-  test('keeps what was seen while it ran, and says once what follows from the figures', () => {
+  test('keeps what was seen while it ran, and says once what follows from the figures', async () => {
     const result = rateResult()
     const warnings = [{ kind: 'busy', share: 0.32 } as const, ...deriveWarnings(result)]
     assert.ok(warnings.length > 1)
-    const said = run('report', store('warnings', { ...result, warnings })).stdout.replace(/\s+/g, ' ')
+    const said = (await run('report', store('warnings', { ...result, warnings }))).stdout.replace(/\s+/g, ' ')
     assert.equal(said.match(/Other programs use 32 %/g)?.length, 1)
     assert.equal(said.match(/Others visibly took the cores during \d+ of \d+ slices/g)?.length, 1)
     assert.equal(said.match(/In at least one launch of \d+ cells? others took the cores/g)?.length, 1)
   })
 
-  test('refuses what is no result, and old results', () => {
+  test('refuses what is no result, and old results', async () => {
     mkdirSync(join(DIRECTORY, 'empty'))
-    const missing = run('report', 'empty')
+    const missing = await run('report', 'empty')
     assert.equal(missing.code, 1)
     assert.match(missing.stderr, /result\.json cannot be read \(ENOENT\): give the result\.json of a run\.$/m)
     const { schema: _, ...old } = rateResult()
     mkdirSync(join(DIRECTORY, 'old'))
     writeFileSync(join(DIRECTORY, 'old', 'result.json'), JSON.stringify({ ...old, schema: 1 }))
-    assert.match(run('report', 'old').stderr, /its schema is 1, here it is 4/)
-    assert.equal(run('report').code, 2)
+    assert.match((await run('report', 'old')).stderr, /its schema is 1, here it is 4/)
+    assert.equal((await run('report')).code, 2)
   })
 })
 
-test('help needs no results', () => {
+test('help needs no results', async () => {
   for (const command of ['compare', 'report']) {
-    const { code, stdout } = run(command, '--help')
+    const { code, stdout } = await run(command, '--help')
     assert.equal(code, 0)
     assert.match(stdout, new RegExp(`^pnpm bench ${command} `))
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)

@@ -1,7 +1,5 @@
 import { equal, match, ok } from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { after, test } from 'node:test'
 import {
   createStudyResult,
   planHeats,
@@ -9,16 +7,12 @@ import {
   STUDY_PROFILES,
 } from '../../../src/measure/study/plan.ts'
 import { STUDIES } from '../../../studies/index.ts'
+import { startCommandLine } from '../../fixtures/command-line.ts'
 
-const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
+const { run, stop } = startCommandLine(process.cwd())
+after(stop)
 
-function study(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [CLI, 'study', ...args], (_error, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    )
-  })
-}
+const study = (...args: string[]) => run('study', ...args)
 
 test('--list shows every claim with its published ratio, within 80 columns', async () => {
   const { code, stdout } = await study('--list')
