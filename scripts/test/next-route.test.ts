@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isTested, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
 import { SECURITY_HEADERS } from '@startgrid/conformance'
@@ -138,6 +138,8 @@ function tryReaderRoutes(app: App): void {
     copy = copyApp(app)
     const file = new URL(`reader-routes/${app.framework}.ts`, import.meta.url)
     addReaderRoutes(copy, readFileSync(file, 'utf8'))
+    for (const { file, code } of readSnippets(DOCUMENT, app.framework))
+      if (file === 'src/events.ts') copy.write({ file, code: code.replace('10_000', '100') })
     build(copy)
     upstream = createServer((_request, response) => {
       response.setHeader('content-type', 'text/plain; charset=utf-8').end('from upstream')
@@ -146,7 +148,7 @@ function tryReaderRoutes(app: App): void {
     const address = upstream.address()
     const port = typeof address === 'object' ? address?.port : undefined
     source = `http://127.0.0.1:${port}/`
-    running = await start(copy, { HANDLER_TIMEOUT_MS: '500', COMMENT_MS: '100' })
+    running = await start(copy, { HANDLER_TIMEOUT_MS: '500', LOG_LEVEL: 'info' })
   })
   after(async () => {
     await running?.launched.stop()
@@ -155,8 +157,8 @@ function tryReaderRoutes(app: App): void {
   })
 
   /** What an app writes can come after its response. */
-  const untilLogged = async (pattern: RegExp) => {
-    while (!pattern.test(running?.launched.output() ?? '')) await sleep(10)
+  const untilLogged = async (pattern: RegExp, { signal }: TestContext) => {
+    while (!pattern.test(running?.launched.output() ?? '')) await sleep(10, undefined, { signal })
   }
 
   test('the types are right', { timeout: 2 * timeout }, () => typecheck(copy))
@@ -164,10 +166,10 @@ function tryReaderRoutes(app: App): void {
   tryPost(() => running, EXISTING[app.role])
 
   for (const path of ['/reader/throws', '/reader/rejects']) {
-    test(`${path} is 500 without the cause, which is in the log`, { timeout }, async () => {
+    test(`${path} is 500 without the cause, which is in the log`, { timeout }, async (t) => {
       const response = await get(path)
       await assertProblem(response, 500)
-      await untilLogged(/secret/)
+      await untilLogged(/secret/, t)
     })
   }
 
@@ -237,23 +239,40 @@ function tryReaderRoutes(app: App): void {
     assert.equal((await get('/livez')).status, 200)
   })
 
+  test('a client that leaves server-sent events is no failure', { timeout }, async (t) => {
+    if (app.runtime === 'nginx') return t.skip('njs sends one buffer')
+    const failures = () => running?.launched.output().split('"msg":"failed"').length
+    const before = failures()
+    const leaving = new AbortController()
+    const response = await get('/events', { signal: leaving.signal })
+    const { value } = (await response.body?.getReader().read()) ?? {}
+    assert.match(Buffer.from(value ?? []).toString(), /^data: /)
+    leaving.abort()
+    // Bun logs the response when it is handed over.
+    await untilLogged(/"path":"\/events"/, t)
+    await sleep(300) // three comments: a write to the closed connection may fail only then
+    assert.equal(failures(), before)
+  })
+
   // Last: the app is stopped.
   test('server-sent events outlive the handler timeout, and end when the app stops', {
     timeout,
   }, async (t) => {
     if (app.runtime === 'nginx') return t.skip('njs sends one buffer')
-    const response = await get('/reader/events')
+    const response = await get('/events')
     assert.equal(response.status, 200)
     assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
     assertHeaders(response, { 'cache-control': response.headers.get('cache-control') ?? '' })
-    let comments = 0
+    let text = ''
+    const comments = () => text.split(': still here').length - 1
     let stopped: Promise<number | null> | undefined
     for await (const chunk of response.body ?? []) {
-      comments += Buffer.from(chunk).toString().split(': still here').length - 1
+      text += Buffer.from(chunk).toString()
       // Twice the limit and more: 12 comments at 100 ms each, against 500 ms.
-      if (comments >= 12) stopped ??= running?.launched.stop()
+      if (comments() >= 12) stopped ??= running?.launched.stop()
     }
-    assert.ok(comments >= 12, `the stream ended after ${comments} comments`)
+    assert.match(text, /^data: /)
+    assert.ok(comments() >= 12, `the stream ended after ${comments()} comments`)
     assert.equal(await stopped, 0)
   })
 }

@@ -5,7 +5,7 @@ import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { accessLog, type Runtime } from './middleware/access-log.ts'
 import { limitBody } from './middleware/body-limit.ts'
 import { catchThrown, handleError, refuseMethod, sendProblem } from './middleware/errors.ts'
-import { createHealthRoutes } from './middleware/health.ts'
+import { createHealthRoutes, withHealth } from './middleware/health.ts'
 import { loadShedding } from './middleware/load-shedding.ts'
 import { requestId } from './middleware/request-id.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
@@ -25,6 +25,7 @@ export function createApp<RouteEnv extends Env, RouteSchema extends Schema>(
   app.use(requestId)
   app.use(securityHeaders)
   app.route('/', createHealthRoutes(health)) // before the access log, which has no lines of them
+  app.use(withHealth(health))
   app.use(accessLog({ config, log, runtime }))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }))
   app.use(catchThrown)

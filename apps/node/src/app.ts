@@ -10,13 +10,13 @@ import { createRouter, type Route } from './router.ts'
 
 /** Does the work of a framework. A request meets the plugins in this order. */
 export function createApp(options: AppOptions, routes: readonly Route[]): RequestListener {
-  const { config, log } = options
+  const { config, health: state, log } = options
   const logResponses = accessLog(log, config.trustProxy)
-  const shouldShed = createLoadShedder(config.maxQueueWaitMs)
-  const handle = createRouter([...health(options.health), ...routes])
+  const services = { log, health: state, shouldShed: createLoadShedder(config.maxQueueWaitMs) }
+  const handle = createRouter([...health(state), ...routes])
 
   return async (request, response) => {
-    const context = new Context(request, response, log, shouldShed)
+    const context = new Context(request, response, services)
     response.setHeader('x-request-id', context.requestId)
     logResponses(context)
     securityHeaders(response)

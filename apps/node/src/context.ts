@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readBody } from '#shared/http/body.ts'
 import { HTML, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
+import type { Health } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
 import type { Logger } from '#shared/process/log.ts'
 import { shedLoad } from './plugins/load-shedding.ts'
 import { allowScripts } from './plugins/security-headers.ts'
+
+type ShouldShed = (response: ServerResponse) => boolean | Promise<boolean>
 
 /** One request, and the methods to respond to it. */
 export class Context<Name extends string = string> {
@@ -13,22 +16,24 @@ export class Context<Name extends string = string> {
   readonly response: ServerResponse
   readonly requestId: string
   readonly log: Logger
+  /** Its `signal` ends endless streams when the server stops. */
+  readonly health: Health
   /** The path of the route, such as `/hello/:name`; absent until a route matched. */
   route: string | undefined
   /** The decoded `:name` segments of the path. */
   params = {} as Record<Name, string>
-  readonly #shouldShed: (response: ServerResponse) => boolean | Promise<boolean>
+  readonly #shouldShed: ShouldShed
 
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    log: Logger,
-    shouldShed: (response: ServerResponse) => boolean | Promise<boolean>,
+    { log, health, shouldShed }: { log: Logger; health: Health; shouldShed: ShouldShed },
   ) {
     this.request = request
     this.response = response
     this.requestId = requestId(request.headers['x-request-id'])
     this.log = log
+    this.health = health
     this.#shouldShed = shouldShed
   }
 

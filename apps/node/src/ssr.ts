@@ -25,9 +25,7 @@ export const ssr = ({ render }: { render: Render }): Route[] => [
     const signal = closeSignal(response)
     const props = { items, delayMs, requestId, nonce: context.allowScripts() }
     const html = await render.stream(props, signal, (error) => logFailure(context.log, requestId, error))
-    await pipeline(html, response.writeHead(200, { 'content-type': HTML })).catch((error: unknown) => {
-      if (!signal.aborted) throw error
-    })
+    await pipeline(html, response.writeHead(200, { 'content-type': HTML }))
   }),
 
   route('GET', '/partial/:locale/:slug', async (context) => {

@@ -1,11 +1,13 @@
 import { type BunRequest, sleep } from 'bun'
 import { z } from 'zod'
+import { events } from './events.ts'
 import type { Routes } from './wrap-routes.ts'
 
 const Greeting = z.object({ name: z.string().min(1).max(100) })
 
 export const withReaderRoutes = (own: Routes, existing: string): Routes => ({
   ...own,
+  ...events,
 
   [existing]: {
     ...own[existing],
@@ -53,20 +55,4 @@ export const withReaderRoutes = (own: Routes, existing: string): Routes => ({
     }),
 
   '/reader/proxy': ({ url }) => fetch(String(new URL(url).searchParams.get('from'))),
-
-  '/reader/events': (request) => {
-    const stopping = new AbortController()
-    process.once('SIGTERM', () => stopping.abort())
-    const signal = AbortSignal.any([request.signal, stopping.signal])
-    return new Response(comments(signal), {
-      headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
-    })
-  },
 })
-
-async function* comments(signal: AbortSignal) {
-  while (!signal.aborted) {
-    yield ': still here\n\n'
-    await sleep(Number(process.env.COMMENT_MS))
-  }
-}

@@ -3,12 +3,14 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import express, { Router } from 'express'
 import { z } from 'zod'
+import { events } from './events.ts'
 
 const Greeting = z.object({ name: z.string().min(1).max(100) })
 
 export function withReaderRoutes(own: Router, existing: string): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.use(own)
+  router.use(events)
 
   router.post(existing, (request, response) => {
     const { name } = Greeting.parse(request.body)
@@ -54,18 +56,6 @@ export function withReaderRoutes(own: Router, existing: string): Router {
     const upstream = await fetch(String(request.query.from))
     response.status(upstream.status).type(upstream.headers.get('content-type') ?? 'text')
     if (upstream.body) await pipeline(Readable.fromWeb(upstream.body), response)
-  })
-
-  router.get('/reader/events', async (request, response) => {
-    response.type('text/event-stream').set('cache-control', 'no-store')
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
-    const signal = AbortSignal.any([gone.signal, request.app.locals.health.signal])
-    while (!signal.aborted) {
-      response.write(': still here\n\n')
-      await sleep(Number(process.env.COMMENT_MS), undefined, { signal }).catch(() => {})
-    }
-    response.end()
   })
 
   return router

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
-import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { FastifyPluginAsync } from 'fastify'
+import { events } from './events.ts'
 
 const Name = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) })
 const Greeting = Type.Object({ hello: Type.String() })
@@ -11,6 +11,7 @@ export const withReaderRoutes =
   (own: FastifyPluginAsync, existing: string): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.register(own)
+    app.register(events)
 
     app.post(existing, { schema: { body: Name, response: { 201: Greeting } } }, async (request, reply) => {
       reply.code(201)
@@ -64,21 +65,4 @@ export const withReaderRoutes =
     app.get('/reader/proxy', async (request, reply) =>
       reply.send(await fetch((request.query as { from: string }).from)),
     )
-
-    const stopping = new AbortController()
-    app.addHook('preClose', async () => stopping.abort())
-    app.get('/reader/events', async (request, reply) => {
-      const signal = AbortSignal.any([request.signal, stopping.signal])
-      return reply
-        .type('text/event-stream')
-        .header('cache-control', 'no-store')
-        .send(Readable.from(comments(signal)))
-    })
   }
-
-async function* comments(signal: AbortSignal) {
-  while (!signal.aborted) {
-    yield ': still here\n\n'
-    await sleep(Number(process.env.COMMENT_MS), undefined, { signal }).catch(() => {})
-  }
-}

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { setCookie } from 'hono/cookie'
-import { streamSSE } from 'hono/streaming'
 import { z } from 'zod'
+import { events } from './events.ts'
 import { validator } from './middleware/validator.ts'
 
 const Greeting = z.object({ name: z.string().min(1).max(100) })
@@ -11,6 +11,7 @@ const Greeting = z.object({ name: z.string().min(1).max(100) })
 export const withReaderRoutes = (own: Hono, existing: string) =>
   new Hono()
     .route('/', own)
+    .route('/', events)
 
     .post(existing, validator('json', Greeting), (c) => c.json({ hello: c.req.valid('json').name }, 201))
 
@@ -48,15 +49,3 @@ export const withReaderRoutes = (own: Hono, existing: string) =>
     })
 
     .get('/reader/proxy', (c) => fetch(String(c.req.query('from'))))
-
-    .get('/reader/events', (c) =>
-      streamSSE(c, async (stream) => {
-        const stopping = new AbortController()
-        process.once('SIGTERM', () => stopping.abort())
-        stream.onAbort(() => stopping.abort())
-        while (!stopping.signal.aborted) {
-          await stream.write(': still here\n\n')
-          await sleep(Number(process.env.COMMENT_MS), undefined, { signal: stopping.signal }).catch(() => {})
-        }
-      }),
-    )

@@ -1,14 +1,15 @@
 import { createReadStream } from 'node:fs'
-import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Router from '@koa/router'
 import { z } from 'zod'
+import { events } from './events.ts'
 
 const Greeting = z.object({ name: z.string().min(1).max(100) })
 
 export function withReaderRoutes(own: Router, existing: string): Router {
   const router = new Router({ sensitive: true, strict: true })
   router.use(own.routes())
+  router.use(events.routes())
 
   router.post(existing, (ctx) => {
     const { name } = Greeting.parse(ctx.request.body)
@@ -62,22 +63,5 @@ export function withReaderRoutes(own: Router, existing: string): Router {
     ctx.body = await fetch(String(ctx.query.from))
   })
 
-  router.get('/reader/events', (ctx) => {
-    const gone = new AbortController()
-    ctx.res.once('close', () => gone.abort())
-    ctx.type = 'text/event-stream'
-    ctx.set('cache-control', 'no-store')
-    ctx.body = Readable.from(comments(AbortSignal.any([gone.signal, ctx.health.signal]))).pipe(
-      new PassThrough(),
-    )
-  })
-
   return router
-}
-
-async function* comments(signal: AbortSignal) {
-  while (!signal.aborted) {
-    yield ': still here\n\n'
-    await sleep(Number(process.env.COMMENT_MS), undefined, { signal }).catch(() => {})
-  }
 }

@@ -4,10 +4,12 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readBody } from '#shared/http/body.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
+import { events } from './events.ts'
 import { type Route, route } from './router.ts'
 
 export const withReaderRoutes = (own: readonly Route[], existing: string): Route[] => [
   ...own,
+  ...events,
 
   route('POST', existing, async (context) => {
     context.json({ hello: parseName(await context.readJson()) }, 201)
@@ -63,18 +65,6 @@ export const withReaderRoutes = (own: readonly Route[], existing: string): Route
       'content-type': upstream.headers.get('content-type') ?? 'text/plain',
     })
     if (upstream.body) await pipeline(Readable.fromWeb(upstream.body), response)
-  }),
-
-  route('GET', '/reader/events', async ({ response }) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
-    const stopping = new AbortController()
-    process.once('SIGTERM', () => stopping.abort())
-    response.once('close', () => stopping.abort())
-    while (!stopping.signal.aborted) {
-      response.write(': still here\n\n')
-      await sleep(Number(process.env.COMMENT_MS), undefined, { signal: stopping.signal }).catch(() => {})
-    }
-    response.end()
   }),
 ]
 

@@ -1,6 +1,22 @@
 import { type Context, Hono } from 'hono'
+import { createMiddleware } from 'hono/factory'
 import { HEALTH_JSON } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Its `signal` ends endless streams when the server stops. */
+    health: Health
+  }
+}
+
+/** Adds `c.get('health')`. */
+export function withHealth(health: Health) {
+  return createMiddleware((c, next) => {
+    c.set('health', health)
+    return next()
+  })
+}
 
 /** Alive until the process ends, ready until it is told to stop. */
 export function createHealthRoutes(health: Health) {
