@@ -111,6 +111,7 @@ export function addReaderRoutes({ app, write }: Copy, code: string): void {
     code: `import { ${role} as own } from './own-routes.ts'
 import { withReaderRoutes } from './reader-routes.ts'
 
+export * from './own-routes.ts'
 export const ${role} = ${exported}
 `,
   })
