@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { findApp } from './app-name.ts'
 import { eject } from './eject.ts'
 import { EjectError } from './eject-error.ts'
+import { OPTIONS } from './options/index.ts'
 import { checkProjectName } from './project-name.ts'
 import { RunError } from './run.ts'
 import { formatSummary } from './summary.ts'
@@ -13,19 +14,31 @@ import { resolveTarget } from './target.ts'
 const HELP = `pnpm eject <framework>/<app> <directory>   copies an app out as a project
 
   --name NAME   the npm name of the project; by default that of its directory
+  --with NAME   adds an option; several as --with a,b or --with a --with b
   --no-git      no repository with a first commit
 
 The directory must be outside of this repository, and new or empty.
 
   pnpm eject fastify/ssr ../my-app
-`
+${listOptions()}`
+
+function listOptions(): string {
+  const width = Math.max(...OPTIONS.map(({ name }) => name.length))
+  const lines = OPTIONS.map(({ name, title }) => `  ${name.padEnd(width)}   ${title}\n`)
+  return lines.length > 0 ? `\nOptions:\n\n${lines.join('')}` : ''
+}
 
 async function main(args: string[], signal: AbortSignal): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
     allowNegative: true,
-    options: { help: { type: 'boolean' }, name: { type: 'string' }, git: { type: 'boolean', default: true } },
+    options: {
+      help: { type: 'boolean' },
+      name: { type: 'string' },
+      with: { type: 'string', multiple: true, default: [] },
+      git: { type: 'boolean', default: true },
+    },
   })
   const [appName, path, ...more] = positionals
   if (values.help) {
@@ -41,7 +54,8 @@ async function main(args: string[], signal: AbortSignal): Promise<number> {
   const target = await resolveTarget(path, process.env.INIT_CWD ?? process.cwd())
   const name = values.name ?? basename(target)
   checkProjectName(name)
-  const ejected = await eject({ app, target, name, git: values.git, signal })
+  const options = values.with.flatMap((names) => names.split(','))
+  const ejected = await eject({ app, target, name, options, git: values.git, signal })
   process.stdout.write(formatSummary(ejected, path))
   return 0
 }

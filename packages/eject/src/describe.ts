@@ -2,16 +2,15 @@ import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import type { App, Role } from '@startgrid/grid/matrix.ts'
 import { IMAGE } from '@startgrid/nginx/docker.ts'
 import { type Catalog, exact, listTypes, resolveVersions } from './catalog.ts'
-import type { Code, Project } from './project.ts'
+import type { Code, SourceProject } from './project.ts'
 import { HEALTH_ROUTES, ROUTES } from './routes.ts'
 
 /** Derives the description of a project from its code. */
-export function describe(name: string, app: App, code: Code, catalog: Catalog): Project {
+export function describe(app: App, code: Code, catalog: Catalog): SourceProject {
   const { framework, runtime, role } = app
   const { scripts, environment } = code
   const types = listTypes([...code.dependencies, ...code.devDependencies], catalog)
   return {
-    name,
     description: `${SUBJECT[role]} ${platformOf(app)}`,
     framework,
     role,

@@ -3,8 +3,7 @@ import type { Project } from './project.ts'
 
 /** The project's package.json. */
 export function writeManifest(project: Project): string {
-  const { name, description, runtime, hasBuild, nodeVersion, scripts, dependencies, devDependencies } =
-    project
+  const { name, description, runtime, hasBuild, nodeVersion, dependencies, devDependencies } = project
   const page = {
     '#shared/page/server.js': {
       types: './shared/page/server.d.ts',
@@ -17,15 +16,22 @@ export function writeManifest(project: Project): string {
     name,
     private: true,
     type: 'module',
-    license: 'Apache-2.0',
     description,
     engines: { node: `>=${nodeVersion}` },
     imports: { ...(hasBuild ? page : {}), '#shared/*': './shared/*' },
-    scripts,
+    scripts: addArguments(project),
     ...(Object.keys(dependencies).length > 0 ? { dependencies } : {}),
     devDependencies,
     ...(Object.keys(allowScripts).length > 0 ? { allowScripts } : {}),
   })
+}
+
+/** The scripts that start the server, with the arguments of the options. */
+function addArguments({ scripts, arguments: added }: Project): Record<string, string> {
+  const words = ['', ...added, 'src/server.ts'].join(' ')
+  return Object.fromEntries(
+    Object.entries(scripts).map(([name, command]) => [name, command.replace(/ src\/server\.ts$/, words)]),
+  )
 }
 
 export function toJson(value: unknown): string {

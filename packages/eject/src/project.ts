@@ -19,10 +19,32 @@ export interface Route {
   answer: string
 }
 
+/** An option of an app: what it adds, or a sentence that says why the app cannot have it. */
+export type SourceOption =
+  | { refused: string }
+  | {
+      /** A few words; the heading of its section in the README. */
+      title: string
+      files: Readonly<Record<string, string>>
+      dependencies: Readonly<Record<string, string>>
+      devDependencies: Readonly<Record<string, string>>
+      arguments: readonly string[]
+      environment: readonly Setting[]
+      readme: string
+    }
+
 /** A standalone service, as its generated files describe it. */
-export interface Project {
+export interface Project extends SourceProject {
   /** Its npm name, and its name in the log. It may have a scope: `@acme/my-app`. */
   name: string
+  /** What options add before the server's file: `--import`, `./src/telemetry.ts`. */
+  arguments: readonly string[]
+  /** What options add to the README. */
+  sections: readonly { title: string; text: string }[]
+}
+
+/** What is known of a service before a person has chosen its name and its options. */
+export interface SourceProject {
   /** One sentence fragment for package.json and the README. */
   description: string
   framework: string

@@ -4,15 +4,15 @@ import type { Ejected } from './eject.ts'
  * The files that were made, and what to type next. It fits 80 columns, except for long paths and names.
  * @param path of the project, as it was typed
  */
-export function formatSummary({ project, files, commit }: Ejected, path: string): string {
+export function formatSummary({ name, hasBuild, files, commit }: Ejected, path: string): string {
   const steps = [
     ['npm install', 'pnpm install'],
-    ...(project.hasBuild ? [['npm run build', 'pnpm build']] : []),
+    ...(hasBuild ? [['npm run build', 'pnpm build']] : []),
     ['npm test', 'pnpm test'],
     ['npm start', 'pnpm start'],
   ]
   return [
-    `${project.name} is a project of its own now: ${files} files in ${path}`,
+    `${name} is a project of its own now: ${files} files in ${path}`,
     ...(commit === undefined ? [] : [`First commit by ${commit.author}`]),
     ...(commit === undefined || commit.known ? [] : UNKNOWN_AUTHOR),
     '',

@@ -9,6 +9,5 @@ interface Base {
 /** The project's tsconfig.json: those options of the workspace that the app needs, and its own. */
 export async function writeTypeCheck({ compilerOptions, include }: Code): Promise<string> {
   const base = JSON.parse(await readWorkspaceFile('tsconfig.base.json')) as Base
-  const { resolveJsonModule: _, ...common } = base.compilerOptions
-  return toJson({ compilerOptions: { ...common, ...compilerOptions }, include })
+  return toJson({ compilerOptions: { ...base.compilerOptions, ...compilerOptions }, include })
 }

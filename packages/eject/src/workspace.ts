@@ -30,6 +30,12 @@ async function listTracked(directory: string): Promise<string[]> {
   }
 }
 
+/** The commit that is checked out, with `-dirty` behind it if tracked files have changed. */
+export async function readCommit(): Promise<string> {
+  const args = ['describe', '--always', '--dirty', '--abbrev=40', '--exclude=*']
+  return (await git(WORKSPACE, args)).trim()
+}
+
 /** The content, or undefined if a tracked file was deleted. */
 async function readIfThere(path: string): Promise<string | undefined> {
   try {

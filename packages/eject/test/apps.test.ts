@@ -20,7 +20,9 @@ const FOREIGN =
 /** Foreign words, and the names of the frameworks that it is not on. */
 function findForeignWords({ framework }: Pick<App, 'framework'>, path: string, text: string): string[] {
   const others = FRAMEWORKS.filter((other) => other !== framework && other !== 'node').join('|')
-  const frameworks = path === 'LICENSE' ? [] : (text.match(new RegExp(`\\b(?:${others})\\b`, 'gi')) ?? [])
+  // It says where the project is from.
+  if (path === '.startgrid.json') return []
+  const frameworks = text.match(new RegExp(`\\b(?:${others})\\b`, 'gi')) ?? []
   return [...(text.match(FOREIGN) ?? []), ...frameworks].map((word) => `${path}: ${word}`)
 }
 
@@ -49,7 +51,13 @@ async function ejectInto(target: string, app: App): Promise<Map<string, string>>
   const paths = globSync('**/*', { cwd: target, withFileTypes: true, exclude: [] })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(target.length + 1))
-  const hidden = ['.editorconfig', '.gitignore', '.dockerignore', '.github/workflows/ci.yml']
+  const hidden = [
+    '.startgrid.json',
+    '.editorconfig',
+    '.gitignore',
+    '.dockerignore',
+    '.github/workflows/ci.yml',
+  ]
   return new Map(
     [...new Set([...paths, ...hidden])].map((path) => [path, readFileSync(join(target, path), 'utf8')]),
   )
@@ -69,14 +77,7 @@ for (const app of tried) {
       [],
     )
     deepEqual(findLostImports(files, app.framework === 'njs'), [])
-    for (const path of [
-      'src/app.ts',
-      'test/app.test.ts',
-      'README.md',
-      'Dockerfile',
-      'compose.yaml',
-      'LICENSE',
-    ])
+    for (const path of ['src/app.ts', 'test/app.test.ts', 'README.md', 'Dockerfile', 'compose.yaml'])
       ok(files.has(path), path)
     const { scripts, dependencies, devDependencies } = JSON.parse(files.get('package.json') ?? '')
     const expected = ['start', 'dev', 'test', 'typecheck', 'lint']

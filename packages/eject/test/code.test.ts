@@ -95,11 +95,12 @@ const ROLES = {
 await startRole<Router>('koa', process.argv[2], ROLES, (routes, options) => listen(routes, options))
 `
 
-test('the server starts one app by its name', () => {
+test('the server starts one app under the name in package.json', () => {
   equal(
-    adaptServer('server.ts', SERVER, 'status', 'my-app').replace(/\n+/g, '\n'),
+    adaptServer('server.ts', SERVER, 'status').replace(/\n+/g, '\n'),
     `import { start } from '#shared/process/lifecycle.ts'
-await start<Router>('my-app', async () => (await import('./status.ts')).status, (routes, options) => listen(routes, options))
+import manifest from '../package.json' with { type: 'json' }
+await start<Router>(manifest.name, async () => (await import('./status.ts')).status, (routes, options) => listen(routes, options))
 `,
   )
 })
@@ -120,9 +121,9 @@ test('an edit that has lost its place is an error', () => {
       /has 2 places that are the call of/,
     ],
   ] as const) {
-    throws(() => adaptServer('server.ts', text, 'hello', 'my-app'), { name: 'SourceError', message: what })
+    throws(() => adaptServer('server.ts', text, 'hello'), { name: 'SourceError', message: what })
   }
-  throws(() => adaptStatusTest('x.test.ts', 'equal(1, 1)', 'koa/status', 'my-app'), {
+  throws(() => adaptStatusTest('x.test.ts', 'equal(1, 1)', 'koa/status'), {
     message: /0 places that are the arguments of the process/,
   })
 })

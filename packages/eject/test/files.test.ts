@@ -28,6 +28,8 @@ const page: Project = {
     { name: 'CLUSTER', default: 'single', meaning: 'several processes' },
   ],
   routes: [{ method: 'GET', path: '/tea/:name', answer: 'a cup' }],
+  arguments: [],
+  sections: [],
 }
 
 const { build: _, ...unbuilt } = page.scripts
@@ -125,7 +127,7 @@ test('a README tells of every route, setting and command, and of nothing that is
   for (const project of [page, bun, nginx]) {
     const text = readme(project)
     for (const { method, path, answer } of project.routes)
-      ok(text.includes(`| \`${method} ${path}\` | ${answer} |`))
+      ok(text.replaceAll(/ +/g, ' ').includes(`| \`${method} ${path}\` | ${answer} |`))
     for (const { name, meaning } of project.environment) match(text, new RegExp(`\`${name}\` .*${meaning}`))
     for (const name of ['dev', 'typecheck', 'lint']) ok(text.includes(`npm run ${name}`))
     equal(text.includes('CLUSTER'), project === page)

@@ -3,12 +3,14 @@ import { editOnce } from './edit.ts'
 
 /** Rewrites the few places in a source that exist because there are several apps. */
 
-/** Makes the server start its one app under the project's name: only the entry of this role stays in the object `ROLES`. */
-export function adaptServer(path: string, text: string, role: string, name: string): string {
+const IMPORT_NAME = "import manifest from '../package.json' with { type: 'json' }"
+
+/** Makes the server start its one app under the name in package.json: only the entry of this role stays in the object `ROLES`. */
+export function adaptServer(path: string, text: string, role: string): string {
   const imported = editOnce(path, text, 'the import of startRole', (replace) => ({
     ImportDeclaration(node) {
       if (node.source.value === '#shared/process/role.ts')
-        replace(node, "import { start } from '#shared/process/lifecycle.ts'")
+        replace(node, `import { start } from '#shared/process/lifecycle.ts'\n${IMPORT_NAME}`)
     },
   }))
   let load = ''
@@ -30,23 +32,24 @@ export function adaptServer(path: string, text: string, role: string, name: stri
       if (callee.type !== 'Identifier' || callee.name !== 'startRole') return
       if (framework === undefined || roles === undefined) return
       const types = single.slice(callee.end, framework.start)
-      replace({ start: callee.start, end: roles.end }, `start${types}'${name}', ${load}`)
+      replace({ start: callee.start, end: roles.end }, `start${types}manifest.name, ${load}`)
     },
   }))
 }
 
-/** Makes the test start the process without a role, and expect the project's name in the log. */
-export function adaptStatusTest(path: string, text: string, appName: string, name: string): string {
+/** Makes the test start the process without a role, and expect the name in package.json in the log. */
+export function adaptStatusTest(path: string, text: string, appName: string): string {
   const started = editOnce(path, text, 'the arguments of the process', (replace) => ({
     ArrayExpression({ elements: [server, role] }) {
       if (isText(server, 'src/server.ts') && role) replace({ start: server.end, end: role.end }, '')
     },
   }))
-  return editOnce(path, started, `'${appName}'`, (replace) => ({
+  const named = editOnce(path, started, `'${appName}'`, (replace) => ({
     Literal(node) {
-      if (isText(node, appName)) replace(node, `'${name}'`)
+      if (isText(node, appName)) replace(node, 'manifest.name')
     },
   }))
+  return `${IMPORT_NAME}\n${named}`
 }
 
 function isText(node: Node | null | undefined, value: string): node is Node {

@@ -9,7 +9,7 @@ import { ASKING, leaveBun, leaveCluster } from './single-process.ts'
 import { dropUnusedSettings } from './unused-settings.ts'
 
 /** The code of a Node or Bun app on its own. */
-export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, string>): Code {
+export function writeCode(app: App, tracked: ReadonlyMap<string, string>): Code {
   const hasPage = app.role === 'ssr'
   const isBun = app.runtime === 'bun'
   const development = `shared/page/dev/${isBun ? 'bun' : 'node'}.ts`
@@ -21,7 +21,7 @@ export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, s
   ]
   const moved = moveFiles(app, tracked)
   // Unused settings can be found only after the first pruning.
-  const sources = prune(dropUnusedSettings(prune(adapt(name, app, moved), roots)), roots)
+  const sources = prune(dropUnusedSettings(prune(adapt(app, moved), roots)), roots)
   const files = new Map([...sources, ...(hasPage ? listPageAssets(moved) : [])])
   return {
     files,
@@ -37,13 +37,13 @@ export function writeCode(name: string, app: App, tracked: ReadonlyMap<string, s
 }
 
 /** Rewrites code that exists only because there are several apps. */
-function adapt(name: string, { framework, runtime, role }: App, files: ReadonlyMap<string, string>) {
+function adapt({ framework, runtime, role }: App, files: ReadonlyMap<string, string>) {
   const adapted = new Map(files)
   const rewrite = (path: string, how: (path: string, text: string) => string) =>
     adapted.set(path, how(path, files.get(path) ?? ''))
-  rewrite('src/server.ts', (path, text) => adaptServer(path, text, role, name))
+  rewrite('src/server.ts', (path, text) => adaptServer(path, text, role))
   if (role === 'status')
-    rewrite('test/status.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`, name))
+    rewrite('test/status.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`))
   if (runtime === 'bun') for (const path of ASKING) rewrite(path, leaveCluster)
   else rewrite('shared/process/config.ts', leaveBun)
   return adapted

@@ -19,7 +19,7 @@ export function compose({ runtime, environment }: Project): string {
     'pids_limit: 128',
     'mem_limit: 256m',
     '# For this machine only: what the world may reach is decided by a proxy that speaks TLS.',
-    `ports: ['127.0.0.1:\${PORT:-3000}:3000']`,
+    `ports: ["127.0.0.1:\${PORT:-3000}:3000"]`,
     ...(passed.length > 0 ? ['# As they are set in the shell or in .env; README.md has the list.'] : []),
     ...(passed.length > 0 ? ['environment:', ...passed.map((name) => `  - ${name}`)] : []),
   ]

@@ -17,7 +17,8 @@ function listStages(project: Project): string[] {
 }
 
 /** @param program also the name of the image's user */
-function serverStages({ nodeVersion, hasBuild }: Project, image: string, program: 'node' | 'bun'): string[] {
+function serverStages(project: Project, image: string, program: 'node' | 'bun'): string[] {
+  const { nodeVersion, hasBuild } = project
   const ask = "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz')"
   return [
     `# While package.json and the lockfile stay the same, so does this layer.${program === 'bun' ? " The lockfile is npm's, so npm installs." : ''}
@@ -33,7 +34,7 @@ ${hasBuild ? 'COPY --from=build /app/dist dist\n' : ''}COPY package.json ./
 COPY shared shared
 COPY src src
 USER ${program}
-${running([program, '--eval', `${ask}.then((r) => process.exit(r.ok ? 0 : 1))`], [program, 'src/server.ts'])}`,
+${running([program, '--eval', `${ask}.then((r) => process.exit(r.ok ? 0 : 1))`], [program, ...project.arguments, 'src/server.ts'])}`,
   ]
 }
 

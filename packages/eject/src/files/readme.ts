@@ -9,6 +9,7 @@ export function readme(project: Project): string {
     settings(project),
     container(project),
     production(project),
+    ...project.sections.map(({ title, text }) => `## ${title}\n\n${text.trim()}`),
     places(project),
   ]
   return `${sections.join('\n\n')}\n`
@@ -19,8 +20,11 @@ function block(lines: readonly string[]): string {
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+  const width = (column: number) => Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0))
+  const widths = head.map((_, column) => width(column))
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((size, column) => (cells[column] ?? '').padEnd(size)).join(' | ')} |`
+  return [line(head), line(widths.map((size) => '-'.repeat(size))), ...rows.map(line)].join('\n')
 }
 
 function running(project: Project): string {

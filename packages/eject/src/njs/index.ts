@@ -15,7 +15,7 @@ const SOURCES = ['bundle.ts', 'nginx.ts', 'start.ts', 'test/nginx.test.ts']
  * The code of a standalone app inside NGINX: its handlers bundled for QuickJS, one configuration, and a command that runs it.
  * @param tracked includes `nginx/conf` and `docker`, beside the files that every app needs
  */
-export function writeNjsCode(name: string, app: App, tracked: ReadonlyMap<string, string>): Code {
+export function writeNjsCode(app: App, tracked: ReadonlyMap<string, string>): Code {
   const hasPage = app.role === 'ssr'
   const files = new Map(moveFiles(app, tracked))
   for (const path of SOURCES) files.set(path, selectPage(readTemplate(path), hasPage))
@@ -35,7 +35,7 @@ export function writeNjsCode(name: string, app: App, tracked: ReadonlyMap<string
     files: new Map([
       ...sources,
       ...(hasPage ? listPageAssets(files) : []),
-      ['nginx.conf.template', renderNginxConf(readTemplate('nginx.conf.template'), name, app.role, read)],
+      ['nginx.conf.template', renderNginxConf(readTemplate('nginx.conf.template'), app.role, read)],
       ['healthcheck.pl', read('docker/healthcheck.pl')],
     ]),
     ...findPackages(sources, false),

@@ -4,15 +4,9 @@ import { fill } from '@startgrid/nginx/render.ts'
 /**
  * The configuration of a service as one file, made from the files that the apps of this repository include.
  * @param template `nginx.conf.template` of this package
- * @param name name of the service in its log
  * @param read reads a file of the repository by its path
  */
-export function renderNginxConf(
-  template: string,
-  name: string,
-  role: Role,
-  read: (path: string) => string,
-): string {
+export function renderNginxConf(template: string, role: Role, read: (path: string) => string): string {
   const whole = fill(template, {
     PAGE_MAPS: role === 'ssr' ? 'include startgrid/http/assets.conf;\n\n    include shed.conf.template;' : '',
     ASSETS: role === 'ssr' ? 'include assets.conf.template;' : '',
@@ -20,7 +14,7 @@ export function renderNginxConf(
   })
   const included = include(whole, (path) =>
     fill(read(path), {
-      APP: name,
+      APP: '{{name}}',
       ASSETS_DIR: `${LATER.ROOT}/dist/assets`,
       MAX_QUEUE_WAIT_MS: '250',
       ...LATER,

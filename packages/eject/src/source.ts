@@ -1,0 +1,116 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { App } from '@startgrid/grid/matrix.ts'
+import { type Catalog, readCatalog, resolveVersions } from './catalog.ts'
+import { writeCode } from './code/code.ts'
+import { describe } from './describe.ts'
+import { type AppSource, ejectTree } from './eject-tree.ts'
+import { format } from './format.ts'
+import { writeLint } from './lint.ts'
+import { writeNjsCode } from './njs/index.ts'
+import { OPTIONS } from './options/index.ts'
+import type { Addition } from './options/option.ts'
+import type { SourceOption } from './project.ts'
+import { writeFiles } from './staging.ts'
+import { writeTypeCheck } from './type-check.ts'
+import { readCommit, readTracked, readWorkspaceFile } from './workspace.ts'
+
+/**
+ * Reads what this repository has for one app, and formats it.
+ * @param signal aborts
+ * @throws {EjectError} if this is not a git clone, `RunError` if the linter finds a problem
+ */
+export async function readSource(app: App, signal: AbortSignal): Promise<AppSource> {
+  const isNjs = app.runtime === 'nginx'
+  const tracked = new Map<string, string>()
+  for (const directory of [
+    `apps/${app.framework}`,
+    'packages/shared/src',
+    'nginx/conf',
+    'docker',
+    'deploy',
+  ]) {
+    for (const [path, text] of await readTracked(directory)) tracked.set(path, text)
+  }
+  const code = isNjs ? writeNjsCode(app, tracked) : writeCode(app, tracked)
+  const catalog = await readCatalog()
+  const source: AppSource = {
+    app: app.name,
+    commit: await readCommit(),
+    project: describe(app, code, catalog),
+    files: {
+      ...Object.fromEntries(code.files),
+      'tsconfig.json': await writeTypeCheck(code),
+      'biome.json': await writeLint(),
+      '.editorconfig': await readWorkspaceFile('.editorconfig'),
+    },
+    options: describeOptions(app, tracked, catalog),
+  }
+  return formatSource(source, signal)
+}
+
+function describeOptions(
+  app: App,
+  tracked: ReadonlyMap<string, string>,
+  catalog: Catalog,
+): Record<string, SourceOption> {
+  const read = (path: string): string => {
+    const text = tracked.get(path)
+    if (text === undefined) throw new Error(`git does not list ${path}, or eject does not read its folder.`)
+    return text
+  }
+  return Object.fromEntries(
+    OPTIONS.map(({ name, title, describe: ask }) => {
+      const addition = ask(app, read)
+      return [name, typeof addition === 'string' ? { refused: addition } : resolve(title, addition, catalog)]
+    }),
+  )
+}
+
+function resolve(title: string, addition: Addition, catalog: Catalog): SourceOption {
+  const { dependencies = [], devDependencies = [], environment = [] } = addition
+  return {
+    ...addition,
+    title,
+    arguments: addition.arguments ?? [],
+    environment,
+    dependencies: resolveVersions(dependencies, catalog),
+    devDependencies: resolveVersions(devDependencies, catalog),
+  }
+}
+
+/**
+ * Formats the code of an app and of all its options, and sorts their imports, with the configuration of the project. What `ejectTree` writes
+ * itself must be formatted already, because it has no formatter.
+ */
+async function formatSource(source: AppSource, signal: AbortSignal): Promise<AppSource> {
+  const directory = await mkdtemp(join(tmpdir(), 'eject-'))
+  const available = Object.keys(source.options).filter((name) => !('refused' in (source.options[name] ?? {})))
+  const written = ejectTree(source, { name: 'my-app', options: available })
+  try {
+    // With the placeholders of the source, which are no syntax of any file that is formatted.
+    const own = { ...source.files, ...listAdded(source) }
+    await writeFiles(directory, new Map([...written, ...Object.entries(own)]))
+    await format(directory, signal)
+    const read = (path: string) => readFile(join(directory, path), 'utf8')
+    for (const [path, text] of written) {
+      if (!(path in own) && (await read(path)) !== text)
+        throw new Error(`The linter would change ${path}: write it as the linter does.`)
+    }
+    const readAll = async (files: Readonly<Record<string, string>>) =>
+      Object.fromEntries(
+        await Promise.all(Object.keys(files).map(async (path) => [path, await read(path)] as const)),
+      )
+    const options: Record<string, SourceOption> = {}
+    for (const [name, option] of Object.entries(source.options))
+      options[name] = 'refused' in option ? option : { ...option, files: await readAll(option.files) }
+    return { ...source, files: await readAll(source.files), options }
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+function listAdded({ options }: AppSource): Record<string, string> {
+  return Object.assign({}, ...Object.values(options).map((one) => ('refused' in one ? {} : one.files)))
+}
