@@ -1,5 +1,12 @@
 export { parseDuration } from '@startgrid/cli/duration.ts'
-export { type GeneratorOptions, LoadGenerator, spawnLoad, startGenerator } from './engine/generator.ts'
+export {
+  type GeneratorChannel,
+  type GeneratorOptions,
+  LoadGenerator,
+  spawnLoad,
+  startGenerator,
+} from './engine/generator.ts'
+export { GeneratorTeam, type TeamMember, VoidLoadError } from './engine/generator-team.ts'
 export { LoadError } from './engine/load-error.ts'
 export type { LoadOptions, LoadPhase, LoadPlan } from './engine/options.ts'
 export { type Random, seeded } from './engine/random.ts'

@@ -45,7 +45,7 @@ const SLOW: Measurement = {
 }
 
 test('threads add up', () => {
-  const result = summarizeLoad([QUICK, SLOW], undefined)
+  const result = summarizeLoad([[QUICK, SLOW]], undefined)
   assert.deepEqual([result.requests, result.seconds, result.rate], [4, 2, 2])
   assert.deepEqual(result.errors, { ...noErrors(), status: 1, timeout: 2 })
   assert.deepEqual(result.statuses, { 200: 3, 500: 1 })
@@ -61,7 +61,7 @@ test('threads add up', () => {
 })
 
 test('a slow thread does not hide in the sum', () => {
-  const { self, threads } = summarizeLoad([QUICK, SLOW], undefined)
+  const { self, threads } = summarizeLoad([[QUICK, SLOW]], undefined)
   assert.equal(self.bound, true)
   assert.match(self.reason ?? '', /^in thread 2 of 2, it came to 25\.0 % of the requests/)
   assert.deepEqual([self.waitSeconds, self.busy], [0.4, 0.9])
@@ -77,7 +77,7 @@ test('a slow thread does not hide in the sum', () => {
 
 test('closed loop: service is latency, and there is no schedule to speak of', () => {
   const closed = { ...QUICK, service: null, arrivals: null, loop: { ...QUICK.loop, waitSeconds: null } }
-  const { latency, service, lag, histograms, openLoop, self, threads } = summarizeLoad([closed], undefined)
+  const { latency, service, lag, histograms, openLoop, self, threads } = summarizeLoad([[closed]], undefined)
   assert.deepEqual(service, latency)
   assert.deepEqual([lag, histograms.lag, openLoop], [null, null, null])
   assert.equal(histograms.service, histograms.latency)
@@ -99,7 +99,7 @@ test('a series has the intervals of all threads, empty ones too', () => {
     seconds: 0.36,
     intervals: series.intervals(),
   }))
-  const series = summarizeLoad(threads, 100).series.map(({ at, seconds, requests, errors, max }) => [
+  const series = summarizeLoad([threads], 100).series.map(({ at, seconds, requests, errors, max }) => [
     at,
     Number(seconds.toFixed(3)),
     requests,

@@ -1,10 +1,13 @@
 /** The generator as a process of its own, started by generator.ts: loads come in on stdin, results go out on stdout. */
 
 import { createInterface } from 'node:readline'
+import { serialize } from 'node:v8'
+import { sharedNow } from './clock.ts'
 import { learnOne } from './learn.ts'
 import type { FromChild, LearnPlan, ToChild } from './messages.ts'
 import type { LoadPhase, LoadPlan } from './options.ts'
-import { runLoad } from './run-load.ts'
+import { measureShare, runLoad } from './run-load.ts'
+import type { Share } from './shares.ts'
 import { ThreadTeam } from './thread-team.ts'
 
 /** The threads stay warm between loads, too. */
@@ -12,10 +15,10 @@ const team = new ThreadTeam()
 let running = new AbortController()
 
 /** What the load waits for. */
-let going = Promise.withResolvers<void>()
+let going = Promise.withResolvers<number | undefined>()
 
-function waitForGo(phase: LoadPhase): Promise<void> {
-  going = Promise.withResolvers<void>()
+function waitForGo(phase: LoadPhase): Promise<number | undefined> {
+  going = Promise.withResolvers<number | undefined>()
   answer({ phase })
   return going.promise
 }
@@ -25,6 +28,16 @@ async function run(plan: LoadPlan, phases: boolean): Promise<void> {
   try {
     const options = { ...plan, signal: running.signal, ...(phases && { onPhase: waitForGo }) }
     answer({ result: await runLoad(options, team) })
+  } catch (error) {
+    refuse(error)
+  }
+}
+
+async function take(share: Share): Promise<void> {
+  running = new AbortController()
+  try {
+    const measurement = await measureShare(share, { signal: running.signal, onPhase: waitForGo })
+    answer({ measured: serialize([measurement]).toString('base64') })
   } catch (error) {
     refuse(error)
   }
@@ -51,7 +64,9 @@ createInterface({ input: process.stdin })
     const message = JSON.parse(line) as ToChild
     if ('run' in message) void run(message.run, message.phases ?? false)
     else if ('learn' in message) void learn(message.learn)
-    else if ('go' in message) going.resolve()
+    else if ('take' in message) void take(message.take)
+    else if ('go' in message) going.resolve(message.at)
+    else if ('clock' in message) answer({ clock: sharedNow() })
     else running.abort()
   })
   // The parent stopped this process or died, so nobody needs the result.

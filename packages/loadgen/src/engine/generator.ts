@@ -1,13 +1,18 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { deserialize } from 'node:v8'
 import type { BodyExpectation } from '../http/expectation.ts'
 import type { Reach } from '../http/target.ts'
 import type { LoadResult } from '../report/result.ts'
+import { sharedNow } from './clock.ts'
 import { LoadError } from './load-error.ts'
+import type { Measurement } from './measurement.ts'
 import type { FromChild, LearnPlan, ToChild } from './messages.ts'
-import type { LoadOptions, LoadPlan } from './options.ts'
+import type { LoadPhase, LoadPlan } from './options.ts'
+import type { Share } from './shares.ts'
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url))
 
@@ -24,16 +29,43 @@ export interface GeneratorOptions {
   reach?: Reach
   /** A command that runs child.ts elsewhere, such as `docker run --interactive …`. It must connect standard input and output, and apply `cpu`. */
   command?: readonly [string, ...string[]]
+  /** Reaches child.ts where a command of this machine cannot start it, such as in a pod. */
+  connect?: () => Promise<GeneratorChannel>
+}
+
+/** The standard streams of child.ts, wherever it runs. */
+export interface GeneratorChannel {
+  stdin: Writable
+  stdout: Readable
+  stderr: Readable
+  /** Resolves when the other side is gone, with how it ended, such as `exit code 1`. */
+  ended: Promise<string>
 }
 
 /** A load as plain data, with what stays in this process. */
-export type GeneratorLoad = LoadPlan & Pick<LoadOptions, 'signal' | 'onPhase'>
+export type GeneratorLoad = LoadPlan & PhasedLoad
+
+interface PhasedLoad {
+  /** Ends the load at once; what was measured is kept. */
+  signal?: AbortSignal | undefined
+  /** As `LoadOptions.onPhase`. */
+  onPhase?: ((phase: LoadPhase) => Promise<number | undefined> | Promise<void>) | undefined
+}
+
+/** How the clock of a generator differs from that of this process. */
+export interface ClockOffset {
+  /** Milliseconds to add to `sharedNow` here to have it there. */
+  offsetMs: number
+  /** The offset is known to plus or minus this: half of the shortest round trip. */
+  uncertaintyMs: number
+}
 
 /** A process that runs one load after another, so its compiled code stays warm. */
 export class LoadGenerator {
-  /** With a `command`, the process id of that command. */
+  /** With a `command`, the process id of that command; NaN with `connect`. */
   readonly pid: number
-  readonly #child: ChildProcessWithoutNullStreams
+  readonly #name: string
+  readonly #channel: GeneratorChannel
   readonly #reach: Reach
   #pending: PromiseWithResolvers<FromChild> | undefined
   #onPhase: GeneratorLoad['onPhase']
@@ -42,19 +74,20 @@ export class LoadGenerator {
   #over: string | undefined
 
   /** Use `startGenerator`. */
-  constructor(child: ChildProcessWithoutNullStreams, pid: number, reach: Reach) {
-    this.#child = child
+  constructor(channel: GeneratorChannel, pid: number, reach: Reach) {
+    this.#channel = channel
     this.#reach = reach
     this.pid = pid
-    createInterface({ input: child.stdout }).on('line', (line) =>
+    this.#name = Number.isNaN(pid) ? 'generator' : `generator process ${pid}`
+    createInterface({ input: channel.stdout }).on('line', (line) =>
       this.#received(JSON.parse(line) as FromChild),
     )
-    child.stderr.on('data', (data) => {
+    channel.stderr.on('data', (data) => {
       this.#stderr = `${this.#stderr}${data}`.slice(-STDERR_CHARACTERS)
     })
-    // A write to a child that just died fails; the `close` event reports it.
-    child.stdin.on('error', () => {})
-    child.on('close', (code, signal) => this.#ended(code, signal))
+    // A write to a child that just died fails; `ended` reports it.
+    channel.stdin.on('error', () => {})
+    void channel.ended.then((how) => this.#ended(how))
   }
 
   /** Waits for the child to accept loads. */
@@ -67,18 +100,40 @@ export class LoadGenerator {
    * @throws {LoadError} like `runLoad`; also if the process died, or is running another load
    */
   async run({ signal, onPhase, ...plan }: GeneratorLoad): Promise<LoadResult> {
-    const abort = () => this.#tell({ abort: true })
-    this.#onPhase = onPhase
-    const answer = this.#ask({ run: { reach: this.#reach, ...plan }, phases: onPhase !== undefined })
-    if (signal?.aborted) abort()
-    signal?.addEventListener('abort', abort, { once: true })
-    try {
-      const message = await answer
-      if ('result' in message) return message.result
-      throw refusalOf(message)
-    } finally {
-      signal?.removeEventListener('abort', abort)
+    const message = await this.#offer(
+      { run: { reach: this.#reach, ...plan }, phases: onPhase !== undefined },
+      { signal, onPhase },
+    )
+    if ('result' in message) return message.result
+    throw refusalOf(message)
+  }
+
+  /**
+   * Runs this generator's part of a load that several offer together: see `GeneratorTeam`.
+   * @throws {LoadError} as `run`
+   */
+  async take({ plan, firstMs }: Share, phases: PhasedLoad): Promise<Measurement[]> {
+    const message = await this.#offer({ take: { plan: { reach: this.#reach, ...plan }, firstMs } }, phases)
+    if ('measured' in message) return deserialize(Buffer.from(message.measured, 'base64')) as Measurement[]
+    throw refusalOf(message)
+  }
+
+  /**
+   * Compares clocks as NTP does (https://www.rfc-editor.org/rfc/rfc5905#section-8), by the shortest round trip of several.
+   * @throws {LoadError} as `run`
+   */
+  async compareClocks(roundTrips: number): Promise<ClockOffset> {
+    let best: ClockOffset = { offsetMs: 0, uncertaintyMs: Number.POSITIVE_INFINITY }
+    for (let n = 0; n < roundTrips; n++) {
+      const sent = sharedNow()
+      const message = await this.#ask({ clock: true })
+      const received = sharedNow()
+      if (!('clock' in message)) throw refusalOf(message)
+      const uncertaintyMs = (received - sent) / 2
+      if (uncertaintyMs < best.uncertaintyMs)
+        best = { offsetMs: message.clock - (sent + received) / 2, uncertaintyMs }
     }
+    return best
   }
 
   /**
@@ -95,8 +150,17 @@ export class LoadGenerator {
   /** Ends the process, and with it a running load; resolves when it is gone. */
   async stop(): Promise<void> {
     if (this.#over !== undefined) return
-    this.#child.stdin.end()
-    await once(this.#child, 'close')
+    this.#channel.stdin.end()
+    await this.#channel.ended
+  }
+
+  async #offer(question: ToChild, { signal, onPhase }: PhasedLoad): Promise<FromChild> {
+    const abort = () => this.#tell({ abort: true })
+    this.#onPhase = onPhase
+    const answer = this.#ask(question)
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort, { once: true })
+    return answer.finally(() => signal?.removeEventListener('abort', abort))
   }
 
   async #ask(question: ToChild): Promise<FromChild> {
@@ -114,13 +178,12 @@ export class LoadGenerator {
   }
 
   #tell(message: ToChild): void {
-    this.#child.stdin.write(`${JSON.stringify(message)}\n`)
+    this.#channel.stdin.write(`${JSON.stringify(message)}\n`)
   }
 
   #received(message: FromChild): void {
     if ('phase' in message) {
-      // An account that cannot be read must not stop the load. Its reader gets the error.
-      void (this.#onPhase?.(message.phase) ?? Promise.resolve()).finally(() => this.#tell({ go: true }))
+      void this.#pass(message.phase)
       return
     }
     const pending = this.#pending
@@ -128,10 +191,15 @@ export class LoadGenerator {
     pending?.resolve(message)
   }
 
-  #ended(code: number | null, signal: string | null): void {
-    const how = signal === null ? `exit code ${code}` : `signal ${signal}`
+  async #pass(phase: LoadPhase): Promise<void> {
+    // An account that cannot be read must not stop the load. Its reader gets the error.
+    const at = await Promise.resolve(this.#onPhase?.(phase)).catch(() => undefined)
+    this.#tell({ go: true, ...(typeof at === 'number' && { at }) })
+  }
+
+  #ended(how: string): void {
     const last = this.#stderr.trim()
-    this.#over = `The generator process ${this.pid} has ended (${how})${last === '' ? '.' : `: ${last}`}`
+    this.#over = `The ${this.#name} has ended (${how})${last === '' ? '.' : `: ${last}`}`
     this.#pending?.reject(new LoadError(this.#over))
     this.#pending = undefined
   }
@@ -146,6 +214,16 @@ function refusalOf(message: FromChild): LoadError {
  * @throws {LoadError} if it cannot be started, for instance on a core that does not exist
  */
 export async function startGenerator(options: GeneratorOptions = {}): Promise<LoadGenerator> {
+  const reach = options.reach ?? 'machine'
+  const generator =
+    options.connect === undefined
+      ? await startProcess(options, reach)
+      : new LoadGenerator(await options.connect(), Number.NaN, reach)
+  await generator.ready()
+  return generator
+}
+
+async function startProcess(options: GeneratorOptions, reach: Reach): Promise<LoadGenerator> {
   const [command, ...args] = options.command ?? ownCommand(options.cpu)
   // A command may not ignore Ctrl-C as the child does. In its own process group it does not get the signal.
   const child = spawn(command, args, { detached: options.command !== undefined })
@@ -157,9 +235,11 @@ export async function startGenerator(options: GeneratorOptions = {}): Promise<Lo
   // Without a pid no process was started, and an 'error' event follows.
   if (child.pid === undefined) return failed
   failed.catch(() => {})
-  const generator = new LoadGenerator(child, child.pid, options.reach ?? 'machine')
-  await generator.ready()
-  return generator
+  const { stdin, stdout, stderr } = child
+  const ended = new Promise<string>((resolve) => {
+    child.on('close', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`))
+  })
+  return new LoadGenerator({ stdin, stdout, stderr, ended }, child.pid, reach)
 }
 
 function ownCommand(cpu: number | undefined): [string, ...string[]] {

@@ -26,8 +26,8 @@ const PROGRESS_MS = 200
 export interface LoadPart {
   /** Milliseconds by which a constant rate begins later. */
   firstMs: number
-  /** Called when all connections are open; the load begins when it resolves. */
-  gate: () => Promise<number>
+  /** Called when all connections are open; the load begins when it resolves. Absent: `onPhase` says when. */
+  gate?: () => Promise<number>
 }
 
 /** One thread's load, from its first connection to its last response. */
@@ -49,6 +49,7 @@ export class Load implements ConnectionOwner, Line {
   #isOver = false
   #isCounting = false
   #inFlight = 0
+  #lateMs = 0
 
   /** @param options valid ones; @param target resolved; @param part absent if it is a load of its own */
   constructor(options: LoadOptions, target: Target, part?: LoadPart) {
@@ -151,14 +152,24 @@ export class Load implements ConnectionOwner, Line {
 
   #opened(): void {
     const { onPhase } = this.#options
-    if (onPhase !== undefined) void onPhase('open').then(() => this.#startCounting())
-    else if (this.#part === undefined) this.#start(performance.now())
+    const gate = this.#part?.gate
+    if (onPhase !== undefined) void onPhase('open').then((at) => this.#startAt(at ?? sharedNow()))
+    else if (gate === undefined) this.#start(performance.now())
     // All threads start at one common time, however late the message reaches each, because constant arrivals must alternate.
-    else void this.#part.gate().then((at) => this.#start(performance.now() - (sharedNow() - at)))
+    else void gate().then((at) => this.#start(performance.now() - (sharedNow() - at)))
+  }
+
+  /** Timers are late by up to a millisecond, so the last two are polled. */
+  #startAt(at: number): void {
+    const leftMs = at - sharedNow()
+    if (leftMs > 2) setTimeout(() => this.#startAt(at), leftMs - 2)
+    else if (leftMs > 0) setImmediate(() => this.#startAt(at))
+    else this.#startCounting(-leftMs)
   }
 
   /** Nothing before counts: neither the generator's CPU nor the time. */
-  #startCounting(): void {
+  #startCounting(lateMs: number): void {
+    this.#lateMs = lateMs
     const now = performance.now()
     if (this.#warmupMs === 0) this.#tally.begin(now)
     this.#start(now)
@@ -226,7 +237,8 @@ export class Load implements ConnectionOwner, Line {
 
   #measurement(): Measurement {
     const { until } = this.#schedule
-    return this.#tally.measurement(this.#schedule, Number.isFinite(until) ? until : 0, this.#watch)
+    const measured = this.#tally.measurement(this.#schedule, Number.isFinite(until) ? until : 0, this.#watch)
+    return { ...measured, lateMs: this.#lateMs }
   }
 
   #finish(measurement: Measurement): void {

@@ -23,6 +23,8 @@ export interface Measurement {
   processSeconds: number
   threadSeconds: number
   loop: LoopReport
+  /** Milliseconds by which it began after the time that it was given; absent or 0 if it was given none. */
+  lateMs?: number
 }
 
 /** How an open loop kept to its schedule. */

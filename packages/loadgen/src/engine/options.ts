@@ -61,9 +61,10 @@ export interface LoadOptions extends LoadPlan {
   onProgress?: (progress: Progress) => void
   /**
    * Called when all connections are open, before the first request, and when the last response is there, before they close. The load waits
-   * until it resolves, so that accounts can be read in between. One thread only.
+   * until it resolves, so that accounts can be read in between. One thread only. At `open` it may resolve with the time at which the
+   * load begins, in milliseconds of `sharedNow`.
    */
-  onPhase?: (phase: LoadPhase) => Promise<void>
+  onPhase?: (phase: LoadPhase) => Promise<number | undefined>
 }
 
 /** Moments at which a load waits until the accounts have been read. */

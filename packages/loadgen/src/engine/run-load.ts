@@ -5,7 +5,8 @@ import { learn } from './learn.ts'
 import { Load } from './load.ts'
 import type { Measurement } from './measurement.ts'
 import { requireOpenFiles } from './open-files.ts'
-import { type LoadOptions, validatePlan } from './options.ts'
+import { type LoadOptions, type LoadPlan, validatePlan } from './options.ts'
+import type { Share } from './shares.ts'
 import { ThreadTeam } from './thread-team.ts'
 
 /**
@@ -22,9 +23,27 @@ export async function runLoad(options: LoadOptions, team?: ThreadTeam): Promise<
   validatePlan(options)
   requireOpenFiles(options.connections)
   const target = await resolveTarget(options.target, options.reach)
-  const { expect } = options
-  const known = expect?.learn ? { ...options, expect: await learn(expect, options, target) } : options
-  return summarizeLoad(await measure(known, target, team), options.seriesMs)
+  const known = await withLearnt(options, target)
+  return summarizeLoad([await measure(known, target, team)], options.seriesMs)
+}
+
+async function withLearnt<Plan extends LoadPlan>(plan: Plan, target: Target): Promise<Plan> {
+  const { expect } = plan
+  return expect?.learn ? { ...plan, expect: await learn(expect, plan, target) } : plan
+}
+
+/**
+ * Offers one generator's part of a load that several offer together. The load begins when `onPhase` says.
+ * @throws {LoadError} as `runLoad`
+ */
+export async function measureShare(
+  { plan, firstMs }: Share,
+  options: Pick<LoadOptions, 'signal' | 'onPhase'>,
+): Promise<Measurement> {
+  validatePlan(plan)
+  requireOpenFiles(plan.connections)
+  const target = await resolveTarget(plan.target, plan.reach)
+  return new Load({ ...(await withLearnt(plan, target)), ...options }, target, { firstMs }).run()
 }
 
 async function measure(

@@ -14,12 +14,22 @@ import {
   type ThreadReport,
 } from './result.ts'
 
-/** What all threads of one load measured. @param seriesMs length of an interval; undefined without a series */
-export function summarizeLoad(threads: readonly Measurement[], seriesMs: number | undefined): LoadResult {
+/**
+ * What all threads of one load measured.
+ * @param processes the threads of each process
+ * @param seriesMs length of an interval; undefined without a series
+ * @param nameOf what the n-th thread is called, counted from 0 over all processes
+ */
+export function summarizeLoad(
+  processes: readonly (readonly Measurement[])[],
+  seriesMs: number | undefined,
+  nameOf?: (n: number) => string,
+): LoadResult {
+  const threads = processes.flat()
   const requests = sum(threads, (thread) => thread.requests)
   const seconds = Math.max(...threads.map((thread) => thread.seconds))
-  // The whole process was measured by each thread.
-  const cpuSeconds = Math.max(...threads.map(({ processSeconds }) => processSeconds))
+  // Each thread measured its whole process.
+  const cpuSeconds = sum(processes, (own) => Math.max(...own.map(({ processSeconds }) => processSeconds)))
   const reports = threads.map(reportThread)
   return {
     requests,
@@ -33,7 +43,7 @@ export function summarizeLoad(threads: readonly Measurement[], seriesMs: number 
     openLoop: ratesOf(threads),
     series: seriesOf(threads, seriesMs ?? 0, seconds),
     cpu: { seconds: cpuSeconds, utilisation: Math.min(1, ratio(cpuSeconds, seconds * threads.length)) },
-    self: worstOf(reports),
+    self: worstOf(reports, nameOf ?? ((n) => `thread ${n + 1} of ${threads.length}`)),
     threads: reports,
   }
 }
@@ -78,7 +88,7 @@ function reportThread(thread: Measurement): ThreadReport {
   }
 }
 
-function worstOf(threads: readonly ThreadReport[]): SelfReport {
+function worstOf(threads: readonly ThreadReport[], nameOf: (n: number) => string): SelfReport {
   const waits = threads.map(({ waitSeconds }) => waitSeconds).filter((seconds) => seconds !== null)
   const at = threads.findIndex(({ bound }) => bound)
   const reason = threads[at]?.reason ?? null
@@ -87,10 +97,7 @@ function worstOf(threads: readonly ThreadReport[]): SelfReport {
     loopDelayP99: Math.max(...threads.map(({ loopDelayP99 }) => loopDelayP99)),
     busy: Math.max(...threads.map(({ busy }) => busy)),
     bound: reason !== null,
-    reason:
-      reason === null || threads.length === 1
-        ? reason
-        : `in thread ${at + 1} of ${threads.length}, ${reason}`,
+    reason: reason === null || threads.length === 1 ? reason : `in ${nameOf(at)}, ${reason}`,
   }
 }
 

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import {
+  exactly,
+  GeneratorTeam,
+  LoadError,
+  mergeHistograms,
+  percentiles,
+  startGenerator,
+  VoidLoadError,
+} from '../src/index.ts'
+import { answer, serve } from '../src/instrument/faults/raw-server.ts'
+import { decode } from '../src/report/histogram.ts'
+
+const CHILD = fileURLToPath(new URL('child-with-other-clock.ts', import.meta.url))
+
+/** Generators whose clocks are ahead by these milliseconds. */
+async function startTeam(...offsets: { offsetMs: number; delayMs?: number }[]) {
+  const members = await Promise.all(
+    offsets.map(async ({ offsetMs, delayMs = 0 }, n) => ({
+      name: `generator ${n + 1}`,
+      generator: await startGenerator({
+        command: [process.execPath, CHILD, String(offsetMs), String(delayMs)],
+      }),
+    })),
+  )
+  const team = new GeneratorTeam(members)
+  return Object.assign(team, { members, [Symbol.asyncDispose]: () => team.stop() })
+}
+
+test('counts are exact sums, and percentiles are of the merged histogram', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
+  const expect = { body: exactly('hi'), checkEvery: 1 }
+  const plan = { target: server.target, path: '/', connections: 3, requests: 101, expect }
+  const result = await untilInTime(() => team.run(plan))
+  assert.equal(server.requests % 101, 0)
+  assert.equal(result.requests, 101)
+  assert.equal(result.checked, 101)
+  assert.deepEqual(result.statuses, { 200: 101 })
+  assert.deepEqual(
+    result.threads.map(({ requests }) => requests),
+    [51, 50],
+  )
+  assert.equal(decode(result.histograms.latency).totalCount, 101)
+  const [p50] = percentiles(mergeHistograms([result.histograms.latency]), [50])
+  assert.equal(result.latency.p50, Math.min(p50 ?? 0, result.latency.max))
+})
+
+for (const offsetMs of [5, 5_000]) {
+  test(`a clock that is ahead by ${offsetMs} ms is found, and all begin together`, async () => {
+    let order: string[] = []
+    await using server = await serve((socket) => {
+      if (order.at(-1) === 'open') order.push('request')
+      socket.write(answer('hi'))
+    })
+    await using team = await startTeam({ offsetMs: 0 }, { offsetMs })
+    const [one, other] = await Promise.all(team.members.map(({ generator }) => generator.compareClocks(5)))
+    assert.ok(one !== undefined && other !== undefined)
+    const difference = other.offsetMs - one.offsetMs
+    const margin = one.uncertaintyMs + other.uncertaintyMs
+    assert.ok(Math.abs(difference - offsetMs) <= margin, `${difference} ms, known to ±${margin} ms`)
+    const onPhase = async (phase: string) => {
+      order = phase === 'open' ? ['open'] : [...order, phase]
+    }
+    const plan = { target: server.target, path: '/', connections: 2, durationMs: 50, onPhase }
+    // A busy machine may make one of them late: that is another test.
+    const result = await untilInTime(() => team.run(plan))
+    assert.equal(result.threads.length, 2)
+    assert.deepEqual(order, ['open', 'request', 'answered'])
+  })
+}
+
+test('a generator that begins late is named, and the next load counts again', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
+  const plan = { target: server.target, path: '/', connections: 2, durationMs: 50 }
+  const [, second] = team.members
+  assert.ok(second !== undefined)
+  const compare = second.generator.compareClocks.bind(second.generator)
+  // As if its clock were behind by a second: it begins at once when told, which is a second late.
+  second.generator.compareClocks = async (n) => {
+    const offset = await compare(n)
+    return { ...offset, offsetMs: offset.offsetMs - 1000 }
+  }
+  const late = /^VoidLoadError: Generator 2 began \d+\.\d ms after the agreed time\.$/
+  const knowsClocks = async () => {
+    const reason = await team.run(plan).catch(String)
+    if (/clock/.test(String(reason))) throw new VoidLoadError(String(reason))
+    return reason
+  }
+  assert.match(String(await untilInTime(knowsClocks)), late)
+  const healthy = new GeneratorTeam(team.members)
+  second.generator.compareClocks = compare
+  assert.ok((await untilInTime(() => healthy.run(plan))).requests > 0)
+})
+
+test('a clock that cannot be compared well enough is refused by name', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0, delayMs: 30 })
+  await assert.rejects(
+    team.run({ target: server.target, path: '/', connections: 2, durationMs: 50 }),
+    /^VoidLoadError: The clock of generator 2 is known to ±\d+\.\d ms only, but must be to ±5 ms\.$/,
+  )
+})
+
+test('a generator that dies is named, and the others end', async () => {
+  await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
+  const [first, second] = team.members
+  assert.ok(first !== undefined && second !== undefined)
+  await using server = await serve((socket, n) => {
+    socket.write(answer('hi'))
+    if (n === 50) process.kill(second.generator.pid, 'SIGKILL')
+  })
+  const plan = { target: server.target, path: '/', connections: 2, durationMs: 60_000 }
+  await assert.rejects(
+    untilInTime(() => team.run(plan)),
+    /^LoadError: Generator 2: The generator process \d+ has ended \(signal SIGKILL\)\.$/,
+  )
+  const alone = { target: server.target, path: '/', connections: 1, requests: 3 }
+  assert.equal((await first.generator.run(alone)).requests, 3)
+})
+
+test('an aborted load keeps what was measured', async () => {
+  const stop = new AbortController()
+  await using server = await serve((socket, n) => {
+    socket.write(answer('hi'))
+    if (n === 100) stop.abort()
+  })
+  await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
+  const plan = { target: server.target, path: '/', connections: 2, durationMs: 60_000, signal: stop.signal }
+  assert.ok((await untilInTime(() => team.run(plan))).requests > 0)
+})
+
+test('constant arrivals of all generators take turns', async () => {
+  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
+  const plan = { target: server.target, path: '/', connections: 4, rate: 200, arrivals: 'constant' } as const
+  const { openLoop, threads } = await untilInTime(() => team.run({ ...plan, durationMs: 500 }))
+  assert.equal(Math.round(openLoop?.offered ?? 0), 200)
+  assert.deepEqual(
+    threads.map(({ requests }) => requests),
+    [50, 50],
+  )
+})
+
+test('a plan of several threads is refused', async () => {
+  await using team = await startTeam({ offsetMs: 0 })
+  await assert.rejects(
+    team.run({ target: { host: '127.0.0.1', port: 9 }, path: '/', connections: 4, requests: 4, threads: 2 }),
+    LoadError,
+  )
+})
+
+/** What a busy machine disturbed is tried again: up to twenty times. */
+async function untilInTime<Value>(work: () => Promise<Value>): Promise<Value> {
+  for (let left = 20; ; left--) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof VoidLoadError) || left === 0) throw error
+    }
+  }
+}
