@@ -3,79 +3,56 @@ import type { Driver, SlicePlan } from '../src/drivers/driver.ts'
 import type { Account, Servers } from '../src/environments/servers.ts'
 import { moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
 import { analyse } from '../src/judge/analysis.ts'
-import { runHeat } from '../src/measure/heat.ts'
-import type { CellSpec, Heat } from '../src/model/result.ts'
-import { planCells, planHeats, WARMUP_SLICE_MS } from '../src/plan/cells.ts'
+import { createResult, runHeats } from '../src/measure/run.ts'
+import type { CellSpec, Result } from '../src/model/result.ts'
+import { WARMUP_SLICE_MS } from '../src/plan/cells.ts'
 import type { Findings, Run, RunOptions } from './score.ts'
-import { type HeatOfWorld, type Outcome, ROLES, type Role, type World } from './world.ts'
+import type { HeatOfWorld, Outcome, World } from './world.ts'
 
 /**
  * The benchmark itself, seen from outside: it plans cells and heats, measures servers that are simulated, and judges with all its gates. This is the only file that
  * knows it.
  */
 
+/** What a run does before its first heat, in milliseconds: the spins, the ceiling, the search for NGINX. */
+const BEFORE_MS = 7000
+
 /** Of the benchmark's own profile, only the number of heats and the time can be chosen. */
 export async function measureByBenchmark(
   world: World,
   { heats, maxSeconds, seed }: Pick<RunOptions, 'heats' | 'maxSeconds' | 'seed'>,
 ): Promise<Run> {
-  const options = { ...readOptions([]), seed, heats }
-  const cells = planCells(options)
-  const measured: Heat[] = []
-  let done = 0
-  /** Seconds of the last heat of each role: the next one will take as long. */
-  const lasted = new Map<Role, number>()
-  const settings = {
-    profile: 'default',
-    heats,
-    slices: options.slices,
-    sliceMs: options.sliceMs,
-    pauseMs: 0,
-    until: null,
-    maxTimeMs: null,
-    cores: { server: 0, generator: 1 },
-    p99Ms: null,
-  } as const
-  const run = async (last: number, until: number) => {
-    for (const planned of planHeats(ROLES, last, seed).filter(({ heat }) => heat > done)) {
-      if (planned.heat > 2 && world.now + (lasted.get(planned.role) ?? 0) > until) break
-      const began = world.now
-      const own = cells.filter(({ role }) => role === planned.role)
-      const heat = await onClockOf(world, () =>
-        runHeat({
-          planned,
-          cells: own,
-          settings,
-          mode: 'native',
-          ...simulate(world, own),
-          moreWarmup: moreWarmupOf(
-            cells,
-            measured.filter(({ heat }) => heat < planned.heat),
-          ),
-          endsAt: Number.POSITIVE_INFINITY,
-          signal: new AbortController().signal,
-          onProgress: () => {},
-        }),
-      )
-      measured.push(heat)
-      lasted.set(planned.role, world.now - began)
-    }
-    done = last
-  }
-  await run(heats, maxSeconds)
+  const result = createResult({ ...readOptions([]), seed, heats, maxTimeMs: maxSeconds * 1000 }, 'rate', '')
+  result.settings.cores = { server: 0, generator: 1 }
+  result.conformance = result.cells.map(({ id }) => ({
+    cell: id,
+    checked: 1,
+    differences: [],
+    remembered: false,
+  }))
+  const { driver, environment } = simulate(world, result)
+  const run = () =>
+    onClockOf(world, () =>
+      runHeats({
+        result,
+        driver,
+        environment,
+        provenAt: world.now * 1000 - BEFORE_MS,
+        keepVoided: false,
+        spinner: undefined,
+        signal: new AbortController().signal,
+        progress: { begin: () => {}, update: () => {}, say: () => {}, stop: () => {} },
+        warn: () => {},
+        store: () => {},
+      }),
+    )
+  await run()
   return {
-    extend: (more) => run(done + more, Number.POSITIVE_INFINITY),
-    findings: () =>
-      findingsOf(
-        analyse({
-          mode: 'native',
-          cells,
-          heats: measured,
-          conformance: cells.map(({ id }) => ({ cell: id, checked: 1, differences: [], remembered: false })),
-          driver: { name: 'startgrid', version: '', ceiling: null },
-          settings: { ...settings, heats: done },
-        }),
-      ),
+    extend: async (more) => {
+      result.settings.heats += more
+      await run()
+    },
+    findings: () => findingsOf(analyse(result)),
   }
 }
 
@@ -90,14 +67,13 @@ async function onClockOf<Value>(world: World, work: () => Promise<Value>): Promi
   }
 }
 
-/**
- * Servers of the world, and a driver that loads them. Cold cells are those for which the planned warm-up is not enough.
- * @param more what a heat gives beyond that, in slices of warm-up by cell: only this makes cold cells warmer
- */
-function simulate(world: World, cells: readonly CellSpec[], more: ReadonlyMap<string, number> = new Map()) {
+/** Servers of the world, and a driver that loads them. Cold cells are those for which the planned warm-up is not enough. */
+function simulate(world: World, { cells, heats }: Pick<Result, 'cells' | 'heats'>) {
   let heat: HeatOfWorld | undefined
   let last: Outcome | undefined
-  const measured = new Set<string>()
+  /** What a heat gives beyond the planned warm-up, in slices by cell: only this makes cold cells warmer. */
+  let more: ReadonlyMap<string, number> = new Map()
+  let measured = new Set<string>()
   const ports = new Map(cells.map(({ id }, index) => [index + 1, id]))
   const servers: Servers = {
     target: (cell) => ({ host: '127.0.0.1', port: 1 + cells.findIndex(({ id }) => id === cell.id) }),
@@ -138,9 +114,15 @@ function simulate(world: World, cells: readonly CellSpec[], more: ReadonlyMap<st
     run,
     stop: async () => {},
   }
-  const startServers = async () => {
-    const [first] = cells
-    if (first !== undefined) heat = world.startHeat(first.role)
+  const startServers = async ([first]: readonly CellSpec[]) => {
+    if (first === undefined) return servers
+    const number = 1 + heats.filter(({ role }) => role === first.role).length
+    more = moreWarmupOf(
+      cells,
+      heats.filter((one) => one.heat < number),
+    )
+    measured = new Set()
+    heat = world.startHeat(first.role)
     return servers
   }
   return { driver, environment: { startServers } }

@@ -110,6 +110,16 @@ export class Score {
   /** Forecast half-width over the one that was found, per run. */
   readonly forecasts: number[] = []
 
+  /** What `JSON.stringify` wrote of one. */
+  static from(stored: Score): Score {
+    const score = new Score()
+    for (const metric of METRICS) restore(score.metrics[metric], stored.metrics[metric])
+    for (const name of ['falselyCold', 'foundCold', 'voided'] as const) restore(score[name], stored[name])
+    score.seconds.push(...stored.seconds)
+    score.forecasts.push(...stored.forecasts)
+    return score
+  }
+
   add(world: World, findings: Findings): void {
     for (const ratio of findings.ratios) this.#addRatio(world, ratio)
     for (const { p, metric } of findings.twins) if (p !== null) this.metrics[metric].twins.add(p < 0.05)
@@ -154,6 +164,16 @@ export class Score {
       if (areEqual) score.falseRaces.add(isFalse)
       if (areEqual && first.race === WATCHED_RACE) score.falseWatched.add(isFalse)
     }
+  }
+}
+
+/** Counts, and lists of numbers. */
+function restore(target: object, stored: object): void {
+  for (const [name, value] of Object.entries(stored)) {
+    const own = Reflect.get(target, name)
+    if (typeof value === 'number') Reflect.set(target, name, value)
+    else if (Array.isArray(own)) own.push(...value)
+    else restore(own, value)
   }
 }
 

@@ -1,7 +1,10 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { SCENARIOS } from './scenarios.ts'
-import { type MetricScore, quantile, type Score } from './score.ts'
-import { type Extension, study } from './study.ts'
+import { type MetricScore, quantile, Score } from './score.ts'
+import { type Extension, type StudyOptions, study } from './study.ts'
 
 const HELP = `Simulates whole runs of the benchmark on machines of known noise, and counts how often it is right.
 
@@ -16,6 +19,7 @@ const HELP = `Simulates whole runs of the benchmark on machines of known noise, 
   --extend some     extend a run by as many heats, twice, while some pair of one race ties
   --extend every    the same while every pair of it ties
   --precision PART  add heats until every interval is as narrow as this, such as 0.03
+  --keep DIR        store what was simulated there, and go on with it next time
   --help
 
 It exits with 1 if a figure is outside of what is promised. 1,000 runs are needed to tell.
@@ -52,6 +56,7 @@ async function main(argv: readonly string[]): Promise<number> {
       heats: { type: 'string', default: '3' },
       extend: { type: 'string' },
       precision: { type: 'string' },
+      keep: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   })
@@ -68,9 +73,28 @@ async function main(argv: readonly string[]): Promise<number> {
     ...(extension && { extension }),
   }
   let broken = 0
-  for (const name of values.scenario) broken += print(name, await study(name, options), options)
+  for (const name of values.scenario) {
+    const kept = keptIn(values.keep, name, options)
+    broken += print(name, await study(name, { ...options, ...kept }), options)
+  }
   if (broken > 0) console.log(`${broken} figures (marked with !) are outside of what is promised.`)
   return broken > 0 ? 1 : 0
+}
+
+/** One file per scenario and options; other options begin anew. */
+function keptIn(
+  directory: string | undefined,
+  name: string,
+  { runs: _, ...options }: StudyOptions,
+): Pick<StudyOptions, 'before' | 'onRun'> {
+  if (directory === undefined) return {}
+  mkdirSync(directory, { recursive: true })
+  const words = [name, options.method, options.seed, options.heats, ...Object.values(options.extension ?? {})]
+  const path = join(directory, `${words.join('-')}.json`)
+  const onRun = (score: Score, runs: number) => writeJsonFile(path, { runs, score })
+  if (!existsSync(path)) return { onRun }
+  const { runs, score } = JSON.parse(readFileSync(path, 'utf8'))
+  return { before: { runs, score: Score.from(score) }, onRun }
 }
 
 function extensionOf({ extend, precision }: { extend?: string; precision?: string }): Extension | undefined {

@@ -30,6 +30,10 @@ export interface StudyOptions {
   seed: number
   heats?: number
   extension?: Extension
+  /** What the first runs gave, and how many they were: these are not simulated again. */
+  before?: { score: Score; runs: number }
+  /** Told after every run. */
+  onRun?: (score: Score, runs: number) => void
 }
 
 const MOST_EXTENSIONS = 2
@@ -38,21 +42,30 @@ const MOST_HEATS = 100
 /** @throws {RangeError} if there is no such scenario */
 export async function study(
   name: string,
-  { method = 'reference', runs, seed, heats = DEFAULT_RUN.heats, extension }: StudyOptions,
+  {
+    method = 'reference',
+    runs,
+    seed,
+    heats = DEFAULT_RUN.heats,
+    extension,
+    before = { score: new Score(), runs: 0 },
+    onRun,
+  }: StudyOptions,
 ): Promise<Score> {
   const measure = method === 'benchmark' ? measureByBenchmark : measureByReference
   const scenario: Scenario | undefined = SCENARIOS[name]
   if (scenario === undefined)
     throw new RangeError(`There is no scenario ${name}: take one of ${Object.keys(SCENARIOS).join(', ')}.`)
   const maxSeconds = (DEFAULT_RUN.maxSeconds * heats) / DEFAULT_RUN.heats
-  const score = new Score()
-  for (let index = 0; index < runs; index++) {
+  const { score } = before
+  for (let index = before.runs; index < runs; index++) {
     const world = new World(scenario, seed * 1_000_003 + index)
     const spins = world.spin(5)
     const run = await measure(world, { ...DEFAULT_RUN, heats, maxSeconds, seed: seed * 7_919 + index })
     const findings = await extend(run, heats, extension)
     score.add(world, findings)
     if (extension === undefined) score.forecasts.push(forecastOf(spins, heats) / typicalWidth(findings))
+    onRun?.(score, index + 1)
   }
   return score
 }

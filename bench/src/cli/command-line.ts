@@ -27,8 +27,8 @@ export function runCommandLine(args: readonly string[]): Promise<number> {
 }
 
 /**
- * @returns the exit code: 0 if every cell that this machine can measure has its number (of a study: if all could be run), else 1;
- * 2 for wrong words, 130 after Ctrl-C, 143 after SIGTERM
+ * @returns the exit code: 0 if everything ran and was reported, 1 if a cell has no number or `--require` is not reached, 2 for wrong
+ * words, 130 after Ctrl-C, 143 after SIGTERM
  */
 async function runCommand(args: readonly string[]): Promise<number> {
   const [first = '', ...others] = args

@@ -11,10 +11,11 @@ const PREPARATION_MS = 3000
 /** What a race would do, and how long it takes: `--dry-run`. */
 export function describePlan(result: Result): string {
   const { mode, cells, settings } = result
-  const { until, maxTimeMs } = settings
+  const { precision, maxTimeMs } = settings
   const byRole = Map.groupBy(cells, ({ role }) => role)
   const total = [...byRole.values()].reduce((sum, own) => sum + roleMs(own, result), PREPARATION_MS)
-  const ends = until === null ? '' : ` More heats follow until 95 % intervals are within ±${until * 100} %.`
+  const ends =
+    precision === null ? '' : ` More heats follow until 95 % intervals are within ±${precision * 100} %.`
   const limit =
     maxTimeMs === null ? '' : ` The last heats are dropped when ${formatMinutes(maxTimeMs)} are over.`
   const cores = mode === 'target' ? '' : ' on two cores, if nobody disturbs it'

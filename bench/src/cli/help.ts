@@ -21,7 +21,7 @@ pnpm bench COMMAND     each has its own --help
   --docker            benches the services of Compose, from a container
   --target URL        benches an app that already runs, with the workload of
                       its --role: http://10.0.0.9:3000
-  --absent NAMES      what that app lacks: stream, pipelined-stream
+  --without NAMES     what that app lacks: stream, pipelined-stream
   --quick             three frameworks, 2 heats of 5 passes, a minute
   --thorough          12 heats of 24 passes, 3 s of warm-up, half an hour
   --heats N           starts of every app, 1 to 100 (default 3; of a target
@@ -32,13 +32,16 @@ pnpm bench COMMAND     each has its own --help
                       target 500ms)
   --warmup T          discarded after a start (default 250ms to 1.5s, by
                       framework and role; of a target 1.5s)
-  --until P           adds heats, from 6 on, until 95 % intervals are within
+  --precision P       adds heats, from 6 on, until 95 % intervals are within
                       plus or minus P: 3%
-  --max-time T        drops the last heats when time runs out: 90s, 10m
+  --require P         exit code 1 if a rate ratio is less certain than that
+  --max-time T        as many heats as fit, at least 2: 90s, 10m. It covers all
+                      but the first proof of equality
   --connections N     kept open, 1 to 10000 (default 64; ssr 8)
   --driver NAME       startgrid, wrk or autocannon (default startgrid)
   --seed N            repeats an order
-  --resume [RESULT]   goes on with an interrupted run (default: the newest)
+  --resume [RESULT]   goes on with a run, or adds heats to one that is complete
+                      (default: the newest)
   --keep-voided       shows numbers that failed a gate, marked
   --list, --dry-run   prints the cells; the plan and the time it takes
   --json FILE         writes the result there too, - for standard output

@@ -9,14 +9,14 @@ import type { ServerLocation } from '../plan/options.ts'
 export const SITE = {
   docker: { type: 'boolean' },
   target: { type: 'string' },
-  absent: { type: 'string' },
+  without: { type: 'string' },
 } as const satisfies ParseArgsOptionsConfig
 
 /** Options that have to agree with the site. */
 interface Words {
   docker?: boolean | undefined
   target?: string | undefined
-  absent?: string | undefined
+  without?: string | undefined
   only?: string | undefined
   role?: string | undefined
   topology?: string | undefined
@@ -34,8 +34,8 @@ export function readSite(words: Words): ServerLocation {
       `--resume goes on as the run was begun: leave out ${docker ? '--docker' : '--target'}.`,
     )
   if (docker) assertFitsDocker(words)
-  if (target === undefined && words.absent !== undefined)
-    throw new UsageError('--absent goes with --target alone: of its own apps the grid knows what they lack.')
+  if (target === undefined && words.without !== undefined)
+    throw new UsageError('--without goes with --target alone: of its own apps the grid knows what they lack.')
   return target === undefined
     ? { docker, target: undefined, role: undefined, absent: [] }
     : readTarget(target, words)
@@ -52,7 +52,7 @@ function assertFitsDocker({ topology = '', driver = 'startgrid' }: Words): void 
     throw new UsageError(`--driver ${driver} does not run in containers: with --docker it is startgrid.`)
 }
 
-function readTarget(target: string, { only, role, topology, absent }: Words): ServerLocation {
+function readTarget(target: string, { only, role, topology, without }: Words): ServerLocation {
   if (only !== undefined)
     throw new UsageError('--target is one app that already runs: leave out --only, and say its --role.')
   if (topology !== undefined)
@@ -65,13 +65,13 @@ function readTarget(target: string, { only, role, topology, absent }: Words): Se
     docker: false,
     target: readOrigin(target),
     role: findRole(role),
-    absent: absent === undefined ? [] : absent.split(',').map((name) => readCapability(name.trim())),
+    absent: without === undefined ? [] : without.split(',').map((name) => readCapability(name.trim())),
   }
 }
 
 function readCapability(name: string): Capability {
   const found = CAPABILITIES.find((one) => one === name)
   if (found === undefined)
-    throw new UsageError(`--absent is '${name}', but must be ${CAPABILITIES.join(' or ')}.`)
+    throw new UsageError(`--without is '${name}', but must be ${CAPABILITIES.join(' or ')}.`)
   return found
 }

@@ -58,8 +58,11 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
     warmupMs: undefined,
     connections: connections === undefined ? undefined : readInteger('--connections', connections, 1, 10_000),
     driver: 'startgrid',
-    until: null,
+    precision: null,
     maxTimeMs: null,
+    timeGiven: false,
+    heatsGiven: custom,
+    require: null,
     resume: undefined,
     keepVoided: false,
     list: false,
@@ -102,7 +105,7 @@ export function helpOf(kind: OpenLoopKind): string {
                       default direct
   --docker            measures the services of Compose, from a container
   --target URL        measures an app that already runs, by its --role
-  --absent NAMES      what that app lacks: stream, pipelined-stream
+  --without NAMES     what that app lacks: stream, pipelined-stream
   --quick             three frameworks, hello, under a minute
   --thorough          longer loads on more launches
   --launches N        starts of every app, 1 to 100 (default ${launches})

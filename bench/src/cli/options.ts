@@ -27,7 +27,7 @@ import { readSite, SITE } from './location.ts'
 const MORE_FOR_CONTAINERS = 1.5
 
 /** Looking at intervals after fewer heats would stop at lucky ones. */
-const LEAST_HEATS_UNTIL = 6
+const LEAST_HEATS_FOR_PRECISION = 6
 
 /** Options that choose cells, the same for every command. */
 export const SELECTION = {
@@ -60,7 +60,8 @@ export function readOptions(args: readonly string[]): Options {
       slices: { type: 'string' },
       slice: { type: 'string' },
       warmup: { type: 'string' },
-      until: { type: 'string' },
+      precision: { type: 'string' },
+      require: { type: 'string' },
       'max-time': { type: 'string' },
       connections: { type: 'string' },
       driver: { type: 'string' },
@@ -73,8 +74,8 @@ export function readOptions(args: readonly string[]): Options {
   const site = readSite(values)
   const name = chooseProfile(values)
   const effort = site.target === undefined ? PROFILES[name] : TARGET_EFFORT[name]
-  const { heats, slices, slice, warmup, until, connections } = values
-  const custom = [heats, slices, slice, warmup, until].some((value) => value !== undefined)
+  const { heats, slices, slice, warmup, precision, connections } = values
+  const custom = [heats, slices, slice, warmup, precision].some((value) => value !== undefined)
   return {
     ...readCommon(values, { frameworks: PROFILES[name].frameworks }),
     ...site,
@@ -82,7 +83,7 @@ export function readOptions(args: readonly string[]): Options {
     custom,
     heats: Math.max(
       heats === undefined ? effort.heats : readInteger('--heats', heats, 1, 100),
-      until === undefined ? 1 : LEAST_HEATS_UNTIL,
+      precision === undefined ? 1 : LEAST_HEATS_FOR_PRECISION,
     ),
     slices: slices === undefined ? effort.slices : readInteger('--slices', slices, 1, 50),
     sliceMs: slice === undefined ? effort.sliceMs : readDuration('--slice', slice, 50),
@@ -90,12 +91,15 @@ export function readOptions(args: readonly string[]): Options {
     warmupMs: warmup === undefined ? undefined : readDuration('--warmup', warmup, 0),
     connections: connections === undefined ? undefined : readInteger('--connections', connections, 1, 10_000),
     driver: readDriver(values.driver ?? 'startgrid'),
-    until: until === undefined ? null : readPercent('--until', until),
+    precision: precision === undefined ? null : readPercent('--precision', precision),
+    timeGiven: values['max-time'] !== undefined,
+    heatsGiven: heats !== undefined || precision !== undefined,
     maxTimeMs: readMaxTime(values['max-time'], {
-      until,
+      precision,
       custom,
       usual: effort.maxTimeMs * (site.docker ? MORE_FOR_CONTAINERS : 1),
     }),
+    require: values.require === undefined ? null : readPercent('--require', values.require),
     resume: values.resume,
     keepVoided: values['keep-voided'] === true,
     list: values.list === true,
@@ -152,11 +156,11 @@ export function chooseProfile({
 
 function readMaxTime(
   value: string | undefined,
-  { until, custom, usual }: { until: string | undefined; custom: boolean; usual: number },
+  { precision, custom, usual }: { precision: string | undefined; custom: boolean; usual: number },
 ): number | null {
   if (value !== undefined) return readDuration('--max-time', value, 1000, 86_400_000)
   // Without an end, intervals that stay wide on a busy machine would never let it stop.
-  if (until !== undefined) return PROFILES.thorough.maxTimeMs
+  if (precision !== undefined) return PROFILES.thorough.maxTimeMs
   return custom ? null : usual
 }
 

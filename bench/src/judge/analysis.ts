@@ -72,7 +72,7 @@ function evidenceOf(
 }
 
 /**
- * Whether every interval is as narrow as a part of 1, such as 0.03: what `--until` waits for. It looks at widths alone, never at what was
+ * Whether every interval is as narrow as a part of 1, such as 0.03: what `--precision` waits for. It looks at widths alone, never at what was
  * found.
  */
 export function isWithin(analysis: Pick<Analysis, 'cells' | 'races'>, halfWidth: number): boolean {

@@ -126,8 +126,9 @@ function withoutIntervals({ analysis }: Result): Warning[] {
   return cells > 0 ? [{ kind: 'no-intervals', cells }] : []
 }
 
-function halfWidth({ settings: { until }, analysis, finishedAt }: Result): Warning[] {
-  if (until === null || analysis === null || finishedAt === null || isWithin(analysis, until)) return []
+function halfWidth({ settings: { precision }, analysis, finishedAt }: Result): Warning[] {
+  if (precision === null || analysis === null || finishedAt === null || isWithin(analysis, precision))
+    return []
   const reached = Math.max(...widthsOf(analysis).map(Math.expm1))
-  return [{ kind: 'half-width', target: until, reached: Number.isFinite(reached) ? reached : null }]
+  return [{ kind: 'half-width', target: precision, reached: Number.isFinite(reached) ? reached : null }]
 }

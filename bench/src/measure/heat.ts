@@ -138,11 +138,12 @@ async function warm(
     await warmOnce(cell)
     onSlice()
   }
+  const more = moreUntil(course, running)
   const isShort = ({ id, warmupMs, warmupRequests }: CellSpec) => {
     const { ms = 0, requests = 0 } = done.get(id) ?? {}
     // A slice of a slow cell may end a little early, for it ends with its last response.
     if (ms < 0.95 * warmupMs) return true
-    return requests < warmupRequests && ms < 2 * warmupMs && performance.now() < course.endsAt
+    return requests < warmupRequests && ms < 2 * warmupMs && performance.now() < more
   }
   for (let short = running.filter(isShort); short.length > 0; short = short.filter(isShort))
     for (const cell of shuffle(short, random)) await warmOnce(cell)
@@ -153,6 +154,13 @@ async function warm(
     record.moreWarmup.push({ cell: cell.id, slices })
   }
   return rates
+}
+
+/** `performance.now()` when a warm-up that lasted long enough, but answered too few requests, has to end: the planned passes come first. */
+function moreUntil({ endsAt, settings, mode }: Course, running: readonly CellSpec[]): number {
+  const passesMs =
+    expectedHeatMs(running, settings, mode) - expectedHeatMs(running, { ...settings, slices: 0 }, mode)
+  return endsAt - passesMs
 }
 
 async function spin({ spinner, record, signal }: Course, pass: number): Promise<void> {

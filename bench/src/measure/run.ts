@@ -1,5 +1,3 @@
-import { formatMinutes } from '@startgrid/cli/duration.ts'
-import { plural } from '@startgrid/cli/text.ts'
 import type { Role } from '@startgrid/grid/matrix.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
 import { readMachine } from '@startgrid/machine/machine.ts'
@@ -9,6 +7,7 @@ import { createDriver } from '../drivers/create.ts'
 import { moreWarmupOf } from '../judge/analysis/cold-cells.ts'
 import { analyse, isWithin } from '../judge/analysis.ts'
 import type { CellSpec, Heat, Result, ResultKind } from '../model/result.ts'
+import { ENDING_MS, heatsThatFit, heatsWithin, type OpenHeat, shareOf } from '../plan/budget.ts'
 import { expectedHeatMs, type PlannedHeat, planCells, planHeats, planSelfcheck } from '../plan/cells.ts'
 import type { Options } from '../plan/options.ts'
 import { modeOf } from '../plan/options.ts'
@@ -18,11 +17,17 @@ import { type PreparedRun, type RunContext, withPreparedRun } from './preparatio
 
 /** A result without measurements: the plan of a run. */
 export function createResult(options: Options, kind: ResultKind, command: string): Result {
-  const { profile, custom, heats, slices, sliceMs, pauseMs, until, maxTimeMs, driver } = options
+  const { profile, custom, slices, sliceMs, pauseMs, precision, maxTimeMs, driver } = options
+  const mode = modeOf(options)
+  const cells = planOf(options, kind)
+  const heats =
+    options.timeGiven && !options.heatsGiven && maxTimeMs !== null
+      ? heatsWithin(maxTimeMs, { cells, mode, settings: options })
+      : options.heats
   return {
     schema: 4,
     kind,
-    mode: modeOf(options),
+    mode,
     target: options.target === undefined ? null : { origin: options.target, absent: options.absent },
     startedAt: new Date().toISOString(),
     finishedAt: null,
@@ -35,16 +40,18 @@ export function createResult(options: Options, kind: ResultKind, command: string
     settings: {
       profile: custom ? 'custom' : profile,
       heats,
+      extensions: 0,
       slices,
       sliceMs,
       pauseMs,
-      until,
+      precision,
       maxTimeMs,
       cores: null,
       p99Ms: null,
     },
+    forecast: null,
     warnings: [],
-    cells: planOf(options, kind),
+    cells,
     conformance: [],
     heats: [],
     trials: [],
@@ -90,42 +97,77 @@ function startSpinner({ mode, settings: { cores } }: Result): Promise<Spinner> |
   return mode === 'native' && cores !== null ? Spinner.start(cores.server) : undefined
 }
 
-interface Race extends PreparedRun {
+/** What a race works with. */
+export interface Race
+  extends Pick<PreparedRun, 'result' | 'driver' | 'progress' | 'signal' | 'warn' | 'provenAt' | 'store'> {
+  environment: Pick<PreparedRun['environment'], 'startServers'>
   keepVoided: boolean
-  spinner: Spinner | undefined
+  spinner: Pick<Spinner, 'spin'> | undefined
 }
 
 /** In random order, until all are run, intervals are narrow enough, or time is up. */
-async function runHeats(prepared: Race): Promise<void> {
-  const { result, progress, signal, store } = prepared
-  const heats = remainingHeats(prepared)
-  if (heats.length === 0 || signal.aborted) return
-  const expected = heats.map(
-    ({ role }) =>
-      result.settings.pauseMs + expectedHeatMs(validCells(prepared, role), result.settings, result.mode),
-  )
-  const planned =
-    result.settings.until === null
-      ? heats.length
-      : heats.filter(({ heat }) => heat <= result.settings.heats).length
-  const total = expected.slice(0, planned).reduce((sum, milliseconds) => sum + milliseconds, 0)
-  progress.say(`${plural(planned, 'heat')}, about ${formatMinutes(total)} (minutes:seconds).`)
-  progress.begin(total)
-  let before = 0
-  for (const [index, heat] of heats.entries()) {
-    const expectedMs = expected[index] ?? 0
-    if (signal.aborted || isEnough(result, heat)) return
-    if (isLate(prepared, heat, expectedMs)) {
-      prepared.warn({ kind: 'heats-dropped', from: heat.heat, maxTimeMs: result.settings.maxTimeMs ?? 0 })
+export async function runHeats(race: Race): Promise<void> {
+  const { result, progress, signal, store } = race
+  const { settings } = result
+  for (let isFirst = true; ; isFirst = false) {
+    const open = openHeats(race).filter(
+      (one, _, [first]) => one.heat <= Math.max(settings.heats, first?.heat ?? 0),
+    )
+    const leftMs = endOf(race) - performance.now()
+    const heats = heatsThatFit(open, leftMs)
+    const [next] = heats
+    if (signal.aborted || open[0] === undefined || isEnough(result, open[0])) return
+    if (next === undefined) {
+      const { heat } = open[0]
+      if (settings.precision === null)
+        race.warn({ kind: 'heats-dropped', from: heat, maxTimeMs: settings.maxTimeMs ?? 0 })
       return
     }
-    const step = `heat ${index + 1} of ${Math.max(planned, index + 1)}: ${heat.role}`
-    await runOne(prepared, heat, (done) =>
-      progress.update(Math.min(1, (before + done * expectedMs) / total), step),
-    )
-    store()
-    before += expectedMs
+    const expectedMs = heats
+      .filter(({ heat }) => heat <= settings.heats)
+      .reduce((sum, { fullMs }) => sum + fullMs, 0)
+    if (isFirst) progress.begin(Math.min(leftMs, expectedMs))
+    const step = `${next.role}, heat ${next.heat} of ${Math.max(settings.heats, next.heat)}`
+    const total = spentMs(race) + Math.max(expectedMs, next.fullMs)
+    const before = spentMs(race)
+    await runOne(race, next, {
+      endsAt: lastPassAt(shareOf(heats, leftMs)),
+      onProgress: (done) => progress.update(Math.min(1, (before + done * next.fullMs) / total), step),
+    })
+    if (!signal.aborted) store()
   }
+}
+
+interface OpenRoleHeat extends PlannedHeat, OpenHeat {}
+
+/** Those of the plan that are not done yet, with what they will take. */
+function openHeats(race: Race): OpenRoleHeat[] {
+  const { settings, mode } = race.result
+  return remainingHeats(race).map((heat) => {
+    const cells = validCells(race, heat.role)
+    const pace = paceOf(race, heat.role)
+    const msOf = (slices: number) =>
+      settings.pauseMs + pace * expectedHeatMs(cells, { ...settings, slices }, mode)
+    return { ...heat, fullMs: msOf(settings.slices), shortMs: msOf(settings.slices / 2) }
+  })
+}
+
+/** How much longer the last heat of a role took than expected. */
+function paceOf({ result: { heats, cells, settings, mode } }: Race, role: Role): number {
+  const last = heats.findLast((one) => one.role === role)
+  if (last === undefined) return 1
+  const measured = new Set(last.slices.map(({ cell }) => cell))
+  const slices = Math.max(1, ...last.slices.map(({ pass }) => pass ?? 0))
+  const expectedMs = expectedHeatMs(
+    cells.filter(({ id }) => measured.has(id)),
+    { ...settings, slices },
+    mode,
+  )
+  return Math.max(1, (last.seconds * 1000) / expectedMs)
+}
+
+function spentMs({ result: { heats } }: Race): number {
+  return heats.reduce((sum, { seconds }) => sum + seconds * 1000, 0)
 }
 
 function remainingHeats(race: Race): PlannedHeat[] {
@@ -134,7 +176,7 @@ function remainingHeats(race: Race): PlannedHeat[] {
     (role) => validCells(race, role).length > 0,
   )
   const done = new Set(heats.map(({ role, heat }) => `${role} ${heat}`))
-  const most = settings.until === null ? settings.heats : MOST_HEATS
+  const most = settings.precision === null ? settings.heats : MOST_HEATS
   return planHeats(roles, most, seed).filter(({ role, heat }) => !done.has(`${role} ${heat}`))
 }
 
@@ -157,24 +199,25 @@ function wrongCells({ slices }: Heat): string[] {
   return slices.filter(({ errors }) => Object.keys(errors).length > 0).map(({ cell }) => cell)
 }
 
-async function runOne(race: Race, planned: PlannedHeat, onProgress: (done: number) => void): Promise<void> {
+async function runOne(
+  race: Race,
+  planned: PlannedHeat,
+  course: { endsAt: number; onProgress: (done: number) => void },
+): Promise<void> {
   const { result, environment, driver, signal, progress } = race
-  const { settings } = result
   const cells = validCells(race, planned.role)
-  if (cells.length === 0) return
-  onProgress(0)
+  course.onProgress(0)
   const heat = await runHeat({
     planned,
     cells,
-    settings,
+    settings: result.settings,
     mode: result.mode,
     environment,
     driver,
     spinner: race.spinner,
     moreWarmup: moreWarmup(result, planned),
-    endsAt: lastPassAt(race, planned),
     signal,
-    onProgress,
+    ...course,
   })
   if (signal.aborted) return // half a heat has no launches to compare
   result.heats.push(heat)
@@ -187,39 +230,27 @@ function moreWarmup({ cells, heats }: Result, { heat }: PlannedHeat): ReadonlyMa
   return moreWarmupOf(cells, past)
 }
 
-/** `--until`: it ends once all intervals are narrow. Looking before the sixth heat would favour lucky runs. */
+/** `--precision`: it ends once all intervals are narrow. Looking before the sixth heat would favour lucky runs. */
 function isEnough({ settings, analysis }: Result, { heat }: PlannedHeat): boolean {
-  const { until, heats } = settings
-  if (until === null || heat <= heats || analysis === null) return false
-  return analysis.races.length > 0 && isWithin(analysis, until)
+  const { precision, heats } = settings
+  if (precision === null || heat <= heats || analysis === null) return false
+  return analysis.races.length > 0 && isWithin(analysis, precision)
 }
 
-/** Two launches are the least that say anything: these are shortened, and not dropped. A heat takes about as long as the last one of its role. */
-function isLate(race: Race, { heat, role }: PlannedHeat, expectedMs: number): boolean {
-  const last = race.result.heats.findLast((one) => one.role === role)
-  const likelyMs = last === undefined ? expectedMs : last.seconds * 1000
-  return heat > LEAST_HEATS && performance.now() + likelyMs > endOf(race)
-}
-
-/** `performance.now()` when time is up. */
+/** `performance.now()` when the last heat has to be over. */
 function endOf({ result: { settings }, provenAt }: Race): number {
-  return provenAt + (settings.maxTimeMs ?? Number.POSITIVE_INFINITY)
+  return provenAt + (settings.maxTimeMs ?? Number.POSITIVE_INFINITY) - ENDING_MS
 }
 
-/** When a heat begins no further pass. The heats that are never dropped share what is left of the time. */
-function lastPassAt(race: Race, { heat }: PlannedHeat): number {
-  const now = performance.now()
-  const roles = new Set(race.result.cells.map(({ role }) => role)).size
-  const left = Math.max(1, roles * LEAST_HEATS - race.result.heats.length)
-  const shareMs = heat > LEAST_HEATS ? endOf(race) - now : (endOf(race) - now) / left
-  return now + Math.min(LONGEST_HEAT_MS, shareMs - STOP_MS)
+/** When a heat begins no further pass. */
+function lastPassAt(shareMs: number): number {
+  return performance.now() + Math.min(LONGEST_HEAT_MS, shareMs - STOP_MS)
 }
 
 /** A process that runs longer is another launch than one that was just started. */
 const LONGEST_HEAT_MS = 60_000
 
 /** The last pass, and stopping the servers. */
-const STOP_MS = 3000
+const STOP_MS = 1500
 
-const LEAST_HEATS = 2
 const MOST_HEATS = 100

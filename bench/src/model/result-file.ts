@@ -50,7 +50,8 @@ type HeatOfSchema3 = Omit<Heat, 'slices' | 'moreWarmup' | 'spins'> & { slices: S
 type CellOfSchema3 = Omit<CellSpec, 'warmupRequests'>
 
 /** What schema 4 has otherwise. */
-type ResultOfSchema3 = Omit<Result, 'schema' | 'warnings' | 'cells' | 'heats'> & {
+type ResultOfSchema3 = Omit<Result, 'schema' | 'warnings' | 'cells' | 'heats' | 'settings' | 'forecast'> & {
+  settings: Omit<Result['settings'], 'precision' | 'extensions'> & { until: number | null }
   cautions?: Result['warnings']
   cells?: CellOfSchema3[]
   heats?: HeatOfSchema3[]
@@ -63,12 +64,20 @@ const DERIVED_IN_SCHEMA_3: readonly string[] = ['repeated', 'contention']
  * Figures have to be made again: gates had other names. Slices came in passes as well; a repeated slice belongs to no pass of others, and is the
  * second one of the pass of its first.
  */
-function fromSchema3({ cautions = [], cells = [], heats = [], ...stored }: ResultOfSchema3): Result {
+function fromSchema3({
+  cautions = [],
+  cells = [],
+  heats = [],
+  settings: { until: precision, ...settings },
+  ...stored
+}: ResultOfSchema3): Result {
   const figures = { analysis: null, capacity: null, latency: null, overload: null }
   return {
     ...stored,
     ...figures,
     schema: 4,
+    settings: { ...settings, precision, extensions: 0 },
+    forecast: null,
     warnings: cautions.filter(({ kind }) => !DERIVED_IN_SCHEMA_3.includes(kind)),
     cells: cells.map((cell) => ({ ...cell, warmupRequests: 0 })),
     heats: heats.map((heat) => ({

@@ -30,6 +30,8 @@ export interface Result {
   nginx: NginxVersion | null
   driver: DriverRecord
   settings: Settings
+  /** What was expected before anything was measured; null where the speed of the servers' core is not known. */
+  forecast: ForecastRecord | null
   warnings: Warning[]
   cells: CellSpec[]
   /** The contract's suite, once per cell before the first heat. */
@@ -83,18 +85,28 @@ export interface Settings {
   profile: 'quick' | 'default' | 'thorough' | 'custom'
   /** Planned per role: each one launch of every app. */
   heats: number
+  /** How often heats were added to a run that was complete, with `--resume`. */
+  extensions: number
   /** Passes per heat: each measures every cell once. */
   slices: number
   sliceMs: number
   /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
   pauseMs: number
-  /** With `--until`: the 95 % half-width, as a part of 1, at which it stops; else null. */
-  until: number | null
+  /** With `--precision`: the 95 % half-width, as a part of 1, at which it stops; else null. */
+  precision: number | null
   maxTimeMs: number | null
   /** The cores of the servers and of the generator; null where processes cannot be kept apart. */
   cores: { server: number; generator: number } | null
   /** Of kind `capacity`: the bound on p99, in milliseconds. */
   p99Ms: number | null
+}
+
+/** From spins on the servers' core. */
+export interface ForecastRecord {
+  /** By what factor the speed of the core varied within seconds: the 90th over the 10th percentile of spins. */
+  spread: number
+  /** Of the ratios of one race, 95 %, as a part of 1; null with fewer than two heats. */
+  halfWidth: number | null
 }
 
 /** What the contract's suite found. */

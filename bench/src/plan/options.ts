@@ -38,8 +38,13 @@ export interface Options extends ServerLocation {
   connections: number | undefined
   driver: DriverRecord['name']
   /** The half-width to reach, as a part of 1. */
-  until: number | null
+  precision: number | null
+  /** Largest half-width of a rate ratio with which the command succeeds, as a part of 1; null: any. */
+  require: number | null
   maxTimeMs: number | null
+  /** `--max-time` was given. If the number of heats was not, there are as many as fit. */
+  timeGiven: boolean
+  heatsGiven: boolean
   seed: number
   /** A directory or file to go on from; '' is the newest. */
   resume: string | undefined

@@ -39,7 +39,7 @@ export function describeVersions({ mode, versions }: Pick<Result, 'mode' | 'vers
 
 /** How much was measured. */
 export function describeSettings({ kind, mode, settings, heats, trials }: Result): string {
-  const { profile, slices, sliceMs, pauseMs, until } = settings
+  const { profile, slices, sliceMs, pauseMs, precision } = settings
   if (kind !== 'rate' && kind !== 'selfcheck') return `${profile} profile, ${plural(trials.length, 'trial')}`
   const planned = `${profile} profile: ${plural(settings.heats, 'heat')}`
   const each = `${plural(slices, 'slice')} of ${sliceMs} ms`
@@ -47,7 +47,7 @@ export function describeSettings({ kind, mode, settings, heats, trials }: Result
     mode === 'target'
       ? `${planned} of ${each}, ${pauseMs / 1000} s apart`
       : `${planned} per role of ${each} per cell`
-  return `${effort}${until === null ? '' : `, until all intervals are within ${until * 100} %`}; ${plural(heats.length, 'heat')} measured`
+  return `${effort}${precision === null ? '' : `, until all intervals are within ${precision * 100} %`}; ${plural(heats.length, 'heat')} measured`
 }
 
 /** What the effort can and cannot show: sentences. */

@@ -43,7 +43,7 @@ test('--target is one cell of its role, in more and longer slices, with a rest b
 })
 
 test('what is given beside --target counts', () => {
-  const text = `--target ${URL} --role ssr --heats 5 --slice 1s --warmup 3s --connections 16 --absent stream,pipelined-stream`
+  const text = `--target ${URL} --role ssr --heats 5 --slice 1s --warmup 3s --connections 16 --without stream,pipelined-stream`
   const { target, cells, settings } = createResult(words(text), 'rate', '')
   assert.deepEqual(target?.absent, ['stream', 'pipelined-stream'])
   assert.deepEqual([cells[0]?.connections, cells[0]?.warmupMs], [16, 3000])
@@ -79,11 +79,11 @@ const REFUSED: [args: string, message: RegExp][] = [
     /^--target is asked where it is, .*: leave out --topology\.$/,
   ],
   [
-    `--target ${URL} --role ssr --absent streams`,
-    /^--absent is 'streams', but must be stream or pipelined-stream\.$/,
+    `--target ${URL} --role ssr --without streams`,
+    /^--without is 'streams', but must be stream or pipelined-stream\.$/,
   ],
   ['--target https://app.example --role ssr', /without TLS/],
-  ['--absent stream', /^--absent goes with --target alone/],
+  ['--without stream', /^--without goes with --target alone/],
 ]
 
 for (const [args, message] of REFUSED) {

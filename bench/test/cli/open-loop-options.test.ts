@@ -60,7 +60,7 @@ describe('the words of the open-loop commands', () => {
       )
       const names = [...help.matchAll(/^ {2}--([\w-]+)/gm)].map(([, name = '']) => name)
       // What goes with a target alone is tested in site.test.ts.
-      for (const name of names.filter((one) => !['help', 'target', 'absent'].includes(one))) {
+      for (const name of names.filter((one) => !['help', 'target', 'without'].includes(one))) {
         const words: Record<string, string> = {
           only: 'node',
           role: 'ssr',

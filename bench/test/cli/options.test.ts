@@ -25,8 +25,11 @@ test('without options: every app, direct and behind NGINX', () => {
     warmupMs: undefined,
     connections: undefined,
     driver: 'startgrid',
-    until: null,
+    precision: null,
     maxTimeMs: 300_000,
+    timeGiven: false,
+    heatsGiven: false,
+    require: null,
     resume: undefined,
     keepVoided: false,
     dryRun: false,
@@ -87,11 +90,11 @@ test('--quick and --thorough: the profiles, and what is given beside them counts
   assert.deepEqual([custom, heats, maxTimeMs], [true, 5, null], 'what is asked for is not cut short')
 })
 
-test('--until looks from the sixth heat on and ends at last', () => {
-  const { until, heats, maxTimeMs } = readOptions(['--until', '3%'])
-  assert.deepEqual([until, heats, maxTimeMs], [0.03, 6, 3_600_000])
-  assert.equal(readOptions(['--until', '2.5%', '--heats', '8']).heats, 8)
-  assert.equal(readOptions(['--until', '5%', '--max-time', '10m']).maxTimeMs, 600_000)
+test('--precision looks from the sixth heat on and ends at last', () => {
+  const { precision, heats, maxTimeMs } = readOptions(['--precision', '3%'])
+  assert.deepEqual([precision, heats, maxTimeMs], [0.03, 6, 3_600_000])
+  assert.equal(readOptions(['--precision', '2.5%', '--heats', '8']).heats, 8)
+  assert.equal(readOptions(['--precision', '5%', '--max-time', '10m']).maxTimeMs, 600_000)
 })
 
 test('--resume alone is the newest run', () => {
@@ -115,7 +118,7 @@ test('numbers, times and files', () => {
 
 test('the help names every option', () => {
   for (const option of [
-    'only,role,topology,docker,target,absent,quick,thorough,heats,slices,slice,warmup,until,max-time,connections,driver',
+    'only,role,topology,docker,target,without,quick,thorough,heats,slices,slice,warmup,precision,require,max-time,connections,driver',
     'seed,resume,keep-voided,list,json,output,no-download,help',
   ].flatMap((names) => names.split(','))) {
     assert.match(HELP, new RegExp(`^ {2}--${option}\\b`, 'm'))
@@ -134,12 +137,15 @@ const REFUSED: [args: string, message: string][] = [
   ['--slice 10', `--slice is '10', but must be a time from 50${TIME}`],
   ['--slice 49ms', `--slice is '49ms', but must be a time from 50${TIME}`],
   ['--warmup 11m', `--warmup is '11m', but must be a time from 0${TIME}`],
-  ['--until 3', "--until is '3', but must be a percentage above 0 % and below 100 %, such as 3%."],
-  ['--until 0%', "--until is '0%', but must be a percentage above 0 % and below 100 %, such as 3%."],
+  ['--precision 3', "--precision is '3', but must be a percentage above 0 % and below 100 %, such as 3%."],
+  ['--precision 0%', "--precision is '0%', but must be a percentage above 0 % and below 100 %, such as 3%."],
   ['--max-time 10', "--max-time is '10', but must be a time from 1000ms to 1440m, such as 90s or 10m."],
   ['--driver ab', "There is no driver 'ab', only startgrid, wrk, autocannon."],
   ['--quick --thorough', '--quick and --thorough exclude each other: choose one.'],
   ['--only node --role', "Option '--role <value>' argument missing. pnpm bench --help lists the options."],
+  ['--until 3%', '--until is now --precision. pnpm bench --help lists the options.'],
+  ['--absent stream', '--absent is now --without. pnpm bench --help lists the options.'],
+  ['--require 10', "--require is '10', but must be a percentage above 0 % and below 100 %, such as 3%."],
   ['--colour', "Unknown option '--colour'. pnpm bench --help lists the options."],
   ['fastify', "Unexpected argument 'fastify'. pnpm bench --help lists the options."],
   ['--only node/ssr --role hello', 'No app is both in --only node/ssr and in --role hello.'],

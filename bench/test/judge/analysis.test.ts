@@ -306,7 +306,7 @@ test('analysing changes nothing that was measured, and comes out the same again'
   assert.deepEqual(RACE, before)
 })
 
-test('the half-width that --until waits for is that of all ratios', () => {
+test('the half-width that --precision waits for is that of all ratios', () => {
   const analysis = analyseAll(RACE)
   const widest = Math.max(
     ...analysis.races.flatMap(({ ratios }) =>

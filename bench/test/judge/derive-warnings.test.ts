@@ -151,13 +151,13 @@ test('a foreign driver is named', () => {
 })
 
 describe('intervals', () => {
-  const withRatios = (low: number | null, high: number | null, until: number | null): Result => {
+  const withRatios = (low: number | null, high: number | null, precision: number | null): Result => {
     const result = cleanResult()
     const { races, ...analysis } = analysisOf(result)
     const baseline = { cell: 'x', ratio: { value: 1, low: 1, high: 1 } }
     const other = { cell: 'y', ratio: { value: 1, low, high } }
     const wide = (race: Race): Race => ({ ...race, baseline: 'x', ratios: [baseline, other] })
-    const settings = { ...result.settings, until }
+    const settings = { ...result.settings, precision }
     return { ...result, settings, analysis: { ...analysis, races: races.slice(0, 1).map(wide) } }
   }
 
@@ -197,13 +197,13 @@ describe('a server that already ran', () => {
     assert.ok(kinds({ ...targetResult(), target }).includes('same-machine'))
   })
 
-  test('has an interval of its own, which --until waits for', () => {
+  test('has an interval of its own, which --precision waits for', () => {
     const result = targetResult()
-    const until = (part: number) => ({ ...result, settings: { ...result.settings, until: part } })
+    const within = (part: number) => ({ ...result, settings: { ...result.settings, precision: part } })
     const rate = result.analysis?.cells[0]?.rate
     const width = Math.sqrt((rate?.high ?? 0) / (rate?.low ?? 1)) - 1
-    assert.deepEqual(find(until(width * 1.01), 'half-width'), [])
-    const [warning] = find(until(width * 0.99), 'half-width')
+    assert.deepEqual(find(within(width * 1.01), 'half-width'), [])
+    const [warning] = find(within(width * 0.99), 'half-width')
     assert.ok(Math.abs((warning?.reached ?? 0) - width) < 1e-9)
   })
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Result } from '../../src/model/result.ts'
+import type { Result, Settings } from '../../src/model/result.ts'
 import { ResultError, readResult, writeResult } from '../../src/model/result-file.ts'
 import { OutputError, prepareOutput } from '../../src/report/output.ts'
 import { rateResult } from '../fixtures/results.ts'
@@ -86,12 +86,17 @@ test('a place that cannot be written to is refused in a sentence', () => {
   assert.throws(() => prepareOutput(DIRECTORY, DIRECTORY), refused(/is a directory/))
 })
 
+function settingsOfSchema3({ precision, extensions: _, ...settings }: Settings) {
+  return { ...settings, until: precision }
+}
+
 test('a result of schema 3 is read: its slices are in passes, and its figures have to be made again', () => {
   const path = join(DIRECTORY, 'schema-3.json')
-  const { warnings, cells, heats, ...rest } = rateResult()
+  const { warnings, cells, heats, settings, forecast: _, ...rest } = rateResult()
   const old = {
     ...rest,
     schema: 3,
+    settings: settingsOfSchema3(settings),
     cautions: [...warnings, { kind: 'contention', races: 1, of: 6 }],
     cells: cells.map(({ warmupRequests: _, ...cell }) => cell),
     heats: heats.map(({ moreWarmup: _, spins: __, slices, ...heat }) => ({
@@ -102,7 +107,7 @@ test('a result of schema 3 is read: its slices are in passes, and its figures ha
   writeFileSync(path, JSON.stringify(old))
   const read = readResult(path)
   assert.equal(read.analysis, null)
-  assert.deepEqual(read.warnings, warnings)
+  assert.deepEqual([read.warnings, read.settings, read.forecast], [warnings, settings, null])
   assert.deepEqual(
     read.heats.map(({ slices }) => slices.map(({ pass }) => pass)),
     heats.map(({ slices }) => slices.map(({ pass }) => pass)),
@@ -119,7 +124,15 @@ test('a repeated slice of schema 3 has the pass of the one that it repeats; olde
     { ...slice, repeat: false, disturbed: true },
     { ...slice, repeat: true },
   ].map(({ pass: __, ...one }) => one)
-  writeFileSync(path, JSON.stringify({ ...result, schema: 3, heats: [{ ...heat, slices }] }))
+  writeFileSync(
+    path,
+    JSON.stringify({
+      ...result,
+      schema: 3,
+      settings: settingsOfSchema3(result.settings),
+      heats: [{ ...heat, slices }],
+    }),
+  )
   assert.deepEqual(
     readResult(path).heats[0]?.slices.map(({ pass }) => pass),
     [1, 2, 2],

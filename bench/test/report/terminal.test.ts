@@ -108,7 +108,7 @@ test('a server that breaks the contract: its differences, some of them', () => {
   const broken = { ...result, conformance }
   const text = tablesOf({ ...broken, analysis: analyse(broken) })
   assert.match(text, /^http:\S+ +void +10/m)
-  assert.match(text, /^Void by the gate conformance: it breaks the contract: check 1: .*--absent/ms)
+  assert.match(text, /^Void by the gate conformance: it breaks the contract: check 1: .*--without/ms)
   assert.equal(text.match(/^Not as the contract says, check \d: expected a, got b\.$/gm)?.length, 8)
   assert.match(text, /^2 more differences of the contract: see conformance in result\.json\.$/m)
 })

@@ -19,7 +19,7 @@ const USAGE = `Checks that a server answers as docs/contract.md says.
   pnpm conformance --manners            starts every app and writes docs/manners.md
 
   <role>               ${ROLES.join(', ')}
-  --absent CAPABILITY  the app lacks it: ${CAPABILITIES.join(', ')} (may be repeated)
+  --without CAPABILITY the app lacks it: ${CAPABILITIES.join(', ')} (may be repeated)
   --proxied            NGINX answers or stands in front
   --only TEXT          only the checks whose name contains it
   --seed N             the random inputs of an earlier run
@@ -55,7 +55,7 @@ function readArguments(args: readonly string[]) {
   return parseCommandLine(
     args,
     {
-      absent: { type: 'string', multiple: true, default: [] },
+      without: { type: 'string', multiple: true, default: [] },
       proxied: { type: 'boolean', default: false },
       socket: { type: 'string' },
       only: { type: 'string', default: '' },
@@ -81,7 +81,7 @@ function readOptions(values: Arguments['values'], [role, url, ...rest]: Argument
   return {
     role,
     target: values.socket === undefined ? parseTarget(url ?? '') : { socketPath: values.socket },
-    absent: values.absent.map(readCapability),
+    absent: values.without.map(readCapability),
     proxied: values.proxied,
     only: values.only,
     ...(values.seed === undefined ? {} : { seed: readCount('--seed', values.seed) }),
@@ -96,7 +96,7 @@ function isRole(text: string | undefined): text is Role {
 function readCapability(text: string): Capability {
   const found = CAPABILITIES.find((capability) => capability === text)
   if (found === undefined)
-    throw new UsageError(`--absent is '${text}', but must be ${CAPABILITIES.join(' or ')}.`)
+    throw new UsageError(`--without is '${text}', but must be ${CAPABILITIES.join(' or ')}.`)
   return found
 }
 

@@ -65,10 +65,10 @@ test('wrong usage is one sentence and 2', async () => {
     [/^Say where the server is/, 'ssr', 'http://127.0.0.1:1', '--socket', '/x'],
     [/is no http:\/\/ address/, 'ssr', '127.0.0.1:3000'],
     [
-      /^--absent is 'x', but must be stream or pipelined-stream\.\n$/,
+      /^--without is 'x', but must be stream or pipelined-stream\.\n$/,
       'ssr',
       'http://127.0.0.1:1',
-      '--absent',
+      '--without',
       'x',
     ],
     [/^--seed is 'x', but must be a whole number\.\n$/, 'ssr', 'http://127.0.0.1:1', '--seed', 'x'],

@@ -18,7 +18,7 @@ is compared with A: faster, slower, or no difference shown.
   --metric NAME              rate or cpu (default cpu where both have it)
   --fail-on-regression P     exit code 1 if a cell became slower by more than P
                              for certain: 5%
-  --anyway                   compares what was measured unlike
+  --force                    compares what was measured unlike
   --markdown                 for a pull request
   --json FILE                writes the comparison there too, - for standard
                              output
@@ -30,7 +30,7 @@ interface CompareOptions {
   b: string
   metric: Metric | undefined
   limit: number | null
-  anyway: boolean
+  force: boolean
   markdown: boolean
   json: string | undefined
 }
@@ -61,12 +61,12 @@ function compare(options: CompareOptions): number {
 }
 
 /** @returns the comparison, or the sentences that refuse it */
-function tryToCompare({ a, b, metric, anyway, limit }: CompareOptions): Comparison | string[] {
+function tryToCompare({ a, b, metric, force, limit }: CompareOptions): Comparison | string[] {
   try {
     const comparison = compareResults(open(a), open(b), { metric })
     if (comparison.mode === 'target' && limit !== null) return [NO_REGRESSION]
-    if (anyway || comparison.unlike.length === 0) return comparison
-    return [...comparison.unlike, 'Measure alike, or compare all the same with --anyway.']
+    if (force || comparison.unlike.length === 0) return comparison
+    return [...comparison.unlike, 'Measure alike, or compare all the same with --force.']
   } catch (error) {
     if (error instanceof ResultError) return [error.message]
     throw error
@@ -83,7 +83,7 @@ export function readCompareOptions(args: readonly string[]): CompareOptions | 'h
     {
       metric: { type: 'string' },
       'fail-on-regression': { type: 'string' },
-      anyway: { type: 'boolean' },
+      force: { type: 'boolean' },
       markdown: { type: 'boolean' },
       json: { type: 'string' },
       help: { type: 'boolean' },
@@ -98,7 +98,7 @@ export function readCompareOptions(args: readonly string[]): CompareOptions | 'h
     b,
     metric: values.metric === undefined ? undefined : readMetric(values.metric),
     limit: limit === undefined ? null : readPercent('--fail-on-regression', limit),
-    anyway: values.anyway === true,
+    force: values.force === true,
     markdown: values.markdown === true,
     json: values.json,
   }

@@ -14,6 +14,7 @@ import {
 } from '../../openloop/campaign.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../../plan/options.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
+import { whyOpenLoopFailed } from '../exit-code.ts'
 import { helpOf, readOpenLoopOptions } from '../open-loop-options.ts'
 
 /**
@@ -54,14 +55,9 @@ async function measure(
     process.stderr.write('Interrupted: what was measured before is above and in the files.\n')
     return code()
   }
-  return hasVoid(result) ? 1 : 0
-}
-
-/** Whether a cell that this machine can measure has no number. */
-function hasVoid({ cells, capacity, latency, overload }: Result): boolean {
-  const skipped = new Set(cells.filter((cell) => cell.skipped !== null).map(({ id }) => id))
-  const figures = [...(capacity ?? []), ...(latency ?? []), ...(overload ?? [])]
-  return figures.some(({ cell, voidedBecause }) => voidedBecause !== null && !skipped.has(cell))
+  const failed = whyOpenLoopFailed(result)
+  for (const sentence of failed) process.stderr.write(`${sentence}\n`)
+  return failed.length > 0 ? 1 : 0
 }
 
 function describePlan({ target, cells, seed }: Result, method: Method): string {

@@ -1,14 +1,17 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
+import { wrap } from '@startgrid/cli/text.ts'
 import { assertAnswering } from '../../environments/target/origin.ts'
 import { findUnfinished, pauseOf, type Unfinished } from '../../measure/resume.ts'
 import { createResult, runBench } from '../../measure/run.ts'
 import type { Result } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
+import { LEAST_HEATS, leastTimeMs } from '../../plan/budget.ts'
 import type { Options } from '../../plan/options.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { describePlan } from '../dry-run.ts'
+import { whyRaceFailed } from '../exit-code.ts'
 import { HELP } from '../help.ts'
 import { readOptions } from '../options.ts'
 
@@ -22,6 +25,7 @@ export async function raceCommand(args: readonly string[], kind: Kind): Promise<
       'pnpm bench selfcheck starts one app seven times, and a target is not started: leave out --target.',
     )
   const planned = () => createResult(options, kind, '')
+  if (options.timeGiven && !options.help && options.resume === undefined) assertFits(planned())
   if (options.help) process.stdout.write(HELP)
   else if (options.list)
     process.stdout.write(
@@ -32,6 +36,17 @@ export async function raceCommand(args: readonly string[], kind: Kind): Promise<
   else if (options.dryRun) process.stdout.write(describePlan(planned()))
   else return race(options, await prepare(options, args, kind))
   return 0
+}
+
+/** @throws {UsageError} if the time is too short for two heats of every role */
+function assertFits({ cells, settings, mode }: Result): void {
+  const maxTimeMs = settings.maxTimeMs ?? Number.POSITIVE_INFINITY
+  const leastMs = leastTimeMs({ cells, settings, mode })
+  if (maxTimeMs >= leastMs || settings.heats < LEAST_HEATS) return
+  throw new UsageError(
+    `--max-time ${Math.floor(maxTimeMs / 1000)}s is too short for two heats of every role, without which there are no intervals: ` +
+      `give it at least ${Math.ceil(leastMs / 1000)}s, or fewer apps with --only.`,
+  )
 }
 
 async function prepare(options: Options, args: readonly string[], kind: Kind): Promise<Unfinished> {
@@ -55,7 +70,7 @@ function goOn(name: string): Unfinished {
 }
 
 async function race(
-  { json, download, keepVoided }: Options,
+  { json, download, keepVoided, require }: Options,
   { result, directory }: Unfinished,
 ): Promise<number> {
   const progress = createProgress()
@@ -68,13 +83,7 @@ async function race(
     process.stderr.write(`Interrupted: what was measured before is above and in the files.${hint}\n`)
     return code()
   }
-  return lacksNumber(result) ? 1 : 0
-}
-
-/** Something could not be run, or was wrong. Noise is neither, and the twin decides nothing. */
-function lacksNumber({ analysis, cells }: Result): boolean {
-  const twins = new Set(cells.filter(({ twinOf }) => twinOf !== null).map(({ id }) => id))
-  return (analysis?.cells ?? []).some(
-    ({ cell, voided, launches }) => !twins.has(cell) && (voided || launches === 0),
-  )
+  const failed = whyRaceFailed(result, require)
+  for (const sentence of failed) process.stderr.write(`${wrap(sentence)}\n`)
+  return failed.length > 0 ? 1 : 0
 }

@@ -15,6 +15,7 @@ import { storeRecord, writePages } from '../../report/study/docs.ts'
 import { formatStudyBlock } from '../../report/study/markdown.ts'
 import { formatStudy } from '../../report/study/terminal.ts'
 import { terminalStyle } from '../../report/terminal.ts'
+import { whyStudyFailed } from '../exit-code.ts'
 import { describeStudies, describeStudyPlan } from '../study-listing.ts'
 import { readStudyOptions, STUDY_HELP, type StudyOptions } from '../study-options.ts'
 import { findUnfinishedStudies, type PlannedStudies } from '../study-resume.ts'
@@ -52,7 +53,7 @@ function begin(options: StudyOptions, args: readonly string[]): PlannedStudies {
   return { directory, planned }
 }
 
-/** @returns 1 if something could not be run; what a gate voided or a machine is too small for is an answer all the same */
+/** @returns 1 if something could not be run, or a cell is void; what a machine is too small for is a result all the same */
 async function measure(options: StudyOptions, args: readonly string[]): Promise<number> {
   const { directory, planned } =
     options.resume === undefined ? begin(options, args) : findUnfinishedStudies(options)
@@ -76,7 +77,10 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
     )
     return interruption.code()
   }
-  const failed = planned.flatMap(({ study, result }) => whatFailed(study, result))
+  const failed = planned.flatMap(({ study, result }) => [
+    ...whatFailed(study, result),
+    ...whyStudyFailed(result),
+  ])
   for (const sentence of failed) process.stderr.write(`${sentence}\n`)
   if (options.docs) {
     for (const { result } of planned) storeRecord(recordOf(result))

@@ -19,7 +19,7 @@ export function judgeConformance({
   const more = differences.length > 1 ? `, and ${plural(differences.length - 1, 'more difference')}` : ''
   const advice =
     mode === 'target'
-      ? 'Correct the app, or say what it lacks with --absent; --keep-voided shows its figures all the same.'
+      ? 'Correct the app, or say what it lacks with --without; --keep-voided shows its figures all the same.'
       : `Correct ${cell.app.replace(/#\d+$/, '')}, then measure again.`
   return failed('conformance', `it breaks the contract: ${first}${more}`, advice)
 }

@@ -57,15 +57,15 @@ describe('compare', () => {
     assert.deepEqual([code, stdout], [2, ''])
     assert.equal(
       stderr,
-      'The CPU differs: Example 3000 in A, Other 5 in B.\nMeasure alike, or compare all the same with --anyway.\n',
+      'The CPU differs: Example 3000 in A, Other 5 in B.\nMeasure alike, or compare all the same with --force.\n',
     )
-    const anyway = await run('compare', a, other, '--anyway')
-    assert.equal(anyway.code, 0)
-    assert.match(anyway.stdout, /^! The CPU differs/m)
+    const forced = await run('compare', a, other, '--force')
+    assert.equal(forced.code, 0)
+    assert.match(forced.stdout, /^! The CPU differs/m)
   })
 
   test('refuses unlike modes, whatever is told', async () => {
-    const { code, stdout, stderr } = await run('compare', a, containers, '--anyway')
+    const { code, stdout, stderr } = await run('compare', a, containers, '--force')
     assert.deepEqual([code, stdout], [2, ''])
     assert.equal(
       stderr.replaceAll('\n', ' '),
@@ -89,7 +89,7 @@ describe('compare', () => {
   })
 
   test('refuses what is no race, or no result', async () => {
-    const wrong = await run('compare', a, latency, '--anyway')
+    const wrong = await run('compare', a, latency, '--force')
     assert.equal(wrong.code, 2)
     assert.match(wrong.stderr, /^B is of kind latency: only races/)
     const missing = await run('compare', a, 'nothing')
@@ -116,6 +116,7 @@ describe('compare', () => {
       [['a', 'b', 'c'], /takes 2 results, not 3\./],
       [['a', 'b', '--metric', 'speed'], /^There is no metric 'speed', only rate and cpu\.$/],
       [['a', 'b', '--fail-on-regression', '5'], /^--fail-on-regression is '5', but must be a percentage/],
+      [['a', 'b', '--anyway'], /^--anyway is now --force\. pnpm bench compare --help lists the options\.$/],
       [['a', 'b', '--fast'], /^Unknown option '--fast'\. pnpm bench compare --help lists the options\.$/],
     ]
     for (const [args, message] of cases)

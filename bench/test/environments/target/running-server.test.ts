@@ -156,7 +156,7 @@ test('what it lacks is left out if that is said', async () => {
   const app = await launch(findApp('bun/ssr'))
   try {
     const args = ['--target', app.ready.address, '--role', 'ssr', ...SHORT]
-    const { read } = await bench(...args, '--absent', 'pipelined-stream')
+    const { read } = await bench(...args, '--without', 'pipelined-stream')
     const { target, conformance } = read()
     assert.deepEqual(target?.absent, ['pipelined-stream'])
     assert.deepEqual(

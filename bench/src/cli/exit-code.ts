@@ -1,0 +1,54 @@
+import { formatPercent } from '@startgrid/cli/numbers.ts'
+import { plural } from '@startgrid/cli/text.ts'
+import { widthsOf } from '../judge/analysis.ts'
+import type { Result } from '../model/result.ts'
+import type { StudyRecord } from '../model/study-result.ts'
+
+/**
+ * What makes a command fail that measured to its end: a cell that was tried has no number, because something could not be run or was wrong. Noise is neither: ties,
+ * wide intervals, dropped heats and undecided claims are results. Twins decide nothing.
+ */
+
+/** @returns sentences; none if the exit code is 0 */
+export function whyRaceFailed({ analysis, cells }: Result, require: number | null): string[] {
+  if (analysis === null) return ['Nothing was measured.']
+  const twins = new Set(cells.filter(({ twinOf }) => twinOf !== null).map(({ id }) => id))
+  const tried = analysis.cells.filter(({ cell }) => !twins.has(cell))
+  const without = tried.filter(({ voided, launches }) => voided || launches === 0)
+  return [...describeWithout(without.length, tried.length), ...describeTooWide(analysis, require)]
+}
+
+/** `capacity`, `latency`, `overload`. */
+export function whyOpenLoopFailed({ cells, capacity, latency, overload }: Result): string[] {
+  const skipped = new Set(cells.filter((cell) => cell.skipped !== null).map(({ id }) => id))
+  const figures = [...(capacity ?? []), ...(latency ?? []), ...(overload ?? [])]
+  const tried = figures.filter(({ cell }) => !skipped.has(cell))
+  return describeWithout(tried.filter(({ voidedBecause }) => voidedBecause !== null).length, tried.length)
+}
+
+export function whyStudyFailed({ study, analysis }: Pick<StudyRecord, 'study' | 'analysis'>): string[] {
+  const cells = analysis?.cells ?? []
+  const voided = cells.filter((cell) => cell.voided)
+  return describeWithout(voided.length, cells.length).map((sentence) => `${study}: ${sentence}`)
+}
+
+function describeWithout(count: number, of: number): string[] {
+  if (count === 0) return []
+  return [
+    `${count} of ${plural(of, 'cell')} ${count === 1 ? 'has' : 'have'} no number that counts: exit code 1.`,
+  ]
+}
+
+function describeTooWide(analysis: NonNullable<Result['analysis']>, require: number | null): string[] {
+  if (require === null) return []
+  const races = analysis.races.filter(({ metric }) => metric === 'rate')
+  const widest = Math.expm1(Math.max(0, ...widthsOf({ ...analysis, races })))
+  if (races.length > 0 && widest <= require) return []
+  const found =
+    races.length > 0 && Number.isFinite(widest)
+      ? `is ±${formatPercent(widest)}`
+      : 'is not known, because there are too few launches'
+  return [
+    `The widest 95 % interval of a rate ratio ${found}, and --require allows ±${formatPercent(require)}: exit code 1.`,
+  ]
+}

@@ -1,0 +1,73 @@
+import type { CellSpec, Mode, Settings } from '../model/result.ts'
+import { expectedHeatMs } from './cells.ts'
+
+/** How the heats of a run share its time. All times are in milliseconds. */
+
+/** Fewer launches give no interval, so these are shortened and not dropped. */
+export const LEAST_HEATS = 2
+
+/** Of a heat that is shortened: fewer passes say too little. */
+const LEAST_PASSES = 5
+
+/** The ceiling, the spins and the search for NGINX. */
+export const PREPARATION_MS = 8000
+
+/** The last pass of the last heat, stopping its servers, and the reports. */
+export const ENDING_MS = 2000
+
+const MOST_HEATS = 100
+
+/** A heat that has not begun. */
+export interface OpenHeat {
+  heat: number
+  /** With all its passes, and with half of them. */
+  fullMs: number
+  shortMs: number
+}
+
+/**
+ * The heats that will be run, in their order: the first two of each role, and others while half of their passes fit. More heats are worth more than more
+ * passes.
+ * @param open heats that remain, in their order
+ */
+export function heatsThatFit<Open extends OpenHeat>(open: readonly Open[], leftMs: number): Open[] {
+  let spent = 0
+  const end = open.findIndex(({ heat, shortMs }) => {
+    spent += shortMs
+    return heat > LEAST_HEATS && spent > leftMs
+  })
+  return end < 0 ? [...open] : open.slice(0, end)
+}
+
+/** What the first of these heats may take: all share the time that is left. */
+export function shareOf(heats: readonly OpenHeat[], leftMs: number): number {
+  const total = heats.reduce((sum, { fullMs }) => sum + fullMs, 0)
+  return total === 0 ? leftMs : (leftMs * (heats[0]?.fullMs ?? 0)) / total
+}
+
+interface Plan {
+  cells: readonly CellSpec[]
+  settings: Pick<Settings, 'slices' | 'sliceMs' | 'pauseMs'>
+  mode: Mode
+}
+
+/** The heats of every role that fit into the time, if nothing slows the machine: at least 2, at most 100. */
+export function heatsWithin(maxTimeMs: number, plan: Plan): number {
+  const fit = Math.floor((maxTimeMs - PREPARATION_MS - ENDING_MS) / roundMs(plan, plan.settings.slices))
+  return Math.min(MOST_HEATS, Math.max(LEAST_HEATS, fit))
+}
+
+/** The shortest time for two heats of every role. */
+export function leastTimeMs(plan: Plan): number {
+  const passes = Math.min(plan.settings.slices, LEAST_PASSES)
+  return PREPARATION_MS + ENDING_MS + LEAST_HEATS * roundMs(plan, passes)
+}
+
+/** One heat of every role. */
+function roundMs({ cells, settings, mode }: Plan, slices: number): number {
+  const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
+  return roles.reduce(
+    (sum, own) => sum + settings.pauseMs + expectedHeatMs(own, { ...settings, slices }, mode),
+    0,
+  )
+}

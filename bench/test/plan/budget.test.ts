@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readOptions } from '../../src/cli/options.ts'
+import { heatsThatFit, heatsWithin, leastTimeMs, shareOf } from '../../src/plan/budget.ts'
+import { planCells } from '../../src/plan/cells.ts'
+
+const heats = [1, 2, 3].flatMap((heat) =>
+  ['hello', 'ssr'].map((role) => ({ role, heat, fullMs: 30_000, shortMs: 20_000 })),
+)
+
+test('all heats are run that fit with half of their passes', () => {
+  assert.equal(heatsThatFit(heats, 120_000).length, 6)
+  assert.equal(heatsThatFit(heats, 119_000).length, 5)
+  assert.equal(heatsThatFit(heats, Number.POSITIVE_INFINITY).length, 6)
+})
+
+test('the first two heats of every role are never dropped', () => {
+  assert.equal(heatsThatFit(heats, 30_000).length, 4)
+  assert.equal(heatsThatFit(heats, -1).length, 4)
+  assert.deepEqual(heatsThatFit(heats.slice(4), 10_000), [])
+})
+
+test('heats share the time by what they need', () => {
+  const [one, other] = [
+    { heat: 1, fullMs: 10_000, shortMs: 1 },
+    { heat: 1, fullMs: 30_000, shortMs: 1 },
+  ]
+  assert.equal(shareOf([one, other], 20_000), 5000)
+  assert.equal(shareOf([other, one], 20_000), 15_000)
+  assert.equal(shareOf([other], Number.POSITIVE_INFINITY), Number.POSITIVE_INFINITY)
+})
+
+const options = readOptions([])
+const plan = { cells: planCells(options), settings: options, mode: 'native' } as const
+
+test('more time gives more heats: the default fits into its five minutes, and ten give twice as many', () => {
+  assert.equal(heatsWithin(300_000, plan), 3)
+  assert.equal(heatsWithin(600_000, plan), 6)
+  assert.equal(heatsWithin(1000, plan), 2)
+  assert.equal(heatsWithin(86_400_000, plan), 100)
+})
+
+test('the least time is that of two heats of every role with a few passes', () => {
+  const least = leastTimeMs(plan)
+  assert.ok(least > 60_000 && least < 200_000, `${least}`)
+  assert.ok(least > leastTimeMs({ ...plan, cells: plan.cells.filter(({ role }) => role === 'hello') }))
+})
