@@ -289,6 +289,15 @@ test('keeps a good request id and replaces a bad one', async () => {
   }
 })
 
+test('is alive but not ready while a check fails, and does not say which', async () => {
+  const { readLines: _, ...options } = createOptions()
+  options.health.addCheck('database', () => Promise.reject(new Error('no')))
+  await using server = await serve(createApp(options, routes))
+  const response = await fetch(`${server.url}/readyz`)
+  deepEqual([response.status, await response.text()], [503, '{"status":"fail"}'])
+  equal((await fetch(`${server.url}/livez`)).status, 200)
+})
+
 test('while draining it is alive but not ready, and every response ends its connection', async () => {
   const { readLines: _, ...options } = createOptions()
   await using server = await serve(createApp(options, routes))

@@ -1,6 +1,7 @@
 import { deepEqual, doesNotMatch, equal, match, notEqual, rejects } from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { BODY_LIMIT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
@@ -217,6 +218,41 @@ test('keeps a good request id and replaces a bad one', async () => {
     notEqual(id, bad)
     match(id, /^[A-Za-z0-9._-]{1,64}$/)
   }
+})
+
+test('is alive but not ready while a check fails, and does not say which', async () => {
+  const { readLines: _, ...options } = createOptions()
+  await using server = await serve(
+    createApp(options, async (app) => {
+      app.health.addCheck('database', () => Promise.reject(new Error('no')))
+    }),
+  )
+  const response = await fetch(`${server.url}/readyz`)
+  deepEqual([response.status, await response.text()], [503, '{"status":"fail"}'])
+  equal((await fetch(`${server.url}/livez`)).status, 200)
+})
+
+test('the hooks onClose run after the last response, newest first', async () => {
+  const { readLines: _, ...options } = createOptions()
+  const steps: string[] = []
+  const closing = Promise.withResolvers<void>()
+  const app = createApp(options, async (scope) => {
+    scope.addHook('preClose', async () => closing.resolve())
+    scope.addHook('onClose', async () => void steps.push('database'))
+    scope.addHook('onClose', async () => void steps.push('queue'))
+    scope.get('/slow', async () => {
+      options.health.drain()
+      void app.close()
+      await closing.promise
+      for (let turn = 0; turn < 10; turn++) await setImmediate() // a hook that does not wait would run now
+      steps.push('response')
+      return ''
+    })
+  })
+  const server = await serve(app)
+  equal((await fetch(`${server.url}/slow`)).status, 200)
+  await app.close()
+  deepEqual(steps, ['response', 'queue', 'database'])
 })
 
 test('while draining it is alive but not ready, and every response ends its connection', async () => {

@@ -20,7 +20,7 @@ export function provideHealth(health: Health): Plugin {
 /** Alive until the process ends, ready until it is told to stop. */
 export function createHealthRoutes(health: Health) {
   const livez = () => sendHealth(true)
-  const readyz = () => sendHealth(!health.draining)
+  const readyz = async () => sendHealth(await health.isReady())
   return { '/livez': { GET: livez }, '/readyz': { GET: readyz } }
 }
 

@@ -16,7 +16,7 @@ declare global {
 export function health(state: Health): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.get('/livez', (_request, response) => send(response, true))
-  router.get('/readyz', (_request, response) => send(response, !state.draining))
+  router.get('/readyz', async (_request, response) => send(response, await state.isReady()))
   return router
 }
 

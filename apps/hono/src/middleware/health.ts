@@ -22,7 +22,7 @@ export function withHealth(health: Health) {
 export function createHealthRoutes(health: Health) {
   return new Hono()
     .get('/livez', (c) => sendHealth(c, true))
-    .get('/readyz', (c) => sendHealth(c, !health.draining))
+    .get('/readyz', async (c) => sendHealth(c, await health.isReady()))
 }
 
 function sendHealth(c: Context, passes: boolean) {

@@ -13,7 +13,7 @@ declare module 'koa' {
 export function health(state: Health): ReturnType<Router['routes']> {
   const router = new Router({ sensitive: true, strict: true })
   router.get('/livez', (ctx) => send(ctx, true))
-  router.get('/readyz', (ctx) => send(ctx, !state.draining))
+  router.get('/readyz', async (ctx) => send(ctx, await state.isReady()))
   return router.routes()
 }
 

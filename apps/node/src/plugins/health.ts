@@ -7,7 +7,7 @@ import { type Route, route } from '../router.ts'
 export function health(state: Health): Route[] {
   return [
     route('GET', '/livez', (context) => send(context, true)),
-    route('GET', '/readyz', (context) => send(context, !state.draining)),
+    route('GET', '/readyz', async (context) => send(context, await state.isReady())),
   ]
 }
 

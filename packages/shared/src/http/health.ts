@@ -1,4 +1,6 @@
-/** Liveness and readiness, in the media type of draft-inadarei-api-health-check. */
+import type { Logger } from '../process/log.ts'
+
+/** Liveness and readiness, in the media type of draft-inadarei-api-health-check, and what to close at the end. */
 
 export interface Health {
   /** True after `drain()`: `/readyz` fails and every response says `connection: close`. */
@@ -7,17 +9,110 @@ export interface Health {
   readonly signal: AbortSignal
   /** Called once, when the process is told to stop. */
   drain(): void
+  /**
+   * Adds a condition of readiness, such as a database that responds. If several replicas share what it checks, they all become unready
+   * together when that fails.
+   * @param name for the log; `/readyz` does not show it
+   */
+  addCheck(name: string, check: Check): void
+  /**
+   * Whether `/readyz` passes: not draining, and no check fails. The checks run in parallel, and at most once per second. A check that needs
+   * longer than that fails.
+   */
+  isReady(): Promise<boolean>
+  /** Adds a callback that runs after the last response, such as one that closes a database. The newest runs first. */
+  onClose(callback: CloseCallback): void
+  /**
+   * Runs the callbacks of `onClose`, one after the other. Called once, after the last response.
+   * @throws {AggregateError} if some reject, after all have run
+   */
+  close(): Promise<void>
 }
 
-export function createHealth(): Health {
+/**
+ * Passes, unless it throws, rejects or returns false.
+ * @param signal aborted when the time is over
+ */
+export type Check = (signal: AbortSignal) => unknown
+
+export type CloseCallback = () => unknown
+
+/** Milliseconds for which a result is kept. A check has the same time to respond. */
+const ROUND_MS = 1_000
+
+interface NamedCheck {
+  readonly name: string
+  readonly check: Check
+  passes: boolean
+}
+
+/** @param log gets a line when a check begins to fail, and when it passes again */
+export function createHealth(log?: Pick<Logger, 'info' | 'warn'>): Health {
   const controller = new AbortController()
+  const checks: NamedCheck[] = []
+  const callbacks: CloseCallback[] = []
+  let round: Promise<boolean> | undefined
   // A plain field is fast: every request reads it.
-  const health = { draining: false, signal: controller.signal, drain }
+  const health = {
+    draining: false,
+    signal: controller.signal,
+    drain() {
+      health.draining = true
+      controller.abort()
+    },
+    addCheck(name: string, check: Check) {
+      checks.push({ name, check, passes: true })
+    },
+    async isReady() {
+      if (health.draining) return false
+      if (checks.length === 0) return true
+      round ??= runChecks()
+      return (await round) && !health.draining
+    },
+    onClose(callback: CloseCallback) {
+      callbacks.push(callback)
+    },
+    async close() {
+      const errors: unknown[] = []
+      for (const callback of callbacks.toReversed()) {
+        try {
+          await callback()
+        } catch (error) {
+          errors.push(error)
+        }
+      }
+      if (errors.length > 0) throw new AggregateError(errors, 'A callback of onClose failed.')
+    },
+  }
   return health
 
-  function drain(): void {
-    health.draining = true
-    controller.abort()
+  async function runChecks(): Promise<boolean> {
+    const time = new AbortController()
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    late.catch(() => {}) // usually, nothing waits for it any more
+    const timer = setTimeout(() => {
+      round = undefined
+      const error = new Error(`The check did not respond within ${ROUND_MS} ms.`)
+      time.abort(error)
+      reject(error)
+    }, ROUND_MS)
+    timer.unref()
+    const results = await Promise.all(checks.map((check) => runCheck(check, time.signal, late)))
+    return results.every(Boolean)
+  }
+
+  async function runCheck(named: NamedCheck, signal: AbortSignal, late: Promise<never>): Promise<boolean> {
+    const { name, check, passes } = named
+    let cause: unknown
+    try {
+      named.passes = (await Promise.race([(async () => check(signal))(), late])) !== false
+    } catch (error) {
+      named.passes = false
+      cause = error
+    }
+    if (passes && !named.passes) log?.warn({ check: name, err: cause }, 'check fails')
+    if (!passes && named.passes) log?.info({ check: name }, 'check passes again')
+    return named.passes
   }
 }
 

@@ -38,15 +38,25 @@ export async function start<App>(
     const log = createLogger(name, config)
     // The primary serves no requests, so it needs no app.
     if (config.cluster !== 'single' && cluster.isPrimary) return await runPrimary(config, log)
-    const health = createHealth()
+    const health = createHealth(log)
     const service = await createService(await find(load), { config, health, log })
-    const address = await service.listen()
+    const address = await listenOrClose(service, health)
     closeOnSignal(service, config, health, log)
     if (cluster.isWorker) void tellPrimary({ listening: address })
     // With PORT=0, this line is how a person or a launcher learns the address.
     else announce(log, { pid: process.pid, address }, 'listening')
   } catch (error) {
     await refuse(error)
+  }
+}
+
+/** Closes what the app has opened if it cannot listen. Otherwise, an open database would keep the process alive. */
+async function listenOrClose(service: Service, health: Health): Promise<string> {
+  try {
+    return await service.listen()
+  } catch (error) {
+    await Promise.allSettled([service.close(), health.close()])
+    throw error
   }
 }
 
@@ -73,7 +83,10 @@ export async function refuse(error: unknown): Promise<void> {
   process.stderr.write(`${error.message}\n`)
 }
 
-/** At a stop signal: fails readiness, gives the load balancer time to notice, then drains within the deadline. */
+/**
+ * At a stop signal: fails readiness, gives the load balancer time to notice, drains, and runs the callbacks of `onClose`, all within the
+ * deadline.
+ */
 function closeOnSignal(service: Service, config: Config, health: Health, log: Logger): void {
   const options = { delay: config.shutdownDelayMs + config.shutdownTimeoutMs, logger: log }
   const close: CloseWithGraceAsyncCallback = async ({ err, signal }) => {
@@ -83,6 +96,7 @@ function closeOnSignal(service: Service, config: Config, health: Health, log: Lo
     // Without a delay, do not wait at all: a connection that is accepted now would only be closed.
     if (config.shutdownDelayMs > 0) await sleep(config.shutdownDelayMs)
     await service.close()
+    await health.close()
     log.info('stopped')
   }
   if (cluster.isWorker) closeWhenTold(options, health, close)

@@ -34,7 +34,7 @@ test('a port in use: one sentence, exit 1', LIMIT, async () => {
   using app = launch({ PORT: port })
   const { code, messages, stderr } = await app.end()
   other.close()
-  deepEqual([code, messages], [1, []])
+  deepEqual([code, messages], [1, ['closed']]) // an open database would keep the process alive
   match(stderr, new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use by another process: .*\\.\\n$`))
 })
 
@@ -55,7 +55,7 @@ test('SIGTERM amid a slow request: it is answered completely, exit 0', LIMIT, as
   app.stop()
   equal(await answer.text(), 'first half, second half')
   const { code, signal, messages, stderr } = await app.end()
-  deepEqual([code, signal, messages, stderr], [0, null, ['listening', 'draining', 'stopped'], ''])
+  deepEqual([code, signal, messages, stderr], [0, null, ['listening', 'draining', 'closed', 'stopped'], ''])
 })
 
 test('while the load balancer gets its time, new connections are served', LIMIT, async () => {
@@ -85,6 +85,25 @@ test('a second SIGTERM while a request hangs: exit 1 at once', LIMIT, async () =
   app.stop()
   const { code, messages } = await app.end()
   deepEqual([code, messages], [1, ['listening', 'draining', 'second SIGTERM, exiting']])
+})
+
+test('a callback of onClose fails: the others run, exit 1', LIMIT, async () => {
+  using app = launch({ FAULT: 'close' })
+  await app.line('listening')
+  app.stop()
+  const { code, messages } = await app.end()
+  deepEqual(
+    [code, messages.slice(0, 3), messages.includes('stopped')],
+    [1, ['listening', 'draining', 'closed'], false],
+  )
+})
+
+test('the deadline passes while a callback of onClose hangs: exit 1', LIMIT, async () => {
+  using app = launch({ FAULT: 'close for ever', SHUTDOWN_TIMEOUT_MS: '200' })
+  await app.line('listening')
+  app.stop()
+  const { code, messages } = await app.end()
+  deepEqual([code, messages], [1, ['listening', 'draining', 'killed by timeout (200ms)']])
 })
 
 test('an uncaught exception is logged, the rest is drained, exit 1', LIMIT, async () => {
