@@ -135,7 +135,7 @@ function headers(): string {
   \`Strict-Transport-Security\`.`
 }
 
-function serverInProduction({ runtime, environment }: Project): string[] {
+function serverInProduction({ runtime, framework, environment }: Project): string[] {
   const slow =
     runtime === 'node'
       ? ` Headers that
@@ -148,6 +148,8 @@ function serverInProduction({ runtime, environment }: Project): string[] {
   is accepted any more; requests in flight get their responses, with \`connection: close\`; exit code 0. A second signal, or
   \`SHUTDOWN_TIMEOUT_MS\`, ends it at once with 1. Docker kills after 10 s: with a delay, set \`stop_grace_period\` in
   \`compose.yaml\`.`,
+    `**A database.** ${readiness(framework)} Checks run at most once per second, and have 1 s. A database that
+  all replicas share takes all of them out of the load balancer when it fails: check only what makes every response impossible.`,
     `**Limits.** A body over 64 KiB is 413, headers over 16 KiB are 431.${slow}`,
     `**Handlers that never respond** are given up after \`HANDLER_TIMEOUT_MS\`: 503, or a cut connection, and a line in the log.`,
     ...(environment.some(({ name }) => name === 'MAX_QUEUE_WAIT_MS')
@@ -167,6 +169,12 @@ function serverInProduction({ runtime, environment }: Project): string[] {
         ]
       : []),
   ]
+}
+
+function readiness(framework: string): string {
+  return framework === 'fastify'
+    ? "`app.health.addCheck('database', …)` adds a condition of `/readyz`; the hook `onClose` runs after the last response."
+    : "In `src/app.ts`, `options.health.addCheck('database', …)` adds a condition of `/readyz`, and\n  `options.health.onClose(…)` runs after the last response."
 }
 
 const NGINX_OVERLOAD = `**Overload.** A page that would have waited for longer than \`$max_queue_wait_ms\` in \`nginx.conf.template\` is refused with 503 and

