@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { isTested, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
 import { SECURITY_HEADERS } from '@startgrid/conformance'
 import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
@@ -16,7 +17,8 @@ import { addReaderRoutes, type Copy, copyApp, EXISTING, ejectApp, readSnippets }
  * one role per framework, in a full one on all.
  */
 
-const DOCUMENT = readFileSync(new URL('../../docs/add-a-route.md', import.meta.url), 'utf8')
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const DOCUMENT = readFileSync(`${ROOT}docs/add-a-route.md`, 'utf8')
 const TESTED = APPS.filter(isTested)
 
 /** A test that hangs is stopped. */
@@ -37,8 +39,16 @@ if (TEST_RUN.full)
 for (const framework of FRAMEWORKS) {
   const apps = TESTED.filter((app) => app.framework === framework)
   for (const app of sample(`the next route of ${framework}`, apps, 1))
-    describe(`the next route: ${app.name}`, { timeout: 8 * timeout }, () => tryReaderRoutes(app))
+    describe(`the next route: ${app.name}`, { timeout: 8 * timeout }, () =>
+      tryReaderRoutes(app, () => copyApp(app)),
+    )
 }
+
+if (TEST_RUN.full)
+  for (const app of TESTED.filter(({ runtime }) => runtime !== 'nginx'))
+    describe(`the next route: ejected ${app.name}`, { timeout: 8 * timeout }, () =>
+      tryReaderRoutes(app, () => ejectApp(app)),
+    )
 
 /** A started copy of an app. */
 interface Running {
@@ -103,7 +113,7 @@ function missingWords(own: string, snippet: string): string[] {
 }
 
 function testCommand(framework: string): string[] {
-  const bun = new URL('../../node_modules/.bin/bun', import.meta.url).pathname
+  const bun = `${ROOT}node_modules/.bin/bun`
   return framework === 'bun'
     ? [bun, 'test', './test/greetings.test.ts']
     : [process.execPath, '--test', 'test/greetings.test.ts']
@@ -126,7 +136,7 @@ function collect(...streams: readonly NodeJS.ReadableStream[]): () => string {
   return () => text
 }
 
-function tryReaderRoutes(app: App): void {
+function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
   let copy: Copy
   let upstream: Server
   let source = ''
@@ -135,7 +145,7 @@ function tryReaderRoutes(app: App): void {
     fetch(`${running?.url}${path}`, { redirect: 'manual', ...init })
 
   before(async () => {
-    copy = copyApp(app)
+    copy = await make()
     const file = new URL(`reader-routes/${app.framework}.ts`, import.meta.url)
     addReaderRoutes(copy, readFileSync(file, 'utf8'))
     for (const { file, code } of readSnippets(DOCUMENT, app.framework))
@@ -211,6 +221,44 @@ function tryReaderRoutes(app: App): void {
     const response = await get('/reader/own-header')
     assert.equal(await response.text(), 'mine')
     assertHeaders(response, { 'referrer-policy': 'origin' })
+  })
+
+  test('a resource with a parameter, in a router of its own where there are routers', async (t) => {
+    const path = '/reader/teas/1'
+    const patch = (name: string) =>
+      get(path, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ name }),
+      })
+    const response = await get(path)
+    assert.equal(response.status, 200)
+    assert.deepEqual(await response.json(), { name: 'Keemun' })
+    assertHeaders(response, { 'x-teas': 'yes' })
+    const renamed = await patch('Sencha')
+    assert.equal(renamed.status, 200)
+    assert.deepEqual(await renamed.json(), { name: 'Sencha' })
+    assertHeaders(renamed)
+    await assertFieldError(await patch(''), 'name')
+    await assertFieldError(await get('/reader/teas/none'), 'id')
+    await assertProblem(await get('/reader/teas/9'), 404)
+    await assertAllow(await get(path, { method: 'DELETE' }), ['GET', 'HEAD', 'PATCH'])
+    // Its own header is on no other route.
+    const other = await get('/reader/own-header')
+    assert.equal(other.headers.get('x-teas'), null)
+    await other.arrayBuffer()
+    await untilLogged(/"path":"\/reader\/teas\/1","route":"\/reader\/teas\/:id","status":200/, t)
+  })
+
+  test('an upload is read as a stream', async () => {
+    const response = await get('/reader/upload', {
+      method: 'POST',
+      headers: { 'content-type': 'application/octet-stream' },
+      body: 'x'.repeat(60_000),
+    })
+    assert.equal(response.status, 200)
+    assert.deepEqual(await response.json(), { size: 60_000 })
+    assertHeaders(response)
   })
 
   test('a file is downloaded', async () => {
@@ -300,13 +348,7 @@ function tryPost(read: () => Running | undefined, path: string): void {
 
   test('Allow has the new method', async () => {
     const response = await fetch(`${read()?.url}${path}`, { method: 'DELETE' })
-    await response.arrayBuffer()
-    assert.ok([404, 405, 501].includes(response.status), `status ${response.status}`)
-    const allow = (response.headers.get('allow') ?? '')
-      .split(/ *, */)
-      .filter((method) => method !== 'OPTIONS')
-    assert.deepEqual(allow.sort(), response.status === 405 ? ['GET', 'HEAD', 'POST'] : [''])
-    assertHeaders(response)
+    await assertAllow(response, ['GET', 'HEAD', 'POST'])
   })
 
   for (const [what, body] of [
@@ -360,6 +402,15 @@ function assertHeaders(response: Response, own: Readonly<Record<string, string>>
   assert.equal(response.headers.get('x-powered-by'), null)
 }
 
+/** @param methods in alphabetical order */
+async function assertAllow(response: Response, methods: readonly string[]): Promise<void> {
+  await response.arrayBuffer()
+  assert.ok([404, 405, 501].includes(response.status), `status ${response.status}`)
+  const allow = (response.headers.get('allow') ?? '').split(/ *, */).filter((method) => method !== 'OPTIONS')
+  assert.deepEqual(allow.sort(), response.status === 405 ? methods : [''])
+  assertHeaders(response)
+}
+
 async function assertProblem(response: Response, status: number): Promise<{ errors?: unknown }> {
   const body = await response.text()
   assert.equal(response.status, status, body)
@@ -378,18 +429,26 @@ async function assertFieldError(response: Response, field: string): Promise<void
   assert.equal(typeof found?.reason, 'string', JSON.stringify(errors))
 }
 
-function typecheck({ app }: Copy): void {
-  const tsc = new URL('../../node_modules/.bin/tsc', import.meta.url).pathname
-  const { status, stdout } = spawnSync(tsc, { cwd: app.directory, encoding: 'utf8' })
-  assert.equal(status, 0, stdout)
+function typecheck(copy: Copy): void {
+  runScript(copy, 'typecheck')
 }
 
-/** njs is bundled before it runs. */
-function build({ app }: Copy): void {
-  if (!existsSync(`${app.directory}/build.ts`)) return
-  const { status, stderr } = spawnSync(process.execPath, ['build.ts'], {
+/** Runs the copy's own build: of njs's bundle, of an ejected page. */
+function build(copy: Copy): void {
+  runScript(copy, 'build')
+}
+
+/** Runs a script of the copy's package.json, if it has that. */
+function runScript({ app, read }: Copy, name: string): void {
+  const script = JSON.parse(read('package.json')).scripts[name]
+  if (script === undefined) return
+  const bins = ['node_modules/.bin', 'packages/shared/node_modules/.bin'].map((path) => `${ROOT}${path}`)
+  const PATH = [...bins, process.env.PATH].join(':')
+  const { status, stdout, stderr } = spawnSync(script, {
     cwd: app.directory,
     encoding: 'utf8',
+    env: { ...process.env, PATH },
+    shell: true,
   })
-  assert.equal(status, 0, stderr)
+  assert.equal(status, 0, stdout + stderr)
 }

@@ -1,8 +1,11 @@
 import { type BunRequest, sleep } from 'bun'
 import { z } from 'zod'
+import { HttpProblem } from '#shared/http/problem.ts'
 import { events } from './events.ts'
 import type { Routes } from './wrap-routes.ts'
 
+const TEAS = ['Assam', 'Keemun']
+const Id = z.object({ id: z.coerce.number().int() })
 const Greeting = z.object({ name: z.string().min(1).max(100) })
 
 export const withReaderRoutes = (own: Routes, existing: string): Routes => ({
@@ -48,6 +51,25 @@ export const withReaderRoutes = (own: Routes, existing: string): Routes => ({
   }),
 
   '/reader/own-header': () => new Response('mine', { headers: { 'referrer-policy': 'origin' } }),
+
+  '/reader/teas/:id': {
+    GET: ({ params }: BunRequest<'/reader/teas/:id'>) => {
+      const name = TEAS[Id.parse(params).id]
+      if (name === undefined) throw new HttpProblem(404)
+      return Response.json({ name }, { headers: { 'x-teas': 'yes' } })
+    },
+    PATCH: async (request: BunRequest<'/reader/teas/:id'>) =>
+      Response.json(Greeting.parse(await request.json())),
+  },
+
+  '/reader/upload': {
+    GET: new Response('POST a file here.'),
+    POST: async ({ body }: Request) => {
+      let size = 0
+      for await (const chunk of body ?? []) size += chunk.length
+      return Response.json({ size })
+    },
+  },
 
   '/reader/download': () =>
     new Response(Bun.file('package.json'), {

@@ -1,10 +1,11 @@
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import express, { Router } from 'express'
 import { z } from 'zod'
 import { events } from './events.ts'
 
+const TEAS = ['Assam', 'Keemun']
+const Id = z.object({ id: z.coerce.number().int() })
 const Greeting = z.object({ name: z.string().min(1).max(100) })
 
 export function withReaderRoutes(own: Router, existing: string): Router {
@@ -50,13 +51,44 @@ export function withReaderRoutes(own: Router, existing: string): Router {
     response.set('referrer-policy', 'origin').send('mine')
   })
 
+  router.use('/reader/teas', teas)
+
+  router.post('/reader/upload', async (request, response) => {
+    let size = 0
+    for await (const chunk of request) size += chunk.length
+    response.json({ size })
+  })
+
   router.get('/reader/download', (_request, response) => response.download('package.json', 'manifest.json'))
 
   router.get('/reader/proxy', async (request, response) => {
     const upstream = await fetch(String(request.query.from))
     response.status(upstream.status).type(upstream.headers.get('content-type') ?? 'text')
-    if (upstream.body) await pipeline(Readable.fromWeb(upstream.body), response)
+    if (upstream.body) await pipeline(upstream.body, response)
   })
 
   return router
 }
+
+const teas = Router({ caseSensitive: true, strict: true })
+
+teas.use((_request, response, next) => {
+  response.set('x-teas', 'yes')
+  next()
+})
+
+teas.param('id', (request, response, next) => {
+  const { id } = Id.parse(request.params)
+  response.locals.tea = TEAS[id]
+  if (TEAS[id] === undefined) throw Object.assign(new Error('secret'), { status: 404 })
+  next()
+})
+
+teas
+  .route('/:id')
+  .get((_request, response) => {
+    response.json({ name: response.locals.tea })
+  })
+  .patch((request, response) => {
+    response.json(Greeting.parse(request.body))
+  })

@@ -4,6 +4,9 @@ import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typ
 import type { FastifyPluginAsync } from 'fastify'
 import { events } from './events.ts'
 
+const TEAS = ['Assam', 'Keemun']
+const Id = Type.Object({ id: Type.Integer() })
+const Tea = Type.Object({ name: Type.String() })
 const Name = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) })
 const Greeting = Type.Object({ hello: Type.String() })
 
@@ -55,6 +58,15 @@ export const withReaderRoutes =
       reply.header('referrer-policy', 'origin').send('mine'),
     )
 
+    app.register(teas, { prefix: '/reader/teas' })
+
+    app.addContentTypeParser('application/octet-stream', (_request, payload, done) => done(null, payload))
+    app.post('/reader/upload', async (request) => {
+      let size = 0
+      for await (const chunk of request.body as AsyncIterable<Buffer>) size += chunk.length
+      return { size }
+    })
+
     app.get('/reader/download', async (_request, reply) =>
       reply
         .header('content-disposition', 'attachment; filename="manifest.json"')
@@ -66,3 +78,22 @@ export const withReaderRoutes =
       reply.send(await fetch((request.query as { from: string }).from)),
     )
   }
+
+/** Encapsulated: its hook is only for its own routes. */
+const teas: FastifyPluginAsyncTypebox = async (app) => {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('x-teas', 'yes')
+  })
+
+  app.get('/:id', { schema: { params: Id, response: { 200: Tea } } }, async (request) => {
+    const name = TEAS[request.params.id]
+    if (name === undefined) throw Object.assign(new Error('secret'), { statusCode: 404 })
+    return { name }
+  })
+
+  app.patch(
+    '/:id',
+    { schema: { params: Id, body: Name, response: { 200: Tea } } },
+    async (request) => request.body,
+  )
+}

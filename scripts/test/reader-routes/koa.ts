@@ -4,6 +4,8 @@ import Router from '@koa/router'
 import { z } from 'zod'
 import { events } from './events.ts'
 
+const TEAS = ['Assam', 'Keemun']
+const Id = z.object({ id: z.coerce.number().int() })
 const Greeting = z.object({ name: z.string().min(1).max(100) })
 
 export function withReaderRoutes(own: Router, existing: string): Router {
@@ -54,6 +56,14 @@ export function withReaderRoutes(own: Router, existing: string): Router {
     ctx.body = 'mine'
   })
 
+  router.use(teas.routes(), teas.allowedMethods())
+
+  router.post('/reader/upload', async (ctx) => {
+    let size = 0
+    for await (const chunk of ctx.req) size += chunk.length
+    ctx.body = { size }
+  })
+
   router.get('/reader/download', (ctx) => {
     ctx.attachment('manifest.json')
     ctx.body = createReadStream('package.json')
@@ -65,3 +75,19 @@ export function withReaderRoutes(own: Router, existing: string): Router {
 
   return router
 }
+
+const teas = new Router({ prefix: '/reader/teas', sensitive: true, strict: true })
+
+teas.use(async (ctx, next) => {
+  await next()
+  ctx.set('x-teas', 'yes')
+})
+
+teas.get('/:id', (ctx) => {
+  const { id } = Id.parse(ctx.params)
+  ctx.body = { name: TEAS[id] ?? ctx.throw(404, 'secret') }
+})
+
+teas.patch('/:id', (ctx) => {
+  ctx.body = Greeting.parse(ctx.request.body)
+})

@@ -4,6 +4,8 @@ import { json, type Routes, readJson, text } from './handler.ts'
 /** njs's own (https://nginx.org/en/docs/njs/reference.html#ngx_fetch). */
 declare const ngx: { fetch(url: string): Promise<{ status: number; text(): Promise<string> }> }
 
+const TEAS = ['Assam', 'Keemun']
+
 export const withReaderRoutes = (own: Routes, existing: string): Routes => ({
   ...own,
 
@@ -45,6 +47,17 @@ export const withReaderRoutes = (own: Routes, existing: string): Routes => ({
 
   '/reader/own-header': { GET: () => ({ ...text('mine'), headers: { 'referrer-policy': 'origin' } }) },
 
+  '/reader/teas/:id': {
+    GET: (_request, { id = '' }) => {
+      const name = TEAS[parseId(id)]
+      if (name === undefined) throw new HttpProblem(404)
+      return { ...json({ name }), headers: { 'x-teas': 'yes' } }
+    },
+    PATCH: (request) => json({ name: parseName(readJson(request)) }),
+  },
+
+  '/reader/upload': { POST: ({ requestText = '' }) => json({ size: requestText.length }) },
+
   '/reader/download': {
     GET: () => ({
       type: 'text/csv; charset=utf-8',
@@ -65,4 +78,9 @@ function parseName(body: unknown): string {
   const name = typeof body === 'object' && body !== null ? (body as { name?: unknown }).name : undefined
   if (typeof name === 'string' && name !== '' && name.length <= 100) return name
   throw new HttpProblem(400, { errors: [{ field: 'name', reason: 'must be a text of 1 to 100 characters' }] })
+}
+
+function parseId(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text)
+  throw new HttpProblem(400, { errors: [{ field: 'id', reason: 'must be a whole number' }] })
 }

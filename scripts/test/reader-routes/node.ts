@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readBody } from '#shared/http/body.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
 import { events } from './events.ts'
 import { type Route, route } from './router.ts'
+
+const TEAS = ['Assam', 'Keemun']
 
 export const withReaderRoutes = (own: readonly Route[], existing: string): Route[] => [
   ...own,
@@ -50,6 +51,23 @@ export const withReaderRoutes = (own: readonly Route[], existing: string): Route
     context.text('mine')
   }),
 
+  route('GET', '/reader/teas/:id', (context) => {
+    const name = TEAS[parseId(context.params.id)]
+    if (name === undefined) throw new HttpProblem(404)
+    context.response.setHeader('x-teas', 'yes')
+    context.json({ name })
+  }),
+
+  route('PATCH', '/reader/teas/:id', async (context) => {
+    context.json({ name: parseName(await context.readJson()) })
+  }),
+
+  route('POST', '/reader/upload', async (context) => {
+    let size = 0
+    for await (const chunk of context.request) size += chunk.length
+    context.json({ size })
+  }),
+
   route('GET', '/reader/download', ({ response }) => {
     response.writeHead(200, {
       'content-type': 'application/json',
@@ -64,7 +82,7 @@ export const withReaderRoutes = (own: readonly Route[], existing: string): Route
     response.writeHead(upstream.status, {
       'content-type': upstream.headers.get('content-type') ?? 'text/plain',
     })
-    if (upstream.body) await pipeline(Readable.fromWeb(upstream.body), response)
+    if (upstream.body) await pipeline(upstream.body, response)
   }),
 ]
 
@@ -72,4 +90,9 @@ function parseName(body: unknown): string {
   const name = typeof body === 'object' && body !== null && 'name' in body ? body.name : undefined
   if (typeof name === 'string' && name !== '' && name.length <= 100) return name
   throw new HttpProblem(400, { errors: [{ field: 'name', reason: 'must be a text of 1 to 100 characters' }] })
+}
+
+function parseId(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text)
+  throw new HttpProblem(400, { errors: [{ field: 'id', reason: 'must be a whole number' }] })
 }

@@ -1,4 +1,5 @@
 import type { App } from '@startgrid/grid/matrix.ts'
+import { toJson } from '../manifest.ts'
 import type { Code } from '../project.ts'
 import { adaptServer, adaptStatusTest } from './adapt.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from './layout.ts'
@@ -22,19 +23,26 @@ export function writeCode(app: App, tracked: ReadonlyMap<string, string>): Code 
   const moved = moveFiles(app, tracked)
   // Unused settings can be found only after the first pruning.
   const sources = prune(dropUnusedSettings(prune(adapt(app, moved), roots)), roots)
-  const files = new Map([...sources, ...(hasPage ? listPageAssets(moved) : [])])
+  const files = new Map([
+    ...sources,
+    ...(hasPage ? [...listPageAssets(moved), ['shared/page/tsconfig.json', PAGE_TYPES] as const] : []),
+  ])
   return {
     files,
     ...findPackages(sources, isBun),
     scripts: writeScripts(isBun ? 'bun' : 'node', hasPage),
-    compilerOptions: {
-      ...(isBun ? { types: ['bun'] } : {}),
-      ...(hasPage ? { jsx: 'react-jsx', lib: ['es2024', 'dom', 'dom.iterable'] } : {}),
-    },
-    include: ['shared', 'src', 'test'],
+    compilerOptions: isBun ? { types: ['bun'] } : {},
+    include: [...(hasPage ? ['shared/http', 'shared/process'] : ['shared']), 'src', 'test'],
     environment: listSettings(sources),
   }
 }
+
+/** Only the page has the types of the browser. Server code would get its `fetch` and `Response`, which differ from those of the runtime. */
+const PAGE_TYPES = toJson({
+  extends: '../../tsconfig.json',
+  compilerOptions: { jsx: 'react-jsx', lib: ['es2024', 'dom', 'dom.iterable'] },
+  include: ['.'],
+})
 
 /** Rewrites code that exists only because there are several apps. */
 function adapt({ framework, runtime, role }: App, files: ReadonlyMap<string, string>) {
@@ -58,7 +66,7 @@ function writeScripts(runtime: 'node' | 'bun', hasPage: boolean): Record<string,
     dev: `${runtime} ${dev} src/server.ts`,
     ...(hasPage ? { build: 'vite build shared/page' } : {}),
     test: runtime === 'node' ? "node --test 'test/**/*.test.ts'" : 'bun test',
-    typecheck: 'tsc',
+    typecheck: hasPage ? 'tsc && tsc --project shared/page' : 'tsc',
     lint: 'biome check',
   }
 }
