@@ -3,8 +3,9 @@ import type { Driver, SlicePlan } from '../src/drivers/driver.ts'
 import type { Account, Servers } from '../src/environments/servers.ts'
 import { moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
 import { analyse } from '../src/judge/analysis.ts'
-import { createResult, runHeats } from '../src/measure/run.ts'
-import type { CellSpec, Result } from '../src/model/result.ts'
+import { runHeats } from '../src/measure/heats.ts'
+import { createResult, planOfGrid } from '../src/measure/run.ts'
+import type { Cell, Result } from '../src/model/result.ts'
 import { WARMUP_SLICE_MS } from '../src/plan/cells.ts'
 import type { Findings, Run, RunOptions } from './score.ts'
 import type { HeatOfWorld, Outcome, World } from './world.ts'
@@ -33,18 +34,20 @@ export async function measureByBenchmark(
   const { driver, environment } = simulate(world, result)
   const run = () =>
     onClockOf(world, () =>
-      runHeats({
-        result,
-        driver,
-        environment,
-        provenAt: world.now * 1000 - BEFORE_MS,
-        keepVoided: false,
-        spinner: undefined,
-        signal: new AbortController().signal,
-        progress: { begin: () => {}, update: () => {}, say: () => {}, stop: () => {} },
-        warn: () => {},
-        store: () => {},
-      }),
+      runHeats(
+        {
+          result,
+          provenAt: world.now * 1000 - BEFORE_MS,
+          signal: new AbortController().signal,
+          progress: { begin: () => {}, update: () => {}, say: () => {}, stop: () => {} },
+          warn: () => {},
+          store: () => {},
+        },
+        planOfGrid(
+          { result, environment, drivers: { usual: driver } },
+          { keepVoided: false, spinner: undefined },
+        ),
+      ),
     )
   await run()
   return {
@@ -114,21 +117,21 @@ function simulate(world: World, { cells, heats }: Pick<Result, 'cells' | 'heats'
     run,
     stop: async () => {},
   }
-  const startServers = async ([first]: readonly CellSpec[]) => {
+  const startServers = async ([first]: readonly Cell[]) => {
     if (first === undefined) return servers
-    const number = 1 + heats.filter(({ role }) => role === first.role).length
+    const number = 1 + heats.filter(({ race }) => race === first.race).length
     more = moreWarmupOf(
       cells,
       heats.filter((one) => one.heat < number),
     )
     measured = new Set()
-    heat = world.startHeat(first.role)
+    heat = world.startHeat(first.role ?? 'hello')
     return servers
   }
   return { driver, environment: { startServers } }
 }
 
-function accountOf({ topology }: CellSpec, outcome: Outcome | undefined): Account {
+function accountOf({ topology }: Cell, outcome: Outcome | undefined): Account {
   const { cpuSeconds = 0, taken = 0 } = outcome ?? {}
   const proxy = topology === 'direct' ? 0 : 0.6 * cpuSeconds
   return {

@@ -52,7 +52,7 @@ function describeRoles(result: Result, byRole: ReadonlyMap<Role, readonly CellSp
       `${plural(heats, 'heat')} of ${formatMinutes(ms / heats)}, ${formatMinutes(ms)}`
     )
   })
-  const order = planHeats([...byRole.keys()], heats, seed).map(({ role }) => role)
+  const order = planHeats([...byRole.keys()], heats, seed).map(({ race }) => race)
   return [
     `${plural(cells.length, 'cell')}, ${slices} × ${sliceMs} ms per cell and heat, profile ${profile}:`,
     ...roles,

@@ -26,10 +26,19 @@ export function whyOpenLoopFailed({ cells, capacity, latency, overload }: Result
   return describeWithout(tried.filter(({ voidedBecause }) => voidedBecause !== null).length, tried.length)
 }
 
-export function whyStudyFailed({ study, analysis }: Pick<StudyRecord, 'study' | 'analysis'>): string[] {
+export function whyStudyFailed({
+  study,
+  analysis,
+  published,
+}: Pick<StudyRecord, 'study' | 'analysis' | 'published'>): string[] {
   const cells = analysis?.cells ?? []
-  const voided = cells.filter((cell) => cell.voided)
-  return describeWithout(voided.length, cells.length).map((sentence) => `${study}: ${sentence}`)
+  const without = cells.filter(({ voided, launches }) => voided || launches === 0)
+  const tools = (published ?? []).flatMap(({ system, failure }) =>
+    failure === null ? [] : [`The source's own tool could not be run on ${system}: ${failure}: exit code 1.`],
+  )
+  return [...describeWithout(without.length, cells.length), ...tools].map(
+    (sentence) => `${study}: ${sentence}`,
+  )
 }
 
 function describeWithout(count: number, of: number): string[] {

@@ -1,10 +1,10 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { formatRatio } from '@startgrid/cli/numbers.ts'
 import { COLUMNS, indented, listOf } from '@startgrid/cli/text.ts'
-import { baseOf } from '../measure/study/open-loop.ts'
-import { plannedStudyMs } from '../measure/study/plan.ts'
+import { baseOf } from '../measure/common-rate.ts'
 import { type Claim, closedLoopOf, publishedRatio, type Study } from '../model/study.ts'
 import type { StudyCell, StudyResult } from '../model/study-result.ts'
+import { plannedStudyMs } from '../plan/study.ts'
 
 /** What studies there are and what they would do, for a person. */
 
@@ -44,7 +44,7 @@ function latencyLines(study: Study, race: string, cells: readonly StudyCell[]): 
   const asked = cells.filter(({ openLoop }) => openLoop).map(({ title }) => title)
   if (asked.length === 0) return []
   const base = baseOf(study, race)
-  const slowest = cells.filter(({ system }) => base.includes(system)).map(({ title }) => title)
+  const slowest = cells.filter(({ app }) => base.includes(app)).map(({ title }) => title)
   const whose = slowest.length === asked.length ? 'these' : listOf(slowest)
   const text = `latency of ${listOf(asked)} in open loop, at half of what the slowest of ${whose} can do`
   return [indented(text, '    ', COLUMNS)]

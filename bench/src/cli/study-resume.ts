@@ -4,11 +4,11 @@ import { listOf } from '@startgrid/cli/text.ts'
 import { differenceTo } from '@startgrid/machine/provenance.ts'
 import { STUDIES } from '../../studies/index.ts'
 import { directoryOf, pauseOf } from '../measure/resume.ts'
-import { planCells } from '../measure/study/plan.ts'
 import { RESULTS, ResultError } from '../model/result-file.ts'
 import type { Study } from '../model/study.ts'
 import { readStudyResult } from '../model/study-file.ts'
 import type { StudyResult } from '../model/study-result.ts'
+import { planStudyCells } from '../plan/study.ts'
 import type { StudyOptions } from './study-options.ts'
 
 /** The studies of one run, in the order in which they are measured. */
@@ -45,7 +45,7 @@ export function findUnfinishedStudies(options: ResumeOptions): PlannedStudies {
 
 /** What the machine gives to each system is found out again. */
 function makeReady(study: Study, result: StudyResult): void {
-  result.cells = planCells(study)
+  result.cells = planStudyCells(study)
   if (result.heats.length > 0) result.warnings.push(pauseOf(result))
 }
 

@@ -24,6 +24,30 @@ export async function createDriver(name: DriverRecord['name'], options: Generato
   return createStartgridDriver(options)
 }
 
+/** What offers the load of each cell: mostly the same, and others where a study asks for them. */
+export class Drivers<Usual extends Driver = Driver> {
+  readonly usual: Usual
+  readonly #options: GeneratorOptions
+  readonly #others = new Map<Driver['name'], Driver>()
+
+  constructor(usual: Usual, options: GeneratorOptions) {
+    this.usual = usual
+    this.#options = options
+  }
+
+  /** @param name undefined: the usual one; @throws {LoadError} with a sentence, if it is not installed */
+  async get(name: Driver['name'] | undefined): Promise<Driver> {
+    if (name === undefined || name === this.usual.name) return this.usual
+    const driver = this.#others.get(name) ?? (await createDriver(name, this.#options))
+    this.#others.set(name, driver)
+    return driver
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.usual, ...this.#others.values()].map((driver) => driver.stop()))
+  }
+}
+
 /** The one that open loops need. @throws {LoadError} if it cannot be started */
 export async function createStartgridDriver(options: GeneratorOptions): Promise<StartgridDriver> {
   const driver = new StartgridDriver(readVersions().startgrid, options)

@@ -62,6 +62,8 @@ export interface SlicePlan {
   timeoutMs?: number
   expect?: Expectation
   signal?: AbortSignal
+  /** Whether percentiles and the rates of seconds are wanted, which take time after the load. */
+  details?: boolean
   /** Drivers that cannot tell do not call it: then opening and closing connections is in every account. */
   onPhase?: (phase: LoadPhase) => Promise<void>
 }
@@ -82,12 +84,16 @@ export interface SliceLoad extends Checked {
   rate: number
   /** From a request to its answer's last byte, without any correction; all 0 if nothing was answered. */
   latencySeconds: LatencySeconds
+  /** Rates of whole seconds, of a load of three or more, by a driver that tells, if it is asked for details. */
+  secondRates?: number[]
   generator: GeneratorAccounts
 }
 
 export interface LatencySeconds {
   mean: number
   p50: number
+  /** Not every driver tells. */
+  p975?: number
   p99: number
 }
 

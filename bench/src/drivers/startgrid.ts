@@ -1,4 +1,4 @@
-import type { GeneratorOptions, LoadResult } from '@startgrid/loadgen'
+import { type GeneratorOptions, type LoadResult, percentiles } from '@startgrid/loadgen'
 import {
   type Capabilities,
   type Checked,
@@ -45,8 +45,10 @@ export class StartgridDriver implements Driver {
     return this.#generator.answerLength(place)
   }
 
-  async run(plan: SlicePlan): Promise<SliceLoad> {
-    const { requests, seconds, rate, checked, errors, latency, cpu, self } = await this.offer(plan)
+  async run({ details = false, ...plan }: SlicePlan): Promise<SliceLoad> {
+    const hasSeconds = details && plan.durationMs >= LEAST_SECONDS * 1000
+    const load = await this.offer({ ...plan, ...(hasSeconds && { seriesMs: 1000 }) })
+    const { requests, seconds, rate, checked, errors, latency, cpu, self } = load
     return {
       requests,
       seconds,
@@ -54,6 +56,7 @@ export class StartgridDriver implements Driver {
       checked,
       errors: occurred(errors),
       latencySeconds: { mean: latency.mean / 1000, p50: latency.p50 / 1000, p99: latency.p99 / 1000 },
+      ...(details && detailsOf(load)),
       generator: { cpuSeconds: cpu.seconds, waitSeconds: self.waitSeconds },
     }
   }
@@ -74,5 +77,21 @@ export class StartgridDriver implements Driver {
 
   stop(): Promise<void> {
     return this.#generator.stop()
+  }
+}
+
+/** Shorter loads have too few whole seconds for a median. */
+const LEAST_SECONDS = 3
+
+function detailsOf({
+  latency,
+  histograms,
+  series,
+}: LoadResult): Pick<SliceLoad, 'latencySeconds' | 'secondRates'> {
+  const [p50 = 0, p975 = 0, p99 = 0] = percentiles(histograms.latency, [50, 97.5, 99]).map((ms) => ms / 1000)
+  return {
+    latencySeconds: { mean: latency.mean / 1000, p50, p975, p99 },
+    // The last one holds what was drained after the end.
+    secondRates: series.filter(({ seconds }) => seconds >= 0.99).map((one) => one.requests / one.seconds),
   }
 }

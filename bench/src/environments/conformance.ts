@@ -1,5 +1,5 @@
 import type { Report } from '@startgrid/conformance'
-import type { CellSpec, ConformanceRecord } from '../model/result.ts'
+import type { Cell, ConformanceRecord } from '../model/result.ts'
 import type { Environment, Proof } from './environment.ts'
 import { Memory } from './remembered.ts'
 
@@ -11,8 +11,8 @@ export const SUITE_RUNS = 5
 export interface ConformityOptions {
   environment: Pick<Environment, 'fingerprint' | 'prove'>
   signal: AbortSignal
-  /** Told which role is being proven; not called if everything is remembered. */
-  onRole(role: string): void
+  /** Told which race is being proven; not called if everything is remembered. */
+  onRace(race: string): void
 }
 
 /**
@@ -20,18 +20,18 @@ export interface ConformityOptions {
  * twins are not tried apart from their originals. After an abort cells are missing.
  */
 export async function proveCells(
-  cells: readonly CellSpec[],
-  { environment, signal, onRole }: ConformityOptions,
+  cells: readonly Cell[],
+  { environment, signal, onRace }: ConformityOptions,
 ): Promise<ConformanceRecord[]> {
   const memory = new Memory<number>('conformance')
   const records: ConformanceRecord[] = []
-  const tried = cells.filter(({ skipped }) => skipped === null)
-  for (const [role, own] of Map.groupBy(tried, (cell) => cell.role)) {
+  const tried = cells.filter(({ skipped, role }) => skipped === null && role !== null)
+  for (const [race, own] of Map.groupBy(tried, (cell) => cell.race)) {
     if (signal.aborted) return records
     const prints = new Map(own.map((cell) => [cell.id, environment.fingerprint(cell)]))
-    const checkedBefore = ({ id }: CellSpec) => memory.get(prints.get(id) ?? '')
+    const checkedBefore = ({ id }: Cell) => memory.get(prints.get(id) ?? '')
     const unknown = own.filter((cell) => checkedBefore(cell) === undefined)
-    if (unknown.length > 0) onRole(role)
+    if (unknown.length > 0) onRace(race)
     const proven =
       unknown.length > 0 ? await environment.prove(originalsOf(unknown)) : new Map<string, Proof>()
     for (const cell of own) {
@@ -50,11 +50,11 @@ export async function proveCells(
 }
 
 /** `node/hello#2 direct` is proven by `node/hello direct`. */
-function originalId({ id }: CellSpec): string {
+function originalId({ id }: Cell): string {
   return id.replace(/#\d+/, '')
 }
 
-function originalsOf(cells: readonly CellSpec[]): CellSpec[] {
+function originalsOf(cells: readonly Cell[]): Cell[] {
   const originals = cells.map((cell) => ({
     ...cell,
     id: originalId(cell),

@@ -1,34 +1,38 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
 import type { CeilingServer } from '../drivers/ceiling.ts'
-import type { CellSpec, ConformanceRecord, NginxVersion, Result, Settings } from '../model/result.ts'
+import type { Cell, ConformanceRecord, Effort, NginxVersion, Run } from '../model/result.ts'
 import type { Warning } from '../model/warnings.ts'
 import type { Servers } from './servers.ts'
 
 /**
- * Where servers run and how they are got at there: one implementation per mode of a result. Whatever measures works with this, and
- * does not know which one it is.
+ * Where servers run and how they are reached there: one implementation per mode of a result, and one for the systems of studies. The engine
+ * works with this alone.
+ *
+ * Of one run, in this order: `findProxy`, `fingerprint` and `prove`, `startCeiling`, then per heat `startServers`, and at the end
+ * `close`. What is started for a heat is a `Servers`: it says where a cell is reached, takes the accounts of CPU and memory around each slice,
+ * and stops all. The load is offered by a driver; `generator` says how its process starts, such as inside of a container.
  */
 export interface Environment {
   /** The cores of the servers and of the generator; null where they are not kept apart. */
-  readonly cores: Settings['cores']
+  readonly cores: Effort['cores']
   /** How Startgrid's generator is started there. */
   readonly generator: GeneratorOptions
   /** What a result says otherwise than of servers that run as processes of this machine. */
-  readonly facts: Partial<Pick<Result, 'machine' | 'versions'>>
+  readonly facts: Partial<Pick<Run, 'machine' | 'versions'>>
   /** Finds the NGINX that cells need. Without one they are marked as skipped. @returns null if none is needed or found */
-  findProxy(cells: readonly CellSpec[]): Promise<NginxVersion | null>
+  findProxy(cells: readonly Cell[]): Promise<NginxVersion | null>
   /** Hash of all that decides the suite's verdict on a cell; null if that cannot be known, so that nothing is remembered. */
-  fingerprint(cell: CellSpec): string | null
+  fingerprint(cell: Cell): string | null
   /** Runs the contract's suite on cells of one role. @returns verdicts by cell; after an abort some are missing */
-  prove(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>>
+  prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>>
   /** An NGINX that answers itself, on the core of the servers. @returns undefined if there is none */
   startCeiling(): Promise<CeilingServer | undefined>
   /**
    * Starts the servers of these cells afresh. One that does not come up is missing; the rest goes on.
    * @throws {Error} if none can be started, or NGINX does not start
    */
-  startServers(cells: readonly CellSpec[]): Promise<Servers>
+  startServers(cells: readonly Cell[]): Promise<Servers>
   /** Removes what is kept for the whole run. Called once, after the generator was stopped. */
   close(): Promise<void>
 }

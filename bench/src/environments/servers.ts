@@ -1,24 +1,26 @@
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
-import type { CellSpec, LaunchRecord } from '../model/result.ts'
+import type { Cell, LaunchRecord, Spread } from '../model/result.ts'
 
 /** Servers that were started together and are loaded in turn, wherever they run. What is said of a cell is said of its app and its proxy. */
 export interface Servers {
   /** Where the generator reaches a cell. @returns undefined if it cannot; `whyMissing` then says why */
-  target(cell: CellSpec): Target | undefined
+  target(cell: Cell): Target | undefined
   /** A clause without the full stop. */
-  whyMissing(cell: CellSpec): string
+  whyMissing(cell: Cell): string
   /** What runs njs, such as `njs in NGINX 1.22.1`; null for all other apps. */
-  engine(cell: CellSpec): string | null
+  engine(cell: Cell): string | null
   /** Why app or proxy is no longer there: a clause without the full stop. @returns null while both are */
-  whyEnded(cell: CellSpec): Promise<string | null>
+  whyEnded(cell: Cell): Promise<string | null>
   /** Takes all accounts now, and when the returned function is called. */
-  beginAccount(cell: CellSpec, driver: Pick<Driver, 'pids'>): Promise<EndAccount>
+  beginAccount(cell: Cell, driver: Pick<Driver, 'pids'>): Promise<EndAccount>
   /** What was started for these cells, with the highest memory so far. */
-  launches(cells: readonly CellSpec[]): Promise<LaunchRecord[]>
+  launches(cells: readonly Cell[]): Promise<LaunchRecord[]>
   /** Stops all; resolves when they are gone. */
   stop(): Promise<void>
+  /** After `stop`: how the requests of clusters were spread over their workers, where anybody counts. */
+  spreads?(): Spread[]
 }
 
 /** The account of the time since; it is worked out when the load has said what it knows of its generator. */

@@ -1,6 +1,6 @@
 import type { Analysis, GateResult, Metric } from '../model/figures.ts'
-import type { Result } from '../model/result.ts'
-import { figuresOf, type Judged } from './analysis/cell.ts'
+import type { Cell, Effort, Heat, Result, Run } from '../model/result.ts'
+import { figuresOf } from './analysis/cell.ts'
 import { enterFields } from './analysis/field.ts'
 import { proxyCostsOf } from './analysis/proxy-cost.ts'
 import { raceOf } from './analysis/race.ts'
@@ -31,29 +31,64 @@ export function analyse(
   const { heats } = measured
   const cells = measured.cells.filter(({ skipped }) => skipped === null)
   const ages = agesOf(heats, cells)
-  const judged = recordCells(cells, heats).map((record): Judged => {
-    const gates = judge(evidenceOf(record, measured))
-    return { record, gates, voided: isVoided(gates), warmup: profileOf(record, ages) }
+  const isShown = ({ voided }: { voided: boolean }) => keepVoided || !voided
+  const { judged, shown } = judgeCells(cells, heats, {
+    judge: (record) => judge(evidenceOf(record, measured)),
+    isShown,
   })
-  const isShown = ({ voided }: Judged) => keepVoided || !voided
-  // Fitted again without the others: a number that does not count has no part in a pass.
-  const shown = recordCells(
-    judged.filter(isShown).map(({ record }) => record.cell),
-    heats,
-    judged.flatMap(({ record }) => record.cold ?? []),
-  )
   const roles = [...Map.groupBy(shown, ({ cell }) => cell.role).values()]
   const fields = roles.flatMap((records) => METRICS.flatMap((metric) => enterFields(records, metric)))
   return {
-    cells: judged.map((one) => figuresOf(one, { heats, fields, shown: isShown(one) })),
+    cells: judged.map((one) =>
+      figuresOf({ ...one, warmup: profileOf(one.record, ages) }, { heats, fields, shown: isShown(one) }),
+    ),
     races: fields.flatMap((field) => raceOf(field) ?? []),
     proxyCosts: roles.flatMap((records) => METRICS.flatMap((metric) => proxyCostsOf(records, metric))),
   }
 }
 
-function evidenceOf(
-  { cell, slices, counted, crowded, cold }: CellRecord,
-  { mode, conformance, heats, driver, settings }: Measured,
+/** What was measured of a cell, and whether its number may be used. */
+export interface JudgedCell<Spec extends Cell> {
+  record: CellRecord<Spec>
+  gates: GateResult[]
+  voided: boolean
+}
+
+/**
+ * All gates, and then the records again without the cells that are not shown: a number that does not count has no part in a pass.
+ * @param cells that were tried
+ */
+export function judgeCells<Spec extends Cell>(
+  cells: readonly Spec[],
+  heats: readonly Heat[],
+  {
+    judge,
+    isShown,
+  }: { judge(record: CellRecord<Spec>): GateResult[]; isShown(judged: JudgedCell<Spec>): boolean },
+): { judged: JudgedCell<Spec>[]; shown: CellRecord<Spec>[] } {
+  const judged = recordCells(cells, heats).map((record): JudgedCell<Spec> => {
+    const gates = judge(record)
+    return { record, gates, voided: isVoided(gates) }
+  })
+  const shown = recordCells(
+    judged.filter(isShown).map(({ record }) => record.cell),
+    heats,
+    judged.flatMap(({ record }) => record.cold ?? []),
+  )
+  return { judged, shown }
+}
+
+export function evidenceOf(
+  { cell, slices, counted, crowded, cold }: CellRecord<Cell>,
+  {
+    mode,
+    conformance,
+    heats,
+    driver,
+    settings,
+  }: Pick<Run, 'mode' | 'conformance' | 'heats' | 'driver'> & {
+    settings: Pick<Effort, 'cores'>
+  },
 ): Evidence {
   return {
     mode,

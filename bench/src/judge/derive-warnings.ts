@@ -1,13 +1,15 @@
 import { isLoopback } from '../environments/target/origin.ts'
 import { METRIC_NAMES } from '../model/names.ts'
-import type { Result } from '../model/result.ts'
+import type { Result, Run, Trial } from '../model/result.ts'
+import type { StudyResult } from '../model/study-result.ts'
 import type { Warning, WarningKind } from '../model/warnings.ts'
 import { keptSlices } from './analysis/passes.ts'
 import { isWithin, widthsOf } from './analysis.ts'
 import { NEAR_CEILING } from './gates/ceiling.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
-export function deriveWarnings(result: Result): Warning[] {
+export function deriveWarnings(result: Result | StudyResult): Warning[] {
+  if (result.kind === 'study') return [...excluded(result), ...crowded(result), ...accounting(result)]
   return [
     ...external(result),
     ...suspects(result),
@@ -42,7 +44,7 @@ const FOUND: ReadonlySet<WarningKind> = new Set<WarningKind>([
 ])
 
 /** What was seen while it ran: these are kept when what follows from the figures is made again. */
-export function observedWarnings({ warnings }: Pick<Result, 'warnings'>): Warning[] {
+export function observedWarnings({ warnings }: Pick<Run, 'warnings'>): Warning[] {
   return warnings.filter(({ kind }) => !FOUND.has(kind))
 }
 
@@ -62,19 +64,19 @@ function suspects({ analysis }: Result): Warning[] {
   })
 }
 
-function excluded({ heats }: Result): Warning[] {
+function excluded({ heats }: Run): Warning[] {
   const slices = heats.flatMap((heat) => heat.slices).filter(({ phase }) => phase === 'measure')
   const kept = heats.reduce((sum, heat) => sum + keptSlices(heat).slices.length, 0)
   return kept < slices.length ? [{ kind: 'excluded', slices: slices.length - kept, of: slices.length }] : []
 }
 
 /** Leaving out what others took would have left too little. */
-function crowded({ heats }: Result): Warning[] {
+function crowded({ heats }: Run): Warning[] {
   const cells = new Set(heats.flatMap((heat) => [...keptSlices(heat).crowded])).size
   return cells > 0 ? [{ kind: 'crowded', cells }] : []
 }
 
-function accounting({ mode, heats, trials }: Result): Warning[] {
+function accounting({ mode, heats, trials = [] }: Run & { trials?: Trial[] }): Warning[] {
   const measured = [...heats.flatMap(({ slices }) => slices), ...trials]
   // Of a server elsewhere nothing can be known: another warning says so.
   if (mode === 'target' || measured.length === 0) return []

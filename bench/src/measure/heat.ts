@@ -4,20 +4,26 @@ import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
 import type { Driver } from '../drivers/driver.ts'
 import type { Environment } from '../environments/environment.ts'
 import type { Servers } from '../environments/servers.ts'
-import type { CellSpec, Heat, Mode, Settings, Slice } from '../model/result.ts'
+import type { Cell, Effort, Heat, Slice } from '../model/result.ts'
+import type { Workload } from '../model/workload.ts'
 import { expectedHeatMs, type PlannedHeat, WARMUP_SLICE_MS } from '../plan/cells.ts'
-import { fitSlices, schedulePasses, scheduleWarmup } from '../plan/schedule.ts'
-import { learnLength, WORKLOADS } from '../plan/workloads.ts'
-import { CellFailure, measureSlice, type Track } from './slice.ts'
+import { fitPasses, LEAST_PASSES, schedulePasses, scheduleWarmup } from '../plan/schedule.ts'
+import { learnLength } from '../plan/workloads.ts'
+import { CellFailure, type Entrant, measureSlice, type Track } from './slice.ts'
 
-export interface HeatOptions {
+export interface HeatOptions<Spec extends Cell = Cell> {
   planned: PlannedHeat
-  cells: readonly CellSpec[]
-  settings: Pick<Settings, 'slices' | 'sliceMs'>
-  /** How long a start is expected to take. */
-  mode: Mode
+  cells: readonly Spec[]
+  settings: Pick<Effort, 'slices' | 'sliceMs'>
+  /** How long the heat is expected to take. */
+  expectedMs: number
   environment: Pick<Environment, 'startServers'>
-  driver: Driver
+  driverOf(cell: Spec): Driver | Promise<Driver>
+  workloadOf(cell: Spec): Workload
+  /** What is measured once all are warm; default passes. */
+  measure?(course: Course<Spec>): Promise<void>
+  /** Whether slices say more than races of the grid need. */
+  details?: boolean
   /** Says how fast the servers' core is; undefined where that is not known. */
   spinner?: Pick<Spinner, 'spin'> | undefined
   /** Cells that were still cold in earlier heats: how many more slices of warm-up each gets. */
@@ -29,23 +35,28 @@ export interface HeatOptions {
   onProgress(done: number): void
 }
 
-interface Course extends HeatOptions, Track {
+/** A heat under way: its servers run. */
+export interface Course<Spec extends Cell = Cell> extends Omit<HeatOptions<Spec>, 'details'>, Track {
   random: Random
   record: Heat
+  /** Those that can be reached. */
+  entrants: Entrant<Spec>[]
+  /** Responses per second in the best slice of the warm-up, by cell. */
+  rates: Map<string, number>
   /** Names of cells that failed in this heat. */
   failed: Set<string>
 }
 
 /**
- * One heat: the apps of a role start together, are warmed, measured in passes, and stop. What goes wrong with one cell
- * is recorded; the others go on. After an abort the record is not complete.
+ * One heat: the cells of a race start together, are warmed, measured, and stop. What goes wrong with one cell is recorded; the
+ * others go on. After an abort the record is not complete.
  */
-export async function runHeat(options: HeatOptions): Promise<Heat> {
+export async function runHeat<Spec extends Cell>(options: HeatOptions<Spec>): Promise<Heat> {
   const beganAt = performance.now()
-  const { role, heat, seed } = options.planned
+  const { planned, signal, measure = measurePasses } = options
   const record: Heat = {
-    role,
-    heat,
+    race: planned.race,
+    heat: planned.heat,
     startedAt: new Date().toISOString(),
     seconds: 0,
     launches: [],
@@ -56,14 +67,23 @@ export async function runHeat(options: HeatOptions): Promise<Heat> {
   }
   const servers = await startServers(options, options.cells, record)
   if (servers !== undefined) {
-    const failed = new Set<string>()
-    const random = createRandom(seed)
-    const course = { ...options, servers, workload: WORKLOADS[role], beganAt, random, record, failed }
+    const random = createRandom(planned.seed)
+    const { details = false } = options
+    const course: Course<Spec> = {
+      ...{ ...options, details, servers, beganAt, random, record },
+      ...{ entrants: [], rates: new Map(), failed: new Set() },
+    }
     try {
-      if (!options.signal.aborted) await race(course)
+      if (!signal.aborted) {
+        await enter(course)
+        await warm(course)
+        await measure(course)
+        record.launches.push(...(await servers.launches(course.entrants.map(({ cell }) => cell))))
+      }
     } finally {
       await servers.stop()
     }
+    if (servers.spreads !== undefined) record.spreads = servers.spreads()
   }
   record.seconds = (performance.now() - beganAt) / 1000
   return record
@@ -71,8 +91,8 @@ export async function runHeat(options: HeatOptions): Promise<Heat> {
 
 /** Without NGINX, if that does not start, there are still the cells that need none. */
 async function startServers(
-  options: HeatOptions,
-  cells: readonly CellSpec[],
+  options: Pick<HeatOptions, 'environment' | 'signal'>,
+  cells: readonly Cell[],
   record: Heat,
 ): Promise<Servers | undefined> {
   try {
@@ -88,45 +108,42 @@ async function startServers(
   }
 }
 
-async function race(course: Course): Promise<void> {
-  const running = course.cells.filter((cell) => isReachable(course, cell))
-  const [first] = running
-  const target = first && course.servers.target(first)
-  if (target !== undefined) course.workload = await learnLength(course.workload, target, course.driver)
-  const advance = progressOf(course, running)
-
-  const rates = await warm(course, running, () => advance(WARMUP_SLICE_MS))
-  const settings = sliceSettings(course)
-  const cells = running.map((cell) => fitSlices(cell, rates.get(cell.id) ?? 0, settings))
-  for (const [index, planned] of schedulePasses(cells, settings.slices, course.random).entries()) {
-    if (index >= LEAST_PASSES && performance.now() > course.endsAt) break
-    await spin(course, index + 1)
-    for (const { cell, durationMs } of planned) {
-      await take(course, cell, { phase: 'measure', durationMs, pass: index + 1 })
-      advance(durationMs)
+/** Who answers a path first sets the length for all that are asked the same: equal work. */
+async function enter<Spec extends Cell>(course: Course<Spec>): Promise<void> {
+  const learnt = new Map<string, Workload>()
+  for (const cell of course.cells) {
+    const target = course.servers.target(cell)
+    if (target === undefined) {
+      const isKnown = course.record.failures.some((one) => one.cell === cell.id)
+      if (!isKnown) fail(course, cell, course.servers.whyMissing(cell))
+      continue
     }
+    cell.engine ??= course.servers.engine(cell)
+    await attempt(course, cell, async () => {
+      const asked = course.workloadOf(cell)
+      const driver = await course.driverOf(cell)
+      const workload = learnt.get(asked.path) ?? (await learnLength(asked, target, driver))
+      learnt.set(asked.path, workload)
+      course.entrants.push({ cell, workload, driver })
+    })
   }
-  course.record.launches.push(...(await course.servers.launches(running)))
 }
-
-/** Fewer passes say too little. */
-const LEAST_PASSES = 3
 
 /**
  * Every cell gets the time that its app is known to need, then more until it answered as many requests as that takes on a fast machine,
- * but at most twice the time. @returns responses per second in its best slice, by cell
+ * but at most twice the time.
  */
-async function warm(
-  course: Course,
-  running: readonly CellSpec[],
-  onSlice: () => void,
-): Promise<ReadonlyMap<string, number>> {
-  const { random, moreWarmup, record } = course
-  const rates = new Map<string, number>()
+async function warm<Spec extends Cell>(course: Course<Spec>): Promise<void> {
+  const { random, moreWarmup, record, entrants, rates } = course
+  const byId = new Map(entrants.map((entrant) => [entrant.cell.id, entrant]))
+  const running = entrants.map(({ cell }) => cell)
   const done = new Map(running.map(({ id }) => [id, { ms: 0, requests: 0 }]))
-  const warmOnce = async (cell: CellSpec) => {
-    const slice = await take(course, cell, { phase: 'warmup', durationMs: WARMUP_SLICE_MS, pass: null })
+  const warmOnce = async (cell: Spec) => {
+    const entrant = byId.get(cell.id)
     const { ms = 0, requests = 0 } = done.get(cell.id) ?? {}
+    if (entrant === undefined) return
+    const durationMs = warmupSliceMs(entrant)
+    const slice = await takeSlice(course, entrant, { phase: 'warmup', durationMs, pass: null })
     // A cell that failed gets no more.
     const spentMs = slice === undefined ? Number.POSITIVE_INFINITY : slice.seconds * 1000
     done.set(cell.id, { ms: ms + spentMs, requests: requests + (slice?.requests ?? 0) })
@@ -134,92 +151,98 @@ async function warm(
     if (slice !== undefined)
       rates.set(cell.id, Math.max(rates.get(cell.id) ?? 0, slice.requests / slice.seconds))
   }
-  for (const cell of scheduleWarmup(running, random)) {
-    await warmOnce(cell)
-    onSlice()
-  }
-  const more = moreUntil(course, running)
-  const isShort = ({ id, warmupMs, warmupRequests }: CellSpec) => {
+  const more = moreUntil(course)
+  const isShort = ({ id, warmupMs, warmupRequests }: Spec) => {
     const { ms = 0, requests = 0 } = done.get(id) ?? {}
     // A slice of a slow cell may end a little early, for it ends with its last response.
     if (ms < 0.95 * warmupMs) return true
     return requests < warmupRequests && ms < 2 * warmupMs && performance.now() < more
   }
+  for (const cell of scheduleWarmup(running, random)) if (isShort(cell)) await warmOnce(cell)
   for (let short = running.filter(isShort); short.length > 0; short = short.filter(isShort))
     for (const cell of shuffle(short, random)) await warmOnce(cell)
-  const colder = running.filter(({ id }) => moreWarmup.has(id))
-  for (const cell of colder) {
+  for (const cell of running.filter(({ id }) => moreWarmup.has(id))) {
     const slices = moreWarmup.get(cell.id) ?? 0
     for (let slice = 0; slice < slices; slice++) await warmOnce(cell)
     record.moreWarmup.push({ cell: cell.id, slices })
   }
-  return rates
 }
 
 /** `performance.now()` when a warm-up that lasted long enough, but answered too few requests, has to end: the planned passes come first. */
-function moreUntil({ endsAt, settings, mode }: Course, running: readonly CellSpec[]): number {
-  const passesMs =
-    expectedHeatMs(running, settings, mode) - expectedHeatMs(running, { ...settings, slices: 0 }, mode)
-  return endsAt - passesMs
+function moreUntil({ endsAt, settings, entrants }: Pick<Course, 'endsAt' | 'settings' | 'entrants'>): number {
+  const cells = entrants.map(({ cell }) => cell)
+  return endsAt - (expectedHeatMs(cells, settings) - expectedHeatMs(cells, { ...settings, slices: 0 }))
 }
 
-async function spin({ spinner, record, signal }: Course, pass: number): Promise<void> {
+/** Opening so many connections takes longer than a slice of warm-up: one load then has all of it. */
+const MANY_CONNECTIONS = 500
+
+/** A driver that cannot end so soon takes longer slices. */
+function warmupSliceMs({ cell: { connections, warmupMs }, driver }: Entrant): number {
+  const least = Math.max(WARMUP_SLICE_MS, driver.capabilities.minSliceMs)
+  return connections < MANY_CONNECTIONS ? least : Math.max(least, warmupMs)
+}
+
+/** Every cell once per pass, in shuffled order. */
+export async function measurePasses<Spec extends Cell>(course: Course<Spec>): Promise<void> {
+  const { entrants, rates, settings, random } = course
+  const { passes, cells } = fitPasses(
+    entrants.map(({ cell, driver }) => ({
+      cell,
+      rate: rates.get(cell.id) ?? 0,
+      minSliceMs: driver.capabilities.minSliceMs,
+    })),
+    settings,
+  )
+  const byId = new Map(entrants.map((entrant) => [entrant.cell.id, entrant]))
+  for (const [index, planned] of schedulePasses(cells, passes, random).entries()) {
+    if (index >= LEAST_PASSES && performance.now() > course.endsAt) break
+    await spin(course, index + 1)
+    for (const { cell, durationMs } of planned) {
+      const entrant = byId.get(cell.id)
+      if (entrant !== undefined)
+        await takeSlice(course, entrant, { phase: 'measure', durationMs, pass: index + 1 })
+    }
+  }
+}
+
+type Spinning = Pick<Course, 'spinner' | 'record' | 'signal'>
+
+async function spin({ spinner, record, signal }: Spinning, pass: number): Promise<void> {
   const cpuSeconds = signal.aborted ? null : ((await spinner?.spin()) ?? null)
   if (cpuSeconds !== null) record.spins.push({ pass, cpuSeconds })
 }
 
-/** Drivers that cannot end a load so soon take fewer and longer slices. */
-function sliceSettings({
-  settings: { slices, sliceMs },
-  driver: { capabilities },
-}: Course): HeatOptions['settings'] {
-  const longer = Math.max(sliceMs, capabilities.minSliceMs)
-  return {
-    slices: Math.max(Math.min(slices, LEAST_PASSES), Math.floor((slices * sliceMs) / longer)),
-    sliceMs: longer,
-  }
+async function takeSlice<Spec extends Cell>(
+  course: Course<Spec>,
+  entrant: Entrant<Spec>,
+  kind: Pick<Slice, 'phase' | 'pass'> & { durationMs: number },
+): Promise<Slice | undefined> {
+  const slice = await attempt(course, entrant.cell, () => measureSlice(course, entrant, kind))
+  if (slice !== undefined) course.record.slices.push(slice)
+  return slice
 }
 
 /** @returns undefined if there is nothing to record: it was aborted, or the cell has failed */
-async function take(
-  course: Course,
-  cell: CellSpec,
-  kind: { phase: Slice['phase']; durationMs: number; pass: number | null },
-): Promise<Slice | undefined> {
+export async function attempt<Value>(
+  course: Pick<Course, 'signal' | 'failed' | 'record' | 'onProgress' | 'beganAt' | 'expectedMs'>,
+  cell: Cell,
+  work: () => Promise<Value | undefined>,
+): Promise<Value | undefined> {
   if (course.signal.aborted || course.failed.has(cell.id)) return undefined
   try {
-    const slice = await measureSlice(course, cell, kind)
-    if (slice !== undefined) course.record.slices.push(slice)
-    return slice
+    return await work()
   } catch (error) {
+    if (course.signal.aborted) return undefined
     if (!(error instanceof CellFailure)) throw error
     fail(course, cell, error.message)
     return undefined
+  } finally {
+    course.onProgress(Math.min(1, (performance.now() - course.beganAt) / course.expectedMs))
   }
 }
 
-function fail({ record, failed }: Course, { id }: CellSpec, reason: string): void {
+function fail({ record, failed }: Pick<Course, 'record' | 'failed'>, { id }: Cell, reason: string): void {
   failed.add(id)
   record.failures.push({ cell: id, reason })
-}
-
-function isReachable(course: Course, cell: CellSpec): boolean {
-  const { servers, record } = course
-  if (servers.target(cell) !== undefined) {
-    cell.engine ??= servers.engine(cell)
-    return true
-  }
-  const known = record.failures.some((one) => one.cell === cell.id)
-  if (!known) fail(course, cell, servers.whyMissing(cell))
-  return false
-}
-
-function progressOf(course: Course, running: readonly CellSpec[]): (milliseconds: number) => void {
-  const total = expectedHeatMs(running, course.settings, course.mode)
-  const { slices, sliceMs } = course.settings
-  let spent = total - running.reduce((sum, { warmupMs }) => sum + warmupMs + slices * sliceMs, 0)
-  return (milliseconds) => {
-    spent += milliseconds
-    course.onProgress(Math.min(1, spent / total))
-  }
 }

@@ -3,32 +3,32 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
 import { inspectMachine, watchSteal } from '@startgrid/machine/state.ts'
 import { measureCeiling } from '../drivers/ceiling.ts'
+import { Drivers } from '../drivers/create.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { proveCells } from '../environments/conformance.ts'
-import { openDocker } from '../environments/docker/environment.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
-import { NativeEnvironment } from '../environments/native/environment.ts'
-import { TargetEnvironment } from '../environments/target/environment.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
-import type { Result } from '../model/result.ts'
+import type { Result, Run } from '../model/result.ts'
+import type { StudyResult } from '../model/study-result.ts'
 import { describeWarning, type Warning } from '../model/warnings.ts'
 
 /** What every measurement does before and after: the machine, NGINX, the driver and its ceiling, the contract, warnings, saving. */
 
-export interface RunContext {
+export interface RunContext<Kind extends Run = Run> {
   progress: Progress
-  /** Called with the result so far after every heat or launch: an interruption loses the one in flight at most. */
-  save(result: Result): void
+  /** Called with the result so far after every heat: an interruption loses the one in flight at most. */
+  save(result: Kind): void
   /** An abort stops all servers; what was measured is in the result. */
   signal: AbortSignal
   download: boolean
 }
 
 /** What a measurement works with. */
-export interface PreparedRun<Kind extends Driver = Driver> extends RunContext {
-  result: Result
+export interface PreparedRun<Kind extends Run = Run, Offers extends Driver = Driver>
+  extends RunContext<Kind> {
+  result: Kind
   environment: Environment
-  driver: Kind
+  drivers: Drivers<Offers>
   warn(warning: Warning): void
   /** `performance.now()` when the proof of equality was over: what follows is the time that `--max-time` allows. */
   provenAt: number
@@ -36,21 +36,22 @@ export interface PreparedRun<Kind extends Driver = Driver> extends RunContext {
   store(): void
 }
 
-export interface Preparation<Kind extends Driver> extends RunContext {
+export interface Preparation<Kind extends Run, Offers extends Driver> extends RunContext<Kind> {
+  openEnvironment(options: EnvironmentOptions): Environment | Promise<Environment>
   /** @throws {LoadError} with a sentence if it is not there */
-  createDriver(options: GeneratorOptions): Promise<Kind>
+  createDriver(options: GeneratorOptions): Promise<Offers>
   /** The figures that follow from what was measured so far; part of the result. */
-  figures(result: Result): Partial<Result>
+  figures(result: Kind): Partial<Kind>
 }
 
 /**
  * Prepares, lets `measure` fill the result in place, and clears up: driver stopped, result saved, finished unless it was aborted.
  * @throws {LoadError} with a sentence if the driver is not there
  */
-export async function withPreparedRun<Kind extends Driver>(
-  result: Result,
-  preparation: Preparation<Kind>,
-  measure: (prepared: PreparedRun<Kind>) => Promise<void>,
+export async function withPreparedRun<Kind extends Result | StudyResult, Offers extends Driver>(
+  result: Kind,
+  preparation: Preparation<Kind, Offers>,
+  measure: (prepared: PreparedRun<Kind, Offers>) => Promise<void>,
 ): Promise<void> {
   const { progress, save, figures } = preparation
   const seen = observedWarnings(result)
@@ -70,20 +71,19 @@ export async function withPreparedRun<Kind extends Driver>(
       result.warnings = [...seen, ...deriveWarnings(result)]
     }
   }
-  const environment = await openEnvironment(result, { ...preparation, warn }).catch((error: unknown) => {
-    if (!preparation.signal.aborted) throw error
-  })
+  const environment = await openEnvironment(preparation, { ...preparation, warn })
   if (environment === undefined) return store()
   adoptFacts(result, environment, warn)
   Object.assign(result.settings, { cores: environment.cores })
   try {
     const driver = await preparation.createDriver(environment.generator)
     result.driver.version = driver.version
+    const drivers = new Drivers(driver, environment.generator)
     try {
-      const prepared = { ...preparation, result, environment, driver, warn, store, provenAt: 0 }
+      const prepared = { ...preparation, result, environment, drivers, warn, store, provenAt: 0 }
       await measureOn(prepared, measure)
     } finally {
-      await driver.stop()
+      await drivers.stop()
       store()
     }
   } finally {
@@ -91,18 +91,21 @@ export async function withPreparedRun<Kind extends Driver>(
   }
 }
 
-/** By the mode of the result. */
+/** @returns undefined after an abort */
 async function openEnvironment(
-  { mode, target, cells, settings }: Result,
+  preparation: Pick<Preparation<never, never>, 'openEnvironment' | 'signal'>,
   options: EnvironmentOptions,
-): Promise<Environment> {
-  if (mode === 'docker') return openDocker(cells, options)
-  if (target !== null) return new TargetEnvironment(target, settings, options)
-  return new NativeEnvironment(options)
+): Promise<Environment | undefined> {
+  try {
+    return await preparation.openEnvironment(options)
+  } catch (error) {
+    if (preparation.signal.aborted) return undefined
+    throw error
+  }
 }
 
 /** What a resumed run finds changed is told. */
-function adoptFacts(result: Result, { facts }: Environment, warn: (warning: Warning) => void): void {
+function adoptFacts(result: Run, { facts }: Environment, warn: (warning: Warning) => void): void {
   const { machine, versions } = facts
   const compare = (name: string, before: string, now = before) => {
     if (result.heats.length > 0 && before !== now) warn({ kind: 'other-versions', name, before, now })
@@ -113,18 +116,18 @@ function adoptFacts(result: Result, { facts }: Environment, warn: (warning: Warn
 }
 
 /** What every measurement does while generator and environment are there. */
-async function measureOn<Kind extends Driver>(
-  prepared: PreparedRun<Kind>,
-  measure: (prepared: PreparedRun<Kind>) => Promise<void>,
+async function measureOn<Kind extends Run, Offers extends Driver>(
+  prepared: PreparedRun<Kind, Offers>,
+  measure: (prepared: PreparedRun<Kind, Offers>) => Promise<void>,
 ): Promise<void> {
-  const { result, environment, driver, signal, warn } = prepared
+  const { result, environment, drivers, signal, warn } = prepared
   const steal = watchSteal()
   const beganAt = performance.now()
   for (const warning of await inspectMachine(signal)) warn(warning)
   await findProxy(prepared)
   await prove(prepared)
   prepared.provenAt = performance.now()
-  const ceiling = { driver, connections: 64, signal }
+  const ceiling = { driver: drivers.usual, connections: 64, signal }
   result.driver.ceiling =
     (await measureCeiling(() => environment.startCeiling(), ceiling, warn)) ?? result.driver.ceiling
   await measure(prepared)
@@ -132,7 +135,9 @@ async function measureOn<Kind extends Driver>(
   if (!signal.aborted) result.finishedAt = new Date().toISOString()
 }
 
-async function findProxy({ result, environment, warn }: PreparedRun): Promise<void> {
+type Preparing = Pick<PreparedRun, 'result' | 'environment' | 'signal' | 'progress' | 'warn'>
+
+async function findProxy({ result, environment, warn }: Preparing): Promise<void> {
   const found = await environment.findProxy(result.cells)
   if (result.nginx !== null && found !== null && result.nginx.version !== found.version)
     warn({ kind: 'other-versions', name: 'NGINX', before: result.nginx.version, now: found.version })
@@ -140,10 +145,10 @@ async function findProxy({ result, environment, warn }: PreparedRun): Promise<vo
 }
 
 /** The contract's suite, on cells that have no verdict yet. */
-async function prove({ result, environment, signal, progress }: PreparedRun): Promise<void> {
+async function prove({ result, environment, signal, progress }: Preparing): Promise<void> {
   const proven = new Set(result.conformance.map(({ cell }) => cell))
   const open = result.cells.filter(({ id }) => !proven.has(id))
-  const who = (role: string) => (result.mode === 'target' ? 'the server keeps' : `all ${role} apps keep`)
-  const onRole = (role: string) => progress.say(`Checking that ${who(role)} the contract.`)
-  result.conformance.push(...(await proveCells(open, { environment, signal, onRole })))
+  const who = (race: string) => (result.mode === 'target' ? 'the server keeps' : `all ${race} apps keep`)
+  const onRace = (race: string) => progress.say(`Checking that ${who(race)} the contract.`)
+  result.conformance.push(...(await proveCells(open, { environment, signal, onRace })))
 }

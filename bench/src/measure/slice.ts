@@ -2,26 +2,31 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { ERROR_KINDS, LoadError, type LoadPhase } from '@startgrid/loadgen'
 import { type Disturbance, hasExactClock } from '@startgrid/machine/accounts/sample.ts'
-import type { Driver, GeneratorAccounts, SlicePlan } from '../drivers/driver.ts'
+import type { Driver, GeneratorAccounts, SliceLoad, SlicePlan } from '../drivers/driver.ts'
 import type { Account, EndAccount, Servers } from '../environments/servers.ts'
 import { isTaken } from '../judge/gates/interference.ts'
-import type { CellSpec, Slice } from '../model/result.ts'
+import type { Cell, Slice, SliceDetail } from '../model/result.ts'
 import type { Workload } from '../model/workload.ts'
+import { acceptedConnections } from './connections.ts'
 
-/** An interpreted page with 64 connections takes a second per answer on a fast machine. */
-const TIMEOUT_MS = 10_000
+/** An interpreted page with 64 connections takes a second per response on a fast machine, and a cold server with 10,000 takes longer. */
+const TIMEOUT_MS = 20_000
 
-/** Of a load that was not offered. */
-const UNKNOWN: GeneratorAccounts = { cpuSeconds: null, waitSeconds: null }
-
-/** What slices of one heat have in common. */
+/** What all loads of one heat have in common. */
 export interface Track {
   servers: Servers
-  workload: Workload
-  driver: Driver
   signal: AbortSignal
   /** `performance.now()` at the beginning of the heat. */
   beganAt: number
+  /** Whether slices say what only studies need. */
+  details: boolean
+}
+
+/** One cell that is measured, with what is asked of it and what asks. */
+export interface Entrant<Spec extends Cell = Cell, Kind extends Driver = Driver> {
+  cell: Spec
+  workload: Workload
+  driver: Kind
 }
 
 /** Why a cell cannot go on; the message is a sentence without the full stop. */
@@ -36,10 +41,10 @@ export class CellFailure extends Error {
  */
 export async function measureSlice(
   track: Track,
-  cell: CellSpec,
-  { phase, durationMs, pass }: { phase: Slice['phase']; durationMs: number; pass: number | null },
+  { cell, workload, driver }: Entrant,
+  { phase, durationMs, pass }: Pick<Slice, 'phase' | 'pass'> & { durationMs: number },
 ): Promise<Slice | undefined> {
-  const { servers, workload, driver, signal, beganAt } = track
+  const { servers, signal, beganAt, details } = track
   const target = servers.target(cell)
   if (target === undefined) throw new CellFailure('it cannot be reached')
   const expect = { status: 200, body: workload.expect, checkEvery: 100 }
@@ -51,6 +56,7 @@ export async function measureSlice(
     timeoutMs: TIMEOUT_MS,
     expect,
     signal,
+    details,
   }
   await failIfEnded(servers, cell)
   const checked = await driver.check(plan).catch(asFailure)
@@ -78,18 +84,27 @@ export async function measureSlice(
     disturbance,
     disturbed: isTaken(hasExactClock() ? disturbance : withoutForeign(disturbance)),
     pass,
+    ...(details && { detail: detailOf(load, accounts.otherConnections) }),
   }
+}
+
+function detailOf(
+  { latencySeconds: { p50, p975, p99 }, secondRates = [] }: SliceLoad,
+  otherConnections: number | null,
+): SliceDetail {
+  return { latency: { p50, p975: p975 ?? null, p99 }, secondRates, otherConnections }
 }
 
 /** What a slice cost: from when all connections are open to the last response, where the driver says when that is. */
 class SliceAccounts {
   readonly #servers: Servers
-  readonly #cell: CellSpec
+  readonly #cell: Cell
   readonly #driver: Driver
   #end: EndAccount | undefined
   #compare: Awaited<ReturnType<EndAccount>> | undefined
+  #accepted: (number | undefined)[] = []
 
-  constructor(servers: Servers, cell: CellSpec, driver: Driver) {
+  constructor(servers: Servers, cell: Cell, driver: Driver) {
     this.#servers = servers
     this.#cell = cell
     this.#driver = driver
@@ -106,7 +121,15 @@ class SliceAccounts {
     return this.#compare?.(own) ?? NO_ACCOUNT
   }
 
+  /** Opened meanwhile on this machine, without those of a generator that opened its own meanwhile. */
+  get otherConnections(): number | null {
+    const [before, after] = this.#accepted
+    const own = this.#driver.capabilities.phases ? 0 : this.#cell.connections
+    return before === undefined || after === undefined ? null : Math.max(0, after - before - own)
+  }
+
   async #phase(phase: LoadPhase): Promise<void> {
+    this.#accepted.push(acceptedConnections())
     if (phase === 'open') this.#end = await this.#servers.beginAccount(this.#cell, this.#driver)
     else this.#compare = await this.#end?.()
   }
@@ -117,19 +140,21 @@ function withoutForeign(disturbance: Disturbance): Disturbance {
   return { ...disturbance, serverForeign: null, generatorForeign: null }
 }
 
-/** Of a load that was never offered. */
+/** Of a load that was not offered. */
+const UNKNOWN: GeneratorAccounts = { cpuSeconds: null, waitSeconds: null }
+
 const NO_ACCOUNT: Account = {
   cpuSeconds: { app: null, proxy: null, generator: null },
   disturbance: { serverWait: null, generatorWait: null, serverForeign: null, generatorForeign: null },
 }
 
 /** Of the check before the slice and of the slice itself, by kind. */
-export function addErrors(one: Slice['errors'], other: Slice['errors']): Slice['errors'] {
+function addErrors(one: Slice['errors'], other: Slice['errors']): Slice['errors'] {
   const kinds = ERROR_KINDS.filter((kind) => one[kind] !== undefined || other[kind] !== undefined)
   return Object.fromEntries(kinds.map((kind) => [kind, (one[kind] ?? 0) + (other[kind] ?? 0)]))
 }
 
-function asFailure(error: unknown): CellFailure {
+export function asFailure(error: unknown): CellFailure {
   if (error instanceof LoadError) return new CellFailure(`no load could be offered: ${oneLine(error)}`)
   throw error
 }
@@ -138,7 +163,7 @@ function asFailure(error: unknown): CellFailure {
  * Which server is no longer there says more than a thousand failed requests.
  * @throws {CellFailure} if one has ended
  */
-export async function failIfEnded(servers: Servers, cell: CellSpec): Promise<void> {
+export async function failIfEnded(servers: Servers, cell: Cell): Promise<void> {
   const reason = await servers.whyEnded(cell)
   if (reason !== null) throw new CellFailure(reason)
 }

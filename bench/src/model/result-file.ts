@@ -46,8 +46,11 @@ function versionOf(data: unknown): unknown {
 }
 
 type SliceOfSchema3 = Omit<Slice, 'pass'> & { repeat: boolean }
-type HeatOfSchema3 = Omit<Heat, 'slices' | 'moreWarmup' | 'spins'> & { slices: SliceOfSchema3[] }
-type CellOfSchema3 = Omit<CellSpec, 'warmupRequests'>
+type HeatOfSchema3 = Omit<Heat, 'race' | 'slices' | 'moreWarmup' | 'spins'> & {
+  role: string
+  slices: SliceOfSchema3[]
+}
+type CellOfSchema3 = Omit<CellSpec, 'race' | 'warmupRequests'>
 
 /** What schema 4 has otherwise. */
 type ResultOfSchema3 = Omit<Result, 'schema' | 'warnings' | 'cells' | 'heats' | 'settings' | 'forecast'> & {
@@ -79,10 +82,11 @@ function fromSchema3({
     settings: { ...settings, precision, extensions: 0 },
     forecast: null,
     warnings: cautions.filter(({ kind }) => !DERIVED_IN_SCHEMA_3.includes(kind)),
-    cells: cells.map((cell) => ({ ...cell, warmupRequests: 0 })),
-    heats: heats.map((heat) => ({
+    cells: cells.map((cell) => ({ ...cell, race: cell.role, warmupRequests: 0 })),
+    heats: heats.map(({ role, slices, ...heat }) => ({
       ...heat,
-      slices: inPasses(heat.slices),
+      race: role,
+      slices: inPasses(slices),
       moreWarmup: [],
       spins: [],
     })),

@@ -8,12 +8,12 @@ import type { Analysis, CapacityFigures, LatencyFigures, OverloadFigures } from 
 import type { Warning } from './warnings.ts'
 
 /**
- * A result as it is stored: bench/result.schema.json describes it for other programs. What was measured (`heats`, `trials`) is
+ * A run as it is stored: bench/result.schema.json describes it for other programs. What was measured (`heats`, `trials`) is
  * kept apart from what follows from it (`analysis` and its like), which `pnpm bench report` makes again.
  */
-export interface Result {
+export interface Run<Spec extends Cell = Cell> {
   schema: 4
-  kind: ResultKind
+  kind: ResultKind | 'study'
   mode: Mode
   /** Null in other modes than `target`. */
   target: TargetRecord | null
@@ -29,15 +29,20 @@ export interface Result {
   /** Null if none was needed or found. */
   nginx: NginxVersion | null
   driver: DriverRecord
+  settings: Effort
+  warnings: Warning[]
+  cells: Spec[]
+  /** The contract's suite, once per cell before the first heat. */
+  conformance: ConformanceRecord[]
+  /** In the order in which they ran. */
+  heats: Heat[]
+}
+
+export interface Result extends Run<CellSpec> {
+  kind: ResultKind
   settings: Settings
   /** What was expected before anything was measured; null where the speed of the servers' core is not known. */
   forecast: ForecastRecord | null
-  warnings: Warning[]
-  cells: CellSpec[]
-  /** The contract's suite, once per cell before the first heat. */
-  conformance: ConformanceRecord[]
-  /** Of kind `rate` and `selfcheck`: in the order in which they ran. */
-  heats: Heat[]
   /** Of kind `capacity`, `latency` and `overload`: stretches of open-loop load, in the order in which they ran. */
   trials: Trial[]
   /** Of these kinds: cells that could not be measured. */
@@ -81,22 +86,26 @@ export interface DriverRecord {
   ceiling: number | null
 }
 
-export interface Settings {
-  profile: 'quick' | 'default' | 'thorough' | 'custom'
-  /** Planned per role: each one launch of every app. */
+/** How much is measured, where. */
+export interface Effort {
+  /** Planned per race: each one launch of every app. */
   heats: number
-  /** How often heats were added to a run that was complete, with `--resume`. */
-  extensions: number
   /** Passes per heat: each measures every cell once. */
   slices: number
   sliceMs: number
+  maxTimeMs: number | null
+  /** The cores of the servers and of the generator; null where processes cannot be kept apart. */
+  cores: { server: number; generator: number } | null
+}
+
+export interface Settings extends Effort {
+  profile: 'quick' | 'default' | 'thorough' | 'custom'
+  /** How often heats were added to a run that was complete, with `--resume`. */
+  extensions: number
   /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
   pauseMs: number
   /** With `--precision`: the 95 % half-width, as a part of 1, at which it stops; else null. */
   precision: number | null
-  maxTimeMs: number | null
-  /** The cores of the servers and of the generator; null where processes cannot be kept apart. */
-  cores: { server: number; generator: number } | null
   /** Of kind `capacity`: the bound on p99, in milliseconds. */
   p99Ms: number | null
 }
@@ -120,37 +129,48 @@ export interface ConformanceRecord {
   remembered: boolean
 }
 
-/** What one number belongs to. */
-export interface CellSpec {
+/** What one number belongs to, as far as it is started, loaded and judged. */
+export interface Cell {
   /** `fastify/hello direct`; a twin is `fastify/hello#2 direct`. */
   id: string
+  /** Cells of one race are started together and compared with each other: in the grid, those of one role. */
+  race: string
   /** `fastify/hello`, or `fastify/hello#2` for its twin: what was launched. A server that already ran is `target/hello`. */
   app: string
-  framework: string
-  role: Role
+  /** The contract that its app keeps; null where none covers it. */
+  role: Role | null
   topology: Topology
-  /** The app that this one equals: A/A. Null for all others. */
-  twinOf: string | null
   /** njs only, `njs in NGINX 1.22.1`: unlike engines are never compared as one. */
   engine: string | null
-  /** Method and path. */
-  workload: string
+  /** Method and path; null where a program of its own measures instead of load. */
+  workload: string | null
   /** Kept open, each with one request in flight. */
   connections: number
   /** Discarded after each launch: at least this many milliseconds of load on this cell, */
   warmupMs: number
   /** and until it answered this many requests, but at most twice that time. */
   warmupRequests: number
+  /** Milliseconds of a slice at least, where a study asks for longer ones. */
+  leastSliceMs?: number
   /** Whether the number only counts while server and proxy use their whole core. Clusters and pools declare false. */
   serverBound: boolean
   /** Why it was not tried: the machine lacks a tool. Null for all others. */
   skipped: string | null
 }
 
-/** The apps of one role, started together, warmed, measured in shuffled slices, stopped. */
-export interface Heat {
+/** A cell of the grid. */
+export interface CellSpec extends Cell {
+  framework: string
   role: Role
-  /** From 1, per role. */
+  /** The app that this one equals: A/A. Null for all others. */
+  twinOf: string | null
+  workload: string
+}
+
+/** The cells of one race, started together, warmed, measured in passes, stopped. */
+export interface Heat {
+  race: string
+  /** From 1, per race. */
   heat: number
   startedAt: string
   /** From the first start to the last stop. */
@@ -165,6 +185,13 @@ export interface Heat {
   spins: { pass: number; cpuSeconds: number }[]
   /** What went wrong, by cell: a sentence without the full stop. */
   failures: { cell: string; reason: string }[]
+  /** Of clusters in studies: how many requests each worker answered, from its start to its end. */
+  spreads?: Spread[]
+}
+
+export interface Spread {
+  cell: string
+  requests: number[]
 }
 
 export interface LaunchRecord {
@@ -197,6 +224,17 @@ export interface Slice {
   disturbed: boolean
   /** From 1: in which pass over the cells of its heat; null in the warm-up. */
   pass: number | null
+  /** What studies ask for besides. */
+  detail?: SliceDetail
+}
+
+export interface SliceDetail {
+  /** Seconds; null where the generator does not tell. */
+  latency: { p50: number; p975: number | null; p99: number }
+  /** Rates of whole seconds; empty for slices that are shorter than three. */
+  secondRates: number[]
+  /** Connections that were opened on this machine beside the generator's own; null where the system does not tell. */
+  otherConnections: number | null
 }
 
 /** One stretch of open-loop load (or of closed-loop load that finds the capacity) on one launch. */

@@ -4,12 +4,11 @@ import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { ResultError } from './result-file.ts'
-import type { StudyRecord, StudyResult } from './study-result.ts'
+import type { StudyCell, StudyRecord, StudyResult } from './study-result.ts'
 
 /** Results of studies as files: bench/study.schema.json describes them. */
 
-/** 1 had latencies of closed loops only, under the names that now are those of open loops. */
-const SCHEMA_VERSION = 3
+const SCHEMA_VERSION = 4
 
 const SCHEMA = fileURLToPath(new URL('../../study.schema.json', import.meta.url))
 
@@ -20,7 +19,7 @@ export function validateStudy(data: unknown): string[] {
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)
 }
 
-/** @throws {ResultError} if the file cannot be read, or does not fit the schema */
+/** @throws {ResultError} if the file cannot be read, or does not fit the schema; the figures of schema 3 are read as well */
 export function readStudyRecord(path: string): StudyRecord {
   let data: unknown
   try {
@@ -28,6 +27,8 @@ export function readStudyRecord(path: string): StudyRecord {
   } catch (error) {
     throw new ResultError(`${path} cannot be read (${oneLine(error)}).`, { cause: error })
   }
+  const stored = (data as { schema?: unknown } | null)?.schema
+  if (stored === 3) data = tryFromSchema3(data as RecordOfSchema3)
   const version = (data as { schema?: unknown } | null)?.schema
   if (version !== SCHEMA_VERSION)
     throw new ResultError(
@@ -59,4 +60,55 @@ export function recordOf({ heats: _, conformance: __, ...result }: StudyResult):
     gates: cell.gates.filter(({ verdict }) => verdict === 'failed'),
   }))
   return { ...result, analysis: { ...analysis, cells } }
+}
+
+type CellOfSchema3 = Pick<
+  StudyCell,
+  'race' | 'title' | 'workload' | 'generator' | 'openLoop' | 'warmupMs' | 'cores'
+> &
+  Pick<StudyCell, 'serverBound' | 'nginx' | 'skipped'> & {
+    system: string
+    connections: number | null
+    proxied: boolean
+  }
+
+/** What schema 4 has otherwise. */
+type RecordOfSchema3 = Omit<StudyRecord, 'schema' | 'mode' | 'target' | 'driver' | 'settings' | 'cells'> & {
+  driver: Omit<StudyRecord['driver'], 'name'>
+  settings: Omit<StudyRecord['settings'], 'cores'> & {
+    cores: { servers: number[]; generator: number } | null
+  }
+  cells: CellOfSchema3[]
+  heats?: unknown
+  conformance?: unknown
+}
+
+/** @returns what was given if it is not whole: then it does not fit the schema */
+function tryFromSchema3(record: RecordOfSchema3): unknown {
+  const isWhole = typeof record.settings === 'object' && Array.isArray(record.cells)
+  return isWhole ? fromSchema3(record) : { ...record, schema: SCHEMA_VERSION }
+}
+
+/** Figures and claims are as they were; what was measured can no longer be gone on with, and is left out. */
+function fromSchema3({ heats: _, conformance: __, ...record }: RecordOfSchema3): StudyRecord {
+  const { cores } = record.settings
+  return {
+    ...record,
+    schema: 4,
+    mode: 'native',
+    target: null,
+    driver: { ...record.driver, name: 'startgrid' },
+    settings: { ...record.settings, cores: cores && { ...cores, server: cores.servers[0] ?? 0 } },
+    cells: record.cells.map(({ system, proxied, connections, ...cell }) => ({
+      ...cell,
+      id: `${cell.race} ${system}`,
+      app: system,
+      role: null,
+      topology: proxied ? 'nginx' : 'direct',
+      engine: null,
+      connections: connections ?? 0,
+      warmupRequests: 0,
+      leastSliceMs: 0,
+    })),
+  }
 }

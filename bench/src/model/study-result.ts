@@ -1,120 +1,70 @@
-import type { Machine } from '@startgrid/machine/machine.ts'
-import type { Versions } from '@startgrid/machine/provenance.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { GateResult } from './figures.ts'
-import type { DriverRecord, NginxVersion, Slice, Span, Trial } from './result.ts'
+import type { Cell, DriverRecord, Effort, Heat, NginxVersion, Run, Span, Trial } from './result.ts'
 import type { Figures, Metric } from './study.ts'
-import type { Warning } from './warnings.ts'
 
 /** What reports need of a run: everything but the slices. */
-export interface StudyRecord {
-  schema: 3
+export interface StudyRecord extends Omit<Run<StudyCell>, 'conformance' | 'heats'> {
   kind: 'study'
   study: string
   profile: StudyProfile
-  /** ISO 8601, UTC. */
-  startedAt: string
-  /** Null while it runs and after an interruption. */
-  finishedAt: string | null
-  command: string
-  seed: number
-  machine: Machine
-  versions: Versions
-  /** The usual one; single systems may have another. */
-  nginx: NginxVersion | null
-  driver: Pick<DriverRecord, 'version' | 'ceiling'>
   settings: StudySettings
-  warnings: Warning[]
-  cells: StudyCell[]
   /** Null unless `--as-published`. */
   published: PublishedFigures[] | null
   /** What follows from the heats. */
   analysis: StudyAnalysis | null
 }
 
-/** A run of one study as it is stored. */
-export interface StudyResult extends StudyRecord {
-  conformance: StudyConformance[]
-  /** In the order in which they ran. */
+/** A run of one study as it is stored. Its `nginx` is the usual one; single systems may have another. */
+export interface StudyResult extends StudyRecord, Pick<Run, 'conformance'> {
   heats: StudyHeat[]
 }
 
 export type StudyProfile = 'quick' | 'full'
 
-export interface StudySettings {
-  /** Launches of every system. */
-  heats: number
-  /** Measured per cell and heat. */
-  slices: number
-  sliceMs: number
+export interface StudySettings extends Effort {
   /** How long an open-loop load may last; as long as its percentiles need, within these ends. */
   openLoop: Span
-  /** When the last heats are dropped; null: never. */
-  maxTimeMs: number | null
-  /** Logical CPUs: what the servers may use, and the generator's; null where processes cannot be kept apart. */
   cores: StudyCores | null
 }
 
+/** Logical CPUs. */
 export interface StudyCores {
+  /** Where systems of one core stay: the first of `servers`. */
+  server: number
+  /** What the servers may use. */
   servers: number[]
   generator: number
 }
 
-/** One system in one race. */
-export interface StudyCell {
-  race: string
-  system: string
+/** One system in one race: `app` is the system. */
+export interface StudyCell extends Cell {
   title: string
-  /** Method and path; null where a probe measures. */
-  workload: string | null
-  connections: number | null
   generator: DriverRecord['name']
-  warmupMs: number
+  leastSliceMs: number
   /** Whether its latency is measured in open loop. */
   openLoop: boolean
   /** Cores that it can keep busy, and that it had. */
   cores: { wanted: number; given: number }
-  serverBound: boolean
-  /** An NGINX stands in front of an app. */
-  proxied: boolean
   /** What it runs in or behind; null for what has none, and where there is none. */
   nginx: NginxVersion | null
-  /** Why it was not tried; null for all others. */
-  skipped: string | null
 }
 
-/** What the contract's suite found; systems that no contract covers are not in it. */
-export interface StudyConformance {
-  system: string
-  checked: number
-  differences: string[]
-}
-
-/** All systems of one race, started together, warmed, measured in shuffled slices, stopped. */
-export interface StudyHeat {
-  race: string
-  /** From 1, per race. */
-  heat: number
-  startedAt: string
-  seconds: number
-  /** In the order in which they were measured, warm-up first. `cell` is the name of the system. */
-  slices: StudySlice[]
+/** Besides what every heat has, what only studies measure. */
+export interface StudyHeat extends Heat {
   /** Null where nobody's latency is asked for. */
   openLoop: StudyOpenLoop | null
-  /** What probes measured. A system that others disturbed has a second one. */
+  /** What probes measured. */
   probes: StudyProbe[]
-  /** Of clusters: how many requests each worker answered, from its start to its end. */
-  spreads: { system: string; requests: number[] }[]
-  failures: { system: string; reason: string }[]
 }
 
 /** Latencies at one rate for all, measured after the slices. */
 export interface StudyOpenLoop {
   /** Requests per second: what the first heat found, the same in all of them. */
   rate: number
-  /** Systems that were not asked, because the rate is more than 90 % of what they can do. */
+  /** Cells that were not asked, because the rate is more than 90 % of what they can do. */
   tooSlow: string[]
-  /** `cell` is the name of the system. What others disturbed is there twice. */
+  /** What others disturbed is there twice. */
   loads: StudyOpenLoad[]
 }
 
@@ -122,21 +72,10 @@ export interface StudyOpenLoop {
 export type StudyOpenLoad = Trial & { meanMs: number }
 
 export interface StudyProbe {
-  system: string
+  cell: string
   figures: Figures
   /** The part of all cores that others used meanwhile, 0 to 1; null where it is not known. */
   foreign: number | null
-}
-
-export interface StudySlice extends Omit<Slice, 'pass'> {
-  /** It is a second measurement of a disturbed slice. */
-  repeat: boolean
-  /** Seconds; null where the generator does not tell. */
-  latency: { p50: number; p975: number | null; p99: number }
-  /** Rates of whole seconds; empty for slices that are shorter than three. */
-  secondRates: number[]
-  /** Connections that were opened on this machine beside the generator's own; null where the system does not tell. */
-  otherConnections: number | null
 }
 
 /** One run of the source's own tool. */

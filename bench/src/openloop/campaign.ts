@@ -3,8 +3,9 @@ import { plural } from '@startgrid/cli/text.ts'
 import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
 import { createStartgridDriver } from '../drivers/create.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
+import type { EnvironmentOptions } from '../environments/environment.ts'
 import { type PreparedRun, type RunContext, withPreparedRun } from '../measure/preparation.ts'
-import { createResult } from '../measure/run.ts'
+import { createResult, openEnvironment } from '../measure/run.ts'
 import { CellFailure } from '../measure/slice.ts'
 import type { CellSpec, Result, Trial } from '../model/result.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../plan/options.ts'
@@ -47,8 +48,17 @@ export function expectedCampaignMs(cells: readonly CellSpec[], method: Method): 
  * Measures all cells of a result, which is filled in place: in rounds, each with one fresh launch of every cell, in random order, so
  * that a slow minute does not hit one cell alone. One app runs at a time. What goes wrong with a cell is recorded, the others go on.
  */
-export async function runCampaign(result: Result, method: Method, context: RunContext): Promise<void> {
-  const preparation = { ...context, createDriver: createStartgridDriver, figures: analyseOpenLoop }
+export async function runCampaign(
+  result: Result,
+  method: Method,
+  context: RunContext<Result>,
+): Promise<void> {
+  const preparation = {
+    ...context,
+    openEnvironment: (options: EnvironmentOptions) => openEnvironment(result, options),
+    createDriver: createStartgridDriver,
+    figures: analyseOpenLoop,
+  }
   await withPreparedRun(result, preparation, (prepared) => new Campaign(method, prepared).run())
 }
 
@@ -60,12 +70,12 @@ interface PlannedLaunch {
 class Campaign {
   readonly #result: Result
   readonly #method: Method
-  readonly #prepared: PreparedRun<StartgridDriver>
+  readonly #prepared: PreparedRun<Result, StartgridDriver>
   readonly #random: Random
   /** Launches that others disturbed, by cell. */
   readonly #incomplete = new Map<string, number>()
 
-  constructor(method: Method, prepared: PreparedRun<StartgridDriver>) {
+  constructor(method: Method, prepared: PreparedRun<Result, StartgridDriver>) {
     this.#result = prepared.result
     this.#random = createRandom(prepared.result.seed)
     this.#method = method
@@ -136,13 +146,13 @@ class Campaign {
   }
 
   async #measure(cell: CellSpec, launch: number, taken: Trial[]): Promise<boolean> {
-    const { environment, driver, signal } = this.#prepared
+    const { environment, drivers, signal } = this.#prepared
     const record = (trial: Trial) => taken.push(trial)
     const session = await Session.start({
       cell,
       launch,
       environment,
-      driver,
+      driver: drivers.usual,
       signal,
       random: this.#random,
       record,

@@ -1,6 +1,6 @@
-import { APPS, type App, ROLES, type Role, type Topology } from '@startgrid/grid/matrix.ts'
+import { APPS, type App, ROLES, type Topology } from '@startgrid/grid/matrix.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { CellSpec, Mode, Settings } from '../model/result.ts'
+import type { Cell, CellSpec, Effort, Mode } from '../model/result.ts'
 import type { Options } from './options.ts'
 import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, warmupRequests } from './profiles.ts'
 import { WORKLOADS } from './workloads.ts'
@@ -52,6 +52,7 @@ function cellsOf({ name, app, twinOf }: Entry, options: Options): CellSpec[] {
       id: `${name} ${topology}`,
       app: name,
       framework: number === undefined ? framework : `${framework}#${number}`,
+      race: app.role,
       role: app.role,
       topology,
       twinOf,
@@ -74,33 +75,33 @@ function isFirstOfLaunch(topology: Topology, topologies: readonly Topology[]): b
 }
 
 /** The app that a cell launches, under the cell's own name. */
-export function appOf({ app: name }: Pick<CellSpec, 'app'>): App {
+export function appOf({ app: name }: Pick<Cell, 'app'>): App {
   const app = APPS.find((one) => one.name === name.replace(/#\d+$/, ''))
   if (app === undefined) throw new Error(`There is no app ${name}.`)
   return { ...app, name }
 }
 
 /** An app that listens on a socket for `nginx-socket` is another launch than the one on a port. */
-export function launchName({ app, topology }: Pick<CellSpec, 'app' | 'topology'>): string {
+export function launchName({ app, topology }: Pick<Cell, 'app' | 'topology'>): string {
   return topology === 'nginx-socket' ? `${app} on a socket` : app
 }
 
 export interface PlannedHeat {
-  role: Role
-  /** From 1, per role. */
+  race: string
+  /** From 1, per race. */
   heat: number
   /** Of everything random in it. */
   seed: number
 }
 
 /**
- * All heats in the order in which they run: random, but every n-th heat of all roles before the next, so that dropping the last ones
- * takes from all roles alike.
+ * All heats in the order in which they run: random, but every n-th heat of all races before the next, so that dropping the last ones
+ * takes from all races alike.
  */
-export function planHeats(roles: readonly Role[], heats: number, seed: number): PlannedHeat[] {
+export function planHeats(races: readonly string[], heats: number, seed: number): PlannedHeat[] {
   const random = createRandom(seed)
   return Array.from({ length: heats }, (_, index) =>
-    shuffle(roles, random).map((role) => ({ role, heat: index + 1, seed: Math.floor(random() * 2 ** 32) })),
+    shuffle(races, random).map((race) => ({ race, heat: index + 1, seed: Math.floor(random() * 2 ** 32) })),
   ).flat()
 }
 
@@ -117,14 +118,17 @@ const SLICE_OVERHEAD_MS = 14
 
 /** What a heat takes, in milliseconds, if nothing disturbs it and no cell is slow. */
 export function expectedHeatMs(
-  cells: readonly CellSpec[],
-  { slices, sliceMs }: Pick<Settings, 'slices' | 'sliceMs'>,
+  cells: readonly Cell[],
+  { slices, sliceMs }: Pick<Effort, 'slices' | 'sliceMs'>,
   mode: Mode = 'native',
 ): number {
   const launches = new Set(cells.map(launchName)).size
   return cells.reduce(
-    (sum, { warmupMs }) =>
-      sum + warmupMs + slices * sliceMs + (slices + warmupMs / WARMUP_SLICE_MS) * SLICE_OVERHEAD_MS,
+    (sum, { warmupMs, leastSliceMs = 0 }) => {
+      const measuredMs = Math.max(slices * sliceMs, leastSliceMs)
+      const count = Math.ceil(measuredMs / Math.max(sliceMs, leastSliceMs)) + warmupMs / WARMUP_SLICE_MS
+      return sum + warmupMs + measuredMs + count * SLICE_OVERHEAD_MS
+    },
     START_MS[mode].all + START_MS[mode].each * launches,
   )
 }

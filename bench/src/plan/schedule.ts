@@ -1,5 +1,5 @@
 import { type Random, shuffle } from '@startgrid/stats/random.ts'
-import type { CellSpec } from '../model/result.ts'
+import type { Cell } from '../model/result.ts'
 import { WARMUP_SLICE_MS } from './cells.ts'
 
 /** The order of slices inside a heat. */
@@ -8,8 +8,8 @@ import { WARMUP_SLICE_MS } from './cells.ts'
  * Slices of warm-up: every cell has as many as its length needs. They come in passes over the cells, shuffled, so that all
  * launches age alike, and the cells with the fewest come last, next to their measurement.
  */
-export function scheduleWarmup(cells: readonly CellSpec[], random: Random): CellSpec[] {
-  const count = ({ warmupMs }: CellSpec) => Math.ceil(warmupMs / WARMUP_SLICE_MS)
+export function scheduleWarmup<One extends Cell>(cells: readonly One[], random: Random): One[] {
+  const count = ({ warmupMs }: Cell) => Math.ceil(warmupMs / WARMUP_SLICE_MS)
   const passes = Math.max(0, ...cells.map(count))
   return Array.from({ length: passes }, (_, pass) =>
     shuffle(
@@ -21,7 +21,7 @@ export function scheduleWarmup(cells: readonly CellSpec[], random: Random): Cell
 
 /** How a cell takes part in the passes of a heat. */
 export interface PlannedCell {
-  cell: CellSpec
+  cell: Cell
   /** It joins every so many passes. */
   every: number
   durationMs: number
@@ -51,39 +51,54 @@ export function schedulePasses(
 /** Slices are at least this many times as long as a request of one connection waits for its response. */
 const RESPONSES_PER_CONNECTION = 4
 
-/** A cell with long slices has at least so many per heat. */
+/** A cell with long slices has at least so many per heat; one, if a study asks for slices of seconds. */
 const LEAST_SLICES = 3
 
+/** Fewer passes say too little. */
+export const LEAST_PASSES = 3
+
+/** A cell, with what decides how long its slices are. */
+export interface Measurable {
+  cell: Cell
+  /** Responses per second, as the warm-up saw it. */
+  rate: number
+  /** Milliseconds: what offers its load cannot end sooner. */
+  minSliceMs: number
+}
+
 /**
- * How long the slices of a cell are (4 × connections / rate, if that is longer), and how many passes it joins: so many that it is measured for
- * about as long as the others.
- * @param rate responses per second, as the warm-up saw it
+ * The passes of a heat: how many there are, and which each cell joins. Slices last at least 4 × connections / rate. Where that, the driver or the
+ * study makes them longer, a cell joins so many passes that it is measured for about as long as the others; where all are longer, there are fewer passes.
  */
-export function fitSlices(
-  cell: CellSpec,
-  rate: number,
+export function fitPasses(
+  cells: readonly Measurable[],
+  { slices: passes, sliceMs }: { slices: number; sliceMs: number },
+): { passes: number; cells: PlannedCell[] } {
+  const shortest = Math.min(...cells.map((one) => Math.max(sliceMs, givenMs(one))))
+  const fewest = Math.min(passes, ...cells.map(({ cell }) => leastSlices(cell)))
+  const fitted = shortest > sliceMs ? Math.max(fewest, Math.floor((passes * sliceMs) / shortest)) : passes
+  return {
+    passes: fitted,
+    cells: cells.map((one) => fitCell(one, { slices: fitted, sliceMs: Math.max(sliceMs, shortest) })),
+  }
+}
+
+function fitCell(
+  measurable: Measurable,
   { slices: passes, sliceMs }: { slices: number; sliceMs: number },
 ): PlannedCell {
-  const leastMs = rate > 0 ? (RESPONSES_PER_CONNECTION * cell.connections * 1000) / rate : sliceMs
+  const { cell, rate } = measurable
+  const fillingMs = rate > 0 ? (RESPONSES_PER_CONNECTION * cell.connections * 1000) / rate : 0
+  const leastMs = Math.max(givenMs(measurable), fillingMs)
   if (leastMs <= sliceMs) return { cell, every: 1, durationMs: sliceMs }
-  const count = Math.max(LEAST_SLICES, Math.floor((passes * sliceMs) / leastMs))
+  const count = Math.max(leastSlices(cell), Math.floor((passes * sliceMs) / leastMs))
   return { cell, every: Math.max(1, Math.floor(passes / count)), durationMs: Math.ceil(leastMs) }
 }
 
-/** The same for studies, whose slices are longer. */
-const ANSWERS_PER_CONNECTION = 8
+function givenMs({ cell: { leastSliceMs = 0 }, minSliceMs }: Measurable): number {
+  return Math.max(leastSliceMs, minSliceMs)
+}
 
-/**
- * How the measured time of one heat is cut for a cell: slow ones get fewer and longer slices, because what begins and ends inside a
- * slice must not matter (8 × connections / rate).
- * @param rate answers per second, as the warm-up saw it
- */
-export function cutSlices(
-  { connections }: Pick<CellSpec, 'connections'>,
-  rate: number,
-  { slices, sliceMs }: { slices: number; sliceMs: number },
-): { slices: number; durationMs: number } {
-  const leastMs = rate > 0 ? (ANSWERS_PER_CONNECTION * connections * 1000) / rate : sliceMs
-  if (leastMs <= sliceMs) return { slices, durationMs: sliceMs }
-  return { slices: Math.max(1, Math.floor((slices * sliceMs) / leastMs)), durationMs: Math.ceil(leastMs) }
+function leastSlices({ leastSliceMs = 0 }: Cell): number {
+  return leastSliceMs > 0 ? 1 : LEAST_SLICES
 }

@@ -20,6 +20,7 @@ export function planTarget({
       id: `${app} direct`,
       app,
       framework: TARGET_NAME,
+      race: role,
       role,
       topology: 'direct',
       twinOf: null,

@@ -1,7 +1,7 @@
 import { formatCost, formatPercent } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen'
-import { measureMessages } from '../../src/measure/study/messages.ts'
 import type { Claim, Measured, Study, System } from '../../src/model/study.ts'
+import { measureMessages } from '../../src/pool/messages.ts'
 
 type Runtime = 'node' | 'bun'
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { findUnfinishedStudies, type ResumeOptions } from '../../src/cli/study-resume.ts'
-import { createStudyResult, fitToMachine, planCells } from '../../src/measure/study/plan.ts'
 import { ResultError } from '../../src/model/result-file.ts'
 import type { Study } from '../../src/model/study.ts'
 import { recordOf, writeStudy } from '../../src/model/study-file.ts'
 import type { StudyResult } from '../../src/model/study-result.ts'
+import { createStudyResult, fitToMachine, planStudyCells } from '../../src/plan/study.ts'
 import { clusterStudy } from '../../studies/cluster/study.ts'
 import { expressToFastify } from '../../studies/express-to-fastify/study.ts'
 
@@ -65,7 +65,7 @@ test('a run is found with all its studies, by its directory or a file, and finis
     )
     const [cluster, express] = planned.map(({ result }) => result)
     ok(cluster?.cells.some(({ cores }) => cores.given < cores.wanted))
-    deepEqual(express?.cells, planCells(expressToFastify), 'fitted to the machine anew, not twice')
+    deepEqual(express?.cells, planStudyCells(expressToFastify), 'fitted to the machine anew, not twice')
     deepEqual(express?.warnings, [], 'nothing was measured, so there was no pause')
   }
 })
@@ -74,7 +74,8 @@ test('the pause is told', () => {
   const directory = store(({ heats, study }) => {
     const startedAt = new Date(Date.now() - 100_000).toISOString()
     const heat = { race: 'status', heat: 1, startedAt, seconds: 40, slices: [], openLoop: null }
-    if (study === 'express-to-fastify') heats.push({ ...heat, probes: [], spreads: [], failures: [] })
+    const nothing = { launches: [], moreWarmup: [], spins: [], probes: [], failures: [] }
+    if (study === 'express-to-fastify') heats.push({ ...heat, ...nothing })
   })
   const { planned } = findUnfinishedStudies({ ...NOTHING_SAID, resume: directory })
   const [warning] = planned[1]?.result.warnings ?? []

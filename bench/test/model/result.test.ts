@@ -98,9 +98,10 @@ test('a result of schema 3 is read: its slices are in passes, and its figures ha
     schema: 3,
     settings: settingsOfSchema3(settings),
     cautions: [...warnings, { kind: 'contention', races: 1, of: 6 }],
-    cells: cells.map(({ warmupRequests: _, ...cell }) => cell),
-    heats: heats.map(({ moreWarmup: _, spins: __, slices, ...heat }) => ({
+    cells: cells.map(({ warmupRequests: _, race: __, ...cell }) => cell),
+    heats: heats.map(({ moreWarmup: _, spins: __, slices, race: role, ...heat }) => ({
       ...heat,
+      role,
       slices: slices.map(({ pass: _, ...slice }) => ({ ...slice, repeat: false })),
     })),
   }
@@ -130,7 +131,7 @@ test('a repeated slice of schema 3 has the pass of the one that it repeats; olde
       ...result,
       schema: 3,
       settings: settingsOfSchema3(result.settings),
-      heats: [{ ...heat, slices }],
+      heats: [{ ...heat, race: undefined, role: heat?.race, slices }],
     }),
   )
   assert.deepEqual(

@@ -10,6 +10,7 @@ export function cellOf(app: string, more: Partial<CellSpec> = {}): CellSpec {
     id: `${app} direct`,
     app,
     framework,
+    race: app,
     role: role === 'ssr' || role === 'status' ? role : 'hello',
     topology: 'direct',
     twinOf: null,

@@ -76,7 +76,7 @@ describe('heats', () => {
       assert.deepEqual(
         heats
           .slice(n, n + 3)
-          .map(({ role }) => role)
+          .map(({ race }) => race)
           .toSorted(),
         ['hello', 'ssr', 'status'],
       )
@@ -86,7 +86,7 @@ describe('heats', () => {
   test('the same seed gives the same plan, however many heats: what is resumed goes on as planned', () => {
     assert.deepEqual(planHeats(['hello', 'ssr'], 4, 7), planHeats(['hello', 'ssr'], 9, 7).slice(0, 8))
     const orders = Array.from({ length: 20 }, (_, seed) =>
-      planHeats(['hello', 'ssr'], 4, seed).map(({ role }) => role),
+      planHeats(['hello', 'ssr'], 4, seed).map(({ race }) => race),
     )
     assert.ok(new Set(orders.map(String)).size > 10)
   })

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { planCells } from '../../src/plan/cells.ts'
-import { cutSlices, fitSlices, schedulePasses, scheduleWarmup } from '../../src/plan/schedule.ts'
+import { fitPasses, schedulePasses, scheduleWarmup } from '../../src/plan/schedule.ts'
 
 const cells = planCells(readOptions(['--role', 'hello']))
 const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id)
@@ -45,31 +45,34 @@ describe('passes', () => {
     for (const index of joined) assert.equal(passes[index]?.at(-1), long)
   })
 
+  const settings = { slices: 19, sliceMs: 50 }
+  const [cell] = cells
+  assert.ok(cell)
+  const fast = { cell, rate: 50_000, minSliceMs: 1 }
+  const slow = (connections: number, rate: number) => ({ ...fast, cell: { ...cell, connections }, rate })
+
   test('a slice lasts at least 4 connections / rate, and is measured about as long as others, three times at least', () => {
-    const [cell] = cells
-    assert.ok(cell)
-    const settings = { slices: 19, sliceMs: 50 }
     const fit = (connections: number, rate: number) => {
-      const { every, durationMs } = fitSlices({ ...cell, connections }, rate, settings)
-      return [every, durationMs]
+      const { passes, cells: fitted } = fitPasses([fast, slow(connections, rate)], settings)
+      return [passes, fitted[1]?.every, fitted[1]?.durationMs]
     }
-    assert.deepEqual(fit(64, 50_000), [1, 50])
-    assert.deepEqual(fit(64, 0), [1, 50])
-    assert.deepEqual(fit(64, 1280), [4, 200])
-    assert.deepEqual(fit(8, 54), [6, 593])
-  })
-})
-
-describe('cutting the time of a cell', () => {
-  const settings = { slices: 3, sliceMs: 200 }
-
-  test('fast cells have what was asked for', () => {
-    assert.deepEqual(cutSlices({ connections: 64 }, 50_000, settings), { slices: 3, durationMs: 200 })
-    assert.deepEqual(cutSlices({ connections: 64 }, 0, settings), { slices: 3, durationMs: 200 })
+    assert.deepEqual(fit(64, 50_000), [19, 1, 50])
+    assert.deepEqual(fit(64, 0), [19, 1, 50])
+    assert.deepEqual(fit(64, 1280), [19, 4, 200])
+    assert.deepEqual(fit(8, 54), [19, 6, 593])
   })
 
-  test('a slice lasts at least 8 connections / rate', () => {
-    assert.deepEqual(cutSlices({ connections: 64 }, 2000, settings), { slices: 2, durationMs: 256 })
-    assert.deepEqual(cutSlices({ connections: 16 }, 56, settings), { slices: 1, durationMs: 2286 })
+  test('where nothing can end sooner there are fewer passes; beside a faster driver a cell joins some of them', () => {
+    const foreign = { ...fast, minSliceMs: 500 }
+    const alone = fitPasses([foreign, foreign], settings)
+    assert.deepEqual([alone.passes, alone.cells[0]?.every, alone.cells[0]?.durationMs], [3, 1, 500])
+    const { passes, cells: fitted } = fitPasses([fast, foreign], settings)
+    assert.deepEqual([passes, ...fitted.map(({ every }) => every)], [19, 1, 6])
+  })
+
+  test('a study that asks for slices of seconds gets one', () => {
+    const long = { ...fast, cell: { ...cell, leastSliceMs: 5000 } }
+    const { passes, cells: fitted } = fitPasses([long], settings)
+    assert.deepEqual([passes, fitted[0]?.every, fitted[0]?.durationMs], [1, 1, 5000])
   })
 })

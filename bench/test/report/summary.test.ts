@@ -140,7 +140,7 @@ test('what was not tried, and what broke, is said with its reason', () => {
   ])
   const failure = { cell: 'koa/hello nginx', reason: 'it exited with code 1' }
   const heat = {
-    role: 'hello',
+    race: 'hello',
     startedAt: '',
     seconds: 1,
     launches: [],

@@ -172,7 +172,7 @@ test('--keep-voided shows the number, marked', () => {
 test('an interrupted run says so first, and leaves out what it has not begun', () => {
   const text = tablesOf(interruptedResult())
   assert.match(text, /^Race .*INTERRUPTED: not everything that\nwas planned was measured\./)
-  const roles = new Set(interruptedResult().heats.map(({ role }) => role))
+  const roles = new Set(interruptedResult().heats.map(({ race }) => race))
   for (const role of ['hello', 'ssr', 'status'] as const)
     assert.equal(new RegExp(`^${role} direct: `, 'm').test(text), roles.has(role), role)
 })

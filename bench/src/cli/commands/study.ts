@@ -5,11 +5,11 @@ import { type Interruption, listenForInterruption } from '@startgrid/cli/interru
 import { createProgress, type Progress } from '@startgrid/cli/progress.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import { STUDIES } from '../../../studies/index.ts'
-import { createStudyResult, plannedStudyMs } from '../../measure/study/plan.ts'
-import { runStudy, whatFailed } from '../../measure/study/run.ts'
+import { runStudy } from '../../measure/study.ts'
 import type { Study } from '../../model/study.ts'
 import { recordOf, writeStudy } from '../../model/study-file.ts'
 import type { StudyResult } from '../../model/study-result.ts'
+import { createStudyResult, plannedStudyMs } from '../../plan/study.ts'
 import { commandOf, prepareOutput } from '../../report/output.ts'
 import { storeRecord, writePages } from '../../report/study/docs.ts'
 import { formatStudyBlock } from '../../report/study/markdown.ts'
@@ -77,10 +77,7 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
     )
     return interruption.code()
   }
-  const failed = planned.flatMap(({ study, result }) => [
-    ...whatFailed(study, result),
-    ...whyStudyFailed(result),
-  ])
+  const failed = planned.flatMap(({ result }) => whyStudyFailed(result))
   for (const sentence of failed) process.stderr.write(`${sentence}\n`)
   if (options.docs) {
     for (const { result } of planned) storeRecord(recordOf(result))

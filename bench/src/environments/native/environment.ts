@@ -29,7 +29,8 @@ export class NativeEnvironment implements Environment {
   }
 
   fingerprint(cell: CellSpec): string {
-    return fingerprintOf(cell, this.#nginx)
+    const [framework = ''] = cell.app.split('/')
+    return fingerprintOf([`apps/${framework}`], [cell.app.replace(/#\d+$/, ''), cell.topology], this.#nginx)
   }
 
   prove(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>> {

@@ -47,19 +47,18 @@ async function proveCell(cell: CellSpec, servers: Servers, signal: AbortSignal):
   }
 }
 
-/** What decides the suite's verdict on a cell: the files of its app, of what they share, of NGINX and of the suite. */
-export function fingerprintOf({ app, topology }: CellSpec, nginx: Nginx | undefined): string {
-  const [framework = ''] = app.split('/')
-  const files = [
-    `apps/${framework}`,
-    'packages/shared',
-    'packages/conformance/src',
-    'nginx',
-    'pnpm-lock.yaml',
-  ]
+/**
+ * What decides the suite's verdict on an app: its files, those that all share, of NGINX and of the suite.
+ * @param own paths in the repository; @param facts how it is started
+ */
+export function fingerprintOf(
+  own: readonly string[],
+  facts: readonly (string | undefined)[],
+  nginx: Nginx | undefined,
+): string {
+  const files = [...own, 'packages/shared', 'packages/conformance/src', 'nginx', 'pnpm-lock.yaml']
   const settings = SETTINGS.map((name) => `${name}=${process.env[name] ?? ''}`)
-  const facts = [app.replace(/#\d+$/, ''), topology, nginx?.describe(), process.version, ...settings]
-  return fingerprint(files, facts)
+  return fingerprint(files, [...facts, nginx?.describe(), process.version, ...settings])
 }
 
 /** Variables that apps and their runtimes read, and that the launcher passes on. */

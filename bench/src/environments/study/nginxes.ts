@@ -43,7 +43,7 @@ export function equipStudy(study: Study, { usual, quickjs }: Nginxes): Study {
 /** Notes on each cell which NGINX it runs in, and skips those that this machine lacks the tools for. */
 export function assignNginxes(study: Study, cells: readonly StudyCell[], nginxes: Nginxes): void {
   for (const cell of cells) {
-    const system = study.systems[cell.system]
+    const system = study.systems[cell.app]
     if (system === undefined) continue
     const nginx = nginxOf(system, nginxes)
     cell.nginx = nginx === undefined ? null : versionOf(nginx)

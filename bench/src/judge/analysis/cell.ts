@@ -79,7 +79,7 @@ function coreUse(cell: CellSpec, launches: readonly LaunchTotals[]): number | nu
 }
 
 function peakMemory(cell: CellSpec, heats: readonly Heat[]): CellFigures['peakMemory'] {
-  const own = heats.filter(({ role }) => role === cell.role).flatMap(({ launches }) => launches)
+  const own = heats.filter(({ race }) => race === cell.race).flatMap(({ launches }) => launches)
   const highest = (name: string): number | null => {
     const peaks = own.flatMap(({ app, peakMemory }) =>
       app === name && peakMemory !== null ? peakMemory : [],

@@ -1,5 +1,5 @@
 import { type ColdStart, findColdStarts } from '@startgrid/stats/warmup-test.ts'
-import type { CellSpec, Heat, Slice } from '../../model/result.ts'
+import type { Cell, Heat, Slice } from '../../model/result.ts'
 import { fitHeat, type Kept, keptSlices } from './passes.ts'
 
 /** Cells whose first slices cost more than later ones: these are dropped, and later heats warm up for longer. */
@@ -31,7 +31,7 @@ interface Group extends ColdStart {
  * @param kept the slices of each heat that count otherwise
  */
 export function findColdCells(
-  cells: readonly CellSpec[],
+  cells: readonly Cell[],
   heats: readonly Heat[],
   kept: ReadonlyMap<Heat, Kept>,
 ): ColdCell[] {
@@ -47,10 +47,7 @@ export function findColdCells(
 }
 
 /** How many more slices of warm-up cells need in the next heats, by cell. */
-export function moreWarmupOf(
-  cells: readonly CellSpec[],
-  heats: readonly Heat[],
-): ReadonlyMap<string, number> {
+export function moreWarmupOf(cells: readonly Cell[], heats: readonly Heat[]): ReadonlyMap<string, number> {
   const kept = new Map(heats.map((heat) => [heat, keptSlices(heat)]))
   const groups = [...looksOf(cells, heats, kept).values()]
   return new Map(
@@ -62,7 +59,7 @@ export function moreWarmupOf(
 }
 
 function looksOf(
-  cells: readonly CellSpec[],
+  cells: readonly Cell[],
   heats: readonly Heat[],
   kept: ReadonlyMap<Heat, Kept>,
 ): Map<string, Group> {
@@ -88,8 +85,8 @@ function looksOf(
   return found
 }
 
-function groupsOf({ id, role }: CellSpec, heats: readonly Heat[]): Pick<Group, 'cell' | 'more' | 'heats'>[] {
-  const own = heats.filter((heat) => heat.role === role && heat.slices.some(({ cell }) => cell === id))
+function groupsOf({ id, race }: Cell, heats: readonly Heat[]): Pick<Group, 'cell' | 'more' | 'heats'>[] {
+  const own = heats.filter((heat) => heat.race === race && heat.slices.some(({ cell }) => cell === id))
   return [...Map.groupBy(own, (heat) => moreIn(heat, id))].map(([more, same]) => ({
     cell: id,
     more,
@@ -102,7 +99,7 @@ function moreIn({ moreWarmup }: Heat, id: string): number {
 }
 
 /** Of the CPU per request; of the time per request where the system does not tell. */
-function residualsOf(cells: readonly CellSpec[], slices: readonly Slice[]): ReadonlyMap<Slice, number> {
+function residualsOf(cells: readonly Cell[], slices: readonly Slice[]): ReadonlyMap<Slice, number> {
   const cpu = fitHeat(cells, slices, 'cpu').residuals
   if (cpu.size > 0) return cpu
   const rate = fitHeat(cells, slices, 'rate').residuals
@@ -112,7 +109,7 @@ function residualsOf(cells: readonly CellSpec[], slices: readonly Slice[]): Read
 /** Some launch settled, or was never found cold. */
 function isSteady(
   id: string,
-  cells: readonly CellSpec[],
+  cells: readonly Cell[],
   heats: readonly Heat[],
   groups: readonly Group[],
 ): boolean {

@@ -1,6 +1,6 @@
 import { fitPassBlocks } from '@startgrid/stats/pass-blocks.ts'
 import type { Metric } from '../../model/figures.ts'
-import type { CellSpec, Heat, Slice } from '../../model/result.ts'
+import type { Cell, Heat, Slice } from '../../model/result.ts'
 import { isQuiet, sliceValue } from './slices.ts'
 
 /** One heat in passes: log value = cell + pass + error. */
@@ -33,7 +33,7 @@ export interface HeatFit {
 const LONG = 2
 
 /** @param slices of one heat, those that count; without a value they are left out */
-export function fitHeat(cells: readonly CellSpec[], slices: readonly Slice[], metric: Metric): HeatFit {
+export function fitHeat(cells: readonly Cell[], slices: readonly Slice[], metric: Metric): HeatFit {
   const specs = new Map(cells.map((cell) => [cell.id, cell]))
   const used = slices.flatMap((slice) => {
     const spec = specs.get(slice.cell)

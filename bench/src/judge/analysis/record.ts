@@ -1,13 +1,13 @@
 import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import type { Metric } from '../../model/figures.ts'
-import type { CellSpec, Heat, Slice } from '../../model/result.ts'
+import type { Cell, CellSpec, Heat, Slice } from '../../model/result.ts'
 import { type ColdCell, findColdCells } from './cold-cells.ts'
 import { fitHeat, keptSlices } from './passes.ts'
 
 /** All that was measured of one cell, launch by launch. */
-export interface CellRecord {
-  cell: CellSpec
-  /** Of the cell, per heat of its role, in the order in which they were measured. */
+export interface CellRecord<Spec extends Cell = CellSpec> {
+  cell: Spec
+  /** Of the cell, per heat of its race, in the order in which they were measured. */
   slices: Slice[][]
   /** Those that count. */
   counted: Slice[][]
@@ -35,11 +35,11 @@ export interface LaunchTotals {
  * The slices of each cell, heat by heat, fitted in passes. Slices of other cells have no part in it.
  * @param found cold cells, if they are known
  */
-export function recordCells(
-  cells: readonly CellSpec[],
+export function recordCells<Spec extends Cell>(
+  cells: readonly Spec[],
   heats: readonly Heat[],
   found?: readonly ColdCell[],
-): CellRecord[] {
+): CellRecord<Spec>[] {
   const kept = new Map(heats.map((heat) => [heat, keptSlices(heat)]))
   const cold = new Map((found ?? findColdCells(cells, heats, kept)).map((one) => [one.cell, one]))
   const counted = new Map(
@@ -56,7 +56,7 @@ export function recordCells(
     }),
   )
   return cells.map((cell) => {
-    const own = heats.filter(({ role }) => role === cell.role)
+    const own = heats.filter(({ race }) => race === cell.race)
     const logs = (metric: Metric) => own.map((heat) => fits.get(heat)?.[metric].cells.get(cell.id) ?? null)
     const mine = own.map((heat) => (counted.get(heat) ?? []).filter((slice) => slice.cell === cell.id))
     return {

@@ -1,6 +1,6 @@
 import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import type { Metric } from '../../model/figures.ts'
-import type { CellSpec, Slice } from '../../model/result.ts'
+import type { Cell, Slice } from '../../model/result.ts'
 
 /** Measured, and nobody visibly disturbed it. */
 export function isQuiet({ phase, disturbed }: Pick<Slice, 'phase' | 'disturbed'>): boolean {
@@ -9,7 +9,7 @@ export function isQuiet({ phase, disturbed }: Pick<Slice, 'phase' | 'disturbed'>
 
 /** CPU seconds of server and proxy; null if one that takes part is not known. */
 export function serverSeconds(
-  { topology }: Pick<CellSpec, 'topology'>,
+  { topology }: Pick<Cell, 'topology'>,
   { app, proxy }: CpuSeconds,
 ): number | null {
   if (topology === 'direct') return app
@@ -18,7 +18,7 @@ export function serverSeconds(
 
 /** Responses per second, or CPU seconds per request; null if there were no responses, or the CPU is not known. */
 export function sliceValue(
-  cell: Pick<CellSpec, 'topology'>,
+  cell: Pick<Cell, 'topology'>,
   { requests, seconds, cpuSeconds }: Pick<Slice, 'requests' | 'seconds' | 'cpuSeconds'>,
   metric: Metric,
 ): number | null {

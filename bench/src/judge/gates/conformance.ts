@@ -1,7 +1,7 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { GateResult } from '../../model/figures.ts'
 import type { Evidence } from './evidence.ts'
-import { failed, passed } from './verdict.ts'
+import { failed, notMeant, passed } from './verdict.ts'
 
 /** Equal work first: the contract's suite passes on the cell. */
 export function judgeConformance({
@@ -9,6 +9,7 @@ export function judgeConformance({
   cell,
   conformance,
 }: Pick<Evidence, 'mode' | 'cell' | 'conformance'>): GateResult {
+  if (cell.role === null) return notMeant('conformance', 'no contract covers it')
   if (conformance === null) {
     const advice = `Let a run come to its end${mode === 'native' ? ', or --resume it' : ''}.`
     return failed('conformance', 'the contract was not checked', advice)

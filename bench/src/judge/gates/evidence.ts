@@ -1,12 +1,12 @@
-import type { CellSpec, ConformanceRecord, DriverRecord, Mode, Settings, Slice } from '../../model/result.ts'
+import type { Cell, ConformanceRecord, DriverRecord, Effort, Mode, Slice } from '../../model/result.ts'
 
 /** What gates ask about a slice. */
 export type JudgedSlice = Omit<Slice, 'pass'>
 
 /** What gates ask about a cell. */
 export type Judged = Pick<
-  CellSpec,
-  'id' | 'app' | 'topology' | 'connections' | 'warmupMs' | 'serverBound'
+  Cell,
+  'id' | 'app' | 'role' | 'topology' | 'connections' | 'warmupMs' | 'serverBound'
 > & {
   /** That the servers keep busy; default 1. */
   serverCores?: number
@@ -31,5 +31,5 @@ export interface Evidence {
   failures: readonly string[]
   driver: DriverRecord
   /** Null where processes cannot be kept apart. */
-  cores: Settings['cores']
+  cores: Effort['cores']
 }

@@ -6,7 +6,7 @@ import type { Evidence, JudgedSlice } from './evidence.ts'
 import { passed, unknown } from './verdict.ts'
 
 /** Part of the time of a long load that others may take, or make us wait for. */
-export const DISTURBED_ABOVE = 0.05
+const DISTURBED_ABOVE = 0.05
 
 /** Of a short slice: less than this is noise like any other, which the passes average out. */
 const TAKEN_ABOVE = 0.2
@@ -21,7 +21,12 @@ export function isDisturbed(disturbance: Disturbance): boolean {
 
 /** Whether others visibly took a slice, so that it does not count. */
 export function isTaken(disturbance: Disturbance): boolean {
-  return worstPart(disturbance) > TAKEN_ABOVE
+  return isTakenPart(worstPart(disturbance))
+}
+
+/** Whether others took so much of the time that it does not count. @param part 0 to 1 */
+export function isTakenPart(part: number): boolean {
+  return part > TAKEN_ABOVE
 }
 
 /** What others visibly took of the machine. No cell is void for that: slices are left out, or intervals are wider. */

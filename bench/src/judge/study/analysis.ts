@@ -12,18 +12,19 @@ import type {
   StudyResult,
 } from '../../model/study-result.ts'
 import { compare } from '../analysis/race.ts'
-import { isQuiet as isCounted } from '../analysis/slices.ts'
+import type { CellRecord } from '../analysis/record.ts'
+import { evidenceOf, judgeCells } from '../analysis.ts'
 import { judgeErrors } from '../gates/errors.ts'
-import { isVoided, judgeCell } from '../gates/index.ts'
-import { failed, passed } from '../gates/verdict.ts'
+import { type Evidence, isVoided, judgeCell } from '../gates/index.ts'
+import { passed } from '../gates/verdict.ts'
 import { judgeClaim } from './claim.ts'
-import { isQuiet, type LaunchFigures, launchFigures, meanOf, topologyOf } from './launch-figures.ts'
+import { isQuiet, type LaunchFigures, loadFigures, meanOf, probeFigures } from './launch-figures.ts'
 import { type OpenFigures, openFigures, openRateOf } from './open-figures.ts'
 import { scalingOf } from './scaling.ts'
 
 /** What follows from the heats of a study: pure, so that a result can be analysed again. */
 export function analyseStudy(study: Study, result: StudyResult): StudyAnalysis {
-  const records = result.cells.filter(({ skipped }) => skipped === null).map((cell) => recordOf(cell, result))
+  const records = recordsOf(result)
   const field = new StudyField(records)
   const cells = records.map((record) => figuresOf(record, field))
   const openRates = Object.keys(study.races).flatMap((race) => {
@@ -33,7 +34,7 @@ export function analyseStudy(study: Study, result: StudyResult): StudyAnalysis {
   const measured = measuredOf(cells, openRates)
   const rates = (race: string, system: string) =>
     records
-      .find(({ cell }) => cell.race === race && cell.system === system)
+      .find(({ cell }) => cell.race === race && cell.app === system)
       ?.launches.map((one) => one?.figures.rate ?? null) ?? []
   const context = { cells: result.cells, figures: cells, ratio: field.ratio, measured, rates }
   return {
@@ -56,72 +57,50 @@ interface StudyRecord {
   voided: boolean
 }
 
-function recordOf(cell: StudyCell, result: StudyResult): StudyRecord {
-  const heats = result.heats.filter(({ race }) => race === cell.race)
-  const gates = gatesOf(cell, result)
+/** As the grid judges its cells; probes have no slices to be judged by. */
+function recordsOf(result: StudyResult): StudyRecord[] {
+  const { cells, heats, settings } = result
+  const tried = cells.filter(({ skipped }) => skipped === null)
+  const loaded = tried.filter(({ workload }) => workload !== null)
+  const { judged, shown } = judgeCells(loaded, heats, {
+    judge: (record) => judgeCell(studyEvidence(record, result)),
+    isShown: ({ voided }) => !voided,
+  })
+  return tried.map((cell) => {
+    const found = judged.find(({ record }) => record.cell === cell)
+    if (found === undefined) {
+      const gates = judgeProbes(cell, heats)
+      return { cell, launches: probeFigures(cell, heats), open: null, gates, voided: isVoided(gates) }
+    }
+    const { record, gates, voided } = found
+    const valid = shown.find((one) => one.cell === cell) ?? record
+    const own = heats.filter(({ race }) => race === cell.race)
+    const open = openFigures(cell, own, settings)
+    return { cell, launches: loadFigures(valid, heats), open, gates, voided }
+  })
+}
+
+function studyEvidence(record: CellRecord<StudyCell>, result: StudyResult): Evidence {
+  const { cell } = record
+  const { driver } = result
+  const isUsual = cell.generator === driver.name
   return {
-    cell,
-    launches: heats.map((heat) => launchFigures(cell, heat)),
-    open: openFigures(cell, heats, result.settings),
-    gates,
-    voided: isVoided(gates),
+    ...evidenceOf(record, result),
+    cell: { ...cell, serverCores: cell.cores.given },
+    driver: isUsual ? driver : { name: cell.generator, version: '', ceiling: null },
   }
 }
 
-/** The gates of a race; of what a probe measured, whether it failed, and whether the machine was ours. */
-function gatesOf(cell: StudyCell, { heats, conformance, driver, settings }: StudyResult): GateResult[] {
-  const own = heats.filter(({ race }) => race === cell.race)
+/** Whether a probe failed, and what others visibly took. */
+function judgeProbes({ id, race }: StudyCell, heats: readonly StudyHeat[]): GateResult[] {
+  const own = heats.filter((heat) => heat.race === race)
   const failures = own.flatMap((heat) =>
-    heat.failures.filter(({ system }) => system === cell.system).map(({ reason }) => reason),
+    heat.failures.filter(({ cell }) => cell === id).map(({ reason }) => reason),
   )
-  if (cell.workload === null)
-    return failures.length > 0 ? [judgeErrors({ launches: [], failures })] : [judgeProbes(cell, own)]
-  const { cores } = settings
-  const launches = own.map(({ slices }) => slices.filter((slice) => slice.cell === cell.system))
-  const counted = launches.map((slices) => slices.filter(isCounted))
-  const evidence = {
-    mode: 'native' as const,
-    cell: {
-      id: cell.system,
-      app: cell.system,
-      topology: topologyOf(cell),
-      connections: cell.connections ?? 1,
-      warmupMs: cell.warmupMs,
-      serverBound: cell.serverBound,
-      serverCores: cell.cores.given,
-    },
-    conformance: conformance.find(({ system }) => system === cell.system) ?? null,
-    launches,
-    counted,
-    crowded: 0,
-    cold: null,
-    failures,
-    driver: {
-      name: cell.generator,
-      version: '',
-      ceiling: cell.generator === 'startgrid' ? driver.ceiling : null,
-    },
-    cores: cores && { server: cores.servers[0] ?? 0, generator: cores.generator },
-  }
-  const gates = judgeCell(evidence)
-  // What has no contract (NGINX alone) was not held to one.
-  return evidence.conformance === null ? gates.filter(({ gate }) => gate !== 'conformance') : gates
-}
-
-/** As `judgeInterference`: at least two launches, and half of all, have a probe that nobody disturbed. */
-function judgeProbes({ system }: StudyCell, heats: readonly StudyHeat[]): GateResult {
-  const launches = heats
-    .map(({ probes }) => probes.filter((probe) => probe.system === system))
-    .filter((probes) => probes.length > 0)
-  const left = launches.filter((probes) => probes.some(isQuiet)).length
-  const finding = `others disturbed ${launches.length - left} of ${launches.length} launches`
-  if (left >= Math.max(Math.min(2, launches.length), launches.length / 2))
-    return passed('interference', finding)
-  return failed(
-    'interference',
-    finding,
-    'Close other programs, or wait until they are done, and measure again.',
-  )
+  if (failures.length > 0) return [judgeErrors({ launches: [], failures })]
+  const probes = own.flatMap((heat) => heat.probes.filter(({ cell }) => cell === id))
+  const disturbed = probes.filter((probe) => !isQuiet(probe)).length
+  return [passed('interference', `others disturbed ${disturbed} of ${probes.length} launches`)]
 }
 
 /** The launches of all valid cells, compared within their races: log figure = system + heat + error. */
@@ -159,7 +138,7 @@ class StudyField {
 function layoutOf(records: readonly StudyRecord[], metric: Metric) {
   const rows = records
     .map(({ cell, launches, open }) => ({
-      name: cell.system,
+      name: cell.app,
       logs: launches.map((one, heat) => {
         const value = one?.figures[metric] ?? open?.launches[heat]?.[metric]
         return value !== undefined && value > 0 ? Math.log(value) : null
@@ -172,19 +151,19 @@ function layoutOf(records: readonly StudyRecord[], metric: Metric) {
 function figuresOf({ cell, launches, open, gates, voided }: StudyRecord, field: StudyField): StudyFigures {
   const counted = launches.filter((one) => one !== null)
   const figures = METRICS.flatMap((metric) => {
-    const value = field.value(cell.race, metric, cell.system)
+    const value = field.value(cell.race, metric, cell.app)
     return value === null ? [] : [[metric, value] as const]
   })
   const shown = voided ? [] : counted
   return {
     race: cell.race,
-    system: cell.system,
+    system: cell.app,
     launches: counted.length,
     openLoop: open === null ? null : open.judged,
     figures: Object.fromEntries(figures),
     cpu: { app: meanOf(shown.map(({ cpu }) => cpu.app)), proxy: meanOf(shown.map(({ cpu }) => cpu.proxy)) },
     coreUse: meanOf(shown.map(({ coreUse }) => coreUse)),
-    upstreamConnections: cell.proxied ? meanOf(shown.map((one) => one.otherConnections)) : null,
+    upstreamConnections: cell.topology === 'nginx' ? meanOf(shown.map((one) => one.otherConnections)) : null,
     workerShares: sharesOf(shown),
     gates,
     voided,

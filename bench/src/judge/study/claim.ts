@@ -44,7 +44,7 @@ function whyUndecided(
   context: ClaimContext,
 ): string | null {
   const cells = [over, under].map((system) =>
-    context.cells.find((one) => one.race === race && one.system === system),
+    context.cells.find((one) => one.race === race && one.app === system),
   )
   for (const cell of cells) {
     if (cell === undefined) return 'it was not measured'
@@ -56,7 +56,7 @@ function whyUndecided(
   const small = cells.find((cell) => cell !== undefined && cell.cores.given < cell.cores.wanted)
   if (small !== undefined) return whyTooSmall(small)
   for (const cell of cells) {
-    const figures = context.figures.find((one) => one.race === race && one.system === cell?.system)
+    const figures = context.figures.find((one) => one.race === race && one.system === cell?.app)
     const failed = figures?.gates.find(({ verdict }) => verdict === 'failed')
     if (cell !== undefined && failed !== undefined) return `${cell.title} is void: ${failed.finding}`
     const late = closedLoopOf(metric) === undefined ? null : (figures?.openLoop?.voidedBecause ?? null)

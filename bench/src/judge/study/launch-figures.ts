@@ -1,9 +1,10 @@
-import type { Topology } from '@startgrid/grid/matrix.ts'
 import { mean, median } from '@startgrid/stats/moments.ts'
+import type { Heat, Slice, SliceDetail } from '../../model/result.ts'
 import type { Figures } from '../../model/study.ts'
-import type { StudyCell, StudyHeat, StudyProbe, StudySlice } from '../../model/study-result.ts'
-import { isQuiet as counts, serverSeconds } from '../analysis/slices.ts'
-import { DISTURBED_ABOVE } from '../gates/interference.ts'
+import type { StudyCell, StudyHeat, StudyProbe } from '../../model/study-result.ts'
+import type { CellRecord } from '../analysis/record.ts'
+import { serverSeconds } from '../analysis/slices.ts'
+import { isTakenPart } from '../gates/interference.ts'
 
 /** What one launch of one system measured. */
 export interface LaunchFigures {
@@ -18,48 +19,56 @@ export interface LaunchFigures {
   workerShares: { least: number; most: number } | null
 }
 
-/** How the accounts of a cell are read: an NGINX in front of an app is one part of it. */
-export function topologyOf({ proxied }: Pick<StudyCell, 'proxied'>): Topology {
-  return proxied ? 'nginx' : 'direct'
-}
-
-/** Whether a probe counts; what the system does not tell disturbs nobody. */
-export function isQuiet({ foreign }: StudyProbe): boolean {
-  return foreign === null || foreign <= DISTURBED_ABOVE
-}
-
-/** @returns null if no slice of the heat counts, and no probe measured it */
-export function launchFigures(cell: StudyCell, heat: StudyHeat): LaunchFigures | null {
-  const probe = heat.probes.find((one) => one.system === cell.system && isQuiet(one))
-  if (probe !== undefined)
+/** Of a system under load, per heat of its race; null where nothing counts. */
+export function loadFigures(record: CellRecord<StudyCell>, heats: readonly Heat[]): (LaunchFigures | null)[] {
+  const { cell, launches, logs, counted } = record
+  const own = heats.filter(({ race }) => race === cell.race)
+  return launches.map((totals, index) => {
+    const slices = counted[index] ?? []
+    if (totals === null || totals.requests === 0) return null
+    const { requests, seconds, cpuSeconds } = totals
+    const [rate, cpu] = [logs.rate[index] ?? null, logs.cpu[index] ?? null]
+    const { app, proxy } = cpuSeconds
+    const used = serverSeconds(cell, cpuSeconds)
+    const opened = sumOf(slices, ({ detail }) => detail?.otherConnections ?? null)
     return {
-      figures: probe.figures,
-      cpu: { app: null, proxy: null },
-      coreUse: null,
-      otherConnections: null,
-      workerShares: null,
+      figures: {
+        ...(rate !== null && { rate: Math.exp(rate) }),
+        ...(cpu !== null && { cpu: Math.exp(cpu) }),
+        ...latencies(slices, requests),
+        ...medianRate(slices),
+      },
+      cpu: {
+        app: app && app / requests,
+        proxy: cell.topology === 'direct' ? null : proxy && proxy / requests,
+      },
+      coreUse: used && used / seconds / cell.cores.given,
+      otherConnections: opened === null ? null : opened / requests,
+      workerShares: sharesOf(own[index]?.spreads?.find((one) => one.cell === cell.id)?.requests ?? []),
     }
-  const slices = heat.slices.filter((slice) => slice.cell === cell.system && counts(slice))
-  const requests = sumOf(slices, (slice) => slice.requests)
-  if (requests === null || requests === 0) return null
-  const seconds = sumOf(slices, (slice) => slice.seconds) ?? 0
-  const topology = topologyOf(cell)
-  const server = sumOf(slices, ({ cpuSeconds }) => serverSeconds({ topology }, cpuSeconds))
-  const app = sumOf(slices, ({ cpuSeconds }) => cpuSeconds.app)
-  const proxy = cell.proxied ? sumOf(slices, ({ cpuSeconds }) => cpuSeconds.proxy) : null
-  const opened = sumOf(slices, ({ otherConnections }) => otherConnections)
-  return {
-    figures: {
-      rate: requests / seconds,
-      ...(server !== null && server > 0 && { cpu: server / requests }),
-      ...latencies(slices, requests),
-      ...medianRate(slices),
-    },
-    cpu: { app: app && app / requests, proxy: proxy && proxy / requests },
-    coreUse: server && server / seconds / cell.cores.given,
-    otherConnections: opened === null ? null : opened / requests,
-    workerShares: sharesOf(heat.spreads.find(({ system }) => system === cell.system)?.requests ?? []),
-  }
+  })
+}
+
+/** Of a system that a probe measured. Those that others visibly disturbed are left out, unless under half would remain. */
+export function probeFigures({ id, race }: StudyCell, heats: readonly StudyHeat[]): (LaunchFigures | null)[] {
+  const own = heats.filter((heat) => heat.race === race)
+  const probes = own.map((heat) => heat.probes.find(({ cell }) => cell === id))
+  const quiet = probes.filter((probe) => probe !== undefined && isQuiet(probe)).length
+  const all = probes.filter((probe) => probe !== undefined).length
+  return probes.map((probe) =>
+    probe !== undefined && (quiet < all / 2 || isQuiet(probe))
+      ? {
+          figures: probe.figures,
+          cpu: { app: null, proxy: null },
+          ...{ coreUse: null, otherConnections: null, workerShares: null },
+        }
+      : null,
+  )
+}
+
+/** Whether nobody visibly disturbed a probe; what the system does not tell disturbs nobody. */
+export function isQuiet({ foreign }: StudyProbe): boolean {
+  return foreign === null || !isTakenPart(foreign)
 }
 
 function sharesOf(requests: readonly number[]): LaunchFigures['workerShares'] {
@@ -69,30 +78,32 @@ function sharesOf(requests: readonly number[]): LaunchFigures['workerShares'] {
 }
 
 /** Of several slices the mean, each request with the same weight. */
-function latencies(slices: readonly StudySlice[], requests: number): Figures {
-  const weighted = (value: (slice: StudySlice) => number | null) => {
+function latencies(slices: readonly Slice[], requests: number): Figures {
+  const weighted = (value: (slice: Slice) => number | null) => {
     const sum = sumOf(slices, (slice) => {
       const one = value(slice)
       return one === null ? null : one * slice.requests
     })
     return sum === null ? undefined : sum / requests
   }
+  const percentile = (name: keyof SliceDetail['latency']) =>
+    weighted(({ detail }) => detail?.latency[name] ?? null)
   const all = {
     'closed-mean-latency': weighted(({ meanLatency }) => meanLatency),
-    'closed-median-latency': weighted(({ latency }) => latency.p50),
-    'closed-p97.5-latency': weighted(({ latency }) => latency.p975),
-    'closed-p99-latency': weighted(({ latency }) => latency.p99),
+    'closed-median-latency': percentile('p50'),
+    'closed-p97.5-latency': percentile('p975'),
+    'closed-p99-latency': percentile('p99'),
   }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }
 
-function medianRate(slices: readonly StudySlice[]): Figures {
-  const rates = slices.flatMap(({ secondRates }) => secondRates)
+function medianRate(slices: readonly Slice[]): Figures {
+  const rates = slices.flatMap(({ detail }) => detail?.secondRates ?? [])
   return rates.length === 0 ? {} : { 'median-rate': median(rates) }
 }
 
 /** Null if it is not known of every slice, or there is none. */
-function sumOf(slices: readonly StudySlice[], value: (slice: StudySlice) => number | null): number | null {
+function sumOf(slices: readonly Slice[], value: (slice: Slice) => number | null): number | null {
   const values = slices.map(value)
   if (values.length === 0 || values.some((one) => one === null)) return null
   return values.reduce<number>((sum, one) => sum + (one ?? 0), 0)

@@ -30,14 +30,14 @@ export interface OpenFigures {
 
 /** @returns null where the latency of the system is not asked for */
 export function openFigures(
-  { system, openLoop }: StudyCell,
+  { id, openLoop }: StudyCell,
   heats: readonly StudyHeat[],
   { heats: planned }: Pick<StudySettings, 'heats'>,
 ): OpenFigures | null {
   if (!openLoop) return null
   const open = heats.map((heat) => heat.openLoop)
-  const own = open.map((one) => one?.loads.filter(({ cell }) => cell === system) ?? [])
-  const slow = open.find((one) => one?.tooSlow.includes(system))
+  const own = open.map((one) => one?.loads.filter(({ cell }) => cell === id) ?? [])
+  const slow = open.find((one) => one?.tooSlow.includes(id))
   const used = own.map((loads) => loads.find((load) => isTimely(load) && whyUnsound(load) === null))
   const launches = used.filter((load) => load !== undefined).length
   const voidedBecause = slow ? describeSlow(slow) : whyVoid(own.flat(), launches, own.length)

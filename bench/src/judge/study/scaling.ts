@@ -16,7 +16,7 @@ export function scalingOf({ title, race, workers }: Scaling, context: ScalingCon
   const single = Object.entries(workers).find(([, count]) => count === 1)?.[0] ?? ''
   const entries = Object.entries(workers).flatMap(([system, count]) => {
     const ratio = context.ratio(race, 'rate', system, single)
-    const cell = context.cells.find((one) => one.race === race && one.system === system)
+    const cell = context.cells.find((one) => one.race === race && one.app === system)
     return ratio === null || cell === undefined ? [] : [{ system, workers: count, ratio, cores: cell.cores }]
   })
   const apart = entries.filter(({ cores }) => cores.given >= cores.wanted)

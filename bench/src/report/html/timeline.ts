@@ -18,7 +18,8 @@ export function timeline(result: Result): Markup {
 
 const ROW = 14
 
-function heatChart({ role, heat, seconds, slices, launches, failures }: Heat, result: Result): Markup {
+function heatChart({ race, heat, seconds, slices, launches, failures }: Heat, result: Result): Markup {
+  const role = result.cells.find((cell) => cell.race === race)?.role ?? 'hello'
   const apps = launches
     .map(({ app }) => app)
     .filter((app) => slices.some(({ cell }) => cell.startsWith(`${app} `)))

@@ -16,8 +16,8 @@ export const name = (heading: string): Column => ({ heading, align: 'left', prio
 export const figure = (heading: string, priority = 0): Column => ({ heading, align: 'right', priority })
 
 /** Of one system in one race; undefined if it was skipped. */
-export function figuresOf({ analysis }: StudyRecord, { race, system }: StudyCell): StudyFigures | undefined {
-  return analysis?.cells.find((one) => one.race === race && one.system === system)
+export function figuresOf({ analysis }: StudyRecord, { race, app }: StudyCell): StudyFigures | undefined {
+  return analysis?.cells.find((one) => one.race === race && one.system === app)
 }
 
 /** As milliseconds; nothing where it was not measured. */

@@ -117,7 +117,7 @@ export function stepSection(result: StudyRecord): StudySection | null {
   const columns = [name('what'), figure('CPU µs'), figure('factor'), figure('95 %')]
   const notes = steps.flatMap(({ what, race, from, to }) => {
     const cells = [from, to].map((system) =>
-      result.cells.find((one) => one.race === race && one.system === system),
+      result.cells.find((one) => one.race === race && one.app === system),
     )
     const unlike = unlikeNginxes(cells)
     return unlike === null ? [] : [`${what}: between ${unlike}, so that a part may be theirs.`]

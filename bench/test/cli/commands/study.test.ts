@@ -1,11 +1,6 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { after, test } from 'node:test'
-import {
-  createStudyResult,
-  planHeats,
-  plannedStudyMs,
-  STUDY_PROFILES,
-} from '../../../src/measure/study/plan.ts'
+import { createStudyResult, plannedStudyMs } from '../../../src/plan/study.ts'
 import { STUDIES } from '../../../studies/index.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
 
@@ -49,13 +44,4 @@ test('all studies together take less than 25 minutes with --quick, and leave tim
     0,
   )
   ok(total < 22 * 60_000, `${Math.round(total / 60_000)} minutes`)
-})
-
-test('every race has every heat once, in an order that the seed repeats', () => {
-  for (const one of STUDIES) {
-    const plan = { settings: { ...STUDY_PROFILES.quick, heats: 3, cores: null }, seed: 5 }
-    const heats = planHeats(one, plan)
-    equal(new Set(heats.map(({ race, heat }) => `${race} ${heat}`)).size, 3 * Object.keys(one.races).length)
-    equal(JSON.stringify(planHeats(one, plan)), JSON.stringify(heats))
-  }
 })

@@ -10,6 +10,7 @@ import { TargetServers } from '../../../src/environments/target/servers.ts'
 import { runHeat } from '../../../src/measure/heat.ts'
 import type { CellSpec, Heat } from '../../../src/model/result.ts'
 import { planTarget } from '../../../src/plan/target.ts'
+import { WORKLOADS } from '../../../src/plan/workloads.ts'
 
 const { signal } = new AbortController()
 const [CELL] = planTarget({ role: 'status', connections: undefined, warmupMs: 250 })
@@ -69,13 +70,15 @@ describe('a server that already runs', () => {
   })
 
   function heatOf(during: () => Promise<void>): Promise<Heat> {
+    const driver = driverThat(during)
     return runHeat({
-      mode: 'target',
-      planned: { role: 'status', heat: 1, seed: 7 },
+      expectedMs: 1000,
+      planned: { race: 'status', heat: 1, seed: 7 },
       cells: [cell()],
       settings: { slices: 3, sliceMs: 100 },
       environment: { startServers: async () => servers },
-      driver: driverThat(during),
+      driverOf: () => driver,
+      workloadOf: ({ role }) => WORKLOADS[role ?? 'hello'],
       moreWarmup: new Map(),
       endsAt: Number.POSITIVE_INFINITY,
       signal,

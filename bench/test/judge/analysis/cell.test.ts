@@ -19,7 +19,7 @@ test('peak memory is the highest of the launches that served the cell', () => {
   const heats = [
     heatOf(1, slices, { launches: launches(100, 300, 20) }),
     heatOf(2, slices, { launches: launches(120, 200, null) }),
-    heatOf(1, [], { role: 'ssr', launches: launches(999, 999, 999) }),
+    heatOf(1, [], { race: 'ssr', launches: launches(999, 999, 999) }),
   ]
   const [direct, nginx, socket] = cellsOf(measuredOf([DIRECT, NGINX, SOCKET], heats)).map(
     ({ peakMemory }) => peakMemory,

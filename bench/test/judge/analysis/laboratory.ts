@@ -10,6 +10,7 @@ export function cellOf(app: string, topology: Topology = 'direct', twinOf: strin
     id: `${app} ${topology}`,
     app,
     framework: app.includes('#') ? `${framework}${app.slice(app.indexOf('#'))}` : framework,
+    race: role === 'ssr' ? 'ssr' : 'hello',
     role: role === 'ssr' ? 'ssr' : 'hello',
     topology,
     twinOf,
@@ -44,7 +45,7 @@ export function sliceOf(cell: string, requests: number, given: Partial<Slice> = 
 
 export function heatOf(heat: number, slices: Slice[], given: Partial<Heat> = {}): Heat {
   return {
-    role: 'hello',
+    race: 'hello',
     heat,
     startedAt: '2026-11-21T10:00:00.000Z',
     seconds: 10,

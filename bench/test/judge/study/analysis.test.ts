@@ -1,9 +1,9 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { analyseStudy } from '../../../src/judge/study/analysis.ts'
-import { fitToMachine, planCells } from '../../../src/measure/study/plan.ts'
 import type { LoadRace, Study, System } from '../../../src/model/study.ts'
 import { recordOf, validateStudy } from '../../../src/model/study-file.ts'
+import { fitToMachine, planStudyCells } from '../../../src/plan/study.ts'
 import { formatStudyBlock } from '../../../src/report/study/markdown.ts'
 import { formatStudy } from '../../../src/report/study/terminal.ts'
 import { measureOnPaper, PAPER, type Rates } from '../../fixtures/study-laboratory.ts'
@@ -52,7 +52,7 @@ test('what needs more cores than there are is measured, and decides nothing', ()
 test('that the machine is too small is said before what a better moment would mend', () => {
   const { wide } = analyse(RATES, ({ heats }) => {
     for (const slice of heats.flatMap(({ slices }) => slices))
-      if (slice.cell === 'wide') slice.disturbed = true
+      if (slice.cell === 'race wide') slice.errors = { reset: 1 }
   })
   equal(wide.ratio, null)
   match(wide.undecided ?? '', /^wide needs 4 cores /)
@@ -62,15 +62,15 @@ test('with enough cores it decides', () => {
   const { wide } = analyse({ ...RATES, wide: [150_000, 155_000, 158_000] }, ({ cells, heats }) => {
     for (const cell of cells) cell.cores.given = cell.cores.wanted
     for (const slice of heats.flatMap(({ slices }) => slices))
-      if (slice.cell === 'wide') slice.cpuSeconds = { app: 4 * slice.seconds, proxy: 0, generator: 1 }
+      if (slice.cell === 'race wide') slice.cpuSeconds = { app: 4 * slice.seconds, proxy: 0, generator: 1 }
   })
   equal(wide.verdict, 'holds')
 })
 
 test('how a cluster spread its requests over its workers is told', () => {
   const { result, analysis } = analyse(RATES, ({ heats }) => {
-    for (const [index, { spreads }] of heats.entries())
-      spreads.push({ system: 'wide', requests: index === 0 ? [10, 20, 30, 40] : [20, 25, 25, 30] })
+    for (const [index, heat] of heats.entries())
+      heat.spreads = [{ cell: 'race wide', requests: index === 0 ? [10, 20, 30, 40] : [20, 25, 25, 30] }]
   })
   const shares = Object.fromEntries(analysis.cells.map(({ system, workerShares }) => [system, workerShares]))
   deepEqual(shares, { fast: null, slow: null, wide: { least: 0.5 / 3, most: 1 / 3 } })
@@ -104,7 +104,7 @@ test('a system is warmed for as long as it says itself, else as its race does, e
       systems: { ...PAPER.systems, fast: { ...fast, ...own } },
       races: { race: { systems, ...load, ...race } },
     }
-    return planCells(study)[0]?.warmupMs
+    return planStudyCells(study)[0]?.warmupMs
   }
   deepEqual(
     [plan({}, {}), plan({}, { warmupMs: 2500 }), plan({ warmupMs: 4000 }, { warmupMs: 2500 })],
@@ -114,7 +114,7 @@ test('a system is warmed for as long as it says itself, else as its race does, e
 
 test('a failed gate voids the system and every claim about it, with the finding', () => {
   const { twice, analysis } = analyse(RATES, ({ heats }) => {
-    const slice = heats[1]?.slices.find(({ cell }) => cell === 'slow')
+    const slice = heats[1]?.slices.find(({ cell }) => cell === 'race slow')
     if (slice) slice.errors = { reset: 3 }
   })
   equal(twice.verdict, 'undecided here')
@@ -126,7 +126,8 @@ test('a failed gate voids the system and every claim about it, with the finding'
 
 test('a system that cannot keep the contract is void', () => {
   const { twice } = analyse(RATES, (result) => {
-    result.conformance = [{ system: 'fast', checked: 80, differences: ['HEAD: expected 200, got 405'] }]
+    for (const record of result.conformance)
+      if (record.cell === 'race fast') record.differences = ['HEAD: expected 200, got 405']
   })
   equal(twice.undecided, 'fast is void: it breaks the contract: HEAD: expected 200, got 405')
 })
@@ -134,7 +135,7 @@ test('a system that cannot keep the contract is void', () => {
 test('a system that does not keep its core busy is void, unless it is not meant to', () => {
   const idle = (result: ReturnType<typeof measureOnPaper>) => {
     for (const slice of result.heats.flatMap(({ slices }) => slices))
-      if (slice.cell === 'fast') slice.cpuSeconds = { app: slice.seconds / 2, proxy: 0, generator: 1 }
+      if (slice.cell === 'race fast') slice.cpuSeconds = { app: slice.seconds / 2, proxy: 0, generator: 1 }
   }
   match(analyse(RATES, idle).twice.undecided ?? '', /^fast is void: the server used 51 % of its core$/)
   const free = analyse(RATES, (result) => {
@@ -147,15 +148,15 @@ test('a system that does not keep its core busy is void, unless it is not meant 
 test('one launch gives no interval; what was skipped gives no ratio', () => {
   equal(analyse({ fast: [2], slow: [1], wide: [1] }).twice.undecided, 'one launch gives no interval')
   const { twice } = analyse(RATES, ({ cells }) => {
-    for (const cell of cells) if (cell.system === 'slow') cell.skipped = 'there is no NGINX'
+    for (const cell of cells) if (cell.app === 'slow') cell.skipped = 'there is no NGINX'
   })
   equal(twice.undecided, 'slow was not measured: there is no NGINX')
 })
 
-test('a slice that others disturbed does not count', () => {
+test('a slice that others visibly took does not count, and voids nothing', () => {
   const { twice } = analyse(RATES, ({ heats }) => {
-    const slice = heats[0]?.slices.find(({ cell, phase }) => cell === 'slow' && phase === 'measure')
-    if (slice) Object.assign(slice, { disturbed: true, requests: 1 })
+    const slice = heats[0]?.slices.find(({ cell, phase }) => cell === 'race slow' && phase === 'measure')
+    if (slice) heats[0]?.slices.push({ ...slice, pass: 2, disturbed: true, requests: 1 })
   })
   equal(twice.verdict, 'holds')
 })

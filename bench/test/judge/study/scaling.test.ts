@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeContention, scalingOf } from '../../../src/judge/study/scaling.ts'
-import { createStudyResult } from '../../../src/measure/study/plan.ts'
+import { createStudyResult } from '../../../src/plan/study.ts'
 import { PAPER } from '../../fixtures/study-laboratory.ts'
 
 const COUNTS = [1, 2, 4, 8]

@@ -3,15 +3,16 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { startSystem } from '../../../src/environments/study/running-system.ts'
-import { createStudyResult } from '../../../src/measure/study/plan.ts'
-import { runStudy, whatFailed } from '../../../src/measure/study/run.ts'
-import type { Study } from '../../../src/model/study.ts'
-import { validateStudy } from '../../../src/model/study-file.ts'
-import type { StudyResult } from '../../../src/model/study-result.ts'
-import { WORKLOADS } from '../../../src/plan/workloads.ts'
-import { nginxProxy } from '../../../studies/nginx-proxy/study.ts'
-import { njsVsNode } from '../../../studies/njs-vs-node/study.ts'
+import { whyStudyFailed } from '../../src/cli/exit-code.ts'
+import { startSystem } from '../../src/environments/study/running-system.ts'
+import { runStudy } from '../../src/measure/study.ts'
+import type { Study } from '../../src/model/study.ts'
+import { validateStudy } from '../../src/model/study-file.ts'
+import type { StudyResult } from '../../src/model/study-result.ts'
+import { createStudyResult } from '../../src/plan/study.ts'
+import { WORKLOADS } from '../../src/plan/workloads.ts'
+import { nginxProxy } from '../../studies/nginx-proxy/study.ts'
+import { njsVsNode } from '../../studies/njs-vs-node/study.ts'
 
 /** A study as small as one can be. */
 const TINY: Study = {
@@ -37,7 +38,7 @@ const TINY: Study = {
     probes: {
       systems: ['probed', 'failing', 'disturbed'],
       probe: async (system, { onForeign }) => {
-        if (system === 'disturbed') onForeign(0.2)
+        if (system === 'disturbed') onForeign(0.3)
         if (system === 'failing') throw new Error('It does not work.\n    at a line')
         return { rate: 100 }
       },
@@ -78,19 +79,18 @@ test('two heats of a real study: slices, probes, what failed, and a result that 
   ok(first && second && first.rate > 0 && second.rate === first.rate, 'the same rate in all heats')
   deepEqual(first.tooSlow, [])
   for (const { cell, offered, histogram, meanMs } of first.loads) {
-    equal(cell, 'node')
+    equal(cell, 'hello node')
     ok(Math.abs((offered ?? 0) / first.rate - 1) < 0.5 && histogram !== null && meanMs > 0)
   }
   ok(first.loads.length > 0)
-  const [broken, failing, ...others] = whatFailed(TINY, result).toSorted()
-  match(broken ?? '', /^tiny: broken could not be run: it did not start: .*There is no app 'nothing' here/)
-  deepEqual([failing, ...others], ['tiny: failing could not be run: It does not work.'])
+  deepEqual(whyStudyFailed(result), ['tiny: 2 of 5 cells have no number that counts: exit code 1.'])
   for (const { slices } of hello) {
     ok(slices.some(({ phase }) => phase === 'warmup') && slices.some(({ phase }) => phase === 'measure'))
-    for (const { requests, errors, latency, cell } of slices) {
-      equal(cell, 'node')
+    for (const { requests, errors, detail, cell, pass, phase } of slices) {
+      equal(cell, 'hello node')
       deepEqual(errors, {})
-      ok(requests > 0 && latency.p50 > 0 && latency.p99 >= latency.p50)
+      ok(detail && requests > 0 && detail.latency.p50 > 0 && detail.latency.p99 >= detail.latency.p50)
+      equal(pass === null, phase === 'warmup')
     }
   }
   const { cells = [] } = result.analysis ?? {}
@@ -98,11 +98,11 @@ test('two heats of a real study: slices, probes, what failed, and a result that 
   equal(find('probed')?.figures.rate?.value.toFixed(6), '100.000000')
   const failed = (name: string) => find(name)?.gates.find(({ verdict }) => verdict === 'failed')?.finding
   equal(failed('failing'), 'It does not work')
-  equal(failed('disturbed'), 'others disturbed 2 of 2 launches')
-  equal(result.heats.flatMap(({ probes }) => probes).filter(({ system }) => system === 'disturbed').length, 4)
+  equal(failed('disturbed'), undefined, 'a neighbour voids nothing')
+  equal(find('disturbed')?.launches, 2, 'all count where all were disturbed')
   match(failed('broken') ?? '', /^it did not start: node\/nothing ended with 1/)
   equal(result.heats.filter(({ race }) => race === 'probes').flatMap(({ failures }) => failures).length, 1)
-  const proven = result.conformance.find(({ system }) => system === 'node')
+  const proven = result.conformance.find(({ cell }) => cell === 'hello node')
   ok((proven?.checked ?? 0) > 10)
   deepEqual(proven?.differences, [])
 })
@@ -143,14 +143,6 @@ test('a run that was interrupted goes on with the heats that it lacks', async ()
   const rates = resumed.heats.flatMap(({ openLoop }) => openLoop?.rate ?? [])
   deepEqual(rates, [kept?.openLoop?.rate, kept?.openLoop?.rate])
   ok(resumed.finishedAt !== null)
-})
-
-test('a gate that voids is an answer; what did not start is not', () => {
-  const result = planned(TINY)
-  result.conformance = [{ system: 'node', checked: 80, differences: ['HEAD: expected 200, got 405'] }]
-  deepEqual(whatFailed(TINY, result), [])
-  result.conformance = [{ system: 'node', checked: 0, differences: ['it did not start'] }]
-  deepEqual(whatFailed(TINY, result), ['tiny: node could not be run: it did not start.'])
 })
 
 const nginx = await findNginx({ download: false })

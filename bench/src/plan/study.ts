@@ -1,20 +1,26 @@
 import { availableParallelism } from 'node:os'
+import { ROLES } from '@startgrid/grid/matrix.ts'
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
-import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import { isProbe, type LoadRace, type ProbeRace, type Study, type System } from '../../model/study.ts'
-import type { StudyCell, StudyProfile, StudyResult, StudySettings } from '../../model/study-result.ts'
-import { LATENCY_EFFORT } from '../../plan/open-loop-effort.ts'
-import { PROFILES } from '../../plan/profiles.ts'
-import { expectedRaceMs } from './heat.ts'
-import { expectedPublishedMs } from './published.ts'
+import {
+  isProbe,
+  type LoadRace,
+  type ProbeRace,
+  type PublishedLoad,
+  type Study,
+  type System,
+} from '../model/study.ts'
+import type { StudyCell, StudyProfile, StudyResult, StudySettings } from '../model/study-result.ts'
+import { expectedHeatMs } from './cells.ts'
+import { LATENCY_EFFORT } from './open-loop-effort.ts'
+import { PROFILES } from './profiles.ts'
 
-/** What will be measured, in which order, and how long it takes. */
+/** What a study measures, and how long that takes. */
 
-/** Launches and slices. A full run is for figures that are published; a quick one shows differences of about a factor of 1.3. */
+/** Launches and passes. A full run is for figures that are published; a quick one shows differences of about a factor of 1.3. */
 export const STUDY_PROFILES: Readonly<Record<StudyProfile, Omit<StudySettings, 'cores'>>> = {
-  quick: { heats: 3, slices: 2, sliceMs: 150, openLoop: LATENCY_EFFORT.quick.level, maxTimeMs: 300_000 },
-  full: { heats: 8, slices: 4, sliceMs: 250, openLoop: LATENCY_EFFORT.default.level, maxTimeMs: null },
+  quick: { heats: 3, slices: 6, sliceMs: 50, openLoop: LATENCY_EFFORT.quick.level, maxTimeMs: 300_000 },
+  full: { heats: 8, slices: 20, sliceMs: 50, openLoop: LATENCY_EFFORT.default.level, maxTimeMs: null },
 }
 
 export interface PlanOptions {
@@ -34,10 +40,12 @@ export function createStudyResult(
 ): StudyResult {
   const settings = STUDY_PROFILES[profile]
   return {
-    schema: 3,
+    schema: 4,
     kind: 'study',
     study: study.name,
     profile,
+    mode: 'native',
+    target: null,
     startedAt: new Date().toISOString(),
     finishedAt: null,
     command,
@@ -45,7 +53,7 @@ export function createStudyResult(
     machine: readMachine(),
     versions: readVersions(),
     nginx: null,
-    driver: { version: '', ceiling: null },
+    driver: { name: 'startgrid', version: '', ceiling: null },
     settings: {
       ...settings,
       heats: heats ?? settings.heats,
@@ -53,7 +61,7 @@ export function createStudyResult(
       cores: null,
     },
     warnings: [],
-    cells: planCells(study),
+    cells: planStudyCells(study),
     conformance: [],
     heats: [],
     published: asPublished ? [] : null,
@@ -62,7 +70,7 @@ export function createStudyResult(
 }
 
 /** All systems of all races, as if the machine had what they want: `fitToMachine` says what it has. */
-export function planCells(study: Study): StudyCell[] {
+export function planStudyCells(study: Study): StudyCell[] {
   return Object.entries(study.races).flatMap(([race, plan]) =>
     plan.systems.map((name) => {
       const system = study.systems[name]
@@ -76,17 +84,22 @@ function cellOf(race: string, plan: LoadRace | ProbeRace, name: string, system: 
   const load = isProbe(plan) ? undefined : plan
   const { title, app, nginx, cores = 1, generator = 'startgrid', serverBound = true } = system
   return {
+    id: `${race} ${name}`,
     race,
-    system: name,
+    app: name,
+    role: ROLES.find((role) => role === app?.role) ?? null,
+    topology: app !== undefined && nginx !== undefined ? 'nginx' : 'direct',
+    engine: null,
     title,
     workload: load === undefined ? null : `GET ${(system.workload ?? load.workload).path}`,
-    connections: load?.connections ?? null,
+    connections: load?.connections ?? 0,
     generator,
     openLoop: load?.openLoop?.includes(name) ?? false,
     warmupMs: load === undefined ? 0 : (system.warmupMs ?? load.warmupMs ?? warmupOf(system)),
+    warmupRequests: 0,
+    leastSliceMs: load?.sliceMs ?? 0,
     cores: { wanted: cores, given: cores },
     serverBound,
-    proxied: app !== undefined && nginx !== undefined,
     nginx: null,
     skipped: null,
   }
@@ -119,47 +132,51 @@ export function fitToMachine(cells: readonly StudyCell[], servers: number | null
   }
 }
 
-export interface PlannedHeat {
-  race: string
-  /** From 1, per race. */
-  heat: number
-  seed: number
+/** What a heat takes, in milliseconds, if nothing disturbs it and no system is slow. */
+export function expectedRaceMs(
+  race: LoadRace | ProbeRace,
+  cells: readonly StudyCell[],
+  settings: Pick<StudySettings, 'slices' | 'sliceMs' | 'openLoop'>,
+): number {
+  if (isProbe(race)) return race.expectedMs * cells.length
+  // How fast a system is, and so how short its open loop may be, is not known before.
+  const open = cells.filter(({ openLoop }) => openLoop).length * settings.openLoop.maxMs
+  return expectedHeatMs(cells, settings) + open
 }
 
-/** All heats in the order in which they run: every race's n-th before any next one, shuffled. */
-export function planHeats(
+/** Milliseconds before the run, when its systems are not yet fitted to this machine: of the heats that are left, and of the source's own tools. */
+export function plannedStudyMs(
   study: Study,
-  { settings, seed }: Pick<StudyResult, 'settings' | 'seed'>,
-): PlannedHeat[] {
-  const random = createRandom(seed)
-  return Array.from({ length: settings.heats }, (_, index) =>
-    shuffle(Object.keys(study.races), random).map((race) => ({
-      race,
-      heat: index + 1,
-      seed: Math.floor(random() * 2 ** 32),
-    })),
-  ).flat()
-}
-
-/** Milliseconds, if nobody disturbs it: all heats that are left and for which there is time, and the source's own tools. */
-export function expectedStudyMs(study: Study, result: StudyResult): number {
-  const { settings, cells, profile } = result
-  const heats = Object.entries(study.races).reduce((sum, [name, race]) => {
-    const left = settings.heats - result.heats.filter((heat) => heat.race === name).length
-    return sum + left * expectedRaceMs(race, cellsOf(cells, name), settings)
+  { settings, heats, cells, profile, published }: StudyResult,
+): number {
+  const fitted = structuredClone(cells)
+  fitToMachine(fitted, null)
+  const left = Object.entries(study.races).reduce((sum, [name, race]) => {
+    const count = settings.heats - heats.filter((heat) => heat.race === name).length
+    const own = fitted.filter((cell) => cell.race === name && cell.skipped === null)
+    return sum + count * expectedRaceMs(race, own, settings)
   }, 0)
-  const published = result.published === null ? 0 : expectedPublishedMs(study, profile === 'quick')
-  return Math.min(heats, settings.maxTimeMs ?? heats) + published
+  const tools = published === null ? 0 : expectedPublishedMs(study, profile === 'quick')
+  return Math.min(left, settings.maxTimeMs ?? left) + tools
 }
 
-/** The same before the run, when its systems are not yet fitted to this machine. */
-export function plannedStudyMs(study: Study, result: StudyResult): number {
-  const cells = structuredClone(result.cells)
-  fitToMachine(cells, null)
-  return expectedStudyMs(study, { ...result, cells })
+/** With `--quick`, so many seconds at most. */
+const QUICK_SECONDS = 3
+const START_MS = 1500
+
+/** What one run of a source's own tool takes. */
+export function publishedSeconds({ seconds }: PublishedLoad, quick: boolean): number {
+  return quick ? Math.min(QUICK_SECONDS, seconds) : seconds
 }
 
-/** Those of a race that can be measured. */
-export function cellsOf(cells: readonly StudyCell[], race: string): StudyCell[] {
-  return cells.filter((cell) => cell.race === race && cell.skipped === null)
+/** Milliseconds. */
+function expectedPublishedMs(study: Study, quick: boolean): number {
+  return (study.published ?? []).reduce((sum, load) => {
+    const runs = load.connections.length * publishedSeconds(load, quick) * 1000
+    return sum + publishedSystems(study, load).length * (START_MS + runs)
+  }, 0)
+}
+
+export function publishedSystems({ races }: Study, { race, systems }: PublishedLoad): readonly string[] {
+  return systems ?? races[race]?.systems ?? []
 }

@@ -1,10 +1,11 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { formatAddress } from '@startgrid/nginx/address.ts'
-import type { Nginx } from '@startgrid/nginx/find.ts'
-import { type RunningSystem, startSystem } from '../../environments/study/running-system.ts'
-import { isProbe, type PublishedLoad, type Study, type System } from '../../model/study.ts'
-import type { PublishedFigures, StudyResult } from '../../model/study-result.ts'
+import type { StudyEnvironment } from '../environments/study/environment.ts'
+import type { RunningSystem } from '../environments/study/running-system.ts'
+import { isProbe, type PublishedLoad, type Study, type System } from '../model/study.ts'
+import type { PublishedFigures, StudyResult } from '../model/study-result.ts'
+import { publishedSeconds, publishedSystems } from '../plan/study.ts'
 import { commandOf, runTool, type ToolRun } from './published-tool.ts'
 
 /**
@@ -13,44 +14,29 @@ import { commandOf, runTool, type ToolRun } from './published-tool.ts'
  */
 
 export interface PublishedSurroundings {
-  nginx: Nginx | undefined
+  environment: Pick<StudyEnvironment, 'startSystem'>
   signal: AbortSignal
   progress: Progress
 }
 
-/** With `--quick`, so many seconds at most. */
-const QUICK_SECONDS = 3
-const START_MS = 1500
-
 export async function runPublished(
   study: Study,
   result: StudyResult,
-  { nginx, signal, progress }: PublishedSurroundings,
+  { environment, signal, progress }: PublishedSurroundings,
 ): Promise<PublishedFigures[]> {
   const figures: PublishedFigures[] = []
-  const skipped = new Map(result.cells.map((cell) => [`${cell.race} ${cell.system}`, cell.skipped]))
+  const skipped = new Map(result.cells.map((cell) => [cell.id, cell.skipped]))
   for (const load of study.published ?? []) {
-    for (const name of systemsOf(study, load)) {
+    for (const name of publishedSystems(study, load)) {
       const system = study.systems[name]
       if (signal.aborted || system === undefined || skipped.get(`${load.race} ${name}`) !== null) continue
       progress.update(1, `${study.name} as published: ${system.title}`)
-      const best = await runSystem({ study, load, name, system }, result.profile === 'quick', nginx, signal)
+      const seconds = publishedSeconds(load, result.profile === 'quick')
+      const best = await runSystem({ study, load, name, system }, { seconds, environment, signal })
       if (best !== undefined) figures.push(best)
     }
   }
   return figures
-}
-
-/** Milliseconds. */
-export function expectedPublishedMs(study: Study, quick: boolean): number {
-  return (study.published ?? []).reduce((sum, load) => {
-    const seconds = quick ? Math.min(QUICK_SECONDS, load.seconds) : load.seconds
-    return sum + systemsOf(study, load).length * (START_MS + load.connections.length * seconds * 1000)
-  }, 0)
-}
-
-function systemsOf({ races }: Study, { race, systems }: PublishedLoad): readonly string[] {
-  return systems ?? races[race]?.systems ?? []
 }
 
 interface PublishedSystem {
@@ -63,18 +49,15 @@ interface PublishedSystem {
 /** The best of all numbers of connections. @returns undefined after an abort */
 async function runSystem(
   { study, load, name, system }: PublishedSystem,
-  quick: boolean,
-  nginx: Nginx | undefined,
-  signal: AbortSignal,
+  { seconds, environment, signal }: { seconds: number } & Omit<PublishedSurroundings, 'progress'>,
 ): Promise<PublishedFigures | undefined> {
   const { race, tool, threads } = load
-  const seconds = quick ? Math.min(QUICK_SECONDS, load.seconds) : load.seconds
   const runs = load.connections.map((connections): ToolRun => ({ tool, connections, threads, seconds }))
   const frame = { race, system: name, tool }
   const [first] = runs
   if (first === undefined) return undefined
   try {
-    const running = await startSystem(system, { nginx, cpus: undefined })
+    const running = await environment.startSystem({ app: name }, undefined)
     try {
       const tried: PublishedFigures[] = []
       for (const run of runs) {

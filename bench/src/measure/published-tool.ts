@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { LoadError } from '@startgrid/loadgen'
-import { parseWrk } from '../../drivers/wrk-report.ts'
-import type { PublishedLoad } from '../../model/study.ts'
-import type { PublishedFigures } from '../../model/study-result.ts'
+import { parseWrk } from '../drivers/wrk-report.ts'
+import type { PublishedLoad } from '../model/study.ts'
+import type { PublishedFigures } from '../model/study-result.ts'
 
 /** One run of wrk or autocannon as a person types it. */
 export interface ToolRun {
@@ -17,7 +17,7 @@ export interface ToolRun {
 
 export type ToolFigures = Pick<PublishedFigures, 'rate' | 'latency' | 'medianRate' | 'errors'>
 
-const WRK_SCRIPT = fileURLToPath(new URL('../../drivers/wrk.lua', import.meta.url))
+const WRK_SCRIPT = fileURLToPath(new URL('../drivers/wrk.lua', import.meta.url))
 const AUTOCANNON = fileURLToPath(import.meta.resolve('autocannon'))
 
 /** The command as the source has it. */

@@ -1,5 +1,5 @@
-import type { Figures, ProbeContext } from '../../model/study.ts'
-import { measurePool } from '../../pool/measure.ts'
+import type { Figures, ProbeContext } from '../model/study.ts'
+import { measurePool } from './measure.ts'
 
 /** So many for each worker that a launch takes a second or two. */
 const MESSAGES = { quick: 40_000, full: 200_000 } as const

@@ -1,19 +1,18 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
-import { createStartgridDriver } from '../../../src/drivers/create.ts'
-import type { RunningSystem } from '../../../src/environments/study/running-system.ts'
-import { analyseStudy } from '../../../src/judge/study/analysis.ts'
-import { isTimely, openFigures } from '../../../src/judge/study/open-figures.ts'
-import { Generators } from '../../../src/measure/study/generators.ts'
-import { baseOf, type Capacity, commonRate, runOpenLoop } from '../../../src/measure/study/open-loop.ts'
-import type { Study } from '../../../src/model/study.ts'
-import { recordOf, validateStudy } from '../../../src/model/study-file.ts'
-import type { StudyOpenLoad, StudyResult } from '../../../src/model/study-result.ts'
-import { formatStudyBlock } from '../../../src/report/study/markdown.ts'
-import { formatStudy } from '../../../src/report/study/terminal.ts'
-import { QUIET } from '../../fixtures/evidence.ts'
-import { measureOnPaper, PAPER } from '../../fixtures/study-laboratory.ts'
+import type { StartgridDriver } from '../../src/drivers/startgrid.ts'
+import { analyseStudy } from '../../src/judge/study/analysis.ts'
+import { isTimely, openFigures } from '../../src/judge/study/open-figures.ts'
+import { baseOf, commonRate, runOpenLoop } from '../../src/measure/common-rate.ts'
+import type { Course } from '../../src/measure/heat.ts'
+import type { Study } from '../../src/model/study.ts'
+import { recordOf, validateStudy } from '../../src/model/study-file.ts'
+import type { StudyCell, StudyOpenLoad, StudyResult } from '../../src/model/study-result.ts'
+import { formatStudyBlock } from '../../src/report/study/markdown.ts'
+import { formatStudy } from '../../src/report/study/terminal.ts'
+import { QUIET } from '../fixtures/evidence.ts'
+import { measureOnPaper, PAPER, sliceOf } from '../fixtures/study-laboratory.ts'
 
 /** The paper's systems under the same traffic, with a claim about its latency. */
 const LATE: Study = {
@@ -46,19 +45,10 @@ const HISTOGRAM =
   'HISTFAAAAJF4nJNpmSzMwMB+moGBgZGBgYGZAQIYGRiY3Qx2LGCA8c/zM53lZ5rKwfSUnWkhC9NHZihazsT0nRELWsnIVM1UiQdn' +
   'M1kzWTPZgknyaF0maSZZJlkkkv58fiZeJm4mXihEsLCLDld5diZWMGSG0qiQeNFR/UNfPzMTAxrEEMAFiVZICzNHLR+1fGRYDgCSujxh'
 
-const TRACK = {
-  generators: new Generators(await createStartgridDriver({}), undefined),
-  cores: null,
-  signal: new AbortController().signal,
-  beganAt: 0,
-}
-
-after(() => TRACK.generators.stop())
-
 /** A load that was offered, answered, on time and undisturbed. */
 function soundLoad(system: string, heat: number, change: Partial<StudyOpenLoad> = {}): StudyOpenLoad {
   return {
-    cell: system,
+    cell: `race ${system}`,
     launch: heat,
     purpose: 'level',
     level: 'common',
@@ -174,7 +164,7 @@ describe('a claim about latency', () => {
   for (const [why, change, reason] of voids)
     test(`is undecided after ${why}, and the rates stay`, () => {
       const { claim, analysis } = analyse(MEAN, ({ heats }) => {
-        const load = heats[1]?.openLoop?.loads.find(({ cell }) => cell === 'slow')
+        const load = heats[1]?.openLoop?.loads.find(({ cell }) => cell === 'race slow')
         if (load) Object.assign(load, change)
       })
       equal(claim.verdict, 'undecided here')
@@ -193,8 +183,8 @@ describe('a claim about latency', () => {
   test('a system that is too slow for the rate says so, one that was not asked is not judged', () => {
     const { result, analysis } = analyse(MEAN, ({ heats, cells }) => {
       const [heat] = heats
-      if (heat?.openLoop) heat.openLoop.tooSlow = ['slow']
-      for (const cell of cells) if (cell.system === 'wide') cell.openLoop = false
+      if (heat?.openLoop) heat.openLoop.tooSlow = ['race slow']
+      for (const cell of cells) if (cell.app === 'wide') cell.openLoop = false
     })
     match(
       analysis.claims[0]?.undecided ?? '',
@@ -207,62 +197,55 @@ describe('a claim about latency', () => {
 
 describe('the loads of a heat', () => {
   const { cells, settings } = measureOnPaper({ fast: [1], slow: [1], wide: [1] }, LATE)
-  const running: RunningSystem = {
-    target: { host: '127.0.0.1', port: 1 },
-    appPids: () => undefined,
-    proxyPids: () => [],
-    whyEnded: () => undefined,
-    stop: async () => null,
-  }
-  const entrants = cells.map((cell) => ({ cell, running, workload: { path: '/json', expect: {} } }))
-  const capacity = (rate: number, isQuiet = true) => ({ rate, isQuiet })
+  const FULL = { fast: 20_000, slow: 20_000, wide: 20_000 }
 
-  /** Nothing is offered: the loads are these. */
+  /** Nothing is offered: the loads are these, and slices of each rate came before. */
   async function offer(
-    capacities: ReadonlyMap<string, Capacity>,
+    rates: Readonly<Record<string, number>>,
     loadOf: (system: string, time: number) => StudyOpenLoad,
+    disturbed: readonly string[] = [],
   ) {
     const times = new Map<string, number>()
-    return runOpenLoop(TRACK, entrants, {
-      heat: 1,
-      rate: 10_000,
-      capacities,
-      settings,
-      random: createRandom(1),
-      attempt: async ({ cell: { system } }) => {
-        const time = (times.get(system) ?? 0) + 1
-        times.set(system, time)
-        return loadOf(system, time)
+    const [driver, target] = [{} as StartgridDriver, { path: '/json', expect: {} }]
+    const slices = Object.entries(rates).map(([system, rate]) => ({
+      ...sliceOf(system, rate, 'measure'),
+      disturbed: disturbed.includes(system),
+    }))
+    const record = { slices, failures: [] } as unknown as Course['record']
+    const course = {
+      ...{ planned: { race: 'race', heat: 1, seed: 1 }, random: createRandom(1), record, beganAt: 0 },
+      ...{ failed: new Set(), signal: new AbortController().signal, expectedMs: 1, onProgress() {} },
+      entrants: cells.map((cell) => ({ cell, workload: target, driver })),
+    } as unknown as Course<StudyCell>
+    const found = await runOpenLoop(course, {
+      ...{ study: LATE, settings, known: 10_000, driver },
+      measure: async (_, { cell: { app } }) => {
+        const time = (times.get(app) ?? 0) + 1
+        times.set(app, time)
+        const { meanMs, ...trial } = loadOf(app, time)
+        return { trial, meanMs }
       },
     })
+    if (found === null) throw new Error('Nothing was offered.')
+    return found
   }
 
   test('one for each, and a second one after others or a late generator', async () => {
-    const all = new Map(['fast', 'slow', 'wide'].map((system) => [system, capacity(20_000)]))
-    const { loads, tooSlow } = await offer(all, (system, time) => {
+    const { loads, tooSlow } = await offer(FULL, (system, time) => {
       if (system === 'fast') return soundLoad(system, 1, { disturbed: time === 1 })
       return soundLoad(system, 1, system === 'slow' ? { lag: at(2) } : { achieved: 1 })
     })
-    deepEqual(loads.map(({ cell }) => cell).toSorted(), ['fast', 'fast', 'slow', 'slow', 'wide'])
-    deepEqual(
-      loads
-        .slice(0, 3)
-        .map(({ cell }) => cell)
-        .toSorted(),
-      ['fast', 'slow', 'wide'],
-    )
+    const names = loads.map(({ cell }) => cell.replace('race ', ''))
+    deepEqual(names.toSorted(), ['fast', 'fast', 'slow', 'slow', 'wide'])
+    deepEqual(names.slice(0, 3).toSorted(), ['fast', 'slow', 'wide'])
     deepEqual(tooSlow, [])
   })
 
   test('none for a system whose capacity is too near; a disturbed capacity says nothing', async () => {
-    const capacities = new Map([
-      ['fast', capacity(11_000)],
-      ['slow', capacity(11_200)],
-      ['wide', capacity(900, false)],
-    ])
-    const { loads, tooSlow } = await offer(capacities, (system) => soundLoad(system, 1))
-    deepEqual(tooSlow, ['fast'])
-    deepEqual(loads.map(({ cell }) => cell).toSorted(), ['slow', 'wide'])
+    const rates = { fast: 11_000, slow: 11_200, wide: 900 }
+    const { loads, tooSlow } = await offer(rates, (system) => soundLoad(system, 1), ['wide'])
+    deepEqual(tooSlow, ['race fast'])
+    deepEqual(loads.map(({ cell }) => cell).toSorted(), ['race slow', 'race wide'])
   })
 })
 
@@ -276,7 +259,7 @@ test('only others and the generator make a load untimely', () => {
 test('reports show the latencies with their rate, the closed loop beside them, and why they differ', () => {
   const { result } = analyse(MEAN, ({ heats }) => {
     for (const { openLoop } of heats)
-      for (const load of openLoop?.loads ?? []) if (load.cell === 'wide') load.errors = { reset: 1 }
+      for (const load of openLoop?.loads ?? []) if (load.cell === 'race wide') load.errors = { reset: 1 }
   })
   deepEqual(validateStudy(JSON.parse(JSON.stringify(result))), [])
   const text = formatStudy(MEAN, recordOf(result), { columns: 80, color: false })

@@ -1,0 +1,158 @@
+import { moreWarmupOf } from '../judge/analysis/cold-cells.ts'
+import type { Cell, Heat, Run } from '../model/result.ts'
+import { ENDING_MS, heatsThatFit, type OpenHeat, shareOf } from '../plan/budget.ts'
+import { type PlannedHeat, planHeats } from '../plan/cells.ts'
+import type { HeatOptions } from './heat.ts'
+import type { PreparedRun } from './preparation.ts'
+
+/** What the engine decides about one heat. */
+export type HeatFrame = Pick<
+  HeatOptions,
+  'planned' | 'expectedMs' | 'moreWarmup' | 'endsAt' | 'signal' | 'onProgress'
+>
+
+/** What is measured in heats, and how one of them is. */
+export interface HeatPlan<Spec extends Cell> {
+  /** In front of what is told, such as the name of a study. */
+  title: string
+  races: readonly string[]
+  /** Per race. More than are planned may follow, until it is enough. */
+  most: number
+  /** Milliseconds of a heat with so many passes. */
+  expectedMs(race: string, cells: readonly Spec[], passes: number): number
+  /** For how long a heat may take passes, in milliseconds. */
+  longestMs: number
+  run(frame: HeatFrame, cells: readonly Spec[]): Promise<Heat>
+  /** Whether what was measured is enough, so that this heat and those after it are not needed. */
+  isEnough(planned: PlannedHeat): boolean
+  /** Cells that are not measured again, besides those that failed. */
+  isValid(cell: Spec): boolean
+  nameOf(cell: Spec): string
+}
+
+/** What the loop over heats needs of a run. */
+export type HeatsRun<Kind extends Run> = Pick<
+  PreparedRun<Kind>,
+  'result' | 'progress' | 'signal' | 'warn' | 'provenAt' | 'store'
+>
+
+/** In random order, until all are run, it is enough, or time is up. The result is filled in place, and stored after each heat. */
+export async function runHeats<Spec extends Cell>(
+  run: HeatsRun<Run<Spec>>,
+  plan: HeatPlan<Spec>,
+): Promise<void> {
+  const { result, progress, signal, store } = run
+  const { settings } = result
+  for (let isFirst = true; ; isFirst = false) {
+    const open = openHeats(result, plan).filter(
+      (one, _, [first]) => one.heat <= Math.max(settings.heats, first?.heat ?? 0),
+    )
+    const leftMs = endOf(run) - performance.now()
+    const heats = heatsThatFit(open, leftMs)
+    const [next] = heats
+    if (signal.aborted || open[0] === undefined || plan.isEnough(open[0])) return
+    if (next === undefined) {
+      const { heat } = open[0]
+      if (heat <= settings.heats)
+        run.warn({ kind: 'heats-dropped', from: heat, maxTimeMs: settings.maxTimeMs ?? 0 })
+      return
+    }
+    const expectedMs = heats
+      .filter(({ heat }) => heat <= settings.heats)
+      .reduce((sum, { fullMs }) => sum + fullMs, 0)
+    if (isFirst) progress.begin(Math.min(leftMs, expectedMs))
+    const title = plan.title === '' ? '' : `${plan.title}, `
+    const step = `${title}${next.race}, heat ${next.heat} of ${Math.max(settings.heats, next.heat)}`
+    const before = spentMs(result)
+    const total = before + Math.max(expectedMs, next.fullMs)
+    await runOne(run, plan, {
+      planned: next,
+      expectedMs: next.fullMs,
+      endsAt: performance.now() + Math.min(plan.longestMs, shareOf(heats, leftMs) - STOP_MS),
+      onProgress: (done) => progress.update(Math.min(1, (before + done * next.fullMs) / total), step),
+    })
+    if (!signal.aborted) store()
+  }
+}
+
+interface OpenRaceHeat extends PlannedHeat, OpenHeat {}
+
+/** Those of the plan that are not done yet, with what they will take. */
+function openHeats<Spec extends Cell>(result: Run<Spec>, plan: HeatPlan<Spec>): OpenRaceHeat[] {
+  const { slices } = result.settings
+  return remainingHeats(result, plan).map((heat) => {
+    const cells = validCells(result, plan, heat.race)
+    const pace = paceOf(result, plan, heat.race)
+    const msOf = (passes: number) => pace * plan.expectedMs(heat.race, cells, passes)
+    return { ...heat, fullMs: msOf(slices), shortMs: msOf(slices / 2) }
+  })
+}
+
+/** How much longer the last heat of a race took than expected. */
+function paceOf<Spec extends Cell>({ heats, cells }: Run<Spec>, plan: HeatPlan<Spec>, race: string): number {
+  const last = heats.findLast((one) => one.race === race)
+  if (last === undefined) return 1
+  const measured = new Set(last.slices.map(({ cell }) => cell))
+  const passes = Math.max(1, ...last.slices.map(({ pass }) => pass ?? 0))
+  const own = cells.filter(({ id }) => measured.has(id))
+  const expectedMs = own.length === 0 ? last.seconds * 1000 : plan.expectedMs(race, own, passes)
+  return Math.max(1, (last.seconds * 1000) / expectedMs)
+}
+
+function spentMs({ heats }: Run): number {
+  return heats.reduce((sum, { seconds }) => sum + seconds * 1000, 0)
+}
+
+function remainingHeats<Spec extends Cell>(result: Run<Spec>, plan: HeatPlan<Spec>): PlannedHeat[] {
+  const races = plan.races.filter((race) => validCells(result, plan, race).length > 0)
+  const done = new Set(result.heats.map(({ race, heat }) => `${race} ${heat}`))
+  return planHeats(races, plan.most, result.seed).filter(({ race, heat }) => !done.has(`${race} ${heat}`))
+}
+
+/** Those of a race that can be measured. What failed stays void: measuring it again would only cost time. */
+function validCells<Spec extends Cell>(
+  { cells, heats }: Run<Spec>,
+  plan: HeatPlan<Spec>,
+  race: string,
+): Spec[] {
+  const failed = new Set(heats.flatMap(({ failures }) => failures.map(({ cell }) => cell)))
+  return cells.filter(
+    (cell) => cell.race === race && cell.skipped === null && !failed.has(cell.id) && plan.isValid(cell),
+  )
+}
+
+/** What breaks the contract, or gave wrong responses. */
+export function wrongCells({ conformance, heats }: Run): ReadonlySet<string> {
+  const slices = heats.flatMap((heat) => heat.slices)
+  return new Set([
+    ...conformance.filter(({ differences }) => differences.length > 0).map(({ cell }) => cell),
+    ...slices.filter(({ errors }) => Object.keys(errors).length > 0).map(({ cell }) => cell),
+  ])
+}
+
+async function runOne<Spec extends Cell>(
+  { result, signal, progress }: HeatsRun<Run<Spec>>,
+  plan: HeatPlan<Spec>,
+  frame: Omit<HeatFrame, 'moreWarmup' | 'signal'>,
+): Promise<void> {
+  const { planned, onProgress } = frame
+  const cells = validCells(result, plan, planned.race)
+  onProgress(0)
+  // By what the heats before this one showed, of all races.
+  const past = result.heats.filter(({ heat }) => heat < planned.heat)
+  const heat = await plan.run({ ...frame, moreWarmup: moreWarmupOf(result.cells, past), signal }, cells)
+  if (signal.aborted) return // half a heat has no launches to compare
+  result.heats.push(heat)
+  for (const { cell, reason } of heat.failures) {
+    const spec = cells.find(({ id }) => id === cell)
+    progress.say(`${spec === undefined ? cell : plan.nameOf(spec)} is void: ${reason}.`)
+  }
+}
+
+/** `performance.now()` when the last heat has to be over. */
+function endOf({ result: { settings }, provenAt }: Pick<HeatsRun<Run>, 'result' | 'provenAt'>): number {
+  return provenAt + (settings.maxTimeMs ?? Number.POSITIVE_INFINITY) - ENDING_MS
+}
+
+/** The last pass, and stopping the servers. */
+const STOP_MS = 1500

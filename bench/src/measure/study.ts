@@ -1,0 +1,97 @@
+import { createStartgridDriver } from '../drivers/create.ts'
+import type { StartgridDriver } from '../drivers/startgrid.ts'
+import type { EnvironmentOptions } from '../environments/environment.ts'
+import { StudyEnvironment } from '../environments/study/environment.ts'
+import { analyseStudy } from '../judge/study/analysis.ts'
+import { openRateOf } from '../judge/study/open-figures.ts'
+import { isProbe, type LoadRace, type Race, type Study } from '../model/study.ts'
+import type { StudyCell, StudyHeat, StudyOpenLoop, StudyResult } from '../model/study-result.ts'
+import { expectedRaceMs } from '../plan/study.ts'
+import { runOpenLoop } from './common-rate.ts'
+import { measurePasses, runHeat } from './heat.ts'
+import { type HeatFrame, type HeatPlan, runHeats, wrongCells } from './heats.ts'
+import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
+import { runProbes } from './probes.ts'
+import { runPublished } from './published.ts'
+
+/**
+ * Measures what a result lacks: all heats of a new one, the remaining ones of an interrupted one. It is filled in place.
+ * @throws {LoadError} with a sentence, if no load can be offered
+ */
+export async function runStudy(
+  study: Study,
+  result: StudyResult,
+  context: RunContext<StudyResult>,
+): Promise<void> {
+  // Of several studies all were planned when the first one began.
+  if (result.heats.length === 0) result.startedAt = new Date().toISOString()
+  let opened: StudyEnvironment | undefined
+  const preparation = {
+    ...context,
+    openEnvironment: (options: EnvironmentOptions) => {
+      opened = new StudyEnvironment(study, result.cells, options)
+      return opened
+    },
+    createDriver: createStartgridDriver,
+    figures: (so: StudyResult) => ({ analysis: analyseStudy(study, so) }),
+  }
+  await withPreparedRun(result, preparation, async (prepared) => {
+    await runHeats(prepared, planOf(study, prepared))
+    const { signal, progress } = context
+    if (result.published !== null && opened !== undefined && !signal.aborted)
+      result.published = await runPublished(study, result, { environment: opened, signal, progress })
+  })
+}
+
+type Prepared = PreparedRun<StudyResult, StartgridDriver>
+
+function planOf(study: Study, prepared: Prepared): HeatPlan<StudyCell> {
+  const { result } = prepared
+  const raceOf = (name: string): Race => {
+    const race = study.races[name]
+    if (race === undefined) throw new Error(`The study ${study.name} has no race ${name}.`)
+    return race
+  }
+  return {
+    title: study.name,
+    races: Object.keys(study.races),
+    most: result.settings.heats,
+    expectedMs: (race, cells, slices) => expectedRaceMs(raceOf(race), cells, { ...result.settings, slices }),
+    // The warm-up of twenty systems alone takes most of a minute.
+    longestMs: Number.POSITIVE_INFINITY,
+    run: (frame, cells) => {
+      const race = raceOf(frame.planned.race)
+      if (isProbe(race)) return runProbes(frame, cells, { race, quick: result.profile === 'quick' })
+      return runLoads(frame, cells, { study, race, prepared })
+    },
+    isEnough: () => false,
+    isValid: ({ id }) => !wrongCells(result).has(id),
+    nameOf: ({ title }) => title,
+  }
+}
+
+/** Passes, and then the latencies that claims are about: by then what a system can do is known, and it is as warm as it gets. */
+async function runLoads(
+  frame: HeatFrame,
+  cells: readonly StudyCell[],
+  { study, race, prepared }: { study: Study; race: LoadRace; prepared: Prepared },
+): Promise<StudyHeat> {
+  const { result, environment, drivers } = prepared
+  const { settings } = result
+  let openLoop: StudyOpenLoop | null = null
+  const heat = await runHeat<StudyCell>({
+    ...frame,
+    cells,
+    settings,
+    environment,
+    driverOf: ({ generator }) => drivers.get(generator),
+    workloadOf: ({ app }) => study.systems[app]?.workload ?? race.workload,
+    details: true,
+    measure: async (course) => {
+      await measurePasses(course)
+      const known = openRateOf(result.heats, frame.planned.race)
+      openLoop = await runOpenLoop(course, { study, settings, known, driver: drivers.usual })
+    },
+  })
+  return { ...heat, openLoop, probes: [] }
+}

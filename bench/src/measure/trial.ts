@@ -1,0 +1,69 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { LoadResult } from '@startgrid/loadgen'
+import type { StartgridDriver } from '../drivers/startgrid.ts'
+import { isDisturbed } from '../judge/gates/interference.ts'
+import { type LoadSpec, trialOf } from '../judge/trial.ts'
+import type { Cell, Trial } from '../model/result.ts'
+import { asFailure, CellFailure, type Entrant, failIfEnded, type Track } from './slice.ts'
+
+/** Allowed to a response where nothing else is said. */
+const TIMEOUT_MS = 10_000
+
+export interface TrialOptions {
+  /** From 1: which start of the app. */
+  launch: number
+  /** Of arrivals: no two loads have the same ones. */
+  seed: number
+}
+
+/**
+ * Offers one load to a cell, in open loop if it has a rate: requests are then due at random times, whatever became of those before.
+ * @returns what is stored, and the mean of the corrected latency in milliseconds
+ * @throws {CellFailure} if it cannot be offered, or a server is no longer there
+ * @throws the signal's reason after an abort
+ */
+export async function measureTrial(
+  track: Track,
+  entrant: Entrant<Cell, StartgridDriver>,
+  spec: LoadSpec,
+  { launch, seed }: TrialOptions,
+): Promise<{ trial: Trial; meanMs: number }> {
+  const { cell, driver } = entrant
+  const at = (performance.now() - track.beganAt) / 1000
+  const endAccount = await track.servers.beginAccount(cell, driver)
+  const load = await offer(track, entrant, spec, seed)
+  const own = { cpuSeconds: load.cpu.seconds, waitSeconds: load.self.waitSeconds }
+  const { cpuSeconds, disturbance } = (await endAccount())(own)
+  const frame = { cell: cell.id, launch, at, cpuSeconds, disturbance, disturbed: isDisturbed(disturbance) }
+  return { trial: trialOf(load, spec, frame), meanMs: load.latency.mean }
+}
+
+async function offer(
+  { servers, signal }: Track,
+  { cell, workload, driver }: Entrant<Cell, StartgridDriver>,
+  { rate, durationMs, connections, timeoutMs, seriesMs }: LoadSpec,
+  seed: number,
+): Promise<LoadResult> {
+  const target = servers.target(cell)
+  if (target === undefined) throw new CellFailure('it cannot be reached')
+  const load = await driver
+    .offer({
+      target,
+      path: workload.path,
+      connections: connections ?? cell.connections,
+      durationMs,
+      timeoutMs: timeoutMs ?? TIMEOUT_MS,
+      expect: { status: 200, body: workload.expect, checkEvery: 100 },
+      seed,
+      signal,
+      ...(rate !== undefined && { rate }),
+      ...(seriesMs !== undefined && { seriesMs }),
+    })
+    .catch(asFailure)
+  // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
+  await nextTurn()
+  signal.throwIfAborted()
+  await failIfEnded(servers, cell)
+  if (load instanceof CellFailure) throw load
+  return load
+}
