@@ -4,7 +4,7 @@ import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../plan/open-l
 import type { OpenLoopKind, OpenLoopOptions } from '../plan/options.ts'
 import { PROFILES, type ProfileName } from '../plan/profiles.ts'
 import { readSite, SITE } from './location.ts'
-import { chooseProfile, OUTPUT, readCommon, SELECTION } from './options.ts'
+import { chooseProfile, OUTPUT, readCommon, SELECTION, withResumeValue } from './options.ts'
 
 /** Roles that a command measures unless others are named: a search takes most of a minute per cell. The status app is a hello too. */
 const DEFAULT_ROLE: Readonly<Record<OpenLoopKind, string>> = {
@@ -21,7 +21,7 @@ const DEFAULT_P99 = '50ms'
 export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[]): OpenLoopOptions {
   const own: readonly string[] = { capacity: ['p99'], latency: ['rate'], overload: [] }[kind]
   const values = parseOptions(
-    args,
+    withResumeValue(args),
     {
       ...SELECTION,
       ...SITE,
@@ -32,6 +32,8 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
       connections: { type: 'string' },
       p99: { type: 'string' },
       rate: { type: 'string' },
+      'max-time': { type: 'string' },
+      resume: { type: 'string' },
     },
     `pnpm bench ${kind}`,
   )
@@ -59,11 +61,14 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
     connections: connections === undefined ? undefined : readInteger('--connections', connections, 1, 10_000),
     driver: 'startgrid',
     precision: null,
-    maxTimeMs: null,
-    timeGiven: false,
+    maxTimeMs:
+      values['max-time'] === undefined
+        ? null
+        : readDuration('--max-time', values['max-time'], 1000, 86_400_000),
+    timeGiven: values['max-time'] !== undefined,
     heatsGiven: custom,
     require: null,
-    resume: undefined,
+    resume: values.resume,
     keepVoided: false,
     list: false,
     p99Ms: kind === 'capacity' ? readDuration('--p99', values.p99 ?? DEFAULT_P99, 1) : null,
@@ -110,7 +115,9 @@ export function helpOf(kind: OpenLoopKind): string {
   --thorough          longer loads on more launches
   --launches N        starts of every app, 1 to 100 (default ${launches})
   --connections N     open at most, 1 to 10000 (default 64; ssr 8)
+  --max-time T        drops the last launches when time runs out: 90s, 10m
   --seed N            repeats an order
+  --resume [RESULT]   goes on with an interrupted run (default: the newest)
   --dry-run           prints the plan and the time it takes
   --json FILE         writes the result there too, - for standard output
   --output DIR        default bench/results/<time>

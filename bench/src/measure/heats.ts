@@ -16,13 +16,16 @@ export interface HeatPlan<Spec extends Cell> {
   /** In front of what is told, such as the name of a study. */
   title: string
   races: readonly string[]
-  /** Per race. More than are planned may follow, until it is enough. */
+  /** Heats per race, and how many more may follow. */
+  planned: number
   most: number
   /** Milliseconds of a heat with so many passes. */
   expectedMs(race: string, cells: readonly Spec[], passes: number): number
   /** For how long a heat may take passes, in milliseconds. */
   longestMs: number
   run(frame: HeatFrame, cells: readonly Spec[]): Promise<Heat>
+  /** Of heats that were not planned: whether this one is to follow all the same. Default: until it is enough. */
+  isExtra?(planned: PlannedHeat): boolean
   /** Whether what was measured is enough, so that this heat and those after it are not needed. */
   isEnough(planned: PlannedHeat): boolean
   /** Cells that are not measured again, besides those that failed. */
@@ -45,7 +48,7 @@ export async function runHeats<Spec extends Cell>(
   const { settings } = result
   for (let isFirst = true; ; isFirst = false) {
     const open = openHeats(result, plan).filter(
-      (one, _, [first]) => one.heat <= Math.max(settings.heats, first?.heat ?? 0),
+      (one, _, [first]) => one.heat <= Math.max(plan.planned, first?.heat ?? 0),
     )
     const leftMs = endOf(run) - performance.now()
     const heats = heatsThatFit(open, leftMs)
@@ -53,16 +56,16 @@ export async function runHeats<Spec extends Cell>(
     if (signal.aborted || open[0] === undefined || plan.isEnough(open[0])) return
     if (next === undefined) {
       const { heat } = open[0]
-      if (heat <= settings.heats)
+      if (heat <= plan.planned)
         run.warn({ kind: 'heats-dropped', from: heat, maxTimeMs: settings.maxTimeMs ?? 0 })
       return
     }
     const expectedMs = heats
-      .filter(({ heat }) => heat <= settings.heats)
+      .filter(({ heat }) => heat <= plan.planned)
       .reduce((sum, { fullMs }) => sum + fullMs, 0)
     if (isFirst) progress.begin(Math.min(leftMs, expectedMs))
     const title = plan.title === '' ? '' : `${plan.title}, `
-    const step = `${title}${next.race}, heat ${next.heat} of ${Math.max(settings.heats, next.heat)}`
+    const step = `${title}${next.race}, heat ${next.heat} of ${Math.max(plan.planned, next.heat)}`
     const before = spentMs(result)
     const total = before + Math.max(expectedMs, next.fullMs)
     await runOne(run, plan, {
@@ -106,7 +109,10 @@ function spentMs({ heats }: Run): number {
 function remainingHeats<Spec extends Cell>(result: Run<Spec>, plan: HeatPlan<Spec>): PlannedHeat[] {
   const races = plan.races.filter((race) => validCells(result, plan, race).length > 0)
   const done = new Set(result.heats.map(({ race, heat }) => `${race} ${heat}`))
-  return planHeats(races, plan.most, result.seed).filter(({ race, heat }) => !done.has(`${race} ${heat}`))
+  return planHeats(races, plan.most, result.seed).filter((one) => {
+    const isWanted = one.heat <= plan.planned || (plan.isExtra?.(one) ?? true)
+    return isWanted && !done.has(`${one.race} ${one.heat}`)
+  })
 }
 
 /** Those of a race that can be measured. What failed stays void: measuring it again would only cost time. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { differenceTo } from '@startgrid/machine/provenance.ts'
-import type { Result } from '../model/result.ts'
+import type { Result, ResultKind } from '../model/result.ts'
 import { RESULTS, ResultError, readResult } from '../model/result-file.ts'
 import type { Warning } from '../model/warnings.ts'
 
@@ -14,15 +14,16 @@ export interface Unfinished {
 /**
  * The interrupted run to go on with.
  * @param name its directory or result.json; '' for the newest in bench/results
+ * @param kinds those that the command measures
  * @throws {ResultError} if there is none, it is complete, or it comes from another machine or other code: half a run each would
  * not be one
  */
-export function findUnfinished(name: string): Unfinished {
-  const directory = name === '' ? newestUnfinished() : directoryOf(name)
+export function findUnfinished(name: string, kinds: readonly ResultKind[]): Unfinished {
+  const directory = name === '' ? newestUnfinished(kinds) : directoryOf(name)
   const result = readResult(join(directory, 'result.json'))
-  if (!isRace(result))
+  if (!kinds.includes(result.kind))
     throw new ResultError(
-      `${directory} is a run of pnpm bench ${result.kind}, which cannot be resumed: start it again.`,
+      `${directory} is a run of ${commandOfKind(result.kind)}: go on with ${commandOfKind(result.kind)} --resume.`,
     )
   if (result.mode === 'target')
     throw new ResultError(
@@ -43,25 +44,27 @@ export function directoryOf(name: string): string {
   return statSync(path).isDirectory() ? path : dirname(path)
 }
 
-function newestUnfinished(): string {
+function newestUnfinished(kinds: readonly ResultKind[]): string {
   const names = existsSync(RESULTS) ? readdirSync(RESULTS).toSorted().reverse() : []
-  const found = names.find((name) => isUnfinished(join(RESULTS, name, 'result.json')))
+  const found = names.find((name) => isUnfinished(join(RESULTS, name, 'result.json'), kinds))
   if (found === undefined)
-    throw new ResultError('No interrupted run is in bench/results: start one with pnpm bench.')
+    throw new ResultError(
+      `No interrupted run is in bench/results: start one with ${commandOfKind(kinds[0] ?? 'rate')}.`,
+    )
   return join(RESULTS, found)
 }
 
-function isUnfinished(path: string): boolean {
+function isUnfinished(path: string, kinds: readonly ResultKind[]): boolean {
   try {
-    const result = readResult(path)
-    return result.finishedAt === null && isRace(result) && result.mode !== 'target'
+    const { finishedAt, kind, mode } = readResult(path)
+    return finishedAt === null && kinds.includes(kind) && mode !== 'target'
   } catch {
     return false // not a result, or of another version
   }
 }
 
-function isRace({ kind }: Result): boolean {
-  return kind === 'rate' || kind === 'selfcheck'
+function commandOfKind(kind: ResultKind): string {
+  return kind === 'rate' ? 'pnpm bench' : `pnpm bench ${kind}`
 }
 
 interface Interrupted {

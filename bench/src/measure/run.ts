@@ -59,7 +59,6 @@ export function createResult(options: Options, kind: ResultKind, command: string
     conformance: [],
     heats: [],
     trials: [],
-    failures: [],
     analysis: null,
     capacity: null,
     latency: null,
@@ -128,6 +127,7 @@ export function planOfGrid(
   return {
     title: '',
     races: [...new Set(cells.map(({ race }) => race))],
+    planned: settings.heats,
     most: settings.precision === null ? settings.heats : MOST_HEATS,
     expectedMs: (_, own, slices) => settings.pauseMs + expectedHeatMs(own, { ...settings, slices }, mode),
     longestMs: LONGEST_HEAT_MS,

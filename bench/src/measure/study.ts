@@ -55,6 +55,7 @@ function planOf(study: Study, prepared: Prepared): HeatPlan<StudyCell> {
   return {
     title: study.name,
     races: Object.keys(study.races),
+    planned: result.settings.heats,
     most: result.settings.heats,
     expectedMs: (race, cells, slices) => expectedRaceMs(raceOf(race), cells, { ...result.settings, slices }),
     // The warm-up of twenty systems alone takes most of a minute.

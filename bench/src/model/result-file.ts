@@ -55,6 +55,7 @@ type CellOfSchema3 = Omit<CellSpec, 'race' | 'warmupRequests'>
 /** What schema 4 has otherwise. */
 type ResultOfSchema3 = Omit<Result, 'schema' | 'warnings' | 'cells' | 'heats' | 'settings' | 'forecast'> & {
   settings: Omit<Result['settings'], 'precision' | 'extensions'> & { until: number | null }
+  failures?: { cell: string; launch: number; reason: string }[]
   cautions?: Result['warnings']
   cells?: CellOfSchema3[]
   heats?: HeatOfSchema3[]
@@ -71,6 +72,7 @@ function fromSchema3({
   cautions = [],
   cells = [],
   heats = [],
+  failures = [],
   settings: { until: precision, ...settings },
   ...stored
 }: ResultOfSchema3): Result {
@@ -83,14 +85,23 @@ function fromSchema3({
     forecast: null,
     warnings: cautions.filter(({ kind }) => !DERIVED_IN_SCHEMA_3.includes(kind)),
     cells: cells.map((cell) => ({ ...cell, race: cell.role, warmupRequests: 0 })),
-    heats: heats.map(({ role, slices, ...heat }) => ({
-      ...heat,
-      race: role,
-      slices: inPasses(slices),
-      moreWarmup: [],
-      spins: [],
-    })),
+    heats: [
+      ...heats.map(({ role, slices, ...heat }) => ({
+        ...heat,
+        race: role,
+        slices: inPasses(slices),
+        moreWarmup: [],
+        spins: [],
+      })),
+      ...failures.map(({ cell, launch, reason }) => failedLaunch(cell, launch, reason)),
+    ],
   }
+}
+
+/** In an open loop each launch of a cell is a heat. Of those that did not fail, only the trials were stored. */
+function failedLaunch(cell: string, launch: number, reason: string): Heat {
+  const nothing = { launches: [], slices: [], moreWarmup: [], spins: [] }
+  return { race: cell, heat: launch, startedAt: '', seconds: 0, ...nothing, failures: [{ cell, reason }] }
 }
 
 /** A repeated slice takes the place of the disturbed one that it repeats. */

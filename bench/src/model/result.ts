@@ -45,8 +45,6 @@ export interface Result extends Run<CellSpec> {
   forecast: ForecastRecord | null
   /** Of kind `capacity`, `latency` and `overload`: stretches of open-loop load, in the order in which they ran. */
   trials: Trial[]
-  /** Of these kinds: cells that could not be measured. */
-  failures: LaunchFailure[]
   /** Of kind `rate` and `selfcheck`. */
   analysis: Analysis | null
   capacity: CapacityFigures[] | null
@@ -277,13 +275,6 @@ export interface TrialWindow {
   /** Answers that were due in it, and their corrected p99 in milliseconds. */
   requests: number
   p99: number
-}
-
-export interface LaunchFailure {
-  cell: string
-  launch: number
-  /** A sentence without the full stop. */
-  reason: string
 }
 
 export interface PercentilesMs {

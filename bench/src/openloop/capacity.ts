@@ -6,8 +6,8 @@ import {
   durationFor,
   launchMs,
 } from '../plan/open-loop-effort.ts'
-import type { Method } from './campaign.ts'
 import { outcomeOf } from './capacity-figures.ts'
+import type { Method } from './run.ts'
 import type { Session } from './session.ts'
 import { advance, createStaircase, nextRate, type Staircase, type StaircaseOptions } from './staircase.ts'
 import { highestKept } from './threshold.ts'

@@ -4,10 +4,11 @@ import { geometricMean } from './interval.ts'
 /** What the figures of all three commands ask of a cell. */
 
 /** Why a cell has no open-loop figures at all, whatever was measured: a clause without the full stop. @returns null if it may have */
-export function whyNotMeasured({ id, skipped }: CellSpec, { conformance, failures }: Result): string | null {
+export function whyNotMeasured({ id, skipped }: CellSpec, { conformance, heats }: Result): string | null {
   if (skipped !== null) return skipped
   const [difference] = conformance.find(({ cell }) => cell === id)?.differences ?? []
   if (difference !== undefined) return `it does not keep the contract: ${difference}`
+  const failures = heats.flatMap((heat) => heat.failures)
   return failures.find(({ cell }) => cell === id)?.reason ?? null
 }
 

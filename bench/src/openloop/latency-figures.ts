@@ -29,7 +29,9 @@ function levelsOf({ role }: CellSpec, { cells, trials }: Result): string[] {
 }
 
 function whyMissing({ id }: CellSpec, { trials }: Result): string | null {
-  return trials.some(({ cell, purpose }) => cell === id && purpose === 'level') ? null : 'it was not measured'
+  const own = trials.filter(({ cell }) => cell === id)
+  if (own.some(({ purpose }) => purpose === 'level')) return null
+  return own.length > 0 ? 'others used the machine while its capacity was measured' : 'it was not measured'
 }
 
 function levelOf(cell: CellSpec, level: string, { trials }: Result): LatencyLevel {

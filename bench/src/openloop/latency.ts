@@ -11,8 +11,8 @@ import {
   launchMs,
   shareOf,
 } from '../plan/open-loop-effort.ts'
-import type { Method } from './campaign.ts'
 import { closedLoopOf } from './cell-state.ts'
+import type { Method } from './run.ts'
 import type { Session } from './session.ts'
 
 /**

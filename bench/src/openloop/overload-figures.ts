@@ -21,7 +21,8 @@ function figuresOf(cell: CellSpec, result: Result): OverloadFigures {
   const overloads = used.map(({ overload }) => overload)
   const capacity = closedLoopOf(cell, trials)
   const offered = overloads.length > 0 ? meanOf(overloads.map((trial) => trial.offered ?? 0)) : null
-  const voidedBecause = whyNotMeasured(cell, result) ?? whyVoid(all, used, { capacity, offered })
+  const voidedBecause =
+    whyNotMeasured(cell, result) ?? whyVoid(all, used, { capacity, offered, isTried: trials.length > 0 })
   const goodputs = voidedBecause === null ? overloads.map(goodputOf) : []
   const goodput = goodputs.length > 0 && goodputs.every((one) => one > 0) ? intervalOf(goodputs) : null
   return {
@@ -41,9 +42,10 @@ function figuresOf(cell: CellSpec, result: Result): OverloadFigures {
 function whyVoid(
   all: readonly Episode[],
   used: readonly Episode[],
-  { capacity, offered }: Pick<OverloadFigures, 'capacity' | 'offered'>,
+  { capacity, offered, isTried }: Pick<OverloadFigures, 'capacity' | 'offered'> & { isTried: boolean },
 ): string | null {
-  if (capacity === null && all.length === 0) return 'it was not measured'
+  if (capacity === null && all.length === 0)
+    return isTried ? 'others used the machine while its capacity was measured' : 'it was not measured'
   if (used.length === 0) return 'others used the machine each time'
   if (capacity === null) return 'others used the machine while its capacity was measured'
   if (offered !== null && offered >= capacity * LEAST_FACTOR) return null

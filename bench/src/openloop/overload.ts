@@ -7,8 +7,8 @@ import {
   launchMs,
   type OverloadEffort,
 } from '../plan/open-loop-effort.ts'
-import type { Method } from './campaign.ts'
 import { recoveredAfter } from './recovery.ts'
+import type { Method } from './run.ts'
 
 /** The offered rate, as a multiple of the closed-loop rate. */
 export const FACTOR = 2

@@ -212,11 +212,8 @@ export function describeSkipped({ cells }: Result): string[] {
 }
 
 /** What broke: a sentence per cell and reason. */
-export function describeFailures({ heats, failures }: Result): string[] {
-  const all = [
-    ...heats.flatMap(({ heat, failures }) => failures.map((one) => ({ ...one, when: `heat ${heat}` }))),
-    ...failures.map((one) => ({ ...one, when: `launch ${one.launch}` })),
-  ]
+export function describeFailures({ heats }: Pick<Result, 'heats'>): string[] {
+  const all = heats.flatMap(({ heat, failures }) => failures.map((one) => ({ ...one, when: `heat ${heat}` })))
   return [...Map.groupBy(all, ({ cell, reason }) => `${cell}: ${reason}`)].map(
     ([what, group]) => `Failed in ${listOf(group.map(({ when }) => when))}: ${what}.`,
   )

@@ -68,6 +68,7 @@ describe('the words of the open-loop commands', () => {
           p99: '9ms',
           json: 'a',
           output: 'b',
+          'max-time': '90s',
         }
         const flag = ['quick', 'thorough', 'docker', 'dry-run', 'no-download'].includes(name)
         readOpenLoopOptions(kind, flag ? [`--${name}`] : [`--${name}`, words[name] ?? '5'])

@@ -6,12 +6,14 @@ import { after, test } from 'node:test'
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import { findUnfinished, pauseOf } from '../../src/measure/resume.ts'
-import type { Result } from '../../src/model/result.ts'
+import type { Result, ResultKind } from '../../src/model/result.ts'
 import { ResultError, writeResult } from '../../src/model/result-file.ts'
 import { interruptedResult, latencyResult, rateResult, targetResult } from '../fixtures/results.ts'
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-resume-'))
 after(() => rmSync(DIRECTORY, { recursive: true }))
+
+const RACES: readonly ResultKind[] = ['rate', 'selfcheck']
 
 let stored = 0
 
@@ -27,7 +29,7 @@ const interrupted = (): Result => ({ ...interruptedResult(), ...here })
 
 function refusal(directory: string): string {
   try {
-    findUnfinished(directory)
+    findUnfinished(directory, RACES)
   } catch (error) {
     assert.ok(error instanceof ResultError, String(error))
     return error.message.replaceAll(directory, 'DIR')
@@ -38,7 +40,7 @@ function refusal(directory: string): string {
 test('an interrupted race is found by its directory or its file, as it was saved', () => {
   const directory = store(interrupted())
   for (const name of [directory, join(directory, 'result.json')]) {
-    const found = findUnfinished(name)
+    const found = findUnfinished(name, RACES)
     assert.equal(found.directory, directory)
     assert.deepEqual(found.result, interrupted())
   }
@@ -50,7 +52,7 @@ test('what cannot be gone on with is refused in a sentence', () => {
     [{ ...rateResult(), ...here }, 'DIR is complete: there is nothing to resume.'],
     [
       { ...latencyResult(), ...here, finishedAt: null },
-      'DIR is a run of pnpm bench latency, which cannot be resumed: start it again.',
+      'DIR is a run of pnpm bench latency: go on with pnpm bench latency --resume.',
     ],
     [
       { ...targetResult(), ...here, finishedAt: null },

@@ -56,11 +56,17 @@ export function trialOf(more: Partial<Trial> = {}): Trial {
   }
 }
 
+interface Failure {
+  cell: string
+  launch: number
+  reason: string
+}
+
 /** Only what figures of open-loop trials read. */
 export function resultOf(
   kind: ResultKind,
   trials: readonly Trial[],
-  more: { cells?: CellSpec[]; p99Ms?: number; failures?: Result['failures']; launches?: number } = {},
+  more: { cells?: CellSpec[]; p99Ms?: number; failures?: Failure[]; launches?: number } = {},
 ): Result {
   return {
     schema: 4,
@@ -98,9 +104,11 @@ export function resultOf(
     warnings: [],
     cells: more.cells ?? [CELL],
     conformance: [],
-    heats: [],
+    heats: (more.failures ?? []).map(({ launch, ...failure }) => ({
+      ...{ race: failure.cell, heat: launch, startedAt: '', seconds: 1, launches: [], slices: [] },
+      ...{ moreWarmup: [], spins: [], failures: [failure] },
+    })),
     trials: [...trials],
-    failures: more.failures ?? [],
     analysis: null,
     capacity: null,
     latency: null,

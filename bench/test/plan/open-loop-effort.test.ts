@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
-import { createOpenLoopResult, expectedCampaignMs, planLaunches } from '../../src/openloop/campaign.ts'
 import { capacityMethod } from '../../src/openloop/capacity.ts'
 import { commonRate, latencyMethod } from '../../src/openloop/latency.ts'
 import { overloadMethod } from '../../src/openloop/overload.ts'
+import { createOpenLoopResult, expectedOpenLoopMs } from '../../src/openloop/run.ts'
 import { COMMON } from '../../src/plan/latency-levels.ts'
 import {
   BEYOND,
@@ -28,7 +28,7 @@ function expectedMs(kind: OpenLoopKind, args: readonly string[]): number {
     latency: () => latencyMethod(result, LATENCY_EFFORT[profile], null),
     overload: () => overloadMethod(result, OVERLOAD_EFFORT[profile]),
   }
-  return expectedCampaignMs(result.cells, methods[kind]())
+  return expectedOpenLoopMs(result, methods[kind]())
 }
 
 describe('how long a load lasts', () => {
@@ -58,7 +58,7 @@ describe('how long a load lasts', () => {
   })
 })
 
-describe('a campaign', () => {
+describe('open loops', () => {
   for (const kind of ['capacity', 'latency', 'overload'] as const) {
     test(`${kind} takes under ten minutes by default, under one with --quick, and more with --thorough`, () => {
       const usual = expectedMs(kind, [])
@@ -67,23 +67,6 @@ describe('a campaign', () => {
       assert.ok(expectedMs(kind, ['--thorough']) > 2 * usual)
     })
   }
-
-  test('launches every cell once per round, in an order that the seed repeats', () => {
-    const cells = ['node/hello', 'koa/hello', 'bun/hello', 'hono/hello'].map((app) => cellOf(app))
-    const planned = planLaunches(cells, 3, 5)
-    assert.deepEqual(planned, planLaunches(cells, 3, 5))
-    for (const round of [1, 2, 3]) {
-      const own = planned.slice((round - 1) * 4, round * 4)
-      assert.ok(own.every(({ launch }) => launch === round))
-      assert.equal(new Set(own.map(({ cell }) => cell.id)).size, 4)
-    }
-    const orders = [1, 2, 3, 4, 5].map((seed) =>
-      planLaunches(cells, 1, seed)
-        .map(({ cell }) => cell.id)
-        .join(),
-    )
-    assert.ok(new Set(orders).size > 1)
-  })
 
   test('has no twins, the whole warm-up in every topology, and the bound', () => {
     const options = readOpenLoopOptions('capacity', [

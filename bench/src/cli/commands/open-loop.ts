@@ -3,15 +3,11 @@ import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import { assertAnswering } from '../../environments/target/origin.ts'
+import { findUnfinished, pauseOf, type Unfinished } from '../../measure/resume.ts'
 import type { Result } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
-import {
-  createOpenLoopResult,
-  expectedCampaignMs,
-  type Method,
-  planLaunches,
-  runCampaign,
-} from '../../openloop/campaign.ts'
+import { createOpenLoopResult, expectedOpenLoopMs, type Method, runOpenLoops } from '../../openloop/run.ts'
+import { planHeats } from '../../plan/cells.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../../plan/options.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { whyOpenLoopFailed } from '../exit-code.ts'
@@ -32,27 +28,36 @@ export async function openLoopCommand(
     process.stdout.write(helpOf(kind))
     return 0
   }
+  if (options.resume !== undefined) {
+    const found = findUnfinished(options.resume, [kind])
+    found.result.warnings.push(pauseOf(found.result))
+    const { profile } = found.result.settings
+    const effort = profile === 'custom' ? options.profile : profile
+    return measure(found, createMethod(found.result, { ...options, profile: effort }), options)
+  }
   const result = createOpenLoopResult(kind, options, commandOf(`pnpm bench ${kind}`, args, options.seed))
   const method = createMethod(result, options)
-  if (!options.dryRun) return measure(result, method, options)
+  if (!options.dryRun) {
+    if (options.target !== undefined) await assertAnswering(options.target)
+    return measure({ result, directory: prepareOutput(options.output, options.json) }, method, options)
+  }
   process.stdout.write(describePlan(result, method))
   return 0
 }
 
 async function measure(
-  result: Result,
+  { result, directory }: Unfinished,
   method: Method,
-  { target, output, json, download }: OpenLoopOptions,
+  { json, download }: OpenLoopOptions,
 ): Promise<number> {
-  if (target !== undefined) await assertAnswering(target)
-  const directory = prepareOutput(output, json)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
   const save = (so: Result) => writeResult(`${directory}/result.json`, so)
-  await runCampaign(result, method, { progress, save, signal, download }).finally(progress.stop)
+  await runOpenLoops(result, method, { progress, save, signal, download }).finally(progress.stop)
   publish(result, directory, json)
   if (signal.aborted) {
-    process.stderr.write('Interrupted: what was measured before is above and in the files.\n')
+    const hint = result.mode === 'target' ? '' : ` Go on with pnpm bench ${result.kind} --resume`
+    process.stderr.write(`Interrupted: what was measured before is above and in the files.${hint}\n`)
     return code()
   }
   const failed = whyOpenLoopFailed(result)
@@ -61,16 +66,18 @@ async function measure(
 }
 
 function describePlan({ target, cells, seed }: Result, method: Method): string {
-  const time = formatMinutes(expectedCampaignMs(cells, method))
+  const time = formatMinutes(expectedOpenLoopMs({ cells, heats: [] }, method))
   const repeats = 'What others disturb is repeated, a few times at most.'
   if (target !== null)
     return `${wrap(`${cells[0]?.workload} at ${target.origin}, ${plural(method.launches, 'stretch').replace('stretchs', 'stretches')} of load, about ${time} (minutes:seconds). ${repeats} The contract is proven first.`)}\n`
-  const [first] = Map.groupBy(planLaunches(cells, method.launches, seed), ({ launch }) => launch).values()
+  const first = planHeats(
+    cells.map(({ race }) => race),
+    1,
+    seed,
+  )
   return [
     wrap(`${plural(cells.length, 'cell')}, each started ${method.launches} times; one app runs at a time.`),
-    wrap(
-      `The first round in this order (seed ${seed}): ${(first ?? []).map(({ cell }) => cell.id).join(', ')}.`,
-    ),
+    wrap(`The first round in this order (seed ${seed}): ${first.map(({ race }) => race).join(', ')}.`),
     wrap(`About ${time} (minutes:seconds), if nobody disturbs it. ${repeats}`),
     wrap('The first run on new code also proves the contract of every cell: up to half a minute more.'),
     '',

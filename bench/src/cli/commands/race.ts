@@ -64,7 +64,7 @@ function begin(options: Options, args: readonly string[], kind: Kind): Unfinishe
 }
 
 function goOn(name: string): Unfinished {
-  const found = findUnfinished(name)
+  const found = findUnfinished(name, ['rate', 'selfcheck'])
   found.result.warnings.push(pauseOf(found.result))
   return found
 }

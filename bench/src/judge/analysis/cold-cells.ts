@@ -86,7 +86,9 @@ function looksOf(
 }
 
 function groupsOf({ id, race }: Cell, heats: readonly Heat[]): Pick<Group, 'cell' | 'more' | 'heats'>[] {
-  const own = heats.filter((heat) => heat.race === race && heat.slices.some(({ cell }) => cell === id))
+  const own = heats.filter(
+    (heat) => heat.race === race && heat.slices.some(({ cell, phase }) => cell === id && phase === 'measure'),
+  )
   return [...Map.groupBy(own, (heat) => moreIn(heat, id))].map(([more, same]) => ({
     cell: id,
     more,

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { Result } from '../../../src/model/result.ts'
 import { readResult } from '../../../src/model/result-file.ts'
 import { analyseOpenLoop } from '../../../src/openloop/analyse.ts'
+import { failuresOf } from '../../fixtures/bench-run.ts'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-openloop-'))
@@ -36,7 +37,8 @@ async function run(kind: string, ...more: string[]) {
   const result = readResult(join(output, 'result.json'))
   assert.ok(code === 0 || code === 1, `exit code ${code}`)
   assert.ok(result.finishedAt !== null)
-  assert.deepEqual(result.failures, [])
+  assert.deepEqual(failuresOf(result), {})
+  assert.equal(result.heats.length, new Set(result.trials.map(({ launch }) => launch)).size)
   assert.deepEqual(analyseOpenLoop(result), {
     capacity: result.capacity,
     latency: result.latency,
@@ -131,14 +133,15 @@ describe('pnpm bench', () => {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said += text
     })
-    while (!said.includes('launch 2 of 9')) await once(child.stderr ?? child, 'data')
+    while (!said.includes('heat 2 of 9')) await once(child.stderr ?? child, 'data')
     process.kill(-(child.pid ?? 0), 'SIGINT')
     const [code] = await once(child, 'close')
     assert.equal(code, 130)
     const result = readResult(join(output, 'result.json'))
     assert.equal(result.finishedAt, null)
     assert.deepEqual(new Set(result.trials.map(({ launch }) => launch)), new Set([1]))
-    assert.deepEqual(result.failures, [])
+    assert.deepEqual(failuresOf(result), {})
     assert.deepEqual(processesOf(output), [])
+    assert.match(said, /Go on with pnpm bench overload --resume/)
   })
 })

@@ -1,0 +1,147 @@
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { plural } from '@startgrid/cli/text.ts'
+import type { Random } from '@startgrid/stats/random.ts'
+import { createStartgridDriver } from '../drivers/create.ts'
+import type { StartgridDriver } from '../drivers/startgrid.ts'
+import type { EnvironmentOptions } from '../environments/environment.ts'
+import { attempt, runHeat } from '../measure/heat.ts'
+import { type HeatFrame, type HeatPlan, runHeats, wrongCells } from '../measure/heats.ts'
+import { type PreparedRun, type RunContext, withPreparedRun } from '../measure/preparation.ts'
+import { createResult, openEnvironment } from '../measure/run.ts'
+import type { CellSpec, Heat, Result, Trial } from '../model/result.ts'
+import type { OpenLoopKind, OpenLoopOptions } from '../plan/options.ts'
+import { WORKLOADS } from '../plan/workloads.ts'
+import { analyseOpenLoop } from './analyse.ts'
+import { Session } from './session.ts'
+
+/** What is done on each launch, and how long that is expected to take. */
+export interface Method {
+  /** Launches per cell. */
+  launches: number
+  /** In milliseconds, if nobody disturbs it. */
+  expectedMs(cell: CellSpec, launch: number): number
+  /** @returns whether it is complete; false if others disturbed a part of it, so that one more launch is worth the time */
+  measure(session: Session, launch: number, random: Random): Promise<boolean>
+}
+
+/** A result without measurements. Every cell is a race of its own: it is launched apart, so each has the whole warm-up. */
+export function createOpenLoopResult(kind: OpenLoopKind, options: OpenLoopOptions, command: string): Result {
+  const { topologies, p99Ms } = options
+  const results = topologies.map((topology) =>
+    createResult({ ...options, topologies: [topology] }, kind, command),
+  )
+  const [first] = results
+  if (first === undefined) throw new RangeError('There is no topology to measure.')
+  // The A/A twin is for races: here nothing is ranked.
+  const cells = results.flatMap((one) => one.cells).filter(({ twinOf }) => twinOf === null)
+  return {
+    ...first,
+    cells: cells.map((cell) => ({ ...cell, race: cell.id })),
+    settings: { ...first.settings, p99Ms },
+  }
+}
+
+/** Milliseconds of the launches that a result lacks, if nobody disturbs it. */
+export function expectedOpenLoopMs(
+  { cells, heats }: Pick<Result, 'cells' | 'heats'>,
+  method: Method,
+): number {
+  const done = new Set(heats.map(({ race, heat }) => `${race} ${heat}`))
+  const launches = Array.from({ length: method.launches }, (_, index) => index + 1)
+  return cells.reduce((sum, cell) => {
+    const open = launches.filter((launch) => !done.has(`${cell.race} ${launch}`))
+    return sum + open.reduce((own, launch) => own + method.expectedMs(cell, launch), 0)
+  }, 0)
+}
+
+/**
+ * Measures what a result lacks, which is filled in place: in rounds, each with one fresh launch of every cell, in random order, so
+ * that a slow minute does not hit one cell alone. One app runs at a time.
+ */
+export async function runOpenLoops(
+  result: Result,
+  method: Method,
+  context: RunContext<Result>,
+): Promise<void> {
+  const preparation = {
+    ...context,
+    openEnvironment: (options: EnvironmentOptions) => openEnvironment(result, options),
+    createDriver: createStartgridDriver,
+    figures: analyseOpenLoop,
+  }
+  await withPreparedRun(result, preparation, async (prepared) => {
+    const time = formatMinutes(expectedOpenLoopMs(result, method))
+    context.progress.say(
+      `${plural(result.cells.length, 'cell')}, each started ${plural(method.launches, 'time')}, about ${time} (minutes:seconds); ` +
+        'more while others use the machine.',
+    )
+    await runHeats(prepared, planOf(prepared, method))
+  })
+}
+
+function planOf(prepared: PreparedRun<Result, StartgridDriver>, method: Method): HeatPlan<CellSpec> {
+  const { result } = prepared
+  const { launches } = method
+  /** Launches that others disturbed, by race. */
+  const incomplete = new Map<string, number>()
+  return {
+    title: '',
+    races: result.cells.map(({ race }) => race),
+    planned: launches,
+    most: launches + Math.ceil(launches / 2),
+    expectedMs: (_, [cell]) => (cell === undefined ? 0 : method.expectedMs(cell, launches)),
+    longestMs: Number.POSITIVE_INFINITY,
+    run: async (frame, cells) => {
+      const trials: Trial[] = []
+      const { heat, isComplete } = await launch(frame, cells, {
+        prepared,
+        method,
+        record: (one) => trials.push(one),
+      })
+      if (!isComplete) incomplete.set(heat.race, (incomplete.get(heat.race) ?? 0) + 1)
+      if (!frame.signal.aborted) result.trials.push(...trials)
+      return heat
+    },
+    // What others disturbed is made up for; decided by what others did alone.
+    isExtra: ({ race, heat }) => (incomplete.get(race) ?? 0) >= heat - launches,
+    isEnough: () => false,
+    isValid: ({ id }) => !wrongCells(result).has(id),
+    nameOf: ({ id }) => id,
+  }
+}
+
+interface LaunchOptions {
+  prepared: PreparedRun<Result, StartgridDriver>
+  method: Method
+  record(trial: Trial): void
+}
+
+async function launch(
+  frame: HeatFrame,
+  cells: readonly CellSpec[],
+  { prepared: { result, environment, drivers }, method, record }: LaunchOptions,
+): Promise<{ heat: Heat; isComplete: boolean }> {
+  const driver = drivers.usual
+  let isComplete = true
+  const heat = await runHeat<CellSpec>({
+    ...frame,
+    cells,
+    settings: result.settings,
+    environment,
+    driverOf: () => driver,
+    workloadOf: ({ role }) => WORKLOADS[role],
+    measure: async (course) => {
+      for (const entrant of course.entrants) {
+        const found = await attempt(course, entrant.cell, () =>
+          method.measure(
+            new Session(course, { ...entrant, driver }, record),
+            frame.planned.heat,
+            course.random,
+          ),
+        )
+        isComplete = found ?? true
+      }
+    },
+  })
+  return { heat, isComplete }
+}
