@@ -1,31 +1,24 @@
-import { APPS, type App, FRAMEWORKS, findApps, UnknownName } from '@startgrid/grid/matrix.ts'
 import { EjectError } from './eject-error.ts'
+import type { AppEntry } from './picker.ts'
 
 /**
  * The one app that a name such as `fastify/ssr` stands for.
  * @throws {EjectError} listing the right names
  */
-export function findApp(name: string): App {
-  const apps = findAll(name)
-  const [app, ...others] = apps
+export function chooseApp(name: string, apps: readonly AppEntry[]): AppEntry {
+  const found = apps.filter((app) => app.name === name || app.framework === name || app.role === name)
+  const [app, ...others] = found
   if (app === undefined) {
-    const rows = FRAMEWORKS.map((framework) => listNames(APPS.filter((one) => one.framework === framework)))
-    throw new EjectError(`There is no app '${name}'. These are:\n\n  ${rows.join('\n  ')}\n`)
+    const rows = Map.groupBy(apps, ({ framework }) => framework).values()
+    throw new EjectError(
+      `There is no app '${name}'. These are:\n\n  ${[...rows].map(listNames).join('\n  ')}\n`,
+    )
   }
   if (others.length > 0)
-    throw new EjectError(`'${name}' is ${apps.length} apps. Name one of them:\n\n  ${listNames(apps)}\n`)
+    throw new EjectError(`'${name}' is ${found.length} apps. Name one of them:\n\n  ${listNames(found)}\n`)
   return app
 }
 
-function findAll(name: string): App[] {
-  try {
-    return findApps(name)
-  } catch (error) {
-    if (error instanceof UnknownName) return []
-    throw error
-  }
-}
-
-function listNames(apps: readonly App[]): string {
+function listNames(apps: readonly AppEntry[]): string {
   return apps.map(({ name }) => name).join('  ')
 }

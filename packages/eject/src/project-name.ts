@@ -1,5 +1,11 @@
+import { basename, resolve } from 'node:path'
 import validate from 'validate-npm-package-name'
 import { EjectError } from './eject-error.ts'
+
+/** The name that a project gets from its directory. */
+export function nameFor(path: string): string {
+  return basename(resolve(path))
+}
 
 /** @throws {EjectError} if npm would refuse the name for a new package */
 export function checkProjectName(name: string): void {

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { App } from '@startgrid/grid/matrix.ts'
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import { APPS, type App, type Role } from '@startgrid/grid/matrix.ts'
 import { type Catalog, readCatalog, resolveVersions } from './catalog.ts'
 import { writeCode } from './code/code.ts'
 import { describe } from './describe.ts'
@@ -11,6 +12,7 @@ import { writeLint } from './lint.ts'
 import { writeNjsCode } from './njs/index.ts'
 import { OPTIONS } from './options/index.ts'
 import type { Addition } from './options/option.ts'
+import type { AppEntry } from './picker.ts'
 import type { SourceOption } from './project.ts'
 import { writeFiles } from './staging.ts'
 import { writeTypeCheck } from './type-check.ts'
@@ -48,6 +50,21 @@ export async function readSource(app: App, signal: AbortSignal): Promise<AppSour
     options: describeOptions(app, tracked, catalog),
   }
   return formatSource(source, signal)
+}
+
+/** What a picker says of a role. */
+const ROLE_TITLES: Readonly<Record<Role, string>> = {
+  hello: 'text and JSON: where an API begins',
+  ssr: 'a React page, rendered on the server, with hot reload',
+  status: 'one route that says OK: the least there is',
+}
+
+/** The apps of this repository, as a person picks them. */
+export function listApps(): AppEntry[] {
+  return APPS.map(({ name, framework, role }) => {
+    const frameworkTitle = CATALOGUE.find((entry) => entry.name === framework)?.title ?? framework
+    return { name, framework, frameworkTitle, role, roleTitle: ROLE_TITLES[role] }
+  })
 }
 
 function describeOptions(

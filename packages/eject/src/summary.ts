@@ -1,10 +1,10 @@
-import type { Ejected } from './eject.ts'
+import type { Created } from './create-project.ts'
 
 /**
  * The files that were made, and what to type next. It fits 80 columns, except for long paths and names.
  * @param path of the project, as it was typed
  */
-export function formatSummary({ name, hasBuild, files, commit }: Ejected, path: string): string {
+export function formatSummary({ name, hasBuild, files, commit }: Created, path: string): string {
   const steps = [
     ['npm install', 'pnpm install'],
     ...(hasBuild ? [['npm run build', 'pnpm build']] : []),

@@ -2,19 +2,22 @@ import { readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { EjectError } from './eject-error.ts'
 import { hasCode, isMissing } from './file-error.ts'
-import { WORKSPACE } from './workspace.ts'
 
 /**
  * Checks where a project is to be written.
  * @param path the path that a person typed
  * @param from the directory that it is relative to
+ * @param check refuses places by their real path
  * @returns its real path
  * @throws {EjectError}
  */
-export async function resolveTarget(path: string, from: string): Promise<string> {
+export async function resolveTarget(
+  path: string,
+  from: string,
+  check?: (target: string, path: string) => Promise<void>,
+): Promise<string> {
   const target = await realTarget(resolve(from, path))
-  if (isInside(await realpath(WORKSPACE), target))
-    throw new EjectError(`${path} is inside this repository: choose a directory outside of it.`)
+  await check?.(target, path)
   await refuseContent(target, path)
   return target
 }
@@ -35,7 +38,8 @@ async function realTarget(target: string): Promise<string> {
   }
 }
 
-function isInside(directory: string, path: string): boolean {
+/** Both are real paths. */
+export function isInside(directory: string, path: string): boolean {
   const way = relative(directory, path)
   return way === '' || !/^\.\.(?:[/\\]|$)/.test(way)
 }

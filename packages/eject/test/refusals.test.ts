@@ -9,7 +9,7 @@ import { temporaryDirectory } from './support/directory.ts'
 const LIMIT = { timeout: 60_000 }
 
 for (const [what, args, code, sentence] of [
-  ['no arguments', [], 2, /^pnpm eject <framework>\/<app> <directory>/],
+  ['no arguments', [], 2, /^pnpm eject <framework>\/<role> <directory>[\s\S]* njs\/status\n/],
   ['no directory', ['fastify/ssr'], 2, /^pnpm eject <framework>/],
   ['one word too many', ['fastify/ssr', 'a', 'b'], 2, /^pnpm eject <framework>/],
   ['an unknown option', ['fastify/ssr', 'a', '--template'], 2, /^Unknown option '--template'/],
