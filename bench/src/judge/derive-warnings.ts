@@ -12,11 +12,11 @@ export function deriveWarnings(result: Result | StudyResult): Warning[] {
   if (result.kind === 'study') return [...excluded(result), ...crowded(result), ...accounting(result)]
   return [
     ...external(result),
+    ...extended(result),
     ...suspects(result),
     ...excluded(result),
     ...crowded(result),
     ...accounting(result),
-    ...trends(result),
     ...driver(result),
     ...generatorBound(result),
     ...withoutIntervals(result),
@@ -29,13 +29,13 @@ const FOUND: ReadonlySet<WarningKind> = new Set<WarningKind>([
   'external-server',
   'one-launch',
   'same-machine',
+  'extended',
   'suspect',
   'excluded',
   'crowded',
   'no-accounting',
   'no-foreign-accounting',
   'disturbance-unknown',
-  'trend',
   'foreign-driver',
   'near-ceiling',
   'generator-bound',
@@ -53,6 +53,10 @@ function external({ mode, target }: Result): Warning[] {
   if (mode !== 'target') return []
   const here: Warning[] = target !== null && isLoopback(target.origin) ? [{ kind: 'same-machine' }] : []
   return [{ kind: 'external-server' }, { kind: 'one-launch' }, ...here]
+}
+
+function extended({ settings: { extensions } }: Result): Warning[] {
+  return extensions > 0 ? [{ kind: 'extended', times: extensions }] : []
 }
 
 /** A difference was found where none exists. */
@@ -85,19 +89,6 @@ function accounting({ mode, heats, trials = [] }: Run & { trials?: Trial[] }): W
   if (found.some(({ serverWait }) => serverWait !== null)) return [{ kind: 'no-foreign-accounting' }]
   const hasCosts = measured.some(({ cpuSeconds }) => cpuSeconds.app !== null)
   return [{ kind: hasCosts ? 'disturbance-unknown' : 'no-accounting' }]
-}
-
-/** Change over the measured slices, as a part of the cost, that a reader must know of. */
-const TREND = 0.02
-
-function trends({ analysis }: Result): Warning[] {
-  const found = (analysis?.cells ?? []).flatMap(({ cell, voided, warmup: { trend } }) =>
-    voided || trend === null || Math.abs(trend) <= TREND ? [] : [{ cell, trend }],
-  )
-  const [worst] = found.toSorted((one, other) => Math.abs(other.trend) - Math.abs(one.trend))
-  return worst === undefined
-    ? []
-    : [{ kind: 'trend', cells: found.length, worst: worst.cell, trend: worst.trend }]
 }
 
 function driver({ driver: { name, ceiling }, analysis }: Result): Warning[] {
