@@ -100,7 +100,8 @@ function describeProxies({ analysis, cells }: Result): string[] {
   const costs = analysis?.proxyCosts.filter(({ metric }) => metric === 'rate') ?? []
   return [...Map.groupBy(costs, ({ topology }) => topology)].map(([topology, group]) => {
     const roles = [...Map.groupBy(group, ({ role }) => role)].map(
-      ([role, own]) => `${role} keeps ${formatPercent(median(own.map(({ ratio }) => ratio.value)))}`,
+      ([role, own], index) =>
+        `${role} ${index === 0 ? 'keeps ' : ''}${formatPercent(median(own.map(({ ratio }) => ratio.value)))}`,
     )
     const apps = new Set(group.map(({ app }) => app))
     const proxies = cells.flatMap((cell) => {
