@@ -76,7 +76,7 @@ export function recordCells<Spec extends Cell>(
 
 function residualsOf(
   fits: Readonly<Record<Metric, HeatFit>> | undefined,
-  { id }: CellSpec,
+  { id }: Pick<Cell, 'id'>,
 ): [Slice, number][] {
   if (fits === undefined) return []
   const hasCosts = fits.cpu.residuals.size > 0
