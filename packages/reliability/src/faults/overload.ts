@@ -68,21 +68,20 @@ async function runOnce(subject: Subject): Promise<Outcome> {
 }
 
 async function runTimed(subject: Subject): Promise<Outcome> {
-  const attempts: Measured[] = []
-  let disturbed = 0
-  while (attempts.length < ATTEMPTS && disturbed < ATTEMPTS) {
+  const undisturbed: Measured[] = []
+  const disturbed: Measured[] = []
+  while (undisturbed.length < ATTEMPTS && disturbed.length < ATTEMPTS) {
     const measured = await attempt(subject)
-    if (measured.isDisturbed) disturbed++
-    else attempts.push(measured)
+    if (measured.isDisturbed) disturbed.push(measured)
+    else undisturbed.push(measured)
   }
-  if (attempts.length < ATTEMPTS)
-    return {
-      findings: [],
-      undecided: `Others used the machine, in ${disturbed} of its attempts: its times and shares say nothing.`,
-    }
+  const isDecided = undisturbed.length === ATTEMPTS
+  const attempts = isDecided ? undisturbed : [...undisturbed, ...disturbed]
   const figures = medianFigures(attempts.map((measured) => measured.figures))
-  const findings = new Set(attempts.flatMap((measured) => measured.findings))
-  return { findings: [...findings, ...judgeFigures(figures, subject.app)], figures }
+  const findings = [...new Set(attempts.flatMap((measured) => measured.findings))]
+  if (isDecided) return { findings: [...findings, ...judgeFigures(figures, subject.app)], figures }
+  const undecided = `Others used the machine in ${ATTEMPTS} attempts: their times and shares say nothing.`
+  return { findings, figures, undecided }
 }
 
 /** The median of each figure by itself. */
