@@ -135,15 +135,16 @@ async function attempt(subject: Subject): Promise<Measured> {
   }
 }
 
-/** @returns how many pages were refused in 2 s in which the app was stopped for a while */
-async function pause(generator: LoadGenerator, { target, ready, child }: Launch): Promise<number> {
-  const loaded = generator.run({ target, path: '/', connections: PAUSE.connections, durationMs: 2_000 })
+/** A closed loop of 2 s, in which the app is stopped for a while. */
+async function pause(generator: LoadGenerator, launched: Launch): Promise<Trial> {
+  const { target, ready, child } = launched
+  const loaded = load(generator, launched, { path: '/', connections: PAUSE.connections, durationMs: 2_000 })
   await sleep(1_000)
   const pids = serverPids({ target, ready }) ?? (child.pid === undefined ? [] : [child.pid])
   for (const pid of pids) process.kill(pid, 'SIGSTOP')
   await sleep(PAUSE.ms)
   for (const pid of pids) process.kill(pid, 'SIGCONT')
-  return (await loaded).statuses[503] ?? 0
+  return loaded
 }
 
 async function measure(subject: Subject, launched: Launch, generator: LoadGenerator): Promise<Measured> {
@@ -153,7 +154,7 @@ async function measure(subject: Subject, launched: Launch, generator: LoadGenera
   await load(generator, launched, calm) // compiles
   const before = await load(generator, launched, calm)
   const capacity = before.goodRate
-  const refusedAfterPause = isTimed(subject) ? await pause(generator, launched) : 0
+  const paused = isTimed(subject) ? await pause(generator, launched) : undefined
   const witness = new Witness(launched.target, path)
   const durationMs = size === 'short' ? 2_000 : 10_000
   const plan = { path, rate: capacity * FACTOR, connections: CONNECTIONS, durationMs, timeoutMs: TIMEOUT_MS }
@@ -161,7 +162,8 @@ async function measure(subject: Subject, launched: Launch, generator: LoadGenera
   const drainMs = Math.max(0, result.seconds * 1_000 - durationMs)
   const recoveredMs = drainMs + (await timeToPage(launched.target, path))
   const seen = await witness.end()
-  const isDisturbed = result.self.bound || Math.max(before.disturbance, disturbance) > MOST_DISTURBANCE
+  const worst = Math.max(before.disturbance, disturbance, paused?.disturbance ?? 0)
+  const isDisturbed = result.self.bound || worst > MOST_DISTURBANCE
   const figures = {
     'answers per s': Math.round(capacity),
     'offered ×': Number(((result.openLoop?.offered ?? 0) / capacity).toFixed(1)),
@@ -170,7 +172,7 @@ async function measure(subject: Subject, launched: Launch, generator: LoadGenera
     'p99 ms': Math.round(result.service.p99),
     'livez ms': Math.round(seen.worstMs),
     'recovered ms': Math.round(recoveredMs),
-    '503 after a pause': refusedAfterPause,
+    '503 after a pause': paused?.result.statuses[503] ?? 0,
   }
   const { exitCode } = launched.child
   const findings = exitCode === null ? [] : [`It ended with ${exitCode} during the overload.`]

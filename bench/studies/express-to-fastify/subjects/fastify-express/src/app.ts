@@ -83,7 +83,9 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
 
   await app.register(fastifyExpress)
   Object.assign(app.express.locals, { health, shouldShed: createLoadShedder(config.maxQueueWaitMs) })
-  app.use(handOver, healthRoutes(health), routes)
+  app.use(handOver) // one by one: the plugin's `use` takes two arguments at most
+  app.use(healthRoutes(health))
+  app.use(routes)
   // Express has passed it on. Respond with 404 here, before the body is parsed: an unknown path is unknown with any body.
   app.addHook('onRequest', (request, _reply, done) => done(request.is404 ? new HttpProblem(404) : undefined))
   return app
