@@ -133,7 +133,8 @@ function listServerManners({ environment, framework, runtime }: Project): string
   const sheds = environment.some(({ name }) => name === 'MAX_QUEUE_WAIT_MS') && runtime !== 'nginx'
   return [
     `**Stopping.** After SIGTERM \`/readyz\` fails. After \`SHUTDOWN_DELAY_MS\` no connection is accepted, requests in flight get their responses, and the
-  exit code is 0. A second signal or \`SHUTDOWN_TIMEOUT_MS\` ends it at once with 1. Docker kills after 10 s: see \`stop_grace_period\`.`,
+  exit code is 0. A second signal or \`SHUTDOWN_TIMEOUT_MS\` ends it at once with 1. Docker kills after 10 s: see \`stop_grace_period\`. Without
+  a container, run the command of \`npm start\` itself: the shell that npm starts does not pass on signals.`,
     `**A database.** ${readiness(framework)} Checks run at most once per second, and have 1 s. When a
   database that all replicas share fails, all of them leave the load balancer: check only what makes every response impossible.`,
     '**Limits.** A body over 64 KiB is 413, headers over 16 KiB are 431, a handler that stays silent is 503.',
