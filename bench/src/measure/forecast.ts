@@ -4,7 +4,7 @@ import type { Spinner } from '@startgrid/machine/spin.ts'
 import { forecast, type Spin } from '@startgrid/stats/forecast.ts'
 import { NOISY } from '../judge/certainty.ts'
 import type { CellSpec, Result } from '../model/result.ts'
-import { PREPARATION_MS } from '../plan/budget.ts'
+import { ENDING_MS, PREPARATION_MS } from '../plan/budget.ts'
 import { expectedHeatMs } from '../plan/cells.ts'
 
 /** What a run can be expected to show, said before it starts. */
@@ -74,19 +74,18 @@ export function describeForesight(result: Result, foresight: Foresight | null): 
       : `The core of the servers keeps its speed within ×${formatRatio(spread)}.`
   const width = widthOf(heats)
   if (width === null) return `${found} One heat of each role gives no intervals.`
-  const minutes = minutesOf(result, heats)
-  const more = minutesOf(result, 2 * heats)
+  const more = Math.ceil(minutesOf(result, 2 * heats))
   return (
-    `${found} In ${inMinutes(minutes)}: about ±${formatPercent(width)}. ` +
+    `${found} In ${inMinutes(Math.max(1, Math.round(minutesOf(result, heats))))}: about ±${formatPercent(width)}. ` +
     `±${formatPercent(widthOf(2 * heats) ?? width)} takes ${inMinutes(more)}: \`--max-time ${more}m\`.`
   )
 }
 
-/** Whole minutes that so many heats of each role take. */
+/** Minutes that so many heats of each role take. */
 function minutesOf({ cells, settings, mode }: Result, heats: number): number {
   const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
   const round = roles.reduce((sum, own) => sum + expectedHeatMs(own, settings, mode), 0)
-  return Math.ceil((PREPARATION_MS + heats * round) / 60_000)
+  return (PREPARATION_MS + ENDING_MS + heats * round) / 60_000
 }
 
 function inMinutes(minutes: number): string {

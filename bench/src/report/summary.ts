@@ -169,7 +169,9 @@ function describeCertainty({ analysis, cells, heats }: Result): string[] {
   const found =
     ties === 0
       ? `All ${of} pairs of apps were told apart.`
-      : `${decided} of ${plural(of, 'pair')} of apps ${decided === 1 ? 'was' : 'were'} told apart; ${ties} ${ties === 1 ? 'ties' : 'tie'}.`
+      : decided === 0
+        ? `None of ${plural(of, 'pair')} of apps was told apart.`
+        : `${decided} of ${plural(of, 'pair')} of apps ${decided === 1 ? 'was' : 'were'} told apart; ${ties} ${ties === 1 ? 'ties' : 'tie'}.`
   const launches = Math.max(...heats.map(({ heat }) => heat))
   const races = Map.groupBy(cells, ({ role, topology }) => `${role} ${topology}`)
   const rows = Math.max(...[...races.values()].map(({ length }) => length))

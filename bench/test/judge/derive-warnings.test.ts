@@ -114,6 +114,12 @@ test('rates from 90 % of the ceiling on, the fastest by name', () => {
     { kind: 'near-ceiling', cells: 2, fastest: second.cell, rate: 9.5e5, ceiling: 1e6 },
   ])
   assert.deepEqual(find(withCell(result, first.cell, rate(8.9e5)), 'near-ceiling'), [])
+  const above = withCell(near, first.cell, rate(1.2e6))
+  assert.deepEqual(
+    find(above, 'near-ceiling'),
+    [],
+    'nobody is faster than the ceiling: it was measured wrong',
+  )
   assert.deepEqual(find({ ...near, driver: { ...near.driver, ceiling: null } }, 'near-ceiling'), [])
 })
 

@@ -50,6 +50,8 @@ function raceChart(standing: Standing, points: readonly Point[], axis: Axis, res
         labelAnchor: 'center',
         labelArrow: 'none',
         grid: true,
+        // An interval may end far outside of the axis.
+        clamp: true,
         ...axis,
       },
       y: { domain: points.map(({ name }) => name), label: null, tickSize: 0 },
