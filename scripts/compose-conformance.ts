@@ -39,7 +39,7 @@ function findTarget(
 /**
  * Runs the contract's checks through one port.
  * @returns undefined if the service is not running
- * @throws {NoAnswer} if it runs, but does not respond
+ * @throws {NoResponse} if it runs, but does not respond
  */
 export async function proveCell({ app, topology, target }: ComposeCell): Promise<Report | undefined> {
   if (target === undefined) return undefined

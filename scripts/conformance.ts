@@ -1,4 +1,4 @@
-import { formatReport, NoAnswer } from '@startgrid/conformance'
+import { formatReport, NoResponse } from '@startgrid/conformance'
 import { ComposeError, listServices } from '@startgrid/grid/compose-project.ts'
 import { type ComposeCell, listCells, proveCell } from './compose-conformance.ts'
 import { writeManners } from './manners.ts'
@@ -66,7 +66,7 @@ async function describeProof(cell: ComposeCell): Promise<{ conforms: boolean; te
     if (differences.length > 0) return { conforms: false, text: `differs\n\n${formatReport(report)}\n` }
     return { conforms: true, text: `conforms: ${passed.length} checks` }
   } catch (error) {
-    if (error instanceof NoAnswer) return { conforms: false, text: error.message }
+    if (error instanceof NoResponse) return { conforms: false, text: error.message }
     throw error
   }
 }

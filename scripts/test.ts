@@ -31,6 +31,9 @@ interface Job {
   readonly command: readonly [file: string, ...args: string[]]
 }
 
+/** Hundreds of processes load the same files; without it, removing their types takes a third of the processor time of a run. */
+const COMPILE_CACHE = `${ROOT}node_modules/.cache/startgrid-compile`
+
 interface Settings {
   readonly framework: string | undefined
   readonly full: boolean
@@ -38,7 +41,7 @@ interface Settings {
 }
 
 /** What takes longest begins first, so that no long one is left at the end. */
-const LONGEST_FIRST = ['packages/reliability', 'packages/grid', 'nginx', 'bench', 'packages/eject', 'scripts']
+const LONGEST_FIRST = ['bench', 'scripts', 'packages/reliability', 'packages/grid', 'nginx', 'packages/eject']
 
 async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseCommandLine(
@@ -160,6 +163,7 @@ async function runJob({ directory, command: [file, ...args] }: Job, { full, seed
     env: {
       ...process.env,
       TURBO_TELEMETRY_DISABLED: '1',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? COMPILE_CACHE,
       STARTGRID_TEST: full ? 'full' : 'short',
       STARTGRID_TEST_SEED: String(seed),
       ...(framework !== undefined && { STARTGRID_TEST_FRAMEWORK: framework }),

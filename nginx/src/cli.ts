@@ -206,9 +206,9 @@ function listens(upstream: Upstream): Promise<boolean> {
   const target = 'socketPath' in upstream ? { path: upstream.socketPath } : { ...upstream }
   return new Promise((done) => {
     const socket = connect({ ...target, timeout: 1_000 })
-    const settle = (answer: boolean) => {
+    const settle = (response: boolean) => {
       socket.destroy()
-      done(answer)
+      done(response)
     }
     socket.once('connect', () => settle(true))
     for (const failure of ['error', 'timeout']) socket.once(failure, () => settle(false))

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { type Instance, startNginx } from '../src/run/instance.ts'
 import { candidates } from './support/nginxes.ts'
-import { type RawAnswer, request } from './support/raw.ts'
+import { type RawResponse, request } from './support/raw.ts'
 import { type App, startApp } from './support/upstream.ts'
 
 const SCRIPT = 'app-4F7K2QXB.js'
@@ -27,7 +27,7 @@ async function makeAssets(directory: string): Promise<void> {
   await writeFile(join(directory, '.hidden.js'), '1')
 }
 
-/** What every answer of NGINX has, whatever it is. */
+/** What every response of NGINX has, whatever it is. */
 const COMMON = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
@@ -39,8 +39,8 @@ const COMMON = {
   connection: 'close',
 }
 
-function assertHeaders(answer: RawAnswer, expected: Record<string, string>): void {
-  const { date, ...headers } = answer.headers
+function assertHeaders(response: RawResponse, expected: Record<string, string>): void {
+  const { date, ...headers } = response.headers
   assert.ok(date !== undefined)
   assert.deepEqual(headers, { ...COMMON, ...expected })
 }
@@ -97,20 +97,20 @@ for (const { choice, nginx, skip } of await candidates()) {
         [TINY, 'image/svg+xml'],
       ] as const) {
         const content = await readFile(join(directory, name))
-        const answer = await get(`/assets/${name}?v=1`)
-        assert.equal(answer.status, 200)
-        assert.deepEqual(answer.body, content)
-        const { etag = '' } = answer.headers
+        const response = await get(`/assets/${name}?v=1`)
+        assert.equal(response.status, 200)
+        assert.deepEqual(response.body, content)
+        const { etag = '' } = response.headers
         assert.match(etag, /^"[0-9a-f]+-[0-9a-f]+"$/)
         const length = String(content.length)
-        assertHeaders(answer, { ...CACHED, etag, 'content-type': type, 'content-length': length })
+        assertHeaders(response, { ...CACHED, etag, 'content-type': type, 'content-length': length })
       }
     })
 
     test('behind nginx-naive too', async () => {
       const address = instance.addresses[1] ?? { host: '', port: 0 }
-      const answer = await request(address, `/assets/${SCRIPT}`)
-      assert.deepEqual(answer.body, await readFile(join(directory, SCRIPT)))
+      const response = await request(address, `/assets/${SCRIPT}`)
+      assert.deepEqual(response.body, await readFile(join(directory, SCRIPT)))
     })
 
     const accepts: [string, '' | '.br' | '.gz'][] = [
@@ -135,11 +135,11 @@ for (const { choice, nginx, skip } of await candidates()) {
     test('br if accepted, else gzip, else plain; q=0 is a refusal', async () => {
       for (const [accept, suffix] of accepts) {
         const content = await readFile(join(directory, SCRIPT + suffix))
-        const answer = await getCoded(`/assets/${SCRIPT}`, accept)
-        assert.deepEqual(answer.body, content, accept)
+        const response = await getCoded(`/assets/${SCRIPT}`, accept)
+        assert.deepEqual(response.body, content, accept)
         const coding = { '': undefined, '.br': 'br', '.gz': 'gzip' }[suffix]
-        const { etag = '' } = answer.headers
-        assertHeaders(answer, {
+        const { etag = '' } = response.headers
+        assertHeaders(response, {
           ...CACHED,
           etag,
           'content-type': 'text/javascript; charset=utf-8',
@@ -161,10 +161,10 @@ for (const { choice, nginx, skip } of await candidates()) {
       const { etag = '' } = first.headers
       for (const match of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
         const headers = ['Accept-Encoding: br', `If-None-Match: ${match}`]
-        const answer = await get(`/assets/${SCRIPT}`, { headers })
-        assert.equal(answer.status, 304, match)
-        assert.equal(answer.body.length, 0)
-        assertHeaders(answer, { ...CACHED, etag })
+        const response = await get(`/assets/${SCRIPT}`, { headers })
+        assert.equal(response.status, 304, match)
+        assert.equal(response.body.length, 0)
+        assertHeaders(response, { ...CACHED, etag })
       }
       // Another coding is another representation.
       assert.equal((await get(`/assets/${SCRIPT}`, { headers: [`If-None-Match: ${etag}`] })).status, 200)
@@ -174,18 +174,18 @@ for (const { choice, nginx, skip } of await candidates()) {
     test('if-modified-since and range mean nothing', async () => {
       const later = new Date(Date.now() + 86_400_000).toUTCString()
       for (const header of [`If-Modified-Since: ${later}`, 'Range: bytes=0-3', 'Range: bytes=999999-']) {
-        const answer = await get(`/assets/${SCRIPT}`, { headers: [header] })
-        assert.equal(answer.status, 200, header)
-        assert.deepEqual(answer.body, await readFile(join(directory, SCRIPT)))
-        assert.equal(answer.headers['accept-ranges'], undefined)
-        assert.equal(answer.headers['last-modified'], undefined)
+        const response = await get(`/assets/${SCRIPT}`, { headers: [header] })
+        assert.equal(response.status, 200, header)
+        assert.deepEqual(response.body, await readFile(join(directory, SCRIPT)))
+        assert.equal(response.headers['accept-ranges'], undefined)
+        assert.equal(response.headers['last-modified'], undefined)
       }
     })
 
     test('a failed precondition is a problem as well', async () => {
-      const answer = await get(`/assets/${SCRIPT}`, { headers: ['If-Match: "x"'] })
-      assert.equal(answer.status, 412)
-      assertHeaders(answer, problem(412, 'Precondition Failed'))
+      const response = await get(`/assets/${SCRIPT}`, { headers: ['If-Match: "x"'] })
+      assert.equal(response.status, 412)
+      assertHeaders(response, problem(412, 'Precondition Failed'))
     })
 
     test('HEAD is GET without the body', async () => {
@@ -201,9 +201,9 @@ for (const { choice, nginx, skip } of await candidates()) {
     test('other methods are 405, whether the file exists or not', async () => {
       for (const name of [SCRIPT, 'none.js', `${SCRIPT}.br`]) {
         for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND']) {
-          const answer = await get(`/assets/${name}`, { method, body: 'x' })
-          assert.equal(answer.status, 405, method)
-          assertHeaders(answer, { ...ALLOW, ...problem(405, 'Method Not Allowed') })
+          const response = await get(`/assets/${name}`, { method, body: 'x' })
+          assert.equal(response.status, 405, method)
+          assertHeaders(response, { ...ALLOW, ...problem(405, 'Method Not Allowed') })
         }
       }
     })
@@ -217,9 +217,9 @@ for (const { choice, nginx, skip } of await candidates()) {
         `${STYLE}.br`,
         'x'.repeat(300),
       ]) {
-        const answer = await getCoded(`/assets/${name}`, 'br')
-        assert.equal(answer.status, 404, name)
-        assertHeaders(answer, problem(404, 'Not Found'))
+        const response = await getCoded(`/assets/${name}`, 'br')
+        assert.equal(response.status, 404, name)
+        assertHeaders(response, problem(404, 'Not Found'))
       }
     })
 
@@ -239,9 +239,9 @@ for (const { choice, nginx, skip } of await candidates()) {
 
     test("NGINX's own locations cannot be asked for", async () => {
       for (const target of [`/-/assets/${SCRIPT}`, '/-/problem']) {
-        const answer = await get(target)
-        assert.equal(answer.status, 404, target)
-        assertHeaders(answer, problem(404, 'Not Found'))
+        const response = await get(target)
+        assert.equal(response.status, 404, target)
+        assertHeaders(response, problem(404, 'Not Found'))
       }
     })
 

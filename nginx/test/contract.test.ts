@@ -7,7 +7,7 @@ import { claimPort } from '../src/render/address.ts'
 import type { Topology } from '../src/render/front.ts'
 import { type Instance, startNginx } from '../src/run/instance.ts'
 import { candidates } from './support/nginxes.ts'
-import { exchange, parse, type RawAnswer, request } from './support/raw.ts'
+import { exchange, parse, type RawResponse, request } from './support/raw.ts'
 import { type App, startApp } from './support/upstream.ts'
 
 const OWN_HEADERS = {
@@ -28,13 +28,13 @@ const TITLES: Record<number, string> = {
 }
 
 function assertProblem(
-  answer: RawAnswer,
+  response: RawResponse,
   status: number,
   id: string | RegExp = /^[A-Za-z0-9._-]{1,64}$/,
 ): void {
-  const { date, server, connection, ...headers } = answer.headers
+  const { date, server, connection, ...headers } = response.headers
   const body = `{"type":"about:blank","title":"${TITLES[status]}","status":${status}}`
-  assert.equal(answer.status, status)
+  assert.equal(response.status, status)
   assert.equal(server, 'nginx')
   assert.ok(date !== undefined && connection !== undefined)
   const { 'x-request-id': sentId, ...others } = headers
@@ -45,7 +45,7 @@ function assertProblem(
     'content-type': 'application/problem+json',
     'content-length': String(body.length),
   })
-  assert.equal(answer.body.toString(), body)
+  assert.equal(response.body.toString(), body)
 }
 
 const ANY = { host: '127.0.0.1', port: 0 }
@@ -104,9 +104,9 @@ for (const { choice, nginx, skip } of await candidates()) {
         test('every method passes with its body', async () => {
           for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND', 'TRACE']) {
             const body = method === 'TRACE' ? '' : 'x=1'
-            const answer = await request(address(), '/json', { method, body })
-            assert.equal(answer.status, 200, method)
-            assert.deepEqual(JSON.parse(answer.body.toString()), { method, url: '/json' })
+            const response = await request(address(), '/json', { method, body })
+            assert.equal(response.status, 200, method)
+            assert.deepEqual(JSON.parse(response.body.toString()), { method, url: '/json' })
             assert.equal(app().seen.at(-1)?.body, body)
           }
         })
@@ -119,9 +119,9 @@ for (const { choice, nginx, skip } of await candidates()) {
           assert.deepEqual(Object.keys(head.headers), Object.keys(get.headers))
         })
 
-        test('headers: the forwarded ones are set, the others untouched, none added to the answer', async () => {
+        test('headers: the forwarded ones are set, the others untouched, none added to the response', async () => {
           const headers = ['X-Forwarded-For: 10.1.1.1', 'Accept-Language: de', 'X_Request_Id: spoofed']
-          const answer = await request(address(), '/json', {
+          const response = await request(address(), '/json', {
             headers: [...headers, 'X-Request-Id: abc.DEF_1-2'],
           })
           const raw = app().seen.at(-1)?.headers ?? []
@@ -140,28 +140,28 @@ for (const { choice, nginx, skip } of await candidates()) {
               'accept-language': 'de',
             },
           )
-          assert.deepEqual(Object.keys(answer.headers).sort(), [
+          assert.deepEqual(Object.keys(response.headers).sort(), [
             ...['connection', 'content-length', 'content-type', 'date', 'server', 'x-request-id'],
           ])
-          assert.equal(answer.headers['x-request-id'], 'abc.DEF_1-2')
-          assert.equal(answer.headers.server, 'nginx')
+          assert.equal(response.headers['x-request-id'], 'abc.DEF_1-2')
+          assert.equal(response.headers.server, 'nginx')
         })
 
         test('a request id that is missing or not acceptable is replaced', async () => {
           for (const id of ['', 'a b', 'x'.repeat(65), 'ä', '{"a":1}']) {
-            const answer = await request(address(), '/json', {
+            const response = await request(address(), '/json', {
               headers: id === '' ? [] : [`x-request-id: ${id}`],
             })
-            assert.match(answer.headers['x-request-id'] ?? '', /^[0-9a-f]{32}$/, id)
+            assert.match(response.headers['x-request-id'] ?? '', /^[0-9a-f]{32}$/, id)
           }
           const longest = 'x'.repeat(64)
-          const answer = await request(address(), '/', { headers: [`x-request-id: ${longest}`] })
-          assert.equal(answer.headers['x-request-id'], longest)
+          const response = await request(address(), '/', { headers: [`x-request-id: ${longest}`] })
+          assert.equal(response.headers['x-request-id'], longest)
         })
 
         test('HTTP/1.0 without Host reaches the app', async () => {
-          const answer = parse(await exchange(address(), 'GET /old HTTP/1.0\r\n\r\n'))
-          assert.equal(answer.status, 200)
+          const response = parse(await exchange(address(), 'GET /old HTTP/1.0\r\n\r\n'))
+          assert.equal(response.status, 200)
           assert.ok(app().seen.at(-1)?.headers.includes('localhost'))
         })
 
@@ -227,11 +227,11 @@ for (const { choice, nginx, skip } of await candidates()) {
         })
 
         test("the app's own errors pass untouched", async () => {
-          const answer = await request(address(), '/app-error')
-          assert.equal(answer.status, 503)
-          assert.equal(answer.headers['x-mine'], 'yes')
-          assert.equal(answer.headers['content-security-policy'], undefined)
-          assert.equal(answer.body.toString(), 'from the app')
+          const response = await request(address(), '/app-error')
+          assert.equal(response.status, 503)
+          assert.equal(response.headers['x-mine'], 'yes')
+          assert.equal(response.headers['content-security-policy'], undefined)
+          assert.equal(response.body.toString(), 'from the app')
         })
 
         test('/stream is not buffered', async () => {
@@ -251,7 +251,7 @@ for (const { choice, nginx, skip } of await candidates()) {
           assert.equal(parse(bytes).body.toString(), '<first><second>')
         })
 
-        test('the ceiling is the answer of hello', async () => {
+        test('the ceiling is the response of hello', async () => {
           const { status, headers, body } = await request(address(), '/ceiling')
           assert.equal(status, 200)
           assert.equal(headers['content-type'], 'text/plain; charset=utf-8')
@@ -281,14 +281,14 @@ for (const { choice, nginx, skip } of await candidates()) {
 
     test('100 clients at once', async () => {
       const address = instance.addresses[0] ?? ANY
-      const answers = await Promise.all(Array.from({ length: 100 }, () => request(address, '/json')))
-      assert.ok(answers.every(({ status }) => status === 200))
+      const responses = await Promise.all(Array.from({ length: 100 }, () => request(address, '/json')))
+      assert.ok(responses.every(({ status }) => status === 200))
     })
 
     test('no app behind: 502 with the headers of the contract', async () => {
       for (const address of instance.addresses.slice(3)) {
-        const answer = await request(address, '/script.js', { headers: ['x-request-id: down'] })
-        assertProblem(answer, 502, 'down')
+        const response = await request(address, '/script.js', { headers: ['x-request-id: down'] })
+        assertProblem(response, 502, 'down')
       }
     })
   })

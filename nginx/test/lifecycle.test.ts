@@ -42,7 +42,7 @@ function commandLines(): string[] {
 
 /** How requests went; `closed` counts those that met a connection being closed and were sent again. */
 interface Tally {
-  answered: number
+  responded: number
   closed: number
   failures: string[]
 }
@@ -52,7 +52,7 @@ async function client(address: Address, agent: Agent, stopped: () => boolean, ta
   while (!stopped()) {
     const outcome = await once(address, agent)
     if (outcome === 'closed') tally.closed++
-    else if (outcome === 'answered') tally.answered++
+    else if (outcome === 'answered') tally.responded++
     else tally.failures.push(outcome)
     await sleep(1)
   }
@@ -89,7 +89,7 @@ for (const { choice, nginx, skip } of await candidates()) {
 
     test('reloads and changes of workers drop no request', async () => {
       const instance = await startNginx(found, { fronts: [front()], workers: 2 })
-      const tally: Tally = { answered: 0, closed: 0, failures: [] }
+      const tally: Tally = { responded: 0, closed: 0, failures: [] }
       let over = false
       const kept = new Agent({ keepAlive: true })
       const fresh = new Agent({ keepAlive: false })
@@ -102,8 +102,8 @@ for (const { choice, nginx, skip } of await candidates()) {
         const [sameMaster, ...now] = instance.pids()
         assert.equal(sameMaster, master)
         assert.ok(now.filter((pid) => !workers.includes(pid)).length === count)
-        const earlier = tally.answered
-        while (tally.answered < earlier + 50) await sleep(5)
+        const earlier = tally.responded
+        while (tally.responded < earlier + 50) await sleep(5)
         await instance.reload()
       }
       over = true
@@ -111,7 +111,7 @@ for (const { choice, nginx, skip } of await candidates()) {
       kept.destroy()
       await instance.stop()
       assert.deepEqual(tally.failures, [])
-      assert.ok(tally.answered > 150)
+      assert.ok(tally.responded > 150)
       // keepalive_min_timeout closes the race; NGINX before 1.27.4 leaves it to the client.
       if (found.keepaliveMinTimeout) assert.equal(tally.closed, 0)
     })
@@ -133,12 +133,12 @@ for (const { choice, nginx, skip } of await candidates()) {
       const instance = await startNginx(found, { fronts: [front()] })
       const address = addressOf(instance)
       const pids = instance.pids()
-      const answer = request(address, '/slow')
+      const response = request(address, '/slow')
       while (app.seen.at(-1)?.url !== '/slow') await sleep(5)
       const stopped = instance.stop()
       while (await accepts(address)) await sleep(5)
       app.release()
-      assert.equal((await answer).status, 200)
+      assert.equal((await response).status, 200)
       await stopped
       await gone(pids)
       assert.equal(existsSync(instance.dir), false)
@@ -149,13 +149,15 @@ for (const { choice, nginx, skip } of await candidates()) {
 
     test('past its deadline stop cuts off the rest', async () => {
       const instance = await startNginx(found, { fronts: [front()] })
-      const answer = exchange(addressOf(instance), 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n').catch(() => 'cut')
+      const response = exchange(addressOf(instance), 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n').catch(
+        () => 'cut',
+      )
       const earlier = app.seen.length
       while (app.seen.length === earlier) await sleep(5)
       const pids = instance.pids()
       await instance.stop(50)
       await gone(pids)
-      await answer
+      await response
       app.release()
     })
 
@@ -189,8 +191,8 @@ for (const { choice, nginx, skip } of await candidates()) {
       const child = spawn(process.execPath, [script, choice], { stdio: ['ignore', 'pipe', 'inherit'] })
       const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
       const port = Number((await lines.next()).value)
-      const answer = await request({ host: '127.0.0.1', port }, '/who')
-      assert.equal(answer.body.toString(), found.njs.version)
+      const response = await request({ host: '127.0.0.1', port }, '/who')
+      assert.equal(response.body.toString(), found.njs.version)
       // Node's pipes are sockets, which NGINX cannot open by name as /dev/stdout.
       const logged: unknown = JSON.parse((await lines.next()).value ?? '')
       assert.deepEqual(logged, { url: '/who', status: 200 })

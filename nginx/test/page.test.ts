@@ -8,7 +8,7 @@ import { type PageOptions, renderPage, writePage } from '../page/render.ts'
 import { CONF } from '../src/render/render.ts'
 import { APPS, type FrontPage, startFrontPage } from './support/landing-page.ts'
 import { candidates } from './support/nginxes.ts'
-import { type RawAnswer, request } from './support/raw.ts'
+import { type RawResponse, request } from './support/raw.ts'
 
 const POLICY = {
   page:
@@ -87,7 +87,7 @@ for (const { choice, nginx, skip } of await candidates()) {
 
     const ask = (target: string, method = 'GET') => request(page.address, target, { method })
 
-    function assertSecure(answer: RawAnswer, policy: keyof typeof POLICY): void {
+    function assertSecure(answer: RawResponse, policy: keyof typeof POLICY): void {
       for (const [name, value] of Object.entries(SECURITY_HEADERS))
         assert.equal(answer.headers[name], name === 'content-security-policy' ? POLICY[policy] : value)
       assert.match(answer.headers['x-request-id'] ?? '', /^[0-9a-f]{32}$/)
@@ -200,7 +200,7 @@ for (const { choice, nginx, skip } of await candidates()) {
       assert.equal((await ask('/ceiling')).body.toString(), 'Hello World!')
     })
 
-    function assertProblem(answer: RawAnswer, status: number, title: string): void {
+    function assertProblem(answer: RawResponse, status: number, title: string): void {
       assert.equal(answer.status, status)
       assert.equal(answer.headers['content-type'], 'application/problem+json')
       assert.equal(answer.body.toString(), `{"type":"about:blank","title":"${title}","status":${status}}`)
@@ -208,7 +208,7 @@ for (const { choice, nginx, skip } of await candidates()) {
   })
 }
 
-function namesIn({ body }: RawAnswer): string[] {
+function namesIn({ body }: RawResponse): string[] {
   const entries: { name: string }[] = JSON.parse(body.toString())
   return entries.map(({ name }) => name)
 }

@@ -33,10 +33,11 @@ before(() => {
     text.replace("('express', process.argv", `('${NAME}', process.argv`),
   )
   edit(`apps/${NAME}/test/status.test.ts`, (text) => text.replace('express/status', `${NAME}/status`))
-  // An ejected app is what git has.
+  // An ejected app is what git has, and it names the commit.
   for (const args of [
     ['init', '--quiet'],
     ['add', '--all'],
+    ['-c', 'user.name=Acme', '-c', 'user.email=a@acme.example', 'commit', '--quiet', '--message', 'All'],
   ])
     execFileSync('git', args, { cwd: copy })
 })
@@ -131,7 +132,7 @@ describe('a folder and an entry', () => {
 
   test('eject copies it out, under its own title', async () => {
     const target = `${copy}-ejected`
-    const words = [`${NAME}/status`, target, '--no-git', '--no-lockfile', '--name', 'my-acme']
+    const words = [`${NAME}/status`, target, '--no-git', '--name', 'my-acme']
     try {
       const { code, output } = await run('packages/eject/src/cli.ts', ...words)
       assert.equal(code, 0, output)

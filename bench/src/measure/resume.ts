@@ -5,26 +5,21 @@ import type { Result, ResultKind } from '../model/result.ts'
 import { RESULTS, ResultError, readResult } from '../model/result-file.ts'
 import type { Warning } from '../model/warnings.ts'
 
-/** A run that is stored. */
-export interface StoredRun {
+export interface Unfinished {
   result: Result
   /** Where its files are, and go on to be. */
   directory: string
 }
 
 /**
- * The run to go on with.
+ * The interrupted run to go on with.
  * @param name its directory or result.json; '' for the newest in bench/results
  * @param kinds those that the command measures
- * @param which `any` also takes a complete one, which can be extended
- * @throws {ResultError} if there is none, or it comes from another machine or other code: half a run each would not be one
+ * @throws {ResultError} if there is none, it is complete, or it comes from another machine or other code: half a run each would
+ * not be one
  */
-export function findRun(
-  name: string,
-  kinds: readonly ResultKind[],
-  which: 'any' | 'interrupted' = 'any',
-): StoredRun {
-  const directory = name === '' ? newestRun(kinds, which) : directoryOf(name)
+export function findUnfinished(name: string, kinds: readonly ResultKind[]): Unfinished {
+  const directory = name === '' ? newestUnfinished(kinds) : directoryOf(name)
   const result = readResult(join(directory, 'result.json'))
   if (!kinds.includes(result.kind))
     throw new ResultError(
@@ -34,25 +29,12 @@ export function findRun(
     throw new ResultError(
       `${directory} cannot be resumed, because nobody knows whether ${result.target?.origin} still is the same launch: start a new run.`,
     )
-  if (which === 'interrupted' && result.finishedAt !== null)
+  if (result.finishedAt !== null)
     throw new ResultError(`${directory} is complete: there is nothing to resume.`)
   const difference = differenceTo(result, { inContainers: result.mode === 'docker' })
   if (difference !== undefined)
     throw new ResultError(`${directory} cannot be resumed, because ${difference}: start a new run.`)
   return { result, directory }
-}
-
-/**
- * Plans more heats for a complete run.
- * @param more of each role; default as many as it had at first
- */
-export function extendRun(result: Result, more?: number): void {
-  const { settings } = result
-  settings.heats += more ?? Math.max(1, Math.round(settings.heats / (settings.extensions + 1)))
-  settings.extensions += 1
-  result.finishedAt = null
-  // What was dropped has time now.
-  result.warnings = result.warnings.filter(({ kind }) => kind !== 'heats-dropped')
 }
 
 /** @throws {ResultError} if it is not there */
@@ -62,20 +44,20 @@ export function directoryOf(name: string): string {
   return statSync(path).isDirectory() ? path : dirname(path)
 }
 
-function newestRun(kinds: readonly ResultKind[], which: 'any' | 'interrupted'): string {
+function newestUnfinished(kinds: readonly ResultKind[]): string {
   const names = existsSync(RESULTS) ? readdirSync(RESULTS).toSorted().reverse() : []
-  const found = names.find((name) => isResumable(join(RESULTS, name, 'result.json'), kinds, which))
+  const found = names.find((name) => isUnfinished(join(RESULTS, name, 'result.json'), kinds))
   if (found === undefined)
     throw new ResultError(
-      `No ${which === 'any' ? '' : 'interrupted '}run of ${commandOfKind(kinds[0] ?? 'rate')} is in bench/results: start one.`,
+      `No interrupted run is in bench/results: start one with ${commandOfKind(kinds[0] ?? 'rate')}.`,
     )
   return join(RESULTS, found)
 }
 
-function isResumable(path: string, kinds: readonly ResultKind[], which: 'any' | 'interrupted'): boolean {
+function isUnfinished(path: string, kinds: readonly ResultKind[]): boolean {
   try {
     const { finishedAt, kind, mode } = readResult(path)
-    return (which === 'any' || finishedAt === null) && kinds.includes(kind) && mode !== 'target'
+    return finishedAt === null && kinds.includes(kind) && mode !== 'target'
   } catch {
     return false // not a result, or of another version
   }

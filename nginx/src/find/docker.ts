@@ -76,7 +76,7 @@ export async function dockerObstacle(image: string, pull: boolean): Promise<stri
   if (!pull) return `Docker has no image ${image}, and downloading is switched off`
   const pulled = await run({ file: 'docker', args: ['pull', '--quiet', image] }, 120_000)
   if (pulled.code === 0) return undefined
-  return `Docker cannot pull ${image} (${lastLine(pulled.stderr) || 'no answer within two minutes'})`
+  return `Docker cannot pull ${image} (${lastLine(pulled.stderr) || 'no response within two minutes'})`
 }
 
 function lastLine(text: string): string {

@@ -81,7 +81,7 @@ function moduleFiles(binary: Binary, build: string, extra: readonly string[]): (
 async function probeNjs(bench: Bench, files: readonly (string | undefined)[]): Promise<Njs | undefined> {
   for (const module of files) {
     for (const engine of ['qjs', 'njs'] as const) {
-      const version = await answerOf(bench, module, engine)
+      const version = await responseOf(bench, module, engine)
       if (version !== undefined) return { version, engine, module }
     }
   }
@@ -89,7 +89,7 @@ async function probeNjs(bench: Bench, files: readonly (string | undefined)[]): P
 }
 
 /** The njs version that a handler reports, if that module and engine really serve a request. */
-async function answerOf(
+async function responseOf(
   bench: Bench,
   module: string | undefined,
   engine: Njs['engine'],
@@ -146,7 +146,7 @@ function serveCommand(binary: Binary, directory: string, name: string): Command 
 /** Asks for the version on a unix socket until it answers, for at most ten seconds. */
 async function ask(socketPath: string): Promise<string | undefined> {
   for (let attempt = 0; attempt < 200; attempt++) {
-    const answer = await new Promise<string | undefined>((resolve) => {
+    const response = await new Promise<string | undefined>((resolve) => {
       get({ socketPath, path: '/', agent: false, timeout: 5_000 }, (response) => {
         let body = ''
         response.setEncoding('utf8').on('data', (chunk: string) => {
@@ -155,7 +155,7 @@ async function ask(socketPath: string): Promise<string | undefined> {
         response.on('end', () => resolve(response.statusCode === 200 ? body : ''))
       }).on('error', () => resolve(undefined))
     })
-    if (answer !== undefined) return answer === '' ? undefined : answer
+    if (response !== undefined) return response === '' ? undefined : response
     await sleep(50)
   }
   return undefined

@@ -17,7 +17,7 @@ import {
 } from './master.ts'
 import { createPlace, type Plan, planFronts, removePlace } from './plan.ts'
 import { isMasterOf, isRunning } from './processes.ts'
-import { awaitAnswers } from './ready.ts'
+import { awaitResponses } from './ready.ts'
 
 /** The stored state of the NGINX in the background. */
 export interface State {
@@ -93,7 +93,7 @@ async function launch(nginx: Nginx, plan: Plan): Promise<{ pid: number; containe
   const left = await leave({ binary: nginx.binary, dir, name, mounts: plan.mounts, cpus: undefined })
   const pid = left ?? (await containerPid(name)) ?? 0
   try {
-    await awaitAnswers(plan, () => isRunning(pid))
+    await awaitResponses(plan, () => isRunning(pid))
   } catch (error) {
     if (isRunning(pid)) process.kill(pid, 'SIGTERM')
     const log = readErrors(dir)
@@ -108,7 +108,7 @@ export async function reloadBackground(state: State, workers: number, directory:
   const plan = await planFronts(state, [state.front], place, accessLog(state.dir), [state.front.listen])
   const size = readErrors(state.dir).length
   await reloadMaster(await masterOf(state), plan.render(), workers, () => readErrors(state.dir).slice(size))
-  await awaitAnswers(plan, () => isRunning(state.pid))
+  await awaitResponses(plan, () => isRunning(state.pid))
   const next = { ...state, workers }
   await writeState(directory, next)
   return next

@@ -21,7 +21,7 @@ import {
 } from './master.ts'
 import { createPlace, type Plan, planConfig, planFronts, removePlace } from './plan.ts'
 import { isRunning, workersOf } from './processes.ts'
-import { awaitAnswers } from './ready.ts'
+import { awaitResponses } from './ready.ts'
 
 interface CommonOptions {
   /** Worker processes, default 1. */
@@ -47,7 +47,7 @@ export interface ConfigOptions extends CommonOptions {
   readonly listen: readonly Address[]
   /** Host paths that the configuration names; a container sees nothing else. */
   readonly mounts?: readonly Mount[]
-  /** A path that answers quickly, whatever its status; the start is complete when it does. */
+  /** A path that responses quickly, whatever its status; the start is complete when it does. */
   readonly probe?: string
 }
 
@@ -133,7 +133,7 @@ async function startPlanned(
   const exited = watch(child)
   const said = once(child, 'close').catch(() => undefined)
   try {
-    await awaitAnswers(plan, () => isRunning(child.pid ?? 0))
+    await awaitResponses(plan, () => isRunning(child.pid ?? 0))
     const master = await masterOf(nginx, child, name, plan.place.dir)
     return createInstance(nginx, plan, { child, master, exited, errors, clean })
   } catch (error) {
@@ -213,7 +213,7 @@ function createInstance(nginx: Nginx, first: Plan, running: Running): Instance {
   async function change(next: Plan): Promise<void> {
     if (!isRunning(master.pid)) throw new Error('This NGINX has ended; start it again.')
     await reloadMaster(master, next.render(), next.place.workers, errors)
-    await awaitAnswers(next, () => isRunning(master.pid))
+    await awaitResponses(next, () => isRunning(master.pid))
     plan = next
   }
 

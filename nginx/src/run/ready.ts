@@ -17,12 +17,12 @@ const LIMIT_MS = 20_000
  * @param runs whether the process is still there
  * @throws {Error} if it ended, or does not answer within 20 s
  */
-export async function awaitAnswers(expected: Expected, runs: () => boolean): Promise<void> {
+export async function awaitResponses(expected: Expected, runs: () => boolean): Promise<void> {
   const deadline = Date.now() + LIMIT_MS
   await until(() => Promise.resolve(hasPid(expected.place.dir)), 'has not started', runs, deadline)
   for (const address of expected.addresses) {
     const what = `does not answer on ${formatAddress(address)}`
-    await until(() => answers(address, expected.probe), what, runs, deadline)
+    await until(() => responds(address, expected.probe), what, runs, deadline)
   }
 }
 
@@ -48,12 +48,12 @@ function hasPid(dir: string): boolean {
 }
 
 /** Whether something answers: an HTTP response to `probe`, or without one an accepted connection. */
-function answers({ host, port }: Address, probe: string | undefined): Promise<boolean> {
+function responds({ host, port }: Address, probe: string | undefined): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: reachable(host), port, timeout: 2_000 })
-    const settle = (answered: boolean) => {
+    const settle = (responded: boolean) => {
       socket.destroy()
-      resolve(answered)
+      resolve(responded)
     }
     socket.once('connect', () => {
       if (probe === undefined) settle(true)

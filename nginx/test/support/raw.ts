@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import type { Address } from '../../src/render/address.ts'
 
-/** An answer read byte by byte, so that nothing in between can tidy it up. */
-export interface RawAnswer {
+/** A response read byte by byte, so that nothing in between can tidy it up. */
+export interface RawResponse {
   readonly status: number
   /** Names in lower case; a repeated one would be joined by `, `. */
   readonly headers: Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ export function exchange(
   })
 }
 
-/** After a 413 NGINX reads on for a while, so that the answer is not lost to a reset; a client that has it can go. */
+/** After a 413 NGINX reads on for a while, so that the response is not lost to a reset; a client that has it can go. */
 function isRefusal(received: Buffer): boolean {
   const text = received.toString('latin1')
   return / (?:400|413) /.test(text.slice(8, 14)) && text.endsWith('}')
@@ -41,15 +41,15 @@ export async function request(
   address: Address,
   target: string,
   options: { method?: string; headers?: readonly string[]; body?: string } = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const { method = 'GET', headers = [], body = '' } = options
   const lines = [`${method} ${target} HTTP/1.1`, 'Host: example.test:81', 'Connection: close', ...headers]
   const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
   return parse(await exchange(address, `${[...lines, ...length].join('\r\n')}\r\n\r\n${body}`, isRefusal))
 }
 
-/** Splits an answer; a chunked body is put together. */
-export function parse(bytes: Buffer): RawAnswer {
+/** Splits a response; a chunked body is put together. */
+export function parse(bytes: Buffer): RawResponse {
   const end = bytes.indexOf('\r\n\r\n')
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')
   const headers: Record<string, string> = {}

@@ -84,13 +84,13 @@ async function handle(
     return
   }
   await half
-  const answer = JSON.stringify({ method, url })
+  const document = JSON.stringify({ method, url })
   response.writeHead(200, {
     'content-type': 'application/json',
-    'content-length': Buffer.byteLength(answer),
+    'content-length': Buffer.byteLength(document),
     'x-request-id': inboundId(rawHeaders),
   })
-  response.end(answer)
+  response.end(document)
 }
 
 function inboundId(headers: readonly string[]): string {

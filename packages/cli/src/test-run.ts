@@ -41,3 +41,12 @@ export function sample<Item>(
   const places = new Set(Array.from({ length: count }, (_, index) => (first + index) % items.length))
   return items.filter((_, place) => places.has(place))
 }
+
+/**
+ * Whether this run includes a slow proof. A full run does; of short ones, one in `runs` with consecutive seeds.
+ * @param name of the proof: those with different names are due in different runs
+ */
+export function isDue(name: string, runs: number, run = TEST_RUN): boolean {
+  const turns = Array.from({ length: runs }, (_, turn) => turn)
+  return run.full || sample(name, turns, 1, run)[0] === 0
+}

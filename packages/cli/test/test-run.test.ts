@@ -1,6 +1,6 @@
-import { deepEqual, equal, notDeepEqual } from 'node:assert/strict'
+import { deepEqual, equal, notDeepEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { sample } from '../src/test-run.ts'
+import { isDue, sample } from '../src/test-run.ts'
 
 const ITEMS = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
 const short = (seed: number) => ({ full: false, seed, framework: undefined })
@@ -29,4 +29,12 @@ test('the next seeds try the rest', () => {
 
 test('samples with other names are other samples', () => {
   notDeepEqual(sample('one', ITEMS, 2, short(1)), sample('other', ITEMS, 2, short(1)))
+})
+
+test('a proof is due in every full run, and in one of so many short ones', () => {
+  ok(isDue('x', 3, { full: true, seed: 1, framework: undefined }))
+  for (const runs of [2, 3, 5]) {
+    const due = Array.from({ length: runs }, (_, index) => isDue('x', runs, short(70 + index)))
+    equal(due.filter(Boolean).length, 1)
+  }
 })

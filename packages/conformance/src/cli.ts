@@ -4,7 +4,7 @@ import {
   type Capability,
   checkConformance,
   formatReport,
-  NoAnswer,
+  NoResponse,
   type Options,
   ROLES,
   type Role,
@@ -45,7 +45,7 @@ async function main(args: readonly string[]): Promise<number> {
     const report = await checkConformance(options)
     return print(values.json ? report : formatReport(report), report.differences.length === 0 ? 0 : 1)
   } catch (error) {
-    if (!(error instanceof UsageError || error instanceof NoAnswer)) throw error
+    if (!(error instanceof UsageError || error instanceof NoResponse)) throw error
     process.stderr.write(`${error.message}\n`)
     return 2
   }

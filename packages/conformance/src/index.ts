@@ -11,5 +11,5 @@ export {
   type Skipped,
 } from './contract/runner.ts'
 export { CAPABILITIES, type Capability, ROLES, type Role } from './contract/subject.ts'
-export { NoAnswer } from './http/source.ts'
+export { NoResponse } from './http/source.ts'
 export type { Target } from './http/target.ts'

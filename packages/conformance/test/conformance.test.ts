@@ -55,7 +55,7 @@ test('a run can be stopped', async () => {
   try {
     const signal = AbortSignal.timeout(100)
     const run = checkConformance({ target: reference.target, role: 'hello', signal })
-    await assert.rejects(run, { name: 'NoAnswer', failure: 'aborted' })
+    await assert.rejects(run, { name: 'NoResponse', failure: 'aborted' })
   } finally {
     await reference.close()
   }

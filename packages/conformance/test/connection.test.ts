@@ -29,18 +29,18 @@ async function withServer(
 
 const EMPTY = 'HTTP/1.1 204 No Content\r\n\r\n'
 
-test('bytes behind an answer are a fault of it', () =>
+test('bytes behind a response are a fault of it', () =>
   withServer(
     (socket) => socket.write(`${EMPTY}more`),
     async (open) => {
       const connection = await open()
       const { faults } = await connection.exchange({ target: '/' })
-      assert.deepEqual(faults, ['4 bytes after the answer: "more"'])
+      assert.deepEqual(faults, ['4 bytes after the response: "more"'])
       connection.destroy()
     },
   ))
 
-test('interim answers are passed over', () =>
+test('interim responses are passed over', () =>
   withServer(
     (socket) =>
       socket.write(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${EMPTY}`),
@@ -61,7 +61,7 @@ test('a silent server is given up', () =>
     },
   ))
 
-test('a closed connection is no answer, and what came before it counts', () =>
+test('a closed connection is no response, and what came before it counts', () =>
   withServer(
     (socket) => socket.end(EMPTY),
     async (open) => {
@@ -96,7 +96,7 @@ test('nobody listening is one sentence', async () => {
   const target = { host: '127.0.0.1', port }
   await assert.rejects(
     Connection.open(target, { timeoutMs: 200 }),
-    /^NoAnswer: Nothing listens at http:\/\/127\.0\.0\.1:\d+ /,
+    /^NoResponse: Nothing listens at http:\/\/127\.0\.0\.1:\d+ /,
   )
 })
 

@@ -33,7 +33,7 @@ const TYPES = 'every asset has its type and validator'
 const SPELLINGS = 'another spelling of a number is that number or 400'
 const TEXT = "the route's response with that text"
 
-const withoutAllow = (answer: Outgoing) => replaceHeader(answer, 'allow')
+const withoutAllow = (response: Outgoing) => replaceHeader(response, 'allow')
 
 const methods: readonly Alternative[] = [
   hello('other-method', '405', OTHER, {}),
@@ -93,14 +93,14 @@ const methods: readonly Alternative[] = [
   ),
 ]
 
-function asterisk(status: number, answer: Outgoing): Outgoing {
+function asterisk(status: number, response: Outgoing): Outgoing {
   const empty = {
-    ...replaceHeader(replaceHeader(answer, 'content-length'), 'content-type'),
+    ...replaceHeader(replaceHeader(response, 'content-length'), 'content-type'),
     status,
     body: Buffer.alloc(0),
   }
   if (status === 204) return empty
-  return status === 200 ? replaceBody(empty, '') : asProblem(status)(answer)
+  return status === 200 ? replaceBody(empty, '') : asProblem(status)(response)
 }
 
 const writing: readonly Alternative[] = [
@@ -287,18 +287,22 @@ const files: readonly Alternative[] = [
 ]
 
 /** What RFC 9110 section 14 says, for one range of bytes. */
-function ranged(answer: Outgoing, { headers }: Incoming): Outgoing {
+function ranged(response: Outgoing, { headers }: Incoming): Outgoing {
   const value = (name: string) => headers.find(([other]) => other === name)?.[1]
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(value('range') ?? '') ?? []
   const condition = value('if-range')
-  const etag = answer.headers.find(([name]) => name === 'etag')?.[1]
-  if (answer.status !== 200 || (from === '' && to === '') || (condition !== undefined && condition !== etag))
-    return answer
-  const { length } = answer.body
+  const etag = response.headers.find(([name]) => name === 'etag')?.[1]
+  if (
+    response.status !== 200 ||
+    (from === '' && to === '') ||
+    (condition !== undefined && condition !== etag)
+  )
+    return response
+  const { length } = response.body
   const start = from === '' ? length - Number(to) : Number(from)
   const end = from === '' || to === '' ? length - 1 : Number(to)
-  if (start >= length) return asProblem(416)(answer)
-  const part = replaceBody(answer, answer.body.subarray(start, end + 1))
+  if (start >= length) return asProblem(416)(response)
+  const part = replaceBody(response, response.body.subarray(start, end + 1))
   return { ...replaceHeader(part, 'content-range', `bytes ${start}-${end}/${length}`), status: 206 }
 }
 

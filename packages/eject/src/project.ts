@@ -53,11 +53,11 @@ export interface SourceProject {
   runtime: Runtime
   /** Whether it has a page, whose client files `npm run build` writes into dist/. */
   hasBuild: boolean
-  /** Of its image and, without the last two numbers, of its CI: `26.10.0`. */
+  /** The branch of Node for its image, its CI and `engines`: `26`. */
   nodeVersion: string
-  /** Of its image, if it runs on Bun. */
+  /** Exact; only Bun's are run with it. */
   bunVersion: string
-  /** Of its image: `1.30.6`. */
+  /** The branch of the image: `1.30`. */
   nginxVersion: string
   /** As in package.json, by name. */
   dependencies: Readonly<Record<string, string>>

@@ -42,7 +42,7 @@ export async function compose(args: readonly string[], limitMs = 60_000): Promis
   if (code === 0) return stdout
   const obstacle = await dockerObstacle()
   if (obstacle !== undefined) throw new ComposeError(obstacle)
-  const why = stderr.trim().split('\n').at(-1) || `no answer within ${limitMs / 1000} s`
+  const why = stderr.trim().split('\n').at(-1) || `no response within ${limitMs / 1000} s`
   throw new ComposeError(`docker compose ${args[0]} failed: ${why}`)
 }
 

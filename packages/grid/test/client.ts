@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import type { Target } from '../src/launcher.ts'
 
-export interface Answer {
+export interface HttpResponse {
   status: number
   connection: string | undefined
   body: string
@@ -14,8 +14,8 @@ export function get(
   path: string,
   headers: Record<string, string> = {},
   agent?: Agent,
-): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+): Promise<HttpResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   request({ ...target, path, headers, ...(agent && { agent }) }, async (response: IncomingMessage) => {
     try {
       const chunks: Buffer[] = []
@@ -33,16 +33,16 @@ export function get(
 
 /**
  * One keep-alive connection, one request after the other, until the server says that it will close.
- * @param onAnswer called after each right answer
+ * @param onAnswer called after each right response
  * @returns how many
  */
-export async function askUntilClosed(target: Target, onAnswer: () => void): Promise<number> {
+export async function askUntilClosed(target: Target, onResponse: () => void): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (let count = 1; ; count++) {
-    const answer = await get(target, '/json', {}, agent)
-    assert.deepEqual([answer.status, answer.body], [200, '{"hello":"world"}'])
-    onAnswer()
-    if (answer.connection !== 'close') continue
+    const response = await get(target, '/json', {}, agent)
+    assert.deepEqual([response.status, response.body], [200, '{"hello":"world"}'])
+    onResponse()
+    if (response.connection !== 'close') continue
     agent.destroy()
     return count
   }

@@ -104,7 +104,7 @@ describe('hot reload', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get ins
 
 /** On a busy machine the browser may load the page again before Vite's server has seen the change. */
 async function seen(page: Page, heading: Locator): Promise<void> {
-  await heading.waitFor({ timeout: 15_000 }).catch(async () => {
+  await heading.waitFor({ timeout: 30_000 }).catch(async () => {
     await page.reload()
     await heading.waitFor()
   })

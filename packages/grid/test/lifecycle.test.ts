@@ -107,8 +107,8 @@ for (const hello of APPS.filter((app) => app.role === 'hello' && isTested(app)))
       const stopped = launched.stop()
       await until(async () => (await get(launched.target, '/readyz')).status === 503)
       assert.equal((await get(launched.target, '/livez')).status, 200)
-      const answer = await get(launched.target, '/json')
-      assert.deepEqual([answer.status, answer.connection], [200, 'close'])
+      const response = await get(launched.target, '/json')
+      assert.deepEqual([response.status, response.connection], [200, 'close'])
       assert.equal(await stopped, 0)
     })
 
@@ -116,10 +116,10 @@ for (const hello of APPS.filter((app) => app.role === 'hello' && isTested(app)))
       skip: ssr.absent.includes('stream') && 'njs cannot stream, and has no other slow route',
     }, async () => {
       const launched = await launch(ssr, { env: { SHUTDOWN_TIMEOUT_MS: '300' } })
-      const answer = get(launched.target, '/stream?items=3&delay=5000').catch(() => 'cut off')
+      const response = get(launched.target, '/stream?items=3&delay=5000').catch(() => 'cut off')
       await sleep(200)
       assert.equal(await launched.stop(), 1)
-      assert.equal(await answer, 'cut off')
+      assert.equal(await response, 'cut off')
     })
   })
 }

@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { listTags } from 'hdr-histogram-js'
 import type { LoadResult } from '../src/index.ts'
-import { answer, closedPort, RawServer, serve } from '../src/instrument/faults/raw-server.ts'
+import { closedPort, RawServer, rawResponse, serve } from '../src/instrument/faults/raw-server.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))
 
@@ -35,7 +35,7 @@ function load(...args: string[]): Promise<Ended> {
 }
 
 test('a table of at most 80 columns, and nothing on stderr that is no terminal', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const { code, stdout, stderr } = await load(server.url, '-c', '4', '-d', '100ms', '--warmup', '50ms')
   assert.equal(stderr, '')
   assert.equal(code, 0)
@@ -45,7 +45,7 @@ test('a table of at most 80 columns, and nothing on stderr that is no terminal',
 })
 
 test('--json - writes one line of JSON and nothing else', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const { code, stdout, stderr } = await load(server.url, '-c', '4', '-d', '100ms', '--json', '-')
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /^[^\n]+\n$/)
@@ -91,14 +91,14 @@ test('--json FILE, --socket, --method and -H', async () => {
 })
 
 test('errors are printed, and the exit code says so', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi', { status: '500 No' })))
+  await using server = await serve((socket) => socket.write(rawResponse('hi', { status: '500 No' })))
   const { code, stdout } = await load(server.url, '-c', '2', '-d', '50ms')
   assert.equal(code, 1)
   assert.match(stdout, /errors {6}status: /)
 })
 
 test('an open loop is told with both latencies, the lag, and what was offered', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const args = [
     '-c',
     '4',
@@ -132,7 +132,7 @@ test('the requests that were asked for', async () => {
   const heads = new Set<string>()
   await using server = await serve((socket, _n, head) => {
     heads.add(head.replaceAll('\r\n', ' | '))
-    socket.write(answer('hi'))
+    socket.write(rawResponse('hi'))
   })
   const run = async (...args: string[]) => {
     heads.clear()
@@ -171,7 +171,7 @@ test('answers are compared with a file, with a hash, or with the first one', asy
   for (const args of [['--expect-body', file], ['--expect-sha256', sha256], []]) {
     // The first of each load is right.
     await using server = await serve((socket, n) =>
-      socket.write(answer(n === 0 || n > 9 ? 'right' : 'wrong')),
+      socket.write(rawResponse(n === 0 || n > 9 ? 'right' : 'wrong')),
     )
     const { code, stdout } = await load(
       server.url,
@@ -194,7 +194,7 @@ test('answers are compared with a file, with a hash, or with the first one', asy
 test('the distribution is written in the formats that other tools read', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'loadgen-'))
   const [log, text] = [join(directory, 'x.hlog'), join(directory, 'x.hgrm')]
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const { code } = await load(server.url, '-n', '50', '-r', '1000', '--histogram', log, '--histogram', text)
   assert.equal(code, 0)
   assert.deepEqual(listTags(await readFile(log, 'utf8')), ['latency', 'service', 'lag'])
@@ -235,7 +235,7 @@ test('nobody listening, and another machine: one sentence, and exit code 1', asy
 })
 
 test('too few open files allowed: one sentence', { skip: process.platform === 'win32' }, async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const command = 'ulimit -n 60 && exec "$@"'
   const args = [process.execPath, CLI, server.url, '-c', '200', '-d', '100ms']
   const { code, stdout, stderr } = await ended(spawn('sh', ['-c', command, 'sh', ...args]))
@@ -246,7 +246,7 @@ test('too few open files allowed: one sentence', { skip: process.platform === 'w
 test('Ctrl-C prints what was measured', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   await using server = await serve((socket, n) => {
-    socket.write(answer('hi'))
+    socket.write(rawResponse('hi'))
     if (n === 100) resolve()
   })
   const child = spawn(process.execPath, [CLI, server.url, '-c', '2', '-d', '1m', '--json', '-'])

@@ -33,7 +33,7 @@ test('a part that does not hold', () => {
   assert.equal(holds({ length: 5 }, BODY), false)
 })
 
-test('the first answer is sampled, then one in n on average, at uneven distances', () => {
+test('the first response is sampled, then one in n on average, at uneven distances', () => {
   const checker = new Checker({ body: { includes: [] }, checkEvery: 10 }, 'GET')
   const sampled = Array.from({ length: 100_000 }, () => checker.sample())
   assert.equal(sampled[0], true)

@@ -10,7 +10,7 @@ import {
   startGenerator,
   VoidLoadError,
 } from '../src/index.ts'
-import { answer, serve } from '../src/instrument/faults/raw-server.ts'
+import { rawResponse, serve } from '../src/instrument/faults/raw-server.ts'
 import { decode } from '../src/report/histogram.ts'
 
 const CHILD = fileURLToPath(new URL('child-with-other-clock.ts', import.meta.url))
@@ -30,7 +30,7 @@ async function startTeam(...offsets: { offsetMs: number; delayMs?: number }[]) {
 }
 
 test('counts are exact sums, and percentiles are of the merged histogram', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
   const expect = { body: exactly('hi'), checkEvery: 1 }
   const plan = { target: server.target, path: '/', connections: 3, requests: 101, expect }
@@ -53,7 +53,7 @@ for (const offsetMs of [5, 5_000]) {
     let order: string[] = []
     await using server = await serve((socket) => {
       if (order.at(-1) === 'open') order.push('request')
-      socket.write(answer('hi'))
+      socket.write(rawResponse('hi'))
     })
     await using team = await startTeam({ offsetMs: 0 }, { offsetMs })
     const [one, other] = await Promise.all(team.members.map(({ generator }) => generator.compareClocks(5)))
@@ -73,7 +73,7 @@ for (const offsetMs of [5, 5_000]) {
 }
 
 test('a generator that begins late is named, and the next load counts again', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
   const plan = { target: server.target, path: '/', connections: 2, durationMs: 50 }
   const [, second] = team.members
@@ -97,7 +97,7 @@ test('a generator that begins late is named, and the next load counts again', as
 })
 
 test('a clock that cannot be compared well enough is refused by name', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0, delayMs: 30 })
   await assert.rejects(
     team.run({ target: server.target, path: '/', connections: 2, durationMs: 50 }),
@@ -110,7 +110,7 @@ test('a generator that dies is named, and the others end', async () => {
   const [first, second] = team.members
   assert.ok(first !== undefined && second !== undefined)
   await using server = await serve((socket, n) => {
-    socket.write(answer('hi'))
+    socket.write(rawResponse('hi'))
     if (n === 50) process.kill(second.generator.pid, 'SIGKILL')
   })
   const plan = { target: server.target, path: '/', connections: 2, durationMs: 60_000 }
@@ -125,7 +125,7 @@ test('a generator that dies is named, and the others end', async () => {
 test('an aborted load keeps what was measured', async () => {
   const stop = new AbortController()
   await using server = await serve((socket, n) => {
-    socket.write(answer('hi'))
+    socket.write(rawResponse('hi'))
     if (n === 100) stop.abort()
   })
   await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
@@ -134,7 +134,7 @@ test('an aborted load keeps what was measured', async () => {
 })
 
 test('constant arrivals of all generators take turns', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
   const plan = { target: server.target, path: '/', connections: 4, rate: 200, arrivals: 'constant' } as const
   const { openLoop, threads } = await untilInTime(() => team.run({ ...plan, durationMs: 500 }))

@@ -6,14 +6,14 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { exactly, LoadError, spawnLoad, startGenerator } from '../src/index.ts'
-import { answer, serve } from '../src/instrument/faults/raw-server.ts'
+import { rawResponse, serve } from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 import { addressElsewhere } from './elsewhere.ts'
 
 const settings = { path: '/', connections: 4, durationMs: 50 }
 
 test('one process serves several loads, one after the other', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const generator = await startGenerator({ cpu: 0 })
   let requests = 0
   for (let slice = 0; slice < 3; slice++) {
@@ -33,7 +33,7 @@ test('one process serves several loads, one after the other', async () => {
 })
 
 test('its refusals arrive as sentences, and it goes on', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const generator = await startGenerator()
   await assert.rejects(
     generator.run({ ...settings, target: server.target, connections: 0 }),
@@ -46,7 +46,7 @@ test('its refusals arrive as sentences, and it goes on', async () => {
 test('a load in it can be aborted, and keeps what was measured', async () => {
   const stop = new AbortController()
   await using server = await serve((socket, n) => {
-    socket.write(answer('hi'))
+    socket.write(rawResponse('hi'))
     if (n === 100) stop.abort()
   })
   const load = { ...settings, target: server.target, durationMs: 60_000, signal: stop.signal }
@@ -57,7 +57,7 @@ test('a load in it can be aborted, and keeps what was measured', async () => {
 test('a load whose process dies is rejected with a sentence', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   await using server = await serve((socket) => {
-    socket.write(answer('hi'))
+    socket.write(rawResponse('hi'))
     resolve()
   })
   const generator = await startGenerator()
@@ -68,8 +68,8 @@ test('a load whose process dies is rejected with a sentence', async () => {
   await generator.stop()
 })
 
-test('it says once what an answer is', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+test('it says once what a response is', async () => {
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const generator = await startGenerator()
   const { length, sha256 } = await generator.learn({ target: server.target, path: '/' })
   assert.equal(length, 2)
@@ -92,7 +92,7 @@ test('what it is asked is refused out of its reach', async () => {
 })
 
 test('it is started by another command, in a process group of its own', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const child = fileURLToPath(new URL('../src/engine/child.ts', import.meta.url))
   const generator = await startGenerator({ command: [process.execPath, '--title=elsewhere', child] })
   process.kill(-generator.pid, 0)
@@ -109,7 +109,7 @@ test('a core that does not exist is a sentence', { skip: process.platform !== 'l
 })
 
 test('the process ends with its parent, even in the middle of a load', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const parent = `
     import { startGenerator } from ${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)}
     const generator = await startGenerator()
@@ -134,7 +134,7 @@ function isAlive(pid: number): boolean {
 }
 
 test('a load waits when all connections are open, and with its last response before they close', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const generator = await startGenerator()
   const seen: { phase: string; connections: number; requests: number }[] = []
   const result = await generator.run({
@@ -156,7 +156,7 @@ test('a load waits when all connections are open, and with its last response bef
 })
 
 test('a load that is aborted while it waits ends without a request', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const generator = await startGenerator()
   const abort = new AbortController()
   const { requests } = await generator.run({

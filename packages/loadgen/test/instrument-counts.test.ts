@@ -47,7 +47,7 @@ test('requests that fail are of that number', async () => {
     const did = await server.did()
     assert.equal(did.requests, 1_000)
     assert.equal(did.faults, 100)
-    assert.equal(result.requests, did.answers)
+    assert.equal(result.requests, did.responses)
     assert.deepEqual(result.errors, { ...noErrors(), [kind]: 100 })
   }
 })
@@ -62,13 +62,13 @@ test('a connection each', async () => {
   assert.deepEqual(result.errors, noErrors())
 })
 
-test('pipelined answers belong to their own requests', async () => {
+test('pipelined responses belong to their own requests', async () => {
   await using server = await startFault('every-nth', { every: 10, fault: 'status' })
   const expect = { body: exactly(RIGHT), checkEvery: 1 }
   const plan = { target: server.target, path: '/', connections: 4, pipeline: 8, requests: 2_000, expect }
   const result = await generator.run(plan)
   const did = await server.did()
-  assert.equal(result.requests, did.answers)
+  assert.equal(result.requests, did.responses)
   assert.deepEqual(result.errors, { ...noErrors(), status: did.faults })
 })
 

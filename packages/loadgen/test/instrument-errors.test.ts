@@ -26,7 +26,7 @@ before(async () => {
 })
 after(() => generator.stop())
 
-/** Every answer's content is compared, and no error is forgiven as warm-up. */
+/** Every response's content is compared, and no error is forgiven as warm-up. */
 async function load(
   server: FaultServer,
   settings: Partial<LoadPlan> = {},
@@ -53,7 +53,7 @@ async function loadEveryNth(
   await using server = await startFault('every-nth', { every: EVERY, fault })
   const { result, did } = await load(server, settings)
   assert.equal(did.faults, Math.floor(did.requests / EVERY), 'the server did what is built in')
-  assert.equal(result.requests, did.answers, 'every whole answer is reported, right or wrong')
+  assert.equal(result.requests, did.responses, 'every whole response is reported, right or wrong')
   return { result, did }
 }
 
@@ -74,10 +74,10 @@ for (const [fault, kind] of [
 
 test('statuses are counted apart', async () => {
   const { result, did } = await loadEveryNth('status')
-  assert.deepEqual(result.statuses, { 200: did.answers - did.faults, 500: did.faults })
+  assert.deepEqual(result.statuses, { 200: did.responses - did.faults, 500: did.faults })
 })
 
-test('the length of every answer is compared, sampled or not', async () => {
+test('the length of every response is compared, sampled or not', async () => {
   const { result, did } = await loadEveryNth('length', {
     expect: { body: exactly(RIGHT), checkEvery: 1_000_000 },
   })
@@ -92,7 +92,7 @@ test('samples find wrong bodies of the right length in their true proportion', a
   const { checked } = result
   assert.deepEqual(result.errors, errors({ body: result.errors.body }))
   assertBinomial(result.errors.body, checked, 1 / EVERY)
-  assertBinomial(checked, did.answers, 1 / EVERY)
+  assertBinomial(checked, did.responses, 1 / EVERY)
 })
 
 /** Within five standard deviations. */
@@ -121,7 +121,7 @@ test('silence is a timeout, and the connection is given up', async () => {
   // Long enough that no other response is late on a busy machine.
   const { result, did } = await load(server, { timeoutMs: 2_000, requests: 500 })
   assert.equal(did.faults, 10)
-  assert.equal(result.requests, did.answers)
+  assert.equal(result.requests, did.responses)
   assert.deepEqual(result.errors, errors({ timeout: did.faults }))
   assert.ok(result.latency.max < 2_000, 'a request without a response has no latency')
 })

@@ -18,7 +18,7 @@ for (const ms of [20, 50]) {
     const { result, did } = await observe(start, { connections: 16, durationMs: 600 })
     const { latency, requests } = result
     // It responds in the order of the requests.
-    const held = did.answeredAt.map((time, n) => time - (did.readAt[n] ?? Number.NaN))
+    const held = did.respondedAt.map((time, n) => time - (did.readAt[n] ?? Number.NaN))
     assert.equal(requests, held.length)
     assert.ok(latency.min >= ms, `least ${latency.min}`)
     // No request can take less than the server held it, so neither can any percentile.

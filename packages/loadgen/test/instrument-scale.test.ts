@@ -42,7 +42,7 @@ for (const connections of [2_000, 10_000]) {
     const did = await server.did()
     assert.deepEqual(result.errors, noErrors())
     assert.equal(did.connections, connections)
-    assert.equal(result.requests, did.answers)
+    assert.equal(result.requests, did.responses)
     assert.ok(result.requests >= connections, `${result.requests} answers`)
   })
 }

@@ -16,7 +16,13 @@ import {
   runLoad,
   sumErrors,
 } from '../src/index.ts'
-import { answer, closedPort, type Handler, RawServer, serve } from '../src/instrument/faults/raw-server.ts'
+import {
+  closedPort,
+  type Handler,
+  RawServer,
+  rawResponse,
+  serve,
+} from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>>
@@ -43,12 +49,12 @@ function attempts({ seconds }: LoadResult): number {
 }
 
 test('every request that the server read is reported, none more', async () => {
-  const { server, result } = await against((socket) => socket.write(answer('hi')))
+  const { server, result } = await against((socket) => socket.write(rawResponse('hi')))
   assert.equal(result.requests, server.requests)
   assert.equal(server.connections, 8)
   assert.deepEqual(result.errors, noErrors())
   assert.deepEqual(result.statuses, { 200: server.requests })
-  assert.equal(result.bytes, server.requests * answer('hi').length)
+  assert.equal(result.bytes, server.requests * rawResponse('hi').length)
   assert.equal(result.rate, result.requests / result.seconds)
   assert.ok(result.seconds >= 0.149, `${result.seconds} s`)
   assert.ok(result.cpu.seconds > 0 && result.cpu.utilisation > 0 && result.cpu.utilisation <= 1)
@@ -103,17 +109,20 @@ test('the request is the same bytes each time, and says what was asked for', asy
 })
 
 test('warm-up is load that is not counted', async () => {
-  const { server, result } = await against((socket, n) => socket.write(answer(n < 20 ? 'bad' : 'good')), {
-    warmupMs: 150,
-    expect: { body: { length: 4 } },
-  })
+  const { server, result } = await against(
+    (socket, n) => socket.write(rawResponse(n < 20 ? 'bad' : 'good')),
+    {
+      warmupMs: 150,
+      expect: { body: { length: 4 } },
+    },
+  )
   assert.ok(server.requests > result.requests, `${server.requests} of ${result.requests}`)
   assert.ok(result.requests > 0)
   assert.deepEqual(result.errors, noErrors())
 })
 
 test('answers in pieces and in one write with another status before it', async () => {
-  const text = answer('hello', { headers: 'date: now\r\n' })
+  const text = rawResponse('hello', { headers: 'date: now\r\n' })
   const { server, result } = await against(
     (socket, n) => {
       const at = 1 + (n % (text.length - 1))
@@ -146,7 +155,7 @@ test('HEAD, 204 and 304 have no body', async () => {
 
 test('a server that says it closes, and closes: no error', async () => {
   for (const text of [
-    answer('hi', { headers: 'connection: close\r\n' }),
+    rawResponse('hi', { headers: 'connection: close\r\n' }),
     'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhi',
     'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nhi',
   ]) {
@@ -160,7 +169,7 @@ test('a server that says it closes, and closes: no error', async () => {
 })
 
 test('a request that asks to close expects to be closed', async () => {
-  const { server, result } = await against((socket) => socket.end(answer('hi')), {
+  const { server, result } = await against((socket) => socket.end(rawResponse('hi')), {
     headers: { Connection: 'close' },
   })
   assert.equal(result.requests, server.requests)
@@ -168,7 +177,7 @@ test('a request that asks to close expects to be closed', async () => {
 })
 
 test('a server that closes without saying so loses requests: reset', async () => {
-  await using server = await serve((socket) => socket.end(answer('hi')))
+  await using server = await serve((socket) => socket.end(rawResponse('hi')))
   const result = await runLoad({ target: server.target, path: '/', connections: 8, requests: 50 })
   assert.equal(result.requests + result.errors.reset, 50, 'it goes on')
   assert.deepEqual(result.errors, errors({ reset: result.errors.reset }))
@@ -176,7 +185,7 @@ test('a server that closes without saying so loses requests: reset', async () =>
 })
 
 test('an early close and a reset in mid-answer', async () => {
-  const half = answer('hello').slice(0, -2)
+  const half = rawResponse('hello').slice(0, -2)
   for (const handler of [
     (socket) => socket.end(half),
     (socket) => socket.write(half, () => socket.resetAndDestroy()),
@@ -190,8 +199,8 @@ test('an early close and a reset in mid-answer', async () => {
 })
 
 test('another status of the same length is counted exactly', async () => {
-  const good = answer('hi')
-  const bad = answer('no', { status: '500 No' })
+  const good = rawResponse('hi')
+  const bad = rawResponse('no', { status: '500 No' })
   assert.equal(good.length, bad.length)
   const all = await against((socket) => socket.write(bad))
   assert.deepEqual(all.result.errors, errors({ status: all.server.requests }))
@@ -204,9 +213,9 @@ test('another status of the same length is counted exactly', async () => {
   assert.deepEqual(result.errors, errors({ status: Math.floor(server.requests / 2) }))
 })
 
-test('another length is noticed in every answer, sampled or not', async () => {
+test('another length is noticed in every response, sampled or not', async () => {
   const { server, result } = await against(
-    (socket, n) => socket.write(answer(n === 12 ? 'hellO!' : 'hello')),
+    (socket, n) => socket.write(rawResponse(n === 12 ? 'hellO!' : 'hello')),
     {
       expect: { body: exactly('hello'), checkEvery: 1_000_000 },
     },
@@ -216,14 +225,14 @@ test('another length is noticed in every answer, sampled or not', async () => {
 })
 
 test('a wrong body of the same length is found by the samples', async () => {
-  const wrong = await against((socket, n) => socket.write(answer(n % 2 === 0 ? 'right' : 'wrong')), {
+  const wrong = await against((socket, n) => socket.write(rawResponse(n % 2 === 0 ? 'right' : 'wrong')), {
     connections: 1,
     expect: { body: exactly('right'), checkEvery: 4 },
   })
   assert.ok(wrong.result.errors.body > 0, 'a period of two does not hide from a distance of four')
   assert.ok(wrong.result.errors.body <= wrong.result.checked)
   const { server, result } = await against(
-    (socket, n) => socket.write(answer(n % 3 === 0 ? 'right' : 'wrong')),
+    (socket, n) => socket.write(rawResponse(n % 3 === 0 ? 'right' : 'wrong')),
     {
       connections: 1,
       expect: { body: { includes: ['ight'], length: 5 }, checkEvery: 1 },
@@ -234,7 +243,11 @@ test('a wrong body of the same length is found by the samples', async () => {
 })
 
 test('more bytes than announced, and no HTTP at all: parse', async () => {
-  for (const text of [`${answer('hi')}!`, answer('hi') + answer('hi'), 'SSH-2.0-OpenSSH\r\n']) {
+  for (const text of [
+    `${rawResponse('hi')}!`,
+    rawResponse('hi') + rawResponse('hi'),
+    'SSH-2.0-OpenSSH\r\n',
+  ]) {
     const { server, result } = await against((socket) => socket.write(text))
     assert.equal(result.requests, 0)
     assert.deepEqual(result.errors, errors({ parse: server.requests }))
@@ -251,16 +264,19 @@ test('a server that never answers: timeout', async () => {
 })
 
 test('answers in flight at the end are waited for', async () => {
-  const { server, result } = await against((socket) => setTimeout(() => socket.write(answer('hi')), 100), {
-    durationMs: 50,
-  })
+  const { server, result } = await against(
+    (socket) => setTimeout(() => socket.write(rawResponse('hi')), 100),
+    {
+      durationMs: 50,
+    },
+  )
   assert.equal(server.requests, 8)
   assert.equal(result.requests, 8)
-  assert.ok(result.seconds >= 0.098, `${result.seconds} s: until the last answer`)
+  assert.ok(result.seconds >= 0.098, `${result.seconds} s: until the last response`)
 })
 
 test('latency is never below a constant delay', async () => {
-  const { result } = await against((socket) => setTimeout(() => socket.write(answer('hi')), 20), {
+  const { result } = await against((socket) => setTimeout(() => socket.write(rawResponse('hi')), 20), {
     durationMs: 200,
   })
   assert.ok(result.requests > 0)
@@ -280,7 +296,7 @@ test('nobody listening: connect, and it does not spin', async () => {
 })
 
 test('a server that goes away is missed until the end, and found when it is back', async () => {
-  const server = await serve((socket) => socket.write(answer('hi')))
+  const server = await serve((socket) => socket.write(rawResponse('hi')))
   const { port, target } = server
   const running = runLoad({ target, path: '/', connections: 4, durationMs: 400 })
   await new Promise((resolve) => setTimeout(resolve, 100))
@@ -297,7 +313,7 @@ test('a server that goes away is missed until the end, and found when it is back
 test('a unix socket', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'loadgen-'))
   const socketPath = join(directory, 'server.sock')
-  await using server = await new RawServer((socket) => socket.write(answer('hi'))).listen(socketPath)
+  await using server = await new RawServer((socket) => socket.write(rawResponse('hi'))).listen(socketPath)
   const result = await runLoad({ target: { socketPath }, path: '/', connections: 4, durationMs: 50 })
   assert.equal(result.requests, server.requests)
   assert.deepEqual(result.errors, noErrors())
@@ -307,7 +323,7 @@ test('a unix socket', async () => {
 test('an abort keeps what was measured', async () => {
   const stop = new AbortController()
   await using server = await serve((socket, n) => {
-    socket.write(answer('hi'))
+    socket.write(rawResponse('hi'))
     if (n === 200) stop.abort()
   })
   const result = await run(server, { durationMs: 60_000, signal: stop.signal })
@@ -319,7 +335,7 @@ test('an abort keeps what was measured', async () => {
 })
 
 test('progress is told, and whether it is the warm-up', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   for (const [warmupMs, durationMs] of [
     [60_000, 1],
     [0, 60_000],
@@ -336,7 +352,7 @@ test('progress is told, and whether it is the warm-up', async () => {
 })
 
 test('names are resolved, and other machines refused', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const { port } = server
   const settings = { path: '/', connections: 1, durationMs: 20 }
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? [])

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { exactly, LoadError, runLoad } from '../src/index.ts'
-import { answer, serve } from '../src/instrument/faults/raw-server.ts'
+import { rawResponse, serve } from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 
 async function listening(server: Server): Promise<{ host: string; port: number }> {
@@ -24,7 +24,7 @@ test('a pipeline: so many requests at once on each connection, answered in order
     waiting.set(socket, count)
     if (count > 1) return
     setTimeout(() => {
-      socket.write(answer(`${n % 10}`).repeat(waiting.get(socket) ?? 0))
+      socket.write(rawResponse(`${n % 10}`).repeat(waiting.get(socket) ?? 0))
       waiting.set(socket, 0)
     }, 1)
   })
@@ -38,7 +38,7 @@ test('a pipeline: so many requests at once on each connection, answered in order
   })
   assert.deepEqual(result.errors, noErrors())
   assert.equal(result.requests, server.requests)
-  assert.equal(result.bytes, server.requests * answer('0').length)
+  assert.equal(result.bytes, server.requests * rawResponse('0').length)
   assert.ok(result.checked > result.requests / 6 && result.checked < result.requests)
   assert.equal(most, 8)
   assert.equal(server.connections, 3)
@@ -78,7 +78,7 @@ test('a connection per request', async () => {
   const heads: string[] = []
   await using server = await serve((socket, _n, head) => {
     heads.push(head)
-    socket.end(answer('hi'))
+    socket.end(rawResponse('hi'))
   })
   const result = await runLoad({
     target: server.target,
@@ -98,7 +98,7 @@ test('exactly so many requests are sent, by few connections or many', async () =
     [3, 100],
     [50, 7],
   ] as const) {
-    await using server = await serve((socket) => socket.write(answer('hi')))
+    await using server = await serve((socket) => socket.write(rawResponse('hi')))
     const result = await runLoad({ target: server.target, path: '/', connections, requests })
     assert.equal(server.requests, requests)
     assert.equal(result.requests, requests)
@@ -108,7 +108,7 @@ test('exactly so many requests are sent, by few connections or many', async () =
 
 test('so many requests end also if nobody answers any more', async () => {
   const server = await serve((socket, n) => {
-    socket.write(answer('hi'))
+    socket.write(rawResponse('hi'))
     if (n === 20) void server[Symbol.asyncDispose]()
   })
   const result = await runLoad({ target: server.target, path: '/', connections: 2, requests: 60 })
@@ -134,12 +134,12 @@ test('bodies arrive whole, whatever their size', async () => {
   assert.deepEqual([...bodies], [`POST 200001 ${sha256}`])
 })
 
-test('paths of a list and random parts reach the server; each has its own right answer', async () => {
+test('paths of a list and random parts reach the server; each has its own right response', async () => {
   const seen = new Set<string>()
   await using server = await serve((socket, _n, head) => {
     const [, path = ''] = head.split(' ')
     seen.add(path)
-    socket.write(answer(path))
+    socket.write(rawResponse(path))
   })
   const plan = { target: server.target, connections: 2, requests: 300 }
   const path = ['/one', '/other/two']
@@ -155,13 +155,13 @@ test('paths of a list and random parts reach the server; each has its own right 
   assert.deepEqual([...seen].sort(), ['/x/1', '/x/2', '/x/3', '/x/4'])
 })
 
-test('the right answer is learnt before the load, for each path', async () => {
+test('the right response is learnt before the load, for each path', async () => {
   let asked = 0
   await using server = await serve((socket, n, head) => {
     asked = n + 1
     const [, path = ''] = head.split(' ')
     // Wrong from the tenth request on, of the same length.
-    socket.write(answer(n < 10 ? path : path.toUpperCase()))
+    socket.write(rawResponse(n < 10 ? path : path.toUpperCase()))
   })
   const expect = { learn: true, checkEvery: 1 }
   const plan = { target: server.target, path: ['/one', '/other'], connections: 1, requests: 28 }
@@ -171,22 +171,22 @@ test('the right answer is learnt before the load, for each path', async () => {
   assert.equal(result.checked, 28)
 })
 
-test('nothing is learnt from a wrong answer, or from none', async () => {
-  await using server = await serve((socket) => socket.write(answer('no', { status: '404 No' })))
+test('nothing is learnt from a wrong response, or from none', async () => {
+  await using server = await serve((socket) => socket.write(rawResponse('no', { status: '404 No' })))
   const plan = { target: server.target, path: '/x', connections: 1, requests: 1, expect: { learn: true } }
   await assert.rejects(
     runLoad(plan),
-    /^LoadError: The first answer to \/x has the status 404, not 200: .*\.$/,
+    /^LoadError: The first response to \/x has the status 404, not 200: .*\.$/,
   )
   await using silent = await serve(() => {})
   await assert.rejects(
     runLoad({ ...plan, target: silent.target, timeoutMs: 50 }),
-    /^LoadError: The first answer to \/x did not come: nothing within 50 ms\.$/,
+    /^LoadError: The first response to \/x did not come: nothing within 50 ms\.$/,
   )
-  await using short = await serve((socket) => socket.end(answer('hello').slice(0, -1)))
+  await using short = await serve((socket) => socket.end(rawResponse('hello').slice(0, -1)))
   await assert.rejects(
     runLoad({ ...plan, target: short.target }),
-    /^LoadError: The first answer to \/x broke off/,
+    /^LoadError: The first response to \/x broke off/,
   )
 })
 

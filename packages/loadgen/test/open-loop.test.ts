@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type LoadOptions, type LoadResult, runLoad } from '../src/index.ts'
 import {
-  answer,
   closedPort,
   type Handler,
   type RawServer,
+  rawResponse,
   serve,
 } from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
@@ -22,11 +22,11 @@ async function against(
   return { server, result: await runLoad({ ...plan, ...length, ...settings }) }
 }
 
-const AT_ONCE: Handler = (socket) => socket.write(answer('hi'))
+const AT_ONCE: Handler = (socket) => socket.write(rawResponse('hi'))
 const after =
   (ms: number): Handler =>
   (socket) =>
-    setTimeout(() => socket.write(answer('hi')), ms)
+    setTimeout(() => socket.write(rawResponse('hi')), ms)
 
 test('a constant rate offers exactly its requests', async () => {
   const { server, result } = await against(AT_ONCE, { rate: 500, arrivals: 'constant' })
@@ -77,7 +77,7 @@ test('requests go to the connection that has been idle longest: all are used ali
   const { server } = await against(
     (socket) => {
       ports.set(socket.remotePort, (ports.get(socket.remotePort) ?? 0) + 1)
-      socket.write(answer('hi'))
+      socket.write(rawResponse('hi'))
     },
     { rate: 300, requests: 60, arrivals: 'constant', connections: 6 },
   )
@@ -114,7 +114,7 @@ test('an abort ends the schedule', async () => {
   const stop = new AbortController()
   const { result } = await against(
     (socket, n) => {
-      socket.write(answer('hi'))
+      socket.write(rawResponse('hi'))
       if (n === 50) stop.abort()
     },
     { rate: 1_000, durationMs: 60_000, signal: stop.signal },
@@ -126,7 +126,7 @@ test('an abort ends the schedule', async () => {
 })
 
 test('a connection per request: the latency includes connecting', async () => {
-  const { server, result } = await against((socket) => setTimeout(() => socket.end(answer('hi')), 10), {
+  const { server, result } = await against((socket) => setTimeout(() => socket.end(rawResponse('hi')), 10), {
     rate: 300,
     requests: 60,
     newConnections: true,
@@ -139,7 +139,7 @@ test('a connection per request: the latency includes connecting', async () => {
 
 test('a series tells answers and errors of each interval', async () => {
   const { result } = await against(
-    (socket, n) => socket.write(answer('hi', n === 30 ? { status: '500 No' } : {})),
+    (socket, n) => socket.write(rawResponse('hi', n === 30 ? { status: '500 No' } : {})),
     {
       rate: 200,
       arrivals: 'constant',

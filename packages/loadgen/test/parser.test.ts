@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AnswerParser, ParseError } from '../src/http/parser.ts'
+import { ParseError, ResponseParser } from '../src/http/parser.ts'
 import { seeded } from './random.ts'
 
 interface Read {
@@ -11,7 +11,7 @@ interface Read {
 
 /** Parses a connection's bytes in the pieces given, and then its end. */
 function read(pieces: Buffer[], method: string): Read[] {
-  const parser = new AnswerParser(method)
+  const parser = new ResponseParser(method)
   const found: Read[] = []
   const take = () => {
     const { status, reusable, bodyLength } = parser
@@ -29,7 +29,7 @@ function read(pieces: Buffer[], method: string): Read[] {
     }
   }
   if (parser.end()) take()
-  else assert.equal(parser.started, false, 'the stream ends inside an answer')
+  else assert.equal(parser.started, false, 'the stream ends inside a response')
   return found
 }
 
@@ -39,101 +39,101 @@ const empty = (status: number): Read => ({ status, body: '', reusable: true })
 const LENGTH = 'HTTP/1.1 200 OK\r\nDate: x\r\nContent-Length: 5\r\n\r\nhello'
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 
-const STREAMS: { name: string; text: string; answers: Read[]; method?: string }[] = [
-  { name: 'content-length', text: LENGTH, answers: [ok('hello')] },
-  { name: 'a pipelined pair', text: LENGTH + LENGTH, answers: [ok('hello'), ok('hello')] },
+const STREAMS: { name: string; text: string; responses: Read[]; method?: string }[] = [
+  { name: 'content-length', text: LENGTH, responses: [ok('hello')] },
+  { name: 'a pipelined pair', text: LENGTH + LENGTH, responses: [ok('hello'), ok('hello')] },
   {
     name: 'another status of the same length',
     text: LENGTH + LENGTH.replace('200 OK', '500 No') + LENGTH,
-    answers: [ok('hello'), { ...ok('hello'), status: 500 }, ok('hello')],
+    responses: [ok('hello'), { ...ok('hello'), status: 500 }, ok('hello')],
   },
   {
     name: 'another content-length',
     text: `${LENGTH}HTTP/1.1 200 OK\r\nDate: x\r\nContent-Length: 4\r\n\r\nhell${LENGTH}`,
-    answers: [ok('hello'), ok('hell'), ok('hello')],
+    responses: [ok('hello'), ok('hell'), ok('hello')],
   },
   {
     name: 'an empty body',
     text: LENGTH.replace('5\r\n\r\nhello', '0\r\n\r\n') + LENGTH,
-    answers: [ok(''), ok('hello')],
+    responses: [ok(''), ok('hello')],
   },
   {
     name: 'chunks',
     text: `${CHUNKED}5\r\nhello\r\n00A\r\n, world\r\n\r\r\n0\r\n\r\n${LENGTH}`,
-    answers: [ok('hello, world\r\n\r'), ok('hello')],
+    responses: [ok('hello, world\r\n\r'), ok('hello')],
   },
   {
     name: 'chunks with extensions and trailers',
     text: `${CHUNKED}5;a="b;c" ; d\r\nhello\r\n1 \r\n!\r\n0;last\r\nContent-Length: 99\r\nx: y\r\n\r\n${LENGTH}`,
-    answers: [ok('hello!'), ok('hello')],
+    responses: [ok('hello!'), ok('hello')],
   },
   {
     name: 'transfer-encoding over content-length',
     text: `${LENGTH.slice(0, -9)}\r\nTRANSFER-encoding: gzip , CHUNKED\r\n\r\n1\r\nx\r\n0\r\n\r\n${LENGTH}`,
-    answers: [ok('x'), ok('hello')],
+    responses: [ok('x'), ok('hello')],
   },
   {
     name: '204 and 304',
     text: `HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n${LENGTH}`,
-    answers: [empty(204), empty(304), ok('hello')],
+    responses: [empty(204), empty(304), ok('hello')],
   },
   {
     name: 'HEAD',
     method: 'HEAD',
     text: `${LENGTH.slice(0, -5)}${CHUNKED}${LENGTH.slice(0, -5)}`,
-    answers: [ok(''), ok(''), ok('')],
+    responses: [ok(''), ok(''), ok('')],
   },
   {
     name: 'informational answers first',
     text: `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>; connection: close\r\n\r\n${LENGTH}`,
-    answers: [ok('hello')],
+    responses: [ok('hello')],
   },
   {
     name: 'connection: close',
     text: 'HTTP/1.1 200 OK\r\nConnection: foo, Close\r\nContent-Length: 2\r\n\r\nhi',
-    answers: [ok('hi', false)],
+    responses: [ok('hi', false)],
   },
   {
     name: 'a body that ends with the connection',
     text: 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil\r\n\r\nclose',
-    answers: [ok('until\r\n\r\nclose', false)],
+    responses: [ok('until\r\n\r\nclose', false)],
   },
   {
     name: 'a transfer-encoding that is not chunked at last',
     text: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\nContent-Length: 1\r\n\r\nabc',
-    answers: [ok('abc', false)],
+    responses: [ok('abc', false)],
   },
   {
     name: 'HTTP/1.0',
     text:
       'HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\na' +
       'HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nb',
-    answers: [ok('a'), ok('b', false)],
+    responses: [ok('a'), ok('b', false)],
   },
   {
     name: 'bare line feeds, no reason, odd white space',
     text: 'HTTP/1.1 200\nContent-Length:\t 2 \t\nX:\nConnection:close ,\n\nhi',
-    answers: [ok('hi', false)],
+    responses: [ok('hi', false)],
   },
   {
     name: 'names that only begin or end like known ones',
     text: 'HTTP/1.1 200 \r\nContent-Length-X: 9\r\nX-Content-Length: 9\r\nConnectio: close\r\nContent-Length: 2\r\n\r\nhi',
-    answers: [ok('hi')],
+    responses: [ok('hi')],
   },
   {
     name: 'the same length twice',
     text: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 02\r\n\r\nhi',
-    answers: [ok('hi')],
+    responses: [ok('hi')],
   },
 ]
 
-for (const { name, text, answers, method = 'GET' } of STREAMS) {
+for (const { name, text, responses, method = 'GET' } of STREAMS) {
   const bytes = Buffer.from(text, 'latin1')
 
   test(`${name}: whole, and split at every place`, () => {
-    assert.deepEqual(read([bytes], method), answers)
+    assert.deepEqual(read([bytes], method), responses)
     for (let at = 1; at < bytes.length; at++) {
-      assert.deepEqual(read([bytes.subarray(0, at), bytes.subarray(at)], method), answers, `split at ${at}`)
+      assert.deepEqual(read([bytes.subarray(0, at), bytes.subarray(at)], method), responses, `split at ${at}`)
     }
   })
 
@@ -143,7 +143,7 @@ for (const { name, text, answers, method = 'GET' } of STREAMS) {
         [...bytes].map((byte) => Buffer.of(byte)),
         method,
       ),
-      answers,
+      responses,
     )
     const random = seeded(1)
     for (let round = 0; round < 200; round++) {
@@ -153,7 +153,7 @@ for (const { name, text, answers, method = 'GET' } of STREAMS) {
         pieces.push(bytes.subarray(at, end))
         at = end
       }
-      assert.deepEqual(read(pieces, method), answers)
+      assert.deepEqual(read(pieces, method), responses)
     }
   })
 }
@@ -200,10 +200,10 @@ for (const [name, text] of Object.entries(MALFORMED)) {
   })
 }
 
-test('a connection that ends inside an answer is not a proper end', () => {
+test('a connection that ends inside a response is not a proper end', () => {
   for (const text of [LENGTH, `${CHUNKED}5\r\nhello\r\n0\r\n\r\n`]) {
     for (let length = 1; length < text.length; length++) {
-      const parser = new AnswerParser()
+      const parser = new ResponseParser()
       parser.parse(Buffer.from(text), 0, length)
       assert.equal(parser.started, true)
       assert.equal(parser.end(), false)
@@ -212,7 +212,7 @@ test('a connection that ends inside an answer is not a proper end', () => {
 })
 
 test('a body is kept only when asked for, and only once', () => {
-  const parser = new AnswerParser()
+  const parser = new ResponseParser()
   const bytes = Buffer.from(LENGTH)
   parser.parse(bytes, 0, bytes.length)
   assert.equal(parser.takeBody().length, 0)

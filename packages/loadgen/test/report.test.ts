@@ -42,15 +42,15 @@ test('an open loop', () => {
     report('x', RESULT),
     `x
 
-  rate        20,000 answers per second
+  rate        20,000 responses per second
   offered     20,000 per second, achieved 19,900 (99.5 %)
   requests    20,000 in 1.00 s
   errors      none
   statuses    200: 20,000
   received    3.2 MB
-  compared    200 answers
+  compared    200 responses
   generator   busy 30 %, loop turns 0.050 ms at p99, 0.10 s without a core
-  threads     each 8,000 to 10,000 answers per second, busy 20 % to 30 %
+  threads     each 8,000 to 10,000 responses per second, busy 20 % to 30 %
 
                    mean       p50       p90       p99     p99.9       max
   corrected        1.50      1.00      2.00      12.3     1,235     4,000 ms
@@ -76,7 +76,7 @@ test('a closed loop has one latency, and says when the generator may be the limi
   assert.match(busy, /\n {14}it may be the limit, not the server\n/)
 })
 
-test('no answer, and a system that does not tell', () => {
+test('no response, and a system that does not tell', () => {
   const nothing = {
     ...RESULT,
     requests: 0,
@@ -86,7 +86,7 @@ test('no answer, and a system that does not tell', () => {
   const text = report('x', { ...nothing, self: { ...RESULT.self, waitSeconds: null } })
   assert.match(text, /\n {2}errors {6}connect: 1,000, reset: 3\n/)
   assert.match(text, /\n {2}statuses {4}none\n/)
-  assert.match(text, /\n {2}latency {5}no answer\n/)
+  assert.match(text, /\n {2}latency {5}no response\n/)
   assert.doesNotMatch(text, /without a core/)
 })
 
@@ -97,7 +97,7 @@ test('a series, with intervals in which nothing came', () => {
     .split('\n')
     .slice(-4, -1)
   assert.deepEqual(lines, [
-    '  at            seconds   answers    errors       p50       p99       max',
+    '  at            seconds responses    errors       p50       p99       max',
     '  0.00 s           0.25       500         0      1.00      2.00      3.00',
     '  0.25 s           0.25         0         2         –         –         –',
   ])

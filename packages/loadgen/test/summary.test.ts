@@ -87,13 +87,13 @@ test('closed loop: service is latency, and there is no schedule to speak of', ()
 test('a series has the intervals of all threads, empty ones too', () => {
   const first = new Series(100)
   first.begin(1_000)
-  first.answered(1_010, 5, false)
-  first.answered(1_099, 7, true)
+  first.responded(1_010, 5, false)
+  first.responded(1_099, 7, true)
   first.failed(1_350)
   const second = new Series(100)
   second.begin(5_000)
-  second.answered(5_001, 9, false)
-  second.answered(5_310, 3, false)
+  second.responded(5_001, 9, false)
+  second.responded(5_310, 3, false)
   const threads = [first, second].map((series) => ({
     ...QUICK,
     seconds: 0.36,

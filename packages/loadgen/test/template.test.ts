@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AnswerParser, ParseError } from '../src/http/parser.ts'
-import { AnswerTemplate } from '../src/http/template.ts'
+import { ParseError, ResponseParser } from '../src/http/parser.ts'
+import { ResponseTemplate } from '../src/http/template.ts'
 import { seeded } from './random.ts'
 
 const BUFFER = Buffer.allocUnsafeSlow(4096)
@@ -21,22 +21,22 @@ function place(text: string): number {
   return BUFFER.write(text, 'latin1')
 }
 
-function learn(text: string, method = 'GET'): AnswerTemplate {
+function learn(text: string, method = 'GET'): ResponseTemplate {
   const length = place(text)
-  const parser = new AnswerParser(method)
+  const parser = new ResponseParser(method)
   parser.parse(BUFFER, 0, length)
-  const template = new AnswerTemplate()
+  const template = new ResponseTemplate()
   template.miss(BUFFER, length, parser)
   return template
 }
 
-function matches(template: AnswerTemplate, text: string): boolean {
+function matches(template: ResponseTemplate, text: string): boolean {
   return template.matches(WORDS, place(text))
 }
 
-test('an answer that differs in skipped values and in the body matches', () => {
+test('a response that differs in skipped values and in the body matches', () => {
   const template = learn(ANSWER)
-  assert.deepEqual(template.answer, { status: 200, bodyLength: 12 })
+  assert.deepEqual(template.response, { status: 200, bodyLength: 12 })
   assert.ok(matches(template, ANSWER))
   assert.ok(
     matches(template, ANSWER.replace('52:07', '53:18').replace('123e', 'ffff').replace('Hello', 'Adieu')),
@@ -44,7 +44,7 @@ test('an answer that differs in skipped values and in the body matches', () => {
   assert.ok(matches(template, ANSWER.replace('Hello', '\r\n\0\r\n')), 'any byte may stand in a body')
 })
 
-test('an answer that differs in anything else does not', () => {
+test('a response that differs in anything else does not', () => {
   const template = learn(ANSWER)
   const others = {
     status: ANSWER.replace('200', '500'),
@@ -70,10 +70,10 @@ test('whatever matches, the parser reads alike', () => {
       BUFFER[Math.floor(random() * length)] = Math.floor(random() * 256)
     if (!template.matches(WORDS, length)) continue
     matched++
-    const parser = new AnswerParser()
+    const parser = new ResponseParser()
     assert.equal(parser.parse(BUFFER, 0, length), length)
     assert.deepEqual([parser.complete, parser.reusable], [true, true])
-    assert.deepEqual({ status: parser.status, bodyLength: parser.bodyLength }, template.answer)
+    assert.deepEqual({ status: parser.status, bodyLength: parser.bodyLength }, template.response)
   }
   assert.ok(matched > 100, `${matched} of the changed answers matched`)
 })
@@ -85,7 +85,7 @@ test('the other way round: what the parser refuses never matches', () => {
       const length = place(ANSWER)
       BUFFER[at] = byte
       if (template.matches(WORDS, length))
-        assert.doesNotThrow(() => new AnswerParser().parse(BUFFER, 0, length), ParseError)
+        assert.doesNotThrow(() => new ResponseParser().parse(BUFFER, 0, length), ParseError)
     }
   }
 })
@@ -109,9 +109,9 @@ test('a changed shape is learnt after a few misses', () => {
   const other = ANSWER.replace('200', '404')
   let misses = 0
   while (!matches(template, other)) {
-    const parser = new AnswerParser()
+    const parser = new ResponseParser()
     template.miss(BUFFER, parser.parse(BUFFER, 0, place(other)), parser)
     assert.ok(++misses < 10)
   }
-  assert.equal(template.answer.status, 404)
+  assert.equal(template.response.status, 404)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ThreadTeam } from '../src/engine/thread-team.ts'
 import { exactly, type LoadResult, type Progress, runLoad, startGenerator } from '../src/index.ts'
-import { answer, serve } from '../src/instrument/faults/raw-server.ts'
+import { rawResponse, serve } from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 
 const PLAN = { path: '/', connections: 7, threads: 3 }
@@ -11,8 +11,8 @@ function sumOf(result: LoadResult, pick: (thread: LoadResult['threads'][number])
   return result.threads.reduce((sum, thread) => sum + pick(thread), 0)
 }
 
-test('threads share connections and requests, and their answers add up', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+test('threads share connections and requests, and their responses add up', async () => {
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const expect = { body: exactly('hi'), checkEvery: 1 }
   const result = await runLoad({ ...PLAN, target: server.target, requests: 100, expect })
   assert.deepEqual(result.errors, noErrors())
@@ -22,12 +22,12 @@ test('threads share connections and requests, and their answers add up', async (
     result.threads.map(({ requests }) => requests),
     [34, 33, 33],
   )
-  assert.equal(result.bytes, 100 * answer('hi').length)
+  assert.equal(result.bytes, 100 * rawResponse('hi').length)
   assert.equal(result.openLoop, null)
 })
 
 test('threads share a rate: at a constant one exactly its requests are due', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const load = { ...PLAN, target: server.target, rate: 600, durationMs: 200, seriesMs: 50 }
   const result = await runLoad({ ...load, arrivals: 'constant' })
   assert.deepEqual([server.requests, result.requests], [120, 120])
@@ -40,7 +40,7 @@ test('threads share a rate: at a constant one exactly its requests are due', asy
 })
 
 test('threads do not draw the same arrivals', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const result = await runLoad({ ...PLAN, target: server.target, rate: 3_000, durationMs: 200 })
   assert.equal(
     sumOf(result, ({ requests }) => requests),
@@ -50,7 +50,7 @@ test('threads do not draw the same arrivals', async () => {
 })
 
 test('a generator process keeps its threads, and runs loads of one thread between', async (t) => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const generator = await startGenerator()
   t.after(() => generator.stop())
   for (const threads of [3, 1, 2]) {
@@ -64,7 +64,7 @@ test('a generator process keeps its threads, and runs loads of one thread betwee
 test('an abort reaches all threads, before they start and after', async () => {
   const stop = new AbortController()
   await using server = await serve((socket, n) => {
-    socket.write(answer('hi'))
+    socket.write(rawResponse('hi'))
     if (n === 200) stop.abort()
   })
   const load = { ...PLAN, target: server.target, durationMs: 60_000 }
@@ -75,7 +75,7 @@ test('an abort reaches all threads, before they start and after', async () => {
 })
 
 test('progress is that of all threads', async () => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const stop = new AbortController()
   const told: Progress[] = []
   const onProgress = (progress: Progress) => {
@@ -90,7 +90,7 @@ test('progress is that of all threads', async () => {
 })
 
 test('a thread that cannot run its part refuses with a sentence, and can run the next', async (t) => {
-  await using server = await serve((socket) => socket.write(answer('hi')))
+  await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const team = new ThreadTeam()
   t.after(() => team.close())
   const load = { ...PLAN, target: server.target, requests: 30 }

@@ -1,4 +1,6 @@
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { isDue } from '@startgrid/cli/test-run.ts'
 import { APPS, type App } from '@startgrid/grid/matrix.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import type { Fault } from '../src/fault.ts'
@@ -23,4 +25,9 @@ export async function findingsOf(fault: Fault, defect: string, role: App['role']
   })
   const { findings } = await tryFault(fault, subject)
   return findings.join('\n')
+}
+
+/** A test that starts a known-bad server. A full run has all of them, a short one a third. */
+export function testDefect(name: string, body: () => Promise<void>): void {
+  if (isDue(name, 3)) test(name, body)
 }

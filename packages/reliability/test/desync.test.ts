@@ -1,9 +1,14 @@
 import { match } from 'node:assert/strict'
-import { test } from 'node:test'
 import { desync } from '../src/faults/desync.ts'
-import { findingsOf } from './bad-subject.ts'
+import { findingsOf, testDefect } from './bad-subject.ts'
 
-test('an app that reads requests out of bodies is found by the logs and by whose answer came', async () => {
-  const findings = await findingsOf(desync, 'ignores-bodies')
-  match(findings, /The app read a request attack-\d+\.hidden that NGINX did not send, after .*Content-Length/)
-})
+testDefect(
+  'an app that reads requests out of bodies is found by the logs and by whose answer came',
+  async () => {
+    const findings = await findingsOf(desync, 'ignores-bodies')
+    match(
+      findings,
+      /The app read a request attack-\d+\.hidden that NGINX did not send, after .*Content-Length/,
+    )
+  },
+)

@@ -1,9 +1,8 @@
 import { match } from 'node:assert/strict'
-import { test } from 'node:test'
 import { fileDescriptors } from '../src/faults/file-descriptors.ts'
-import { findingsOf } from './bad-subject.ts'
+import { findingsOf, testDefect } from './bad-subject.ts'
 
-test('a server that spins and fails without descriptors is found', async () => {
+testDefect('a server that spins and fails without descriptors is found', async () => {
   const findings = await findingsOf(fileDescriptors, 'spins-on-accept')
   match(findings, /Without descriptors, a connection that was open was answered 500\./)
   match(findings, /It used \d+ % of a core to fail to accept\./)

@@ -1,15 +1,14 @@
 import { match } from 'node:assert/strict'
-import { test } from 'node:test'
 import { fuzz } from '../src/faults/fuzz.ts'
-import { findingsOf } from './bad-subject.ts'
+import { findingsOf, testDefect } from './bad-subject.ts'
 
-test('a request that ends the process is found, and made short', async () => {
+testDefect('a request that ends the process is found, and made short', async () => {
   const findings = await findingsOf(fuzz, 'parses-urls')
   match(findings, /The process ended with 1: /)
   match(findings, /Request \d+ of seed 1 ends it\. The shortest: ".{1,60}"\./)
 })
 
-test('a request that is answered with 500 is found, and made short', async () => {
+testDefect('a request that is answered with 500 is found, and made short', async () => {
   const findings = await findingsOf(fuzz, 'decodes-paths')
   match(findings, /Request \d+ of seed 1: 500 came back\. The shortest: "[^"]*%.{0,60}"\./)
   match(findings, /Behind NGINX: Request/)

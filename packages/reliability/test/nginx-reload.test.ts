@@ -5,11 +5,11 @@ import { findNginx } from '@startgrid/nginx/find.ts'
 import { nginxReload } from '../src/faults/nginx-reload.ts'
 import { tryFault } from '../src/run.ts'
 import { Subject } from '../src/subject/subject.ts'
-import { findingsOf } from './bad-subject.ts'
+import { findingsOf, testDefect } from './bad-subject.ts'
 
 const nginx = await findNginx({ choice: 'docker', download: false })
 
-test('an answer that is wrong at times', async () => {
+testDefect('a response that is wrong at times', async () => {
   const found = await findingsOf(nginxReload, 'fails-at-times')
   assert.match(found, /^Requests failed during reloads: GET \/json: 500 \(\d+ times\)\. \d+ were answered\.$/)
 })
@@ -21,7 +21,7 @@ test('an NGINX with keepalive_min_timeout closes no connection while a request i
   const [app] = APPS
   assert.ok(app && nginx.kind !== 'none')
   assert.equal(nginx.keepaliveMinTimeout, true)
-  const signal = AbortSignal.timeout(120_000)
+  const signal = AbortSignal.timeout(300_000)
   const { findings, figures } = await tryFault(nginxReload, new Subject({ app, size: 'full', nginx, signal }))
   assert.deepEqual(findings, [])
   assert.deepEqual([figures.reloads, figures.crossed], [40, 0])

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { restart } from '../src/faults/restart.ts'
-import { findingsOf } from './bad-subject.ts'
+import { findingsOf, testDefect } from './bad-subject.ts'
 
-test('an app that SIGTERM just ends', async () => {
+testDefect('an app that SIGTERM just ends', async () => {
   const found = await findingsOf(restart, 'ends-by-signal')
   assert.match(found, /^bad\/ends-by-signal ended with a signal; it should end with 0\.$/m)
 })
 
-test('an app that refuses everybody while it drains', async () => {
+testDefect('an app that refuses everybody while it drains', async () => {
   const found = await findingsOf(restart, 'refuses-while-draining')
   assert.match(found, /^Requests failed while the apps were restarted in turn, or .*: GET \/json: 503 /m)
 })

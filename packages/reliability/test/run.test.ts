@@ -71,5 +71,5 @@ test('clients end with their fault, also when it throws', { timeout: 30_000 }, a
       throw new Error('No such thing.')
     },
   })
-  assert.equal((await clients?.ended)?.answered, 0)
+  assert.equal((await clients?.ended)?.responded, 0)
 })

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { sigterm } from '../src/faults/sigterm.ts'
-import { findingsOf } from './bad-subject.ts'
+import { findingsOf, testDefect } from './bad-subject.ts'
 
-test('an app that SIGTERM just ends', async () => {
+testDefect('an app that SIGTERM just ends', async () => {
   const found = await findingsOf(sigterm, 'ends-by-signal')
   assert.match(found, /^bad\/ends-by-signal ended with a signal; it should end with 0\.$/m)
 })
 
-test('an app that ends with 0, and with all connections', async () => {
+testDefect('an app that ends with 0, and with all connections', async () => {
   const found = await findingsOf(sigterm, 'resets-at-sigterm')
   assert.match(
     found,
@@ -18,7 +17,7 @@ test('an app that ends with 0, and with all connections', async () => {
   assert.match(found, /^Requests failed behind NGINX, before readiness failed: GET \/json: 502/m)
 })
 
-test('an app that refuses everybody while it drains', async () => {
+testDefect('an app that refuses everybody while it drains', async () => {
   const found = await findingsOf(sigterm, 'refuses-while-draining')
   assert.match(
     found,
@@ -26,7 +25,7 @@ test('an app that refuses everybody while it drains', async () => {
   )
 })
 
-test('an app that does not end at once at a second signal', async () => {
+testDefect('an app that does not end at once at a second signal', async () => {
   const found = await findingsOf(sigterm, 'ignores-second-signal')
   assert.match(found, /^bad\/ignores-second-signal still runs 30 s after SIGTERM; it should end with 1\.$/m)
 })

@@ -1,9 +1,8 @@
 import { match } from 'node:assert/strict'
-import { test } from 'node:test'
 import { slowClients } from '../src/faults/slow-clients.ts'
-import { findingsOf } from './bad-subject.ts'
+import { findingsOf, testDefect } from './bad-subject.ts'
 
-test('a server that waits forever is found, once for each way of being slow', async () => {
+testDefect('a server that waits forever is found, once for each way of being slow', async () => {
   const findings = await findingsOf(slowClients, 'waits-forever', 'ssr')
   match(
     findings,

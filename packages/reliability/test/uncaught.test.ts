@@ -1,17 +1,16 @@
 import { doesNotMatch, match } from 'node:assert/strict'
-import { test } from 'node:test'
 import { uncaught } from '../src/faults/uncaught.ts'
-import { findingsOf } from './bad-subject.ts'
+import { findingsOf, testDefect } from './bad-subject.ts'
 
-test('a server that ends at once is found: it cuts what it has begun, and logs no line', async () => {
+testDefect('a server that ends at once is found: it cuts what it has begun, and logs no line', async () => {
   const findings = await findingsOf(uncaught, 'ends-at-once', 'ssr')
-  match(findings, /After an uncaught exception an answer under way is cut\./)
-  match(findings, /After an unhandled rejection an answer under way is cut\./)
+  match(findings, /After an uncaught exception a response under way is cut\./)
+  match(findings, /After an unhandled rejection a response under way is cut\./)
   match(findings, /0 lines of level 60 tell of an uncaught exception, not one/)
   doesNotMatch(findings, /ends with/)
 })
 
-test('a server that carries on is found', async () => {
+testDefect('a server that carries on is found', async () => {
   const findings = await findingsOf(uncaught, 'carries-on')
   match(findings, /After an uncaught exception it ends with nothing: it goes on, not with 1\./)
   match(findings, /After an unhandled rejection it ends with nothing: it goes on, not with 1\./)

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { isDue, sample } from '@startgrid/cli/test-run.ts'
 import type { Result } from '../../../src/model/result.ts'
 import { readResult } from '../../../src/model/result-file.ts'
 import { analyseOpenLoop } from '../../../src/openloop/analyse.ts'
@@ -79,8 +80,12 @@ function isCrowded({ trials, capacity, latency, overload }: Result): boolean {
   return true
 }
 
+/** A short run tries one of the three kinds, and Ctrl-C every second time. */
+const kinds = sample('open loop', ['capacity', 'latency', 'overload'], 1)
+const testIf = (isTried: boolean) => (isTried ? test : () => {})
+
 describe('pnpm bench', () => {
-  test('capacity climbs a staircase beside the closed-loop rate', async () => {
+  testIf(kinds.includes('capacity'))('capacity climbs a staircase beside the closed-loop rate', async () => {
     const result = await run('capacity', '--p99', '80ms')
     const { trials, capacity, settings } = result
     assert.equal(settings.p99Ms, 80)
@@ -96,7 +101,7 @@ describe('pnpm bench', () => {
     assert.equal(capacity?.[0]?.steps.length, steps.length)
   })
 
-  test('latency takes every level, with the capacity beside it', async () => {
+  testIf(kinds.includes('latency'))('latency takes every level, with the capacity beside it', async () => {
     const result = await run('latency', '--rate', '300')
     if (isCrowded(result)) return
     const { trials, latency } = result
@@ -113,35 +118,42 @@ describe('pnpm bench', () => {
     assert.equal(latency?.[0]?.levels.length, 4)
   })
 
-  test('overload offers twice the capacity, and watches the recovery', async () => {
-    const result = await run('overload')
-    if (isCrowded(result)) return
-    const { trials, overload } = result
-    const purposes = trials.map(({ purpose }) => purpose)
-    assert.ok(purposes.indexOf('level') < purposes.indexOf('overload'))
-    assert.ok(purposes.indexOf('overload') < purposes.indexOf('recovery'))
-    const recovery = trials.find(({ purpose }) => purpose === 'recovery')
-    assert.ok((recovery?.series?.length ?? 0) >= 2)
-    assert.equal(overload?.length, 1)
-  })
+  testIf(kinds.includes('overload'))(
+    'overload offers twice the capacity, and watches the recovery',
+    async () => {
+      const result = await run('overload')
+      if (isCrowded(result)) return
+      const { trials, overload } = result
+      const purposes = trials.map(({ purpose }) => purpose)
+      assert.ok(purposes.indexOf('level') < purposes.indexOf('overload'))
+      assert.ok(purposes.indexOf('overload') < purposes.indexOf('recovery'))
+      const recovery = trials.find(({ purpose }) => purpose === 'recovery')
+      assert.ok((recovery?.series?.length ?? 0) >= 2)
+      assert.equal(overload?.length, 1)
+    },
+  )
 
-  test('keeps what was measured after Ctrl-C, and leaves no server', {
-    skip: process.platform !== 'linux',
-  }, async () => {
-    const { child, output } = start('overload', '--launches', '9')
-    let said = ''
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-    })
-    while (!said.includes('heat 2 of 9')) await once(child.stderr ?? child, 'data')
-    process.kill(-(child.pid ?? 0), 'SIGINT')
-    const [code] = await once(child, 'close')
-    assert.equal(code, 130)
-    const result = readResult(join(output, 'result.json'))
-    assert.equal(result.finishedAt, null)
-    assert.deepEqual(new Set(result.trials.map(({ launch }) => launch)), new Set([1]))
-    assert.deepEqual(failuresOf(result), {})
-    assert.deepEqual(processesOf(output), [])
-    assert.match(said, /Go on with pnpm bench overload --resume/)
-  })
+  testIf(isDue('Ctrl-C in open loop', 2))(
+    'keeps what was measured after Ctrl-C, and leaves no server',
+    {
+      skip: process.platform !== 'linux',
+    },
+    async () => {
+      const { child, output } = start('overload', '--launches', '9')
+      let said = ''
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+      })
+      while (!said.includes('heat 2 of 9')) await once(child.stderr ?? child, 'data')
+      process.kill(-(child.pid ?? 0), 'SIGINT')
+      const [code] = await once(child, 'close')
+      assert.equal(code, 130)
+      const result = readResult(join(output, 'result.json'))
+      assert.equal(result.finishedAt, null)
+      assert.deepEqual(new Set(result.trials.map(({ launch }) => launch)), new Set([1]))
+      assert.deepEqual(failuresOf(result), {})
+      assert.deepEqual(processesOf(output), [])
+      assert.match(said, /Go on with pnpm bench overload --resume/)
+    },
+  )
 })

@@ -1,6 +1,6 @@
-import type { Answer } from '../http/answer.ts'
 import { headerValue, headerValues } from '../http/header.ts'
 import { methodOf, type Request, shorten } from '../http/request.ts'
+import type { HttpResponse } from '../http/response.ts'
 import { type Expectation, HTTP_DATE } from './expectation.ts'
 import { compareBytes, compareJson, type Finding, quote } from './finding.ts'
 import { MannersRecord, SITUATIONS, type Situation } from './manners.ts'
@@ -50,53 +50,71 @@ const FREE: Readonly<Record<string, RegExp>> = {
  */
 export function judge(
   request: Request,
-  answer: Answer,
+  response: HttpResponse,
   expected: Expectation | readonly Expectation[],
   session: Session,
 ): Finding[] {
   const choices = [expected].flat()
-  const faults = answer.faults.map((fault) => ({ expected: 'a response in correct syntax', received: fault }))
+  const faults = response.faults.map((fault) => ({
+    expected: 'a response in correct syntax',
+    received: fault,
+  }))
   const trials = choices
-    .filter(({ status }) => status === answer.status)
-    .map((choice) => ({ choice, findings: judgeOne(request, answer, choice, session) }))
+    .filter(({ status }) => status === response.status)
+    .map((choice) => ({ choice, findings: judgeOne(request, response, choice, session) }))
   const [nearest] = trials.sort((a, b) => a.findings.length - b.findings.length)
-  if (nearest === undefined) return [...faults, wrongStatus(answer, choices)]
+  if (nearest === undefined) return [...faults, wrongStatus(response, choices)]
   const { choice, findings } = nearest
-  if (choice.statusOnly) return note(choice, answer, session, [])
-  const once = [...judgeId(request, answer, session), ...(choice.page ? judgeNonce(answer, session) : [])]
-  if (findings.length === 0) observe(request, answer, choice, session.manners)
-  return note(choice, answer, session, [...faults, ...findings, ...once])
+  if (choice.statusOnly) return note(choice, response, session, [])
+  const once = [...judgeId(request, response, session), ...(choice.page ? judgeNonce(response, session) : [])]
+  if (findings.length === 0) observe(request, response, choice, session.manners)
+  return note(choice, response, session, [...faults, ...findings, ...once])
 }
 
-function note(choice: Expectation, answer: Answer, { manners }: Session, findings: Finding[]): Finding[] {
+function note(
+  choice: Expectation,
+  response: HttpResponse,
+  { manners }: Session,
+  findings: Finding[],
+): Finding[] {
   if (findings.length > 0) return findings
   if (choice.manner !== undefined) manners.add(choice.manner)
-  const allow = headerValue(answer.headers, 'allow')
+  const allow = headerValue(response.headers, 'allow')
   if (allow !== undefined && choice.headers.allow !== undefined) {
     manners.add(['allow', /OPTIONS/.test(allow) ? 'GET, HEAD, OPTIONS' : 'GET, HEAD'])
   }
   return findings
 }
 
-function judgeOne(request: Request, answer: Answer, choice: Expectation, session: Session): Finding[] {
+function judgeOne(
+  request: Request,
+  response: HttpResponse,
+  choice: Expectation,
+  session: Session,
+): Finding[] {
   if (choice.statusOnly) return []
-  return [...judgeHeaders(request, answer, choice, session), ...judgeBody(request, answer, choice)]
+  return [...judgeHeaders(request, response, choice, session), ...judgeBody(request, response, choice)]
 }
 
-function wrongStatus(answer: Answer, choices: readonly Expectation[]): Finding {
-  const body = answer.body.length === 0 ? '' : ` with the body ${quote(answer.body)}`
+function wrongStatus(response: HttpResponse, choices: readonly Expectation[]): Finding {
+  const body = response.body.length === 0 ? '' : ` with the body ${quote(response.body)}`
   const statuses = [...new Set(choices.map(({ status }) => status))]
-  return { expected: `status ${statuses.join(' or ')}`, received: `status ${answer.status}${body}` }
+  return { expected: `status ${statuses.join(' or ')}`, received: `status ${response.status}${body}` }
 }
 
-function judgeHeaders(request: Request, answer: Answer, expected: Expectation, session: Session): Finding[] {
+function judgeHeaders(
+  request: Request,
+  response: HttpResponse,
+  expected: Expectation,
+  session: Session,
+): Finding[] {
   const rules = { ...commonRules(expected), ...expected.headers }
-  const findings = Object.entries(rules).flatMap(([name, rule]) => judgeHeader(answer, name, rule))
+  const findings = Object.entries(rules).flatMap(([name, rule]) => judgeHeader(response, name, rule))
   return [
     ...findings,
-    ...judgeType(answer, expected.type),
-    ...judgeLength(request, answer, expected),
-    ...judgeOthers(answer, expected, rules, session),
+    ...judgeType(response, expected.type),
+    ...judgeLength(request, response, expected),
+    ...judgeOthers(response, expected, rules, session),
   ]
 }
 
@@ -106,9 +124,9 @@ function commonRules(expected: Expectation): Record<string, string | RegExp> {
 }
 
 /** RFC 9110 section 8.3.1: type and parameter names have no case, and neither has a charset. */
-function judgeType(answer: Answer, expected: string | undefined): Finding[] {
+function judgeType(response: HttpResponse, expected: string | undefined): Finding[] {
   if (expected === undefined) return []
-  const values = headerValues(answer.headers, 'content-type')
+  const values = headerValues(response.headers, 'content-type')
   const wanted = `content-type: ${expected}`
   if (values.length > 1) return [{ expected: wanted, received: `content-type ${values.length} times` }]
   const [value] = values
@@ -126,8 +144,8 @@ function parseType(value: string): string {
 }
 
 /** The parser has checked that a body has the declared length. For HEAD, only the number can be checked. */
-function judgeLength(request: Request, answer: Answer, expected: Expectation): Finding[] {
-  const values = headerValues(answer.headers, 'content-length')
+function judgeLength(request: Request, response: HttpResponse, expected: Expectation): Finding[] {
+  const values = headerValues(response.headers, 'content-length')
   if (values.length > 1)
     return [{ expected: 'content-length (once)', received: `content-length ${values.length} times` }]
   const [value] = values
@@ -140,8 +158,8 @@ function judgeLength(request: Request, answer: Answer, expected: Expectation): F
   return [{ expected: `content-length: ${length}`, received: `content-length: ${value}` }]
 }
 
-function judgeHeader(answer: Answer, name: string, rule: string | RegExp): Finding[] {
-  const values = headerValues(answer.headers, name)
+function judgeHeader(response: HttpResponse, name: string, rule: string | RegExp): Finding[] {
+  const values = headerValues(response.headers, name)
   const [value] = values
   const expected = `${name}: ${typeof rule === 'string' ? rule : describeRule(name, rule)}`
   if (value === undefined) return [{ expected, received: `no ${name}` }]
@@ -159,25 +177,35 @@ function describeRule(name: string, rule: RegExp): string {
   return rule.source
 }
 
-function judgeOthers(answer: Answer, expected: Expectation, rules: object, session: Session): Finding[] {
-  const names = new Set(answer.headers.map(([name]) => name.toLowerCase()))
+function judgeOthers(
+  response: HttpResponse,
+  expected: Expectation,
+  rules: object,
+  session: Session,
+): Finding[] {
+  const names = new Set(response.headers.map(([name]) => name.toLowerCase()))
   names.delete('content-length')
   if (expected.type !== undefined) names.delete('content-type')
   return [...names]
     .filter((name) => !Object.hasOwn(rules, name))
-    .flatMap((name) => judgeOther(answer, name, expected.optional?.[name], session))
+    .flatMap((name) => judgeOther(response, name, expected.optional?.[name], session))
 }
 
-function judgeOther(answer: Answer, name: string, allowed: RegExp | undefined, session: Session): Finding[] {
-  const values = headerValues(answer.headers, name)
+function judgeOther(
+  response: HttpResponse,
+  name: string,
+  allowed: RegExp | undefined,
+  session: Session,
+): Finding[] {
+  const values = headerValues(response.headers, name)
   const rule = allowed ?? (name === 'server' && session.proxied ? /^nginx/ : FREE[name])
   if (rule === undefined)
     return [{ expected: `no ${name}`, received: `${name}: ${shorten(values.join(', '))}` }]
-  return judgeHeader(answer, name, rule)
+  return judgeHeader(response, name, rule)
 }
 
-function judgeId(request: Request, answer: Answer, session: Session): Finding[] {
-  const received = headerValue(answer.headers, 'x-request-id')
+function judgeId(request: Request, response: HttpResponse, session: Session): Finding[] {
+  const received = headerValue(response.headers, 'x-request-id')
   if (received === undefined) return []
   const sent = headerValues(request.headers ?? [], 'x-request-id')
   const [only = ''] = sent
@@ -199,38 +227,45 @@ function judgeId(request: Request, answer: Answer, session: Session): Finding[] 
 }
 
 /** The nonce in the policy of a page; undefined if the policy is another. */
-export function nonceOf(answer: Answer): string | undefined {
-  return PAGE_POLICY.exec(headerValue(answer.headers, 'content-security-policy') ?? '')?.[1]
+export function nonceOf(response: HttpResponse): string | undefined {
+  return PAGE_POLICY.exec(headerValue(response.headers, 'content-security-policy') ?? '')?.[1]
 }
 
-function judgeNonce(answer: Answer, session: Session): Finding[] {
-  const nonce = nonceOf(answer)
+function judgeNonce(response: HttpResponse, session: Session): Finding[] {
+  const nonce = nonceOf(response)
   if (nonce === undefined) return []
   if (session.nonces.has(nonce)) return [{ expected: 'a fresh nonce', received: `the nonce ${nonce} again` }]
   session.nonces.add(nonce)
   return []
 }
 
-function judgeBody(request: Request, answer: Answer, expected: Expectation): Finding[] {
+function judgeBody(request: Request, response: HttpResponse, expected: Expectation): Finding[] {
   if (methodOf(request) === 'HEAD' || expected.ownBody) return []
-  if (expected.body !== undefined) return compareBytes(expected.body, answer.body)
-  if (expected.json !== undefined) return compareJson(expected.json, answer.body)
+  if (expected.body !== undefined) return compareBytes(expected.body, response.body)
+  if (expected.json !== undefined) return compareJson(expected.json, response.body)
   if (expected.inspect !== undefined) {
-    const id = headerValue(answer.headers, 'x-request-id')
-    return expected.inspect(answer.body, { id, nonce: nonceOf(answer) })
+    const id = headerValue(response.headers, 'x-request-id')
+    return expected.inspect(response.body, { id, nonce: nonceOf(response) })
   }
-  return answer.body.length === 0 ? [] : [{ expected: 'no body', received: `the body ${quote(answer.body)}` }]
+  return response.body.length === 0
+    ? []
+    : [{ expected: 'no body', received: `the body ${quote(response.body)}` }]
 }
 
 /** Records how the framework writes the parts that all responses have. */
-function observe(request: Request, answer: Answer, choice: Expectation, manners: MannersRecord): void {
-  const type = headerValue(answer.headers, 'content-type')
+function observe(
+  request: Request,
+  response: HttpResponse,
+  choice: Expectation,
+  manners: MannersRecord,
+): void {
+  const type = headerValue(response.headers, 'content-type')
   if (type !== undefined && choice.type !== undefined) observeType(type, manners)
   const known = choice.body !== undefined || choice.json !== undefined || choice.inspect !== undefined
   if (!known || choice.streamed) return
-  const sent = headerValue(answer.headers, 'content-length') !== undefined
+  const sent = headerValue(response.headers, 'content-length') !== undefined
   if (methodOf(request) === 'HEAD') manners.add(['head-length', sent ? 'sent' : 'not sent'])
-  else if (answer.framing === 'length' || answer.framing === 'chunked')
+  else if (response.framing === 'length' || response.framing === 'chunked')
     manners.add(['framing', sent ? 'content-length' : 'chunked'])
 }
 

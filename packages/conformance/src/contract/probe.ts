@@ -1,8 +1,8 @@
 import { type IAsyncProperty, check as search } from 'fast-check'
-import type { Answer } from '../http/answer.ts'
 import { Connection } from '../http/connection.ts'
 import { describeRequest, type Request } from '../http/request.ts'
-import { NoAnswer } from '../http/source.ts'
+import type { HttpResponse } from '../http/response.ts'
+import { NoResponse } from '../http/source.ts'
 import type { Expectation } from './expectation.ts'
 import type { Finding } from './finding.ts'
 import { judge } from './judge.ts'
@@ -66,8 +66,8 @@ export class Probe {
   }
 
   /** Compares a response with what the contract says. */
-  judge(request: Request, answer: Answer, expected: Expectation | readonly Expectation[]): void {
-    this.report(request, judge(request, answer, expected, this.subject.session))
+  judge(request: Request, response: HttpResponse, expected: Expectation | readonly Expectation[]): void {
+    this.report(request, judge(request, response, expected, this.subject.session))
   }
 
   /**
@@ -78,12 +78,12 @@ export class Probe {
     request: Request,
     expected: Expectation | readonly Expectation[],
     connection?: Connection,
-  ): Promise<Answer | undefined> {
+  ): Promise<HttpResponse | undefined> {
     const exchange = (open: Connection) => open.exchange(request)
     return this.attempt(request, async () => {
-      const answer = await (connection === undefined ? this.connected(exchange) : exchange(connection))
-      this.judge(request, answer, expected)
-      return answer
+      const response = await (connection === undefined ? this.connected(exchange) : exchange(connection))
+      this.judge(request, response, expected)
+      return response
     })
   }
 
@@ -97,13 +97,13 @@ export class Probe {
 
   /**
    * Runs an action for which a missing response is a difference.
-   * @throws {NoAnswer} after a timeout, so that no check waits for a hanging server again
+   * @throws {NoResponse} after a timeout, so that no check waits for a hanging server again
    */
   async attempt<T>(request: Request | string, action: () => Promise<T>): Promise<T | undefined> {
     try {
       return await action()
     } catch (error) {
-      if (!(error instanceof NoAnswer) || error.failure === 'aborted') throw error
+      if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
       this.report(request, [{ expected: 'a response', received: error.message }])
       if (error.failure === 'timeout' || error.failure === 'refused') throw new GaveUp()
       return undefined
@@ -116,7 +116,7 @@ export class Probe {
       try {
         return await action()
       } catch (error) {
-        if (attempt === ATTEMPTS || !(error instanceof NoAnswer) || error.failure !== 'reset') throw error
+        if (attempt === ATTEMPTS || !(error instanceof NoResponse) || error.failure !== 'reset') throw error
       }
     }
   }
@@ -135,7 +135,7 @@ export class Probe {
     }
     const { seed, runs } = this.subject
     const result = await search(property(holds), { seed, numRuns: runs, interruptAfterTimeLimit: 10_000 })
-    if (result.errorInstance instanceof NoAnswer) throw result.errorInstance
+    if (result.errorInstance instanceof NoResponse) throw result.errorInstance
     if (result.failed) this.differences.push(...smallest)
   }
 }

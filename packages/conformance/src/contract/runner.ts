@@ -1,5 +1,5 @@
 import { Connection } from '../http/connection.ts'
-import { NoAnswer } from '../http/source.ts'
+import { NoResponse } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
 import type { Check } from './check.ts'
 import { CHECKS } from './checks/index.ts'
@@ -57,7 +57,7 @@ export interface Report {
 /**
  * Checks a server against every line of the contract. All checks run, even if some fail. If the server no longer responds at all, the
  * remaining checks are skipped.
- * @throws {NoAnswer} if no server listens there, or when the signal stops the run
+ * @throws {NoResponse} if no server listens there, or when the signal stops the run
  */
 export async function checkConformance(options: Options): Promise<Report> {
   const subject = createSubject(options, await loadPage())
@@ -126,7 +126,7 @@ async function discoverAssets(subject: Subject): Promise<readonly string[]> {
     const { body } = await connection.exchange({ target: '/' }).finally(() => connection.destroy())
     return assetUrls(body.toString('utf8'))
   } catch (error) {
-    if (error instanceof NoAnswer) return []
+    if (error instanceof NoResponse) return []
     throw error
   }
 }
@@ -161,7 +161,7 @@ async function completes(check: Check, probe: Probe): Promise<boolean> {
     return true
   } catch (error) {
     if (error instanceof GaveUp) return false
-    if (!(error instanceof NoAnswer) || error.failure === 'aborted') throw error
+    if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
     probe.report('the check itself', [{ expected: 'a response', received: error.message }])
     return false
   }
@@ -173,7 +173,7 @@ async function isAlive(subject: Subject): Promise<boolean> {
     await connection.exchange({ target: '/livez' }).finally(() => connection.destroy())
     return true
   } catch (error) {
-    if (error instanceof NoAnswer && error.failure !== 'aborted') return false
+    if (error instanceof NoResponse && error.failure !== 'aborted') return false
     throw error
   }
 }

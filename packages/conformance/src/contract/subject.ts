@@ -17,7 +17,7 @@ export type Section =
   | 'Routes'
   | 'Everything else'
   | 'Headers'
-  | 'What differs between two equal answers'
+  | 'What differs between two equal responses'
   | 'Connections'
   | 'Log'
   | 'Absent capabilities'

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
-import { type Answer, type Head, readBody, readHead } from './answer.ts'
 import { methodOf, type Request, requestBytes } from './request.ts'
-import { ByteSource, NoAnswer } from './source.ts'
+import { type Head, type HttpResponse, readBody, readHead } from './response.ts'
+import { ByteSource, NoResponse } from './source.ts'
 import { authority, connectOptions, formatTarget, type Target } from './target.ts'
 
 /** Time limits, and a signal to stop waiting. */
@@ -28,32 +28,32 @@ export class Connection {
     this.#host = host
     this.#timeoutMs = timeoutMs
     socket.on('data', (bytes: Buffer) => this.#source.push(bytes))
-    socket.on('end', () => this.#source.end(new NoAnswer('closed', 'the connection was closed')))
+    socket.on('end', () => this.#source.end(new NoResponse('closed', 'the connection was closed')))
     socket.on('error', (error) =>
-      this.#source.end(new NoAnswer('reset', `the connection failed: ${error.message}`)),
+      this.#source.end(new NoResponse('reset', `the connection failed: ${error.message}`)),
     )
-    socket.on('close', () => this.#source.end(new NoAnswer('closed', 'the connection was closed')))
+    socket.on('close', () => this.#source.end(new NoResponse('closed', 'the connection was closed')))
   }
 
   /**
    * Connects.
-   * @throws {NoAnswer} if nobody listens there
+   * @throws {NoResponse} if nobody listens there
    */
   static async open(
     target: Target,
     { timeoutMs, connectMs = timeoutMs, signal }: Patience,
   ): Promise<Connection> {
-    if (signal?.aborted) throw new NoAnswer('aborted', 'the run was stopped')
+    if (signal?.aborted) throw new NoResponse('aborted', 'the run was stopped')
     const socket = connect(connectOptions(target))
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const place = formatTarget(target)
     socket.once('connect', resolve)
     socket.once('error', (error) =>
-      reject(new NoAnswer('refused', `Nothing listens at ${place} (${error.message}).`)),
+      reject(new NoResponse('refused', `Nothing listens at ${place} (${error.message}).`)),
     )
     const timer = setTimeout(() => {
       socket.destroy()
-      reject(new NoAnswer('timeout', `${place} accepted no connection within ${connectMs} ms.`))
+      reject(new NoResponse('timeout', `${place} accepted no connection within ${connectMs} ms.`))
     }, connectMs)
     await promise.finally(() => clearTimeout(timer))
     return new Connection(socket, authority(target), timeoutMs).#stopOn(signal)
@@ -70,17 +70,17 @@ export class Connection {
 
   /** Reads one head, 1xx included. */
   head(): Promise<Head> {
-    return this.#within(() => readHead(this.#source), 'no answer')
+    return this.#within(() => readHead(this.#source), 'no response')
   }
 
   /** Reads the next final response. @param method that it answers, since HEAD has no body */
-  answer(method = 'GET'): Promise<Answer> {
+  response(method = 'GET'): Promise<HttpResponse> {
     return this.#within(async () => {
       let head = await readHead(this.#source)
-      // RFC 9110 section 15.2: a client must be able to read any number of interim answers.
+      // RFC 9110 section 15.2: a client must be able to read any number of interim responses.
       while (head.status < 200) head = await readHead(this.#source)
       return readBody(this.#source, head, method)
-    }, 'no complete answer')
+    }, 'no complete response')
   }
 
   /** The status of the next response, 1xx included, which stays to be read. */
@@ -88,16 +88,16 @@ export class Connection {
     return this.#within(async () => {
       const line = await this.#source.peekLine()
       return Number(line.split(' ')[1])
-    }, 'no answer')
+    }, 'no response')
   }
 
   /** Sends a request and reads its response. Extra bytes after the response are a fault. */
-  async exchange(request: Request): Promise<Answer> {
+  async exchange(request: Request): Promise<HttpResponse> {
     await this.send(request)
-    const answer = await this.answer(methodOf(request))
+    const response = await this.response(methodOf(request))
     if (this.#source.length > 0)
-      answer.faults.push(`${this.#source.length} bytes after the answer: ${this.excess()}`)
-    return answer
+      response.faults.push(`${this.#source.length} bytes after the response: ${this.excess()}`)
+    return response
   }
 
   /** The start of received bytes that belong to no response. */
@@ -105,12 +105,12 @@ export class Connection {
     return JSON.stringify(this.#source.peek().toString('latin1', 0, 60))
   }
 
-  /** Waits until the server has closed the connection. @throws {NoAnswer} if it does not, or sends more before */
+  /** Waits until the server has closed the connection. @throws {NoResponse} if it does not, or sends more before */
   async closed(): Promise<void> {
     const reason = await this.#within(() => this.#source.settled(), 'the connection was not closed')
     if (reason.failure === 'timeout' || reason.failure === 'aborted') throw reason
     if (this.#source.length > 0)
-      throw new NoAnswer('malformed', `bytes after the last answer: ${this.excess()}`)
+      throw new NoResponse('malformed', `bytes after the last response: ${this.excess()}`)
   }
 
   /** Ends the client's side of the connection. */
@@ -124,7 +124,7 @@ export class Connection {
 
   async #within<T>(read: () => Promise<T>, lacking: string): Promise<T> {
     const expire = () => {
-      this.#source.end(new NoAnswer('timeout', `${lacking} within ${this.#timeoutMs} ms`))
+      this.#source.end(new NoResponse('timeout', `${lacking} within ${this.#timeoutMs} ms`))
       this.#socket.destroy()
     }
     const timer = setTimeout(expire, this.#timeoutMs)
@@ -137,7 +137,7 @@ export class Connection {
 
   #stopOn(signal: AbortSignal | undefined): this {
     const stop = () => {
-      this.#source.end(new NoAnswer('aborted', 'the run was stopped'))
+      this.#source.end(new NoResponse('aborted', 'the run was stopped'))
       this.#socket.destroy()
     }
     signal?.addEventListener('abort', stop, { once: true })

@@ -1,9 +1,9 @@
 /** Why a response could not be read. */
 export type Failure = 'closed' | 'reset' | 'timeout' | 'malformed' | 'refused' | 'aborted'
 
-/** There is no complete answer; the message says what came instead. */
-export class NoAnswer extends Error {
-  override name = 'NoAnswer'
+/** There is no complete response; the message says what came instead. */
+export class NoResponse extends Error {
+  override name = 'NoResponse'
   readonly failure: Failure
 
   constructor(failure: Failure, message: string) {
@@ -15,7 +15,7 @@ export class NoAnswer extends Error {
 /** Bytes that arrive piece by piece, to be read as lines and blocks. */
 export class ByteSource {
   #buffered: Buffer = Buffer.alloc(0)
-  #end: NoAnswer | undefined
+  #end: NoResponse | undefined
   #wake: () => void = () => {}
 
   /** How many bytes have arrived and were not read. */
@@ -24,7 +24,7 @@ export class ByteSource {
   }
 
   /** Why nothing more will come; undefined while more may. */
-  get ended(): NoAnswer | undefined {
+  get ended(): NoResponse | undefined {
     return this.#end
   }
 
@@ -39,20 +39,20 @@ export class ByteSource {
   }
 
   /** Nothing more will come. The first reason stands. */
-  end(reason: NoAnswer): void {
+  end(reason: NoResponse): void {
     this.#end ??= reason
     this.#wake()
   }
 
   /**
    * Reads up to and including LF, which is left out together with the CR before it.
-   * @throws {NoAnswer} where the line ends in a bare LF (RFC 9112 section 2.2) or never ends
+   * @throws {NoResponse} where the line ends in a bare LF (RFC 9112 section 2.2) or never ends
    */
   async line(): Promise<string> {
     const end = await this.#lineEnd()
     const line = this.#read(end).toString('latin1')
     if (!line.endsWith('\r\n'))
-      throw new NoAnswer('malformed', `a line that ends in LF without CR: ${JSON.stringify(line)}`)
+      throw new NoResponse('malformed', `a line that ends in LF without CR: ${JSON.stringify(line)}`)
     return line.slice(0, -2)
   }
 
@@ -78,7 +78,7 @@ export class ByteSource {
   }
 
   /** Resolves when nothing more will come, with the reason. */
-  async settled(): Promise<NoAnswer> {
+  async settled(): Promise<NoResponse> {
     while (this.#end === undefined) await this.#change()
     return this.#end
   }

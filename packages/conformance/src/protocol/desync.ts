@@ -19,7 +19,7 @@ const PATIENCE_MS = 30_000
 /**
  * Sends every request that hides another one, followed by the request of another client. If proxy and app disagree about the end of a
  * request, the other client gets the response to the hidden request.
- * @throws {NoAnswer} if no server listens there, or when the signal stops it
+ * @throws {NoResponse} if no server listens there, or when the signal stops it
  */
 export async function checkDesync(target: Target, signal?: AbortSignal): Promise<string[]> {
   const findings: string[] = []

@@ -1,12 +1,12 @@
-import type { Answer } from '../http/answer.ts'
 import { Connection } from '../http/connection.ts'
-import { NoAnswer } from '../http/source.ts'
+import type { HttpResponse } from '../http/response.ts'
+import { NoResponse } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
 import { message } from './message.ts'
 
 /** The responses on one connection. */
 export interface Dialogue {
-  readonly responses: readonly Answer[]
+  readonly responses: readonly HttpResponse[]
   /**
    * How it ended: the server `closed` the connection, the awaited response `arrived`, neither happened in time (`silent`),
    * or the bytes were not HTTP (`malformed`).
@@ -29,37 +29,37 @@ const CONNECT_MS = 30_000
 
 /**
  * Sends bytes on a new connection and reads whole responses until the awaited one, the end, or silence.
- * @throws {NoAnswer} if nobody listens there
+ * @throws {NoResponse} if nobody listens there
  */
 export async function converse(target: Target, bytes: string, options: DialogueOptions): Promise<Dialogue> {
   const { until, patienceMs: timeoutMs, signal } = options
   const connection = await Connection.open(target, { timeoutMs, connectMs: CONNECT_MS, signal })
-  const responses: Answer[] = []
+  const responses: HttpResponse[] = []
   try {
     await connection.send(Buffer.from(bytes, 'latin1'))
     for (;;) {
-      const response = await connection.answer()
+      const response = await connection.response()
       responses.push(response)
       if (until === undefined || idOf(response) === until) return { responses, ending: 'arrived' }
     }
   } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error
+    if (!(error instanceof NoResponse)) throw error
     return { responses, ...endingOf(error) }
   } finally {
     connection.destroy()
   }
 }
 
-function endingOf({ failure, message: detail }: NoAnswer): Pick<Dialogue, 'ending' | 'detail'> {
+function endingOf({ failure, message: detail }: NoResponse): Pick<Dialogue, 'ending' | 'detail'> {
   // A reset: the server closed before it had read everything.
   if (failure === 'closed' || failure === 'reset') return { ending: 'closed' }
   if (failure === 'timeout') return { ending: 'silent' }
   if (failure === 'malformed') return { ending: 'malformed', detail }
-  throw new NoAnswer(failure, detail)
+  throw new NoResponse(failure, detail)
 }
 
 /** The id of the request that a response belongs to; undefined where the parser responded. */
-export function idOf(response: Answer): string | undefined {
+export function idOf(response: HttpResponse): string | undefined {
   return response.headers.find(([name]) => name.toLowerCase() === 'x-request-id')?.[1]
 }
 
@@ -92,7 +92,7 @@ export async function livezStatus(target: Target): Promise<number | undefined> {
     const { responses } = await converse(target, request, { patienceMs: 30_000 })
     return responses[0]?.status
   } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error
+    if (!(error instanceof NoResponse)) throw error
     return undefined
   }
 }

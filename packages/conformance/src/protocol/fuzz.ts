@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { shorten } from '../http/request.ts'
-import { NoAnswer } from '../http/source.ts'
+import { NoResponse } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
 import { converse, findMalformed, findSilence, idOf, livezStatus } from './dialogue.ts'
 import { fuzzedRequest } from './grammar.ts'
@@ -90,7 +90,7 @@ async function tryRequest(
       .find((other) => other !== behind && other?.endsWith('.behind'))
     return foreign === undefined ? findMalformed(dialogue) : `the response to ${foreign} came back`
   } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error
+    if (!(error instanceof NoResponse)) throw error
     return error.message.replace(/\.$/, '')
   }
 }

@@ -1,12 +1,12 @@
 import { BODY_LIMIT, HEADER_LIMIT } from '@startgrid/shared/http/contract.ts'
-import type { Answer } from '../http/answer.ts'
 import { Connection } from '../http/connection.ts'
 import type { Request } from '../http/request.ts'
-import { NoAnswer } from '../http/source.ts'
+import type { HttpResponse } from '../http/response.ts'
+import { NoResponse } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
 
 /** A status, or how the connection ended without one. */
-type Given = Answer['status'] | NoAnswer['failure']
+type Given = HttpResponse['status'] | NoResponse['failure']
 
 /** A request that is too large in some way. */
 export interface Oversized {
@@ -85,7 +85,7 @@ async function send(target: Target, request: Request): Promise<Given> {
     connection = await Connection.open(target, { timeoutMs: 30_000 })
     return (await connection.exchange(request)).status
   } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error
+    if (!(error instanceof NoResponse)) throw error
     // A server that closes with unread bytes resets the connection (RFC 9112 section 9.6).
     return error.failure === 'reset' ? 'closed' : error.failure
   } finally {

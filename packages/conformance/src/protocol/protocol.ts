@@ -41,7 +41,7 @@ const PATHS: Readonly<Record<Role, string>> = { hello: '/json', ssr: FRAGMENT, s
 
 /**
  * Runs the four parts of the protocol, one after the other; each also fails if `/livez` does not give 200 after it.
- * @throws {NoAnswer} if nobody listens there, or when the signal stops the run
+ * @throws {NoResponse} if nobody listens there, or when the signal stops the run
  */
 export async function checkProtocol(options: ProtocolOptions): Promise<ProtocolReport> {
   const { target, role, only = '', runs = 1_500, signal } = options

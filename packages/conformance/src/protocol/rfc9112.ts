@@ -20,7 +20,7 @@ export interface Deviations {
 
 /**
  * Sends every form, with a sound request behind it.
- * @throws {NoAnswer} if nobody listens there, or when the signal stops it
+ * @throws {NoResponse} if nobody listens there, or when the signal stops it
  */
 export async function checkRfc9112(target: Target, signal?: AbortSignal): Promise<Deviations> {
   const findings: string[] = []

@@ -2,34 +2,35 @@ import { problemText } from './app.ts'
 import type { Behaviour } from './behaviour.ts'
 import { type Incoming, type Outgoing, replaceBody, replaceHeader } from './message.ts'
 
-type Change = (answer: Outgoing) => Outgoing
+type Change = (response: Outgoing) => Outgoing
 
-/** The header with these values, or without any, on every answer. */
+/** The header with these values, or without any, on every response. */
 export function withHeader(name: string, ...values: readonly string[]): Partial<Behaviour> {
-  return { finish: (answer) => replaceHeader(answer, name, ...values) }
+  return { finish: (response) => replaceHeader(response, name, ...values) }
 }
 
 export function withStatus(status: number): Change {
-  return (answer) => ({ ...answer, status })
+  return (response) => ({ ...response, status })
 }
 
 /** The same response as a problem with this status. */
 export function asProblem(status: number): Change {
-  return (answer) => {
-    const typed = replaceHeader(answer, 'content-type', 'application/problem+json')
+  return (response) => {
+    const typed = replaceHeader(response, 'content-type', 'application/problem+json')
     return { ...replaceBody(typed, problemText(status)), status }
   }
 }
 
 export function onStatus(status: number, change: Change): Partial<Behaviour> {
-  return { finish: (answer) => (answer.status === status ? change(answer) : answer) }
+  return { finish: (response) => (response.status === status ? change(response) : response) }
 }
 
 /** Changes what succeeds on paths that start so; `/` is only itself. */
 export function onPath(path: string, change: Change): Partial<Behaviour> {
   const concerns = (target: string) => (path === '/' ? /^\/(?:\?|$)/.test(target) : target.startsWith(path))
   return {
-    finish: (answer, { target }) => (answer.status === 200 && concerns(target) ? change(answer) : answer),
+    finish: (response, { target }) =>
+      response.status === 200 && concerns(target) ? change(response) : response,
   }
 }
 
@@ -38,7 +39,7 @@ export function onAssets(change: Change): Partial<Behaviour> {
 }
 
 export function onOptions(change: Change): Partial<Behaviour> {
-  return { finish: (answer, request) => (isOn(request, 'OPTIONS') ? change(answer) : answer) }
+  return { finish: (response, request) => (isOn(request, 'OPTIONS') ? change(response) : response) }
 }
 
 export function isOn({ method }: Incoming, other: string): boolean {

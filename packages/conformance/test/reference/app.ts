@@ -20,17 +20,17 @@ const TITLES: Readonly<Record<number, string>> = {
 /** The three apps of the contract in their shortest form. */
 export function respond(role: Role, behaviour: Behaviour, request: Incoming): Outgoing {
   const id = behaviour.requestId(headerValues(request.headers, 'x-request-id'))
-  const answer = secure(answerTo(role, behaviour, request, id), id)
-  return behaviour.finish(answer, request)
+  const response = secure(responseTo(role, behaviour, request, id), id)
+  return behaviour.finish(response, request)
 }
 
-function answerTo(role: Role, behaviour: Behaviour, request: Incoming, id: string): Outgoing {
+function responseTo(role: Role, behaviour: Behaviour, request: Incoming, id: string): Outgoing {
   const refusal = behaviour.refuse(request)
   if (refusal !== undefined) return problem(refusal)
   const handler = findHandler(role, behaviour, request, id)
   if (handler === undefined) return problem(404)
   if (request.method === 'OPTIONS')
-    return withHeader(answer(204, Buffer.alloc(0)), 'allow', 'GET, HEAD, OPTIONS')
+    return withHeader(responseOf(204, Buffer.alloc(0)), 'allow', 'GET, HEAD, OPTIONS')
   if (!['GET', 'HEAD'].includes(request.method))
     return withHeader(problem(405), 'allow', 'GET, HEAD, OPTIONS')
   return handler()
@@ -56,13 +56,13 @@ function helloHandler(behaviour: Behaviour, path: string): Handler | undefined {
 }
 
 function ssrHandler(behaviour: Behaviour, request: Incoming, path: string, id: string): Handler | undefined {
-  if (path === '/') return () => documentAnswer(behaviour, request, id)
-  if (path === '/stream') return () => streamAnswer(behaviour, request, id)
+  if (path === '/') return () => documentResponse(behaviour, request, id)
+  if (path === '/stream') return () => streamResponse(behaviour, request, id)
   const [, locale = '', slug] = /^\/partial\/([^/]+)\/([^/]+)$/.exec(path) ?? []
   if (slug !== undefined)
-    return () => partialAnswer(behaviour, behaviour.decode(locale), behaviour.decode(slug))
+    return () => partialResponse(behaviour, behaviour.decode(locale), behaviour.decode(slug))
   return /^\/assets\/./.test(path)
-    ? () => assetAnswer(behaviour, request, path.slice('/assets/'.length))
+    ? () => assetResponse(behaviour, request, path.slice('/assets/'.length))
     : undefined
 }
 
@@ -70,14 +70,14 @@ function health(): Outgoing {
   return withHeader(text('application/health+json', '{"status":"pass"}'), 'cache-control', 'no-store')
 }
 
-function documentAnswer(behaviour: Behaviour, { target }: Incoming, requestId: string): Outgoing {
+function documentResponse(behaviour: Behaviour, { target }: Incoming, requestId: string): Outgoing {
   const items = behaviour.count(parameters(target, 'items'), 50, 1000)
   if (items === undefined) return problem(400, 'items')
   const nonce = behaviour.nonce()
   return html(behaviour.html(page.renderDocument({ items, requestId, nonce }), nonce), nonce)
 }
 
-function streamAnswer(behaviour: Behaviour, request: Incoming, requestId: string): Outgoing {
+function streamResponse(behaviour: Behaviour, request: Incoming, requestId: string): Outgoing {
   const items = behaviour.count(parameters(request.target, 'items'), 50, 1000)
   const delay = behaviour.count(parameters(request.target, 'delay'), 50, 5000)
   if (items === undefined || delay === undefined) return problem(400, items === undefined ? 'items' : 'delay')
@@ -90,12 +90,12 @@ function streamAnswer(behaviour: Behaviour, request: Incoming, requestId: string
   return { ...whole, headers, late: { ms: behaviour.wait(delay), parts } }
 }
 
-function partialAnswer(behaviour: Behaviour, locale: string, slug: string): Outgoing {
+function partialResponse(behaviour: Behaviour, locale: string, slug: string): Outgoing {
   const fragment = page.renderPartial(locale, slug)
   return fragment === undefined ? problem(404) : html(fragment, behaviour.nonce())
 }
 
-function assetAnswer(behaviour: Behaviour, { headers }: Incoming, sent: string): Outgoing {
+function assetResponse(behaviour: Behaviour, { headers }: Incoming, sent: string): Outgoing {
   const name = behaviour.asset(sent) ?? ''
   const listed = page.ASSETS.find(({ url }) => url === `/assets/${name}`)
   // Only a defect leads to a name that is not listed.
@@ -164,11 +164,11 @@ export function problemText(status: number, field?: string): string {
 
 function text(type: string, content: string | Buffer): Outgoing {
   const body = Buffer.from(content)
-  const whole = withHeader(answer(200, body), 'content-type', type)
+  const whole = withHeader(responseOf(200, body), 'content-type', type)
   return withHeader(whole, 'content-length', String(body.length))
 }
 
-function answer(status: number, body: Buffer): Outgoing {
+function responseOf(status: number, body: Buffer): Outgoing {
   return { status, headers: [], body }
 }
 

@@ -34,11 +34,11 @@ export interface Behaviour {
   matches(condition: string, etag: string): boolean
   /** Whether a name below /assets/ may be asked for. */
   asset(name: string): string | undefined
-  /** The last word about an answer. */
-  finish(answer: Outgoing, request: Incoming): Outgoing
-  /** The last word about the bytes of an answer without a late part. */
-  bytes(bytes: Buffer, request: Incoming, answer: Outgoing): Buffer
-  staysOpen(answer: Outgoing, request: Incoming): boolean
+  /** The last word about a response. */
+  finish(response: Outgoing, request: Incoming): Outgoing
+  /** The last word about the bytes of a response without a late part. */
+  bytes(bytes: Buffer, request: Incoming, response: Outgoing): Buffer
+  staysOpen(response: Outgoing, request: Incoming): boolean
   /** The status of what is no HTTP. */
   garbage: number
   /** Whether 100 is sent where it is expected. */
@@ -110,7 +110,7 @@ export const CORRECT: Behaviour = {
   matches: (condition, etag) =>
     condition.split(',').some((tag) => tag.trim() === '*' || strong(tag.trim()) === strong(etag)),
   asset: (name) => name,
-  finish: (answer) => answer,
+  finish: (response) => response,
   bytes: (bytes) => bytes,
   staysOpen: ({ status }, { version, headers, length = 0 }) =>
     version === '1.1' &&

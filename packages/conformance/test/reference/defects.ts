@@ -75,7 +75,7 @@ const headers: readonly Defect[] = [
     bytes: (bytes) => replaceBytes(bytes, 'date: ', 'date:  '),
   }),
   hello('lines that end in LF', EVERY_ROUTE, { bytes: (bytes) => replaceBytes(bytes, '\r\n', '\n') }),
-  hello('bytes after an answer', EVERY_ROUTE, {
+  hello('bytes after a response', EVERY_ROUTE, {
     bytes: (bytes) => Buffer.concat([bytes, Buffer.from('\r\n')]),
   }),
   hello('another date format', EVERY_ROUTE, { bytes: (bytes) => replaceBytes(bytes, ' GMT', ' UTC') }),
@@ -127,7 +127,7 @@ const routes: readonly Defect[] = [
   ),
   hello('201', EVERY_ROUTE, onPath('/json', withStatus(201))),
   status(
-    'status without its answer',
+    'status without its response',
     EVERY_ROUTE,
     onPath('/_/status', (a) => replaceBody(a, 'ok')),
   ),
@@ -819,16 +819,16 @@ const assets: readonly Defect[] = [
 ]
 
 const connections: readonly Defect[] = [
-  hello('dead after 404', 'a connection is usable after every kind of answer', {
+  hello('dead after 404', 'a connection is usable after every kind of response', {
     staysOpen: ({ status }) => status !== 404,
   }),
-  hello('dead after HEAD', 'a connection is usable after every kind of answer', {
+  hello('dead after HEAD', 'a connection is usable after every kind of response', {
     staysOpen: (_, r) => !isOn(r, 'HEAD'),
   }),
-  hello('dead after OPTIONS', 'a connection is usable after every kind of answer', {
+  hello('dead after OPTIONS', 'a connection is usable after every kind of response', {
     staysOpen: (_, r) => !isOn(r, 'OPTIONS'),
   }),
-  ssr('dead after 304', 'a connection is usable after every kind of answer', {
+  ssr('dead after 304', 'a connection is usable after every kind of response', {
     staysOpen: ({ status }) => status !== 304,
   }),
   hello('connection: close ignored', 'connection: close is honoured', { staysOpen: () => true }),

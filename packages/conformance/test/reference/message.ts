@@ -11,7 +11,7 @@ export interface Incoming {
   body: Buffer
 }
 
-/** An answer of the reference server, before it is bytes. */
+/** A response of the reference server, before it is bytes. */
 export interface Outgoing {
   status: number
   headers: Header[]
@@ -20,12 +20,12 @@ export interface Outgoing {
   late?: { ms: number; parts: readonly Buffer[] }
 }
 
-export function replaceHeader(answer: Outgoing, name: string, ...values: readonly string[]): Outgoing {
-  const others = answer.headers.filter(([other]) => other !== name)
-  return { ...answer, headers: [...others, ...values.map((value) => [name, value] as const)] }
+export function replaceHeader(response: Outgoing, name: string, ...values: readonly string[]): Outgoing {
+  const others = response.headers.filter(([other]) => other !== name)
+  return { ...response, headers: [...others, ...values.map((value) => [name, value] as const)] }
 }
 
-export function replaceBody(answer: Outgoing, body: string | Buffer): Outgoing {
+export function replaceBody(response: Outgoing, body: string | Buffer): Outgoing {
   const bytes = Buffer.from(body)
-  return { ...replaceHeader(answer, 'content-length', String(bytes.length)), body: bytes }
+  return { ...replaceHeader(response, 'content-length', String(bytes.length)), body: bytes }
 }

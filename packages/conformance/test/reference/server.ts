@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Role } from '../../src/contract/subject.ts'
 import { type Header, headerValues } from '../../src/http/header.ts'
-import { ByteSource, NoAnswer } from '../../src/http/source.ts'
+import { ByteSource, NoResponse } from '../../src/http/source.ts'
 import type { Target } from '../../src/http/target.ts'
 import { respond } from './app.ts'
 import { type Behaviour, CORRECT } from './behaviour.ts'
@@ -52,13 +52,13 @@ async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void
 async function serve(socket: Socket, role: Role, behaviour: Behaviour, lines: string[]): Promise<void> {
   const source = new ByteSource()
   socket.on('data', (bytes: Buffer) => source.push(bytes))
-  socket.on('end', () => source.end(new NoAnswer('closed', 'closed')))
-  socket.on('error', () => source.end(new NoAnswer('reset', 'reset')))
-  socket.on('close', () => source.end(new NoAnswer('closed', 'closed')))
+  socket.on('end', () => source.end(new NoResponse('closed', 'closed')))
+  socket.on('error', () => source.end(new NoResponse('reset', 'reset')))
+  socket.on('close', () => source.end(new NoResponse('closed', 'closed')))
   try {
     while (await serveOne(socket, source, role, behaviour, lines));
   } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error
+    if (!(error instanceof NoResponse)) throw error
   }
   socket.end()
 }
@@ -76,10 +76,10 @@ async function serveOne(
     socket.write(`HTTP/1.1 ${request} Refused\r\nconnection: close\r\n\r\n`)
     return false
   }
-  const answer = respond(role, behaviour, request)
-  lines.push(...logOf(behaviour, request, answer))
-  const open = behaviour.staysOpen(answer, request)
-  const sent = send(socket, request, open ? answer : closing(answer), behaviour)
+  const response = respond(role, behaviour, request)
+  lines.push(...logOf(behaviour, request, response))
+  const open = behaviour.staysOpen(response, request)
+  const sent = send(socket, request, open ? response : closing(response), behaviour)
   if (behaviour.inOrder) await sent
   return open
 }
@@ -103,8 +103,8 @@ function logOf(behaviour: Behaviour, request: Incoming, { status, headers }: Out
   return behaviour.log(line, request).map((one) => `${JSON.stringify(one)}\n`)
 }
 
-function closing(answer: Outgoing): Outgoing {
-  return { ...answer, headers: [...answer.headers, ['connection', 'close']] }
+function closing(response: Outgoing): Outgoing {
+  return { ...response, headers: [...response.headers, ['connection', 'close']] }
 }
 
 async function readRequest(
@@ -150,23 +150,23 @@ async function readBody(source: ByteSource, headers: Header[], length = 0): Prom
 async function send(
   socket: Socket,
   request: Incoming,
-  answer: Outgoing,
+  response: Outgoing,
   behaviour: Behaviour,
 ): Promise<void> {
   const pause = behaviour.pause(request)
   if (pause > 0) await sleep(pause)
-  if (answer.late === undefined) {
-    const body = request.method === 'HEAD' ? Buffer.alloc(0) : answer.body
-    socket.write(behaviour.bytes(Buffer.concat([head(answer), body]), request, answer))
+  if (response.late === undefined) {
+    const body = request.method === 'HEAD' ? Buffer.alloc(0) : response.body
+    socket.write(behaviour.bytes(Buffer.concat([head(response), body]), request, response))
     return
   }
-  await sendLate(socket, request, answer, answer.late)
+  await sendLate(socket, request, response, response.late)
 }
 
 async function sendLate(
   socket: Socket,
   { method, version }: Incoming,
-  answer: Outgoing,
+  response: Outgoing,
   late: NonNullable<Outgoing['late']>,
 ): Promise<void> {
   const chunked = version === '1.1'
@@ -174,10 +174,12 @@ async function sendLate(
     chunked
       ? Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')])
       : part
-  const headers: Header[] = chunked ? [...answer.headers, ['transfer-encoding', 'chunked']] : answer.headers
-  socket.write(head({ ...answer, headers }))
+  const headers: Header[] = chunked
+    ? [...response.headers, ['transfer-encoding', 'chunked']]
+    : response.headers
+  socket.write(head({ ...response, headers }))
   if (method === 'HEAD') return
-  if (answer.body.length > 0) socket.write(frame(answer.body))
+  if (response.body.length > 0) socket.write(frame(response.body))
   await sleep(late.ms, undefined, { ref: false })
   for (const part of late.parts.filter(({ length }) => length > 0)) socket.write(frame(part))
   if (chunked) socket.write('0\r\n\r\n')

@@ -1,6 +1,6 @@
 export const HELP = `Usage: pnpm load URL… [options]
 
-Sends HTTP/1.1 requests to a server on this machine and reads every answer.
+Sends HTTP/1.1 requests to a server on this machine and reads every response.
 Closed loop: each connection sends its next request as soon as the last one is
 answered. Open loop (--rate): requests are sent when they are due, whatever
 became of those before, and their latency counts from then.
@@ -15,7 +15,7 @@ Load
       --new-connections   a connection for each request
   -t, --threads N         threads that share the load (1)
       --warmup TIME       load before that, not counted (0s)
-      --timeout TIME      allowed to an answer (5s)
+      --timeout TIME      allowed to a response (5s)
       --seed N            of arrivals and random paths (1)
 
 Requests
@@ -32,7 +32,7 @@ Requests
 Right answers
       --expect-status N   any other status is an error (200)
       --check N           compare the content of about every N-th answer (100)
-                          with the first answer to the same path, or with
+                          with the first response to the same path, or with
       --expect-body FILE  this body, or
       --expect-sha256 HEX a body of this hash
 
@@ -44,6 +44,6 @@ Output
                           given again
   -h, --help              this text
 
-Exit code: 0 all answers as expected, 1 errors or no server, 2 wrong usage,
+Exit code: 0 all responses as expected, 1 errors or no server, 2 wrong usage,
 130 interrupted with Ctrl-C (what was measured is still printed).
 `

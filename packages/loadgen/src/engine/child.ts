@@ -19,7 +19,7 @@ let going = Promise.withResolvers<number | undefined>()
 
 function waitForGo(phase: LoadPhase): Promise<number | undefined> {
   going = Promise.withResolvers<number | undefined>()
-  answer({ phase })
+  reply({ phase })
   return going.promise
 }
 
@@ -27,7 +27,7 @@ async function run(plan: LoadPlan, phases: boolean): Promise<void> {
   running = new AbortController()
   try {
     const options = { ...plan, signal: running.signal, ...(phases && { onPhase: waitForGo }) }
-    answer({ result: await runLoad(options, team) })
+    reply({ result: await runLoad(options, team) })
   } catch (error) {
     refuse(error)
   }
@@ -37,7 +37,7 @@ async function take(share: Share): Promise<void> {
   running = new AbortController()
   try {
     const measurement = await measureShare(share, { signal: running.signal, onPhase: waitForGo })
-    answer({ measured: serialize([measurement]).toString('base64') })
+    reply({ measured: serialize([measurement]).toString('base64') })
   } catch (error) {
     refuse(error)
   }
@@ -45,17 +45,17 @@ async function take(share: Share): Promise<void> {
 
 async function learn(plan: LearnPlan): Promise<void> {
   try {
-    answer({ learnt: await learnOne(plan) })
+    reply({ learnt: await learnOne(plan) })
   } catch (error) {
     refuse(error)
   }
 }
 
 function refuse(error: unknown): void {
-  answer({ error: error instanceof Error ? error.message : String(error) })
+  reply({ error: error instanceof Error ? error.message : String(error) })
 }
 
-function answer(message: FromChild): void {
+function reply(message: FromChild): void {
   process.stdout.write(`${JSON.stringify(message)}\n`)
 }
 
@@ -66,7 +66,7 @@ createInterface({ input: process.stdin })
     else if ('learn' in message) void learn(message.learn)
     else if ('take' in message) void take(message.take)
     else if ('go' in message) going.resolve(message.at)
-    else if ('clock' in message) answer({ clock: sharedNow() })
+    else if ('clock' in message) reply({ clock: sharedNow() })
     else running.abort()
   })
   // The parent stopped this process or died, so nobody needs the result.
@@ -75,4 +75,4 @@ createInterface({ input: process.stdin })
 // Ctrl-C reaches the whole process group, but the parent decides whether a running load ends.
 process.on('SIGINT', () => {})
 
-answer({ ready: true })
+reply({ ready: true })

@@ -139,7 +139,7 @@ export class LoadGenerator {
   /**
    * Asks for a path once.
    * @returns length and hash of the body
-   * @throws {LoadError} if there is no answer with status 200; also as `run`
+   * @throws {LoadError} if there is no response with status 200; also as `run`
    */
   async learn(plan: LearnPlan): Promise<BodyExpectation> {
     const message = await this.#ask({ learn: { reach: this.#reach, ...plan } })
@@ -157,18 +157,18 @@ export class LoadGenerator {
   async #offer(question: ToChild, { signal, onPhase }: PhasedLoad): Promise<FromChild> {
     const abort = () => this.#tell({ abort: true })
     this.#onPhase = onPhase
-    const answer = this.#ask(question)
+    const response = this.#ask(question)
     if (signal?.aborted) abort()
     signal?.addEventListener('abort', abort, { once: true })
-    return answer.finally(() => signal?.removeEventListener('abort', abort))
+    return response.finally(() => signal?.removeEventListener('abort', abort))
   }
 
   async #ask(question: ToChild): Promise<FromChild> {
     if (this.#pending !== undefined)
       throw new LoadError('The generator runs one load at a time: wait for the last one.')
-    const answer = this.#next()
+    const response = this.#next()
     this.#tell(question)
-    return answer
+    return response
   }
 
   #next(): Promise<FromChild> {

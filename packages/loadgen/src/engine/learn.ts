@@ -19,7 +19,7 @@ export async function learn(
 ): Promise<Expectation> {
   const body: BodyExpectation[] = []
   for (const path of typeof plan.path === 'string' ? [plan.path] : plan.path)
-    body.push(await firstAnswer(path, status, plan, target))
+    body.push(await firstResponse(path, status, plan, target))
   return { ...expectation, status, body }
 }
 
@@ -30,21 +30,28 @@ export async function learn(
  */
 export async function learnOne(plan: LearnPlan): Promise<BodyExpectation> {
   const target = await resolveTarget(plan.target, plan.reach)
-  return firstAnswer(plan.path, 200, { ...plan, connections: 1 }, target)
+  return firstResponse(plan.path, 200, { ...plan, connections: 1 }, target)
 }
 
-function firstAnswer(path: string, status: number, plan: LoadPlan, target: Target): Promise<BodyExpectation> {
+function firstResponse(
+  path: string,
+  status: number,
+  plan: LoadPlan,
+  target: Target,
+): Promise<BodyExpectation> {
   const { promise, resolve, reject } = Promise.withResolvers<BodyExpectation>()
-  const refuse = (what: string) => reject(new LoadError(`The first answer to ${path} ${what}.`))
+  const refuse = (what: string) => reject(new LoadError(`The first response to ${path} ${what}.`))
   const asking = ask(path, plan, target)
   asking.on('error', (error) => refuse(`did not come: ${error.message}`))
-  asking.on('response', (answer) => {
-    if (answer.statusCode !== status) {
-      refuse(`has the status ${answer.statusCode}, not ${status}: no other answer can be compared with it`)
+  asking.on('response', (response) => {
+    if (response.statusCode !== status) {
+      refuse(
+        `has the status ${response.statusCode}, not ${status}: no other response can be compared with it`,
+      )
       asking.destroy()
       return
     }
-    digest(answer).then(resolve, (error) => refuse(`broke off: ${(error as Error).message}`))
+    digest(response).then(resolve, (error) => refuse(`broke off: ${(error as Error).message}`))
   })
   return promise
 }
@@ -63,10 +70,10 @@ function ask(path: string, plan: LoadPlan, target: Target): ClientRequest {
   return asking.end(body)
 }
 
-async function digest(answer: IncomingMessage): Promise<BodyExpectation> {
+async function digest(response: IncomingMessage): Promise<BodyExpectation> {
   const hash = createHash('sha256')
   let length = 0
-  for await (const piece of answer as AsyncIterable<Buffer>) {
+  for await (const piece of response as AsyncIterable<Buffer>) {
     hash.update(piece)
     length += piece.length
   }

@@ -2,7 +2,7 @@ import type { Connection, ConnectionOwner } from '../http/connection.ts'
 import { Checker } from '../http/expectation.ts'
 import { asksToClose } from '../http/request.ts'
 import { hostHeader, type Target } from '../http/target.ts'
-import { AnswerTemplate } from '../http/template.ts'
+import { ResponseTemplate } from '../http/template.ts'
 import type { Progress } from '../report/progress.ts'
 import type { ErrorKind } from '../report/result.ts'
 import { sharedNow } from './clock.ts'
@@ -75,7 +75,7 @@ export class Load implements ConnectionOwner, Line {
     const series = options.seriesMs === undefined ? undefined : new Series(options.seriesMs)
     this.#tally = new Tally(this.#checker, series, options.rate !== undefined)
     const { connections } = options
-    const template = new AnswerTemplate()
+    const template = new ResponseTemplate()
     this.#pool = new Pool(
       { target, method, depth: pipeline, template, connections, fresh: newConnections },
       this,
@@ -102,16 +102,16 @@ export class Load implements ConnectionOwner, Line {
     this.#dispatcher?.dispatch(performance.now())
   }
 
-  answered(connection: Connection, now: number): void {
+  responded(connection: Connection, now: number): void {
     this.#inFlight--
     this.#watch.events++
-    this.#tally.answered(connection, now)
+    this.#tally.responded(connection, now)
     if (connection.parser.reusable && !this.#closes) {
       this.#dispatcher?.freed(connection, now)
     } else {
-      const unanswered = connection.inFlight.intendedTimes()
-      this.#inFlight -= unanswered.length
-      for (const intended of unanswered.reverse()) this.#dispatcher?.returned(intended)
+      const pending = connection.inFlight.intendedTimes()
+      this.#inFlight -= pending.length
+      for (const intended of pending.reverse()) this.#dispatcher?.returned(intended)
       this.#pool.retire(connection)
       this.#dispatcher?.dispatch(now)
     }

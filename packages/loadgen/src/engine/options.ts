@@ -93,7 +93,7 @@ export function validatePlan(plan: LoadPlan): void {
 function refuseRandomPaths(path: LoadPlan['path']): void {
   for (const text of typeof path === 'string' ? [path] : path) {
     if (!new PathTemplate(text).isFixed)
-      throw new LoadError(`${text} has random parts, so one answer does not say what the others must be.`)
+      throw new LoadError(`${text} has random parts, so one response does not say what the others must be.`)
   }
 }
 

@@ -83,7 +83,7 @@ export class Pool {
       this.#openMissing()
       onVacant()
     }
-    if (connection.answers > 0) vacant()
+    if (connection.responses > 0) vacant()
     else this.#pause(vacant)
     if (wasConnecting) this.#tried()
   }

@@ -26,7 +26,7 @@ export class Series {
     this.#from = now
   }
 
-  answered(now: number, latencyMs: number, isError: boolean): void {
+  responded(now: number, latencyMs: number, isError: boolean): void {
     this.#moveTo(now)
     this.#latency.record(latencyMs)
     if (isError) this.#errors++

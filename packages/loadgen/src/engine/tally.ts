@@ -17,7 +17,7 @@ export class Tally {
   readonly #statuses = new Uint32Array(1000)
   #from = Number.POSITIVE_INFINITY
   #firstDue = Number.POSITIVE_INFINITY
-  #lastAnswerAt = 0
+  #lastResponseAt = 0
   #processBefore = process.cpuUsage()
   #threadBefore = process.threadCpuUsage()
   #requests = 0
@@ -52,20 +52,20 @@ export class Tally {
     this.#readCpu()
   }
 
-  answered(connection: Connection, now: number): void {
+  responded(connection: Connection, now: number): void {
     const { intended, parser, sampled, path } = connection
     const body = sampled ? parser.takeBody() : undefined
     if (intended < this.#from) return
     this.#requests++
-    this.#lastAnswerAt = now
+    this.#lastResponseAt = now
     this.#bytes += connection.received
     this.#statuses[parser.status] = (this.#statuses[parser.status] ?? 0) + 1
     this.#latency.record(now - intended)
-    this.#open?.answered(now - connection.sent)
+    this.#open?.responded(now - connection.sent)
     if (body !== undefined && parser.status === this.#checker.status) this.#checked++
     const kind = this.#checker.verdict(parser, body, path)
     if (kind !== undefined) this.#errors[kind]++
-    this.#series?.answered(now, now - intended, kind !== undefined)
+    this.#series?.responded(now, now - intended, kind !== undefined)
   }
 
   /** @param since when the request was due, or the connection asked for */
@@ -86,7 +86,7 @@ export class Tally {
 
   /** @param end the earliest end of the measured stretch; the last response may be later */
   measurement(schedule: Schedule, end: number, watch: LoopWatch): Measurement {
-    const last = Math.max(end, this.#lastAnswerAt)
+    const last = Math.max(end, this.#lastResponseAt)
     // If no connection was opened, nothing was sent, and the measurement starts with the first attempt.
     const first = this.#firstDue < last ? this.#firstDue : this.#from
     const seconds = Math.max(0, last - first) / 1000
@@ -141,7 +141,7 @@ class OpenTally {
     this.#sent++
   }
 
-  answered(serviceMs: number): void {
+  responded(serviceMs: number): void {
     this.#service.record(serviceMs)
   }
 

@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net'
 import { InFlight } from '../engine/in-flight.ts'
 import type { ErrorKind } from '../report/result.ts'
-import { AnswerParser, ParseError } from './parser.ts'
+import { ParseError, ResponseParser } from './parser.ts'
 import { connectOptions, type Target } from './target.ts'
-import type { AnswerTemplate } from './template.ts'
+import type { ResponseTemplate } from './template.ts'
 
 /** Callbacks of a connection. They are never called from within `send` or `close`. */
 export interface ConnectionOwner {
   opened(connection: Connection): void
   /** A complete response was read. @param now milliseconds of `performance.now()`, taken after its last byte was read */
-  answered(connection: Connection, now: number): void
+  responded(connection: Connection, now: number): void
   /** The connection has ended. Without a `kind` it ended properly: no request was in flight. */
   failed(connection: Connection, kind: ErrorKind | undefined, error?: NodeJS.ErrnoException): void
 }
@@ -20,7 +20,7 @@ export interface ConnectionOptions {
   method: string
   /** The most requests in flight. */
   depth: number
-  template: AnswerTemplate
+  template: ResponseTemplate
 }
 
 /**
@@ -34,13 +34,13 @@ type State = 'connecting' | 'open' | 'closed'
 
 /** One TCP or unix connection for its whole life. */
 export class Connection {
-  readonly parser: AnswerParser
+  readonly parser: ResponseParser
   /** Requests that wait for their responses. After the end of the connection: those that it did not answer. */
   readonly inFlight: InFlight
   /** `performance.now()` when the connection was asked for. */
   readonly since = performance.now()
   /** Complete responses so far. */
-  answers = 0
+  responses = 0
 
   // About the request that was answered last:
 
@@ -55,7 +55,7 @@ export class Connection {
   received = 0
 
   readonly #depth: number
-  readonly #template: AnswerTemplate
+  readonly #template: ResponseTemplate
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
   #state: State = 'connecting'
@@ -64,7 +64,7 @@ export class Connection {
     this.#depth = depth
     this.#template = template
     this.#owner = owner
-    this.parser = new AnswerParser(method)
+    this.parser = new ResponseParser(method)
     this.inFlight = new InFlight(depth)
     this.#socket = connect({
       ...connectOptions(target),
@@ -118,7 +118,7 @@ export class Connection {
   #read(length: number): boolean {
     if (this.#state === 'closed') return true
     try {
-      if (this.#depth === 1) this.#readAnswers(length)
+      if (this.#depth === 1) this.#readResponses(length)
       else this.#readBatch(length)
     } catch (error) {
       if (!(error instanceof ParseError)) throw error
@@ -131,20 +131,20 @@ export class Connection {
   #readBatch(length: number): void {
     this.#socket.cork()
     try {
-      this.#readAnswers(length)
+      this.#readResponses(length)
     } finally {
       this.#socket.uncork()
     }
   }
 
-  #readAnswers(length: number): void {
+  #readResponses(length: number): void {
     // Requests that are sent from here on cannot have a response in this read, so bytes after the last response belong to no request.
     let awaited = this.inFlight.count
     for (let at = 0; at < length && this.#state !== 'closed'; ) {
       if (awaited > 0) at = this.#parse(at, length)
       if (!this.parser.complete) return
       if (--awaited <= 0 && at < length) this.#fail('parse')
-      else this.#answered()
+      else this.#responded()
     }
   }
 
@@ -154,7 +154,7 @@ export class Connection {
     const whole = parser.complete
     if (whole) this.#begin()
     if (whole && from === 0 && !this.sampled && this.#template.matches(RECEIVED_WORDS, length)) {
-      parser.accept(this.#template.answer)
+      parser.accept(this.#template.response)
       this.received = length
       return length
     }
@@ -172,18 +172,18 @@ export class Connection {
     if (this.sampled) this.parser.captureNext()
   }
 
-  #answered(): void {
+  #responded(): void {
     const { inFlight } = this
     this.intended = inFlight.intended
     this.sent = inFlight.sent
     this.path = inFlight.path
     inFlight.shift()
-    this.answers++
-    this.#owner.answered(this, performance.now())
+    this.responses++
+    this.#owner.responded(this, performance.now())
   }
 
   #ended(): void {
-    if (this.#state === 'open' && this.parser.end()) this.#answered()
+    if (this.#state === 'open' && this.parser.end()) this.#responded()
     else this.#broken()
   }
 

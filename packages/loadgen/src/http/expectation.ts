@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { LoadError } from '../engine/load-error.ts'
 import type { ErrorKind } from '../report/result.ts'
-import type { ParsedAnswer } from './parser.ts'
+import type { ParsedResponse } from './parser.ts'
 
 /** What a right response looks like. Plain data, so that it can be sent to another process. */
 export interface Expectation {
-  /** Default 200. Every answer is held to it. */
+  /** Default 200. Every response is held to it. */
   status?: number
   /** One for all paths, or one for each. Default: any body. */
   body?: BodyExpectation | readonly BodyExpectation[]
@@ -71,7 +71,7 @@ export class Checker {
    * @param path which of the paths it answers
    */
   verdict(
-    { status, bodyLength }: ParsedAnswer,
+    { status, bodyLength }: ParsedResponse,
     body: Buffer | undefined,
     path: number,
   ): ErrorKind | undefined {
@@ -113,7 +113,7 @@ function validate({ status = 200, checkEvery = 100, body, learn }: Expectation, 
   }
   if (body === undefined && !learn) return
   if (method === 'HEAD') {
-    throw new LoadError('An answer to HEAD has no body: expect a body of another method.')
+    throw new LoadError('A response to HEAD has no body: expect a body of another method.')
   }
   if (body === undefined) return
   if (learn) throw new LoadError('Either the body is known or it is learnt: expect one of the two.')

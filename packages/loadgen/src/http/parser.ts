@@ -1,7 +1,7 @@
 import { Words } from './words.ts'
 
 /** What a parser found in the response that a template was made from. */
-export interface ParsedAnswer {
+export interface ParsedResponse {
   readonly status: number
   readonly bodyLength: number
 }
@@ -100,7 +100,7 @@ const TRAILERS = 2
  * It is strict about anything that makes the end of a response ambiguous (folded lines, differing lengths). It accepts a bare LF, as
  * https://www.rfc-editor.org/rfc/rfc9112#section-2.2 allows. It skips informational responses (1xx).
  */
-export class AnswerParser {
+export class ResponseParser {
   /** The last response is complete. The next `parse` begins a new one. */
   complete = true
   /** 100 to 999; valid once `complete`. */
@@ -158,7 +158,7 @@ export class AnswerParser {
   }
 
   /** Records a response that needs no parsing. Call it between two responses. */
-  accept({ status, bodyLength }: ParsedAnswer): void {
+  accept({ status, bodyLength }: ParsedResponse): void {
     this.status = status
     this.bodyLength = bodyLength
     this.reusable = true
@@ -248,11 +248,11 @@ export class AnswerParser {
   #readStatusByte(byte: number): void {
     const place = this.#place++
     if (place < MINOR_PLACE) {
-      if (byte !== VERSION[place]) throw new ParseError('The answer does not begin with HTTP/1.')
+      if (byte !== VERSION[place]) throw new ParseError('The response does not begin with HTTP/1.')
     } else if (place === MINOR_PLACE) {
       this.#minor = byte - ZERO
       if (this.#minor !== 0 && this.#minor !== 1)
-        throw new ParseError('The answer is not HTTP/1.0 or HTTP/1.1.')
+        throw new ParseError('The response is not HTTP/1.0 or HTTP/1.1.')
     } else if (place < STATUS_PLACE) {
       if (byte !== SPACE) throw new ParseError('No space follows the HTTP version.')
     } else if (place < STATUS_END) {
@@ -382,7 +382,7 @@ export class AnswerParser {
   #endLength(): void {
     if (this.#place === 0) throw new ParseError('The content-length is empty.')
     if (this.#contentLength >= 0 && this.#contentLength !== this.#number) {
-      throw new ParseError('The answer has two different content-lengths.')
+      throw new ParseError('The response has two different content-lengths.')
     }
     this.#contentLength = this.#number
   }

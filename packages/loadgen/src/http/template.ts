@@ -1,4 +1,4 @@
-import type { AnswerParser, ParsedAnswer } from './parser.ts'
+import type { ParsedResponse, ResponseParser } from './parser.ts'
 
 const LF = 0x0a
 const SPACE = 0x20
@@ -19,8 +19,8 @@ const TOP_BITS = 0x80808080 | 0
  * (`date`, `x-request-id`, `etag`) may differ, and they must not contain control characters. So the parser would find the same
  * lines, the same status and the same body length: a match is as reliable as parsing. Words of four bytes are compared.
  */
-export class AnswerTemplate {
-  answer: ParsedAnswer = { status: 0, bodyLength: 0 }
+export class ResponseTemplate {
+  response: ParsedResponse = { status: 0, bodyLength: 0 }
   /** Bytes of the complete response; -1 before the first one. */
   #length = -1
   #words = 0
@@ -51,11 +51,11 @@ export class AnswerTemplate {
    * responses are not learnt again and again.
    * @param bytes the receive buffer, in which the response begins at 0 and ends at `length`
    */
-  miss(bytes: Buffer, length: number, { status, bodyLength, reusable, chunked }: AnswerParser): void {
+  miss(bytes: Buffer, length: number, { status, bodyLength, reusable, chunked }: ResponseParser): void {
     if (++this.#misses < this.#patience || chunked || !reusable) return
     this.#misses = 0
     this.#patience *= 2
-    this.answer = { status, bodyLength }
+    this.response = { status, bodyLength }
     this.#learn(bytes.subarray(0, length - bodyLength))
     this.#length = length
   }

@@ -48,7 +48,7 @@ function constantDelay(ms: number): InstrumentCheck {
         durationMs: 600,
       })
       // The server responds in the order of the requests.
-      const held = did.answeredAt.map((time, n) => time - (did.readAt[n] ?? Number.NaN))
+      const held = did.respondedAt.map((time, n) => time - (did.readAt[n] ?? Number.NaN))
       const { p50 } = result.latency
       const figures = [{ what: 'median, ms', value: p50, least: ms, most: quantile(held, 0.5) + ADDED_MS }]
       return { figures, waitedMs }

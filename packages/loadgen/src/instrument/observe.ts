@@ -33,7 +33,7 @@ export async function observe(
     equal(sumErrors(result.errors), 0, 'requests failed')
     // Those of a warm-up are not in the result.
     if (plan.warmupMs === undefined)
-      equal(result.requests, did.answers, 'requests and responses differ in number')
+      equal(result.requests, did.responses, 'requests and responses differ in number')
     return { result, did, waitedMs }
   } finally {
     await generator.stop()
@@ -51,7 +51,7 @@ export function readHistogram(encoded: string | null, part: number): number {
  * Constant arrivals: how long after it was due each request got its response, by the server's own account. That is right however
  * disturbed the machine was. The most punctual request tells when the schedule began.
  */
-export function respondedAfter({ readAt, answeredAt }: Did, rate: number): number[] {
+export function respondedAfter({ readAt, respondedAt }: Did, rate: number): number[] {
   const began = Math.min(...readAt.map((time, n) => time - (n * 1000) / rate))
-  return answeredAt.map((time, n) => time - (n * 1000) / rate - began)
+  return respondedAt.map((time, n) => time - (n * 1000) / rate - began)
 }

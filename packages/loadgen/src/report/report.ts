@@ -42,7 +42,7 @@ export function title(url: string, plan: LoadPlan): string {
  */
 export function report(heading: string, result: LoadResult): string {
   const { openLoop, requests, seconds, rate, errors, statuses, bytes, self } = result
-  const rows: [string, string][] = [['rate', `${integer(rate)} answers per second`]]
+  const rows: [string, string][] = [['rate', `${integer(rate)} responses per second`]]
   if (openLoop !== null) rows.push(['offered', offered(openLoop.offered, openLoop.achieved)])
   rows.push(
     ['requests', `${integer(requests)} in ${seconds.toFixed(2)} s`],
@@ -50,7 +50,7 @@ export function report(heading: string, result: LoadResult): string {
     ['statuses', counts(Object.entries(statuses)) || 'none'],
     ['received', `${(bytes / 1e6).toFixed(1)} MB`],
   )
-  if (result.checked > 0) rows.push(['compared', `${integer(result.checked)} answers`])
+  if (result.checked > 0) rows.push(['compared', `${integer(result.checked)} responses`])
   rows.push(['generator', generator(result)])
   if (result.threads.length > 1) rows.push(['threads', threadRange(result.threads)])
   const text = rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}\n`).join('')
@@ -64,7 +64,7 @@ function offered(due: number, sent: number): string {
 }
 
 function latencies({ requests, openLoop, latency, service, lag }: LoadResult): string {
-  if (requests === 0) return '  latency     no answer\n'
+  if (requests === 0) return '  latency     no response\n'
   const header = line(
     '',
     COLUMNS.map((column) => (column === 'p999' ? 'p99.9' : column)),
@@ -81,7 +81,7 @@ function latencies({ requests, openLoop, latency, service, lag }: LoadResult): s
 
 function series(points: readonly SeriesPoint[]): string {
   if (points.length === 0) return ''
-  const header = line('at', ['seconds', 'answers', 'errors', 'p50', 'p99', 'max'])
+  const header = line('at', ['seconds', 'responses', 'errors', 'p50', 'p99', 'max'])
   const rows = points.map(({ at, seconds, requests, errors, p50, p99, max }) => {
     const times = requests === 0 ? ['–', '–', '–'] : [p50, p99, max].map(milliseconds)
     return line(`${at.toFixed(2)} s`, [seconds.toFixed(2), integer(requests), integer(errors), ...times])
@@ -112,7 +112,7 @@ function threadRange(threads: readonly ThreadReport[]): string {
     threads.map((thread) => thread.busy),
     percent,
   )
-  return `each ${rates} answers per second, busy ${busy}`
+  return `each ${rates} responses per second, busy ${busy}`
 }
 
 /** At 80 columns. */

@@ -79,7 +79,7 @@ export interface SeriesPoint {
   at: number
   /** Its length. */
   seconds: number
-  /** Answers that came in it. */
+  /** Responses that came in it. */
   requests: number
   errors: number
   /** Milliseconds, of `latency`. */

@@ -30,7 +30,7 @@ export interface ClientsOptions {
 
 /** What became of the requests. */
 export interface Tally {
-  readonly answered: number
+  readonly responded: number
   /** Requests on a kept connection that ended before a byte of the response: the server was closing it as idle. */
   readonly crossed: number
   /** Everything else that went wrong: what, and how often. */
@@ -42,7 +42,7 @@ export interface Tally {
  * allow it: each request without a correct response counts.
  */
 export class Clients {
-  answered = 0
+  responded = 0
   /** Resolves when all clients have ended. */
   readonly ended: Promise<Tally>
   readonly #options: ClientsOptions
@@ -55,7 +55,7 @@ export class Clients {
     const { kept, fresh = 0 } = options
     const clients = Array.from({ length: kept + fresh }, (_, index) => this.#run(index < kept))
     this.ended = Promise.all(clients).then(() => ({
-      answered: this.answered,
+      responded: this.responded,
       crossed: this.#crossed,
       failures: this.#failures,
     }))
@@ -79,7 +79,7 @@ export class Clients {
   async #ask(agent: Agent): Promise<void> {
     const { target, path, method = 'GET', statuses = [200] } = this.#options
     const outgoing = request({ ...target, path, method, agent, timeout: 30_000 })
-    const outcome = await answerTo(outgoing)
+    const outcome = await responseTo(outgoing)
     if ('error' in outcome) {
       const hasCrossed = outgoing.reusedSocket && outcome.error === 'ECONNRESET'
       if (hasCrossed) this.#crossed += 1
@@ -87,7 +87,7 @@ export class Clients {
         this.#fail(
           `${method} ${path} on a ${outgoing.reusedSocket ? 'kept' : 'new'} connection: ${outcome.error}`,
         )
-    } else if (statuses.includes(outcome.status)) this.answered += 1
+    } else if (statuses.includes(outcome.status)) this.responded += 1
     else this.#fail(`${method} ${path}: ${outcome.status}`)
   }
 
@@ -103,13 +103,13 @@ function hasConnection({ freeSockets }: Agent): boolean {
 
 type Outcome = { status: number } | { error: string }
 
-function answerTo(outgoing: ClientRequest): Promise<Outcome> {
+function responseTo(outgoing: ClientRequest): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   outgoing.once('timeout', () => outgoing.destroy(new Error('no response within 30 s')))
   outgoing.once('error', (error: NodeJS.ErrnoException) => resolve({ error: error.code ?? error.message }))
   outgoing.once('response', (response) => {
     const { statusCode: status = 0 } = response
-    response.once('error', () => resolve({ error: `the answer (${status}) was cut off` }))
+    response.once('error', () => resolve({ error: `the response (${status}) was cut off` }))
     response.once('end', () => resolve({ status }))
     response.resume()
   })
@@ -118,16 +118,16 @@ function answerTo(outgoing: ClientRequest): Promise<Outcome> {
 }
 
 /** The findings of a tally. @param when ends the sentence, such as `while it drained` */
-export function findFailures({ answered, failures }: Tally, when: string): string[] {
+export function findFailures({ responded, failures }: Tally, when: string): string[] {
   const lost = [...failures].map(([what, times]) => `${what} (${times} times)`)
-  if (lost.length > 0) return [`Requests failed ${when}: ${lost.join('; ')}. ${answered} were answered.`]
-  return answered === 0 ? [`No request was answered ${when}.`] : []
+  if (lost.length > 0) return [`Requests failed ${when}: ${lost.join('; ')}. ${responded} were answered.`]
+  return responded === 0 ? [`No request was answered ${when}.`] : []
 }
 
 /** The same for requests that were sent while the server closed their connection. */
-export function findCrossed({ crossed, answered }: Tally, when: string): string[] {
+export function findCrossed({ crossed, responded }: Tally, when: string): string[] {
   if (crossed === 0) return []
   return [
-    `${crossed} of ${answered + crossed} requests met a kept connection that was closed as idle ${when}.`,
+    `${crossed} of ${responded + crossed} requests met a kept connection that was closed as idle ${when}.`,
   ]
 }

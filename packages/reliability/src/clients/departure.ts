@@ -19,7 +19,7 @@ export function leave(target: Target, { path, sawBytes }: Departure): Promise<vo
   const isOrderly = departed % 2 === 0
   const go = (): void => void (isOrderly ? socket.destroy() : socket.resetAndDestroy())
   socket.setTimeout(20_000, () => {
-    const missing = socket.connecting ? 'no connection' : 'no byte of an answer'
+    const missing = socket.connecting ? 'no connection' : 'no byte of a response'
     reject(new Error(`GET ${path}: ${missing} within 20 s.`))
     socket.destroy()
   })

@@ -26,15 +26,13 @@ const SILENT = `was silent for ${LIMIT_MS} ms`
 
 const THROWS: Failure = { path: '/throws', does: 'throws', status: 500, cause: SECRET }
 
-const REJECTS: Failure = { path: '/rejects', does: 'rejects', status: 500, cause: SECRET }
-
 const FAILURES: readonly Failure[] = [
   THROWS,
-  REJECTS,
-  { path: '/breaks', does: 'throws amid its answer', status: undefined, cause: SECRET },
+  { path: '/rejects', does: 'rejects', status: 500, cause: SECRET },
+  { path: '/breaks', does: 'throws amid its response', status: undefined, cause: SECRET },
   { path: '/breaks/as/a/stream', does: 'sends a body that fails', status: undefined, cause: SECRET },
   { path: '/hangs', does: 'never answers', status: 503, cause: SILENT },
-  { path: '/stalls', does: 'stops amid its answer', status: undefined, cause: SILENT },
+  { path: '/stalls', does: 'stops amid its response', status: undefined, cause: SILENT },
 ]
 
 /** What else is written although it passed. */
@@ -43,12 +41,12 @@ const KNOWN_PRINTS: Readonly<Record<string, string>> = {
 }
 
 const NJS_NOTE =
-  'Only handlers that throw or reject are tried: njs has no streams, and NGINX itself ends a handler for which no event is left, with 500. ' +
-  'A handler that loops forever holds its NGINX worker.'
+  'Only a handler that throws can be tried: the others need a promise or a stream, and handlers of njs are plain functions. One that ' +
+  'loops forever holds its NGINX worker.'
 
 const BUN_NOTE =
-  'Bun cuts the connection of a body that fails. No plugin can log the cause: the route must, with `server.log`. Bun closes a connection ' +
-  'whose body stops after `idleTimeout`, and says nothing. Neither was tried.'
+  'Bun cuts the connection of a body that fails, and prints the error as text, without the id. It closes one whose body stops after ' +
+  '`idleTimeout`, and says nothing. Neither was tried.'
 
 /** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
 export const failingHandler: Fault = {
@@ -61,7 +59,7 @@ export const failingHandler: Fault = {
     const env = { FIXTURE_ROLE: app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS) }
     const launched = await subject.launch({ env }, failingApp(app))
     if (app.framework === 'njs') {
-      return { findings: await judgeFailures(launched, [THROWS, REJECTS]), notes: [NJS_NOTE] }
+      return { findings: await judgeFailures(launched, [THROWS]), notes: [NJS_NOTE] }
     }
     if (app.framework === 'bun') {
       const early = FAILURES.filter(({ status }) => status !== undefined)
@@ -80,12 +78,12 @@ async function judgeFailures(launched: Launch, failures: readonly Failure[]): Pr
   const findings: string[] = []
   for (const failure of failures) {
     const seen = await ask(launched.target, failure.path, idOf(failure.path))
-    findings.push(...judgeAnswer(failure, seen))
+    findings.push(...judgeResponse(failure, seen))
     const next = await ask(launched.target, '/livez', 'next')
     if (next.status !== 200)
       findings.push(`After a handler that ${failure.does}, /livez answers ${next.status}.`)
   }
-  await sleep(1_000) // a line may come after the answer, and one too many after that
+  await sleep(1_000) // a line may come after the response, and one too many after that
   for (const { path, does, cause } of failures) {
     const lines = linesWith(launched, idOf(path))
     const about = `A handler that ${does} (GET ${path})`
@@ -113,15 +111,15 @@ interface Seen {
   isLate: boolean
 }
 
-function judgeAnswer({ path, does, status }: Failure, seen: Seen): string[] {
+function judgeResponse({ path, does, status }: Failure, seen: Seen): string[] {
   const about = `A handler that ${does} (GET ${path})`
   const findings: string[] = []
   if (`${JSON.stringify(seen.headers)}${seen.body}`.includes(SECRET))
     findings.push(`${about}: the client sees the error: ${seen.body.slice(0, 100)}`)
-  if (seen.isLate) return [...findings, `${about}: nothing has ended the answer after ${PATIENCE_MS} ms.`]
+  if (seen.isLate) return [...findings, `${about}: nothing has ended the response after ${PATIENCE_MS} ms.`]
   if (status === undefined) {
     if (seen.isWhole && seen.status !== 500)
-      findings.push(`${about}: the client got ${seen.status} as if the answer was whole.`)
+      findings.push(`${about}: the client got ${seen.status} as if the response was whole.`)
     return findings
   }
   if (

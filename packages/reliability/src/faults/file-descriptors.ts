@@ -63,7 +63,7 @@ export const fileDescriptors: Fault = {
       if (!limits.some(({ pid, limit }) => filesOf(pid) >= limit - 1))
         findings.push('Some descriptors stayed free: nothing was tried.')
       crowd.leave()
-      const recoveredMs = await timeToAnswer(launched.target, path)
+      const recoveredMs = await timeToResponse(launched.target, path)
       if (recoveredMs >= RECOVERED_MS)
         findings.push(`${recoveredMs} ms after the others had left, a new client was not served.`)
       if (launched.child.exitCode !== null) findings.push(`It ended with ${launched.child.exitCode}.`)
@@ -140,7 +140,7 @@ async function watch(launched: Launch, kept: Connection, path: string, seconds: 
 const countLines = ({ output }: Launch) => output().split('\n').length
 
 /** @returns milliseconds until a new connection is served, at most 30 s */
-async function timeToAnswer(target: Target, path: string): Promise<number> {
+async function timeToResponse(target: Target, path: string): Promise<number> {
   const since = performance.now()
   while (performance.now() - since < RECOVERED_MS && (await statusOf(target, path)) !== 200) await sleep(50)
   return Math.round(performance.now() - since)

@@ -17,8 +17,8 @@ export const nginxReload: Fault = {
     const [address = listen] = nginx.addresses
     const clients = subject.clients({ target: address, path: LIGHT[subject.app.role], kept: 6, fresh: 3 })
     const progress = (): Promise<void> => {
-      const enough = clients.answered + 50
-      return until('there have not been 50 more answers', () => clients.answered >= enough)
+      const enough = clients.responded + 50
+      return until('there have not been 50 more responses', () => clients.responded >= enough)
     }
     const changes = subject.size === 'full' ? 20 : 2
     for (let change = 0; change < changes; change++) {
@@ -36,7 +36,7 @@ export const nginxReload: Fault = {
         ...(nginx.nginx.keepaliveMinTimeout ? crossed : []),
       ],
       notes: nginx.nginx.keepaliveMinTimeout || tally.crossed === 0 ? [] : [OLD_NGINX],
-      figures: { requests: tally.answered, reloads: 2 * changes, crossed: tally.crossed },
+      figures: { requests: tally.responded, reloads: 2 * changes, crossed: tally.crossed },
     }
   },
 }

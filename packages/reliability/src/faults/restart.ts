@@ -26,7 +26,7 @@ export const restart: Fault = {
     const readers = subject.clients({ target, path, kept: 6, fresh: 3 })
     const writing = { target, path, method: 'POST', statuses: [404, 405], kept: 2 }
     const writers = subject.clients(writing)
-    await until('there have not been 100 answers', () => readers.answered >= 100)
+    await until('there have not been 100 responses', () => readers.responded >= 100)
     const findings = [
       ...(await copies.replace(first, 'SIGTERM')),
       ...(await copies.replace(second, 'SIGTERM')),
@@ -47,8 +47,8 @@ export const restart: Fault = {
         ...(await judgeCutPost(subject, second)),
       ],
       figures: {
-        requests: read.answered,
-        POSTs: written.tally.answered,
+        requests: read.responded,
+        POSTs: written.tally.responded,
         'POSTs lost in restarts': written.lost,
         'POSTs lost in the crash': writtenAtCrash.lost,
       },
@@ -101,10 +101,10 @@ async function kill({ child, target }: Launch): Promise<string[]> {
 }
 
 /** A POST that was on its way when an app ended is a 502, and right so: nobody knows whether it was obeyed. */
-function splitLost({ answered, crossed, failures }: Tally, path: string): { tally: Tally; lost: number } {
+function splitLost({ responded, crossed, failures }: Tally, path: string): { tally: Tally; lost: number } {
   const what = `POST ${path}: 502`
   const others = new Map([...failures].filter(([failure]) => failure !== what))
-  return { tally: { answered, crossed, failures: others }, lost: failures.get(what) ?? 0 }
+  return { tally: { responded, crossed, failures: others }, lost: failures.get(what) ?? 0 }
 }
 
 /**
@@ -136,7 +136,9 @@ async function postUntilCut(target: Address, path: string, timesCut: () => numbe
   for (let turn = 0; turn < 10; turn++) {
     const status = await statusOf(target, path, 'POST')
     if (timesCut() === 0) continue
-    return status === 502 ? [] : [`NGINX sent a POST again that had been cut off; its answer was ${status}.`]
+    return status === 502
+      ? []
+      : [`NGINX sent a POST again that had been cut off; its response was ${status}.`]
   }
   return ['NGINX has sent none of 10 POSTs to the first upstream.']
 }

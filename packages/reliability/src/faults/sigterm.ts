@@ -29,7 +29,7 @@ interface Attempt extends Outcome {
   readonly onlyCrossed?: boolean
 }
 
-const ATTEMPTS = 3
+const ATTEMPTS = 6
 
 /**
  * An app closes connections that were idle for 100 ms. A client that a busy machine keeps from running for longer may send into that; with an
@@ -54,7 +54,7 @@ async function tellClients(subject: Subject): Promise<Attempt> {
     kept: canWait ? 3 : 0,
     untilClosed: true,
   })
-  await until('the clients have not had 100 answers', () => clients.answered >= 100)
+  await until('the clients have not had 100 responses', () => clients.responded >= 100)
   const when = 'while it drained'
   const findings = await findBadEnding(launched, 0)
   const [tally, slowTally] = await Promise.all([clients.stop(), slow.stop()])
@@ -78,8 +78,8 @@ async function tellBalancer(subject: Subject): Promise<Attempt> {
   const direct = subject.clients({ target, path, kept: 5, fresh: 5 })
   const proxied = subject.clients({ target: address, path, kept: 5, fresh: 5 })
   await until(
-    'one of both ways has not had 100 answers',
-    () => direct.answered >= 100 && proxied.answered >= 100,
+    'one of both ways has not had 100 responses',
+    () => direct.responded >= 100 && proxied.responded >= 100,
   )
   const ending = findBadEnding(launched, 0)
   await untilUnready(launched)

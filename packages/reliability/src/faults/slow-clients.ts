@@ -80,7 +80,7 @@ export const slowClients: Fault = {
       ],
       figures: {
         ...Object.fromEntries(lasted.map(({ way, seconds }) => [`${way} s`, seconds])),
-        'others answered': tally.answered,
+        'others answered': tally.responded,
       },
       notes: [NOTES[app.framework] ?? []].flat(),
     }

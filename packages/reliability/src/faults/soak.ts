@@ -26,7 +26,7 @@ const GROWTH = { short: 3_000_000, full: 5_000_000 } as const
 export const soak: Fault = {
   name: 'soak',
   title: '10 minutes of mixed load',
-  expected: 'right answers, no growth of memory or open files beyond a bound',
+  expected: 'right responses, no growth of memory or open files beyond a bound',
   // Memory is not disturbed by neighbours.
   atOnce: 21,
   async run(subject) {
@@ -104,13 +104,13 @@ class MixedLoad {
     const { method = 'GET', target } = request
     this.requests += 1
     try {
-      const answer = await connection.exchange(request)
-      if (answer.status !== status && !orStatus.includes(answer.status))
-        this.#fail(`${method} ${target} was answered ${answer.status}, not ${status}`)
-      if (answer.faults.length > 0) this.#fail(`${method} ${target}: ${answer.faults[0]}`)
+      const response = await connection.exchange(request)
+      if (response.status !== status && !orStatus.includes(response.status))
+        this.#fail(`${method} ${target} was answered ${response.status}, not ${status}`)
+      if (response.faults.length > 0) this.#fail(`${method} ${target}: ${response.faults[0]}`)
       return (
         status !== 413 &&
-        !answer.headers.some(([name, value]) => name.toLowerCase() === 'connection' && value === 'close')
+        !response.headers.some(([name, value]) => name.toLowerCase() === 'connection' && value === 'close')
       )
     } catch (error) {
       // A server that rejects a body may close the connection while the client still sends (RFC 9112 section 9.6).

@@ -46,12 +46,12 @@ async function judgeCause(
   const execArgv = preload(subject.app, 'uncaught')
   const { child, target, output } = await subject.launch({ execArgv })
   const exited = once(child, 'exit', { signal: AbortSignal.timeout(PATIENCE.timeoutMs) })
-  const answered = slow === undefined ? undefined : await begin(target, slow)
+  const responded = slow === undefined ? undefined : await begin(target, slow)
   child.kill(signal)
-  const isWhole = (await answered?.()) ?? true
+  const isWhole = (await responded?.()) ?? true
   const [code] = await exited.catch(() => ['nothing: it goes on'])
   const findings: string[] = []
-  if (!isWhole) findings.push(`After ${what} an answer under way is cut.`)
+  if (!isWhole) findings.push(`After ${what} a response under way is cut.`)
   if (code !== 1) findings.push(`After ${what} it ends with ${code}, not with 1.`)
   const fatal = parseLines(output()).filter((line) => JSON.stringify(line.err ?? '').includes(message))
   if (fatal.length !== 1 || fatal[0]?.level !== 60)
@@ -64,11 +64,11 @@ async function begin(target: Target, path: string): Promise<() => Promise<boolea
   const connection = await Connection.open(target, PATIENCE)
   await connection.send({ target: path })
   await connection.peekStatus()
-  const answer = connection.answer().then(
+  const response = connection.response().then(
     () => true,
     () => false,
   )
-  return () => answer.finally(() => connection.destroy())
+  return () => response.finally(() => connection.destroy())
 }
 
 /** Restarts the app, as a supervisor does. */

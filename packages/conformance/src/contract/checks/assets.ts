@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import type { Answer } from '../../http/answer.ts'
 import { type Header, headerValue } from '../../http/header.ts'
 import type { Request } from '../../http/request.ts'
+import type { HttpResponse } from '../../http/response.ts'
 import type { Check } from '../check.ts'
 import {
   asset,
@@ -88,10 +88,10 @@ export const assets: readonly Check[] = [
     roles: ['ssr'],
     run: (probe) =>
       eachAsset(probe, async (target) => {
-        const answer = await probe.expect({ target }, asset(assetType(target), undefined))
+        const response = await probe.expect({ target }, asset(assetType(target), undefined))
         await probe.expect({ target: `${target}?v=1` }, asset(assetType(target), undefined))
         for (const name of ['last-modified', 'accept-ranges'] as const)
-          probe.record(name, headerValue(answer?.headers ?? [], name) === undefined ? 'not sent' : 'sent')
+          probe.record(name, headerValue(response?.headers ?? [], name) === undefined ? 'not sent' : 'sent')
       }),
   },
   {
@@ -163,9 +163,9 @@ export const assets: readonly Check[] = [
     section: 'Headers',
     roles: ['ssr'],
     run: (probe) =>
-      eachAsset(probe, async (target, body, answer) => {
+      eachAsset(probe, async (target, body, response) => {
         const whole = asset(assetType(target), body)
-        const dated = headerValue(answer.headers, 'last-modified') !== undefined
+        const dated = headerValue(response.headers, 'last-modified') !== undefined
         const since = (date: string): Request => ({ target, headers: [['if-modified-since', date]] })
         await probe.expect(since('Thu, 01 Jan 1970 00:00:00 GMT'), whole)
         const later = dated ? [whole, notModified(ENTITY_TAG)] : whole
@@ -177,8 +177,8 @@ export const assets: readonly Check[] = [
     section: 'Headers',
     roles: ['ssr'],
     run: (probe) =>
-      eachAsset(probe, async (target, body, answer) => {
-        const etag = headerValue(answer.headers, 'etag') ?? '""'
+      eachAsset(probe, async (target, body, response) => {
+        const etag = headerValue(response.headers, 'etag') ?? '""'
         const last = body.length - 1
         for (const [range, part] of [
           ['bytes=0-9', [0, 9]],
@@ -281,9 +281,9 @@ function negotiation(name: string, rows: readonly Negotiation[]): Check {
         for (const [accepts, codings] of rows.filter((row) => !proxied || row[0].length < 2)) {
           const request = { target, headers: acceptHeaders(accepts) }
           const choices = codings.map((coding) => asset(assetType(target), undefined, coding))
-          const answer = await probe.expect(request, choices)
-          if (answer?.status === 200) compareDecoded(probe, request, answer, body)
-          const chosen = headerValue(answer?.headers ?? [], 'content-encoding')
+          const response = await probe.expect(request, choices)
+          if (response?.status === 200) compareDecoded(probe, request, response, body)
+          const chosen = headerValue(response?.headers ?? [], 'content-encoding')
           if (codings.join() === 'br,gzip' && (chosen === 'br' || chosen === 'gzip'))
             probe.record('coding', chosen)
         }
@@ -292,10 +292,10 @@ function negotiation(name: string, rows: readonly Negotiation[]): Check {
 }
 
 /** The decoded body must equal the file. */
-function compareDecoded(probe: Probe, request: Request, answer: Answer, body: Buffer): void {
-  const coding = headerValue(answer.headers, 'content-encoding')
+function compareDecoded(probe: Probe, request: Request, response: HttpResponse, body: Buffer): void {
+  const coding = headerValue(response.headers, 'content-encoding')
   try {
-    probe.report(request, compareBytes(body, decode(answer.body, coding)))
+    probe.report(request, compareBytes(body, decode(response.body, coding)))
   } catch {
     probe.report(request, [{ expected: `a body in ${coding}`, received: 'bytes that cannot be decoded' }])
   }
@@ -309,22 +309,22 @@ function decode(body: Buffer, coding: string | undefined): Buffer {
 /** Runs for every asset with its bytes; a page without assets is a difference. */
 async function eachAsset(
   probe: Probe,
-  use: (target: string, body: Buffer, answer: Answer) => Promise<void>,
+  use: (target: string, body: Buffer, response: HttpResponse) => Promise<void>,
 ): Promise<void> {
   const targets = await probe.subject.assets()
   if (targets.length === 0)
     probe.report({ target: '/' }, [{ expected: 'assets in the page', received: 'none' }])
   for (const target of targets) {
-    const answer = await probe.expect({ target }, asset(assetType(target), undefined))
-    if (answer !== undefined) await use(target, answer.body, answer)
+    const response = await probe.expect({ target }, asset(assetType(target), undefined))
+    if (response !== undefined) await use(target, response.body, response)
   }
 }
 
 async function etagOf(probe: Probe, target: string, accept: string): Promise<string | undefined> {
-  const answer = await probe.connected((connection) =>
+  const response = await probe.connected((connection) =>
     connection.exchange({ target, headers: acceptHeaders([accept]) }),
   )
-  return headerValue(answer.headers, 'etag')
+  return headerValue(response.headers, 'etag')
 }
 
 function conditions(target: string, accept: string, tags: readonly string[]): Request[] {

@@ -2,7 +2,7 @@ import { chunked } from '../../http/chunked.ts'
 import type { Connection } from '../../http/connection.ts'
 import { headerValue } from '../../http/header.ts'
 import { describeRequest, type Request } from '../../http/request.ts'
-import { NoAnswer } from '../../http/source.ts'
+import { NoResponse } from '../../http/source.ts'
 import type { Check } from '../check.ts'
 import {
   type Expectation,
@@ -101,9 +101,9 @@ async function expectLarge(
   await probe.attempt(whole, () =>
     probe.despiteReset(() =>
       probe.connected(async (connection) => {
-        const answer = await connection.exchange(whole)
-        probe.judge(whole, answer, expected)
-        const closes = headerValue(answer.headers, 'connection')?.toLowerCase() === 'close'
+        const response = await connection.exchange(whole)
+        probe.judge(whole, response, expected)
+        const closes = headerValue(response.headers, 'connection')?.toLowerCase() === 'close'
         const rest = length - part.length
         if (!closes && rest < 10 * BODY_LIMIT)
           await continueAfter(probe, whole, connection, Buffer.alloc(rest, 'a'))
@@ -140,9 +140,9 @@ async function continueAfter(
     await connection.send(rest)
     probe.judge({ target }, await connection.exchange({ target }), expected)
   } catch (error) {
-    const closed = error instanceof NoAnswer && (error.failure === 'closed' || error.failure === 'reset')
+    const closed = error instanceof NoResponse && (error.failure === 'closed' || error.failure === 'reset')
     if (closed) return
-    if (!(error instanceof NoAnswer) || error.failure === 'aborted') throw error
+    if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
     const findings = [{ expected: 'a closed or usable connection', received: error.message }]
     probe.report(`GET after ${describeRequest(request)}`, findings)
   }

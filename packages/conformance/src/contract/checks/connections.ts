@@ -38,7 +38,7 @@ export const connections: readonly Check[] = [
     },
   },
   {
-    name: 'a connection is usable after every kind of answer',
+    name: 'a connection is usable after every kind of response',
     section: 'Connections',
     async run(probe) {
       for (const step of await mixedSteps(probe)) await expectUsableAfter(probe, step)
@@ -188,9 +188,9 @@ function identified({ request, expected }: Step, id: string): Step {
 async function expectUsableAfter(probe: Probe, { request, expected }: Step): Promise<void> {
   const { target, expected: next } = plainRoute(probe)
   await probe.connected(async (connection) => {
-    const answer = await probe.expect(request, expected, connection)
-    if (answer === undefined) return
-    if (headerValue(answer.headers, 'connection')?.toLowerCase() === 'close') {
+    const response = await probe.expect(request, expected, connection)
+    if (response === undefined) return
+    if (headerValue(response.headers, 'connection')?.toLowerCase() === 'close') {
       probe.report(request, [{ expected: 'a connection that stays open', received: 'connection: close' }])
       return
     }
@@ -207,9 +207,9 @@ async function pipeline(probe: Probe, requests: readonly Step[]): Promise<void> 
   await probe.connected(async (connection) => {
     await connection.send(Buffer.concat(steps.map(({ request }) => requestBytes(request, host))))
     for (const { request, expected } of steps) {
-      const answer = await probe.attempt(request, () => connection.answer(methodOf(request)))
-      if (answer === undefined) return
-      probe.judge(request, answer, expected)
+      const response = await probe.attempt(request, () => connection.response(methodOf(request)))
+      if (response === undefined) return
+      probe.judge(request, response, expected)
     }
   })
 }
@@ -233,14 +233,14 @@ async function sendInPieces(
       start = cut
     }
     await connection.send(bytes.subarray(start))
-    probe.judge(request, await connection.answer(methodOf(request)), expected)
+    probe.judge(request, await connection.response(methodOf(request)), expected)
   })
 }
 
 async function expectClosedAfter(probe: Probe, { request, expected }: Step): Promise<void> {
   await probe.connected(async (connection) => {
-    const answer = await probe.expect(request, expected, connection)
-    if (answer !== undefined) await probe.attempt(request, () => connection.closed())
+    const response = await probe.expect(request, expected, connection)
+    if (response !== undefined) await probe.attempt(request, () => connection.closed())
   })
 }
 
@@ -253,7 +253,7 @@ async function expectContinue(probe: Probe, { request, expected }: Step): Promis
     probe.connected(async (connection) => {
       await connection.send(announced)
       if ((await connection.peekStatus()) === 100) await connection.send(body)
-      probe.judge(announced, await connection.answer(methodOf(announced)), expected)
+      probe.judge(announced, await connection.response(methodOf(announced)), expected)
     }),
   )
 }

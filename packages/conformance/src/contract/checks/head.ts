@@ -1,7 +1,7 @@
-import type { Answer } from '../../http/answer.ts'
 import type { Connection } from '../../http/connection.ts'
 import { headerValue } from '../../http/header.ts'
 import { describeRequest, type Request } from '../../http/request.ts'
+import type { HttpResponse } from '../../http/response.ts'
 import type { Check } from '../check.ts'
 import { type Expectation, notModified, problemOf } from '../expectation.ts'
 import { nonceOf } from '../judge.ts'
@@ -34,8 +34,8 @@ export const head: readonly Check[] = [
       if (asset === undefined) return
       const { target, expected } = asset
       const coded = { ...expected, headers: { ...expected.headers, 'content-encoding': 'gzip' } }
-      const answer = await compareHead(probe, { target, headers: [['accept-encoding', 'gzip']] }, coded)
-      const etag = headerValue(answer?.headers ?? [], 'etag')
+      const response = await compareHead(probe, { target, headers: [['accept-encoding', 'gzip']] }, coded)
+      const etag = headerValue(response?.headers ?? [], 'etag')
       if (etag === undefined) return
       const headers = [['accept-encoding', 'gzip'] as const, ['if-none-match', etag] as const]
       await compareHead(probe, { target, headers }, notModified(etag))
@@ -48,26 +48,31 @@ async function compareHead(
   probe: Probe,
   request: Request,
   expected: Expectation,
-): Promise<Answer | undefined> {
+): Promise<HttpResponse | undefined> {
   const headRequest = { ...request, method: 'HEAD' }
   return probe.connected(async (connection: Connection) => {
-    const answer = await probe.expect(request, expected, connection)
-    const headAnswer = await probe.expect(headRequest, expected, connection)
-    if (answer === undefined || headAnswer === undefined) return undefined
-    compareHeaders(probe, headRequest, answer, headAnswer)
+    const response = await probe.expect(request, expected, connection)
+    const headResponse = await probe.expect(headRequest, expected, connection)
+    if (response === undefined || headResponse === undefined) return undefined
+    compareHeaders(probe, headRequest, response, headResponse)
     await probe.attempt(`GET after ${describeRequest(headRequest)}`, () => connection.exchange(request))
-    return answer
+    return response
   })
 }
 
 /** RFC 9110 section 9.3.2: HEAD may omit only headers that depend on creating the content, such as the framing. */
-function compareHeaders(probe: Probe, request: Request, answer: Answer, headAnswer: Answer): void {
-  const [expected, received] = [comparable(answer), comparable(headAnswer)]
+function compareHeaders(
+  probe: Probe,
+  request: Request,
+  response: HttpResponse,
+  headResponse: HttpResponse,
+): void {
+  const [expected, received] = [comparable(response), comparable(headResponse)]
   const names = new Set([...expected.keys(), ...received.keys()])
   for (const name of names) {
     const [want, got] = [expected.get(name), received.get(name)]
     if (want === got || (name === 'content-length' && got === undefined)) continue
-    if (name === 'content-length' && want === undefined && got === String(answer.body.length)) continue
+    if (name === 'content-length' && want === undefined && got === String(response.body.length)) continue
     probe.report(request, [{ expected: `${show(name, want)}, as to GET`, received: show(name, got) }])
   }
 }
@@ -78,9 +83,9 @@ function show(name: string, value: string | undefined): string {
 
 const DIFFERENT = new Set(['date', 'x-request-id', 'connection', 'keep-alive', 'transfer-encoding'])
 
-function comparable(answer: Answer): Map<string, string> {
-  const nonce = nonceOf(answer) ?? 'no nonce'
-  const entries = answer.headers.map(
+function comparable(response: HttpResponse): Map<string, string> {
+  const nonce = nonceOf(response) ?? 'no nonce'
+  const entries = response.headers.map(
     ([name, value]) => [name.toLowerCase(), value.replace(nonce, 'NONCE')] as const,
   )
   return new Map(entries.filter(([name]) => !DIFFERENT.has(name)))

@@ -1,6 +1,6 @@
 import { product, products } from '@startgrid/shared/page/product.ts'
-import type { Answer } from '../../http/answer.ts'
 import { headerValue } from '../../http/header.ts'
+import type { HttpResponse } from '../../http/response.ts'
 import type { Check } from '../check.ts'
 import { document, fragment, problemOf } from '../expectation.ts'
 import { compareBytes } from '../finding.ts'
@@ -31,11 +31,11 @@ export const page: readonly Check[] = [
     async run(probe) {
       for (const items of [0, 1, 50, 1000]) {
         const request = { target: `/?items=${items}` }
-        const answer = await probe.expect(request, document(items))
-        if (answer === undefined) continue
-        const { id: requestId = '', nonce = '' } = told(answer)
+        const response = await probe.expect(request, document(items))
+        if (response === undefined) continue
+        const { id: requestId = '', nonce = '' } = told(response)
         const html = probe.subject.page?.renderDocument({ items, requestId, nonce }) ?? ''
-        probe.report(request, compareBytes(Buffer.from(html), answer.body))
+        probe.report(request, compareBytes(Buffer.from(html), response.body))
       }
     },
   },
@@ -44,8 +44,8 @@ export const page: readonly Check[] = [
     section: 'Routes',
     roles: ['ssr'],
     async run(probe) {
-      const answer = await probe.expect({ target: '/' }, document(50))
-      const urls = assetUrls(answer?.body.toString('utf8') ?? '')
+      const response = await probe.expect({ target: '/' }, document(50))
+      const urls = assetUrls(response?.body.toString('utf8') ?? '')
       for (const extension of ['.js', '.css']) {
         if (urls.some((url) => url.endsWith(extension))) continue
         probe.report({ target: '/' }, [
@@ -56,7 +56,7 @@ export const page: readonly Check[] = [
   },
   {
     name: 'two equal requests differ only in id and nonce',
-    section: 'What differs between two equal answers',
+    section: 'What differs between two equal responses',
     async run(probe) {
       for (const { target, expected } of await routesOf(probe)) {
         const first = await probe.expect({ target }, expected)
@@ -74,9 +74,9 @@ export const page: readonly Check[] = [
       for (const locale of LOCALES) {
         for (const { slug } of products(FRAGMENTS).filter((_, index) => index % 7 === 0)) {
           const request = { target: `/partial/${locale}/${slug}` }
-          const answer = await probe.expect(request, fragment())
+          const response = await probe.expect(request, fragment())
           const html = probe.subject.page?.renderPartial(locale, slug) ?? ''
-          if (answer) probe.report(request, compareBytes(Buffer.from(html), answer.body))
+          if (response) probe.report(request, compareBytes(Buffer.from(html), response.body))
         }
       }
     },
@@ -128,17 +128,17 @@ export const page: readonly Check[] = [
   },
 ]
 
-function told(answer: Answer): Told {
-  return { id: headerValue(answer.headers, 'x-request-id'), nonce: nonceOf(answer) }
+function told(response: HttpResponse): Told {
+  return { id: headerValue(response.headers, 'x-request-id'), nonce: nonceOf(response) }
 }
 
 const FREE = new Set(['date', 'connection', 'keep-alive', 'server', 'etag'])
 
 /** Everything of a response that must be the same next time, as bytes. */
-function normalized(answer: Answer): Buffer {
-  const lines = answer.headers
-    .map(([name, value]) => `${name.toLowerCase()}: ${withoutSecrets(value, told(answer))}`)
+function normalized(response: HttpResponse): Buffer {
+  const lines = response.headers
+    .map(([name, value]) => `${name.toLowerCase()}: ${withoutSecrets(value, told(response))}`)
     .filter((line) => !FREE.has(line.slice(0, line.indexOf(':'))))
-  const body = withoutSecrets(answer.body.toString('latin1'), told(answer))
+  const body = withoutSecrets(response.body.toString('latin1'), told(response))
   return Buffer.from(`${lines.sort().join('\n')}\n\n${body}`, 'latin1')
 }

@@ -1,7 +1,7 @@
 import type { Connection } from '../../http/connection.ts'
 import { headerValue } from '../../http/header.ts'
 import type { Request } from '../../http/request.ts'
-import { NoAnswer } from '../../http/source.ts'
+import { NoResponse } from '../../http/source.ts'
 import type { Check } from '../check.ts'
 import {
   type Expectation,
@@ -141,10 +141,10 @@ export const refusals: readonly Check[] = [
     name: 'OPTIONS * is a request or refused',
     section: 'Everything else',
     async run(probe) {
-      const answered: Expectation = { status: 200, headers: {}, optional: { allow: /./ }, ownBody: true }
+      const responded: Expectation = { status: 200, headers: {}, optional: { allow: /./ }, ownBody: true }
       const empty: Expectation = { status: 204, headers: {}, optional: { allow: /./ } }
       const choices = [
-        answered,
+        responded,
         empty,
         ...optionsOfGet(),
         refused(400),
@@ -204,10 +204,10 @@ function undecoded({ subject }: Probe, situation?: 'bad-escape' | 'nul'): Expect
 async function expectRefusal(probe: Probe, request: Request): Promise<void> {
   await probe.attempt(request, () =>
     probe.connected(async (connection) => {
-      const answer = await connection.exchange(request)
-      probe.judge(request, answer, refused(400))
-      if (answer.status !== 400) return
-      const closes = headerValue(answer.headers, 'connection')?.toLowerCase() === 'close'
+      const response = await connection.exchange(request)
+      probe.judge(request, response, refused(400))
+      if (response.status !== 400) return
+      const closes = headerValue(response.headers, 'connection')?.toLowerCase() === 'close'
       const closed = closes || (await isClosed(probe, connection))
       // Which of these requests NGINX refuses itself depends on its version.
       if (!probe.subject.session.proxied) probe.record('refused-connection', closed ? 'closed' : 'open')
@@ -223,7 +223,7 @@ async function isClosed(probe: Probe, connection: Connection): Promise<boolean> 
     probe.judge({ target }, await connection.exchange({ target }), expected)
     return false
   } catch (error) {
-    if (error instanceof NoAnswer && (error.failure === 'closed' || error.failure === 'reset')) return true
+    if (error instanceof NoResponse && (error.failure === 'closed' || error.failure === 'reset')) return true
     throw error
   }
 }

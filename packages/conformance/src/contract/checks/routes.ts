@@ -114,8 +114,8 @@ export const routes: readonly Check[] = [
         if (pattern === '/') continue
         const request = { target: target.replace(/[a-z]/, escapeLetter) }
         await probe.attempt(request, async () => {
-          const answer = await probe.connected((connection) => connection.exchange(request))
-          probe.judge(request, answer, [
+          const response = await probe.connected((connection) => connection.exchange(request))
+          probe.judge(request, response, [
             shows(expected, 'escaped-letter', 'the same path'),
             shows(problemOf(404), 'escaped-letter', '404'),
           ])

@@ -1,7 +1,7 @@
 import { PRODUCTS, product } from '@startgrid/shared/page/product.ts'
-import type { Answer, Fragment } from '../../http/answer.ts'
 import { headerValue, headerValues } from '../../http/header.ts'
 import type { Request } from '../../http/request.ts'
+import type { Fragment, HttpResponse } from '../../http/response.ts'
 import type { Check } from '../check.ts'
 import { document, otherMethod, problemOf, streamedDocument } from '../expectation.ts'
 import { compareBytes, type Finding } from '../finding.ts'
@@ -31,9 +31,9 @@ export const stream: readonly Check[] = [
       const request = { target: `/stream?items=${ITEMS}&delay=${DELAY}` }
       let findings: Finding[] = []
       for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-        const answer = await probe.expect(request, streamedDocument(ITEMS))
-        if (answer === undefined) return
-        findings = judgeOrder(answer.fragments)
+        const response = await probe.expect(request, streamedDocument(ITEMS))
+        if (response === undefined) return
+        findings = judgeOrder(response.fragments)
         if (findings.length === 0) return
       }
       probe.report(request, findings)
@@ -59,8 +59,8 @@ export const stream: readonly Check[] = [
         const whole = await probe.expect({ target: `/?items=${items}` }, document(items))
         for (const delay of [0, 1, 50]) {
           const request = { target: `/stream?items=${items}&delay=${delay}` }
-          const answer = await probe.expect(request, streamedDocument(items))
-          if (whole && answer) probe.report(request, compareBytes(anonymous(whole), anonymous(answer)))
+          const response = await probe.expect(request, streamedDocument(items))
+          if (whole && response) probe.report(request, compareBytes(anonymous(whole), anonymous(response)))
         }
       }
     },
@@ -134,8 +134,8 @@ function textOf(fragments: readonly Fragment[]): string {
 /** Only a lower bound, because a late response is still correct. */
 async function expectDelay(probe: Probe, target: string, delay: number): Promise<void> {
   const start = performance.now()
-  const answer = await probe.expect({ target }, streamedDocument(ITEMS))
-  const end = answer?.fragments.at(-1)?.at ?? Number.POSITIVE_INFINITY
+  const response = await probe.expect({ target }, streamedDocument(ITEMS))
+  const end = response?.fragments.at(-1)?.at ?? Number.POSITIVE_INFINITY
   if (end - start >= delay - EARLY_MS) return
   probe.report({ target }, [
     {
@@ -146,19 +146,19 @@ async function expectDelay(probe: Probe, target: string, delay: number): Promise
 }
 
 async function expectFraming(probe: Probe, request: Request, framing: 'chunked' | 'close'): Promise<void> {
-  const answer = await probe.expect(request, streamedDocument(1))
-  if (answer === undefined || answer.framing === framing) return
-  const codings = headerValues(answer.headers, 'transfer-encoding').join(', ') || 'none'
+  const response = await probe.expect(request, streamedDocument(1))
+  if (response === undefined || response.framing === framing) return
+  const codings = headerValues(response.headers, 'transfer-encoding').join(', ') || 'none'
   probe.report(request, [
     {
       expected: `framing: ${framing}`,
-      received: `framing: ${answer.framing}, transfer-encoding: ${codings}`,
+      received: `framing: ${response.framing}, transfer-encoding: ${codings}`,
     },
   ])
 }
 
-function anonymous(answer: Answer): Buffer {
-  const html = assembleStream(answer.body.toString('utf8'))
-  const id = headerValue(answer.headers, 'x-request-id')
-  return Buffer.from(withoutSecrets(html, { id, nonce: nonceOf(answer) }))
+function anonymous(response: HttpResponse): Buffer {
+  const html = assembleStream(response.body.toString('utf8'))
+  const id = headerValue(response.headers, 'x-request-id')
+  return Buffer.from(withoutSecrets(html, { id, nonce: nonceOf(response) }))
 }

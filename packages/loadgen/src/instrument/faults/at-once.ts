@@ -1,10 +1,10 @@
 /** Answers at once. */
 
 import { did, offer } from './fault-process.ts'
-import { answer } from './raw-server.ts'
+import { rawResponse } from './raw-server.ts'
 
 await offer((socket) => {
-  did.answers++
+  did.responses++
   did.readAt.push(performance.now())
-  socket.write(answer('hi'))
+  socket.write(rawResponse('hi'))
 })

@@ -13,5 +13,5 @@ let freeAt = 0
 
 await offer((socket) => {
   freeAt = Math.max(freeAt, performance.now()) + 1000 / perSecond
-  queue.answerAt(socket, freeAt)
+  queue.responseAt(socket, freeAt)
 })

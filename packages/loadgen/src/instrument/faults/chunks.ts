@@ -30,7 +30,7 @@ function chunked(body: Buffer): Buffer {
   return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')])
 }
 
-function answerBytes({ bytes, framing }: ChunksSettings): Buffer {
+function responseBytes({ bytes, framing }: ChunksSettings): Buffer {
   const header = {
     length: `content-length: ${bytes}`,
     chunks: 'transfer-encoding: chunked',
@@ -42,7 +42,7 @@ function answerBytes({ bytes, framing }: ChunksSettings): Buffer {
 }
 
 const settings = readSettings<ChunksSettings>()
-const PIECES = split(answerBytes(settings), PIECE_SIZES)
+const PIECES = split(responseBytes(settings), PIECE_SIZES)
 
 /** Each piece once the last one is on its way, so that they stay pieces. */
 function send(socket: Socket, piece = 0): void {
@@ -50,7 +50,7 @@ function send(socket: Socket, piece = 0): void {
     socket.write(PIECES[piece] ?? '', () => send(socket, piece + 1))
     return
   }
-  did.answers++
+  did.responses++
   if (settings.framing === 'close') socket.end()
 }
 

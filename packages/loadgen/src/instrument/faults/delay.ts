@@ -10,4 +10,4 @@ export interface DelaySettings {
 const { ms } = readSettings<DelaySettings>()
 const queue = new DueQueue()
 
-await offer((socket) => queue.answerAt(socket, performance.now() + ms))
+await offer((socket) => queue.responseAt(socket, performance.now() + ms))

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { did } from './fault-process.ts'
-import { answer } from './raw-server.ts'
+import { rawResponse } from './raw-server.ts'
 
 /** A timer may fire this late, so the rest of a wait is polled. */
 const POLLED_MS = 2
@@ -16,7 +16,7 @@ export class DueQueue {
   #waiting = false
 
   /** @param due milliseconds of `performance.now()`, none before the last one's */
-  answerAt(socket: Socket, due: number): void {
+  responseAt(socket: Socket, due: number): void {
     did.readAt.push(performance.now())
     this.#held.push({ socket, due })
     if (!this.#waiting) this.#wait()
@@ -27,18 +27,18 @@ export class DueQueue {
     this.#waiting = next !== undefined
     if (next === undefined) return
     const left = next.due - performance.now()
-    if (left > POLLED_MS) setTimeout(() => this.#answerDue(), left - POLLED_MS)
-    else setImmediate(() => this.#answerDue())
+    if (left > POLLED_MS) setTimeout(() => this.#responseDue(), left - POLLED_MS)
+    else setImmediate(() => this.#responseDue())
   }
 
-  #answerDue(): void {
+  #responseDue(): void {
     for (let next = this.#held[0]; next !== undefined; next = this.#held[0]) {
       const now = performance.now()
       if (now < next.due) break
       this.#held.shift()
-      did.answers++
-      did.answeredAt.push(now)
-      if (!next.socket.destroyed) next.socket.write(answer('late'))
+      did.responses++
+      did.respondedAt.push(now)
+      if (!next.socket.destroyed) next.socket.write(rawResponse('late'))
     }
     this.#wait()
   }

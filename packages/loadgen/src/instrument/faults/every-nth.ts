@@ -3,30 +3,30 @@
 import type { Socket } from 'node:net'
 import { RIGHT, WRONG } from './bodies.ts'
 import { did, offer, readSettings } from './fault-process.ts'
-import { answer } from './raw-server.ts'
+import { rawResponse } from './raw-server.ts'
 
 export interface EveryNthSettings {
   every: number
   fault: Fault
 }
 
-const HALF = answer(RIGHT).slice(0, -5)
+const HALF = rawResponse(RIGHT).slice(0, -5)
 
 /** What the server does to a request, and whether that is a complete response. */
 const FAULTS = {
-  status: { answers: true, act: (socket) => socket.write(answer(RIGHT, { status: '500 No' })) },
-  body: { answers: true, act: (socket) => socket.write(answer(WRONG)) },
-  length: { answers: true, act: (socket) => socket.write(answer(`${RIGHT}!`)) },
-  surplus: { answers: false, act: (socket) => socket.write(`${answer(RIGHT)}!`) },
+  status: { responses: true, act: (socket) => socket.write(rawResponse(RIGHT, { status: '500 No' })) },
+  body: { responses: true, act: (socket) => socket.write(rawResponse(WRONG)) },
+  length: { responses: true, act: (socket) => socket.write(rawResponse(`${RIGHT}!`)) },
+  surplus: { responses: false, act: (socket) => socket.write(`${rawResponse(RIGHT)}!`) },
   'announced close': {
-    answers: true,
-    act: (socket) => socket.end(answer(RIGHT, { headers: 'connection: close\r\n' })),
+    responses: true,
+    act: (socket) => socket.end(rawResponse(RIGHT, { headers: 'connection: close\r\n' })),
   },
-  'silent close': { answers: true, act: (socket) => socket.end(answer(RIGHT)) },
-  'half answer': { answers: false, act: (socket) => socket.end(HALF) },
-  reset: { answers: false, act: (socket) => socket.resetAndDestroy() },
-  silence: { answers: false, act: () => {} },
-} satisfies Record<string, { answers: boolean; act: (socket: Socket) => void }>
+  'silent close': { responses: true, act: (socket) => socket.end(rawResponse(RIGHT)) },
+  'half answer': { responses: false, act: (socket) => socket.end(HALF) },
+  reset: { responses: false, act: (socket) => socket.resetAndDestroy() },
+  silence: { responses: false, act: () => {} },
+} satisfies Record<string, { responses: boolean; act: (socket: Socket) => void }>
 
 export type Fault = keyof typeof FAULTS
 
@@ -34,11 +34,11 @@ const { every, fault } = readSettings<EveryNthSettings>()
 
 await offer((socket, n) => {
   if (n % every !== 0) {
-    did.answers++
-    socket.write(answer(RIGHT))
+    did.responses++
+    socket.write(rawResponse(RIGHT))
     return
   }
   did.faults++
-  if (FAULTS[fault].answers) did.answers++
+  if (FAULTS[fault].responses) did.responses++
   FAULTS[fault].act(socket)
 })

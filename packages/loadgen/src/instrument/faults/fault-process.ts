@@ -10,18 +10,18 @@ export interface Did {
   /** Requests read, except those that came after the server had ended their connection. */
   requests: number
   /** Complete responses sent, right or wrong. */
-  answers: number
+  responses: number
   /** Times it did what is built into it. */
   faults: number
   /** When each request was read and each response sent: milliseconds of its own clock. Noted where time is the subject. */
   readAt: number[]
-  answeredAt: number[]
+  respondedAt: number[]
 }
 
 /** What the parent is told: `port` once, then `did` whenever it sends anything. */
 export type FromFault = { port: number } | { did: Did }
 
-export const did: Did = { connections: 0, requests: 0, answers: 0, faults: 0, readAt: [], answeredAt: [] }
+export const did: Did = { connections: 0, requests: 0, responses: 0, faults: 0, readAt: [], respondedAt: [] }
 
 /** The settings that the parent chose, or that stand on the command line: `node delay.ts '{"ms":20}'`. */
 export function readSettings<Settings>(): Settings {

@@ -1,7 +1,7 @@
 /** Answers at once, but stands still at the end of every period. */
 
 import { did, offer, readSettings } from './fault-process.ts'
-import { answer } from './raw-server.ts'
+import { rawResponse } from './raw-server.ts'
 
 export interface FreezeSettings {
   frozenMs: number
@@ -26,8 +26,8 @@ function freezeLater(n: number): void {
 
 freezeLater(1)
 await offer((socket) => {
-  did.answers++
+  did.responses++
   did.readAt.push(performance.now())
-  did.answeredAt.push(performance.now())
-  socket.write(answer('hi'))
+  did.respondedAt.push(performance.now())
+  socket.write(rawResponse('hi'))
 })

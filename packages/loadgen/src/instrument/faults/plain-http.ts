@@ -13,7 +13,7 @@ const WORK = Buffer.alloc(1_400_000, 'work')
 
 const server = createServer((_request, response) => {
   did.requests++
-  did.answers++
+  did.responses++
   response.end(createHash('sha256').update(WORK).digest('hex'))
 })
 server.on('connection', () => did.connections++)

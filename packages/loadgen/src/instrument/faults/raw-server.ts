@@ -69,7 +69,7 @@ export function serve(handler: Handler): Promise<RawServer> {
 }
 
 /** A response with a content-length. */
-export function answer(body: string, { status = '200 OK', headers = '' } = {}): string {
+export function rawResponse(body: string, { status = '200 OK', headers = '' } = {}): string {
   return `HTTP/1.1 ${status}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 

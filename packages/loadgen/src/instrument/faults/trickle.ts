@@ -1,7 +1,7 @@
 /** Sends its response byte by byte. */
 
 import { did, offer, readSettings } from './fault-process.ts'
-import { answer } from './raw-server.ts'
+import { rawResponse } from './raw-server.ts'
 
 export interface TrickleSettings {
   /** Between two bytes. */
@@ -9,7 +9,7 @@ export interface TrickleSettings {
 }
 
 const { ms } = readSettings<TrickleSettings>()
-const BYTES = [...Buffer.from(answer('drop by drop'))].map((byte) => Buffer.of(byte))
+const BYTES = [...Buffer.from(rawResponse('drop by drop'))].map((byte) => Buffer.of(byte))
 
 await offer((socket) => {
   let sent = 0
@@ -17,6 +17,6 @@ await offer((socket) => {
     socket.write(BYTES[sent++] ?? '')
     if (sent < BYTES.length && !socket.destroyed) return
     clearInterval(drip)
-    did.answers++
+    did.responses++
   }, ms)
 })

@@ -7,9 +7,9 @@ export function createDefect(): Server {
   return createServer((request, response) => {
     const { url = '' } = request
     response.setHeader('x-request-id', String(request.headers['x-request-id']))
-    const answer = FAILURES[url]
-    if (answer === undefined) response.end()
-    else answer(response)
+    const fail = FAILURES[url]
+    if (fail === undefined) response.end()
+    else fail(response)
   })
 }
 

@@ -9,12 +9,12 @@ export function createDefect(): Server {
       text += bytes
       const sections = text.split('\r\n\r\n')
       text = sections.pop() ?? ''
-      for (const section of sections) socket.write(answer(section))
+      for (const section of sections) socket.write(respond(section))
     })
   })
 }
 
-function answer(section: string): string {
+function respond(section: string): string {
   const target = section.split(' ')[1] ?? ''
   const id = /^x-request-id: *(.*)$/im.exec(section)?.[1] ?? 'none'
   process.stdout.write(`${JSON.stringify({ msg: 'request completed', requestId: id, path: target })}\n`)

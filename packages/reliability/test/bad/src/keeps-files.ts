@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { createHealthy } from './healthy.ts'
 
-/** Opens a file for each answer, and closes it only if the answer is complete. */
+/** Opens a file for each response, and closes it only if the response is complete. */
 export function createDefect(): Server {
   return createHealthy((_request, response) => {
     const file = openSync('/dev/null', 'r')

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { createHealthy } from './healthy.ts'
 import { keepBusy } from './keep-busy.ts'
 
-/** Behaves with many connections as a loop around a failing accept() does, and has no file left for an answer. */
+/** Behaves with many connections as a loop around a failing accept() does, and has no file left for a response. */
 export function createDefect(): Server {
   let connections = 0
   const server = createHealthy((_request, response) => {

@@ -7,9 +7,9 @@ import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { validateRequest } from '#shared/http/validate-request.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
-import type { Headers } from './responder/answer.ts'
 import type { Handler, Respond } from './responder/connection.ts'
 import type { Request } from './responder/request.ts'
+import type { Headers } from './responder/response.ts'
 
 export type App = Handler
 export type Options = AppOptions & { routes?: readonly Route[] }
@@ -18,7 +18,7 @@ export interface Route {
   method: string
   /** Segments: `:name` matches one that is not empty. */
   path: string
-  handle(exchange: Exchange): void | Promise<void>
+  handle(context: Context): void | Promise<void>
 }
 
 /** The common part of all apps; a role adds its routes. */
@@ -30,27 +30,27 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
     const { url, params } = request
     const id = requestId(params.get('HTTP_X_REQUEST_ID'))
     const logged = logs && !isProbe(url) ? logging(request, id, respond) : respond
-    const exchange = new Exchange(request, id, logged)
+    const context = new Context(request, id, logged)
     const status = validateRequest(url, params.get('HTTP_HOST')) ?? request.refusal
-    if (status === undefined) answer(exchange)
-    else exchange.sendProblem(status)
+    if (status === undefined) serve(context)
+    else context.sendProblem(status)
   }
 
-  function answer(exchange: Exchange): void {
+  function serve(context: Context): void {
     try {
-      const found = match(exchange)
-      if (found === undefined) exchange.sendProblem(404)
-      else if (found.handle === undefined) exchange.refuseMethod()
-      else found.handle(exchange)?.catch((error: unknown) => fail(exchange, error))
+      const found = match(context)
+      if (found === undefined) context.sendProblem(404)
+      else if (found.handle === undefined) context.refuseMethod()
+      else found.handle(context)?.catch((error: unknown) => fail(context, error))
     } catch (error) {
-      fail(exchange, error)
+      fail(context, error)
     }
   }
 
-  function fail(exchange: Exchange, error: unknown): void {
+  function fail(context: Context, error: unknown): void {
     const status = errorStatus(error)
-    if (status === 500) logFailure(log, exchange.id, error)
-    if (!exchange.answered) exchange.sendProblem(status)
+    if (status === 500) logFailure(log, context.id, error)
+    if (!context.responded) context.sendProblem(status)
   }
 
   function logging({ method, url, params }: Request, id: string, respond: Respond): Respond {
@@ -69,12 +69,12 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
 }
 
 /** One request, and the methods to respond to it. */
-export class Exchange {
+export class Context {
   readonly request: Request
   readonly id: string
   /** The decoded `:name` segments of the path, in order. */
   params: string[] = []
-  answered = false
+  responded = false
   readonly #respond: Respond
 
   constructor(request: Request, id: string, respond: Respond) {
@@ -92,7 +92,7 @@ export class Exchange {
   /** Adds the headers of every response. */
   respond(status: number, headers: Headers, body?: string | Buffer): void {
     this.#respond(status, { ...SECURITY_HEADERS, 'x-request-id': this.id, ...headers }, body)
-    this.answered = true
+    this.responded = true
   }
 
   send(status: number, type: string, body: string | Buffer, headers?: Headers): void {
@@ -111,14 +111,14 @@ export class Exchange {
 }
 
 function healthRoutes(health: Health): Route[] {
-  const send = (exchange: Exchange, status: number, body: string) =>
-    exchange.send(status, HEALTH_JSON, body, { 'cache-control': 'no-store' })
+  const send = (context: Context, status: number, body: string) =>
+    context.send(status, HEALTH_JSON, body, { 'cache-control': 'no-store' })
   return [
-    { method: 'GET', path: '/livez', handle: (exchange) => send(exchange, 200, PASS) },
+    { method: 'GET', path: '/livez', handle: (context) => send(context, 200, PASS) },
     {
       method: 'GET',
       path: '/readyz',
-      handle: (exchange) => (health.draining ? send(exchange, 503, FAIL) : send(exchange, 200, PASS)),
+      handle: (context) => (health.draining ? send(context, 503, FAIL) : send(context, 200, PASS)),
     },
   ]
 }
@@ -141,22 +141,22 @@ function createMatcher(routes: readonly Route[]) {
     else plain.set(path, handlers)
   }
 
-  function findHandlers(exchange: Exchange): Handlers | undefined {
-    const { path } = exchange
+  function findHandlers(context: Context): Handlers | undefined {
+    const { path } = context
     const exact = plain.get(path)
     if (exact !== undefined) return exact
     for (const { pattern, handlers } of patterns.values()) {
       const matched = pattern.exec(path)
       if (matched === null) continue
-      exchange.params = matched.slice(1).map(decodeURIComponent)
+      context.params = matched.slice(1).map(decodeURIComponent)
       return handlers
     }
     return undefined
   }
 
-  return (exchange: Exchange): { handle: Route['handle'] | undefined } | undefined => {
-    const { method } = exchange.request
-    const handlers = findHandlers(exchange)
+  return (context: Context): { handle: Route['handle'] | undefined } | undefined => {
+    const { method } = context.request
+    const handlers = findHandlers(context)
     // The responder leaves the body out of a response to HEAD.
     return handlers && { handle: handlers.get(method === 'HEAD' ? 'GET' : method) }
   }

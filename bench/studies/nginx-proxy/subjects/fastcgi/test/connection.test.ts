@@ -11,7 +11,7 @@ import {
   GET_VALUES,
   GET_VALUES_RESULT,
   PARAMS,
-  readAnswer,
+  readResponse,
   request,
   STDIN,
   STDOUT,
@@ -61,10 +61,10 @@ test('a request is handled when all of it has come, and answered in CGI', () => 
   )
   deepEqual(wire.take(), [])
   respond?.(404, { 'content-type': 'text/plain', 'x-count': 3 }, 'not here: \u20ac')
-  const answer = readAnswer(wire.take(), 7)
-  equal(answer.status, 404)
-  deepEqual(answer.headers, { 'content-type': 'text/plain', 'x-count': '3' })
-  equal(String(answer.body), 'not here: \u20ac')
+  const response = readResponse(wire.take(), 7)
+  equal(response.status, 404)
+  deepEqual(response.headers, { 'content-type': 'text/plain', 'x-count': '3' })
+  equal(String(response.body), 'not here: \u20ac')
   equal(wire.ended, false)
 })
 
@@ -74,31 +74,31 @@ test('one connection serves one request after the other, and the same id again',
     send(...request(id, variables(`/${index}`)))
     equal(handled[index]?.request.url, `/${index}`)
     handled[index]?.respond(200, {}, String(index))
-    equal(String(readAnswer(wire.take(), id).body), String(index))
+    equal(String(readResponse(wire.take(), id).body), String(index))
   }
 })
 
-test('an answer of any size comes in records that can carry it', () => {
+test('a response of any size comes in records that can carry it', () => {
   const { wire, handled, send } = connect()
   // With a head of 18 bytes, 65,517 fill one record and 131,052 fill two.
   for (const size of [0, 1, 65_516, 65_517, 65_518, 131_052, 131_053, 1_000_000]) {
     for (const body of ['\u00e9'.repeat(size / 2), Buffer.alloc(size, 'b')]) {
       send(...request(1, variables('/')))
       handled.pop()?.respond(200, {}, body)
-      deepEqual(readAnswer(wire.take(), 1).body, Buffer.from(body))
+      deepEqual(readResponse(wire.take(), 1).body, Buffer.from(body))
     }
   }
 })
 
-test('the answer to HEAD has no body', () => {
+test('the response to HEAD has no body', () => {
   const { wire, handled, send } = connect()
   send(...request(1, variables('/', { REQUEST_METHOD: 'HEAD' })))
   handled[0]?.respond(200, { 'content-length': 4 }, 'body')
-  const { headers, body } = readAnswer(wire.take(), 1)
+  const { headers, body } = readResponse(wire.take(), 1)
   deepEqual([headers, body.length], [{ 'content-length': '4' }, 0])
 })
 
-test('a header that would be two is not sent, and another answer can be', () => {
+test('a header that would be two is not sent, and another response can be', () => {
   const { wire, handled, send } = connect()
   send(...request(1, variables('/')))
   for (const headers of [{ 'x-a': 'b\r\nset-cookie: c' }, { 'x-a': '\u20ac' }, { 'x a': 'b' }, { '': 'b' }]) {
@@ -106,15 +106,15 @@ test('a header that would be two is not sent, and another answer can be', () => 
   }
   deepEqual(wire.take(), [])
   handled[0]?.respond(500, { 'x-a': 'caf\u00e9' })
-  deepEqual(readAnswer(wire.take(), 1).headers, { 'x-a': 'caf\u00e9' })
+  deepEqual(readResponse(wire.take(), 1).headers, { 'x-a': 'caf\u00e9' })
 })
 
-test('without the flag to keep it, the connection ends with the answer', () => {
+test('without the flag to keep it, the connection ends with the response', () => {
   const { wire, handled, send } = connect()
   send(begin(1, { flags: 0 }), ...request(1, variables('/')).slice(1))
   equal(wire.ended, false)
   handled[0]?.respond(200, {})
-  equal(readAnswer(wire.take(), 1).status, 200)
+  equal(readResponse(wire.take(), 1).status, 200)
   equal(wire.ended, true)
   send(...request(2, variables('/')))
   equal(handled.length, 1)
@@ -125,7 +125,7 @@ test('what comes in one piece with the last request of a connection is ignored',
   const connection = new Connection(wire, ({ url }, respond) => respond(200, {}, url), LIMITS)
   const last = [begin(1, { flags: 0 }), ...request(1, variables('/last')).slice(1)]
   connection.push(encode(...last, ...request(1, variables('/more'))))
-  equal(String(readAnswer(wire.take(), 1).body), '/last')
+  equal(String(readResponse(wire.take(), 1).body), '/last')
 })
 
 test('a second request at the same time is refused, and the first not disturbed', () => {
@@ -154,7 +154,7 @@ test('a role other than responder is refused', () => {
   }
 })
 
-test('an aborted request ends at once, and its answer is not sent any more', () => {
+test('an aborted request ends at once, and its response is not sent any more', () => {
   const { wire, handled, send } = connect()
   const abort = { type: ABORT, id: 1, content: new Uint8Array() }
   send(...request(1, variables('/')), abort)
@@ -163,7 +163,7 @@ test('an aborted request ends at once, and its answer is not sent any more', () 
   handled[0]?.respond(200, {}, 'late')
   deepEqual(wire.take(), [])
   handled[1]?.respond(200, {}, 'next')
-  equal(String(readAnswer(wire.take(), 1).body), 'next')
+  equal(String(readResponse(wire.take(), 1).body), 'next')
   send(begin(2), abort, { ...abort, id: 2 })
   deepEqual(wire.take(), [{ type: END, id: 2, content: endRequest(0) }])
 })
@@ -173,7 +173,7 @@ test('nothing is sent twice, or to a closed socket', () => {
   send(...request(1, variables('/')))
   handled[0]?.respond(200, {})
   handled[0]?.respond(500, {})
-  equal(readAnswer(wire.take(), 1).status, 200)
+  equal(readResponse(wire.take(), 1).status, 200)
   send(...request(2, variables('/')))
   connection.closed()
   handled[1]?.respond(200, {})
@@ -248,7 +248,7 @@ test('what is over a limit is refused and not kept; what is at it passes', () =>
     equal(received?.body.length, body.length > 100 ? 0 : body.length)
     equal(received?.params.size, refusal === 431 ? 0 : pairs.length)
     respond?.(refusal ?? 200, {})
-    equal(readAnswer(wire.take(), 1).status, refusal ?? 200)
+    equal(readResponse(wire.take(), 1).status, refusal ?? 200)
     send(...request(1, variables('/after')))
     equal(handled[1]?.request.url, '/after')
   }
@@ -297,7 +297,7 @@ test('a peer that does not read is not read from', () => {
   equal(wire.paused, true)
 })
 
-test('while draining a connection ends with its answer, and without a request when told to', () => {
+test('while draining a connection ends with its response, and without a request when told to', () => {
   const busy = connect()
   busy.send(begin(1))
   const idle = connect()
@@ -310,7 +310,7 @@ test('while draining a connection ends with its answer, and without a request wh
   equal(busy.connection.isHandling, true)
   busy.handled[0]?.respond(200, {})
   equal(busy.connection.isHandling, false)
-  equal(readAnswer(busy.wire.take(), 1).status, 200)
+  equal(readResponse(busy.wire.take(), 1).status, 200)
   equal(busy.wire.ended, true)
 })
 

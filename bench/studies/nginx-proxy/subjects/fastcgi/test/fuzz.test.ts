@@ -14,7 +14,7 @@ import {
   encodePairs,
   GET_VALUES,
   PARAMS,
-  readAnswer,
+  readResponse,
   request,
   STDIN,
   STDOUT,
@@ -53,10 +53,10 @@ test('good requests in any records, padding and chunks are received as they were
         deepEqual(received[index]?.params, new Map(pairs))
         deepEqual(received[index]?.body, Buffer.from(body))
       }
-      const answers = splitAnswers(wire.take())
+      const responses = splitResponses(wire.take())
       for (const [index, { id, body }] of sent.entries()) {
-        const answer = readAnswer(answers[index] ?? [], id)
-        deepEqual([answer.status, answer.body], [200, Buffer.concat([Buffer.from('/echo'), body])])
+        const response = readResponse(responses[index] ?? [], id)
+        deepEqual([response.status, response.body], [200, Buffer.concat([Buffer.from('/echo'), body])])
       }
     }),
     { numRuns: 300 },
@@ -64,13 +64,13 @@ test('good requests in any records, padding and chunks are received as they were
 })
 
 /** The records up to each END_REQUEST. */
-function splitAnswers(records: readonly WireRecord[]): WireRecord[][] {
-  const answers: WireRecord[][] = [[]]
+function splitResponses(records: readonly WireRecord[]): WireRecord[][] {
+  const responses: WireRecord[][] = [[]]
   for (const record of records) {
-    answers.at(-1)?.push(record)
-    if (record.type === END) answers.push([])
+    responses.at(-1)?.push(record)
+    if (record.type === END) responses.push([])
   }
-  return answers
+  return responses
 }
 
 /** Gives the bytes to a new connection, and fails if what comes out is not FastCGI in good order. */
@@ -81,12 +81,12 @@ function survives(bytes: Buffer, positions: readonly number[]): void {
   const begun = count(bytes)
   ok(received.length <= begun, 'as many requests as begun at most')
   ok(written.filter(({ type }) => type === END).length <= begun, 'as many ends as begun at most')
-  for (const answer of splitAnswers(written)) {
-    const output = answer.filter(({ type }) => type === STDOUT)
+  for (const response of splitResponses(written)) {
+    const output = response.filter(({ type }) => type === STDOUT)
     // Answered whole or not at all.
     if (output.length > 0)
-      readAnswer(
-        answer.filter(({ id }) => id !== 0),
+      readResponse(
+        response.filter(({ id }) => id !== 0),
         output[0]?.id ?? 0,
       )
   }
@@ -102,7 +102,7 @@ function count(bytes: Buffer): number {
 
 const DURATION = { numRuns: 1_000_000, interruptAfterTimeLimit: 2_000, markInterruptAsFailure: false }
 
-test('two seconds of any bytes: never an error, never half an answer', () => {
+test('two seconds of any bytes: never an error, never half a response', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 2_000 }), cuts, (bytes, positions) =>
       survives(Buffer.from(bytes), positions),
@@ -111,7 +111,7 @@ test('two seconds of any bytes: never an error, never half an answer', () => {
   )
 })
 
-test('two seconds of any records: never an error, never half an answer', () => {
+test('two seconds of any records: never an error, never half a response', () => {
   fc.assert(
     fc.property(fc.array(anyRecord, { maxLength: 20 }), cuts, (records, positions) =>
       survives(encode(...records), positions),
@@ -120,7 +120,7 @@ test('two seconds of any records: never an error, never half an answer', () => {
   )
 })
 
-test('two seconds of good streams with bytes changed: never an error, never half an answer', () => {
+test('two seconds of good streams with bytes changed: never an error, never half a response', () => {
   fc.assert(fc.property(mutatedStream, cuts, survives), DURATION)
 })
 

@@ -81,8 +81,8 @@ test('answers a problem to what it does not know', async () => {
     ['POST', '/json', 405],
     ['GET', '/hello/%zz', 400],
   ] as const) {
-    const { status: answered, headers, body } = await ask(app, url, { method })
-    equal(answered, status)
+    const { status: responded, headers, body } = await ask(app, url, { method })
+    equal(responded, status)
     equal(headers['content-type'], PROBLEM_JSON)
     equal(headers.allow, status === 405 ? ALLOW : undefined)
     match(String(body), new RegExp(`"status":${status}`))
@@ -102,13 +102,13 @@ test('refuses what the guard or the responder refuses, in that order', async () 
     ['', { refusal: 400 }, 400],
     ['', { refusal: 431 }, 431],
   ] as const) {
-    const { status: answered, headers } = await ask(app, url, asked)
-    equal(answered, status)
+    const { status: responded, headers } = await ask(app, url, asked)
+    equal(responded, status)
     equal(headers['content-type'], PROBLEM_JSON)
   }
 })
 
-test('sends the security headers with every answer', async () => {
+test('sends the security headers with every response', async () => {
   const app = createApp({ ...createOptions(), routes })
   for (const [method, url] of [
     ['GET', '/'],
@@ -126,24 +126,24 @@ test('sends the security headers with every answer', async () => {
 for (const way of ['throws', 'rejects']) {
   test(`a handler that ${way}: 500 without the cause, which is logged once with the client's id`, async () => {
     const { readLines, ...options } = createOptions()
-    const answer = await ask(createApp({ ...options, routes }), `/${way}`)
-    equal(answer.status, 500)
-    equal(String(answer.body), '{"type":"about:blank","title":"Internal Server Error","status":500}')
-    const id = answer.headers['x-request-id']
-    const [failed, answered, ...others] = await readLines(2)
+    const response = await ask(createApp({ ...options, routes }), `/${way}`)
+    equal(response.status, 500)
+    equal(String(response.body), '{"type":"about:blank","title":"Internal Server Error","status":500}')
+    const id = response.headers['x-request-id']
+    const [failed, responded, ...others] = await readLines(2)
     equal(failed?.level, ERROR)
     equal(failed?.requestId, id)
     match(JSON.stringify(failed?.err), /secret.*hello\.test\.ts/)
-    equal(answered?.requestId, id)
-    equal(answered?.status, 500)
+    equal(responded?.requestId, id)
+    equal(responded?.status, 500)
     deepEqual(others, [])
   })
 }
 
 test('a handler that throws a status: the client is told, and nothing has failed', async () => {
   const { readLines, ...options } = createOptions()
-  const answer = await ask(createApp({ ...options, routes }), '/conflicts')
-  deepEqual(JSON.parse(String(answer.body)), { type: 'about:blank', title: 'Conflict', status: 409 })
+  const response = await ask(createApp({ ...options, routes }), '/conflicts')
+  deepEqual(JSON.parse(String(response.body)), { type: 'about:blank', title: 'Conflict', status: 409 })
   const lines = await readLines(1)
   deepEqual(
     lines.map(({ level, status }) => [level, status]),
@@ -151,10 +151,10 @@ test('a handler that throws a status: the client is told, and nothing has failed
   )
 })
 
-test('a handler that fails after its answer: the answer stands, the failure is logged', async () => {
+test('a handler that fails after its response: the response stands, the failure is logged', async () => {
   const { readLines, ...options } = createOptions()
-  const answer = await ask(createApp({ ...options, routes }), '/sends-and-throws')
-  deepEqual([answer.status, String(answer.body)], [200, 'sent'])
+  const response = await ask(createApp({ ...options, routes }), '/sends-and-throws')
+  deepEqual([response.status, String(response.body)], [200, 'sent'])
   const lines = await readLines(2)
   deepEqual(
     lines.map(({ level, msg, status }) => [level, msg, status]),

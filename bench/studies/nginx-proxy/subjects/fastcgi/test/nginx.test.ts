@@ -92,7 +92,7 @@ describe('behind NGINX', { skip: nginx === undefined && found.kind === 'none' &&
     ok(responder.connections.count <= 8, `${responder.connections.count} connections for 400 requests`)
   })
 
-  test('the largest body comes, announced or chunked, and an answer of several records goes', async () => {
+  test('the largest body comes, announced or chunked, and a response of several records goes', async () => {
     await using responder = await serve(({ body, refusal, params }, respond) =>
       respond(
         refusal ?? 200,
@@ -103,9 +103,9 @@ describe('behind NGINX', { skip: nginx === undefined && found.kind === 'none' &&
     await using front = await startFront(responder.address)
     const largest = Buffer.alloc(BODY_LIMIT, 'abcdefg')
     for (const headers of [{ 'content-length': String(BODY_LIMIT) }, { 'transfer-encoding': 'chunked' }]) {
-      const answer = await send(front.address, '/', { method: 'POST', headers, body: largest })
-      deepEqual([answer.status, answer.headers['x-announced']], [200, String(BODY_LIMIT)])
-      ok(answer.body.equals(Buffer.concat(Array<Buffer>(5).fill(largest))))
+      const response = await send(front.address, '/', { method: 'POST', headers, body: largest })
+      deepEqual([response.status, response.headers['x-announced']], [200, String(BODY_LIMIT)])
+      ok(response.body.equals(Buffer.concat(Array<Buffer>(5).fill(largest))))
     }
   })
 

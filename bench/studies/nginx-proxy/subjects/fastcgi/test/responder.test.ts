@@ -7,7 +7,15 @@ import { QUIET_MS } from '#shared/process/drain.ts'
 import type { Handler, Respond } from '../src/responder/connection.ts'
 import { createResponder } from '../src/responder/responder.ts'
 import { Client } from './support/client.ts'
-import { begin, encode, encodePairs, GET_VALUES, readAnswer, request, variables } from './support/records.ts'
+import {
+  begin,
+  encode,
+  encodePairs,
+  GET_VALUES,
+  readResponse,
+  request,
+  variables,
+} from './support/records.ts'
 
 /** A responder on a free port, closed at the end of the block. */
 async function serve(handler: Handler) {
@@ -57,8 +65,8 @@ test('requests sent at once, one behind the other on the wire, are all answered'
   await using server = await serve(sayUrl)
   const client = await server.open()
   client.send(...request(1, variables('/a')), ...request(2, variables('/b')))
-  equal(String(readAnswer(await client.records(), 1).body), '/a')
-  equal(String(readAnswer(await client.records(), 2).body), '/b')
+  equal(String(readResponse(await client.records(), 1).body), '/a')
+  equal(String(readResponse(await client.records(), 2).body), '/b')
 })
 
 test('garbage closes its own connection and no other', async () => {
@@ -82,10 +90,10 @@ test('a web server that leaves amid a request, or resets, does no harm', async (
   for (const respond of responds) respond(200, {}, 'nobody is there')
   for (const write of writes) equal(write.mock.callCount(), 0)
   const next = await server.open()
-  const answer = next.get('/')
+  const response = next.get('/')
   await until(3)
   responds[2]?.(200, {}, 'still here')
-  equal(String((await answer).body), 'still here')
+  equal(String((await response).body), 'still here')
 })
 
 test('a peer that asks and does not read is not read from until it does', async () => {
@@ -116,7 +124,7 @@ test('an idle connection is closed after a time that NGINX does not reach; a slo
   }
   await Promise.all([idle.closed(), begun.closed()])
   responds[0]?.(200, {}, 'at last')
-  equal(String(readAnswer(await busy.records(), 1).body), 'at last')
+  equal(String(readResponse(await busy.records(), 1).body), 'at last')
 })
 
 test('drains: what is in flight is answered, who is active comes once more, who is silent is closed', async () => {
@@ -132,11 +140,11 @@ test('drains: what is in flight is answered, who is active comes once more, who 
   active.send(...request(1, variables('/')))
   await until(2)
   responds[1]?.(200, {}, 'once more')
-  equal(String(readAnswer(await active.records(), 1).body), 'once more')
+  equal(String(readResponse(await active.records(), 1).body), 'once more')
   await Promise.all([active.closed(), silent.closed()])
   await sleep(2 * QUIET_MS)
   equal(drained, false)
   responds[0]?.(200, {}, 'in flight')
-  equal(String(readAnswer(await inFlight.records(), 1).body), 'in flight')
+  equal(String(readResponse(await inFlight.records(), 1).body), 'in flight')
   await draining
 })

@@ -6,16 +6,16 @@ import { ask } from './ask.ts'
 import { createOptions } from './options.ts'
 
 test('says that it is well', async () => {
-  const answer = await ask(createApp(createOptions()), '/_/status')
-  equal(answer.status, 200)
-  equal(answer.headers['content-type'], PLAIN_TEXT)
-  equal(String(answer.body), 'OK')
+  const response = await ask(createApp(createOptions()), '/_/status')
+  equal(response.status, 200)
+  equal(response.headers['content-type'], PLAIN_TEXT)
+  equal(String(response.body), 'OK')
 })
 
 test('has nothing else', async () => {
   for (const url of ['/', '/json', '/_/status/']) {
-    const answer = await ask(createApp(createOptions()), url)
-    equal(answer.status, 404)
-    equal(answer.headers['content-type'], PROBLEM_JSON)
+    const response = await ask(createApp(createOptions()), url)
+    equal(response.status, 404)
+    equal(response.headers['content-type'], PROBLEM_JSON)
   }
 })

@@ -27,8 +27,8 @@ for (const framework of FRAMEWORKS) {
         // As systemd does: to the whole group.
         for (const pid of childrenOf(launched)) process.kill(pid, 'SIGTERM')
         assert.equal(await launched.stop(), 0)
-        const answers = await Promise.all(pages)
-        assert.ok(answers.every(({ status, whole }) => status === 200 && whole))
+        const responses = await Promise.all(pages)
+        assert.ok(responses.every(({ status, whole }) => status === 200 && whole))
         // Else nothing was left to finish, and this test would prove nothing.
         assert.match(launched.output(), /"msg":"draining"[\s\S]*"path":"\/pooled-page/)
       })

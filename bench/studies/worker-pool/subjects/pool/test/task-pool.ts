@@ -49,9 +49,9 @@ export async function servePool(serve: Serve, env: Record<string, string>, tasks
   }
 }
 
-async function readAnswer(asked: Promise<Response>) {
-  const answer = await asked
-  return { status: answer.status, headers: answer.headers, text: await answer.text() }
+async function readResponse(asked: Promise<Response>) {
+  const response = await asked
+  return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
 const findNonce = (html: string) => /<script[^>]* nonce="([^"]*)"/.exec(html)?.[1] ?? ''
@@ -87,18 +87,18 @@ export function testPool(test: Test, serve: Serve): void {
     test(`${library}: a worker answers what the main process answers`, async () => {
       await using app = await servePool(serve, { POOL: library })
       for (const path of ['/local', '/helloworld']) {
-        const answer = await app.ask(path)
-        match(answer.headers.get('content-type') ?? '', JSON_TYPE)
-        equal(await answer.text(), '{"hello":"world"}')
+        const response = await app.ask(path)
+        match(response.headers.get('content-type') ?? '', JSON_TYPE)
+        equal(await response.text(), '{"hello":"world"}')
       }
       const pages = await Promise.all(
         ['/page?items=30', '/pooled-page?items=30'].map(async (path) => {
-          const answer = await app.ask(path)
-          const html = await answer.text()
+          const response = await app.ask(path)
+          const html = await response.text()
           const nonce = findNonce(html)
-          equal(answer.headers.get('content-type'), HTML)
-          equal(answer.headers.get('content-security-policy'), pagePolicy(nonce))
-          const id = answer.headers.get('x-request-id') ?? ''
+          equal(response.headers.get('content-type'), HTML)
+          equal(response.headers.get('content-security-policy'), pagePolicy(nonce))
+          const id = response.headers.get('x-request-id') ?? ''
           match(html, new RegExp(`<code>${id}</code>`))
           return html.replaceAll(nonce, 'NONCE').replaceAll(id, 'ID')
         }),
@@ -115,7 +115,7 @@ export function testPool(test: Test, serve: Serve): void {
       )
       equal(lost?.status, 500)
       match(lost?.headers.get('content-type') ?? '', /^application\/problem\+json/)
-      const texts = await Promise.all(others.map((answer) => answer.text()))
+      const texts = await Promise.all(others.map((response) => response.text()))
       deepEqual(
         texts.map((text) => text.replace(/ by .*/, '')),
         ['1 items', '2 items', '3 items'],
@@ -130,7 +130,7 @@ export function testPool(test: Test, serve: Serve): void {
     test(`${library}: a task that throws fails alone, and its worker lives on`, async () => {
       await using app = await servePool(serve, { POOL: library, POOL_SIZE: '1' }, FAILING_TASKS)
       const before = await (await app.ask('/pooled-page?items=1')).text()
-      const { status, text } = await readAnswer(app.ask('/pooled-page?items=13'))
+      const { status, text } = await readResponse(app.ask('/pooled-page?items=13'))
       equal(status, 500)
       equal(text, '{"type":"about:blank","title":"Internal Server Error","status":500}')
       equal(await (await app.ask('/pooled-page?items=1')).text(), before)
@@ -147,12 +147,12 @@ export function testPool(test: Test, serve: Serve): void {
       const late = app.ask('/pooled-page?items=0')
       await sleep(100)
       const next = app.ask('/pooled-page?items=1')
-      const { status, headers, text } = await readAnswer(late)
+      const { status, headers, text } = await readResponse(late)
       equal(status, 503)
       equal(headers.get('retry-after'), '1')
       equal(text, '{"type":"about:blank","title":"Service Unavailable","status":503}')
       // It waits for the worker and for its replacement; only what runs is timed.
-      match((await readAnswer(next)).text, /^1 items/)
+      match((await readResponse(next)).text, /^1 items/)
       const [failed] = await app.readLines(3)
       equal(failed?.level, ERROR)
       match(JSON.stringify(failed?.err), /the task 'page' ran for over 1000 ms/)

@@ -1,4 +1,3 @@
-import { encodeAnswer, type Headers } from './answer.ts'
 import { decodePairs, encodePairs } from './pairs.ts'
 import {
   encodeEnd,
@@ -12,6 +11,7 @@ import {
 } from './record.ts'
 import { RecordParser } from './record-parser.ts'
 import { type Request, readRequest } from './request.ts'
+import { encodeResponse, type Headers } from './response.ts'
 import { StreamBuffer } from './stream-buffer.ts'
 
 /** Sends the complete response. If the request has ended already (with a response, an abort, or its connection), nothing is sent. */
@@ -135,7 +135,7 @@ export class Connection {
     this.#handler(request, (status, headers, body = '') => {
       if (this.#active !== active) return
       const sent = request.method === 'HEAD' ? '' : body
-      this.#finish(active, encodeAnswer(active.id, status, headers, sent))
+      this.#finish(active, encodeResponse(active.id, status, headers, sent))
     })
   }
 

@@ -1,7 +1,15 @@
 import { once } from 'node:events'
 import { connect, type NetConnectOpts, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CgiAnswer, END, encode, readAnswer, request, variables, type WireRecord } from './records.ts'
+import {
+  type CgiResponse,
+  END,
+  encode,
+  readResponse,
+  request,
+  variables,
+  type WireRecord,
+} from './records.ts'
 
 /** A web server's side of one connection. */
 export class Client {
@@ -26,10 +34,10 @@ export class Client {
     this.socket.write(encode(...records))
   }
 
-  /** `GET url`, and its answer. */
-  async get(url: string, id = 1): Promise<CgiAnswer> {
+  /** `GET url`, and its response. */
+  async get(url: string, id = 1): Promise<CgiResponse> {
     this.send(...request(id, variables(url)))
-    return readAnswer(await this.records(), id)
+    return readResponse(await this.records(), id)
   }
 
   /** The records up to the next END_REQUEST. */
@@ -42,7 +50,7 @@ export class Client {
         this.#received = this.#received.subarray(encode(...taken).length)
         return taken
       }
-      await once(this.socket, 'data', { signal: AbortSignal.timeout(10_000) })
+      await once(this.socket, 'data', { signal: AbortSignal.timeout(30_000) })
     }
   }
 

@@ -91,14 +91,14 @@ export function decode(bytes: Buffer): WireRecord[] {
   return records
 }
 
-export interface CgiAnswer {
+export interface CgiResponse {
   status: number
   headers: Readonly<Record<string, string>>
   body: Buffer
 }
 
-/** Reads the answer to one request: its STDOUT, which has to be ended, and an END_REQUEST of 0 and 0 as the last record. */
-export function readAnswer(records: readonly WireRecord[], id: number): CgiAnswer {
+/** Reads the response to one request: its STDOUT, which has to be ended, and an END_REQUEST of 0 and 0 as the last record. */
+export function readResponse(records: readonly WireRecord[], id: number): CgiResponse {
   const own = records.filter((record) => record.id === id)
   const [closing, last] = own.slice(-2)
   equal(last?.type, END)

@@ -28,16 +28,16 @@ for (const framing of ['length', 'chunks', 'close'] as const) {
         expect: { body: { length: bytes, sha256 }, checkEvery: 1 },
       })
       const did = await server.did()
-      assert.equal(did.answers, 6)
-      assert.equal(result.requests, did.answers)
-      assert.equal(result.checked, did.answers)
+      assert.equal(did.responses, 6)
+      assert.equal(result.requests, did.responses)
+      assert.equal(result.checked, did.responses)
       assert.deepEqual(result.errors, noErrors())
-      assert.ok(result.bytes > did.answers * bytes)
+      assert.ok(result.bytes > did.responses * bytes)
     })
   }
 }
 
-test('an answer that trickles in is one answer, and takes until its last byte', async () => {
+test('a response that trickles in is one response, and takes until its last byte', async () => {
   await using server = await startFault('trickle', { ms: 1 })
   const result = await generator.run({
     target: server.target,
@@ -47,7 +47,7 @@ test('an answer that trickles in is one answer, and takes until its last byte', 
     expect: { body: exactly('drop by drop'), checkEvery: 1 },
   })
   const did = await server.did()
-  assert.equal(result.requests, did.answers)
+  assert.equal(result.requests, did.responses)
   assert.deepEqual(result.errors, noErrors())
   // 51 bytes, with a millisecond between two of them.
   assert.ok(result.latency.min > 40, `least ${result.latency.min} ms`)

@@ -1,5 +1,5 @@
 import type { Header } from './header.ts'
-import { type ByteSource, NoAnswer } from './source.ts'
+import { type ByteSource, NoResponse } from './source.ts'
 
 /** Bytes of a body with the moment they arrived, in milliseconds of `performance.now()`. */
 export interface Fragment {
@@ -21,7 +21,7 @@ export interface Head {
 export type Framing = 'none' | 'length' | 'chunked' | 'close'
 
 /** A complete response as it stood on the wire. */
-export interface Answer extends Head {
+export interface HttpResponse extends Head {
   framing: Framing
   body: Buffer
   fragments: Fragment[]
@@ -36,7 +36,7 @@ const MOST_FRAGMENTS = 100_000
 
 /**
  * Reads a status line and header section, more strictly than RFC 9112 requires of a client.
- * @throws {NoAnswer} if the syntax makes it impossible to continue
+ * @throws {NoResponse} if the syntax makes it impossible to continue
  */
 export async function readHead(source: ByteSource): Promise<Head> {
   const line = await source.line()
@@ -50,19 +50,19 @@ export async function readHead(source: ByteSource): Promise<Head> {
  * Reads the body that belongs to a head.
  * @param method of the request: a response to HEAD has no body (RFC 9112 section 6.3)
  */
-export async function readBody(source: ByteSource, head: Head, method: string): Promise<Answer> {
-  const answer: Answer = {
+export async function readBody(source: ByteSource, head: Head, method: string): Promise<HttpResponse> {
+  const response: HttpResponse = {
     ...head,
     framing: framingOf(head, method),
     body: Buffer.alloc(0),
     fragments: [],
     trailers: [],
   }
-  if (answer.framing === 'length') await readLength(source, answer, declaredLength(head))
-  if (answer.framing === 'chunked') await readChunks(source, answer)
-  if (answer.framing === 'close') await readToClose(source, answer)
-  answer.body = Buffer.concat(answer.fragments.map(({ bytes }) => bytes))
-  return answer
+  if (response.framing === 'length') await readLength(source, response, declaredLength(head))
+  if (response.framing === 'chunked') await readChunks(source, response)
+  if (response.framing === 'close') await readToClose(source, response)
+  response.body = Buffer.concat(response.fragments.map(({ bytes }) => bytes))
+  return response
 }
 
 async function readFields(source: ByteSource, faults: string[]): Promise<Header[]> {
@@ -103,42 +103,43 @@ function declaredLength(head: Head): number {
   return Number(lower(head, 'content-length')[0])
 }
 
-async function readLength(source: ByteSource, answer: Answer, length: number): Promise<void> {
+async function readLength(source: ByteSource, response: HttpResponse, length: number): Promise<void> {
   for (let left = length; left > 0; ) {
     const bytes = await source.some(left)
     if (bytes === undefined) {
-      throw new NoAnswer(
+      throw new NoResponse(
         'closed',
         `the connection closed ${left} bytes before the content-length of ${length}`,
       )
     }
     left -= bytes.length
-    keep(answer, bytes)
+    keep(response, bytes)
   }
 }
 
-async function readChunks(source: ByteSource, answer: Answer): Promise<void> {
+async function readChunks(source: ByteSource, response: HttpResponse): Promise<void> {
   for (;;) {
     const line = await source.line()
     if (!/^[0-9A-Fa-f]{1,8}$/.test(line)) malformed('chunk size', line)
     const size = Number.parseInt(line, 16)
     if (size === 0) break
-    keep(answer, await source.take(size))
+    keep(response, await source.take(size))
     const end = await source.line()
     if (end !== '') malformed('end of a chunk', end)
   }
-  answer.trailers = await readFields(source, answer.faults)
+  response.trailers = await readFields(source, response.faults)
 }
 
-async function readToClose(source: ByteSource, answer: Answer): Promise<void> {
-  for (let bytes = await source.some(); bytes !== undefined; bytes = await source.some()) keep(answer, bytes)
+async function readToClose(source: ByteSource, response: HttpResponse): Promise<void> {
+  for (let bytes = await source.some(); bytes !== undefined; bytes = await source.some())
+    keep(response, bytes)
 }
 
-function keep(answer: Answer, bytes: Buffer): void {
-  answer.fragments.push({ at: performance.now(), bytes })
-  if (answer.fragments.length > MOST_FRAGMENTS) throw new NoAnswer('malformed', 'a body without end')
+function keep(response: HttpResponse, bytes: Buffer): void {
+  response.fragments.push({ at: performance.now(), bytes })
+  if (response.fragments.length > MOST_FRAGMENTS) throw new NoResponse('malformed', 'a body without end')
 }
 
 function malformed(what: string, text: string): never {
-  throw new NoAnswer('malformed', `no valid ${what}: ${JSON.stringify(text.slice(0, 200))}`)
+  throw new NoResponse('malformed', `no valid ${what}: ${JSON.stringify(text.slice(0, 200))}`)
 }

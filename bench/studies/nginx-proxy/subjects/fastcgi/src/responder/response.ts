@@ -19,10 +19,10 @@ const TRAILER_LENGTH = HEADER_LENGTH + END_LENGTH
  * The records of a complete response: STDOUT with head and body, its end, END_REQUEST.
  * @throws {TypeError} if a header is not valid, for example because it contains a line break
  */
-export function encodeAnswer(id: number, status: number, headers: Headers, body: string | Buffer): Buffer {
+export function encodeResponse(id: number, status: number, headers: Headers, body: string | Buffer): Buffer {
   const head = formatHead(status, headers)
   const length = head.length + Buffer.byteLength(body)
-  if (length > CONTENT_LIMIT) return encodeLongAnswer(id, head, body)
+  if (length > CONTENT_LIMIT) return encodeLongResponse(id, head, body)
   const bytes = Buffer.allocUnsafe(HEADER_LENGTH + length + TRAILER_LENGTH)
   const content = writeHeader(bytes, 0, RecordType.stdout, id, length)
   const bodyAt = content + bytes.write(head, content, 'latin1')
@@ -33,7 +33,7 @@ export function encodeAnswer(id: number, status: number, headers: Headers, body:
 }
 
 /** Splits the response into as many records as needed. */
-function encodeLongAnswer(id: number, head: string, body: string | Buffer): Buffer {
+function encodeLongResponse(id: number, head: string, body: string | Buffer): Buffer {
   const content = Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)])
   const records: Buffer[] = []
   for (let at = 0; at < content.length; at += CONTENT_LIMIT)

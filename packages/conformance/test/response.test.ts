@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { asyncProperty, assert as holds, nat, uniqueArray } from 'fast-check'
-import { type Answer, readBody, readHead } from '../src/http/answer.ts'
-import { ByteSource, NoAnswer } from '../src/http/source.ts'
+import { type HttpResponse, readBody, readHead } from '../src/http/response.ts'
+import { ByteSource, NoResponse } from '../src/http/source.ts'
 
-async function read(text: string, method = 'GET'): Promise<Answer> {
+async function read(text: string, method = 'GET'): Promise<HttpResponse> {
   const source = new ByteSource()
   source.push(Buffer.from(text, 'latin1'))
-  source.end(new NoAnswer('closed', 'the connection was closed'))
+  source.end(new NoResponse('closed', 'the connection was closed'))
   return readBody(source, await readHead(source), method)
 }
 
-describe('an answer', () => {
+describe('a response', () => {
   test('keeps the order, case and repetition of its headers', async () => {
     const { status, reason, headers } = await read(
       'HTTP/1.1 200 Very OK\r\nB: 1\r\na: 2\r\nb: 3\r\nContent-Length: 0\r\n\r\n',
@@ -38,12 +38,12 @@ describe('an answer', () => {
   })
 
   test('is read in chunks, with trailers', async () => {
-    const answer = await read(
+    const response = await read(
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\nx: y\r\n\r\n',
     )
-    assert.equal(String(answer.body), 'abc0123456789')
-    assert.equal(answer.fragments.length, 2)
-    assert.deepEqual(answer.trailers, [['x', 'y']])
+    assert.equal(String(response.body), 'abc0123456789')
+    assert.equal(response.fragments.length, 2)
+    assert.deepEqual(response.trailers, [['x', 'y']])
   })
 
   test('is read to the end of the connection without either', async () => {
@@ -65,7 +65,7 @@ describe('an answer', () => {
   }
 })
 
-describe('what is no answer', () => {
+describe('what is no response', () => {
   const malformed = {
     'another protocol': 'HTTP/2 200 OK\r\n\r\n',
     'a status of two digits': 'HTTP/1.1 20 OK\r\n\r\n',
@@ -80,7 +80,7 @@ describe('what is no answer', () => {
     'a chunk without its end': 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n',
   }
   for (const [name, text] of Object.entries(malformed)) {
-    test(name, () => assert.rejects(read(text), { name: 'NoAnswer', failure: 'malformed' }))
+    test(name, () => assert.rejects(read(text), { name: 'NoResponse', failure: 'malformed' }))
   }
 
   test('a body that is cut off', async () => {
@@ -96,7 +96,7 @@ describe('what is no answer', () => {
   })
 })
 
-describe('an answer that can be read, but should not be so', () => {
+describe('a response that can be read, but should not be so', () => {
   test('with both framings', async () => {
     const { faults } = await read(
       'HTTP/1.1 200 OK\r\ncontent-length: 0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
@@ -112,7 +112,7 @@ describe('an answer that can be read, but should not be so', () => {
   }
 })
 
-test('an answer is the same however it is cut', async () => {
+test('a response is the same however it is cut', async () => {
   const whole = Buffer.from(
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\nHTTP/1.1 204 X\r\n\r\n',
   )
@@ -121,12 +121,12 @@ test('an answer is the same however it is cut', async () => {
     asyncProperty(cuts, async (places) => {
       const source = new ByteSource()
       const sorted = [0, ...places.sort((a, b) => a - b), whole.length]
-      const answers = readTwo(source)
+      const responses = readTwo(source)
       for (const [index, end] of sorted.slice(1).entries()) {
         source.push(whole.subarray(sorted[index], end))
         await undefined
       }
-      const [first, second] = await answers
+      const [first, second] = await responses
       assert.equal(String(first.body), 'abcde')
       assert.equal(second.status, 204)
       assert.equal(source.length, 0)
@@ -134,7 +134,7 @@ test('an answer is the same however it is cut', async () => {
   )
 })
 
-async function readTwo(source: ByteSource): Promise<[Answer, Answer]> {
+async function readTwo(source: ByteSource): Promise<[HttpResponse, HttpResponse]> {
   const first = await readBody(source, await readHead(source), 'GET')
   return [first, await readBody(source, await readHead(source), 'GET')]
 }
