@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { markdownTable } from '@startgrid/cli/table.ts'
@@ -19,7 +20,10 @@ const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   'docker-compose.yml': { images: composeImages, ports: composePorts, apps: composeServices },
   '.env': { profiles: () => `COMPOSE_PROFILES=${CATALOGUE.map(({ name }) => name).join(',')}` },
   'docker/README.md': { images: imagesTable, ports: portsTable },
-  'docs/choosing-a-framework.md': { frameworks: frameworksTable },
+  'docs/choosing-a-framework.md': {
+    frameworks: frameworksTable,
+    dependencies: dependenciesTable,
+  },
   'docs/contract.md': { capabilities: capabilitiesTable },
 }
 
@@ -108,6 +112,58 @@ function frameworksTable(): string {
       one.absent.map(({ what }) => what).join('; '),
     ]),
   )
+}
+
+/** What each app installs in production, without our own packages. */
+function dependenciesTable(): string {
+  return toTable(
+    ['', 'packages that the app names', 'packages installed'],
+    CATALOGUE.filter(({ runtime }) => runtime !== 'nginx').map(({ name }) => {
+      const directory = `${ROOT}apps/${name}`
+      const named = Object.keys(readManifest(directory).dependencies ?? {}).filter(isForeign)
+      return [name, named.join(', '), String(findInstalled(directory).size)]
+    }),
+  )
+}
+
+interface Manifest {
+  dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+}
+
+function readManifest(directory: string): Manifest {
+  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+}
+
+function isForeign(name: string): boolean {
+  return !name.startsWith('@startgrid/')
+}
+
+/** The folders of all packages below a package. pnpm puts the dependencies of `NAME` beside it, in the same `node_modules`. */
+function findInstalled(
+  directory: string,
+  found: Set<string> = new Set(),
+  seen: Set<string> = new Set(),
+): Set<string> {
+  if (seen.has(directory)) return found
+  seen.add(directory)
+  const { dependencies, optionalDependencies, peerDependencies } = readManifest(directory)
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+    const place = findPlace(directory, name)
+    if (place === undefined) continue // optional, and not for this machine
+    if (isForeign(name)) found.add(place)
+    findInstalled(place, found, seen)
+  }
+  return found
+}
+
+function findPlace(directory: string, name: string): string | undefined {
+  for (let parent = directory; parent !== dirname(parent); parent = dirname(parent)) {
+    const place = join(parent, 'node_modules', name)
+    if (existsSync(place)) return realpathSync(place)
+  }
+  return undefined
 }
 
 function capabilitiesTable(): string {

@@ -66,7 +66,14 @@ export function copyApp(app: App): Copy {
 export async function ejectApp(app: App): Promise<Copy> {
   const root = mkdtempSync(join(tmpdir(), 'startgrid-next-route-'))
   const directory = join(root, 'my-app')
-  await eject({ app, target: directory, name: 'my-app', git: false, signal: new AbortController().signal })
+  await eject({
+    app,
+    target: directory,
+    name: 'my-app',
+    git: false,
+    lockfile: false,
+    signal: new AbortController().signal,
+  })
   for (const packages of [ROOT, app.directory, join(ROOT, 'packages/shared')])
     linkPackages(join(packages, 'node_modules'), join(directory, 'node_modules'))
   return createCopy(app, directory, root)

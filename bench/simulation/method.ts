@@ -37,7 +37,7 @@ export async function measureByBenchmark(
       runHeats(
         {
           result,
-          provenAt: world.now * 1000 - BEFORE_MS,
+          countsFrom: world.now * 1000 - BEFORE_MS,
           signal: new AbortController().signal,
           progress: { begin: () => {}, update: () => {}, say: () => {}, stop: () => {} },
           warn: () => {},

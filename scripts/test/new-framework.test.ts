@@ -132,7 +132,7 @@ describe('a folder and an entry', () => {
 
   test('eject copies it out, under its own title', async () => {
     const target = `${copy}-ejected`
-    const words = [`${NAME}/status`, target, '--no-git', '--name', 'my-acme']
+    const words = [`${NAME}/status`, target, '--no-git', '--no-lockfile', '--name', 'my-acme']
     try {
       const { code, output } = await run('packages/eject/src/cli.ts', ...words)
       assert.equal(code, 0, output)

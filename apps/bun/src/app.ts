@@ -3,9 +3,10 @@ import { BODY_LIMIT } from '#shared/http/contract.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { compose } from './plugin.ts'
 import { accessLog } from './plugins/access-log.ts'
+import { decorateServer } from './plugins/decorate-server.ts'
 import { errors, notFound, sendFailure } from './plugins/errors.ts'
 import { handlerTimeout } from './plugins/handler-timeout.ts'
-import { createHealthRoutes, provideHealth } from './plugins/health.ts'
+import { createHealthRoutes } from './plugins/health.ts'
 import { protect } from './plugins/protect.ts'
 import { requestId } from './plugins/request-id.ts'
 import { securityHeaders } from './plugins/security-headers.ts'
@@ -15,7 +16,7 @@ import { type Routes, wrapRoutes } from './wrap-routes.ts'
 export function createApp(options: AppOptions, routes: Routes) {
   const { config, health, log } = options
   const inner = compose(
-    provideHealth(health),
+    decorateServer(options),
     securityHeaders,
     protect(health),
     errors(log),

@@ -1,5 +1,5 @@
 import { test } from 'bun:test'
-import { deepEqual, equal, match, notEqual, throws } from 'node:assert/strict'
+import { deepEqual, equal, match, notEqual, rejects, throws } from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,9 @@ import { BODY_LIMIT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
 import { type FieldError, HttpProblem, type Problem } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { type Logger, logFailure } from '#shared/process/log.ts'
 import { createApp } from '../src/app.ts'
+import { idOf } from '../src/plugins/request-id.ts'
 import type { Routes } from '../src/wrap-routes.ts'
 import { createOptions, ERROR, INFO } from './options.ts'
 import { serve } from './serve.ts'
@@ -229,6 +231,32 @@ test('a handler that never responds: 503 with all headers when its time is over,
       [INFO, 'request completed', 503, 'r-1'],
     ],
   )
+})
+
+test('a stream that fails is cut, and its route logs the cause with the id', async () => {
+  async function* fail(id: string, log: Logger) {
+    yield 'half'
+    await sleep(20)
+    try {
+      throw new Error('secret')
+    } catch (error) {
+      logFailure(log, id, error)
+      throw error
+    }
+  }
+  const { readLines, ...options } = createOptions()
+  const streams: Routes = {
+    '/breaks': (request, server) => new Response(fail(idOf(request), server.log)),
+  }
+  await using server = await serve(createApp(options, streams))
+  const response = await fetch(`${server.url}/breaks`, { headers: { 'x-request-id': 'r-1' } })
+  equal(response.status, 200)
+  await rejects(response.text())
+  const [responded, failed, ...others] = await readLines(2)
+  deepEqual([responded?.level, responded?.requestId, responded?.status], [INFO, 'r-1', 200])
+  deepEqual([failed?.level, failed?.requestId], [ERROR, 'r-1'])
+  match(JSON.stringify(failed?.err), /secret/)
+  deepEqual(others, [])
 })
 
 /** Server-sent events: a comment line now and then, until the server drains. */

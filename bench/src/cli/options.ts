@@ -75,7 +75,9 @@ export function readOptions(args: readonly string[]): Options {
   const name = chooseProfile(values)
   const effort = site.target === undefined ? PROFILES[name] : TARGET_EFFORT[name]
   const { heats, slices, slice, warmup, precision, connections } = values
-  const custom = [heats, slices, slice, warmup, precision].some((value) => value !== undefined)
+  const custom = [heats, slices, slice, warmup, precision, values['max-time']].some(
+    (value) => value !== undefined,
+  )
   return {
     ...readCommon(values, { frameworks: PROFILES[name].frameworks }),
     ...site,

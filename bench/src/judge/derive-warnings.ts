@@ -12,11 +12,11 @@ export function deriveWarnings(result: Result | StudyResult): Warning[] {
   if (result.kind === 'study') return [...excluded(result), ...crowded(result), ...accounting(result)]
   return [
     ...external(result),
+    ...extended(result),
     ...suspects(result),
     ...excluded(result),
     ...crowded(result),
     ...accounting(result),
-    ...trends(result),
     ...driver(result),
     ...generatorBound(result),
     ...withoutIntervals(result),
@@ -29,13 +29,13 @@ const FOUND: ReadonlySet<WarningKind> = new Set<WarningKind>([
   'external-server',
   'one-launch',
   'same-machine',
+  'extended',
   'suspect',
   'excluded',
   'crowded',
   'no-accounting',
   'no-foreign-accounting',
   'disturbance-unknown',
-  'trend',
   'foreign-driver',
   'near-ceiling',
   'generator-bound',
@@ -53,6 +53,10 @@ function external({ mode, target }: Result): Warning[] {
   if (mode !== 'target') return []
   const here: Warning[] = target !== null && isLoopback(target.origin) ? [{ kind: 'same-machine' }] : []
   return [{ kind: 'external-server' }, { kind: 'one-launch' }, ...here]
+}
+
+function extended({ settings: { extensions } }: Result): Warning[] {
+  return extensions > 0 ? [{ kind: 'extended', times: extensions }] : []
 }
 
 /** A difference was found where none exists. */
@@ -87,18 +91,8 @@ function accounting({ mode, heats, trials = [] }: Run & { trials?: Trial[] }): W
   return [{ kind: hasCosts ? 'disturbance-unknown' : 'no-accounting' }]
 }
 
-/** Change over the measured slices, as a part of the cost, that a reader must know of. */
-const TREND = 0.02
-
-function trends({ analysis }: Result): Warning[] {
-  const found = (analysis?.cells ?? []).flatMap(({ cell, voided, warmup: { trend } }) =>
-    voided || trend === null || Math.abs(trend) <= TREND ? [] : [{ cell, trend }],
-  )
-  const [worst] = found.toSorted((one, other) => Math.abs(other.trend) - Math.abs(one.trend))
-  return worst === undefined
-    ? []
-    : [{ kind: 'trend', cells: found.length, worst: worst.cell, trend: worst.trend }]
-}
+/** A rate that is higher than this part of the ceiling says that the ceiling is wrong. */
+const ABOVE_CEILING = 1.1
 
 function driver({ driver: { name, ceiling }, analysis }: Result): Warning[] {
   const warnings: Warning[] = name === 'startgrid' ? [] : [{ kind: 'foreign-driver', name }]
@@ -108,7 +102,8 @@ function driver({ driver: { name, ceiling }, analysis }: Result): Warning[] {
     .filter(({ rate }) => rate >= ceiling * NEAR_CEILING)
     .sort((one, other) => other.rate - one.rate)
   const [fastest] = near
-  if (fastest === undefined) return warnings
+  // Nobody is faster than the ceiling: others had the cores while it was measured.
+  if (fastest === undefined || fastest.rate > ceiling * ABOVE_CEILING) return warnings
   return [
     ...warnings,
     { kind: 'near-ceiling', cells: near.length, fastest: fastest.cell, rate: fastest.rate, ceiling },

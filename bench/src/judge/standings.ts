@@ -10,11 +10,7 @@ export interface Standing {
   /** What every cell was asked. */
   workload: string
   connections: number
-  /** The metric that ranks. */
-  lead: Metric
-  /** Part of the slices that others disturbed, 0 to 1. */
-  disturbed: number
-  /** By metric; null where nothing could be compared. */
+  /** By metric; null where nothing could be compared. The rate ranks: neighbours that nobody sees move CPU per request as much. */
   races: Readonly<Record<Metric, Race | null>>
   /** Best first, voided cells last. Without twins and cells that were not tried. */
   entries: StandingEntry[]
@@ -61,19 +57,7 @@ function standingOf(first: CellSpec, specs: readonly CellSpec[], analysis: Analy
     if (figures === undefined) return []
     return [{ spec, figures, places: { rate: placeIn(races.rate, spec), cpu: placeIn(races.cpu, spec) } }]
   })
-  const disturbed = disturbedPart(entries)
-  // Invisible neighbours move CPU per request as much as the rate, and ranking by it was less certain.
-  const lead = 'rate'
-  return {
-    role,
-    topology,
-    workload,
-    connections,
-    lead,
-    disturbed,
-    races,
-    entries: inOrder(entries, races[lead]),
-  }
+  return { role, topology, workload, connections, races, entries: inOrder(entries, races.rate) }
 }
 
 function placeIn(race: Race | null, { id }: CellSpec): Place | null {
@@ -81,15 +65,6 @@ function placeIn(race: Race | null, { id }: CellSpec): Place | null {
   if (rank === undefined) return null
   const ratio = race?.ratios.find(({ cell }) => cell === id)?.ratio ?? null
   return { from: rank.from, to: rank.to, ratio }
-}
-
-/** Of slices of cells that have a number; of all cells if none has. */
-function disturbedPart(all: readonly StandingEntry[]): number {
-  const valid = all.filter(({ figures }) => !figures.voided)
-  const entries = valid.length > 0 ? valid : all
-  const disturbed = entries.reduce((sum, { figures }) => sum + figures.disturbed, 0)
-  const total = entries.reduce((sum, { figures }) => sum + figures.disturbed + figures.slices, 0)
-  return total === 0 ? 0 : disturbed / total
 }
 
 function inOrder(entries: readonly StandingEntry[], race: Race | null): StandingEntry[] {

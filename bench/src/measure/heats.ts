@@ -1,3 +1,5 @@
+import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import { moreWarmupOf } from '../judge/analysis/cold-cells.ts'
 import type { Cell, Heat, Run } from '../model/result.ts'
 import { ENDING_MS, heatsThatFit, type OpenHeat, shareOf } from '../plan/budget.ts'
@@ -36,7 +38,7 @@ export interface HeatPlan<Spec extends Cell> {
 /** What the loop over heats needs of a run. */
 export type HeatsRun<Kind extends Run> = Pick<
   PreparedRun<Kind>,
-  'result' | 'progress' | 'signal' | 'warn' | 'provenAt' | 'store'
+  'result' | 'progress' | 'signal' | 'warn' | 'countsFrom' | 'store'
 >
 
 /** In random order, until all are run, it is enough, or time is up. The result is filled in place, and stored after each heat. */
@@ -60,10 +62,13 @@ export async function runHeats<Spec extends Cell>(
         run.warn({ kind: 'heats-dropped', from: heat, maxTimeMs: settings.maxTimeMs ?? 0 })
       return
     }
-    const expectedMs = heats
-      .filter(({ heat }) => heat <= plan.planned)
-      .reduce((sum, { fullMs }) => sum + fullMs, 0)
-    if (isFirst) progress.begin(Math.min(leftMs, expectedMs))
+    const planned = heats.filter(({ heat }) => heat <= plan.planned)
+    const expectedMs = planned.reduce((sum, { fullMs }) => sum + fullMs, 0)
+    if (isFirst) {
+      const ms = Math.min(Math.max(0, leftMs), expectedMs)
+      progress.say(`${plural(planned.length, 'heat')}, about ${formatMinutes(ms)} (minutes:seconds).`)
+      progress.begin(ms)
+    }
     const title = plan.title === '' ? '' : `${plan.title}, `
     const step = `${title}${next.race}, heat ${next.heat} of ${Math.max(plan.planned, next.heat)}`
     const before = spentMs(result)
@@ -156,8 +161,8 @@ async function runOne<Spec extends Cell>(
 }
 
 /** `performance.now()` when the last heat has to be over. */
-function endOf({ result: { settings }, provenAt }: Pick<HeatsRun<Run>, 'result' | 'provenAt'>): number {
-  return provenAt + (settings.maxTimeMs ?? Number.POSITIVE_INFINITY) - ENDING_MS
+function endOf({ result: { settings }, countsFrom }: Pick<HeatsRun<Run>, 'result' | 'countsFrom'>): number {
+  return countsFrom + (settings.maxTimeMs ?? Number.POSITIVE_INFINITY) - ENDING_MS
 }
 
 /** The last pass, and stopping the servers. */

@@ -30,8 +30,8 @@ export interface PreparedRun<Kind extends Run = Run, Offers extends Driver = Dri
   environment: Environment
   drivers: Drivers<Offers>
   warn(warning: Warning): void
-  /** `performance.now()` when the proof of equality was over: what follows is the time that `--max-time` allows. */
-  provenAt: number
+  /** `performance.now()` from which `--max-time` counts: the beginning, plus what the proof of equality took. */
+  countsFrom: number
   /** Makes the figures again and saves. A full disk must not end the run. */
   store(): void
 }
@@ -42,6 +42,8 @@ export interface Preparation<Kind extends Run, Offers extends Driver> extends Ru
   createDriver(options: GeneratorOptions): Promise<Offers>
   /** The figures that follow from what was measured so far; part of the result. */
   figures(result: Kind): Partial<Kind>
+  /** Looks at the machine before anything is started on it. */
+  look?(): Promise<void>
 }
 
 /**
@@ -80,8 +82,8 @@ export async function withPreparedRun<Kind extends Result | StudyResult, Offers 
     result.driver.version = driver.version
     const drivers = new Drivers(driver, environment.generator)
     try {
-      const prepared = { ...preparation, result, environment, drivers, warn, store, provenAt: 0 }
-      await measureOn(prepared, measure)
+      const prepared = { ...preparation, result, environment, drivers, warn, store, countsFrom: 0 }
+      await measureOn(prepared, preparation.look, measure)
     } finally {
       await drivers.stop()
       store()
@@ -118,15 +120,18 @@ function adoptFacts(result: Run, { facts }: Environment, warn: (warning: Warning
 /** What every measurement does while generator and environment are there. */
 async function measureOn<Kind extends Run, Offers extends Driver>(
   prepared: PreparedRun<Kind, Offers>,
+  look: (() => Promise<void>) | undefined,
   measure: (prepared: PreparedRun<Kind, Offers>) => Promise<void>,
 ): Promise<void> {
   const { result, environment, drivers, signal, warn } = prepared
   const steal = watchSteal()
   const beganAt = performance.now()
   for (const warning of await inspectMachine(signal)) warn(warning)
+  await look?.()
+  const lookedAt = performance.now()
   await findProxy(prepared)
   await prove(prepared)
-  prepared.provenAt = performance.now()
+  prepared.countsFrom = beganAt + performance.now() - lookedAt
   const ceiling = { driver: drivers.usual, connections: 64, signal }
   result.driver.ceiling =
     (await measureCeiling(() => environment.startCeiling(), ceiling, warn)) ?? result.driver.ceiling
@@ -150,5 +155,12 @@ async function prove({ result, environment, signal, progress }: Preparing): Prom
   const open = result.cells.filter(({ id }) => !proven.has(id))
   const who = (race: string) => (result.mode === 'target' ? 'the server keeps' : `all ${race} apps keep`)
   const onRace = (race: string) => progress.say(`Checking that ${who(race)} the contract.`)
-  result.conformance.push(...(await proveCells(open, { environment, signal, onRace })))
+  const beganAt = performance.now()
+  const records = await proveCells(open, { environment, signal, onRace })
+  result.conformance.push(...records)
+  const fresh = records.filter(({ remembered }) => !remembered).length
+  if (fresh === 0 || signal.aborted) return
+  const seconds = Math.round((performance.now() - beganAt) / 1000)
+  const again = result.mode === 'target' ? '' : ' It is remembered until the code changes.'
+  progress.say(`That took ${seconds} s, beside the time of the run.${again}`)
 }

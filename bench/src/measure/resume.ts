@@ -5,21 +5,26 @@ import type { Result, ResultKind } from '../model/result.ts'
 import { RESULTS, ResultError, readResult } from '../model/result-file.ts'
 import type { Warning } from '../model/warnings.ts'
 
-export interface Unfinished {
+/** A run that is stored. */
+export interface StoredRun {
   result: Result
   /** Where its files are, and go on to be. */
   directory: string
 }
 
 /**
- * The interrupted run to go on with.
+ * The run to go on with.
  * @param name its directory or result.json; '' for the newest in bench/results
  * @param kinds those that the command measures
- * @throws {ResultError} if there is none, it is complete, or it comes from another machine or other code: half a run each would
- * not be one
+ * @param which `any` also takes a complete one, which can be extended
+ * @throws {ResultError} if there is none, or it comes from another machine or other code: half a run each would not be one
  */
-export function findUnfinished(name: string, kinds: readonly ResultKind[]): Unfinished {
-  const directory = name === '' ? newestUnfinished(kinds) : directoryOf(name)
+export function findRun(
+  name: string,
+  kinds: readonly ResultKind[],
+  which: 'any' | 'interrupted' = 'any',
+): StoredRun {
+  const directory = name === '' ? newestRun(kinds, which) : directoryOf(name)
   const result = readResult(join(directory, 'result.json'))
   if (!kinds.includes(result.kind))
     throw new ResultError(
@@ -29,12 +34,25 @@ export function findUnfinished(name: string, kinds: readonly ResultKind[]): Unfi
     throw new ResultError(
       `${directory} cannot be resumed, because nobody knows whether ${result.target?.origin} still is the same launch: start a new run.`,
     )
-  if (result.finishedAt !== null)
+  if (which === 'interrupted' && result.finishedAt !== null)
     throw new ResultError(`${directory} is complete: there is nothing to resume.`)
   const difference = differenceTo(result, { inContainers: result.mode === 'docker' })
   if (difference !== undefined)
     throw new ResultError(`${directory} cannot be resumed, because ${difference}: start a new run.`)
   return { result, directory }
+}
+
+/**
+ * Plans more heats for a complete run.
+ * @param more of each role; default as many as it had at first
+ */
+export function extendRun(result: Result, more?: number): void {
+  const { settings } = result
+  settings.heats += more ?? Math.max(1, Math.round(settings.heats / (settings.extensions + 1)))
+  settings.extensions += 1
+  result.finishedAt = null
+  // What was dropped has time now.
+  result.warnings = result.warnings.filter(({ kind }) => kind !== 'heats-dropped')
 }
 
 /** @throws {ResultError} if it is not there */
@@ -44,20 +62,20 @@ export function directoryOf(name: string): string {
   return statSync(path).isDirectory() ? path : dirname(path)
 }
 
-function newestUnfinished(kinds: readonly ResultKind[]): string {
+function newestRun(kinds: readonly ResultKind[], which: 'any' | 'interrupted'): string {
   const names = existsSync(RESULTS) ? readdirSync(RESULTS).toSorted().reverse() : []
-  const found = names.find((name) => isUnfinished(join(RESULTS, name, 'result.json'), kinds))
+  const found = names.find((name) => isResumable(join(RESULTS, name, 'result.json'), kinds, which))
   if (found === undefined)
     throw new ResultError(
-      `No interrupted run is in bench/results: start one with ${commandOfKind(kinds[0] ?? 'rate')}.`,
+      `No ${which === 'any' ? '' : 'interrupted '}run of ${commandOfKind(kinds[0] ?? 'rate')} is in bench/results: start one.`,
     )
   return join(RESULTS, found)
 }
 
-function isUnfinished(path: string, kinds: readonly ResultKind[]): boolean {
+function isResumable(path: string, kinds: readonly ResultKind[], which: 'any' | 'interrupted'): boolean {
   try {
     const { finishedAt, kind, mode } = readResult(path)
-    return finishedAt === null && kinds.includes(kind) && mode !== 'target'
+    return (which === 'any' || finishedAt === null) && kinds.includes(kind) && mode !== 'target'
   } catch {
     return false // not a result, or of another version
   }

@@ -15,6 +15,7 @@ import type { Options } from '../plan/options.ts'
 import { modeOf } from '../plan/options.ts'
 import { planTarget } from '../plan/target.ts'
 import { WORKLOADS } from '../plan/workloads.ts'
+import { describeForesight, foresee, watchCore } from './forecast.ts'
 import { runHeat } from './heat.ts'
 import { type HeatPlan, type HeatsRun, runHeats, wrongCells } from './heats.ts'
 import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
@@ -96,14 +97,25 @@ export async function runBench(
     createDriver: (options: GeneratorOptions) => createDriver(result.driver.name, options),
     figures: (so: Result) => ({ analysis: analyse(so, { keepVoided }) }),
   }
-  await withPreparedRun(result, preparation, async (prepared) => {
-    const spinner = await startSpinner(result)
-    try {
-      await runHeats(prepared, planOfGrid(prepared, { keepVoided, spinner }))
-    } finally {
-      await spinner?.stop()
-    }
-  })
+  let spinner: Spinner | undefined
+  const look = async () => {
+    if (result.mode !== 'native') return
+    const { progress, signal } = context
+    spinner = await startSpinner(result)
+    if (spinner !== undefined) progress.say('Watching the core of the servers for 5 s.')
+    const foresight = foresee(result, spinner === undefined ? [] : await watchCore(spinner, signal))
+    if (signal.aborted) return
+    const { heats } = result.settings
+    result.forecast = foresight && { spread: foresight.spread, halfWidth: foresight.widthOf(heats) }
+    progress.say(describeForesight(result, foresight))
+  }
+  try {
+    await withPreparedRun(result, { ...preparation, look }, (prepared) =>
+      runHeats(prepared, planOfGrid(prepared, { keepVoided, spinner })),
+    )
+  } finally {
+    await spinner?.stop()
+  }
 }
 
 /** Of servers elsewhere, and of those that have no core, nobody can say how fast they just are. */

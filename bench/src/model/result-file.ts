@@ -62,7 +62,7 @@ type ResultOfSchema3 = Omit<Result, 'schema' | 'warnings' | 'cells' | 'heats' | 
 }
 
 /** Warnings that follow from slices are made again, and have other names now. */
-const DERIVED_IN_SCHEMA_3: readonly string[] = ['repeated', 'contention']
+const DERIVED_IN_SCHEMA_3: readonly string[] = ['repeated', 'contention', 'trend']
 
 /**
  * Figures have to be made again: gates had other names. Slices came in passes as well; a repeated slice belongs to no pass of others, and is the

@@ -45,6 +45,8 @@ const WARNINGS = {
     `The result could not be saved: ${reason}. Until that is mended an interruption loses what was measured.`,
   resumed: ({ pauseSeconds }: { pauseSeconds: number }) =>
     `The run was interrupted and went on after ${formatPause(pauseSeconds)}: what the machine did before and after need not be alike.`,
+  extended: ({ times }: { times: number }) =>
+    `Heats were added ${times === 1 ? 'once' : `${times} times`} after this run was complete. If its ties decided that, a false difference is a little more likely than 5 %.`,
   'other-versions': ({ name, before, now }: { name: string; before: string; now: string }) =>
     `${name} was ${before} when the run began, and ${now} when it was resumed: its cells are a mixture. Measure them again.`,
 
@@ -65,8 +67,6 @@ const WARNINGS = {
     `Others visibly took the cores during ${slices} of ${plural(of, 'slice')}: these do not count.`,
   crowded: ({ cells }: { cells: number }) =>
     `In at least one launch of ${plural(cells, 'cell')} others took the cores during most slices, so all slices count. Close other programs before you trust a close difference.`,
-  trend: ({ cells, worst, trend }: { cells: number; worst: string; trend: number }) =>
-    `${plural(cells, 'cell')} still changed by more than 2 % while measured (${worst}: ${formatSigned(trend)} cost per request): measure with a longer --warmup.`,
   suspect: ({
     twin,
     metric,
@@ -118,11 +118,6 @@ export function describeWarning(warning: Warning): string {
 
 function isOrAre(count: number): string {
   return count === 1 ? 'is' : 'are'
-}
-
-/** `+3.1 %` */
-function formatSigned(part: number): string {
-  return `${part < 0 ? '−' : '+'}${formatPercent(Math.abs(part))}`
 }
 
 function formatPause(seconds: number): string {

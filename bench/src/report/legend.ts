@@ -20,14 +20,29 @@ export function titleOf(result: Pick<Result, 'kind' | 'mode' | 'target' | 'start
 }
 
 /** What the headings mean. */
-export function legendOf({ kind, mode, analysis }: Pick<Result, 'kind' | 'mode' | 'analysis'>): string {
+export function legendOf({
+  kind,
+  mode,
+  analysis,
+  cells,
+}: Pick<Result, 'kind' | 'mode' | 'analysis' | 'cells'>): string {
   if (kind === 'capacity' || kind === 'latency' || kind === 'overload')
     return `${OPEN_LOOP_LEGENDS[kind]}${mode === 'target' ? ' Launches: stretches of the only one there was.' : ''}`
   if (mode === 'target') return TARGET_LEGEND
   const hasCosts = analysis === null || analysis.cells.some(({ cpu }) => cpu !== null)
   const costs = hasCosts ? ' CPU µs: of server and proxy, per request.' : ''
-  const race = `95 %: confidence interval over launches.${costs} ${RANK_LEGEND}`
+  const race = `95 %: confidence interval over launches.${costs} ${RANK_LEGEND}${describeEngines(cells)}`
   return kind === 'rate' ? race : `${race} All names are the same app: every difference is false.`
+}
+
+/** The engines of njs run at very different speeds. */
+function describeEngines(cells: Result['cells']): string {
+  const engines = new Set(cells.flatMap(({ engine }) => engine?.split(' ', 1)[0] ?? []))
+  const named = [...engines].flatMap((engine) => {
+    if (engine === 'njs') return 'njs (njs): on its own interpreter, the slower of its two engines.'
+    return engine === 'qjs' ? 'njs (qjs): on QuickJS, the faster of its two engines.' : []
+  })
+  return named.map((sentence) => ` ${sentence}`).join('')
 }
 
 const RANK_LEGEND =

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { oneLine } from '@startgrid/cli/text.ts'
+import { oneLine, wrap } from '@startgrid/cli/text.ts'
 import type { Result } from '../model/result.ts'
 import { RESULTS, writeResult } from '../model/result-file.ts'
 import { formatHtml } from './html/page.ts'
@@ -43,21 +43,29 @@ function tryToWrite(directory: string, what: string, option: string): void {
   }
 }
 
-/** Prints a result and writes it with its reports: tables (or, for `--json -`, the result) to standard output. */
-export function publish(result: Result, directory: string, json?: string): void {
+/**
+ * Prints a result and writes it with its reports: tables (or, for `--json -`, the result) to standard output. The last line is the path of the report.
+ * @param closing sentences before that line
+ */
+export function publish(
+  result: Result,
+  directory: string,
+  { json, closing = [] }: { json?: string | undefined; closing?: readonly string[] },
+): void {
   process.stdout.write(
     json === '-' ? `${JSON.stringify(result)}\n` : formatTables(result, terminalStyle(process.stdout)),
   )
   writeResult(`${directory}/result.json`, result)
-  writeReports(result, directory, 'result.json, ')
   if (json !== undefined && json !== '-') writeResult(json, result)
+  for (const sentence of closing) process.stderr.write(`${wrap(sentence)}\n`)
+  writeReports(result, directory)
 }
 
-/** report.md and report.html beside a result. @param written what else was, for the person */
-export function writeReports(result: Result, directory: string, written = ''): void {
+/** report.md and report.html beside a result. */
+export function writeReports(result: Result, directory: string): void {
   writeFileSync(`${directory}/report.md`, formatMarkdown(result))
   writeFileSync(`${directory}/report.html`, formatHtml(result))
-  process.stderr.write(`Written: ${relative('.', directory) || '.'}/${written}report.html and report.md\n`)
+  process.stderr.write(`Report: ${relative('.', directory) || '.'}/report.html\n`)
 }
 
 /** What repeats a run, for a shell. */

@@ -38,16 +38,19 @@ export function describeVersions({ mode, versions }: Pick<Result, 'mode' | 'vers
 }
 
 /** How much was measured. */
-export function describeSettings({ kind, mode, settings, heats, trials }: Result): string {
+export function describeSettings({ kind, mode, settings, cells, heats, trials }: Result): string {
   const { profile, slices, sliceMs, pauseMs, precision } = settings
   if (kind !== 'rate' && kind !== 'selfcheck') return `${profile} profile, ${plural(trials.length, 'trial')}`
-  const planned = `${profile} profile: ${plural(settings.heats, 'heat')}`
-  const each = `${plural(slices, 'slice')} of ${sliceMs} ms`
+  const slice = `of ${sliceMs} ms`
   const effort =
     mode === 'target'
-      ? `${planned} of ${each}, ${pauseMs / 1000} s apart`
-      : `${planned} per role of ${each} per cell`
-  return `${effort}${precision === null ? '' : `, until all intervals are within ${precision * 100} %`}; ${plural(heats.length, 'heat')} measured`
+      ? `${plural(settings.heats, 'heat')} of ${plural(slices, 'slice')} ${slice}, ${pauseMs / 1000} s apart`
+      : `${plural(settings.heats, 'heat')} of each role, each of ${slices === 1 ? '1 pass' : `${slices} passes`} with slices ${slice}`
+  const until = precision === null ? '' : `, more until all intervals are within ${precision * 100} %`
+  const roles = new Set(cells.filter(({ skipped }) => skipped === null).map(({ role }) => role)).size
+  const missing =
+    heats.length === roles * settings.heats ? '' : `; ${plural(heats.length, 'heat')} measured in all`
+  return `${profile} profile: ${effort}${until}${missing}`
 }
 
 /** What the effort can and cannot show: sentences. */

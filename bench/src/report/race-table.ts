@@ -26,26 +26,24 @@ export function raceTable(standing: Standing, baselineName: string): Table {
   const fields = fieldsOf(standing, baselineName)
   return withoutUnknown({
     columns: fields.map(({ heading, align, priority }) => ({ heading, align, priority })),
-    rows: standing.entries.map((entry) => rowOf(entry, standing, fields)),
+    rows: standing.entries.map((entry) => rowOf(entry, fields)),
   })
 }
 
-function rowOf(entry: StandingEntry, { lead }: Standing, fields: readonly Field[]): Row {
-  const tone = entry.figures.voided ? 'void' : entry.places[lead]?.from === 1 ? 'best' : 'plain'
+function rowOf(entry: StandingEntry, fields: readonly Field[]): Row {
+  const tone = entry.figures.voided ? 'void' : entry.places.rate?.from === 1 ? 'best' : 'plain'
   return { tone, cells: fields.map((field) => field.text(entry)) }
 }
 
 function fieldsOf(standing: Standing, baselineName: string): Field[] {
-  const { lead } = standing
-  const other = lead === 'rate' ? 'cpu' : 'rate'
-  const rank = right('rank', 0, ({ figures, places }) => (figures.voided ? 'void' : rankText(places[lead])))
+  const rank = right('rank', 0, ({ figures, places }) => (figures.voided ? 'void' : rankText(places.rate)))
   const name: Field = { heading: 'framework', align: 'left', priority: 0, text: ({ spec }) => nameOf(spec) }
   return [
     rank,
     name,
-    ...metricFields(lead, [0, 0, 1, 1], baselineName, standing),
-    ...metricFields(other, [2, 4, 5, 5], baselineName, standing),
-    right(`${other === 'cpu' ? 'CPU' : 'req/s'} rank`, 4, ({ places }) => rankText(places[other])),
+    ...metricFields('rate', [0, 0, 1, 1], baselineName, standing),
+    ...metricFields('cpu', [2, 4, 5, 5], baselineName, standing),
+    right('CPU rank', 4, ({ places }) => rankText(places.cpu)),
     ...PARTS,
   ]
 }

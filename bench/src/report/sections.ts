@@ -1,4 +1,4 @@
-import { formatEnds, formatPercent, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
+import { formatEnds, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
 import { type Table, withoutUnknown } from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { type Standing, standingsOf } from '../judge/standings.ts'
@@ -49,10 +49,9 @@ function raceSections(result: Result): Section[] {
 }
 
 function raceSection(standing: Standing, result: Result): Section {
-  const { role, topology, workload, connections, lead, disturbed } = standing
-  const race = standing.races[lead]
-  const why = lead === 'cpu' ? `: others disturbed ${formatPercent(disturbed)} of the slices` : ''
-  const ranked = race === null ? '' : `, ranked by ${METRIC_NAMES[lead]}${why}`
+  const { role, topology, workload, connections } = standing
+  const race = standing.races.rate
+  const ranked = race === null ? '' : `, ranked by ${METRIC_NAMES.rate}`
   const notes = race && [
     describeTies(race, result),
     describeControl(race, result),

@@ -1,13 +1,17 @@
 import {
   formatDistance,
+  formatMicros,
   formatPercent,
   formatRate,
   formatRateEnds,
+  formatRatio,
   formatRatioInterval,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
+import { median } from '@startgrid/stats/moments.ts'
+import { countDecided, NOISY, speedSpread, typicalWidth, widthWith } from '../judge/certainty.ts'
 import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
 import type { CellFigures, GateName, Race } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
@@ -25,8 +29,9 @@ export function summarise(result: Result): string[] {
         ...standingsOf(result).flatMap((standing) => describeWinner(standing, result) ?? []),
         ...describeProxies(result),
         ...describeControls(result),
-        ...describeReached(result),
         ...describeVoidCount(result),
+        ...describeCertainty(result),
+        ...describeSpeed(result),
       ]
     case 'selfcheck':
       return [...standingsOf(result).map(describeSelfcheck), ...describeVoidCount(result)]
@@ -51,7 +56,7 @@ function describeTarget({ cells, analysis, driver: { ceiling } }: Result): strin
 
 /** `hello direct: bun is first, at 1.48 (1.43–1.53) times the req/s of node.` @returns null if nothing could be ranked */
 function describeWinner(standing: Standing, result: Result): string | null {
-  const race = standing.races[standing.lead]
+  const race = standing.races.rate
   const [best] = race?.ranks ?? []
   if (race === null || best === undefined) return null
   const title = `${standing.role} ${standing.topology}`
@@ -90,14 +95,24 @@ export function describeTies(race: Race, result: Result): string | null {
   return `${ties.length === 1 ? 'Tie' : 'Ties'} (no difference shown between them): ${ties.join('; ')}.`
 }
 
-/** `Behind nginx, apps keep 24 to 41 % of their direct req/s.`, one sentence per topology. */
-function describeProxies({ analysis }: Result): string[] {
+/** `Behind nginx, hello keeps 42 % of its direct req/s and ssr 66 % (medians): NGINX takes 23.1 µs of the same core for each request.` */
+function describeProxies({ analysis, cells }: Result): string[] {
   const costs = analysis?.proxyCosts.filter(({ metric }) => metric === 'rate') ?? []
   return [...Map.groupBy(costs, ({ topology }) => topology)].map(([topology, group]) => {
-    const values = group.map(({ ratio }) => ratio.value)
-    const [low, high] = [formatPercent(Math.min(...values)), formatPercent(Math.max(...values))]
-    const range = low === high ? low : `${low.replace(' %', '')} to ${high}`
-    return `Behind ${topology}, ${group.length === 1 ? 'the app keeps' : 'apps keep'} ${range} of the direct req/s.`
+    const roles = [...Map.groupBy(group, ({ role }) => role)].map(
+      ([role, own], index) =>
+        `${role} ${index === 0 ? 'keeps ' : ''}${formatPercent(median(own.map(({ ratio }) => ratio.value)))}`,
+    )
+    const apps = new Set(group.map(({ app }) => app))
+    const proxies = cells.flatMap((cell) => {
+      const figures = analysis?.cells.find((one) => one.cell === cell.id)
+      return cell.topology === topology && apps.has(cell.app) ? (figures?.cpuParts.proxy ?? []) : []
+    })
+    const price =
+      proxies.length === 0
+        ? ''
+        : `: NGINX takes ${formatMicros(median(proxies))} µs of the same core per request`
+    return `Behind ${topology}, ${listOf(roles)} of the direct req/s${group.length > roles.length ? ' (medians)' : ''}${price}.`
   })
 }
 
@@ -145,20 +160,42 @@ export function describeSmallestEffect({ smallestEffect }: Race): string | null 
   )
 }
 
-/** Over all races, by the metric that ranks each. */
-function describeReached(result: Result): string[] {
-  const effects = standingsOf(result).flatMap(
-    ({ lead, races }) => races[lead]?.smallestEffect?.adjusted ?? [],
-  )
-  if (effects.length === 0) return []
-  const [low, high] = [formatDistance(Math.min(...effects)), formatDistance(Math.max(...effects))]
-  const range = low === high ? low : `${low.replace(' %', '')} to ${high}, depending on the race,`
-  return [`Differences smaller than ${range} would probably have been missed.`]
+/** What is decided, how certain ratios are, and what more time would buy. */
+function describeCertainty({ analysis, cells, heats }: Result): string[] {
+  const width = analysis === null ? null : typicalWidth(analysis)
+  if (analysis === null || width === null) return []
+  const { decided, of } = countDecided(analysis)
+  const ties = of - decided
+  const found =
+    ties === 0
+      ? `All ${of} pairs of apps were told apart.`
+      : decided === 0
+        ? `None of ${plural(of, 'pair')} of apps was told apart.`
+        : `${decided} of ${plural(of, 'pair')} of apps ${decided === 1 ? 'was' : 'were'} told apart; ${ties} ${ties === 1 ? 'ties' : 'tie'}.`
+  const launches = Math.max(...heats.map(({ heat }) => heat))
+  const races = Map.groupBy(cells, ({ role, topology }) => `${role} ${topology}`)
+  const rows = Math.max(...[...races.values()].map(({ length }) => length))
+  const certain = `${found} Ratios of req/s are certain to about ±${formatPercent(width)}`
+  if (heats.length === 0 || launches < 2) return [`${certain}.`]
+  const more = widthWith(2 * launches, { width, heats: launches, rows })
+  const minutes = Math.ceil(heats.reduce((sum, { seconds }) => sum + seconds, 0) / 60)
+  return [
+    `${certain}. As many heats again would make that ±${formatPercent(more)}, in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}: \`pnpm bench --resume\`.`,
+  ]
+}
+
+/** On a machine whose speed changes within seconds. */
+function describeSpeed(result: Result): string[] {
+  const spread = speedSpread(result)
+  if (spread === null || spread < NOISY) return []
+  return [
+    `The core of the servers changed its speed by ×${formatRatio(spread)} meanwhile. These ratios are of this machine as it was. On a quiet one they can differ by 10 %.`,
+  ]
 }
 
 function describeSelfcheck(standing: Standing): string {
-  const { role, topology, lead } = standing
-  const race = standing.races[lead]
+  const { role, topology } = standing
+  const race = standing.races.rate
   const pairs = race?.pairs.filter(({ p }) => p !== null) ?? []
   const title = `${role} ${topology}`
   if (pairs.length === 0) return `${title}: too little was measured to compare the names.`
@@ -168,7 +205,7 @@ function describeSelfcheck(standing: Standing): string {
   return (
     `${title}: of ${plural(pairs.length, 'pair')} of names for one app, ${single} differed at 5 % alone (about ` +
     `${Math.round(pairs.length * SIGNIFICANT)} expected) and ${adjusted} after Holm's correction (none expected); ` +
-    `the farthest by ${formatDistance(Math.exp(farthest))} in ${METRIC_NAMES[lead]}.`
+    `the farthest by ${formatDistance(Math.exp(farthest))} in ${METRIC_NAMES.rate}.`
   )
 }
 

@@ -20,11 +20,6 @@ test('a race is in the order of its ranks, voided cells last, twins and untried 
   )
 })
 
-test('the rate ranks, however many slices others disturbed', () => {
-  for (const disturbed of [0, 9, 100])
-    assert.equal(standingsOf(withFigures(smallRace(), () => ({ slices: 90, disturbed })))[0]?.lead, 'rate')
-})
-
 test('what was not measured yet has no standing', () => {
   assert.deepEqual(standingsOf(smallRace({ analysis: null })), [])
   assert.deepEqual(standingsOf(withFigures(smallRace(), () => ({ slices: 0, voided: false }))), [])

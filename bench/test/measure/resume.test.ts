@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
-import { findUnfinished, pauseOf } from '../../src/measure/resume.ts'
+import { deriveWarnings } from '../../src/judge/derive-warnings.ts'
+import { extendRun, findRun, pauseOf } from '../../src/measure/resume.ts'
 import type { Result, ResultKind } from '../../src/model/result.ts'
 import { ResultError, writeResult } from '../../src/model/result-file.ts'
+import { describeWarning } from '../../src/model/warnings.ts'
 import { interruptedResult, latencyResult, rateResult, targetResult } from '../fixtures/results.ts'
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-resume-'))
@@ -27,9 +29,9 @@ function store(result: Result): string {
 const here = { machine: readMachine(), versions: readVersions() }
 const interrupted = (): Result => ({ ...interruptedResult(), ...here })
 
-function refusal(directory: string): string {
+function refusal(directory: string, which: 'any' | 'interrupted' = 'any'): string {
   try {
-    findUnfinished(directory, RACES)
+    findRun(directory, RACES, which)
   } catch (error) {
     assert.ok(error instanceof ResultError, String(error))
     return error.message.replaceAll(directory, 'DIR')
@@ -37,19 +39,40 @@ function refusal(directory: string): string {
   return 'nothing'
 }
 
-test('an interrupted race is found by its directory or its file, as it was saved', () => {
+test('a race is found by its directory or its file, as it was saved', () => {
   const directory = store(interrupted())
   for (const name of [directory, join(directory, 'result.json')]) {
-    const found = findUnfinished(name, RACES)
+    const found = findRun(name, RACES)
     assert.equal(found.directory, directory)
     assert.deepEqual(found.result, interrupted())
   }
+  const complete = { ...rateResult(), ...here }
+  assert.deepEqual(findRun(store(complete), RACES).result, complete)
+  assert.equal(refusal(store(complete), 'interrupted'), 'DIR is complete: there is nothing to resume.')
+})
+
+test('a complete run is extended by as many heats as it had at first, and says how often that was', () => {
+  const result: Result = {
+    ...rateResult(),
+    warnings: [{ kind: 'heats-dropped', from: 4, maxTimeMs: 300_000 }],
+  }
+  const shape = () => [result.settings.heats, result.settings.extensions, result.finishedAt]
+  extendRun(result)
+  assert.deepEqual(shape(), [8, 1, null])
+  extendRun(result)
+  assert.deepEqual(shape(), [12, 2, null])
+  extendRun(result, 5)
+  assert.deepEqual(shape(), [17, 3, null])
+  assert.deepEqual(result.warnings, [], 'what was dropped has time now')
+  assert.match(
+    deriveWarnings(result).map(describeWarning).join('\n'),
+    /^Heats were added 3 times after this run was complete/m,
+  )
 })
 
 test('what cannot be gone on with is refused in a sentence', () => {
   const { machine, versions } = here
   const cases: [result: Result, sentence: string | RegExp][] = [
-    [{ ...rateResult(), ...here }, 'DIR is complete: there is nothing to resume.'],
     [
       { ...latencyResult(), ...here, finishedAt: null },
       'DIR is a run of pnpm bench latency: go on with pnpm bench latency --resume.',

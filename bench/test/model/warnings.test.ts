@@ -40,11 +40,8 @@ const EXAMPLES: readonly [Warning, ...RegExp[]][] = [
   [{ kind: 'no-foreign-accounting' }, /had to wait/],
   [{ kind: 'excluded', slices: 7, of: 378 }, /7 of 378 slices/],
   [{ kind: 'crowded', cells: 3 }, /3 cells/],
-  [
-    { kind: 'trend', cells: 2, worst: 'koa/ssr direct', trend: -0.031 },
-    /^2 cells/,
-    /koa\/ssr direct: −3\.1 %/,
-  ],
+  [{ kind: 'extended', times: 1 }, /^Heats were added once after/],
+  [{ kind: 'extended', times: 2 }, /^Heats were added 2 times after/],
   [
     { kind: 'suspect', twin: 'node/hello#2 direct', metric: 'req/s', difference: -0.14, p: 0.00123 },
     /node\/hello#2 direct differs by 14 % in req\/s/,

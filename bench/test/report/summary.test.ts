@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Race } from '../../src/model/figures.ts'
-import type { Result } from '../../src/model/result.ts'
+import type { Heat, Result } from '../../src/model/result.ts'
 import {
   describeControl,
   describeFailures,
@@ -13,6 +13,18 @@ import {
 } from '../../src/report/summary.ts'
 import { capacityResult, latencyResult, overloadResult } from '../fixtures/results.ts'
 import { cellOf, smallRace, withFigures, within, withRaces } from '../fixtures/small-race.ts'
+
+const HEAT: Heat = {
+  race: 'hello',
+  heat: 1,
+  startedAt: '',
+  seconds: 1,
+  launches: [],
+  slices: [],
+  moreWarmup: [],
+  spins: [],
+  failures: [],
+}
 
 function rateRace(result: Result): Race {
   const race = result.analysis?.races.find(({ metric }) => metric === 'rate')
@@ -27,11 +39,33 @@ function assertSays(result: Result, sentence: RegExp): void {
 test('a race is summarised: winner, proxy, control, reach, voids', () => {
   assert.deepEqual(summarise(smallRace()), [
     'hello nginx: bun is first, at 1.25 (1.20–1.30) times the req/s of node.',
-    'Behind nginx, the app keeps 42 % of the direct req/s.',
+    'Behind nginx, hello keeps 42 % of the direct req/s: NGINX takes 16.7 µs of the same core per request.',
     'The same app under two names differed by at most 0.4 %, no more than chance explains.',
-    'Differences smaller than 7.9 % would probably have been missed.',
     '1 cell failed a gate and has no number that counts.',
+    '2 of 3 pairs of apps were told apart; 1 ties. Ratios of req/s are certain to about ±4.1 %.',
   ])
+})
+
+test('more heats are said to buy less uncertainty, at the price of what they took', () => {
+  const heats = [1, 2, 3].map((heat) => ({ ...HEAT, heat, seconds: 50 }))
+  assertSays(
+    smallRace({ heats }),
+    /certain to about ±4\.1 %\. As many heats again would make that ±2\.\d %, in 3 minutes: `pnpm bench --resume`\./,
+  )
+})
+
+test('on a machine whose speed changes, ratios are those of that machine', () => {
+  const spins = Array.from({ length: 40 }, (_, pass) => ({
+    pass: pass + 1,
+    cpuSeconds: pass % 2 === 0 ? 0.002 : 0.003,
+  }))
+  const heats = [{ ...HEAT, heat: 1, spins }]
+  assertSays(
+    smallRace({ heats }),
+    /changed its speed by ×1\.50 meanwhile\. These ratios are of this machine as it was\./,
+  )
+  const forecast = { spread: 1.05, halfWidth: 0.04 }
+  assert.doesNotMatch(summarise(smallRace({ forecast })).join(), /changed its speed/)
 })
 
 test('the baseline in front is compared with the second', () => {
@@ -55,14 +89,15 @@ test('a tie for the first place is called a tie', () => {
 
 test('one launch ranks nothing, and its control says nothing', () => {
   const unknown = { p: null, pAdjusted: null }
-  const once = withRaces(smallRace(), ({ pairs, control }) => ({
+  const once = withRaces(smallRace(), ({ pairs, control, ratios }) => ({
+    ratios: ratios.map(({ cell, ratio: { value } }) => ({ cell, ratio: { value, low: null, high: null } })),
     pairs: pairs.map((pair) => ({ ...pair, ...unknown })),
     control: control && { ...control, p: null, ratio: { value: 1.058, low: null, high: null } },
     smallestEffect: null,
   }))
   assertSays(once, /one launch of each app ranks nothing/)
   assertSays(once, /A\/A control says nothing/)
-  assert.doesNotMatch(summarise(once).join(), /missed/)
+  assert.doesNotMatch(summarise(once).join(), /certain/)
   assert.match(describeTies(rateRace(once), once) ?? '', /^One launch/)
   assert.equal(describeControl(rateRace(once), once), 'A/A control: node#2 over node is 1.058 by req/s.')
   assert.equal(describeSmallestEffect(rateRace(once)), null)
@@ -139,25 +174,7 @@ test('what was not tried, and what broke, is said with its reason', () => {
     'Not tried: njs/hello nginx (there is no njs).',
   ])
   const failure = { cell: 'koa/hello nginx', reason: 'it exited with code 1' }
-  const heat = {
-    race: 'hello',
-    startedAt: '',
-    seconds: 1,
-    launches: [],
-    slices: [],
-    moreWarmup: [],
-    spins: [],
-    failures: [failure],
-  } as const
-  const heats = [1, 3].map((number) => ({
-    ...heat,
-    heat: number,
-    launches: [],
-    slices: [],
-    moreWarmup: [],
-    spins: [],
-    failures: [failure],
-  }))
+  const heats = [1, 3].map((heat) => ({ ...HEAT, heat, failures: [failure] }))
   assert.deepEqual(describeFailures(smallRace({ heats })), [
     'Failed in heat 1 and heat 3: koa/hello nginx: it exited with code 1.',
   ])

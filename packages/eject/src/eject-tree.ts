@@ -1,5 +1,5 @@
 import { EjectError } from './eject-error.ts'
-import { ci } from './files/ci.ts'
+import { ci, dependabot } from './files/ci.ts'
 import { compose } from './files/compose.ts'
 import { dockerfile } from './files/dockerfile.ts'
 import { dockerignore } from './files/dockerignore.ts'
@@ -47,6 +47,7 @@ export function ejectTree(source: AppSource, { name, options }: Choices): Map<st
     ['.dockerignore', dockerignore(project)],
     ['compose.yaml', compose(project)],
     ['.github/workflows/ci.yml', ci(project)],
+    ['.github/dependabot.yml', dependabot()],
     ['.gitignore', gitignore(project)],
     ['README.md', readme(project)],
     ['.startgrid.json', writeOrigin(source, chosen)],

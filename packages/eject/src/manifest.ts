@@ -1,9 +1,10 @@
+import { OLDEST_NODE } from './files/start.ts'
 import { listInstallScripts } from './install-scripts.ts'
 import type { Project } from './project.ts'
 
 /** The project's package.json. */
 export function writeManifest(project: Project): string {
-  const { name, description, runtime, hasBuild, nodeVersion, dependencies, devDependencies } = project
+  const { name, description, runtime, hasBuild, dependencies, devDependencies } = project
   const page = {
     '#shared/page/server.js': {
       types: './shared/page/server.d.ts',
@@ -17,7 +18,7 @@ export function writeManifest(project: Project): string {
     private: true,
     type: 'module',
     description,
-    engines: { node: `>=${nodeVersion}` },
+    engines: { node: `>=${OLDEST_NODE}` },
     imports: { ...(hasBuild ? page : {}), '#shared/*': './shared/*' },
     scripts: addArguments(project),
     ...(Object.keys(dependencies).length > 0 ? { dependencies } : {}),

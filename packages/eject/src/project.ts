@@ -53,11 +53,11 @@ export interface SourceProject {
   runtime: Runtime
   /** Whether it has a page, whose client files `npm run build` writes into dist/. */
   hasBuild: boolean
-  /** The branch of Node for its image, its CI and `engines`: `26`. */
+  /** Of its image and, without the last two numbers, of its CI: `26.10.0`. */
   nodeVersion: string
-  /** Exact; only Bun's are run with it. */
+  /** Of its image, if it runs on Bun. */
   bunVersion: string
-  /** The branch of the image: `1.30`. */
+  /** Of its image: `1.30.6`. */
   nginxVersion: string
   /** As in package.json, by name. */
   dependencies: Readonly<Record<string, string>>

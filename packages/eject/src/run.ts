@@ -15,7 +15,7 @@ export class RunError extends Error {
 export async function run(
   file: string,
   args: readonly string[],
-  options: { cwd: string; env?: NodeJS.ProcessEnv; signal?: AbortSignal | undefined },
+  options: { cwd: string; env?: NodeJS.ProcessEnv; signal?: AbortSignal | undefined; shell?: boolean },
 ): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(file, args, { ...options, maxBuffer: 2 ** 26 })

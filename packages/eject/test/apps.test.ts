@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isTested, sample } from '@startgrid/cli/test-run.ts'
@@ -7,6 +8,7 @@ import { APPS, type App, FRAMEWORKS, findApps, ROLES } from '@startgrid/grid/mat
 import { listImports, packageOf } from '../src/code/imports.ts'
 import { resolveImport } from '../src/code/tree.ts'
 import { eject } from '../src/eject.ts'
+import { requireNode } from '../src/files/start.ts'
 import { temporaryDirectory } from './support/directory.ts'
 
 /** What every project is like, without installing any. A short run tries one role of each framework. */
@@ -20,8 +22,9 @@ const FOREIGN =
 /** Foreign words, and the names of the frameworks that it is not on. */
 function findForeignWords({ framework }: Pick<App, 'framework'>, path: string, text: string): string[] {
   const others = FRAMEWORKS.filter((other) => other !== framework && other !== 'node').join('|')
-  // It says where the project is from.
+  // These say where the project is from.
   if (path === '.startgrid.json') return []
+  if (path === 'README.md') text = text.replace(/^## Where it is from[\s\S]*$/m, '')
   const frameworks = text.match(new RegExp(`\\b(?:${others})\\b`, 'gi')) ?? []
   return [...(text.match(FOREIGN) ?? []), ...frameworks].map((word) => `${path}: ${word}`)
 }
@@ -47,7 +50,14 @@ function findLostImports(files: ReadonlyMap<string, string>, isBundled = false):
 }
 
 async function ejectInto(target: string, app: App): Promise<Map<string, string>> {
-  await eject({ app, target, name: 'my-app', git: false, signal: new AbortController().signal })
+  await eject({
+    app,
+    target,
+    name: 'my-app',
+    git: false,
+    lockfile: false,
+    signal: new AbortController().signal,
+  })
   const paths = globSync('**/*', { cwd: target, withFileTypes: true, exclude: [] })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(target.length + 1))
@@ -111,15 +121,54 @@ test('these checks see what they look for', () => {
   ])
 })
 
-test('a Bun project is one process: nothing of a cluster is in it', LIMIT, async () => {
+test(
+  'a project is one process on a port: nothing of a cluster or of unix sockets is in it',
+  LIMIT,
+  async () => {
+    for (const name of ['bun/hello', 'fastify/hello']) {
+      using directory = temporaryDirectory()
+      const [app] = findApps(name)
+      ok(app)
+      const files = await ejectInto(join(directory.path, 'my-app'), app)
+      deepEqual(
+        [...files].filter(([path, text]) => /cluster|worker|unix/i.test(path + text)).map(([path]) => path),
+        [],
+      )
+    }
+  },
+)
+
+test('its scripts are for every shell: no variables, no exec, no single quotes', LIMIT, async () => {
+  for (const name of ['bun/ssr', 'fastify/ssr', 'njs/hello']) {
+    using directory = temporaryDirectory()
+    const [app] = findApps(name)
+    ok(app)
+    const files = await ejectInto(join(directory.path, 'my-app'), app)
+    const { scripts, license, private: isPrivate } = JSON.parse(files.get('package.json') ?? '')
+    deepEqual(
+      Object.values<string>(scripts).filter((script) => /^\w+=|[;&|] *\w+=|\bexec\b|'|\$/.test(script)),
+      [],
+    )
+    deepEqual([isPrivate, license], [true, undefined])
+  }
+})
+
+test('on an older Node, `npm start` says so in one sentence', LIMIT, async () => {
   using directory = temporaryDirectory()
-  const [app] = findApps('bun/hello')
-  ok(app)
-  const files = await ejectInto(join(directory.path, 'my-app'), app)
-  deepEqual(
-    [...files].filter(([path, text]) => /cluster|worker/i.test(path + text)).map(([path]) => path),
-    [],
+  const script = join(directory.path, 'require-node.mjs')
+  const older = requireNode().replace(
+    /^/,
+    "Object.defineProperty(process, 'version', { value: 'v20.1.0' })\nObject.defineProperty(process.versions, 'node', { value: '20.1.0' })\n",
   )
+  writeFileSync(script, older)
+  const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' })
+  equal(status, 1)
+  equal(
+    stderr,
+    'This needs Node 24 or newer, but runs on v20.1.0: install a newer one from https://nodejs.org.\n',
+  )
+  writeFileSync(script, requireNode())
+  equal(spawnSync(process.execPath, [script]).status, 0)
 })
 
 test('two projects of one app are equal but for their names', LIMIT, async () => {

@@ -2,9 +2,9 @@ import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/stric
 import { test } from 'node:test'
 import { adaptServer, adaptStatusTest } from '../src/code/adapt.ts'
 import { packageOf } from '../src/code/imports.ts'
+import { leaveOut } from '../src/code/leave-out.ts'
 import { prune } from '../src/code/prune.ts'
 import { listSettings } from '../src/code/settings.ts'
-import { leaveCluster } from '../src/code/single-process.ts'
 import { dropUnusedSettings } from '../src/code/unused-settings.ts'
 
 /** The first file is the root. */
@@ -177,15 +177,24 @@ test('a setting without a meaning is an error', () => {
   })
 })
 
-test('questions about the cluster get their answer', () => {
+test('conditions that ask for a cluster or a unix socket are resolved, also inside each other', () => {
   equal(
-    leaveCluster(
+    leaveOut(
       'a.ts',
-      'if (cluster.isWorker) leave()\nelse stay()\nconst x = cluster.worker === undefined ? 1 : 2',
+      `if (cluster.isWorker) leave()
+else stay()
+const x = cluster.worker === undefined ? 1 : 2
+const { port, socket } = config
+// Only with a socket.
+if (socket !== undefined && other) leave()
+open(socket === undefined ? { port, reusePort, cure: socket ? 'path' : 'port' } : { path: socket })
+`,
     ),
-    'stay()\nconst x = 1',
+    `stay()
+const x = 1
+const { port } = config
+open({ port, cure: 'port' })
+`,
   )
-  throws(() => leaveCluster('a.ts', 'stay()'), {
-    message: 'a.ts has no places that are questions about the cluster.',
-  })
+  throws(() => leaveOut('a.ts', 'stay()'), { message: 'a.ts does not ask for a cluster or a unix socket.' })
 })

@@ -13,9 +13,9 @@ const SOURCE: AppSource = {
     role: 'hello',
     runtime: 'node',
     hasBuild: false,
-    nodeVersion: '26',
+    nodeVersion: '26.10.0',
     bunVersion: '1.4.5',
-    nginxVersion: '1.30',
+    nginxVersion: '1.30.6',
     dependencies: { koa: '^3.0.0' },
     devDependencies: { 'left-pad': '^1.0.0', typescript: '^6.0.0' },
     scripts: { start: 'node src/server.ts', dev: 'node --watch src/server.ts', test: 'node --test' },
@@ -50,6 +50,7 @@ test('without options a project has no trace of them, and says where it is from'
   const files = ejectTree(SOURCE, { name: '@acme/tea', options: [] })
   deepEqual([...files.keys()].sort(), [
     '.dockerignore',
+    '.github/dependabot.yml',
     '.github/workflows/ci.yml',
     '.gitignore',
     '.startgrid.json',

@@ -1,7 +1,7 @@
 import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { ci } from '../src/files/ci.ts'
+import { ci, dependabot } from '../src/files/ci.ts'
 import { compose } from '../src/files/compose.ts'
 import { dockerfile } from '../src/files/dockerfile.ts'
 import { dockerignore } from '../src/files/dockerignore.ts'
@@ -16,16 +16,16 @@ const page: Project = {
   role: 'ssr',
   runtime: 'node',
   hasBuild: true,
-  nodeVersion: '26',
+  nodeVersion: '26.10.0',
   bunVersion: '1.4.5',
-  nginxVersion: '1.30',
+  nginxVersion: '1.30.6',
   dependencies: {},
   devDependencies: {},
   scripts: { start: 's', dev: 'd', build: 'b', test: 't', typecheck: 'c', lint: 'l' },
   environment: [
     { name: 'PORT', default: '3000', meaning: 'port to listen on' },
     { name: 'LOG_LEVEL', default: 'info', meaning: 'how much is logged' },
-    { name: 'CLUSTER', default: 'single', meaning: 'several processes' },
+    { name: 'MAX_QUEUE_WAIT_MS', default: '250', meaning: 'how long a page may wait' },
   ],
   routes: [{ method: 'GET', path: '/tea/:name', answer: 'a cup' }],
   arguments: [],
@@ -58,11 +58,11 @@ function lastStage(text: string): string[] {
 
 test('an image runs on its own runtime, not as root, without a shell or a package manager', () => {
   for (const [project, from, user, command] of [
-    [page, 'FROM node:26-trixie-slim', 'USER node', 'CMD ["node", "src/server.ts"]'],
-    [bun, 'FROM oven/bun:1-slim', 'USER bun', 'CMD ["bun", "src/server.ts"]'],
+    [page, 'FROM node:26.10.0-trixie-slim', 'USER node', 'CMD ["node", "src/server.ts"]'],
+    [bun, 'FROM oven/bun:1.4.5-slim', 'USER bun', 'CMD ["bun", "src/server.ts"]'],
     [
       nginx,
-      'FROM nginx:1.30',
+      'FROM nginx:1.30.6',
       'USER nginx',
       'CMD ["nginx", "-p", "/app", "-c", "dist/nginx.conf", "-e", "stderr"]',
     ],
@@ -78,7 +78,7 @@ test('an image runs on its own runtime, not as root, without a shell or a packag
 })
 
 test('an image has what was built only where something is', () => {
-  match(dockerfile(page), /^FROM dependencies AS build\nRUN .*npm install\nCOPY \. \.\nRUN npm run build$/m)
+  match(dockerfile(page), /^FROM dependencies AS build\nRUN .*npm ci\nCOPY \. \.\nRUN npm run build$/m)
   match(dockerfile(page), /^COPY --from=build \/app\/dist dist$/m)
   doesNotMatch(dockerfile(bun), /build/)
 })
@@ -87,13 +87,15 @@ test('a container may do nothing that it need not, and is reached from this mach
   for (const project of [page, bun, nginx]) {
     const { app } = parse(compose(project)).services
     deepEqual(
-      [app.read_only, app.init, app.restart, app.cap_drop, app.security_opt, app.mem_limit],
-      [true, true, 'on-failure', ['ALL'], ['no-new-privileges:true'], '256m'],
+      [app.read_only, app.init, app.restart, app.cap_drop, app.security_opt],
+      [true, true, 'on-failure', ['ALL'], ['no-new-privileges:true']],
     )
+    match(app.mem_limit, /^\d+m$/)
+    deepEqual(app.logging, { driver: 'json-file', options: { 'max-size': '10m', 'max-file': '3' } })
     match(app.ports.join(), /^127\.0\.0\.1:[^,]+:3000$/)
     deepEqual(app.tmpfs, project === nginx ? ['/app/run'] : undefined)
   }
-  deepEqual(parse(compose(page)).services.app.environment, ['LOG_LEVEL', 'CLUSTER'])
+  deepEqual(parse(compose(page)).services.app.environment, ['LOG_LEVEL', 'MAX_QUEUE_WAIT_MS'])
   equal('environment' in parse(compose(nginx)).services.app, false)
 })
 
@@ -103,10 +105,28 @@ test('CI may only read, and runs all checks there are, with what is built before
       run === undefined ? [] : [run],
     )
   const image = ['docker compose up --build --wait', 'docker compose down']
-  const checks = ['npm install', 'npm run lint', 'npm run typecheck']
+  const checks = ['npm ci', 'npm run lint', 'npm run typecheck']
   deepEqual(steps(page), [...checks, 'npm run build', 'npm test', ...image])
   deepEqual(steps(bun), [...checks, 'npm test', ...image])
   deepEqual(parse(ci(page)).permissions, { contents: 'read' })
+})
+
+test('what others make is pinned, and Dependabot keeps it fresh', () => {
+  for (const project of [page, bun, nginx]) {
+    const images = [...dockerfile(project).matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image)
+    for (const image of images) match(image, /^(?:[\w/]+:\d+\.\d+\.\d+(?:-[a-z-]+)?|dependencies)$/)
+    const actions = parse(ci(project)).jobs.check.steps.flatMap(({ uses }: { uses?: string }) => uses ?? [])
+    deepEqual(
+      actions.filter((action: string) => !/^[\w/-]+@[\da-f]{40}$/.test(action)),
+      [],
+    )
+    ok(actions.length > 0)
+  }
+  const { updates } = parse(dependabot()) as { updates: { 'package-ecosystem': string }[] }
+  deepEqual(
+    updates.map((update) => update['package-ecosystem']),
+    ['npm', 'docker', 'github-actions'],
+  )
 })
 
 test('neither git nor an image takes in secrets and what was made here', () => {
@@ -130,7 +150,9 @@ test('a README tells of every route, setting and command, and of nothing that is
       ok(text.replaceAll(/ +/g, ' ').includes(`| \`${method} ${path}\` | ${answer} |`))
     for (const { name, meaning } of project.environment) match(text, new RegExp(`\`${name}\` .*${meaning}`))
     for (const name of ['dev', 'typecheck', 'lint']) ok(text.includes(`npm run ${name}`))
-    equal(text.includes('CLUSTER'), project === page)
+    ok(text.includes('.post(') || text.includes('POST:'))
+    ok(text.split('\n').length <= 101)
+    equal(text.includes('MAX_QUEUE_WAIT_MS'), project === page)
     equal(text.includes('src/server.ts'), project !== nginx)
     equal(text.includes('nginx.conf.template'), project === nginx)
     equal(text.includes('shared/page/'), project === page)

@@ -29,7 +29,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       directory.path,
       `echo $$ >'${note}.new'; mv '${note}.new' '${note}'; exec sleep 600`,
     )
-    const { child, ended } = startEject(['koa/hello', join(parent, 'app')], { env })
+    const { child, ended } = startEject(['koa/hello', join(parent, 'app'), '--no-lockfile'], { env })
     while (!existsSync(note)) await sleep(10)
     const [staging = ''] = readdirSync(parent)
     match(staging, /^\.app-/) // there was something to be left
@@ -46,7 +46,8 @@ test('a failure amid the work leaves nothing either', LIMIT, async () => {
   const parent = join(directory.path, 'projects')
   mkdirSync(parent)
   const env = installGit(directory.path, 'echo disk full >&2; exit 1')
-  const { code, stderr } = await startEject(['koa/hello', join(parent, 'app')], { env }).ended
+  const { code, stderr } = await startEject(['koa/hello', join(parent, 'app'), '--no-lockfile'], { env })
+    .ended
   equal(code, 1)
   match(stderr, /git init .*: disk full/)
   deepEqual(readdirSync(parent), [])

@@ -22,7 +22,7 @@ test('its configuration is one file, in which only what the build knows is left 
   using directory = temporaryDirectory()
   for (const { name, role } of NJS_APPS) {
     const project = join(directory.path, role)
-    equal((await runEject([name, project, '--no-git'])).code, 0)
+    equal((await runEject([name, project, '--no-git', '--no-lockfile'])).code, 0)
     const config = readFileSync(join(project, 'nginx.conf.template'), 'utf8')
     doesNotMatch(config, /^\s*include /m)
     const open = Array.from(config.matchAll(/\$\{(\w+)\}/g), ([, placeholder]) => placeholder)
@@ -54,7 +54,7 @@ describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: tru
     test(`${name} conforms, and stops with 0`, async () => {
       using directory = temporaryDirectory()
       const project = join(directory.path, 'my-app')
-      equal((await runEject([name, project, '--no-git'])).code, 0)
+      equal((await runEject([name, project, '--no-git', '--no-lockfile'])).code, 0)
       linkPackages(project)
       const port = await claimPort({ host: '127.0.0.1', port: 0 })
       await run(process.execPath, ['bundle.ts'], {

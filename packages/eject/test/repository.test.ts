@@ -23,7 +23,7 @@ const git = (cwd: string, ...args: string[]) => execFileSync('git', args, { cwd,
 
 test('all files are in the first commit, also where git knows nobody', LIMIT, async () => {
   using directory = temporaryDirectory()
-  const { code, stdout, stderr } = await runEject(['hono/status', 'app'], {
+  const { code, stdout, stderr } = await runEject(['hono/status', 'app', '--no-lockfile'], {
     cwd: directory.path,
     env: strangerTo(directory.path),
   })
@@ -52,7 +52,7 @@ test('the commit is by whom git knows, whatever repository called us', LIMIT, as
   }
   mkdirSync(join(directory.path, 'other'))
   git(directory.path, 'init', '--quiet', 'other')
-  const { stdout } = await runEject(['hono/status', join(directory.path, 'app')], {
+  const { stdout } = await runEject(['hono/status', join(directory.path, 'app'), '--no-lockfile'], {
     env: { ...env, GIT_INDEX_FILE: join(directory.path, 'other/.git/index') },
   })
   match(stdout, /^First commit by Ada <ada@example\.org>$/m)
@@ -64,7 +64,14 @@ test('--no-git makes no repository; an empty directory is filled', LIMIT, async 
   using directory = temporaryDirectory()
   const app = join(directory.path, 'app')
   mkdirSync(app)
-  const { code, stdout } = await runEject(['hono/status', app, '--no-git', '--name', '@acme/well'])
+  const { code, stdout } = await runEject([
+    'hono/status',
+    app,
+    '--no-git',
+    '--no-lockfile',
+    '--name',
+    '@acme/well',
+  ])
   equal(code, 0)
   doesNotMatch(stdout, /commit/)
   equal(existsSync(join(app, '.git')), false)

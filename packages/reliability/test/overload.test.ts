@@ -1,6 +1,7 @@
 import { deepEqual, match } from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeFigures, overload } from '../src/faults/overload.ts'
+import type { App } from '@startgrid/grid/matrix.ts'
+import { judgeFigures, medianFigures, overload } from '../src/faults/overload.ts'
 import { findingsOf, testDefect } from './bad-subject.ts'
 
 testDefect('a server that serves everyone is found', async () => {
@@ -15,12 +16,23 @@ testDefect('a server that refuses without a word, and probes too, is found', asy
   match(findings, /The 503 has the body 'sorry'\./)
 })
 
-test('too little served, a late probe and a late recovery are found, each by itself', () => {
-  const good = { goodput: 0.6, 'livez ms': 2_000, 'recovered ms': 2_000 }
-  deepEqual(judgeFigures(good), [])
-  deepEqual(judgeFigures({ ...good, goodput: 0.59 }), ['Only 0.59 of the capacity was left for pages.'])
-  deepEqual(judgeFigures({ ...good, 'livez ms': 2_001 }), ['/livez took 2001 ms.'])
-  deepEqual(judgeFigures({ ...good, 'recovered ms': 2_001 }), [
-    'The first page came 2001 ms after the overload.',
-  ])
+test('too little served, a late probe, a late recovery and a refusal after a pause are found, each by itself', () => {
+  const good = { goodput: 0.8, 'livez ms': 1_000, 'recovered ms': 2_000, '503 after a pause': 0 }
+  const judge = (figures: Partial<typeof good>, framework = 'bun') =>
+    judgeFigures({ ...good, ...figures }, { framework } as App)
+  deepEqual(judge({}), [])
+  deepEqual(judge({ goodput: 0.79 }), ['Only 0.79 of the capacity was left for pages.'])
+  deepEqual(judge({ 'livez ms': 1_001 }), ['/livez took 1001 ms.'])
+  deepEqual(judge({ 'recovered ms': 2_001 }), ['The first page came 2001 ms after the overload.'])
+  deepEqual(judge({ '503 after a pause': 1 }), ['After a pause of 500 ms, 1 pages were refused.'])
+  deepEqual(judge({ '503 after a pause': 1 }, 'njs'), [])
+})
+
+test('the median is taken of each figure by itself', () => {
+  const attempt = (goodput: number, shed: number) =>
+    ({ goodput, shed }) as Parameters<typeof medianFigures>[0][0]
+  deepEqual(medianFigures([attempt(0.9, 0.5), attempt(0.1, 0.7), attempt(0.8, 0.1)]), {
+    goodput: 0.8,
+    shed: 0.5,
+  })
 })

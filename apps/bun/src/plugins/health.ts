@@ -1,21 +1,5 @@
 import { HEALTH_JSON } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
-import type { Plugin } from '../plugin.ts'
-
-declare module 'bun' {
-  interface Server<WebSocketData> {
-    /** Its `signal` ends endless streams when the server stops. */
-    health: Health
-  }
-}
-
-/** Adds `server.health` for routes. */
-export function provideHealth(health: Health): Plugin {
-  return (next) => (request, server) => {
-    server.health ??= health
-    return next(request, server)
-  }
-}
 
 /** Alive until the process ends, ready until it is told to stop. */
 export function createHealthRoutes(health: Health) {

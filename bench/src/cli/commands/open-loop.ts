@@ -3,7 +3,7 @@ import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import { assertAnswering } from '../../environments/target/origin.ts'
-import { findUnfinished, pauseOf, type Unfinished } from '../../measure/resume.ts'
+import { findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
 import type { Result } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
 import { createOpenLoopResult, expectedOpenLoopMs, type Method, runOpenLoops } from '../../openloop/run.ts'
@@ -29,7 +29,7 @@ export async function openLoopCommand(
     return 0
   }
   if (options.resume !== undefined) {
-    const found = findUnfinished(options.resume, [kind])
+    const found = findRun(options.resume, [kind], 'interrupted')
     found.result.warnings.push(pauseOf(found.result))
     const { profile } = found.result.settings
     const effort = profile === 'custom' ? options.profile : profile
@@ -46,7 +46,7 @@ export async function openLoopCommand(
 }
 
 async function measure(
-  { result, directory }: Unfinished,
+  { result, directory }: StoredRun,
   method: Method,
   { json, download }: OpenLoopOptions,
 ): Promise<number> {
@@ -54,15 +54,13 @@ async function measure(
   const { signal, code } = listenForInterruption(progress)
   const save = (so: Result) => writeResult(`${directory}/result.json`, so)
   await runOpenLoops(result, method, { progress, save, signal, download }).finally(progress.stop)
-  publish(result, directory, json)
-  if (signal.aborted) {
-    const hint = result.mode === 'target' ? '' : ` Go on with pnpm bench ${result.kind} --resume`
-    process.stderr.write(`Interrupted: what was measured before is above and in the files.${hint}\n`)
-    return code()
-  }
-  const failed = whyOpenLoopFailed(result)
-  for (const sentence of failed) process.stderr.write(`${sentence}\n`)
-  return failed.length > 0 ? 1 : 0
+  const hint = result.mode === 'target' ? '' : ` Go on with pnpm bench ${result.kind} --resume`
+  const closing = signal.aborted
+    ? [`Interrupted: what was measured before is above and in the files.${hint}`]
+    : whyOpenLoopFailed(result)
+  publish(result, directory, { json, closing })
+  if (signal.aborted) return code()
+  return closing.length > 0 ? 1 : 0
 }
 
 function describePlan({ target, cells, seed }: Result, method: Method): string {

@@ -1,13 +1,12 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
-import { wrap } from '@startgrid/cli/text.ts'
 import { assertAnswering } from '../../environments/target/origin.ts'
-import { findUnfinished, pauseOf, type Unfinished } from '../../measure/resume.ts'
+import { extendRun, findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
 import { createResult, runBench } from '../../measure/run.ts'
 import type { Result } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
-import { LEAST_HEATS, leastTimeMs } from '../../plan/budget.ts'
+import { heatsWithin, LEAST_HEATS, leastTimeMs } from '../../plan/budget.ts'
 import type { Options } from '../../plan/options.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { describePlan } from '../dry-run.ts'
@@ -49,13 +48,13 @@ function assertFits({ cells, settings, mode }: Result): void {
   )
 }
 
-async function prepare(options: Options, args: readonly string[], kind: Kind): Promise<Unfinished> {
-  if (options.resume !== undefined) return goOn(options.resume)
+async function prepare(options: Options, args: readonly string[], kind: Kind): Promise<StoredRun> {
+  if (options.resume !== undefined) return goOn(options)
   if (options.target !== undefined) await assertAnswering(options.target)
   return begin(options, args, kind)
 }
 
-function begin(options: Options, args: readonly string[], kind: Kind): Unfinished {
+function begin(options: Options, args: readonly string[], kind: Kind): StoredRun {
   const command = commandOf(kind === 'rate' ? 'pnpm bench' : 'pnpm bench selfcheck', args, options.seed)
   return {
     result: createResult(options, kind, command),
@@ -63,27 +62,37 @@ function begin(options: Options, args: readonly string[], kind: Kind): Unfinishe
   }
 }
 
-function goOn(name: string): Unfinished {
-  const found = findUnfinished(name, ['rate', 'selfcheck'])
-  found.result.warnings.push(pauseOf(found.result))
+/** A complete run gets more heats: those that were asked for, those that fit into the time, or as many as it had. */
+function goOn(options: Options): StoredRun {
+  const found = findRun(options.resume ?? '', ['rate', 'selfcheck'])
+  const { result } = found
+  const { settings } = result
+  if (options.timeGiven) settings.maxTimeMs = options.maxTimeMs
+  if (result.finishedAt === null) {
+    result.warnings.push(pauseOf(result))
+    return found
+  }
+  const fitting =
+    options.timeGiven && options.maxTimeMs !== null ? heatsWithin(options.maxTimeMs, result) : undefined
+  extendRun(result, options.heatsGiven ? options.heats : fitting)
   return found
 }
 
 async function race(
   { json, download, keepVoided, require }: Options,
-  { result, directory }: Unfinished,
+  { result, directory }: StoredRun,
 ): Promise<number> {
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
   const save = (so: Result) => writeResult(`${directory}/result.json`, so)
   await runBench(result, { progress, save, signal, download, keepVoided }).finally(progress.stop)
-  publish(result, directory, json)
   if (signal.aborted) {
     const hint = result.mode === 'target' ? '' : ' Go on with pnpm bench --resume'
-    process.stderr.write(`Interrupted: what was measured before is above and in the files.${hint}\n`)
+    const closing = [`Interrupted: what was measured before is above and in the files.${hint}`]
+    publish(result, directory, { json, closing })
     return code()
   }
-  const failed = whyRaceFailed(result, require)
-  for (const sentence of failed) process.stderr.write(`${wrap(sentence)}\n`)
-  return failed.length > 0 ? 1 : 0
+  const closing = whyRaceFailed(result, require)
+  publish(result, directory, { json, closing })
+  return closing.length > 0 ? 1 : 0
 }

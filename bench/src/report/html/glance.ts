@@ -29,14 +29,14 @@ interface Point {
 const FARTHEST = 4
 
 function raceChart(standing: Standing, points: readonly Point[], axis: Axis, result: Result): Markup {
-  const { lead, races, entries } = standing
-  const baseline = shortName(races[lead]?.baseline ?? '', result)
+  const { races, entries } = standing
+  const baseline = shortName(races.rate?.baseline ?? '', result)
   const near = points.filter(isNear)
   return chart({
     title: raceTitle(standing),
-    description: `${METRIC_NAMES[lead]} over ${baseline}, best first: ${entries
+    description: `${METRIC_NAMES.rate} over ${baseline}, best first: ${entries
       .flatMap(({ spec, places }) =>
-        places[lead]?.ratio ? `${nameOf(spec)} ${formatRatioInterval(places[lead].ratio)}` : [],
+        places.rate?.ratio ? `${nameOf(spec)} ${formatRatioInterval(places.rate.ratio)}` : [],
       )
       .join(', ')}`,
     race: standing,
@@ -46,10 +46,12 @@ function raceChart(standing: Standing, points: readonly Point[], axis: Axis, res
       marginRight: 40,
       x: {
         type: 'log',
-        label: `${METRIC_NAMES[lead]}, × ${baseline}`,
+        label: `${METRIC_NAMES.rate}, × ${baseline}`,
         labelAnchor: 'center',
         labelArrow: 'none',
         grid: true,
+        // An interval may end far outside of the axis.
+        clamp: true,
         ...axis,
       },
       y: { domain: points.map(({ name }) => name), label: null, tickSize: 0 },
@@ -62,9 +64,9 @@ function raceChart(standing: Standing, points: readonly Point[], axis: Axis, res
   })
 }
 
-function pointsOf({ entries, lead }: Standing): Point[] {
+function pointsOf({ entries }: Standing): Point[] {
   return entries.flatMap(({ spec, places }) => {
-    const ratio = places[lead]?.ratio ?? null
+    const ratio = places.rate?.ratio ?? null
     if (ratio === null) return []
     const { value, low, high } = ratio
     return [{ name: nameOf(spec), framework: spec.framework, value, low: low ?? value, high: high ?? value }]

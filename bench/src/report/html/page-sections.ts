@@ -58,7 +58,7 @@ function raceSections(result: Result): PageSection[] {
     charts.length > 0 && {
       id: 'glance',
       title: 'At a glance',
-      body: html`<p>Every app over the same baseline, with its 95 % interval; best first. Farther right is ${farther(result)}.</p><div class="panels">${charts}</div>`,
+      body: html`<p>Every app over the same baseline, with its 95 % interval; best first. Farther right is faster.</p><div class="panels">${charts}</div>`,
     },
     { id: 'races', title: 'Races', body: races(result) },
     costs.length > 0 && {
@@ -87,13 +87,6 @@ function raceSections(result: Result): PageSection[] {
     },
   ]
   return sections.filter((section) => section !== false)
-}
-
-/** A race that others disturbed is ranked by CPU per request, of which less is better. */
-function farther(result: Result): string {
-  const leads = new Set(standingsOf(result).map(({ lead }) => lead))
-  if (leads.size > 1) return 'more: better for req/s, worse for CPU per request'
-  return leads.has('cpu') ? 'more CPU time: worse' : 'faster'
 }
 
 function races(result: Result): Markup {

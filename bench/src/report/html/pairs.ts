@@ -12,7 +12,7 @@ import { numberCell, rowHeading, table } from './table.ts'
 /** Who beats whom: of every race a matrix of all pairs, after Holm's correction. */
 export function pairs(result: Result): Markup {
   const races = standingsOf(result)
-    .flatMap(({ races, lead }) => races[lead] ?? [])
+    .flatMap(({ races }) => races.rate ?? [])
     .filter((race) => race.pairs.length > 0)
   return html`<p>Each figure is the row over the column. <b class="better">▲</b> the row was shown to be better, <b class="worse">▼</b> to be worse,
  after Holm’s correction over all pairs of the race; <b>=</b> no difference was shown.</p>

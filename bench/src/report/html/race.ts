@@ -24,7 +24,7 @@ import { linearAxis, ratioAxis, whiskerCell, whiskerHeading } from './whisker.ts
 
 /** One race: its table, best first, and what must be said about it. */
 export function raceBlock(standing: Standing, { title }: Section, result: Result): Markup {
-  const race = standing.races[standing.lead]
+  const race = standing.races.rate
   const notes =
     race === null
       ? []
@@ -50,7 +50,7 @@ interface Field {
 }
 
 function raceTable(standing: Standing, result: Result): Markup {
-  const { role, topology, lead, races } = standing
+  const { role, topology, races } = standing
   const fields = fieldsOf(standing, result)
   const headings: Heading[] = [
     { text: 'Rank', align: 'right', sortable: true, sorted: 'ascending' },
@@ -58,18 +58,18 @@ function raceTable(standing: Standing, result: Result): Markup {
     ...fields.flatMap((field) => field.headings),
   ]
   const columns = fields.reduce((sum, field) => sum + field.headings.length, 0)
-  const ranked = races[lead] === null ? 'not ranked' : `ranked by ${METRIC_NAMES[lead]}`
+  const ranked = races.rate === null ? 'not ranked' : `ranked by ${METRIC_NAMES.rate}`
   return table(
     `${role} ${topology}, ${ranked}`,
     headings,
-    standing.entries.map((entry) => rowOf(entry, standing, fields, columns)),
+    standing.entries.map((entry) => rowOf(entry, fields, columns)),
     'race',
   )
 }
 
-function rowOf(entry: StandingEntry, { lead }: Standing, fields: readonly Field[], columns: number): Markup {
+function rowOf(entry: StandingEntry, fields: readonly Field[], columns: number): Markup {
   const { spec, figures, places } = entry
-  const place = places[lead]
+  const place = places.rate
   const open = html`data-cell${filterable(spec, spec.framework)}`
   const name = rowHeading(figures.voided ? html`<s>${nameOf(spec)}</s>` : nameOf(spec))
   if (figures.voided && figures.rate === null && figures.cpu === null) {
@@ -94,16 +94,14 @@ export function whyVoid({ gates, slices }: CellFigures): Part {
 
 /** What the system tells: a column without any figure is left out. */
 function fieldsOf(standing: Standing, result: Result): Field[] {
-  const { lead, entries } = standing
-  const ratio = ratioField(standing, result)
   const [rate, cpu] = [metricField('rate', standing), metricField('cpu', standing)]
-  const metrics = lead === 'rate' ? [rate, ratio, cpu, ...PARTS] : [cpu, ratio, ...PARTS, rate]
-  return [...metrics, memoryField, gatesField].filter((field) => entries.some(field.isKnown))
+  const fields = [rate, ratioField(standing, result), cpu, ...PARTS, memoryField, gatesField]
+  return fields.filter((field) => standing.entries.some(field.isKnown))
 }
 
 /** Value and interval; the metric that ranks has a whisker too. */
 function metricField(metric: Metric, standing: Standing): Field {
-  const leads = metric === standing.lead
+  const leads = metric === 'rate'
   const axis = linearAxis(standing.entries.map(({ figures }) => figures[metric]))
   const [unit, format, ends] =
     metric === 'rate'
@@ -125,18 +123,18 @@ function metricField(metric: Metric, standing: Standing): Field {
 }
 
 /** The metric that ranks, over the baseline. */
-function ratioField({ lead, races, entries }: Standing, result: Result): Field {
-  const race = races[lead]
-  const axis = ratioAxis(entries.map(({ places }) => places[lead]?.ratio ?? null))
+function ratioField({ races, entries }: Standing, result: Result): Field {
+  const race = races.rate
+  const axis = ratioAxis(entries.map(({ places }) => places.rate?.ratio ?? null))
   const name = race === null ? 'baseline' : shortName(race.baseline, result)
   return {
     headings: [
       { text: stacked(`× ${name}`, '95 % interval'), align: 'right', sortable: true },
       whiskerHeading(`ratio to ${name}`, axis, formatRatio),
     ],
-    isKnown: ({ places }) => places[lead] !== null,
+    isKnown: ({ places }) => places.rate !== null,
     cells: ({ spec, places }) => {
-      const ratio = places[lead]?.ratio ?? null
+      const ratio = places.rate?.ratio ?? null
       if (ratio === null) return [numberCell(null, '—'), html`<td></td>`]
       if (spec.id === race?.baseline)
         return [

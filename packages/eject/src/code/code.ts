@@ -1,12 +1,13 @@
 import type { App } from '@startgrid/grid/matrix.ts'
+import { PRODUCTION, REQUIRE_NODE } from '../files/start.ts'
 import { toJson } from '../manifest.ts'
 import type { Code } from '../project.ts'
 import { adaptServer, adaptStatusTest } from './adapt.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from './layout.ts'
+import { ASKING, leaveOut } from './leave-out.ts'
 import { findPackages } from './packages.ts'
 import { prune } from './prune.ts'
 import { listSettings } from './settings.ts'
-import { ASKING, leaveBun, leaveCluster } from './single-process.ts'
 import { dropUnusedSettings } from './unused-settings.ts'
 
 /** The code of a Node or Bun app on its own. */
@@ -52,20 +53,22 @@ function adapt({ framework, runtime, role }: App, files: ReadonlyMap<string, str
   rewrite('src/server.ts', (path, text) => adaptServer(path, text, role))
   if (role === 'status')
     rewrite('test/status.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`))
-  if (runtime === 'bun') for (const path of ASKING) rewrite(path, leaveCluster)
-  else rewrite('shared/process/config.ts', leaveBun)
+  for (const path of [...ASKING, ...(runtime === 'bun' ? ['src/service.ts'] : [])]) rewrite(path, leaveOut)
   return adapted
 }
 
 function writeScripts(runtime: 'node' | 'bun', hasPage: boolean): Record<string, string> {
   // In development, Vite replaces the build.
-  const dev = hasPage ? '--watch --conditions=development' : '--watch'
+  const watch = hasPage ? '--watch --conditions=development' : '--watch'
+  // Bun ignores a missing file, and needs no Node.
+  const own = runtime === 'node' ? '--env-file-if-exists=.env' : '--env-file=.env'
   return {
-    // `exec`, because a waiting shell would not pass on signals.
-    start: `NODE_ENV=production exec ${runtime} src/server.ts`,
-    dev: `${runtime} ${dev} src/server.ts`,
+    ...(runtime === 'node' ? { prestart: `node ${REQUIRE_NODE}` } : {}),
+    start: `${runtime} --env-file=${PRODUCTION} ${own} src/server.ts`,
+    ...(runtime === 'node' ? { predev: `node ${REQUIRE_NODE}` } : {}),
+    dev: `${runtime} ${own} ${watch} src/server.ts`,
     ...(hasPage ? { build: 'vite build shared/page' } : {}),
-    test: runtime === 'node' ? "node --test 'test/**/*.test.ts'" : 'bun test',
+    test: runtime === 'node' ? 'node --test "test/**/*.test.ts"' : 'bun test',
     typecheck: hasPage ? 'tsc && tsc --project shared/page' : 'tsc',
     lint: 'biome check',
   }

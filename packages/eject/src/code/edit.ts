@@ -17,16 +17,10 @@ export function editOnce(path: string, text: string, what: string, find: Find): 
   return edited
 }
 
-/** The same for several places. @throws {SourceError} if there is none */
-export function editAll(path: string, text: string, what: string, find: Find): string {
-  const { edited, count } = edit(path, text, find)
-  if (count === 0) throw new SourceError(`${path} has no places that are ${what}.`)
-  return edited
-}
-
 type Find = (replace: Replace, comments: readonly Comment[]) => VisitorObject
 
-function edit(path: string, text: string, find: Find): { edited: string; count: number } {
+/** Changes any number of places, also none. */
+export function edit(path: string, text: string, find: Find): { edited: string; count: number } {
   const { program, comments, errors } = parseSync(path, text)
   if (errors[0] !== undefined) throw new SourceError(`${path}: ${errors[0].message}`)
   const edits = new MagicString(text)

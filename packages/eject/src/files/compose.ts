@@ -3,8 +3,15 @@ import type { Project } from '../project.ts'
 /** Settings that the image fixes. */
 const FIXED = new Set(['HOST', 'PORT', 'SOCKET'])
 
+/** About twice the peak under load, which is TODO. */
+export const MEMORY = {
+  node: { page: '320m', other: '192m' },
+  bun: { page: '320m', other: '128m' },
+  nginx: { page: '128m', other: '64m' },
+} as const
+
 /** The service in a container with minimal rights, reachable only from this machine. */
-export function compose({ runtime, environment }: Project): string {
+export function compose({ runtime, hasBuild, environment }: Project): string {
   const passed = environment.map(({ name }) => name).filter((name) => !FIXED.has(name))
   const lines = [
     'build: .',
@@ -15,9 +22,12 @@ export function compose({ runtime, environment }: Project): string {
     ...(runtime === 'nginx' ? ['# Process id and temporary files.', 'tmpfs: [/app/run]'] : []),
     'cap_drop: [ALL]',
     'security_opt: [no-new-privileges:true]',
-    ...(passed.includes('CLUSTER') ? ['# Enough for one process; CLUSTER needs more.'] : []),
     'pids_limit: 128',
-    'mem_limit: 256m',
+    `mem_limit: ${MEMORY[runtime][hasBuild ? 'page' : 'other']}`,
+    '# Otherwise the log would fill the disk.',
+    'logging:',
+    '  driver: json-file',
+    '  options: { max-size: 10m, max-file: "3" }',
     '# For this machine only: what the world may reach is decided by a proxy that speaks TLS.',
     `ports: ["127.0.0.1:\${PORT:-3000}:3000"]`,
     ...(passed.length > 0 ? ['# As they are set in the shell or in .env; README.md has the list.'] : []),

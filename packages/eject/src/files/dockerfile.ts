@@ -10,7 +10,7 @@ function listStages(project: Project): string[] {
     case 'node':
       return serverStages(project, `node:${project.nodeVersion}-trixie-slim`, 'node')
     case 'bun':
-      return serverStages(project, 'oven/bun:1-slim', 'bun')
+      return serverStages(project, `oven/bun:${project.bunVersion}-slim`, 'bun')
     case 'nginx':
       return nginxStages(project)
   }
@@ -24,8 +24,8 @@ function serverStages(project: Project, image: string, program: 'node' | 'bun'):
     `# While package.json and the lockfile stay the same, so does this layer.${program === 'bun' ? " The lockfile is npm's, so npm installs." : ''}
 FROM node:${nodeVersion}-trixie-slim AS dependencies
 WORKDIR /app
-${install('npm install --omit=dev')}`,
-    ...(hasBuild ? [buildStage('dependencies', [run('npm install')])] : []),
+${install('npm ci --omit=dev')}`,
+    ...(hasBuild ? [buildStage('dependencies', [run('npm ci')])] : []),
     `FROM ${image}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 WORKDIR /app
@@ -42,7 +42,7 @@ function nginxStages({ nodeVersion, nginxVersion }: Project): string[] {
   return [
     buildStage(`node:${nodeVersion}-trixie-slim`, [
       'WORKDIR /app',
-      install('npm install'),
+      install('npm ci'),
       '# Written into the configuration: NGINX cannot read its environment.',
       'ENV HOST=0.0.0.0 PORT=3000',
     ]),
@@ -63,9 +63,8 @@ function buildStage(from: string, before: readonly string[]): string {
   return [`FROM ${from} AS build`, ...before, 'COPY . .', 'RUN npm run build'].join('\n')
 }
 
-/** Also works without a lockfile, because a new project has none. */
 function install(command: string): string {
-  return `COPY package.json package-lock.json* ./\n${run(command)}`
+  return `COPY package.json package-lock.json ./\n${run(command)}`
 }
 
 function run(command: string): string {

@@ -4,6 +4,7 @@ import type { App } from '@startgrid/grid/matrix.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from '../code/layout.ts'
 import { findPackages } from '../code/packages.ts'
 import { prune } from '../code/prune.ts'
+import { REQUIRE_NODE } from '../files/start.ts'
 import type { Code, Setting } from '../project.ts'
 import { renderNginxConf } from './nginx-conf.ts'
 
@@ -57,12 +58,15 @@ export default createApp(${role})
 }
 
 function writeScripts(): Record<string, string> {
+  const check = `node ${REQUIRE_NODE}`
+  const watch = '--watch-path=src --watch-path=shared --watch-path=nginx.conf.template'
   return {
-    // `exec`, because a shell that waits would keep signals to itself.
-    start: 'node bundle.ts && exec node start.ts',
-    dev: `node --watch-path=src --watch-path=shared --watch-path=nginx.conf.template --import ./bundle.ts start.ts`,
-    build: 'node bundle.ts',
-    test: "node --test 'test/**/*.test.ts'",
+    prestart: check,
+    start: 'node --env-file-if-exists=.env --import ./bundle.ts start.ts',
+    predev: check,
+    dev: `node --env-file-if-exists=.env ${watch} --import ./bundle.ts start.ts`,
+    build: 'node --env-file-if-exists=.env bundle.ts',
+    test: 'node --test "test/**/*.test.ts"',
     typecheck: 'tsc',
     lint: 'biome check',
   }

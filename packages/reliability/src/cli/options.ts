@@ -21,7 +21,7 @@ export const HELP = `pnpm reliability [APP …] [options]   what each app does w
   APP            an app, a framework or a role: fastify/ssr, fastify, ssr
                  (default: all)
   --fault NAME   only this one; may be given again
-  --full         with the numbers of the report, about 40 minutes; without it
+  --full         with the numbers of the report, about 50 minutes; without it
                  a short form, about eight
   --seed N       other random requests for fuzz (default: 1)
   --resume       goes on with the run that was interrupted, and tries again what

@@ -26,9 +26,11 @@ const SILENT = `was silent for ${LIMIT_MS} ms`
 
 const THROWS: Failure = { path: '/throws', does: 'throws', status: 500, cause: SECRET }
 
+const REJECTS: Failure = { path: '/rejects', does: 'rejects', status: 500, cause: SECRET }
+
 const FAILURES: readonly Failure[] = [
   THROWS,
-  { path: '/rejects', does: 'rejects', status: 500, cause: SECRET },
+  REJECTS,
   { path: '/breaks', does: 'throws amid its response', status: undefined, cause: SECRET },
   { path: '/breaks/as/a/stream', does: 'sends a body that fails', status: undefined, cause: SECRET },
   { path: '/hangs', does: 'never answers', status: 503, cause: SILENT },
@@ -41,12 +43,12 @@ const KNOWN_PRINTS: Readonly<Record<string, string>> = {
 }
 
 const NJS_NOTE =
-  'Only a handler that throws can be tried: the others need a promise or a stream, and handlers of njs are plain functions. One that ' +
-  'loops forever holds its NGINX worker.'
+  'Only handlers that throw or reject are tried: njs has no streams, and NGINX itself ends a handler for which no event is left, with 500. ' +
+  'A handler that loops forever holds its NGINX worker.'
 
 const BUN_NOTE =
-  'Bun cuts the connection of a body that fails, and prints the error as text, without the id. It closes one whose body stops after ' +
-  '`idleTimeout`, and says nothing. Neither was tried.'
+  'Bun cuts the connection of a body that fails. No plugin can log the cause: the route must, with `server.log`. Bun closes a connection ' +
+  'whose body stops after `idleTimeout`, and says nothing. Neither was tried.'
 
 /** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
 export const failingHandler: Fault = {
@@ -59,7 +61,7 @@ export const failingHandler: Fault = {
     const env = { FIXTURE_ROLE: app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS) }
     const launched = await subject.launch({ env }, failingApp(app))
     if (app.framework === 'njs') {
-      return { findings: await judgeFailures(launched, [THROWS]), notes: [NJS_NOTE] }
+      return { findings: await judgeFailures(launched, [THROWS, REJECTS]), notes: [NJS_NOTE] }
     }
     if (app.framework === 'bun') {
       const early = FAILURES.filter(({ status }) => status !== undefined)

@@ -34,6 +34,14 @@ export interface Representation {
 
 export type Assets = ReadonlyMap<string, ReadonlyMap<Coding | undefined, Representation>>
 
+/** A hashed file of the page. */
+export interface Asset {
+  url: string
+  contentType: string
+  /** The size without content coding. */
+  bytes: number
+}
+
 /** The media type of a file or of its `.br` or `.gz` sibling. Libraries differ for JavaScript; RFC 9239 says `text/javascript`. */
 export function assetType(url: string): string {
   return TYPES[extname(url.replace(/\?.*$/, '').replace(/\.(?:br|gz)$/, ''))] ?? 'application/octet-stream'

@@ -1,15 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import { renderToPipeableStream } from 'react-dom/server'
-import {
-  ASSETS,
-  ASSETS_DIR,
-  type DocumentProps,
-  documentElement,
-  type PageProps,
-  renderDocument,
-  renderPartial,
-} from '#shared/page/server.js'
+import { ASSETS, ASSETS_DIR, documentElement, renderDocument, renderPartial } from '#shared/page/server.js'
+import type { DocumentProps, PageProps } from '../page/state.ts'
 import { requireAssets } from './assets.ts'
 
 /** Milliseconds. Slower rendering is stopped: the browser gets the finished part and renders the rest. */

@@ -1,13 +1,6 @@
 import { renderToReadableStream } from 'react-dom/server'
-import {
-  ASSETS,
-  ASSETS_DIR,
-  type DocumentProps,
-  documentElement,
-  type PageProps,
-  renderDocument,
-  renderPartial,
-} from '#shared/page/server.js'
+import { ASSETS, ASSETS_DIR, documentElement, renderDocument, renderPartial } from '#shared/page/server.js'
+import type { DocumentProps, PageProps } from '../page/state.ts'
 import { requireAssets } from './assets.ts'
 
 /** Milliseconds. Slower rendering is stopped: the browser gets the finished part and renders the rest. */

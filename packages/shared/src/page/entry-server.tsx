@@ -7,31 +7,27 @@ import { findLocale } from './locales.ts'
 import { Partial } from './partial.tsx'
 import { type Product, products } from './product.ts'
 import { recommend } from './recommendations.tsx'
-import { STATE_ID, type State, serializeState } from './state.ts'
-
-// server.d.ts declares the exports that an app uses.
+import { type DocumentProps, type PageProps, STATE_ID, type State, serializeState } from './state.ts'
 
 /** The number of products that have a fragment, counted from the first. */
 const PARTIALS = 50
 
+/** All hashed files of the page. The compressible ones have siblings that end in `.br` and `.gz`. */
 export const ASSETS = assets
 
+/** The directory of the files below `/assets/`. */
 export const ASSETS_DIR = /* @__PURE__ */ new URL('../assets/', import.meta.url)
 
-interface PageProps extends State {
-  nonce: string
-}
-
-interface DocumentProps extends PageProps {
-  delayMs?: number | undefined
-  signal?: AbortSignal | undefined
-}
-
+/** The whole document, doctype included. */
 export function renderDocument(props: PageProps): string {
   // Streams write the doctype themselves; `renderToString` does not.
   return `<!DOCTYPE html>${renderToString(<Page {...props} />)}`
 }
 
+/**
+ * The same document for `renderToPipeableStream` or `renderToReadableStream`, one element per request. Pass the `nonce` to
+ * those functions as well: React's inline scripts need it.
+ */
 export function documentElement({ delayMs = 0, signal, ...props }: DocumentProps): ReactElement {
   const pending = delayMs > 0 ? delayed(recommend(props.items), delayMs, signal) : undefined
   return <Page {...props} pending={pending} />
@@ -39,6 +35,12 @@ export function documentElement({ delayMs = 0, signal, ...props }: DocumentProps
 
 let slugs: Map<string, Product> | undefined
 
+/**
+ * Renders one product as a fragment.
+ * @param tag `en-US`, `de-DE` or `fr-FR`
+ * @param slug one of the first 50 products, such as `honeyed-assam-black`
+ * @returns undefined if either is unknown
+ */
 export function renderPartial(tag: string, slug: string): string | undefined {
   slugs ??= new Map(products(PARTIALS).map((tea) => [tea.slug, tea]))
   const locale = findLocale(tag)

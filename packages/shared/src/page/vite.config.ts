@@ -4,8 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin, type Rolldown } from 'vite'
-import { assetType } from '../http/assets.ts'
-import type { Asset } from './server.d.ts'
+import { type Asset, assetType } from '../http/assets.ts'
 
 /** The URL path of the page's files. */
 const BASE = '/assets/'

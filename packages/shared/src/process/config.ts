@@ -3,14 +3,14 @@ import { availableParallelism } from 'node:os'
 
 /** The settings of the app, from its environment. */
 export interface Config {
-  /** TCP address; unused when `socket` is set. */
+  /** TCP address. */
   host: string
   /** 0: the system picks one. */
   port: number
-  /** Path of a unix socket to listen on instead. */
+  /** Path of a unix socket to listen on instead of `host` and `port`. */
   socket: string | undefined
   logLevel: string
-  /** Whether X-Forwarded-For from this peer is trusted. A peer on a unix socket has no address. */
+  /** Whether X-Forwarded-For from this peer is trusted. */
   trustProxy: (peer: string | undefined) => boolean
   /** Milliseconds between failing readiness and refusing connections: one period of the load balancer's health checks. */
   shutdownDelayMs: number
@@ -136,9 +136,9 @@ function readTrustProxy(env: Env): Config['trustProxy'] {
   if (value === '') return () => false
   const trusted = new BlockList()
   for (const part of value.split(',').map((text) => text.trim())) addTrusted(trusted, part, value)
-  return (peer) => {
-    // File permissions decide who can open a unix socket, so its peers are trusted.
-    if (peer === undefined) return env.SOCKET !== undefined
+  return (peer = '') => {
+    // File permissions decide who can open a unix socket, so its peers are trusted. They have no address.
+    if (peer === '' && env.SOCKET !== undefined) return true
     const family = isIP(peer)
     return family !== 0 && trusted.check(peer, family === 6 ? 'ipv6' : 'ipv4')
   }

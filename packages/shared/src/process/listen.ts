@@ -2,11 +2,11 @@ import cluster from 'node:cluster'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { existsSync, rmSync, statSync } from 'node:fs'
-import { connect, type Server } from 'node:net'
+import { type AddressInfo, connect, type Server } from 'node:net'
 import { dirname } from 'node:path'
 import { type Config, StartError } from './config.ts'
 
-/** A TCP address or the path of a unix socket, as `server.listen` takes it. */
+/** The options of `server.listen`. */
 export interface Place {
   host?: string
   port?: number
@@ -17,7 +17,7 @@ export interface Place {
 /**
  * Listens at the address of the configuration.
  * @param open the framework's own method to listen, if it has one
- * @returns `http://host:port` or `unix:path`
+ * @returns the address in use, such as `http://127.0.0.1:3000`
  * @throws {StartError} if it cannot listen
  */
 export async function listen(
@@ -37,9 +37,9 @@ export async function listen(
   } catch (error) {
     throw new StartError(listenFailure(error, config), { cause: error })
   }
-  const address = server.address()
-  if (typeof address === 'string' || address === null) return `unix:${address}`
-  return formatAddress(address.address, address.port)
+  if (socket !== undefined) return `unix:${socket}`
+  const { address, port: used } = server.address() as AddressInfo
+  return formatAddress(address, used)
 }
 
 /** `http://host:port`, with brackets around IPv6. */
@@ -51,11 +51,8 @@ export function formatAddress(host: string, port: number): string {
 export function listenFailure(error: unknown, { host, port, socket }: Config): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const place = socket === undefined ? `Port ${port} on ${host}` : `The socket ${socket}`
-  if (code === 'EADDRINUSE') {
-    const cure =
-      socket === undefined ? 'set PORT to another one (0 picks a free one)' : 'set SOCKET to another path'
-    return `${place} is in use by another process: stop that, or ${cure}.`
-  }
+  if (code === 'EADDRINUSE')
+    return `${place} is in use by another process: stop that, or set ${socket ? 'SOCKET to another path' : 'PORT to another one (0 picks a free one)'}.`
   // The error code differs between runtimes: EACCES or ENOENT.
   if (socket !== undefined && !existsSync(dirname(socket)))
     return `The directory of ${socket} does not exist: make it, or set SOCKET to another path.`

@@ -7,15 +7,16 @@ import {
   isRunnableDevEnvironment,
   type ViteDevServer,
 } from 'vite'
-import type { Asset, DocumentProps, PageProps } from '../server.d.ts'
+import type { Asset } from '../../http/assets.ts'
+import type { DocumentProps, PageProps } from '../state.ts'
 import config from '../vite.config.ts'
 
 /**
- * The page in development, as `server.d.ts` declares it. Vite compiles its sources when a request needs them and updates the browser
+ * The page in development: the exports of entry-server.tsx. Vite compiles its sources when a request needs them and updates the browser
  * after each change. `node --conditions=development` imports this in place of what `npm run build` makes.
  */
 
-type Page = typeof import('../server.d.ts')
+type Page = typeof import('../entry-server.tsx')
 
 /** Whether the page of a response failed to render. */
 export interface Rendering {

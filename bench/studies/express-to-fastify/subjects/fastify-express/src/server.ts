@@ -1,17 +1,22 @@
+import type { Router } from 'express'
 import { listen } from '#shared/process/listen.ts'
 import { startRole } from '#shared/process/role.ts'
+import { createApp } from './app.ts'
 
-await startRole<typeof import('./status.ts')>(
-  'fastify-express',
-  process.argv[2],
-  { ssr: () => import('./ssr.ts'), status: () => import('./status.ts') },
-  async ({ createApp }, options) => {
-    const app = await createApp(options)
-    await app.ready()
-    return {
-      // Fastify's own listen() logs one line per address of the machine.
-      listen: () => listen(app.server, options.config),
-      close: () => app.close(),
-    }
+const ROLES = {
+  ssr: async () => {
+    const { createRender } = await import('#shared/http/stream-node.ts')
+    return (await import('@startgrid/express/ssr.ts')).ssr({ render: createRender() })
   },
-)
+  status: async () => (await import('@startgrid/express/status.ts')).status,
+}
+
+await startRole<Router>('fastify-express', process.argv[2], ROLES, async (routes, options) => {
+  const app = await createApp(options, routes)
+  await app.ready()
+  return {
+    // Fastify's own listen() logs one line per address of the machine.
+    listen: () => listen(app.server, options.config),
+    close: () => app.close(),
+  }
+})

@@ -2,8 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Router } from 'express'
 import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
-import { createApp as createPages } from '../src/ssr.ts'
-import { createApp } from '../src/status.ts'
+import { createStatus as createApp, createPages } from './apps.ts'
 import { createOptions } from './options.ts'
 import { serve } from './serve.ts'
 
@@ -68,8 +67,8 @@ test('what surrounds the routes runs once per request, whoever answers it', asyn
   const { readLines, ...options } = createOptions()
   const seen: unknown[] = []
   const routes = (router: Router) => {
-    router.use((_request, response, next) => {
-      seen.push(response.locals.id)
+    router.use((request, _response, next) => {
+      seen.push(request.id)
       next()
     })
     router.get('/throws', () => fail({ status: 409 }))

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { pino } from 'pino'
 import { createHealth } from '#shared/http/health.ts'
 import { readConfig } from '#shared/process/config.ts'
-import type { Options } from '../src/base.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
 
 interface Line {
   level: number
@@ -23,14 +23,14 @@ export function createOptions(env: Record<string, string> = {}) {
       written.emit('line')
     },
   }
-  const options: Options = {
+  const options: AppOptions = {
     // No page is refused because the machine is busy.
     config: readConfig({ MAX_QUEUE_WAIT_MS: '0', ...env }),
     health: createHealth(),
     log: pino({ level: 'trace' }, destination),
   }
 
-  /** All lines, as soon as there are so many: an answer may be here before its line is written. */
+  /** All lines, as soon as there are so many: a response may be here before its line is written. */
   async function readLines(count: number): Promise<Line[]> {
     while (lines.length < count) await once(written, 'line', { signal: AbortSignal.timeout(30_000) })
     return lines

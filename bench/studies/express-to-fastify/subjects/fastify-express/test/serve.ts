@@ -1,7 +1,7 @@
 import request from 'supertest'
 import { readConfig } from '#shared/process/config.ts'
 import { listen } from '#shared/process/listen.ts'
-import type { App } from '../src/base.ts'
+import type { App } from '../src/app.ts'
 
 /** A server on a free port, closed at the end of the block. */
 export async function serve(creating: Promise<App>) {

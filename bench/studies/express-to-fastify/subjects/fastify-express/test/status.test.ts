@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
-import { createApp } from '../src/status.ts'
+import { createStatus as createApp } from './apps.ts'
 import { createOptions } from './options.ts'
 import { serve } from './serve.ts'
 

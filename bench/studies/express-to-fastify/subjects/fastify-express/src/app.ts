@@ -1,6 +1,7 @@
 import { createServer, ServerResponse } from 'node:http'
 import fastifyExpress from '@fastify/express'
-import { type RequestHandler, type Response, Router } from 'express'
+import { health as healthRoutes } from '@startgrid/express/middleware/health.ts'
+import type { RequestHandler, Router } from 'express'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -8,41 +9,40 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { ALLOW, BODY_LIMIT, HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
+import type { ZodError } from 'zod'
+import { BODY_LIMIT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { createHandlerTimeout } from '#shared/http/handler-timeout.ts'
-import { FAIL, type Health, isProbe, PASS } from '#shared/http/health.ts'
+import { isProbe } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
-import { errorStatus, HttpProblem, problem } from '#shared/http/problem.ts'
+import { createLoadShedder } from '#shared/http/load-shedding.ts'
+import { errorStatus, type FieldError, HttpProblem, problem } from '#shared/http/problem.ts'
 import { SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { rejectAmbiguousHttp } from '#shared/http/reject-ambiguous-http.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { validateRequest } from '#shared/http/validate-request.ts'
 import { drain } from '#shared/process/drain.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { type Logger, logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
+import { isClientAbort, type Logger, logResponse, logsResponses } from '#shared/process/log.ts'
 
 export type App = FastifyInstance
-export type Options = AppOptions & { routes?: Add }
-
-/** Adds routes. */
-type Add = (router: Router) => void
 
 declare global {
   namespace Express {
     interface Request {
-      /** Fastify's; @fastify/express puts it there. */
+      /** Fastify's; @fastify/express puts both there. */
       id: string
+      log: Logger
     }
   }
 }
 
 const HEADERS = new Map(Object.entries(SECURITY_HEADERS))
 
-/** The common part of all apps, in Fastify, around the routes of a role, in Express. */
-export async function createBase({ config, health, log, routes }: Options, addRoutes: Add): Promise<App> {
+/** Fastify around the routes of a role of `apps/express`. */
+export async function createApp({ config, health, log }: AppOptions, routes: Router): Promise<App> {
   const app: App = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }), // its lines have other fields
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }), // its lines have other fields
     serverFactory: (listener) => createServer(SERVER_OPTIONS, rejectAmbiguousHttp(listener)),
     bodyLimit: BODY_LIMIT,
     trustProxy: (address) => config.trustProxy(address),
@@ -71,7 +71,9 @@ export async function createBase({ config, health, log, routes }: Options, addRo
 
   app.setErrorHandler((error, request, reply) => {
     const status = errorStatus(error)
-    if (status === 500) logFailure(log, request.id, error)
+    if (isZodError(error)) return sendProblem(reply, 400, error.issues.map(toFieldError))
+    const isGone = reply.raw.destroyed && isClientAbort(error)
+    if (status === 500 && !isGone) request.log.error({ err: error }, 'failed')
     if (!hasSentHeaders(reply.raw))
       return sendProblem(reply, status, error instanceof HttpProblem ? error.errors : undefined)
     // The headers have been sent, so only a closed connection can tell the client that the response is incomplete.
@@ -80,7 +82,10 @@ export async function createBase({ config, health, log, routes }: Options, addRo
   })
 
   await app.register(fastifyExpress)
-  app.use(handOver, createRouter(health, addRoutes, routes))
+  Object.assign(app.express.locals, { health, shouldShed: createLoadShedder(config.maxQueueWaitMs) })
+  app.use(handOver) // one by one: the plugin's `use` takes two arguments at most
+  app.use(healthRoutes(health))
+  app.use(routes)
   // Express has passed it on. Respond with 404 here, before the body is parsed: an unknown path is unknown with any body.
   app.addHook('onRequest', (request, _reply, done) => done(request.is404 ? new HttpProblem(404) : undefined))
   return app
@@ -94,20 +99,8 @@ export async function createBase({ config, health, log, routes }: Options, addRo
   }
 }
 
-/** Express's part: only a router, because the plugin has an application and mounts the router in it. */
-function createRouter(health: Health, ...additions: (Add | undefined)[]): Router {
-  const router = Router({ caseSensitive: true, strict: true })
-  get(router, '/livez', (_request, response) => sendHealth(response, 200, PASS))
-  get(router, '/readyz', (_request, response) =>
-    health.draining ? sendHealth(response, 503, FAIL) : sendHealth(response, 200, PASS),
-  )
-  for (const add of additions) add?.(router)
-  return router
-}
-
 /** The steps between the two that @fastify/express does not do. */
-const handOver: RequestHandler = (request, response, next) => {
-  response.locals.id = request.id
+const handOver: RequestHandler = (request, _response, next) => {
   request.originalUrl = request.url
   next()
 }
@@ -115,22 +108,6 @@ const handOver: RequestHandler = (request, response, next) => {
 /** Node's own `headersSent`. That of the plugin is false if Express has written without `send`, as for streams and files. */
 function hasSentHeaders(response: ServerResponse): boolean {
   return Reflect.get(ServerResponse.prototype, 'headersSent', response)
-}
-
-/** A route for GET and HEAD. Express alone responds to other methods with 404, and to OPTIONS with 200 and a body. */
-export function get(
-  router: Router,
-  path: string,
-  ...handlers: RequestHandler<Record<string, string>>[]
-): void {
-  router
-    .route(path)
-    .get(...handlers)
-    .all((request, response) => {
-      response.set('allow', ALLOW)
-      if (request.method !== 'OPTIONS') throw new HttpProblem(405)
-      response.status(204).end()
-    })
 }
 
 /** Sends bytes, because Fastify would add a charset to the type of a string, and JSON has none (RFC 8259 section 11). */
@@ -141,12 +118,13 @@ function sendProblem(reply: FastifyReply, status: number, errors?: HttpProblem['
     .send(Buffer.from(problem(status, errors)))
 }
 
-function sendHealth(response: Response, status: number, body: string): void {
-  response
-    .status(status)
-    .set('cache-control', 'no-store')
-    .set('content-type', HEALTH_JSON)
-    .send(Buffer.from(body))
+/** The routes of `apps/express` throw it for a request that is not valid. */
+function isZodError(error: unknown): error is ZodError {
+  return error instanceof Error && error.name === 'ZodError'
+}
+
+function toFieldError({ path, message }: ZodError['issues'][number]): FieldError {
+  return { field: path.join('.'), reason: message }
 }
 
 function logWhenClosed(log: Logger, request: FastifyRequest, reply: FastifyReply): void {

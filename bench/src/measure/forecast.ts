@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
+import type { Spinner } from '@startgrid/machine/spin.ts'
+import { forecast, type Spin } from '@startgrid/stats/forecast.ts'
+import { NOISY } from '../judge/certainty.ts'
+import type { CellSpec, Result } from '../model/result.ts'
+import { ENDING_MS, PREPARATION_MS } from '../plan/budget.ts'
+import { expectedHeatMs } from '../plan/cells.ts'
+
+/** What a run can be expected to show, said before it starts. */
+
+const WATCHED_MS = 5000
+const EVERY_MS = 20
+
+/**
+ * Spins on the servers' core for 5 s. Nothing else may run on it meanwhile.
+ * @returns after an abort, or if the process ended, those that there were
+ */
+export async function watchCore(spinner: Pick<Spinner, 'spin'>, signal: AbortSignal): Promise<Spin[]> {
+  const spins: Spin[] = []
+  const began = performance.now()
+  for (let due = 0; due < WATCHED_MS && !signal.aborted; due += EVERY_MS) {
+    await sleep(Math.max(0, began + due - performance.now()))
+    const at = (performance.now() - began) / 1000
+    if (at * 1000 > 2 * WATCHED_MS) break // so busy that it would take minutes
+    const cpuSeconds = await spinner.spin()
+    if (cpuSeconds === null) break
+    spins.push({ at, cpuSeconds })
+  }
+  return spins
+}
+
+/** Fewer spins tell nothing. */
+const LEAST_SPINS = 20
+
+/** Of the ratios of the largest race. @returns null with too few spins */
+export function foresee(result: Result, spins: readonly Spin[]): Foresight | null {
+  if (spins.length < LEAST_SPINS) return null
+  const { cells, settings } = result
+  const heats = Map.groupBy(cells, ({ role }) => role)
+  const races = Map.groupBy(cells, ({ role, topology }) => `${role} ${topology}`)
+  const sizeOf = (groups: ReadonlyMap<string, readonly CellSpec[]>) =>
+    Math.max(...[...groups.values()].map(({ length }) => length))
+  const { spread, halfWidth } = forecast(spins, {
+    cells: sizeOf(heats),
+    rows: sizeOf(races),
+    passes: settings.slices,
+    sliceSeconds: settings.sliceMs / 1000,
+    stepSeconds: settings.sliceMs / 1000 + BETWEEN_SECONDS,
+  })
+  return { spread, widthOf: (count) => (count < 2 ? null : halfWidth(count)) }
+}
+
+export interface Foresight {
+  spread: number
+  /** With so many heats of each role: a part of 1; null with one. */
+  widthOf(heats: number): number | null
+}
+
+/** From one slice to the next. */
+const BETWEEN_SECONDS = 0.014
+
+/** `This machine's cores change speed by ×1.5 within seconds: … In 5 minutes: about ±12 %. ±8 % takes 10 minutes: --max-time 10m.` */
+export function describeForesight(result: Result, foresight: Foresight | null): string {
+  if (foresight === null)
+    return result.settings.cores === null
+      ? 'Nothing can be pinned to a core here, so nobody can say how fast the cores of the servers are, nor how certain the result will be.'
+      : 'The speed of the core of the servers could not be measured, so how certain the result will be is not known.'
+  const { spread, widthOf } = foresight
+  const { heats } = result.settings
+  const found =
+    spread >= NOISY
+      ? `This machine's cores change speed by ×${formatRatio(spread)} within seconds: neighbours that you cannot see.`
+      : `The core of the servers keeps its speed within ×${formatRatio(spread)}.`
+  const width = widthOf(heats)
+  if (width === null) return `${found} One heat of each role gives no intervals.`
+  const more = Math.ceil(minutesOf(result, 2 * heats))
+  return (
+    `${found} In ${inMinutes(Math.max(1, Math.round(minutesOf(result, heats))))}: about ±${formatPercent(width)}. ` +
+    `±${formatPercent(widthOf(2 * heats) ?? width)} takes ${inMinutes(more)}: \`--max-time ${more}m\`.`
+  )
+}
+
+/** Minutes that so many heats of each role take. */
+function minutesOf({ cells, settings, mode }: Result, heats: number): number {
+  const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
+  const round = roles.reduce((sum, own) => sum + expectedHeatMs(own, settings, mode), 0)
+  return (PREPARATION_MS + ENDING_MS + heats * round) / 60_000
+}
+
+function inMinutes(minutes: number): string {
+  return minutes === 1 ? 'a minute' : `${minutes} minutes`
+}

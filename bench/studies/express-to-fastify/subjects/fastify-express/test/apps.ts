@@ -1,0 +1,21 @@
+import { ssr } from '@startgrid/express/ssr.ts'
+import { status } from '@startgrid/express/status.ts'
+import { Router } from 'express'
+import { createRender } from '#shared/http/stream-node.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { createApp } from '../src/app.ts'
+
+/** With routes that the role does not have. */
+type Options = AppOptions & { routes?: (router: Router) => void }
+
+export const createStatus = ({ routes, ...options }: Options) => createApp(options, add(status, routes))
+
+export const createPages = ({ routes, ...options }: Options) =>
+  createApp(options, add(ssr({ render: createRender() }), routes))
+
+function add(own: Router, routes: Options['routes']): Router {
+  const router = Router({ caseSensitive: true, strict: true })
+  router.use(own)
+  routes?.(router)
+  return router
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createRandom } from '@startgrid/stats/random.ts'
+import { readOptions } from '../../src/cli/options.ts'
+import { describeForesight, foresee, watchCore } from '../../src/measure/forecast.ts'
+import { createResult } from '../../src/measure/run.ts'
+
+const plan = () => {
+  const result = createResult(readOptions([]), 'rate', '')
+  result.settings.cores = { server: 0, generator: 1 }
+  return result
+}
+
+/** A core with two speeds, each for half a second. */
+function spinsOf(slower: number) {
+  const random = createRandom(3)
+  return Array.from({ length: 250 }, (_, index) => ({
+    at: index * 0.02,
+    cpuSeconds: 0.002 * (Math.floor(index / 25) % 2 === 0 ? 1 : slower) * (1 + 0.02 * random()),
+  }))
+}
+
+test('a core that changes its speed gives wide intervals, and the sentence says what more time buys', () => {
+  const result = plan()
+  const noisy = foresee(result, spinsOf(1.5))
+  const quiet = foresee(result, spinsOf(1))
+  assert.ok((noisy?.widthOf(3) ?? 0) > 2 * (quiet?.widthOf(3) ?? 1))
+  assert.match(
+    describeForesight(result, noisy),
+    /^This machine's cores change speed by ×1\.5\d within seconds: neighbours that you cannot see\. In 5 minutes: about ±1\d %\. ±\d(\.\d)? % takes 10 minutes: `--max-time 10m`\.$/,
+  )
+  assert.match(
+    describeForesight(result, quiet),
+    /^The core of the servers keeps its speed within ×1\.0\d\. In 5 minutes: /,
+  )
+})
+
+test('the time that the sentence names buys the heats that it promises', () => {
+  const options = readOptions(['--max-time', '10m'])
+  assert.equal(createResult(options, 'rate', '').settings.heats, 2 * plan().settings.heats)
+})
+
+test('where nothing can be pinned it says so, and one heat gives no forecast', () => {
+  const result = plan()
+  assert.match(
+    describeForesight({ ...result, settings: { ...result.settings, cores: null } }, null),
+    /^Nothing can be pinned/,
+  )
+  assert.equal(foresee(result, spinsOf(1).slice(0, 10)), null)
+  const single = { ...result, settings: { ...result.settings, heats: 1 } }
+  assert.match(
+    describeForesight(single, foresee(single, spinsOf(1))),
+    /One heat of each role gives no intervals\.$/,
+  )
+})
+
+test('watching ends with the process that spins, and with an abort', async () => {
+  let left = 3
+  const ending = { spin: async () => (left-- > 0 ? 0.002 : null) }
+  assert.equal((await watchCore(ending, new AbortController().signal)).length, 3)
+  const abort = new AbortController()
+  const aborting = {
+    spin: async () => {
+      abort.abort()
+      return 0.002
+    },
+  }
+  assert.equal((await watchCore(aborting, abort.signal)).length, 1)
+})

@@ -1,0 +1,25 @@
+/** What the scripts in package.json need, because one that sets a variable or calls a shell runs on some systems only. */
+
+/** The oldest Node that runs a project. */
+export const OLDEST_NODE = 24
+
+export const REQUIRE_NODE = 'shared/process/require-node.js'
+
+/** An older Node cannot read TypeScript, and would not say so. So this is JavaScript that every Node reads. */
+export function requireNode(): string {
+  return `// \`npm start\` runs this first, because an older Node cannot read the TypeScript of this project.
+const [major] = process.versions.node.split('.')
+if (Number(major) < ${OLDEST_NODE}) {
+  console.error(\`This needs Node ${OLDEST_NODE} or newer, but runs on \${process.version}: install a newer one from https://nodejs.org.\`)
+  process.exit(1)
+}
+`
+}
+
+export const PRODUCTION = 'production.env'
+
+export function productionEnv(): string {
+  return `# \`npm start\` sets this. Settings of this machine belong into .env, which git ignores; variables of the shell win over both.
+NODE_ENV=production
+`
+}
