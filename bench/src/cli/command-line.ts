@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
   capacity: async (args) => (await import('./commands/capacity.ts')).capacityCommand(args),
   latency: async (args) => (await import('./commands/latency.ts')).latencyCommand(args),
   overload: async (args) => (await import('./commands/overload.ts')).overloadCommand(args),
+  overhead: async (args) => (await import('./commands/overhead.ts')).overheadCommand(args),
   study: async (args) => (await import('./commands/study.ts')).studyCommand(args),
   pool: async (args) => (await import('./commands/pool.ts')).poolCommand(args),
   compare: async (args) => (await import('./commands/compare.ts')).compareCommand(args),

@@ -7,6 +7,7 @@ pnpm bench COMMAND     each has its own --help
   capacity            the highest rate that keeps p99 under a bound
   latency             percentiles at fixed rates, from the intended send time
   overload            what is left at twice the capacity, and the recovery
+  overhead            what headers, ids, limits and logs cost each app
   selfcheck           races one app against itself under seven names
   study NAME          a published claim, tested here; --list shows them
   pool                messages per second through a pool of workers

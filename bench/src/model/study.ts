@@ -69,8 +69,8 @@ export interface Program {
 }
 
 /**
- * How NGINX answers: through one of the topologies, to FastCGI, to several copies in turn, alone with `return 200`, or with the ssr app's
- * hashed files.
+ * How NGINX answers: through one of the topologies, to FastCGI, to several copies in turn, with a bare `proxy_pass`,
+ * alone with `return 200`, or with the ssr app's hashed files.
  */
 export type FrontKind =
   | 'nginx'
@@ -79,6 +79,8 @@ export type FrontKind =
   | 'fastcgi'
   | 'fastcgi-socket'
   | 'balanced'
+  | 'bare'
+  | 'bare-naive'
   | 'return-200'
   | 'static'
 

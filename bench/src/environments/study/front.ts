@@ -27,10 +27,11 @@ const CONNECTIONS = 24_000
 const ASSETS_PATH = fileURLToPath(ASSETS_DIR).replace(/\/$/, '')
 
 /** The kinds that only studies need; their templates are in nginx/conf/studies. */
-type StudyKind = 'return-200' | 'static' | 'balanced'
+const STUDY_KINDS = ['return-200', 'static', 'balanced', 'bare', 'bare-naive'] as const
+type StudyKind = (typeof STUDY_KINDS)[number]
 
 function isStudyKind(kind: FrontKind): kind is StudyKind {
-  return kind === 'return-200' || kind === 'static' || kind === 'balanced'
+  return STUDY_KINDS.some((one) => one === kind)
 }
 
 /** Starts the NGINX of one system. @throws {Error} one sentence */

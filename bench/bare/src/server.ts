@@ -1,0 +1,30 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+
+/**
+ * `server.ts NAME` is a bare hello of a framework, as its documentation writes it. `server.ts NAME-headers` also sends the headers of the
+ * apps and a random id, by the framework's own calls. `pnpm bench overhead` compares the apps with both.
+ */
+
+/** A server that does not listen yet; Bun has no such thing. */
+type Hello = Server | { port: number }
+
+interface Framework {
+  bare(): Hello | Promise<Hello>
+  withHeaders(): Hello | Promise<Hello>
+}
+
+const [name = '', variant] = (process.argv[2] ?? '').split('-')
+const framework = (await import(`./${name}.ts`)) as Framework
+const port = await listen(await (variant === 'headers' ? framework.withHeaders() : framework.bare()))
+// The launcher of the grid waits for this line.
+console.log(JSON.stringify({ msg: 'listening', pid: process.pid, address: `http://127.0.0.1:${port}` }))
+process.once('SIGTERM', () => process.exit())
+
+async function listen(hello: Hello): Promise<number | undefined> {
+  if ('port' in hello) return hello.port
+  hello.listen(0, '127.0.0.1')
+  await once(hello, 'listening')
+  const address = hello.address()
+  return typeof address === 'object' ? address?.port : undefined
+}

@@ -1,0 +1,149 @@
+import { fileURLToPath } from 'node:url'
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import type { Startable } from '@startgrid/grid/launcher.ts'
+import { findApps, type Topology } from '@startgrid/grid/matrix.ts'
+import type { Nginx } from '@startgrid/nginx/find.ts'
+import { createRandom, shuffle } from '@startgrid/stats/random.ts'
+import type { Driver } from '../drivers/driver.ts'
+import { startWays, type Way } from '../environments/ways.ts'
+import type { CellSpec, Heat, Settings } from '../model/result.ts'
+import { expectedHeatMs } from '../plan/cells.ts'
+import { CONNECTIONS, PROFILES, warmupRequests } from '../plan/profiles.ts'
+import { WORKLOADS } from '../plan/workloads.ts'
+import { runHeat } from './heat.ts'
+
+/** What duties cost: hello of every framework as it is in production, and without its duties, in the same passes. */
+
+/** Ways to serve hello that are measured in the same heats. */
+export interface Group {
+  /** The framework, or `nginx`. */
+  name: string
+  ways: readonly { cell: CellSpec; way: Way }[]
+}
+
+const BARE = fileURLToPath(new URL('../../bare', import.meta.url))
+
+/** The frameworks that have a bare hello. NGINX is njs. */
+export const OVERHEAD_FRAMEWORKS: readonly string[] = CATALOGUE.flatMap(({ name, runtime }) =>
+  runtime === 'nginx' ? [] : name,
+)
+
+/** The group of the proxy, beside those of the frameworks. */
+export const NGINX = 'nginx'
+
+/** One framework: two kinds of bare hello, and the app without and with its access log. */
+export function frameworkGroup(framework: string): Group {
+  const [app] = findApps(`${framework}/hello`)
+  if (app === undefined) throw new Error(`There is no ${framework}/hello.`)
+  const bare = (role: string): Startable => ({
+    name: `bare ${role}`,
+    runtime: app.runtime,
+    role,
+    directory: BARE,
+  })
+  return {
+    name: framework,
+    ways: [
+      wayOf(framework, 'bare', { program: bare(framework) }),
+      wayOf(framework, 'headers', { program: bare(`${framework}-headers`) }),
+      wayOf(framework, 'app', { program: app }),
+      wayOf(framework, 'logged', { program: app, env: { LOG_LEVEL: 'info' } }),
+    ],
+  }
+}
+
+/** node/hello behind NGINX: a bare `proxy_pass` and our configuration, both with kept connections and with a new one per request. */
+export function nginxGroup(): Group {
+  const [program] = findApps('node/hello')
+  if (program === undefined) throw new Error('There is no node/hello.')
+  return {
+    name: NGINX,
+    ways: [
+      wayOf(NGINX, 'direct', { program }),
+      wayOf(NGINX, 'bare', { program, front: 'bare' }, 'nginx'),
+      wayOf(NGINX, 'ours', { program, front: 'nginx' }, 'nginx'),
+      wayOf(NGINX, 'bare-naive', { program, front: 'bare-naive' }, 'nginx'),
+      wayOf(NGINX, 'ours-naive', { program, front: 'nginx-naive' }, 'nginx'),
+    ],
+  }
+}
+
+export function wayOf(
+  group: string,
+  name: string,
+  way: Way,
+  topology: Topology = 'direct',
+): Group['ways'][number] {
+  const framework = group === NGINX ? 'node' : group
+  const warmed = { framework, role: 'hello' } as const
+  const warmupMs = PROFILES.default.warmupMs(warmed)
+  const cell: CellSpec = {
+    id: name,
+    app: name,
+    framework,
+    role: 'hello',
+    topology,
+    twinOf: null,
+    engine: null,
+    workload: `GET ${WORKLOADS.hello.path}`,
+    connections: CONNECTIONS.hello,
+    warmupMs,
+    warmupRequests: topology === 'direct' ? warmupRequests(warmed, warmupMs) : 0,
+    serverBound: true,
+    skipped: null,
+  }
+  return { cell, way }
+}
+
+export interface OverheadOptions {
+  groups: readonly Group[]
+  /** Launches of every program. */
+  heats: number
+  /** Passes of a heat. */
+  slices: number
+  sliceMs: number
+  seed: number
+  nginx: Nginx | undefined
+  cores: Settings['cores']
+  driver: Driver
+  signal: AbortSignal
+  /** Told the share that is done, 0 to 1, and what runs. */
+  onProgress(done: number, step: string): void
+}
+
+/** Milliseconds that a measurement takes if nothing disturbs it. */
+export function expectedOverheadMs({
+  groups,
+  heats,
+  ...settings
+}: Pick<OverheadOptions, 'groups' | 'heats' | 'slices' | 'sliceMs'>): number {
+  const cells = (group: Group) => group.ways.map(({ cell }) => cell)
+  return groups.reduce((sum, group) => sum + heats * expectedHeatMs(cells(group), settings), 0)
+}
+
+/** All heats: every group's n-th before any next one, shuffled. After an abort the last one is not complete. @returns heats by group */
+export async function measureOverhead(options: OverheadOptions): Promise<ReadonlyMap<Group, Heat[]>> {
+  const { groups, heats, signal, onProgress } = options
+  const random = createRandom(options.seed)
+  const measured = new Map<Group, Heat[]>(groups.map((group) => [group, []]))
+  const order = Array.from({ length: heats }, () => shuffle(groups, random)).flat()
+  for (const [index, group] of order.entries()) {
+    if (signal.aborted) break
+    const seed = Math.floor(random() * 2 ** 32)
+    const ways = new Map(group.ways.map(({ cell, way }) => [cell, way]))
+    const heat = await runHeat({
+      planned: { role: 'hello', heat: Math.floor(index / groups.length) + 1, seed },
+      cells: [...ways.keys()],
+      settings: options,
+      mode: 'native',
+      environment: { startServers: () => startWays(ways, options) },
+      driver: options.driver,
+      moreWarmup: new Map(),
+      endsAt: Number.POSITIVE_INFINITY,
+      signal,
+      onProgress: (done) => onProgress((index + done) / order.length, group.name),
+    })
+    if (!signal.aborted) measured.get(group)?.push(heat)
+  }
+  return measured
+}
