@@ -2,6 +2,7 @@ import express, { type Express, type Router } from 'express'
 import { BODY_LIMIT } from '#shared/http/contract.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { logsResponses } from '#shared/process/log.ts'
 import { accessLog, requestLog } from './middleware/access-log.ts'
 import { errors, notFound } from './middleware/errors.ts'
 import { health } from './middleware/health.ts'
@@ -22,7 +23,7 @@ export function createApp(options: AppOptions, routes: Router): Express {
   app.use(requestId)
   app.use(securityHeaders)
   app.use(health(options.health)) // before the access log, so that probes have no line
-  app.use(accessLog(log))
+  if (logsResponses(log)) app.use(accessLog(log))
   app.use(express.json({ limit: BODY_LIMIT }))
   app.use(routes)
   app.use(notFound)

@@ -1,12 +1,12 @@
 import { type Env, Hono, type Schema } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { BODY_LIMIT } from '#shared/http/contract.ts'
+import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { accessLog, type Runtime } from './middleware/access-log.ts'
 import { limitBody } from './middleware/body-limit.ts'
 import { catchThrown, handleError, refuseMethod, sendProblem } from './middleware/errors.ts'
-import { createHealthRoutes, withHealth } from './middleware/health.ts'
-import { loadShedding } from './middleware/load-shedding.ts'
+import { createHealthRoutes } from './middleware/health.ts'
 import { requestId } from './middleware/request-id.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
 
@@ -19,17 +19,23 @@ export function createApp<RouteEnv extends Env, RouteSchema extends Schema>(
   routes: Hono<RouteEnv, RouteSchema>,
 ) {
   const app = new Hono()
+  const shouldShed = createLoadShedder(config.maxQueueWaitMs)
   app.onError(handleError(log))
   app.notFound((c) => sendProblem(c, 404))
 
-  app.use(requestId)
-  app.use(securityHeaders)
+  // What routes and middleware read from the context. One function sets all, because each middleware costs time.
+  app.use((c, next) => {
+    c.set('log', log)
+    c.set('health', health)
+    c.set('shouldShed', shouldShed)
+    return next()
+  })
+  app.use(requestId(runtime))
+  app.use(securityHeaders(runtime))
   app.route('/', createHealthRoutes(health)) // before the access log, which has no lines of them
-  app.use(withHealth(health))
   app.use(accessLog({ config, log, runtime }))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }))
   app.use(catchThrown)
-  app.use(loadShedding(config.maxQueueWaitMs))
   app.use(limitBody(BODY_LIMIT))
   return app.route('/', routes)
 }

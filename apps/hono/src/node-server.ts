@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Context, Env, Hono, Schema } from 'hono'
+import { addDefaultHeaders } from '#shared/http/default-headers.ts'
 import { protect } from '#shared/http/protect.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { createApp } from './app.ts'
@@ -11,7 +12,10 @@ import type { Runtime } from './middleware/access-log.ts'
 const runtime: Runtime = {
   getConnInfo,
   onClose({ env: { outgoing } }: Context<{ Bindings: HttpBindings }>, listener) {
-    outgoing.once('close', () => listener(outgoing.statusCode, outgoing.errored))
+    outgoing.on('close', () => listener(outgoing.statusCode, outgoing.errored))
+  },
+  addHeaders({ env: { outgoing } }: Context<{ Bindings: HttpBindings }>) {
+    addDefaultHeaders(outgoing)
   },
 }
 

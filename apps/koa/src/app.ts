@@ -4,6 +4,7 @@ import Koa from 'koa'
 import { BODY_LIMIT } from '#shared/http/contract.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { logsResponses } from '#shared/process/log.ts'
 import { accessLog, contextLog } from './middleware/access-log.ts'
 import { errors, logError, sendError } from './middleware/errors.ts'
 import { health } from './middleware/health.ts'
@@ -24,7 +25,7 @@ export function createApp(options: AppOptions, routes: Router): Koa {
   app.use(securityHeaders)
   app.use(errors)
   app.use(health(options.health)) // before the access log, so that probes have no line
-  app.use(accessLog(log, config.trustProxy))
+  if (logsResponses(log)) app.use(accessLog(log, config.trustProxy))
   app.use(bodyParser({ jsonLimit: BODY_LIMIT, formLimit: BODY_LIMIT }))
   app.use(routes.routes())
   app.use(routes.allowedMethods())

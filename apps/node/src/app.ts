@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http'
+import { addDefaultHeaders } from '#shared/http/default-headers.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { Context } from './context.ts'
 import { accessLog } from './plugins/access-log.ts'
 import { errors } from './plugins/errors.ts'
 import { health } from './plugins/health.ts'
-import { securityHeaders } from './plugins/security-headers.ts'
 import { createRouter, type Route } from './router.ts'
 
 /** Does the work of a framework. A request meets the plugins in this order. */
@@ -15,13 +15,13 @@ export function createApp(options: AppOptions, routes: readonly Route[]): Reques
   const services = { log, health: state, shouldShed: createLoadShedder(config.maxQueueWaitMs) }
   const handle = createRouter([...health(state), ...routes])
 
-  return async (request, response) => {
+  return (request, response) => {
     const context = new Context(request, response, services)
-    response.setHeader('x-request-id', context.requestId)
+    addDefaultHeaders(response)
     logResponses(context)
-    securityHeaders(response)
     try {
-      await handle(context)
+      // A handler that is not async needs no promise, which takes 0.5 µs.
+      handle(context)?.catch((error: unknown) => errors(context, error))
     } catch (error) {
       errors(context, error)
     }

@@ -32,6 +32,7 @@ export class Context<Name extends string = string> {
     this.request = request
     this.response = response
     this.requestId = requestId(request.headers['x-request-id'])
+    request.headers['x-request-id'] = this.requestId // as it is on the response
     this.log = log
     this.health = health
     this.#shouldShed = shouldShed

@@ -1,5 +1,5 @@
 import type { Express as App, Request, RequestHandler } from 'express'
-import { type Logger, logResponse, logsResponses } from '#shared/process/log.ts'
+import { type Logger, logResponse } from '#shared/process/log.ts'
 
 declare global {
   namespace Express {
@@ -21,12 +21,10 @@ export function requestLog(app: App, log: Logger): void {
 
 /** One line per response, also after a client abort. pino-http needs more code for the same fields. */
 export function accessLog(log: Logger): RequestHandler {
-  if (!logsResponses(log)) return (_request, _response, next) => next()
-
   return (request, response, next) => {
     const startedAt = performance.now()
     const { ip: client } = request // read now, because a closed connection has no address
-    response.once('close', () => {
+    response.on('close', () => {
       logResponse(log, {
         requestId: request.id,
         method: request.method,

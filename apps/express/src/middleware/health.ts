@@ -1,6 +1,6 @@
-import { type Response, Router } from 'express'
+import type { RequestHandler, Response } from 'express'
 import { HEALTH_JSON } from '#shared/http/contract.ts'
-import type { Health } from '#shared/http/health.ts'
+import { type Health, isProbe } from '#shared/http/health.ts'
 
 declare global {
   namespace Express {
@@ -12,12 +12,16 @@ declare global {
   }
 }
 
-/** Alive until the process ends, ready until it is told to stop. */
-export function health(state: Health): Router {
-  const router = Router({ caseSensitive: true, strict: true })
-  router.get('/livez', (_request, response) => send(response, true))
-  router.get('/readyz', async (_request, response) => send(response, await state.isReady()))
-  return router
+/** Alive until the process ends, ready until it is told to stop. It is no Router, because all requests pass through it. */
+export function health(state: Health): RequestHandler {
+  return (request, response, next) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    return isRead && isProbe(request.path) ? respond(request.path, response) : next()
+  }
+
+  async function respond(path: string, response: Response): Promise<void> {
+    send(response, path === '/livez' || (await state.isReady()))
+  }
 }
 
 function send(response: Response, passes: boolean): void {

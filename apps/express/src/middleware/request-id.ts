@@ -12,6 +12,6 @@ declare global {
 
 export const requestId: RequestHandler = (request, response, next) => {
   request.id = chooseId(request.headers['x-request-id'])
-  response.set('x-request-id', request.id)
+  response.setHeader('x-request-id', request.id)
   next()
 }

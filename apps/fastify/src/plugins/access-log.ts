@@ -12,7 +12,7 @@ export default fp(async (app) => {
   app.addHook('onRequest', (request, reply, done) => {
     const startedAt = performance.now()
     const { ip: client } = request // read now, because a closed connection has no address
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       logResponse(request.log, {
         method: request.method,
         url: request.url,

@@ -21,13 +21,11 @@ export function handleError(log: Logger): ErrorHandler {
 }
 
 /** Wraps other thrown values, because Hono passes only instances of Error to `onError`. */
-export const catchThrown = createMiddleware(async (_c, next) => {
-  try {
-    await next()
-  } catch (cause) {
-    throw new Error(`A route threw ${JSON.stringify(cause)}, which is not an Error.`, { cause })
-  }
-})
+export const catchThrown = createMiddleware((_c, next) => next().catch(wrapThrown))
+
+function wrapThrown(cause: unknown): never {
+  throw new Error(`A route threw ${JSON.stringify(cause)}, which is not an Error.`, { cause })
+}
 
 /** Responds with 405 and the methods of the path. */
 export function refuseMethod(c: Context, methods: string[]): Response {

@@ -1,5 +1,4 @@
 import { type Context, Hono } from 'hono'
-import { createMiddleware } from 'hono/factory'
 import { HEALTH_JSON } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
 
@@ -8,14 +7,6 @@ declare module 'hono' {
     /** Its `signal` ends endless streams when the server stops. */
     health: Health
   }
-}
-
-/** Adds `c.get('health')`. */
-export function withHealth(health: Health) {
-  return createMiddleware((c, next) => {
-    c.set('health', health)
-    return next()
-  })
 }
 
 /** Alive until the process ends, ready until it is told to stop. */

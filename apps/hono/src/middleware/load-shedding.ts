@@ -1,21 +1,12 @@
 import { createMiddleware } from 'hono/factory'
-import { createLoadShedder, RETRY_AFTER } from '#shared/http/load-shedding.ts'
+import { type createLoadShedder, RETRY_AFTER } from '#shared/http/load-shedding.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
+    /** All routes of an app share one. */
     shouldShed: ReturnType<typeof createLoadShedder>
   }
-}
-
-/** Creates the load shedder for `shedLoad`. All routes of an app share one. */
-export function loadShedding(maxQueueWaitMs: number) {
-  const shouldShed = createLoadShedder(maxQueueWaitMs)
-
-  return createMiddleware((c, next) => {
-    c.set('shouldShed', shouldShed)
-    return next()
-  })
 }
 
 /** For expensive routes: 503 while too many requests wait. */

@@ -1,5 +1,6 @@
 import { createMiddleware } from 'hono/factory'
 import { requestId as chooseId } from '#shared/http/ids.ts'
+import type { Runtime } from './access-log.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -11,9 +12,11 @@ declare module 'hono' {
 const NAME = 'x-request-id'
 
 /** Hono's own `requestId()` has another rule for inbound ids. For a Response that a route creates, `securityHeaders` sets the id. */
-export const requestId = createMiddleware(async (c, next) => {
-  const id = chooseId(c.req.header(NAME))
-  c.set('requestId', id)
-  c.header(NAME, id)
-  await next()
-})
+export function requestId({ addHeaders }: Runtime) {
+  return createMiddleware((c, next) => {
+    const id = chooseId(c.req.header(NAME))
+    c.set('requestId', id)
+    if (addHeaders === undefined) c.header(NAME, id)
+    return next()
+  })
+}

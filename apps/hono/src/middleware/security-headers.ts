@@ -4,11 +4,20 @@ import type { StatusCode } from 'hono/utils/http-status'
 import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
 import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import type { Runtime } from './access-log.ts'
 
 const HEADERS = Object.entries(SECURITY_HEADERS)
 
 /** Runs first, so that a route can replace a header. Hono's `secureHeaders()` fails on a fetched Response, which is immutable. */
-export const securityHeaders = createMiddleware(async (c, next) => {
+export function securityHeaders({ addHeaders }: Runtime) {
+  if (addHeaders === undefined) return withHeader
+  return createMiddleware((c, next) => {
+    addHeaders(c)
+    return next()
+  })
+}
+
+const withHeader = createMiddleware(async (c, next) => {
   for (const [name, value] of HEADERS) c.header(name, value)
   await next()
   const id = c.get('requestId')

@@ -2,7 +2,7 @@ import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import { clientAddress } from '#shared/http/client-address.ts'
 import type { Config } from '#shared/process/config.ts'
-import { type Logger, logResponse, logsResponses } from '#shared/process/log.ts'
+import { type Logger, logResponse } from '#shared/process/log.ts'
 
 declare module 'koa' {
   interface DefaultContext {
@@ -25,12 +25,10 @@ export function contextLog(app: Koa, log: Logger): void {
  * `ctx.ip` is not used: with `app.proxy`, Koa trusts `X-Forwarded-For` from any peer.
  */
 export function accessLog(log: Logger, trustProxy: Config['trustProxy']): Middleware {
-  if (!logsResponses(log)) return (_ctx, next) => next()
-
   return (ctx, next) => {
     const startedAt = performance.now()
     const { remoteAddress } = ctx.req.socket // read now, because a closed connection has no address
-    ctx.res.once('close', () => {
+    ctx.res.on('close', () => {
       logResponse(log, {
         requestId: ctx.state.requestId,
         method: ctx.method,

@@ -1,6 +1,6 @@
-import Router, { type RouterContext } from '@koa/router'
+import type { Context, Middleware } from 'koa'
 import { HEALTH_JSON } from '#shared/http/contract.ts'
-import type { Health } from '#shared/http/health.ts'
+import { type Health, isProbe } from '#shared/http/health.ts'
 
 declare module 'koa' {
   interface DefaultContext {
@@ -9,15 +9,23 @@ declare module 'koa' {
   }
 }
 
-/** Alive until the process ends, ready until it is told to stop. */
-export function health(state: Health): ReturnType<Router['routes']> {
-  const router = new Router({ sensitive: true, strict: true })
-  router.get('/livez', (ctx) => send(ctx, true))
-  router.get('/readyz', async (ctx) => send(ctx, await state.isReady()))
-  return router.routes()
+/** Alive until the process ends, ready until it is told to stop. It has no Router, because all requests pass through it. */
+export function health(state: Health): Middleware {
+  return (ctx, next) => (isProbe(ctx.path) ? respond(ctx) : next())
+
+  async function respond(ctx: Context): Promise<void> {
+    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD'
+    if (isRead) send(ctx, ctx.path === '/livez' || (await state.isReady()))
+    else refuse(ctx)
+  }
 }
 
-function send(ctx: RouterContext, passes: boolean): void {
+function refuse(ctx: Context): void {
+  ctx.status = 405
+  ctx.set('allow', 'HEAD, GET')
+}
+
+function send(ctx: Context, passes: boolean): void {
   ctx.status = passes ? 200 : 503
   ctx.set('cache-control', 'no-store')
   ctx.type = HEALTH_JSON

@@ -10,6 +10,6 @@ declare module 'koa' {
 
 export const requestId: Middleware = (ctx, next) => {
   ctx.state.requestId = chooseId(ctx.req.headers['x-request-id'])
-  ctx.set('x-request-id', ctx.state.requestId)
+  ctx.res.setHeader('x-request-id', ctx.state.requestId)
   return next()
 }

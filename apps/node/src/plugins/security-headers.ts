@@ -1,14 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
-
-const HEADERS = Object.entries(SECURITY_HEADERS)
-
-/** Runs first, so that a route can replace a header. */
-export function securityHeaders(response: ServerResponse): void {
-  for (const [name, value] of HEADERS) response.setHeader(name, value)
-}
+import { pagePolicy } from '#shared/http/security-headers.ts'
 
 /** Sets the policy of a page, and keeps the page out of caches. @returns the nonce of the page */
 export function allowScripts(response: ServerResponse): string {

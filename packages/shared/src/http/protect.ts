@@ -11,11 +11,20 @@ import { SECURITY_HEADERS } from './security-headers.ts'
 import { validateRequest } from './validate-request.ts'
 
 /**
- * Limits of every `http.Server`. Keep-alive is longer than NGINX's 60 s. Otherwise NGINX would reuse a connection that is just closing,
- * and respond with 502. The other limits stop clients that send very slowly; 64 KiB of body take 13 s at 40 kbit/s.
+ * Milliseconds without any traffic after which a connection is closed. This is longer than NGINX's 60 s. Otherwise NGINX would reuse a
+ * connection that is just closing, and respond with 502. It also ends clients that do not read; Node has no other limit for those.
+ */
+export const IDLE_MS = 65_000
+
+/** It is added to the handler timeout, if that is longer, so that its 503 can still be sent. */
+const AFTER_HANDLER_MS = 10_000
+
+/**
+ * Limits of every `http.Server`, for clients that send very slowly: 64 KiB of body take 13 s at 40 kbit/s.
  */
 export const SERVER_OPTIONS = {
-  keepAliveTimeout: 65_000,
+  // With a value, Node sets two timers per request. `server.setTimeout` sets one per connection.
+  keepAliveTimeout: 0,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5_000,
@@ -23,12 +32,6 @@ export const SERVER_OPTIONS = {
   // A second Host or X-Request-Id becomes "a, b" and can be rejected. By default Node drops it.
   joinDuplicateHeaders: true,
 } as const satisfies ServerOptions
-
-/**
- * Milliseconds after which a connection without any traffic is closed. They are added to the handler timeout, so that its 503 can still
- * be sent. Node has no other limit for a client that does not read. NGINX's `send_timeout` is 30 s, too.
- */
-const STALL_MS = 10_000
 
 export interface ProtectOptions {
   config: Pick<Config, 'handlerTimeoutMs'>
@@ -54,7 +57,7 @@ const REQUEST_ID = 'x-request-id'
 export function protect(server: Server, { config, health, log }: ProtectOptions): Server {
   // Node reads these options when the server starts to listen, or for each new connection.
   Object.assign(server, SERVER_OPTIONS)
-  server.setTimeout(config.handlerTimeoutMs + STALL_MS)
+  server.setTimeout(Math.max(IDLE_MS, config.handlerTimeoutMs + AFTER_HANDLER_MS))
   const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
   const listeners = server.listeners('request') as RequestListener[]
 
@@ -64,37 +67,36 @@ export function protect(server: Server, { config, health, log }: ProtectOptions)
     .on('request', rejectAmbiguousHttp(handle))
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
-    const id = takeRequestId(request)
+    takeRequestId(request)
     if (health.draining) response.shouldKeepAlive = false
     const status = validateRequest(request.url ?? '', request.headers.host)
     if (status === undefined) {
-      limitSilence(response, id)
+      limitSilence(response)
       for (const listener of listeners) listener.call(server, request, response)
     } else {
-      refuse(response, status, id)
+      refuse(response, status)
     }
   }
 }
 
 /** Sets a valid id on the request: in `headers`, and in `rawHeaders`, which adapters to web standards read. */
-function takeRequestId({ headers, rawHeaders }: IncomingMessage): string {
+function takeRequestId({ headers, rawHeaders }: IncomingMessage): void {
   const inbound = headers[REQUEST_ID]
   const id = requestId(inbound)
-  if (id === inbound) return id
+  if (id === inbound) return
   for (let index = rawHeaders.length - 2; inbound !== undefined && index >= 0; index -= 2)
     if (rawHeaders[index]?.toLowerCase() === REQUEST_ID) rawHeaders.splice(index, 2)
   rawHeaders.push(REQUEST_ID, id)
   headers[REQUEST_ID] = id
-  return id
 }
 
-function refuse(response: ServerResponse, status: number, id: string): void {
+function refuse(response: ServerResponse, status: number): void {
   const body = problem(status)
   response.shouldKeepAlive = false
   response
     .writeHead(status, {
       ...SECURITY_HEADERS,
-      [REQUEST_ID]: id,
+      [REQUEST_ID]: response.req.headers[REQUEST_ID],
       'content-type': PROBLEM_JSON,
       'content-length': Buffer.byteLength(body),
     })

@@ -14,12 +14,14 @@ import { isHost } from './validate-request.ts'
  */
 export function rejectAmbiguousHttp(listener: RequestListener): RequestListener {
   const refused = new WeakSet<Socket>()
+  let hasRefused = false // most servers never do, and need no look-up
   return (request, response) => {
     // The parser continues with the bytes after a rejected request.
-    if (!refused.has(request.socket) && isFramed(request) && takePath(request)) {
+    if (!(hasRefused && refused.has(request.socket)) && isFramed(request) && takePath(request)) {
       listener(request, response)
     } else {
       refused.add(request.socket)
+      hasRefused = true
       response.writeHead(400, { connection: 'close', 'content-length': 0 }).end()
     }
   }

@@ -20,8 +20,8 @@ async function setUp(handle: (response: ServerResponse) => void) {
   const lines: Record<string, unknown>[] = []
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) })
   const limitSilence = createHandlerTimeout(400, log)
-  const server = createServer(SERVER_OPTIONS, (request, response) => {
-    limitSilence(response, String(request.headers['x-request-id']))
+  const server = createServer(SERVER_OPTIONS, (_request, response) => {
+    limitSilence(response)
     handle(response)
   })
   const address = await listen(server, readConfig({ PORT: '0' }))

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { createHealth } from '../../src/http/health.ts'
-import { protect, SERVER_OPTIONS } from '../../src/http/protect.ts'
+import { IDLE_MS, protect, SERVER_OPTIONS } from '../../src/http/protect.ts'
 import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { readConfig } from '../../src/process/config.ts'
 import { listen } from '../../src/process/listen.ts'
@@ -41,7 +41,7 @@ test('sets the limits of a server that exists already', LIMIT, async (t) => {
   const { keepAliveTimeout, headersTimeout, requestTimeout, timeout } = server
   deepEqual(
     [keepAliveTimeout, headersTimeout, requestTimeout, timeout],
-    [SERVER_OPTIONS.keepAliveTimeout, SERVER_OPTIONS.headersTimeout, SERVER_OPTIONS.requestTimeout, 10_400],
+    [0, SERVER_OPTIONS.headersTimeout, SERVER_OPTIONS.requestTimeout, IDLE_MS],
   )
 })
 

@@ -16,7 +16,7 @@ import { isProbe } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import { errorStatus, type FieldError, HttpProblem, problem } from '#shared/http/problem.ts'
-import { SERVER_OPTIONS } from '#shared/http/protect.ts'
+import { IDLE_MS, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { rejectAmbiguousHttp } from '#shared/http/reject-ambiguous-http.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { validateRequest } from '#shared/http/validate-request.ts'
@@ -56,6 +56,7 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
   // Node closes the connection after a malformed request. Fastify's default handler does not, so NGINX would reuse it and
   // get a 502.
   app.server.removeAllListeners('clientError')
+  app.server.setTimeout(IDLE_MS)
 
   const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
   const logs = logsResponses(log)
@@ -94,7 +95,8 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
     // Not on the reply: its headers would replace those of Express, and a page would get the policy of a text.
     reply.raw.setHeaders(HEADERS).setHeader('x-request-id', request.id)
     if (health.draining) reply.raw.setHeader('connection', 'close')
-    limitSilence(reply.raw, request.id)
+    request.raw.headers['x-request-id'] = request.id // for the response of the handler timeout
+    limitSilence(reply.raw)
     if (logs && !isProbe(request.originalUrl)) logWhenClosed(log, request, reply)
   }
 }

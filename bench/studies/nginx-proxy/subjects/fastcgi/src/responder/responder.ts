@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BODY_LIMIT, HEADER_LIMIT } from '#shared/http/contract.ts'
-import { SERVER_OPTIONS } from '#shared/http/protect.ts'
+import { IDLE_MS } from '#shared/http/protect.ts'
 import { QUIET_MS } from '#shared/process/drain.ts'
 import { Connection, type Handler } from './connection.ts'
 
@@ -49,7 +49,7 @@ function serve(socket: Socket, handler: Handler): Connection {
   socket.on('error', () => {})
   socket.once('close', () => connection.closed())
   // Longer than NGINX keeps an idle connection (60 s).
-  socket.setTimeout(SERVER_OPTIONS.keepAliveTimeout, () => {
+  socket.setTimeout(IDLE_MS, () => {
     if (!connection.isHandling) socket.destroy()
   })
   return connection
