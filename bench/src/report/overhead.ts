@@ -1,5 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { formatMicros, formatPercent, formatRatioInterval, orUnknown } from '@startgrid/cli/numbers.ts'
+import {
+  formatMicros,
+  formatPercent,
+  formatRatioInterval,
+  orUnknown,
+  UNKNOWN,
+} from '@startgrid/cli/numbers.ts'
 import { layOut, markdownTable, type Table } from '@startgrid/cli/table.ts'
 import type { OverheadFigures } from '../judge/overhead.ts'
 import { ResultError } from '../model/result-file.ts'
@@ -71,7 +77,8 @@ function cost(group: OverheadFigures, way: string): string {
 }
 
 function ratio(group: OverheadFigures, over: string, under: string): string {
-  return orUnknown(group.ratio(over, under), (found) => formatRatioInterval(found))
+  const found = group.ratio(over, under)
+  return found === undefined ? UNKNOWN : formatRatioInterval(found)
 }
 
 function tablesOf(groups: readonly OverheadFigures[], proxy: string): Table[] {
