@@ -4,7 +4,7 @@ import { compareSamples, type Subject, takeSample } from '@startgrid/machine/acc
 import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Instance } from '@startgrid/nginx/instance.ts'
-import type { CellSpec, Settings } from '../model/result.ts'
+import type { Cell, Settings } from '../model/result.ts'
 import type { FrontKind } from '../model/study.ts'
 import type { Servers } from './servers.ts'
 import { startFront } from './study/front.ts'
@@ -23,7 +23,7 @@ interface Started {
 
 /** Starts one program per cell. One that does not start is missing; the rest goes on. */
 export async function startWays(
-  ways: ReadonlyMap<CellSpec, Way>,
+  ways: ReadonlyMap<Cell, Way>,
   { nginx, cores }: { nginx: Nginx | undefined; cores: Settings['cores'] },
 ): Promise<Servers> {
   const failures = new Map<string, string>()
@@ -37,7 +37,7 @@ export async function startWays(
       }
     }),
   )
-  const find = ({ id }: CellSpec) => started.get(id)
+  const find = ({ id }: Cell) => started.get(id)
   return {
     target: (cell) => targetOf(find(cell)),
     whyMissing: ({ id }) => failures.get(id) ?? 'it was not started',

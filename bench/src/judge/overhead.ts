@@ -1,14 +1,14 @@
 import { type Interval, rowMean } from '@startgrid/stats/estimate.ts'
 import { fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Metric } from '../model/figures.ts'
-import type { CellSpec, Heat } from '../model/result.ts'
+import type { Cell, Heat } from '../model/result.ts'
 import { compare } from './analysis/race.ts'
 import { type CellRecord, recordCells } from './analysis/record.ts'
 
 /** Ways to serve the same, and their heats. */
 export interface Measured {
   name: string
-  cells: readonly CellSpec[]
+  cells: readonly Cell[]
   heats: readonly Heat[]
 }
 
@@ -70,7 +70,7 @@ function inverse({ value, low, high }: Interval): Interval {
   return { value: 1 / value, low: high && 1 / high, high: low && 1 / low }
 }
 
-function proxyOf({ cell, launches }: CellRecord): number | null {
+function proxyOf({ cell, launches }: CellRecord<Cell>): number | null {
   if (cell.topology === 'direct') return null
   const known = launches.filter((one) => one !== null)
   const requests = known.reduce((sum, one) => sum + one.requests, 0)

@@ -3,11 +3,10 @@ import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import type { Startable } from '@startgrid/grid/launcher.ts'
 import { findApps, type Topology } from '@startgrid/grid/matrix.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { startWays, type Way } from '../environments/ways.ts'
-import type { CellSpec, Heat, Settings } from '../model/result.ts'
-import { expectedHeatMs } from '../plan/cells.ts'
+import type { Cell, Heat, Settings } from '../model/result.ts'
+import { expectedHeatMs, planHeats } from '../plan/cells.ts'
 import { CONNECTIONS, PROFILES, warmupRequests } from '../plan/profiles.ts'
 import { WORKLOADS } from '../plan/workloads.ts'
 import { runHeat } from './heat.ts'
@@ -18,7 +17,7 @@ import { runHeat } from './heat.ts'
 export interface Group {
   /** The framework, or `nginx`. */
   name: string
-  ways: readonly { cell: CellSpec; way: Way }[]
+  ways: readonly { cell: Cell; way: Way }[]
 }
 
 const BARE = fileURLToPath(new URL('../../bare', import.meta.url))
@@ -76,14 +75,14 @@ export function wayOf(
 ): Group['ways'][number] {
   const framework = group === NGINX ? 'node' : group
   const warmed = { framework, role: 'hello' } as const
-  const warmupMs = PROFILES.default.warmupMs(warmed)
-  const cell: CellSpec = {
+  // More code takes longer to become warm: a ratio of cold programs flatters the bare ones.
+  const warmupMs = 2 * PROFILES.default.warmupMs(warmed)
+  const cell: Cell = {
     id: name,
+    race: group,
     app: name,
-    framework,
     role: 'hello',
     topology,
-    twinOf: null,
     engine: null,
     workload: `GET ${WORKLOADS.hello.path}`,
     connections: CONNECTIONS.hello,
@@ -121,23 +120,25 @@ export function expectedOverheadMs({
   return groups.reduce((sum, group) => sum + heats * expectedHeatMs(cells(group), settings), 0)
 }
 
-/** All heats: every group's n-th before any next one, shuffled. After an abort the last one is not complete. @returns heats by group */
+/** All heats, in random order. After an abort the last one is missing. @returns heats by group */
 export async function measureOverhead(options: OverheadOptions): Promise<ReadonlyMap<Group, Heat[]>> {
-  const { groups, heats, signal, onProgress } = options
-  const random = createRandom(options.seed)
+  const { groups, heats, seed, signal, onProgress } = options
   const measured = new Map<Group, Heat[]>(groups.map((group) => [group, []]))
-  const order = Array.from({ length: heats }, () => shuffle(groups, random)).flat()
-  for (const [index, group] of order.entries()) {
-    if (signal.aborted) break
-    const seed = Math.floor(random() * 2 ** 32)
+  const names = groups.map(({ name }) => name)
+  const order = planHeats(names, heats, seed)
+  for (const [index, planned] of order.entries()) {
+    const group = groups.find(({ name }) => name === planned.race)
+    if (signal.aborted || group === undefined) break
     const ways = new Map(group.ways.map(({ cell, way }) => [cell, way]))
+    const cells = [...ways.keys()]
     const heat = await runHeat({
-      planned: { role: 'hello', heat: Math.floor(index / groups.length) + 1, seed },
-      cells: [...ways.keys()],
+      planned,
+      cells,
       settings: options,
-      mode: 'native',
+      expectedMs: expectedHeatMs(cells, options),
       environment: { startServers: () => startWays(ways, options) },
-      driver: options.driver,
+      driverOf: () => options.driver,
+      workloadOf: () => WORKLOADS.hello,
       moreWarmup: new Map(),
       endsAt: Number.POSITIVE_INFINITY,
       signal,

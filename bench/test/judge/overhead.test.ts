@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { near } from '../../../packages/stats/test/near.ts'
 import { judgeOverhead } from '../../src/judge/overhead.ts'
 import { frameworkGroup, nginxGroup } from '../../src/measure/overhead.ts'
-import type { CellSpec, Slice } from '../../src/model/result.ts'
+import type { Cell, Slice } from '../../src/model/result.ts'
 import { heatOf, sliceOf } from './analysis/laboratory.ts'
 
 /** Passes whose speed differs by a factor: the noise of a shared machine. */
 const SPEEDS = [1, 1.6, 1.1, 1.5]
 
 /** @param costs CPU seconds of app and proxy per request, by cell */
-function heat(number: number, costs: ReadonlyMap<CellSpec, [app: number, proxy: number | null]>) {
+function heat(number: number, costs: ReadonlyMap<Cell, [app: number, proxy: number | null]>) {
   const slices = SPEEDS.flatMap((speed, index) =>
     [...costs].map(([{ id }, [app, proxy]]): Slice => {
       const cpuSeconds = {
@@ -21,7 +21,7 @@ function heat(number: number, costs: ReadonlyMap<CellSpec, [app: number, proxy: 
       return { ...sliceOf(id, 100, { cpuSeconds }), pass: index + 1 }
     }),
   )
-  return heatOf(number, slices)
+  return heatOf(number, slices, { race: [...costs.keys()][0]?.race ?? '' })
 }
 
 const cellsOf = ({ ways }: ReturnType<typeof frameworkGroup>) => ways.map(({ cell }) => cell)
@@ -52,7 +52,9 @@ test('a wrong response and a program that did not start are told', () => {
   const cells = cellsOf(frameworkGroup('node'))
   const slices = cells.map(({ id }) => sliceOf(id, 100, id === 'app' ? { errors: { body: 3 } } : {}))
   const failures = [{ cell: 'bare', reason: 'it ended' }]
-  const judged = judgeOverhead([{ name: 'node', cells, heats: [heatOf(1, slices, { failures })] }])
+  const judged = judgeOverhead([
+    { name: 'node', cells, heats: [heatOf(1, slices, { race: 'node', failures })] },
+  ])
   assert.deepEqual(judged.failures, [
     'node, bare, heat 1: it ended.',
     'node, app, heat 1: wrong responses, {"body":3}.',
