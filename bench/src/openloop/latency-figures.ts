@@ -31,7 +31,7 @@ function levelsOf({ role }: CellSpec, { cells, trials }: Result): string[] {
 function whyMissing({ id }: CellSpec, { trials }: Result): string | null {
   const own = trials.filter(({ cell }) => cell === id)
   if (own.some(({ purpose }) => purpose === 'level')) return null
-  return own.length > 0 ? 'others used the machine while its capacity was measured' : 'it was not measured'
+  return own.length > 0 && own.every(({ disturbed }) => disturbed) ? 'others used the machine while its capacity was measured' : 'it was not measured'
 }
 
 function levelOf(cell: CellSpec, level: string, { trials }: Result): LatencyLevel {

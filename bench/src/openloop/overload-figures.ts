@@ -22,7 +22,7 @@ function figuresOf(cell: CellSpec, result: Result): OverloadFigures {
   const capacity = closedLoopOf(cell, trials)
   const offered = overloads.length > 0 ? meanOf(overloads.map((trial) => trial.offered ?? 0)) : null
   const voidedBecause =
-    whyNotMeasured(cell, result) ?? whyVoid(all, used, { capacity, offered, isTried: trials.length > 0 })
+    whyNotMeasured(cell, result) ?? whyVoid(all, used, { capacity, offered, wasDisturbed: trials.some(({ disturbed }) => disturbed) })
   const goodputs = voidedBecause === null ? overloads.map(goodputOf) : []
   const goodput = goodputs.length > 0 && goodputs.every((one) => one > 0) ? intervalOf(goodputs) : null
   return {
@@ -42,10 +42,10 @@ function figuresOf(cell: CellSpec, result: Result): OverloadFigures {
 function whyVoid(
   all: readonly Episode[],
   used: readonly Episode[],
-  { capacity, offered, isTried }: Pick<OverloadFigures, 'capacity' | 'offered'> & { isTried: boolean },
+  { capacity, offered, wasDisturbed }: Pick<OverloadFigures, 'capacity' | 'offered'> & { wasDisturbed: boolean },
 ): string | null {
   if (capacity === null && all.length === 0)
-    return isTried ? 'others used the machine while its capacity was measured' : 'it was not measured'
+    return wasDisturbed ? 'others used the machine while its capacity was measured' : 'it was not measured'
   if (used.length === 0) return 'others used the machine each time'
   if (capacity === null) return 'others used the machine while its capacity was measured'
   if (offered !== null && offered >= capacity * LEAST_FACTOR) return null
