@@ -1,7 +1,8 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { widthsOf } from '../judge/analysis.ts'
-import type { Result } from '../model/result.ts'
+import type { Analysis } from '../model/figures.ts'
+import type { OpenLoopResult, RaceResult } from '../model/result.ts'
 import type { StudyRecord } from '../model/study-result.ts'
 
 /**
@@ -10,7 +11,7 @@ import type { StudyRecord } from '../model/study-result.ts'
  */
 
 /** @returns sentences; none if the exit code is 0 */
-export function whyRaceFailed({ analysis, cells }: Result, require: number | null): string[] {
+export function whyRaceFailed({ analysis, cells }: RaceResult, require: number | null): string[] {
   if (analysis === null) return ['Nothing was measured.']
   const twins = new Set(cells.filter(({ twinOf }) => twinOf !== null).map(({ id }) => id))
   const tried = analysis.cells.filter(({ cell }) => !twins.has(cell))
@@ -19,10 +20,9 @@ export function whyRaceFailed({ analysis, cells }: Result, require: number | nul
 }
 
 /** `capacity`, `latency`, `overload`. */
-export function whyOpenLoopFailed({ cells, capacity, latency, overload }: Result): string[] {
+export function whyOpenLoopFailed({ cells, analysis }: OpenLoopResult): string[] {
   const skipped = new Set(cells.filter((cell) => cell.skipped !== null).map(({ id }) => id))
-  const figures = [...(capacity ?? []), ...(latency ?? []), ...(overload ?? [])]
-  const tried = figures.filter(({ cell }) => !skipped.has(cell))
+  const tried = (analysis ?? []).filter(({ cell }) => !skipped.has(cell))
   return describeWithout(tried.filter(({ voidedBecause }) => voidedBecause !== null).length, tried.length)
 }
 
@@ -48,7 +48,7 @@ function describeWithout(count: number, of: number): string[] {
   ]
 }
 
-function describeTooWide(analysis: NonNullable<Result['analysis']>, require: number | null): string[] {
+function describeTooWide(analysis: Analysis, require: number | null): string[] {
   if (require === null) return []
   const races = analysis.races.filter(({ metric }) => metric === 'rate')
   const widest = Math.expm1(Math.max(0, ...widthsOf({ ...analysis, races })))

@@ -4,7 +4,7 @@ import type { ParseArgsOptionsConfig } from 'node:util'
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { analyse } from '../judge/analysis.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
-import type { Result } from '../model/result.ts'
+import { isRace, type Result } from '../model/result.ts'
 import { readResult } from '../model/result-file.ts'
 import { analyseOpenLoop } from '../openloop/analyse.ts'
 
@@ -29,9 +29,9 @@ export function openStored(path: string): Stored {
 
 /** Works the figures of a result, and the warnings that follow from them, out again from what was measured. */
 export function analyseAgain(stored: Result, { keepVoided }: { keepVoided: boolean }): Result {
-  const isRace = stored.kind === 'rate' || stored.kind === 'selfcheck'
-  const analysis = isRace ? analyse(stored, { keepVoided }) : null
-  const again = { ...stored, ...analyseOpenLoop(stored), analysis }
+  const again = isRace(stored)
+    ? { ...stored, analysis: analyse(stored, { keepVoided }) }
+    : analyseOpenLoop(stored)
   return { ...again, warnings: [...observedWarnings(stored), ...deriveWarnings(again)] }
 }
 

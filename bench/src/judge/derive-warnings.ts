@@ -1,6 +1,13 @@
 import { isLoopback } from '../environments/target/origin.ts'
 import { METRIC_NAMES } from '../model/names.ts'
-import type { Result, Run, Trial } from '../model/result.ts'
+import {
+  isRace,
+  type OpenLoopResult,
+  type RaceResult,
+  type Result,
+  type Run,
+  type Trial,
+} from '../model/result.ts'
 import type { StudyResult } from '../model/study-result.ts'
 import type { Warning, WarningKind } from '../model/warnings.ts'
 import { keptSlices } from './analysis/passes.ts'
@@ -9,16 +16,16 @@ import { NEAR_CEILING } from './gates/ceiling.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
 export function deriveWarnings(result: Result | StudyResult): Warning[] {
-  if (result.kind === 'study') return [...excluded(result), ...crowded(result), ...accounting(result)]
+  const seen = [...excluded(result), ...crowded(result), ...accounting(result)]
+  if (result.kind === 'study') return seen
+  if (!isRace(result)) return [...external(result), ...seen, ...driver(result), ...generatorBound(result)]
   return [
     ...external(result),
     ...extended(result),
     ...suspects(result),
-    ...excluded(result),
-    ...crowded(result),
-    ...accounting(result),
+    ...seen,
     ...driver(result),
-    ...generatorBound(result),
+    ...nearCeiling(result),
     ...withoutIntervals(result),
     ...halfWidth(result),
   ]
@@ -60,7 +67,7 @@ function extended({ settings: { extensions } }: Result): Warning[] {
 }
 
 /** A difference was found where none exists. */
-function suspects({ analysis }: Result): Warning[] {
+function suspects({ analysis }: RaceResult): Warning[] {
   return (analysis?.races ?? []).flatMap(({ control, metric }): Warning[] => {
     if (control === null || !control.suspect || control.p === null) return []
     const { twin, ratio, p } = control
@@ -94,36 +101,36 @@ function accounting({ mode, heats, trials = [] }: Run & { trials?: Trial[] }): W
 /** A rate that is higher than this part of the ceiling says that the ceiling is wrong. */
 const ABOVE_CEILING = 1.1
 
-function driver({ driver: { name, ceiling }, analysis }: Result): Warning[] {
-  const warnings: Warning[] = name === 'startgrid' ? [] : [{ kind: 'foreign-driver', name }]
-  if (ceiling === null) return warnings
+function driver({ driver: { name } }: Result): Warning[] {
+  return name === 'startgrid' ? [] : [{ kind: 'foreign-driver', name }]
+}
+
+function nearCeiling({ driver: { ceiling }, analysis }: RaceResult): Warning[] {
+  if (ceiling === null) return []
   const near = (analysis?.cells ?? [])
     .flatMap(({ cell, rate }) => (rate === null ? [] : [{ cell, rate: rate.value }]))
     .filter(({ rate }) => rate >= ceiling * NEAR_CEILING)
     .sort((one, other) => other.rate - one.rate)
   const [fastest] = near
   // Nobody is faster than the ceiling: others had the cores while it was measured.
-  if (fastest === undefined || fastest.rate > ceiling * ABOVE_CEILING) return warnings
-  return [
-    ...warnings,
-    { kind: 'near-ceiling', cells: near.length, fastest: fastest.cell, rate: fastest.rate, ceiling },
-  ]
+  if (fastest === undefined || fastest.rate > ceiling * ABOVE_CEILING) return []
+  return [{ kind: 'near-ceiling', cells: near.length, fastest: fastest.cell, rate: fastest.rate, ceiling }]
 }
 
-function generatorBound({ trials }: Result): Warning[] {
+function generatorBound({ trials }: OpenLoopResult): Warning[] {
   const cells = new Set(trials.filter((trial) => trial.generatorBound).map(({ cell }) => cell))
   const [first] = cells
   return first === undefined ? [] : [{ kind: 'generator-bound', cells: cells.size, first }]
 }
 
-function withoutIntervals({ analysis }: Result): Warning[] {
+function withoutIntervals({ analysis }: RaceResult): Warning[] {
   if (analysis === null) return []
   const races = analysis.races.filter(({ metric }) => metric === 'rate')
   const cells = widthsOf({ ...analysis, races }).filter((width) => !Number.isFinite(width)).length
   return cells > 0 ? [{ kind: 'no-intervals', cells }] : []
 }
 
-function halfWidth({ settings: { precision }, analysis, finishedAt }: Result): Warning[] {
+function halfWidth({ settings: { precision }, analysis, finishedAt }: RaceResult): Warning[] {
   if (precision === null || analysis === null || finishedAt === null || isWithin(analysis, precision))
     return []
   const reached = Math.max(...widthsOf(analysis).map(Math.expm1))

@@ -1,7 +1,7 @@
 import type { Role, Topology } from '@startgrid/grid/matrix.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Analysis, CellFigures, Metric, Race } from '../model/figures.ts'
-import type { CellSpec, Result } from '../model/result.ts'
+import type { CellSpec, RaceResult } from '../model/result.ts'
 
 /** A race as reports show it: its cells in order, with their ranks and ratios in both metrics. */
 export interface Standing {
@@ -31,7 +31,7 @@ export interface Place {
 }
 
 /** All races of the result in the order of its cells; those of which nothing was measured yet are left out. */
-export function standingsOf(result: Result): Standing[] {
+export function standingsOf(result: RaceResult): Standing[] {
   const { analysis } = result
   if (analysis === null) return []
   const shown = result.cells.filter((cell) => cell.skipped === null && cell.twinOf === null)

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { differenceTo } from '@startgrid/machine/provenance.ts'
-import type { Result, ResultKind } from '../model/result.ts'
+import type { RaceResult, Result, ResultKind } from '../model/result.ts'
 import { RESULTS, ResultError, readResult } from '../model/result-file.ts'
 import type { Warning } from '../model/warnings.ts'
 
 /** A run that is stored. */
-export interface StoredRun {
-  result: Result
+export interface StoredRun<Kind extends ResultKind = ResultKind> {
+  result: ResultOf<Kind>
   /** Where its files are, and go on to be. */
   directory: string
 }
@@ -19,14 +19,14 @@ export interface StoredRun {
  * @param which `any` also takes a complete one, which can be extended
  * @throws {ResultError} if there is none, or it comes from another machine or other code: half a run each would not be one
  */
-export function findRun(
+export function findRun<Kind extends ResultKind>(
   name: string,
-  kinds: readonly ResultKind[],
+  kinds: readonly Kind[],
   which: 'any' | 'interrupted' = 'any',
-): StoredRun {
+): StoredRun<Kind> {
   const directory = name === '' ? newestRun(kinds, which) : directoryOf(name)
   const result = readResult(join(directory, 'result.json'))
-  if (!kinds.includes(result.kind))
+  if (!isOf(result, kinds))
     throw new ResultError(
       `${directory} is a run of ${commandOfKind(result.kind)}: go on with ${commandOfKind(result.kind)} --resume.`,
     )
@@ -42,11 +42,17 @@ export function findRun(
   return { result, directory }
 }
 
+type ResultOf<Kind extends ResultKind> = Extract<Result, { kind: Kind }>
+
+function isOf<Kind extends ResultKind>(result: Result, kinds: readonly Kind[]): result is ResultOf<Kind> {
+  return kinds.some((kind) => kind === result.kind)
+}
+
 /**
  * Plans more heats for a complete run.
  * @param more of each role; default as many as it had at first
  */
-export function extendRun(result: Result, more?: number): void {
+export function extendRun(result: RaceResult, more?: number): void {
   const { settings } = result
   settings.heats += more ?? Math.max(1, Math.round(settings.heats / (settings.extensions + 1)))
   settings.extensions += 1

@@ -8,7 +8,7 @@ import type { Environment, EnvironmentOptions } from '../environments/environmen
 import { NativeEnvironment } from '../environments/native/environment.ts'
 import { TargetEnvironment } from '../environments/target/environment.ts'
 import { analyse, isWithin } from '../judge/analysis.ts'
-import type { CellSpec, Result, ResultKind } from '../model/result.ts'
+import type { CellSpec, RaceResult, ResultKind } from '../model/result.ts'
 import { heatsWithin } from '../plan/budget.ts'
 import { expectedHeatMs, planCells, planSelfcheck } from '../plan/cells.ts'
 import type { Options } from '../plan/options.ts'
@@ -21,7 +21,16 @@ import { type HeatPlan, type HeatsRun, runHeats, wrongCells } from './heats.ts'
 import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
 
 /** A result without measurements: the plan of a run. */
-export function createResult(options: Options, kind: ResultKind, command: string): Result {
+export function createResult(options: Options, kind: RaceResult['kind'], command: string): RaceResult {
+  return { ...createRun(options, kind, command), kind, analysis: null }
+}
+
+/** What all results of the grid have in common. */
+export function createRun(
+  options: Options,
+  kind: ResultKind,
+  command: string,
+): Omit<RaceResult, 'kind' | 'analysis'> {
   const { profile, custom, slices, sliceMs, pauseMs, precision, maxTimeMs, driver } = options
   const mode = modeOf(options)
   const cells = planOf(options, kind)
@@ -31,7 +40,6 @@ export function createResult(options: Options, kind: ResultKind, command: string
       : options.heats
   return {
     schema: 4,
-    kind,
     mode,
     target: options.target === undefined ? null : { origin: options.target, absent: options.absent },
     startedAt: new Date().toISOString(),
@@ -59,11 +67,6 @@ export function createResult(options: Options, kind: ResultKind, command: string
     cells,
     conformance: [],
     heats: [],
-    trials: [],
-    analysis: null,
-    capacity: null,
-    latency: null,
-    overload: null,
   }
 }
 
@@ -74,7 +77,7 @@ function planOf(options: Options, kind: ResultKind): CellSpec[] {
 
 /** Where the servers of a grid are, by the mode of the result. */
 export async function openEnvironment(
-  { mode, target, cells, settings }: Result,
+  { mode, target, cells, settings }: Pick<RaceResult, 'mode' | 'target' | 'cells' | 'settings'>,
   options: EnvironmentOptions,
 ): Promise<Environment> {
   if (mode === 'docker') return openDocker(cells, options)
@@ -88,14 +91,14 @@ export async function openEnvironment(
  * @throws {LoadError} with a sentence if the driver is not there
  */
 export async function runBench(
-  result: Result,
-  { keepVoided, ...context }: RunContext<Result> & { keepVoided: boolean },
+  result: RaceResult,
+  { keepVoided, ...context }: RunContext<RaceResult> & { keepVoided: boolean },
 ): Promise<void> {
   const preparation = {
     ...context,
     openEnvironment: (options: EnvironmentOptions) => openEnvironment(result, options),
     createDriver: (options: GeneratorOptions) => createDriver(result.driver.name, options),
-    figures: (so: Result) => ({ analysis: analyse(so, { keepVoided }) }),
+    figures: (so: RaceResult) => ({ analysis: analyse(so, { keepVoided }) }),
   }
   let spinner: Spinner | undefined
   const look = async () => {
@@ -119,7 +122,7 @@ export async function runBench(
 }
 
 /** Of servers elsewhere, and of those that have no core, nobody can say how fast they just are. */
-function startSpinner({ mode, settings: { cores } }: Result): Promise<Spinner> | undefined {
+function startSpinner({ mode, settings: { cores } }: RaceResult): Promise<Spinner> | undefined {
   return mode === 'native' && cores !== null ? Spinner.start(cores.server) : undefined
 }
 
@@ -129,7 +132,7 @@ export function planOfGrid(
     result,
     environment,
     drivers,
-  }: Pick<HeatsRun<Result>, 'result'> & {
+  }: Pick<HeatsRun<RaceResult>, 'result'> & {
     environment: Pick<Environment, 'startServers'>
     drivers: Pick<PreparedRun['drivers'], 'usual'>
   },
@@ -161,7 +164,7 @@ export function planOfGrid(
 }
 
 /** `--precision`: it ends once all intervals are narrow. Looking before the sixth heat would favour lucky runs. */
-function isEnough({ settings, analysis }: Result, heat: number): boolean {
+function isEnough({ settings, analysis }: RaceResult, heat: number): boolean {
   const { precision, heats } = settings
   if (precision === null || heat <= heats || analysis === null) return false
   return analysis.races.length > 0 && isWithin(analysis, precision)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { CellSpec, Heat, Result, Slice } from './result.ts'
+import type { CellSpec, Heat, RaceResult, Result, Slice, Trial } from './result.ts'
 
 /** Results as files. */
 
@@ -53,7 +53,16 @@ type HeatOfSchema3 = Omit<Heat, 'race' | 'slices' | 'moreWarmup' | 'spins'> & {
 type CellOfSchema3 = Omit<CellSpec, 'race' | 'warmupRequests'>
 
 /** What schema 4 has otherwise. */
-type ResultOfSchema3 = Omit<Result, 'schema' | 'warnings' | 'cells' | 'heats' | 'settings' | 'forecast'> & {
+type ResultOfSchema3 = Omit<
+  RaceResult,
+  'kind' | 'schema' | 'warnings' | 'cells' | 'heats' | 'settings' | 'forecast' | 'analysis'
+> & {
+  kind: Result['kind']
+  analysis?: unknown
+  capacity?: unknown
+  latency?: unknown
+  overload?: unknown
+  trials?: Trial[]
   settings: Omit<Result['settings'], 'precision' | 'extensions'> & { until: number | null }
   failures?: { cell: string; launch: number; reason: string }[]
   cautions?: Result['warnings']
@@ -73,14 +82,19 @@ function fromSchema3({
   cells = [],
   heats = [],
   failures = [],
+  trials = [],
   settings: { until: precision, ...settings },
+  kind,
+  analysis: _,
+  capacity: __,
+  latency: ___,
+  overload: ____,
   ...stored
 }: ResultOfSchema3): Result {
-  const figures = { analysis: null, capacity: null, latency: null, overload: null }
-  return {
+  const common = {
     ...stored,
-    ...figures,
-    schema: 4,
+    schema: 4 as const,
+    analysis: null,
     settings: { ...settings, precision, extensions: 0 },
     forecast: null,
     warnings: cautions.filter(({ kind }) => !DERIVED_IN_SCHEMA_3.includes(kind)),
@@ -95,6 +109,13 @@ function fromSchema3({
       })),
       ...failures.map(({ cell, launch, reason }) => failedLaunch(cell, launch, reason)),
     ],
+  }
+  switch (kind) {
+    case 'rate':
+    case 'selfcheck':
+      return { ...common, kind }
+    default:
+      return { ...common, kind, trials }
   }
 }
 

@@ -38,18 +38,47 @@ export interface Run<Spec extends Cell = Cell> {
   heats: Heat[]
 }
 
-export interface Result extends Run<CellSpec> {
+/** What every result of the grid has. */
+interface GridRun extends Run<CellSpec> {
   kind: ResultKind
   settings: Settings
   /** What was expected before anything was measured; null where the speed of the servers' core is not known. */
   forecast: ForecastRecord | null
-  /** Of kind `capacity`, `latency` and `overload`: stretches of open-loop load, in the order in which they ran. */
-  trials: Trial[]
-  /** Of kind `rate` and `selfcheck`. */
+}
+
+export interface RaceResult extends GridRun {
+  kind: 'rate' | 'selfcheck'
   analysis: Analysis | null
-  capacity: CapacityFigures[] | null
-  latency: LatencyFigures[] | null
-  overload: OverloadFigures[] | null
+}
+
+interface OpenLoopRun extends GridRun {
+  kind: 'capacity' | 'latency' | 'overload'
+  /** Stretches of load, in the order in which they ran. */
+  trials: Trial[]
+}
+
+export interface CapacityResult extends OpenLoopRun {
+  kind: 'capacity'
+  analysis: CapacityFigures[] | null
+}
+
+export interface LatencyResult extends OpenLoopRun {
+  kind: 'latency'
+  analysis: LatencyFigures[] | null
+}
+
+export interface OverloadResult extends OpenLoopRun {
+  kind: 'overload'
+  analysis: OverloadFigures[] | null
+}
+
+export type OpenLoopResult = CapacityResult | LatencyResult | OverloadResult
+
+/** A result of the grid, by what was measured. Figures are null until there are any. */
+export type Result = RaceResult | OpenLoopResult
+
+export function isRace(result: Result): result is RaceResult {
+  return result.kind === 'rate' || result.kind === 'selfcheck'
 }
 
 /**

@@ -1,6 +1,6 @@
 import { whyNotKept, whyWrong } from '../judge/trial.ts'
 import type { CapacityFigures } from '../model/figures.ts'
-import type { CellSpec, Result, Trial } from '../model/result.ts'
+import type { CapacityResult, CellSpec, Trial } from '../model/result.ts'
 import { BEYOND } from '../plan/open-loop-effort.ts'
 import { closedLoopOf, whyNotMeasured } from './cell-state.ts'
 import { intervalOf } from './interval.ts'
@@ -13,7 +13,7 @@ const CONFIRMED_WITHIN = 0.05
 const LATE = 0.1
 
 /** The capacity of every cell; pure. */
-export function capacityFigures(result: Result): CapacityFigures[] {
+export function capacityFigures(result: CapacityResult): CapacityFigures[] {
   return result.cells.map((cell) => figuresOf(cell, result))
 }
 
@@ -40,7 +40,7 @@ function tooFewBeyond({ requests }: Trial): string | null {
   return beyond < BEYOND ? `only ${beyond} answers lie beyond p99` : null
 }
 
-function figuresOf(cell: CellSpec, result: Result): CapacityFigures {
+function figuresOf(cell: CellSpec, result: CapacityResult): CapacityFigures {
   const bound = result.settings.p99Ms ?? 0
   const trials = result.trials.filter((trial) => trial.cell === cell.id)
   const steps = trials.filter(({ purpose }) => purpose === 'level')

@@ -1,4 +1,4 @@
-import type { CellSpec, Result, Trial } from '../model/result.ts'
+import type { CellSpec, OpenLoopResult, Trial } from '../model/result.ts'
 import {
   assumedRate,
   type CapacityEffort,
@@ -23,7 +23,7 @@ const CONFIRM_STRIDE = 2
  * Finds the highest rate that keeps the bound: a staircase on every launch of a cell. The first starts near the closed-loop rate; later
  * ones start where the last one ended, in proportion to their own closed-loop rate, because launches and the machine drift.
  */
-export function capacityMethod(result: Result, effort: CapacityEffort): Method {
+export function capacityMethod(result: OpenLoopResult, effort: CapacityEffort): Method {
   const { p99Ms, heats: launches } = result.settings
   if (p99Ms === null) throw new RangeError('A capacity needs a bound on p99.')
   const found = new Map<string, number>()

@@ -1,10 +1,13 @@
-import type { CellSpec, Result } from '../model/result.ts'
+import type { CellSpec, OpenLoopResult } from '../model/result.ts'
 import { geometricMean } from './interval.ts'
 
 /** What the figures of all three commands ask of a cell. */
 
 /** Why a cell has no open-loop figures at all, whatever was measured: a clause without the full stop. @returns null if it may have */
-export function whyNotMeasured({ id, skipped }: CellSpec, { conformance, heats }: Result): string | null {
+export function whyNotMeasured(
+  { id, skipped }: CellSpec,
+  { conformance, heats }: OpenLoopResult,
+): string | null {
   if (skipped !== null) return skipped
   const [difference] = conformance.find(({ cell }) => cell === id)?.differences ?? []
   if (difference !== undefined) return `it does not keep the contract: ${difference}`
@@ -13,7 +16,7 @@ export function whyNotMeasured({ id, skipped }: CellSpec, { conformance, heats }
 }
 
 /** The closed-loop rate over all launches that nobody disturbed, in answers per second; null without one. */
-export function closedLoopOf({ id }: Pick<CellSpec, 'id'>, trials: Result['trials']): number | null {
+export function closedLoopOf({ id }: Pick<CellSpec, 'id'>, trials: OpenLoopResult['trials']): number | null {
   const rates = trials
     .filter(({ cell, purpose, disturbed }) => cell === id && purpose === 'capacity' && !disturbed)
     .map(({ achieved }) => achieved)

@@ -1,7 +1,7 @@
 import { countAbove, curveOf, mergeHistograms, percentiles } from '@startgrid/loadgen'
 import { whyFailed, whyUnsound } from '../judge/trial.ts'
 import type { LatencyFigures, LatencyLevel, LatencyPercentile } from '../model/figures.ts'
-import type { CellSpec, Result, Trial } from '../model/result.ts'
+import type { CellSpec, LatencyResult, Trial } from '../model/result.ts'
 import { COMMON, OWN_LEVELS } from '../plan/latency-levels.ts'
 import { BEYOND, LEAST_LAUNCHES } from '../plan/open-loop-effort.ts'
 import { whyNotMeasured } from './cell-state.ts'
@@ -13,7 +13,7 @@ const PERCENTILES = [50, 90, 99, 99.9, 99.99] as const
 const LATE = 0.1
 
 /** The latencies of every cell at every level; pure. */
-export function latencyFigures(result: Result): LatencyFigures[] {
+export function latencyFigures(result: LatencyResult): LatencyFigures[] {
   return result.cells.map((cell) => ({
     cell: cell.id,
     levels: levelsOf(cell, result).map((level) => levelOf(cell, level, result)),
@@ -22,19 +22,21 @@ export function latencyFigures(result: Result): LatencyFigures[] {
 }
 
 /** What any cell of the role was asked for: one that cannot do the common rate says so. */
-function levelsOf({ role }: CellSpec, { cells, trials }: Result): string[] {
+function levelsOf({ role }: CellSpec, { cells, trials }: LatencyResult): string[] {
   const own = new Set(cells.filter((cell) => cell.role === role).map(({ id }) => id))
   const tried = new Set(trials.filter(({ cell }) => own.has(cell)).map(({ level }) => level))
   return [...OWN_LEVELS.keys(), COMMON].filter((level) => tried.has(level))
 }
 
-function whyMissing({ id }: CellSpec, { trials }: Result): string | null {
+function whyMissing({ id }: CellSpec, { trials }: LatencyResult): string | null {
   const own = trials.filter(({ cell }) => cell === id)
   if (own.some(({ purpose }) => purpose === 'level')) return null
-  return own.length > 0 && own.every(({ disturbed }) => disturbed) ? 'others used the machine while its capacity was measured' : 'it was not measured'
+  return own.length > 0 && own.every(({ disturbed }) => disturbed)
+    ? 'others used the machine while its capacity was measured'
+    : 'it was not measured'
 }
 
-function levelOf(cell: CellSpec, level: string, { trials }: Result): LatencyLevel {
+function levelOf(cell: CellSpec, level: string, { trials }: LatencyResult): LatencyLevel {
   const all = trials.filter((trial) => trial.cell === cell.id)
   const own = all.filter((trial) => trial.level === level)
   const used = own.filter((trial) => !trial.disturbed && whyUnsound(trial) === null)

@@ -1,7 +1,7 @@
 import type { Role } from '@startgrid/grid/matrix.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import { isQuiet } from '../judge/trial.ts'
-import type { Result } from '../model/result.ts'
+import type { OpenLoopResult } from '../model/result.ts'
 import { COMMON, COMMON_PART, lowestOf, MOST_PART, OWN_LEVELS } from '../plan/latency-levels.ts'
 import {
   assumedRate,
@@ -20,7 +20,7 @@ import type { Session } from './session.ts'
  * order. For the common rate all cells are started once before, and only asked for their closed-loop rate.
  * @param rate the common one, in requests per second; null finds one per role
  */
-export function latencyMethod(result: Result, effort: LatencyEffort, rate: number | null): Method {
+export function latencyMethod(result: OpenLoopResult, effort: LatencyEffort, rate: number | null): Method {
   const { heats } = result.settings
   const surveys = effort.common && rate === null ? 1 : 0
   const levels = [...OWN_LEVELS.keys(), ...(effort.common || rate !== null ? [COMMON] : [])]
@@ -52,13 +52,13 @@ export function latencyMethod(result: Result, effort: LatencyEffort, rate: numbe
 
 /** At which rate and for how long a level is taken. */
 class LevelPlan {
-  readonly #result: Result
+  readonly #result: OpenLoopResult
   readonly #effort: LatencyEffort
   readonly #given: number | null
   /** By role, once it is known: it is the same for all launches. */
   readonly #common = new Map<Role, number | null>()
 
-  constructor(result: Result, effort: LatencyEffort, given: number | null) {
+  constructor(result: OpenLoopResult, effort: LatencyEffort, given: number | null) {
     this.#result = result
     this.#effort = effort
     this.#given = given
@@ -106,7 +106,7 @@ class LevelPlan {
  * @returns requests per second, in whole tens; null if no cell counts
  */
 export function commonRate(
-  result: Pick<Result, 'cells' | 'trials' | 'settings'>,
+  result: Pick<OpenLoopResult, 'cells' | 'trials' | 'settings'>,
   role: Role,
   { level }: Pick<LatencyEffort, 'level'>,
 ): number | null {

@@ -1,6 +1,6 @@
 import { countAbove, mergeHistograms, percentiles } from '@startgrid/loadgen'
 import type { OverloadFigures } from '../model/figures.ts'
-import type { CellSpec, Result, Trial } from '../model/result.ts'
+import type { CellSpec, OverloadResult, Trial } from '../model/result.ts'
 import { BEYOND } from '../plan/open-loop-effort.ts'
 import { closedLoopOf, whyNotMeasured } from './cell-state.ts'
 import { intervalOf, meanOf } from './interval.ts'
@@ -10,11 +10,11 @@ import { type Episode, episodesOf, recoveredAfter } from './recovery.ts'
 const LEAST_FACTOR = 1.5
 
 /** What is left of every cell at twice its capacity; pure. */
-export function overloadFigures(result: Result): OverloadFigures[] {
+export function overloadFigures(result: OverloadResult): OverloadFigures[] {
   return result.cells.map((cell) => figuresOf(cell, result))
 }
 
-function figuresOf(cell: CellSpec, result: Result): OverloadFigures {
+function figuresOf(cell: CellSpec, result: OverloadResult): OverloadFigures {
   const trials = result.trials.filter((trial) => trial.cell === cell.id)
   const all = episodesOf(trials)
   const used = all.filter(({ overload }) => !overload.disturbed)
@@ -22,7 +22,8 @@ function figuresOf(cell: CellSpec, result: Result): OverloadFigures {
   const capacity = closedLoopOf(cell, trials)
   const offered = overloads.length > 0 ? meanOf(overloads.map((trial) => trial.offered ?? 0)) : null
   const voidedBecause =
-    whyNotMeasured(cell, result) ?? whyVoid(all, used, { capacity, offered, wasDisturbed: trials.some(({ disturbed }) => disturbed) })
+    whyNotMeasured(cell, result) ??
+    whyVoid(all, used, { capacity, offered, wasDisturbed: trials.some(({ disturbed }) => disturbed) })
   const goodputs = voidedBecause === null ? overloads.map(goodputOf) : []
   const goodput = goodputs.length > 0 && goodputs.every((one) => one > 0) ? intervalOf(goodputs) : null
   return {
@@ -42,7 +43,11 @@ function figuresOf(cell: CellSpec, result: Result): OverloadFigures {
 function whyVoid(
   all: readonly Episode[],
   used: readonly Episode[],
-  { capacity, offered, wasDisturbed }: Pick<OverloadFigures, 'capacity' | 'offered'> & { wasDisturbed: boolean },
+  {
+    capacity,
+    offered,
+    wasDisturbed,
+  }: Pick<OverloadFigures, 'capacity' | 'offered'> & { wasDisturbed: boolean },
 ): string | null {
   if (capacity === null && all.length === 0)
     return wasDisturbed ? 'others used the machine while its capacity was measured' : 'it was not measured'

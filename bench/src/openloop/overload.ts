@@ -1,5 +1,5 @@
 import type { LoadSpec } from '../judge/trial.ts'
-import type { CellSpec, Result, Trial } from '../model/result.ts'
+import type { CellSpec, OpenLoopResult, Trial } from '../model/result.ts'
 import {
   assumedRate,
   capacityMs,
@@ -26,7 +26,7 @@ export const OVERLOAD_CONNECTIONS = 1000
 export const PATIENCE_MS = 5000
 
 /** Twice what a cell can do, for seconds; before and after that half of it. */
-export function overloadMethod({ settings }: Result, effort: OverloadEffort): Method {
+export function overloadMethod({ settings }: OpenLoopResult, effort: OverloadEffort): Method {
   const beforeMs = (capacity: number) => durationFor(99, capacity * HALF, 1, effort.before)
   return {
     launches: settings.heats,

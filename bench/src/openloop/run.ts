@@ -7,8 +7,8 @@ import type { EnvironmentOptions } from '../environments/environment.ts'
 import { attempt, runHeat } from '../measure/heat.ts'
 import { type HeatFrame, type HeatPlan, runHeats, wrongCells } from '../measure/heats.ts'
 import { type PreparedRun, type RunContext, withPreparedRun } from '../measure/preparation.ts'
-import { createResult, openEnvironment } from '../measure/run.ts'
-import type { CellSpec, Heat, Result, Trial } from '../model/result.ts'
+import { createRun, openEnvironment } from '../measure/run.ts'
+import type { CellSpec, Heat, OpenLoopResult, Trial } from '../model/result.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../plan/options.ts'
 import { WORKLOADS } from '../plan/workloads.ts'
 import { analyseOpenLoop } from './analyse.ts'
@@ -25,10 +25,14 @@ export interface Method {
 }
 
 /** A result without measurements. Every cell is a race of its own: it is launched apart, so each has the whole warm-up. */
-export function createOpenLoopResult(kind: OpenLoopKind, options: OpenLoopOptions, command: string): Result {
+export function createOpenLoopResult(
+  kind: OpenLoopKind,
+  options: OpenLoopOptions,
+  command: string,
+): OpenLoopResult {
   const { topologies, p99Ms } = options
   const results = topologies.map((topology) =>
-    createResult({ ...options, topologies: [topology] }, kind, command),
+    createRun({ ...options, topologies: [topology] }, kind, command),
   )
   const [first] = results
   if (first === undefined) throw new RangeError('There is no topology to measure.')
@@ -36,6 +40,9 @@ export function createOpenLoopResult(kind: OpenLoopKind, options: OpenLoopOption
   const cells = results.flatMap((one) => one.cells).filter(({ twinOf }) => twinOf === null)
   return {
     ...first,
+    kind,
+    trials: [],
+    analysis: null,
     cells: cells.map((cell) => ({ ...cell, race: cell.id })),
     settings: { ...first.settings, p99Ms },
   }
@@ -43,7 +50,7 @@ export function createOpenLoopResult(kind: OpenLoopKind, options: OpenLoopOption
 
 /** Milliseconds of the launches that a result lacks, if nobody disturbs it. */
 export function expectedOpenLoopMs(
-  { cells, heats }: Pick<Result, 'cells' | 'heats'>,
+  { cells, heats }: Pick<OpenLoopResult, 'cells' | 'heats'>,
   method: Method,
 ): number {
   const done = new Set(heats.map(({ race, heat }) => `${race} ${heat}`))
@@ -59,9 +66,9 @@ export function expectedOpenLoopMs(
  * that a slow minute does not hit one cell alone. One app runs at a time.
  */
 export async function runOpenLoops(
-  result: Result,
+  result: OpenLoopResult,
   method: Method,
-  context: RunContext<Result>,
+  context: RunContext<OpenLoopResult>,
 ): Promise<void> {
   const preparation = {
     ...context,
@@ -79,7 +86,7 @@ export async function runOpenLoops(
   })
 }
 
-function planOf(prepared: PreparedRun<Result, StartgridDriver>, method: Method): HeatPlan<CellSpec> {
+function planOf(prepared: PreparedRun<OpenLoopResult, StartgridDriver>, method: Method): HeatPlan<CellSpec> {
   const { result } = prepared
   const { launches } = method
   /** Launches that others disturbed, by race. */
@@ -111,7 +118,7 @@ function planOf(prepared: PreparedRun<Result, StartgridDriver>, method: Method):
 }
 
 interface LaunchOptions {
-  prepared: PreparedRun<Result, StartgridDriver>
+  prepared: PreparedRun<OpenLoopResult, StartgridDriver>
   method: Method
   record(trial: Trial): void
 }

@@ -1,6 +1,6 @@
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { describeServers } from '../model/names.ts'
-import type { Result } from '../model/result.ts'
+import { isRace, type Result } from '../model/result.ts'
 
 /** What every report says of a kind of result, and of how its servers ran. */
 
@@ -20,15 +20,12 @@ export function titleOf(result: Pick<Result, 'kind' | 'mode' | 'target' | 'start
 }
 
 /** What the headings mean. */
-export function legendOf({
-  kind,
-  mode,
-  analysis,
-  cells,
-}: Pick<Result, 'kind' | 'mode' | 'analysis' | 'cells'>): string {
-  if (kind === 'capacity' || kind === 'latency' || kind === 'overload')
-    return `${OPEN_LOOP_LEGENDS[kind]}${mode === 'target' ? ' Launches: stretches of the only one there was.' : ''}`
+export function legendOf(result: Result): string {
+  const { mode } = result
+  if (!isRace(result))
+    return `${OPEN_LOOP_LEGENDS[result.kind]}${mode === 'target' ? ' Launches: stretches of the only one there was.' : ''}`
   if (mode === 'target') return TARGET_LEGEND
+  const { kind, analysis, cells } = result
   const hasCosts = analysis === null || analysis.cells.some(({ cpu }) => cpu !== null)
   const costs = hasCosts ? ' CPU µs: of server and proxy, per request.' : ''
   const race = `95 %: confidence interval over launches.${costs} ${RANK_LEGEND}${describeEngines(cells)}`

@@ -1,6 +1,6 @@
 import { markdownTable } from '@startgrid/cli/table.ts'
 import { capital } from '@startgrid/cli/text.ts'
-import type { Result } from '../model/result.ts'
+import { isRace, type Result } from '../model/result.ts'
 import { describeWarning } from '../model/warnings.ts'
 import { legendOf, titleOf } from './legend.ts'
 import {
@@ -49,8 +49,9 @@ function formatSection({ title, table, notes }: Section): string {
 }
 
 /** How every cell passed its gates; what was found is only said of those that did not pass. */
-function gatesOf({ analysis }: Result): string {
-  if (analysis === null) return ''
+function gatesOf(result: Result): string {
+  if (!isRace(result) || result.analysis === null) return ''
+  const { analysis } = result
   const cells = analysis.cells.map(({ cell, gates }) => {
     const others = gates.filter(({ verdict }) => verdict !== 'passed')
     const findings = others.map(({ gate, verdict, finding }) => `  - ${gate}, ${verdict}: ${quoted(finding)}`)

@@ -1,43 +1,47 @@
 import { formatMs, formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
-import type { LatencyLevel } from '../model/figures.ts'
+import type { LatencyFigures, LatencyLevel } from '../model/figures.ts'
 import { nameOf } from '../model/names.ts'
-import type { CellSpec, Result } from '../model/result.ts'
+import type { CellSpec, OpenLoopResult } from '../model/result.ts'
 
 /** What an open-loop result says: a sentence per role and topology, and how many cells are void. */
-export function summariseOpenLoop(result: Result): string[] {
-  const { capacity, latency, overload, settings } = result
-  return [
-    ...byRace(result, capacity, (cells) => {
-      const [best] = cells
-        .flatMap(({ spec, rate }) => (rate === null ? [] : [{ spec, rate: rate.value }]))
-        .toSorted((a, b) => b.rate - a.rate)
-      return (
-        best &&
-        `${nameOf(best.spec)} goes farthest: ${formatRate(best.rate)} req/s with p99 within ${settings.p99Ms} ms`
-      )
-    }),
-    ...byRace(result, latency, (cells) => {
-      const sorted = cells
-        .flatMap(({ spec, levels }) => {
-          const p99 = commonP99(levels)
-          return p99 === null ? [] : [{ spec, ...p99 }]
-        })
-        .toSorted((a, b) => a.ms - b.ms)
-      const [first, last] = [sorted[0], sorted.at(-1)]
-      return (
-        first &&
-        last &&
-        `at ${formatRate(first.offered)} req/s for all, p99 is from ${formatMs(first.ms)} ms (${nameOf(first.spec)}) ` +
-          `to ${formatMs(last.ms)} ms (${nameOf(last.spec)})`
-      )
-    }),
-    ...byRace(result, overload, (cells) => {
-      const shares = cells.flatMap(({ goodputShare }) => goodputShare ?? [])
-      if (shares.length === 0) return undefined
-      const [low, high] = [formatPercent(Math.min(...shares)), formatPercent(Math.max(...shares))]
-      return `under twice their capacity, apps still deliver ${low === high ? low : `${low.replace(' %', '')} to ${high}`} of it`
-    }),
-  ]
+export function summariseOpenLoop(result: OpenLoopResult): string[] {
+  switch (result.kind) {
+    case 'capacity':
+      return byRace(result, result.analysis, (cells) => {
+        const [best] = cells
+          .flatMap(({ spec, rate }) => (rate === null ? [] : [{ spec, rate: rate.value }]))
+          .toSorted((a, b) => b.rate - a.rate)
+        return (
+          best &&
+          `${nameOf(best.spec)} goes farthest: ${formatRate(best.rate)} req/s with p99 within ${result.settings.p99Ms} ms`
+        )
+      })
+    case 'latency':
+      return byRace(result, result.analysis, describeLatency)
+    case 'overload':
+      return byRace(result, result.analysis, (cells) => {
+        const shares = cells.flatMap(({ goodputShare }) => goodputShare ?? [])
+        if (shares.length === 0) return undefined
+        const [low, high] = [formatPercent(Math.min(...shares)), formatPercent(Math.max(...shares))]
+        return `under twice their capacity, apps still deliver ${low === high ? low : `${low.replace(' %', '')} to ${high}`} of it`
+      })
+  }
+}
+
+function describeLatency(cells: readonly (LatencyFigures & { spec: CellSpec })[]): string | undefined {
+  const sorted = cells
+    .flatMap(({ spec, levels }) => {
+      const p99 = commonP99(levels)
+      return p99 === null ? [] : [{ spec, ...p99 }]
+    })
+    .toSorted((a, b) => a.ms - b.ms)
+  const [first, last] = [sorted[0], sorted.at(-1)]
+  return (
+    first &&
+    last &&
+    `at ${formatRate(first.offered)} req/s for all, p99 is from ${formatMs(first.ms)} ms (${nameOf(first.spec)}) ` +
+      `to ${formatMs(last.ms)} ms (${nameOf(last.spec)})`
+  )
 }
 
 function commonP99(levels: readonly LatencyLevel[]): { ms: number; offered: number } | null {
@@ -50,7 +54,7 @@ function commonP99(levels: readonly LatencyLevel[]): { ms: number; offered: numb
 
 /** @param describe what is said of the cells that are not void; undefined for nothing */
 function byRace<Figures extends { cell: string; voidedBecause: string | null }>(
-  { cells }: Result,
+  { cells }: OpenLoopResult,
   figures: readonly Figures[] | null,
   describe: (cells: readonly (Figures & { spec: CellSpec })[]) => string | undefined,
 ): string[] {

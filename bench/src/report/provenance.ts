@@ -2,7 +2,7 @@ import { formatRate } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { describeMachine as machineInWords } from '@startgrid/machine/machine.ts'
 import { describeVersions as versionsInWords } from '@startgrid/machine/provenance.ts'
-import type { Result } from '../model/result.ts'
+import { isRace, type Result } from '../model/result.ts'
 import { PROFILES } from '../plan/profiles.ts'
 import { TARGET_EFFORT } from '../plan/target-profiles.ts'
 
@@ -38,9 +38,10 @@ export function describeVersions({ mode, versions }: Pick<Result, 'mode' | 'vers
 }
 
 /** How much was measured. */
-export function describeSettings({ kind, mode, settings, cells, heats, trials }: Result): string {
+export function describeSettings(result: Result): string {
+  const { mode, settings, cells, heats } = result
   const { profile, slices, sliceMs, pauseMs, precision } = settings
-  if (kind !== 'rate' && kind !== 'selfcheck') return `${profile} profile, ${plural(trials.length, 'trial')}`
+  if (!isRace(result)) return `${profile} profile, ${plural(result.trials.length, 'trial')}`
   const slice = `of ${sliceMs} ms`
   const effort =
     mode === 'target'

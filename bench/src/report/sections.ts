@@ -2,9 +2,9 @@ import { formatEnds, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
 import { type Table, withoutUnknown } from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { type Standing, standingsOf } from '../judge/standings.ts'
-import type { ProxyCost } from '../model/figures.ts'
+import type { LatencyFigures, ProxyCost } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
-import type { CellSpec, Result } from '../model/result.ts'
+import type { CellSpec, RaceResult, Result } from '../model/result.ts'
 import { capacityTable, latencyTable, type Measured, overloadTable } from './openloop-table.ts'
 import { raceTable } from './race-table.ts'
 import type { Section } from './section.ts'
@@ -27,28 +27,28 @@ export function sectionsOf(result: Result): Section[] {
     case 'capacity':
       return openLoopSections(
         result,
-        result.capacity,
+        result.analysis,
         capacityTable,
         `p99 at most ${result.settings.p99Ms} ms`,
       )
     case 'latency':
       return openLoopSections(
         result,
-        result.latency,
+        result.analysis,
         latencyTable,
         'latency from the intended send time',
         withheldNotes,
       )
     case 'overload':
-      return openLoopSections(result, result.overload, overloadTable, 'twice its capacity offered')
+      return openLoopSections(result, result.analysis, overloadTable, 'twice its capacity offered')
   }
 }
 
-function raceSections(result: Result): Section[] {
+function raceSections(result: RaceResult): Section[] {
   return standingsOf(result).map((standing) => raceSection(standing, result))
 }
 
-function raceSection(standing: Standing, result: Result): Section {
+function raceSection(standing: Standing, result: RaceResult): Section {
   const { role, topology, workload, connections } = standing
   const race = standing.races.rate
   const ranked = race === null ? '' : `, ranked by ${METRIC_NAMES.rate}`
@@ -66,7 +66,7 @@ function raceSection(standing: Standing, result: Result): Section {
 }
 
 /** `Void by the gate errors: koa (3 of 1,200 answers failed). Look at its log.` The twin counts too. */
-function voidNotes({ role, topology }: Standing, result: Result): string[] {
+function voidNotes({ role, topology }: Standing, result: RaceResult): string[] {
   const own = new Set(
     result.cells.filter((cell) => cell.role === role && cell.topology === topology).map(({ id }) => id),
   )
@@ -78,7 +78,7 @@ function voidNotes({ role, topology }: Standing, result: Result): string[] {
 }
 
 /** What NGINX in front costs each app. */
-function proxySection({ analysis, cells }: Result): Section[] {
+function proxySection({ analysis, cells }: RaceResult): Section[] {
   const costs = analysis?.proxyCosts ?? []
   if (costs.length === 0) return []
   const byApp = [...Map.groupBy(costs, ({ app, topology }) => `${app} ${topology}`).values()]
@@ -139,7 +139,7 @@ function voidedNote({ spec, figures }: Measured<{ voidedBecause: string | null }
 }
 
 /** Why percentiles are missing, each reason once; levels that are void as a whole apart. */
-function withheldNotes(cells: readonly Measured<NonNullable<Result['latency']>[number]>[]): string[] {
+function withheldNotes(cells: readonly Measured<LatencyFigures>[]): string[] {
   const levels = cells.flatMap(({ spec, figures }) => figures.levels.map((level) => ({ spec, level })))
   const voided = levels.flatMap(({ spec, level }) =>
     level.voidedBecause === null

@@ -15,7 +15,7 @@ import { countDecided, NOISY, speedSpread, typicalWidth, widthWith } from '../ju
 import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
 import type { CellFigures, GateName, Race } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
-import type { CellSpec, Result } from '../model/result.ts'
+import type { CellSpec, RaceResult, Result } from '../model/result.ts'
 import { summariseOpenLoop } from './openloop-summary.ts'
 
 /** What a result says, in sentences that its figures make: the same in all reports. */
@@ -41,7 +41,7 @@ export function summarise(result: Result): string[] {
 }
 
 /** `hello: 41,250 (40.1–42.4k) req/s with 64 connections.`, and how near that is to what the generator can do. */
-function describeTarget({ cells, analysis, driver: { ceiling } }: Result): string[] {
+function describeTarget({ cells, analysis, driver: { ceiling } }: RaceResult): string[] {
   const [spec] = cells
   const rate = analysis?.cells[0]?.rate ?? null
   if (spec === undefined || rate === null) return []
@@ -96,7 +96,7 @@ export function describeTies(race: Race, result: Result): string | null {
 }
 
 /** `Behind nginx, hello keeps 42 % of its direct req/s and ssr 66 % (medians): NGINX takes 23.1 µs of the same core for each request.` */
-function describeProxies({ analysis, cells }: Result): string[] {
+function describeProxies({ analysis, cells }: RaceResult): string[] {
   const costs = analysis?.proxyCosts.filter(({ metric }) => metric === 'rate') ?? []
   return [...Map.groupBy(costs, ({ topology }) => topology)].map(([topology, group]) => {
     const roles = [...Map.groupBy(group, ({ role }) => role)].map(
@@ -117,7 +117,7 @@ function describeProxies({ analysis, cells }: Result): string[] {
 }
 
 /** One sentence about all A/A twins. */
-function describeControls({ analysis }: Result): string[] {
+function describeControls({ analysis }: RaceResult): string[] {
   const races = (analysis?.races ?? []).filter(({ control }) => control !== null)
   const controls = races.flatMap(({ control }) => control ?? [])
   if (controls.length === 0) return ['There was no A/A control: no app raced under two names.']
@@ -161,7 +161,7 @@ export function describeSmallestEffect({ smallestEffect }: Race): string | null 
 }
 
 /** What is decided, how certain ratios are, and what more time would buy. */
-function describeCertainty({ analysis, cells, heats }: Result): string[] {
+function describeCertainty({ analysis, cells, heats }: RaceResult): string[] {
   const width = analysis === null ? null : typicalWidth(analysis)
   if (analysis === null || width === null) return []
   const { decided, of } = countDecided(analysis)
@@ -185,7 +185,7 @@ function describeCertainty({ analysis, cells, heats }: Result): string[] {
 }
 
 /** On a machine whose speed changes within seconds. */
-function describeSpeed(result: Result): string[] {
+function describeSpeed(result: RaceResult): string[] {
   const spread = speedSpread(result)
   if (spread === null || spread < NOISY) return []
   return [
@@ -210,7 +210,7 @@ function describeSelfcheck(standing: Standing): string {
 }
 
 /** The twin is a control, and no cell that anybody asked for. */
-function describeVoidCount({ analysis, cells }: Result): string[] {
+function describeVoidCount({ analysis, cells }: RaceResult): string[] {
   const twins = new Set(cells.filter(({ twinOf }) => twinOf !== null).map(({ id }) => id))
   const failed = (analysis?.cells ?? []).filter(
     ({ cell, gates }) => !twins.has(cell) && gates.some(({ verdict }) => verdict === 'failed'),

@@ -2,14 +2,14 @@ import { formatMs, formatPercent, formatRate, formatRateEnds, orUnknown } from '
 import { type Column, type Table, withoutUnknown } from '@startgrid/cli/table.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import type { CellFigures } from '../model/figures.ts'
-import type { Result } from '../model/result.ts'
+import type { RaceResult } from '../model/result.ts'
 import type { Section } from './section.ts'
 import { describeVoided } from './summary.ts'
 
 /** The only table of a server that already ran: one row, nobody to rank it with, and nothing that its machine alone could tell. */
 
 /** None before the first heat has ended. */
-export function targetSection(result: Result): Section[] {
+export function targetSection(result: RaceResult): Section[] {
   const [spec] = result.cells
   const [figures] = result.analysis?.cells ?? []
   if (spec === undefined || figures === undefined) return []
@@ -28,7 +28,7 @@ interface Field extends Column {
   text: string
 }
 
-function tableOf(figures: CellFigures, { target, driver: { ceiling } }: Result): Table {
+function tableOf(figures: CellFigures, { target, driver: { ceiling } }: RaceResult): Table {
   const { rate, meanLatency, launches, slices, disturbed, voided } = figures
   const ofCeiling = rate !== null && ceiling !== null ? formatPercent(rate.value / ceiling) : ''
   const fields: Field[] = [
@@ -56,7 +56,7 @@ function right(heading: string, priority: number, text: string): Field {
 }
 
 /** Why it is void, and in what it differs from the contract: the app is somebody's own, and nobody else tells them. */
-function notesOf(figures: CellFigures, { conformance }: Result): string[] {
+function notesOf(figures: CellFigures, { conformance }: RaceResult): string[] {
   const gates = describeVoided([figures]).map(({ gate, cells, advice }) =>
     [`Void by the gate ${gate}: ${cells.map(({ finding }) => finding).join(', ')}.`, ...advice].join(' '),
   )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { whyOpenLoopFailed, whyRaceFailed } from '../../src/cli/exit-code.ts'
-import type { Result } from '../../src/model/result.ts'
+import type { RaceResult } from '../../src/model/result.ts'
 import {
   capacityResult,
   contendedResult,
@@ -11,7 +11,7 @@ import {
 } from '../fixtures/results.ts'
 
 /** The same without the cells that failed a gate. */
-function withoutVoid(result: Result): Result {
+function withoutVoid(result: RaceResult): RaceResult {
   if (result.analysis === null) return result
   const cells = result.analysis.cells.filter(({ voided }) => !voided)
   return { ...result, analysis: { ...result.analysis, cells } }
@@ -56,13 +56,13 @@ test('--require fails where a rate ratio is less certain, and without intervals'
 
 test('open loops: a void cell fails the command', () => {
   assert.deepEqual(whyOpenLoopFailed(capacityResult()).length, 1)
-  const { latency, ...result } = latencyResult()
-  const kept = (latency ?? []).filter(({ voidedBecause }) => voidedBecause === null)
+  const result = latencyResult()
+  const kept = (result.analysis ?? []).filter(({ voidedBecause }) => voidedBecause === null)
   assert.ok(
     kept.some(({ levels }) => levels.some(({ percentiles }) => percentiles.some(({ ms }) => ms === null))),
   )
   assert.deepEqual(
-    whyOpenLoopFailed({ ...result, latency: kept }),
+    whyOpenLoopFailed({ ...result, analysis: kept }),
     [],
     'a percentile that is withheld is a result',
   )

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import type { Result } from '../../src/model/result.ts'
+import type { RaceResult } from '../../src/model/result.ts'
 import { validateResult } from '../../src/model/result-file.ts'
 import { assertNothingLeft, CLI, failuresOf, readResult, SHORT, start } from '../fixtures/bench-run.ts'
 import { startCommandLine } from '../fixtures/command-line.ts'
@@ -54,7 +54,7 @@ test('a short run: the ceiling, tables, result and reports, the same as JSON, an
   if (nginx.kind !== 'none') assertMeasuredBehindNginx(result)
 })
 
-function assertMeasuredBehindNginx({ driver, heats, cells }: Result): void {
+function assertMeasuredBehindNginx({ driver, heats, cells }: RaceResult): void {
   assert.ok((driver.ceiling ?? 0) > 0)
   const node = heats[0]?.slices.findLast(({ cell }) => cell === 'node/status nginx')
   assert.deepEqual(node?.errors, {})
@@ -73,7 +73,7 @@ test('an app that does not come up fails the gate with its own words, and that i
   const { place, ended } = start(args, { TRUST_PROXY: 'nonsense' })
   const { code, stdout, stderr } = await ended
   assert.equal(code, 1, stderr)
-  const result = JSON.parse(stdout) as Result
+  const result = JSON.parse(stdout) as RaceResult
   assert.deepEqual(validateResult(result), [])
   assert.equal(result.heats.length, 0, 'what does not keep the contract is not measured')
   assert.equal(result.analysis?.cells.length, 3)

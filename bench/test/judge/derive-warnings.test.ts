@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { analyse } from '../../src/judge/analysis.ts'
 import { deriveWarnings, observedWarnings } from '../../src/judge/derive-warnings.ts'
 import type { Analysis, CellFigures, Race } from '../../src/model/figures.ts'
-import type { Result, Slice } from '../../src/model/result.ts'
+import type { RaceResult, Result, Slice } from '../../src/model/result.ts'
 import type { Warning, WarningKind } from '../../src/model/warnings.ts'
 import { SILENT } from '../fixtures/evidence.ts'
 import {
@@ -14,13 +14,13 @@ import {
   targetResult,
 } from '../fixtures/results.ts'
 
-const analysisOf = ({ analysis }: Result): Analysis => {
+const analysisOf = ({ analysis }: RaceResult): Analysis => {
   assert.ok(analysis)
   return analysis
 }
 
 /** A result in which nothing is to be warned of. */
-function cleanResult(): Result {
+function cleanResult(): RaceResult {
   const result = rateResult()
   const heats = result.heats.map((heat) => ({
     ...heat,
@@ -40,13 +40,13 @@ function cleanResult(): Result {
   }
 }
 
-function withCell(result: Result, id: string, more: Partial<CellFigures>): Result {
+function withCell(result: RaceResult, id: string, more: Partial<CellFigures>): RaceResult {
   const analysis = analysisOf(result)
   const cells = analysis.cells.map((one) => (one.cell === id ? { ...one, ...more } : one))
   return { ...result, analysis: { ...analysis, cells } }
 }
 
-function withSlices(result: Result, change: (slice: Slice) => Slice): Result {
+function withSlices(result: RaceResult, change: (slice: Slice) => Slice): RaceResult {
   return { ...result, heats: result.heats.map((heat) => ({ ...heat, slices: heat.slices.map(change) })) }
 }
 
@@ -105,7 +105,7 @@ test('rates from 90 % of the ceiling on, the fastest by name', () => {
   const result = {
     ...cleanResult(),
     driver: { name: 'startgrid', version: '', ceiling: 1e6 },
-  } satisfies Result
+  } satisfies RaceResult
   const [first, second] = analysisOf(result).cells
   assert.ok(first && second)
   const rate = (value: number) => ({ rate: { value, low: null, high: null } })
@@ -144,7 +144,7 @@ test('a foreign driver is named', () => {
 })
 
 describe('intervals', () => {
-  const withRatios = (low: number | null, high: number | null, precision: number | null): Result => {
+  const withRatios = (low: number | null, high: number | null, precision: number | null): RaceResult => {
     const result = cleanResult()
     const { races, ...analysis } = analysisOf(result)
     const baseline = { cell: 'x', ratio: { value: 1, low: 1, high: 1 } }
@@ -177,7 +177,7 @@ describe('intervals', () => {
 })
 
 describe('a server that already ran', () => {
-  const kinds = (result: Result) => deriveWarnings(result).map(({ kind }) => kind)
+  const kinds = (result: RaceResult) => deriveWarnings(result).map(({ kind }) => kind)
 
   test('is not accounted for, and one launch; nothing is said of the accounts of this system', () => {
     const result = targetResult()

@@ -1,6 +1,6 @@
 import { build } from 'hdr-histogram-js'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js/dist/encoding.js'
-import type { CellSpec, Result, ResultKind, Trial } from '../../src/model/result.ts'
+import type { CellSpec, OpenLoopResult, Trial } from '../../src/model/result.ts'
 
 /** Cells, trials and results as tests of open-loop figures need them. */
 
@@ -63,13 +63,13 @@ interface Failure {
 }
 
 /** Only what figures of open-loop trials read. */
-export function resultOf(
-  kind: ResultKind,
+export function resultOf<Kind extends OpenLoopResult['kind']>(
+  kind: Kind,
   trials: readonly Trial[],
   more: { cells?: CellSpec[]; p99Ms?: number; failures?: Failure[]; launches?: number } = {},
-): Result {
-  return {
-    schema: 4,
+): Extract<OpenLoopResult, { kind: Kind }> {
+  const result = {
+    schema: 4 as const,
     kind,
     mode: 'native',
     target: null,
@@ -110,10 +110,8 @@ export function resultOf(
     })),
     trials: [...trials],
     analysis: null,
-    capacity: null,
-    latency: null,
-    overload: null,
   }
+  return result as unknown as Extract<OpenLoopResult, { kind: Kind }>
 }
 
 /** Encoded as the generator does it: a histogram of these values in milliseconds. */

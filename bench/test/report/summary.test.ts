@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Race } from '../../src/model/figures.ts'
-import type { Heat, Result } from '../../src/model/result.ts'
+import type { Heat, RaceResult, Result } from '../../src/model/result.ts'
 import {
   describeControl,
   describeFailures,
@@ -26,7 +26,7 @@ const HEAT: Heat = {
   failures: [],
 }
 
-function rateRace(result: Result): Race {
+function rateRace(result: RaceResult): Race {
   const race = result.analysis?.races.find(({ metric }) => metric === 'rate')
   assert.ok(race)
   return race
@@ -190,7 +190,7 @@ test('open-loop results say who does best, and of void cells nothing', () => {
     overloadResult(),
     /^status direct: under twice their capacity, apps still deliver 54 to 96 % of it\.$/m,
   )
-  const [first] = capacityResult().capacity ?? []
-  const capacity = first === undefined ? [] : [{ ...first, voidedBecause: 'its answers were wrong' }]
-  assert.deepEqual(summarise({ ...capacityResult(), capacity }), [])
+  const [first] = capacityResult().analysis ?? []
+  const analysis = first === undefined ? [] : [{ ...first, voidedBecause: 'its answers were wrong' }]
+  assert.deepEqual(summarise({ ...capacityResult(), analysis }), [])
 })

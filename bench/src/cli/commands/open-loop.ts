@@ -4,7 +4,7 @@ import { createProgress } from '@startgrid/cli/progress.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import { assertAnswering } from '../../environments/target/origin.ts'
 import { findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
-import type { Result } from '../../model/result.ts'
+import type { OpenLoopResult } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
 import { createOpenLoopResult, expectedOpenLoopMs, type Method, runOpenLoops } from '../../openloop/run.ts'
 import { planHeats } from '../../plan/cells.ts'
@@ -21,7 +21,7 @@ import { helpOf, readOpenLoopOptions } from '../open-loop-options.ts'
 export async function openLoopCommand(
   kind: OpenLoopKind,
   args: readonly string[],
-  createMethod: (result: Result, options: OpenLoopOptions) => Method,
+  createMethod: (result: OpenLoopResult, options: OpenLoopOptions) => Method,
 ): Promise<number> {
   const options = readOpenLoopOptions(kind, args)
   if (options.help) {
@@ -46,13 +46,13 @@ export async function openLoopCommand(
 }
 
 async function measure(
-  { result, directory }: StoredRun,
+  { result, directory }: StoredRun<OpenLoopKind>,
   method: Method,
   { json, download }: OpenLoopOptions,
 ): Promise<number> {
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
-  const save = (so: Result) => writeResult(`${directory}/result.json`, so)
+  const save = (so: OpenLoopResult) => writeResult(`${directory}/result.json`, so)
   await runOpenLoops(result, method, { progress, save, signal, download }).finally(progress.stop)
   const hint = result.mode === 'target' ? '' : ` Go on with pnpm bench ${result.kind} --resume`
   const closing = signal.aborted
@@ -63,7 +63,7 @@ async function measure(
   return closing.length > 0 ? 1 : 0
 }
 
-function describePlan({ target, cells, seed }: Result, method: Method): string {
+function describePlan({ target, cells, seed }: OpenLoopResult, method: Method): string {
   const time = formatMinutes(expectedOpenLoopMs({ cells, heats: [] }, method))
   const repeats = 'What others disturb is repeated, a few times at most.'
   if (target !== null)

@@ -4,7 +4,7 @@ import { createProgress } from '@startgrid/cli/progress.ts'
 import { assertAnswering } from '../../environments/target/origin.ts'
 import { extendRun, findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
 import { createResult, runBench } from '../../measure/run.ts'
-import type { Result } from '../../model/result.ts'
+import type { RaceResult } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
 import { heatsWithin, LEAST_HEATS, leastTimeMs } from '../../plan/budget.ts'
 import type { Options } from '../../plan/options.ts'
@@ -38,7 +38,7 @@ export async function raceCommand(args: readonly string[], kind: Kind): Promise<
 }
 
 /** @throws {UsageError} if the time is too short for two heats of every role */
-function assertFits({ cells, settings, mode }: Result): void {
+function assertFits({ cells, settings, mode }: RaceResult): void {
   const maxTimeMs = settings.maxTimeMs ?? Number.POSITIVE_INFINITY
   const leastMs = leastTimeMs({ cells, settings, mode })
   if (maxTimeMs >= leastMs || settings.heats < LEAST_HEATS) return
@@ -48,13 +48,13 @@ function assertFits({ cells, settings, mode }: Result): void {
   )
 }
 
-async function prepare(options: Options, args: readonly string[], kind: Kind): Promise<StoredRun> {
+async function prepare(options: Options, args: readonly string[], kind: Kind): Promise<StoredRun<Kind>> {
   if (options.resume !== undefined) return goOn(options)
   if (options.target !== undefined) await assertAnswering(options.target)
   return begin(options, args, kind)
 }
 
-function begin(options: Options, args: readonly string[], kind: Kind): StoredRun {
+function begin(options: Options, args: readonly string[], kind: Kind): StoredRun<Kind> {
   const command = commandOf(kind === 'rate' ? 'pnpm bench' : 'pnpm bench selfcheck', args, options.seed)
   return {
     result: createResult(options, kind, command),
@@ -63,7 +63,7 @@ function begin(options: Options, args: readonly string[], kind: Kind): StoredRun
 }
 
 /** A complete run gets more heats: those that were asked for, those that fit into the time, or as many as it had. */
-function goOn(options: Options): StoredRun {
+function goOn(options: Options): StoredRun<Kind> {
   const found = findRun(options.resume ?? '', ['rate', 'selfcheck'])
   const { result } = found
   const { settings } = result
@@ -80,11 +80,11 @@ function goOn(options: Options): StoredRun {
 
 async function race(
   { json, download, keepVoided, require }: Options,
-  { result, directory }: StoredRun,
+  { result, directory }: StoredRun<Kind>,
 ): Promise<number> {
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
-  const save = (so: Result) => writeResult(`${directory}/result.json`, so)
+  const save = (so: RaceResult) => writeResult(`${directory}/result.json`, so)
   await runBench(result, { progress, save, signal, download, keepVoided }).finally(progress.stop)
   if (signal.aborted) {
     const hint = result.mode === 'target' ? '' : ' Go on with pnpm bench --resume'

@@ -1,7 +1,7 @@
 import { formatDistance, formatEnds, formatPercent, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
 import type { Control, Race } from '../../model/figures.ts'
 import { METRIC_NAMES } from '../../model/names.ts'
-import type { Result } from '../../model/result.ts'
+import type { RaceResult } from '../../model/result.ts'
 import { shortName } from '../summary.ts'
 import { filterable, raceTitle } from './chart.ts'
 import { html, type Markup } from './markup.ts'
@@ -10,7 +10,7 @@ import { numberCell, rowHeading, stacked, table } from './table.ts'
 import { ratioAxis, whiskerCell, whiskerHeading } from './whisker.ts'
 
 /** What a race found where there is nothing to find, and what it could have found. */
-export function control(result: Result): Markup {
+export function control(result: RaceResult): Markup {
   const races = result.analysis?.races ?? []
   const axis = ratioAxis(races.map((race) => race.control?.ratio ?? null))
   const right = (text: string, below: string) => ({
@@ -35,7 +35,7 @@ export function control(result: Result): Markup {
   )
 }
 
-function controlRow(race: Race, result: Result, axis: ReturnType<typeof ratioAxis>): Markup {
+function controlRow(race: Race, result: RaceResult, axis: ReturnType<typeof ratioAxis>): Markup {
   const { control, smallestEffect, launchSpread } = race
   const framework = result.cells.find(({ id }) => id === control?.original)?.framework ?? ''
   return html`<tr${filterable(race)}${control?.suspect === true && html` class="void"`}>${rowHeading(raceTitle(race))}<td>${METRIC_NAMES[race.metric]}</td>${[
@@ -49,7 +49,7 @@ function controlRow(race: Race, result: Result, axis: ReturnType<typeof ratioAxi
   ]}</tr>`
 }
 
-function ratioText({ twin, original, ratio }: Control, result: Result): Markup {
+function ratioText({ twin, original, ratio }: Control, result: RaceResult): Markup {
   const digits = (value: number) => value.toFixed(3)
   const name = html`<span class="vh">${shortName(twin, result)} over ${shortName(original, result)}: </span>`
   return html`${name}${stacked(digits(ratio.value), formatEnds(ratio, digits))}`

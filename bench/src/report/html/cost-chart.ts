@@ -2,13 +2,13 @@ import * as Plot from '@observablehq/plot'
 import { formatMicros, formatParts } from '@startgrid/cli/numbers.ts'
 import { type Standing, standingsOf } from '../../judge/standings.ts'
 import { nameOf } from '../../model/names.ts'
-import type { Result } from '../../model/result.ts'
+import type { RaceResult } from '../../model/result.ts'
 import { chart, raceTitle } from './chart.ts'
 import type { Markup } from './markup.ts'
 import { seriesOf } from './series.ts'
 
 /** What one request costs: CPU time of the app and, stacked on it, of the proxy. Races of one role have one axis. */
-export function costCharts(result: Result): Markup[] {
+export function costCharts(result: RaceResult): Markup[] {
   const groups = Map.groupBy(standingsOf(result), ({ role }) => role)
   return [...groups.values()].flatMap((standings) => {
     const bars = standings.map((standing) => ({ standing, bars: barsOf(standing) }))

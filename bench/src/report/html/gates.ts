@@ -1,6 +1,6 @@
 import type { CellFigures, GateName, GateResult } from '../../model/figures.ts'
 import { nameOf } from '../../model/names.ts'
-import type { CellSpec, Result } from '../../model/result.ts'
+import type { CellSpec, RaceResult } from '../../model/result.ts'
 import { describeSkipped } from '../summary.ts'
 import { filterable } from './chart.ts'
 import { html, type Markup, prose } from './markup.ts'
@@ -14,7 +14,7 @@ const SIGNS: Readonly<Record<GateResult['verdict'], string>> = {
 }
 
 /** What every cell had to pass before its number was printed: one table of all, and every finding in words. */
-export function gates(result: Result): Markup {
+export function gates(result: RaceResult): Markup {
   const cells = (result.analysis?.cells ?? []).flatMap((figures) => {
     const spec = result.cells.find(({ id }) => id === figures.cell)
     return spec === undefined || spec.skipped !== null || figures.gates.length === 0

@@ -2,14 +2,14 @@ import * as Plot from '@observablehq/plot'
 import { formatRatio, formatRatioInterval } from '@startgrid/cli/numbers.ts'
 import { type Standing, standingsOf } from '../../judge/standings.ts'
 import { METRIC_NAMES, nameOf } from '../../model/names.ts'
-import type { Result } from '../../model/result.ts'
+import type { RaceResult } from '../../model/result.ts'
 import { shortName } from '../summary.ts'
 import { chart, raceTitle } from './chart.ts'
 import type { Markup } from './markup.ts'
 import { seriesOf } from './series.ts'
 
 /** Every race as one picture, all on one axis: each app over the baseline, best first. */
-export function glance(result: Result): Markup[] {
+export function glance(result: RaceResult): Markup[] {
   const races = standingsOf(result).map((standing) => ({ standing, points: pointsOf(standing) }))
   const axis = axisOf(races.flatMap(({ points }) => points.filter(isNear)))
   return races
@@ -28,7 +28,7 @@ interface Point {
 /** No app is drawn farther out than this; its figure stands at the edge. */
 const FARTHEST = 4
 
-function raceChart(standing: Standing, points: readonly Point[], axis: Axis, result: Result): Markup {
+function raceChart(standing: Standing, points: readonly Point[], axis: Axis, result: RaceResult): Markup {
   const { races, entries } = standing
   const baseline = shortName(races.rate?.baseline ?? '', result)
   const near = points.filter(isNear)

@@ -58,7 +58,7 @@ function barChart(
   const described = bars.map(({ name, value }) => `${name} ${orUnknown(value, format)}`).join(', ')
   return chart({
     title: `${title}${more === '' ? '' : '.'}${more}`,
-    description: described,
+    description: described === '' ? 'Void, or not known of any app.' : described,
     plot: {
       height: 40 + 21 * bars.length,
       marginLeft: 84,

@@ -1,5 +1,5 @@
 import { standingsOf } from '../../judge/standings.ts'
-import type { Result } from '../../model/result.ts'
+import { isRace, type OpenLoopResult, type RaceResult, type Result } from '../../model/result.ts'
 import { sectionsOf } from '../sections.ts'
 import { control } from './control.ts'
 import { costCharts } from './cost-chart.ts'
@@ -32,24 +32,26 @@ export function pageSections(result: Result): PageSection[] {
 }
 
 function measured(result: Result): PageSection[] {
-  if (result.analysis === null) return openLoopSections(result)
+  if (!isRace(result)) return openLoopSections(result)
+  if (result.analysis === null) return []
   return result.mode === 'target' ? targetSections(result) : raceSections(result)
 }
 
 /** There is nobody to compare with, and nothing of what its machine alone could tell. */
-function targetSections(result: Result): PageSection[] {
+function targetSections(result: RaceResult): PageSection[] {
   return [
     { id: 'figures', title: 'Figures', body: target(result) },
     { id: 'gates', title: 'Gates', body: gates(result) },
   ]
 }
 
-function openLoopSections(result: Result): PageSection[] {
-  const figures = [...(result.capacity ?? []), ...(result.latency ?? []), ...(result.overload ?? [])]
-  return figures.length === 0 ? [] : [{ id: 'figures', title: 'Figures', body: openLoop(result) }]
+function openLoopSections(result: OpenLoopResult): PageSection[] {
+  return (result.analysis ?? []).length === 0
+    ? []
+    : [{ id: 'figures', title: 'Figures', body: openLoop(result) }]
 }
 
-function raceSections(result: Result): PageSection[] {
+function raceSections(result: RaceResult): PageSection[] {
   const charts = glance(result)
   const cpuCharts = costCharts(result)
   const costs = result.analysis?.proxyCosts ?? []
@@ -89,7 +91,7 @@ function raceSections(result: Result): PageSection[] {
   return sections.filter((section) => section !== false)
 }
 
-function races(result: Result): Markup {
+function races(result: RaceResult): Markup {
   const sections = sectionsOf(result)
   return html`${standingsOf(result).map((standing) => {
     const { role, topology } = standing

@@ -3,14 +3,14 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import { SIGNIFICANT, standingsOf } from '../../judge/standings.ts'
 import type { Race } from '../../model/figures.ts'
 import { METRIC_NAMES } from '../../model/names.ts'
-import type { Result } from '../../model/result.ts'
+import type { RaceResult } from '../../model/result.ts'
 import { ratioOf, shortName } from '../summary.ts'
 import { filterable, raceTitle } from './chart.ts'
 import { html, type Markup } from './markup.ts'
 import { numberCell, rowHeading, table } from './table.ts'
 
 /** Who beats whom: of every race a matrix of all pairs, after Holm's correction. */
-export function pairs(result: Result): Markup {
+export function pairs(result: RaceResult): Markup {
   const races = standingsOf(result)
     .flatMap(({ races }) => races.rate ?? [])
     .filter((race) => race.pairs.length > 0)
@@ -20,7 +20,7 @@ export function pairs(result: Result): Markup {
 <details class="long"><summary>All pairs with intervals and p</summary>${pairTable(races, result)}</details>`
 }
 
-function matrix(race: Race, result: Result): Markup {
+function matrix(race: Race, result: RaceResult): Markup {
   const cells = race.ranks.map(({ cell }) => cell)
   const names = cells.map((cell) => shortName(cell, result))
   const rows = cells.map((row, index) => {
@@ -52,7 +52,7 @@ function judge(race: Race, row: string, column: string, ratio: Interval): readon
 }
 
 /** Each pair once, as it was tested. */
-function pairTable(races: readonly Race[], result: Result): Markup {
+function pairTable(races: readonly Race[], result: RaceResult): Markup {
   const right = (text: string) => ({ text, align: 'right' as const, sortable: true })
   const rows = races.flatMap((race) =>
     race.pairs.map(({ a, b, ratio, p, pAdjusted }) => {

@@ -1,7 +1,7 @@
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { capital } from '@startgrid/cli/text.ts'
 import { describeServers } from '../../model/names.ts'
-import type { Result } from '../../model/result.ts'
+import { isRace, type Result } from '../../model/result.ts'
 import {
   describeCores,
   describeDriver,
@@ -15,7 +15,7 @@ import { html, type Markup } from './markup.ts'
 
 /** Where the result comes from, and how to get it again. */
 export function provenance(result: Result): Markup {
-  const { startedAt, finishedAt, heats, trials, conformance } = result
+  const { startedAt, finishedAt, conformance } = result
   const proven = conformance.filter(({ differences }) => differences.length === 0).length
   const items: [string, string][] = [
     [
@@ -28,7 +28,7 @@ export function provenance(result: Result): Markup {
     ['Driver', describeDriver(result)],
     [
       'Effort',
-      `${describeSettings(result)}; ${heats.length > 0 ? 'heats' : `${trials.length} trials`} in a random order from the seed`,
+      `${describeSettings(result)}; ${isRace(result) ? 'heats' : 'launches'} in a random order from the seed`,
     ],
     ['Versions', describeVersions(result)],
     ['NGINX', describeNginx(result)],

@@ -1,7 +1,7 @@
 import { formatEnds, formatRatio } from '@startgrid/cli/numbers.ts'
 import type { Metric, ProxyCost } from '../../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../../model/names.ts'
-import type { Result } from '../../model/result.ts'
+import type { RaceResult } from '../../model/result.ts'
 import { filterable } from './chart.ts'
 import { html, type Markup } from './markup.ts'
 import { numberCell, rowHeading, table } from './table.ts'
@@ -10,7 +10,7 @@ import { type Axis, ratioAxis, whiskerCell, whiskerHeading } from './whisker.ts'
 const METRICS: readonly Metric[] = ['rate', 'cpu']
 
 /** What NGINX in front costs each app: the same launch behind it, over direct. */
-export function proxyCosts(result: Result): Markup {
+export function proxyCosts(result: RaceResult): Markup {
   const costs = result.analysis?.proxyCosts ?? []
   const axes = { rate: axisOf(costs, 'rate'), cpu: axisOf(costs, 'cpu') }
   const metrics = METRICS.filter((metric) => costs.some((cost) => cost.metric === metric))

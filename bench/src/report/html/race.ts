@@ -13,7 +13,7 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Standing, StandingEntry } from '../../judge/standings.ts'
 import type { CellFigures, Metric } from '../../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../../model/names.ts'
-import type { Result } from '../../model/result.ts'
+import type { RaceResult } from '../../model/result.ts'
 import { gatesText } from '../race-table.ts'
 import type { Section } from '../section.ts'
 import { describeControl, describeSmallestEffect, describeTies, shortName } from '../summary.ts'
@@ -23,7 +23,7 @@ import { type Heading, numberCell, rowHeading, stacked, table } from './table.ts
 import { linearAxis, ratioAxis, whiskerCell, whiskerHeading } from './whisker.ts'
 
 /** One race: its table, best first, and what must be said about it. */
-export function raceBlock(standing: Standing, { title }: Section, result: Result): Markup {
+export function raceBlock(standing: Standing, { title }: Section, result: RaceResult): Markup {
   const race = standing.races.rate
   const notes =
     race === null
@@ -49,7 +49,7 @@ interface Field {
   cells(entry: StandingEntry): Markup[]
 }
 
-function raceTable(standing: Standing, result: Result): Markup {
+function raceTable(standing: Standing, result: RaceResult): Markup {
   const { role, topology, races } = standing
   const fields = fieldsOf(standing, result)
   const headings: Heading[] = [
@@ -93,7 +93,7 @@ export function whyVoid({ gates, slices }: CellFigures): Part {
 }
 
 /** What the system tells: a column without any figure is left out. */
-function fieldsOf(standing: Standing, result: Result): Field[] {
+function fieldsOf(standing: Standing, result: RaceResult): Field[] {
   const [rate, cpu] = [metricField('rate', standing), metricField('cpu', standing)]
   const fields = [rate, ratioField(standing, result), cpu, ...PARTS, memoryField, gatesField]
   return fields.filter((field) => standing.entries.some(field.isKnown))
@@ -123,7 +123,7 @@ function metricField(metric: Metric, standing: Standing): Field {
 }
 
 /** The metric that ranks, over the baseline. */
-function ratioField({ races, entries }: Standing, result: Result): Field {
+function ratioField({ races, entries }: Standing, result: RaceResult): Field {
   const race = races.rate
   const axis = ratioAxis(entries.map(({ places }) => places.rate?.ratio ?? null))
   const name = race === null ? 'baseline' : shortName(race.baseline, result)

@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot'
 import { formatMs } from '@startgrid/cli/numbers.ts'
 import { nameOf } from '../../model/names.ts'
-import type { CellSpec, Result } from '../../model/result.ts'
+import type { CellSpec, OverloadResult } from '../../model/result.ts'
 import { type Episode, episodesOf } from '../../openloop/recovery.ts'
 import { chart, type Race } from './chart.ts'
 import { roundTicks } from './latency-chart.ts'
@@ -15,7 +15,7 @@ interface Trace {
 
 /** p99 after the overload, at half the capacity: one line per launch. */
 export function recoveryChart(
-  { trials, settings }: Result,
+  { trials, settings }: OverloadResult,
   cells: readonly CellSpec[],
   race: Race,
 ): Markup | null {

@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot'
 import { formatRate, formatRateEnds, formatShort } from '@startgrid/cli/numbers.ts'
 import { isQuiet } from '../../judge/analysis/slices.ts'
-import type { Result, Slice } from '../../model/result.ts'
+import type { RaceResult, Slice } from '../../model/result.ts'
 import type { Section } from '../section.ts'
 import { sectionsOf } from '../sections.ts'
 import { chart } from './chart.ts'
@@ -9,11 +9,11 @@ import { html, type Markup, prose } from './markup.ts'
 import { plainTable } from './plain-table.ts'
 
 /** A server that already ran: its table, what must be said about it, and how its rate went on. */
-export function target(result: Result): Markup {
+export function target(result: RaceResult): Markup {
   return html`${sectionsOf(result).map((section) => figures(section, result))}`
 }
 
-function figures({ title, table, notes }: Section, result: Result): Markup {
+function figures({ title, table, notes }: Section, result: RaceResult): Markup {
   return html`<article>
 <h3>${title}</h3>
 ${plainTable(title, table, result.cells)}
@@ -30,7 +30,7 @@ interface Point {
 }
 
 /** Slice by slice: a rate that climbs, falls or jumps is not one number. */
-function rateChart(result: Result): Markup | null {
+function rateChart(result: RaceResult): Markup | null {
   const points = pointsOf(result)
   const rate = result.analysis?.cells[0]?.rate ?? null
   if (points.length === 0) return null
@@ -76,7 +76,7 @@ function bandMarks({
   ]
 }
 
-function pointsOf({ heats }: Result): Point[] {
+function pointsOf({ heats }: RaceResult): Point[] {
   const [first] = heats
   return heats.flatMap(({ startedAt, slices }) => {
     const began = (Date.parse(startedAt) - Date.parse(first?.startedAt ?? startedAt)) / 1000

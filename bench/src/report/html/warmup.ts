@@ -3,14 +3,14 @@ import { formatPercent, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts
 import { type Standing, type StandingEntry, standingsOf } from '../../judge/standings.ts'
 import type { CellFigures } from '../../model/figures.ts'
 import { nameOf } from '../../model/names.ts'
-import type { Result } from '../../model/result.ts'
+import type { RaceResult } from '../../model/result.ts'
 import { chart, filterable, raceTitle } from './chart.ts'
 import { html, type Markup } from './markup.ts'
 import { seriesOf } from './series.ts'
 import { numberCell, rowHeading, table } from './table.ts'
 
 /** How every app warmed up: its rate after a launch, over its final rate, with what was discarded shaded. */
-export function warmup(result: Result): Markup {
+export function warmup(result: RaceResult): Markup {
   const standings = standingsOf(result)
   return html`${standings.map(
     (standing) => html`<div${filterable(standing)}><h3>${raceTitle(standing)}</h3>

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isDue, sample } from '@startgrid/cli/test-run.ts'
-import type { Result } from '../../../src/model/result.ts'
+import type { OpenLoopResult } from '../../../src/model/result.ts'
 import { readResult } from '../../../src/model/result-file.ts'
 import { analyseOpenLoop } from '../../../src/openloop/analyse.ts'
 import { failuresOf } from '../../fixtures/bench-run.ts'
@@ -31,21 +31,26 @@ function start(kind: string, ...more: string[]): { child: ChildProcess; output: 
   return { child, output }
 }
 
-async function run(kind: string, ...more: string[]) {
+async function run<Kind extends OpenLoopResult['kind']>(kind: Kind, ...more: string[]) {
   const { child, output } = start(kind, '--launches', '1', ...more)
   child.stderr?.resume()
   const [code] = await once(child, 'close')
-  const result = readResult(join(output, 'result.json'))
+  const result = read(output, kind)
   assert.ok(code === 0 || code === 1, `exit code ${code}`)
   assert.ok(result.finishedAt !== null)
   assert.deepEqual(failuresOf(result), {})
   assert.equal(result.heats.length, new Set(result.trials.map(({ launch }) => launch)).size)
-  assert.deepEqual(analyseOpenLoop(result), {
-    capacity: result.capacity,
-    latency: result.latency,
-    overload: result.overload,
-  })
+  assert.deepEqual(analyseOpenLoop(result), result)
   return result
+}
+
+function read<Kind extends OpenLoopResult['kind']>(
+  output: string,
+  kind: Kind,
+): Extract<OpenLoopResult, { kind: Kind }> {
+  const result = readResult(join(output, 'result.json'))
+  assert.equal(result.kind, kind)
+  return result as Extract<OpenLoopResult, { kind: Kind }>
 }
 
 /** Whatever a run started carries its mark in the environment. */
@@ -66,17 +71,10 @@ function processesOf(mark: string): string[] {
  * Where others disturbed every attempt to find the capacity, no rates follow from it. Then nothing may be claimed, and that is what is
  * left to test.
  */
-function isCrowded({ trials, capacity, latency, overload }: Result): boolean {
+function isCrowded({ trials, analysis }: OpenLoopResult): boolean {
   const attempts = trials.filter(({ purpose }) => purpose === 'capacity')
   if (attempts.length === 0 || attempts.some(({ disturbed }) => !disturbed)) return false
-  for (const figures of [...(capacity ?? []), ...(latency ?? []), ...(overload ?? [])]) {
-    assert.equal(typeof figures.voidedBecause, 'string', figures.cell)
-  }
-  assert.ok(
-    [...(capacity ?? []).map(({ rate }) => rate), ...(overload ?? []).map(({ goodput }) => goodput)].every(
-      (one) => one === null,
-    ),
-  )
+  for (const { cell, voidedBecause } of analysis ?? []) assert.equal(typeof voidedBecause, 'string', cell)
   return true
 }
 
@@ -87,7 +85,7 @@ const testIf = (isTried: boolean) => (isTried ? test : () => {})
 describe('pnpm bench', () => {
   testIf(kinds.includes('capacity'))('capacity climbs a staircase beside the closed-loop rate', async () => {
     const result = await run('capacity', '--p99', '80ms')
-    const { trials, capacity, settings } = result
+    const { trials, analysis, settings } = result
     assert.equal(settings.p99Ms, 80)
     if (isCrowded(result)) return
     assert.equal(trials[0]?.purpose, 'capacity')
@@ -98,13 +96,13 @@ describe('pnpm bench', () => {
         ({ level, offered }) => offered !== null && Math.abs(offered / Number.parseFloat(level) - 1) < 0.2,
       ),
     )
-    assert.equal(capacity?.[0]?.steps.length, steps.length)
+    assert.equal(analysis?.[0]?.steps.length, steps.length)
   })
 
   testIf(kinds.includes('latency'))('latency takes every level, with the capacity beside it', async () => {
     const result = await run('latency', '--rate', '300')
     if (isCrowded(result)) return
-    const { trials, latency } = result
+    const { trials, analysis } = result
     const levels = new Set(trials.filter(({ purpose }) => purpose === 'level').map(({ level }) => level))
     assert.deepEqual([...levels].toSorted(), ['25 %', '50 %', '75 %', 'common'])
     for (const [index, trial] of trials.entries()) {
@@ -115,7 +113,7 @@ describe('pnpm bench', () => {
     }
     const common = trials.find(({ level }) => level === 'common')
     assert.ok(common !== undefined && Math.abs((common.offered ?? 0) - 300) < 60)
-    assert.equal(latency?.[0]?.levels.length, 4)
+    assert.equal(analysis?.[0]?.levels.length, 4)
   })
 
   testIf(kinds.includes('overload'))(
@@ -123,13 +121,13 @@ describe('pnpm bench', () => {
     async () => {
       const result = await run('overload')
       if (isCrowded(result)) return
-      const { trials, overload } = result
+      const { trials, analysis } = result
       const purposes = trials.map(({ purpose }) => purpose)
       assert.ok(purposes.indexOf('level') < purposes.indexOf('overload'))
       assert.ok(purposes.indexOf('overload') < purposes.indexOf('recovery'))
       const recovery = trials.find(({ purpose }) => purpose === 'recovery')
       assert.ok((recovery?.series?.length ?? 0) >= 2)
-      assert.equal(overload?.length, 1)
+      assert.equal(analysis?.length, 1)
     },
   )
 
@@ -148,7 +146,7 @@ describe('pnpm bench', () => {
       process.kill(-(child.pid ?? 0), 'SIGINT')
       const [code] = await once(child, 'close')
       assert.equal(code, 130)
-      const result = readResult(join(output, 'result.json'))
+      const result = read(output, 'overload')
       assert.equal(result.finishedAt, null)
       assert.deepEqual(new Set(result.trials.map(({ launch }) => launch)), new Set([1]))
       assert.deepEqual(failuresOf(result), {})

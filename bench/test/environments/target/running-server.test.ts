@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { isDue } from '@startgrid/cli/test-run.ts'
 import { type Launch, launch } from '@startgrid/grid/launcher.ts'
 import { APPS } from '@startgrid/grid/matrix.ts'
-import type { Result } from '../../../src/model/result.ts'
+import type { LatencyResult, RaceResult } from '../../../src/model/result.ts'
 import { validateResult } from '../../../src/model/result-file.ts'
 
 /** `pnpm bench --target` on apps that this file starts, and that must run on when it is over. */
@@ -30,7 +30,7 @@ interface Ended {
   code: number
   stdout: string
   stderr: string
-  read(): Result
+  read(): RaceResult
 }
 
 function bench(...args: string[]): Promise<Ended> {
@@ -38,7 +38,7 @@ function bench(...args: string[]): Promise<Ended> {
   const read = () => {
     const result: unknown = JSON.parse(readFileSync(join(place, 'out/result.json'), 'utf8'))
     assert.deepEqual(validateResult(result), [])
-    return result as Result
+    return result as RaceResult
   }
   return new Promise((resolve) => {
     execFile(process.execPath, [CLI, ...args], { cwd: place }, (error, stdout, stderr) =>
@@ -124,11 +124,11 @@ describe('an app that runs', () => {
   testIf(isDue('latency of a target', 3))('latency is measured at fixed rates too', async () => {
     const args = ['--target', app.ready.address, '--role', 'status', '--quick', '--launches', '1']
     const { stderr, stdout, read } = await bench('latency', ...args, '--output', 'out')
-    const { mode, trials, heats, latency } = read()
+    const { mode, trials, heats, analysis } = read() as unknown as LatencyResult
     assert.deepEqual([mode, heats.flatMap(({ failures }) => failures)], ['target', []], stderr)
     // On a busy machine the levels may be missing, but not the load that looks for them.
     assert.ok(trials.length > 0 && trials.every(({ level }) => level !== 'common'))
-    assert.equal(latency?.length, 1)
+    assert.equal(analysis?.length, 1)
     assert.match(stdout, /^Latency of http/)
     assert.equal(app.child.exitCode, null)
   })

@@ -6,7 +6,7 @@ import {
   ComparisonError,
   compareResults,
 } from '../../../src/judge/compare/comparison.ts'
-import type { Result } from '../../../src/model/result.ts'
+import type { RaceResult } from '../../../src/model/result.ts'
 import { latencyResult } from '../../fixtures/results.ts'
 import { withFigures } from '../../fixtures/small-race.ts'
 import { runOf, twoRuns } from '../../fixtures/two-runs.ts'
@@ -157,7 +157,7 @@ test('unchanged apps on machines of unlike speed: false differences are as rare 
 })
 
 describe('the metric', () => {
-  const withoutCpu = (result: Result): Result => withFigures(result, () => ({ cpu: null }))
+  const withoutCpu = (result: RaceResult): RaceResult => withFigures(result, () => ({ cpu: null }))
 
   test('is CPU per request if both have it, else the rate', () => {
     const [a, b] = twoRuns()

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findChanges, findUnlikeness, sharedCells } from '../../../src/judge/compare/likeness.ts'
-import type { CellSpec, Result } from '../../../src/model/result.ts'
+import type { CellSpec, RaceResult } from '../../../src/model/result.ts'
 import { cellOf, smallRace } from '../../fixtures/small-race.ts'
 
 const base = smallRace()
 
-function unlike(change: Partial<Result>): string[] {
+function unlike(change: Partial<RaceResult>): string[] {
   return findUnlikeness(base, { ...base, ...change })
 }
 
@@ -21,7 +21,7 @@ test('a result is like itself, and like one with other versions, seed and number
 
 test('each difference in how it was measured is one sentence that names it', () => {
   const { machine, driver, settings } = base
-  const cases: [Partial<Result>, string][] = [
+  const cases: [Partial<RaceResult>, string][] = [
     [{ kind: 'selfcheck' }, 'The kind of measurement differs: rate in A, selfcheck in B.'],
     [{ machine: { ...machine, cpu: 'Other 5' } }, 'The CPU differs: Example 3000 in A, Other 5 in B.'],
     [{ machine: { ...machine, cores: 4 } }, 'The number of cores differs: 2 in A, 4 in B.'],
@@ -84,7 +84,7 @@ test('cells that only one has are no unlikeness', () => {
 })
 
 test('of servers that already ran the address is listed, not what this checkout would have started', () => {
-  const target = (origin: string, node: string): Result => ({
+  const target = (origin: string, node: string): RaceResult => ({
     ...base,
     mode: 'target',
     target: { origin, absent: [] },

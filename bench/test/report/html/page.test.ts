@@ -218,8 +218,8 @@ describe('open loop', () => {
   test('capacity: a staircase per cell, and every step as a row', () => {
     const result = capacityResult()
     const page = pageOf(result)
-    const steps = (result.capacity ?? []).reduce((sum, { steps }) => sum + steps.length, 0)
-    assert.equal(all(page, '#figures figure').length, result.capacity?.length)
+    const steps = (result.analysis ?? []).reduce((sum, { steps }) => sum + steps.length, 0)
+    assert.equal(all(page, '#figures figure').length, result.analysis?.length)
     assert.equal(all(page, '#figures details tbody tr').length, steps)
   })
 
@@ -237,6 +237,6 @@ describe('open loop', () => {
 
 /** The rate that was the same for all, as it was built in: half of what the slowest can do. */
 function commonRate(): string {
-  const level = latencyResult().latency?.[0]?.levels.find(({ level }) => level === 'common')
+  const level = latencyResult().analysis?.[0]?.levels.find(({ level }) => level === 'common')
   return formatRate(level?.offered ?? 0)
 }
