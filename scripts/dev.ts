@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { APPS, type App, findApps, UnknownName } from '@startgrid/grid/matrix.ts'
 
 /** `pnpm dev fastify/ssr`: runs one app, starts it again when its source changes, and updates the page in the browser. */
@@ -12,10 +12,11 @@ The settings of the app work as always: PORT=4000 LOG_LEVEL=debug pnpm dev ${APP
 `
 
 function main(): number | undefined {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { help: { type: 'boolean' } },
-  })
+  const { values, positionals } = parseCommandLine(
+    process.argv.slice(2),
+    { help: { type: 'boolean' } },
+    'pnpm dev',
+  )
   if (values.help) {
     process.stdout.write(HELP)
     return 0
@@ -61,7 +62,7 @@ try {
   const code = main()
   if (code !== undefined) process.exitCode = code
 } catch (error) {
-  if (!(error instanceof UnknownName)) throw error
+  if (!(error instanceof UnknownName || error instanceof UsageError)) throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 2
 }
