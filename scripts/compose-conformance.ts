@@ -44,5 +44,11 @@ function findTarget(
 export async function proveCell({ app, topology, target }: ComposeCell): Promise<Report | undefined> {
   if (target === undefined) return undefined
   const proxied = topology === 'nginx' || app.runtime === 'nginx'
-  return checkConformance({ target, role: app.role, absent: app.absent, proxied })
+  return checkConformance({
+    target,
+    role: app.role,
+    absent: app.absent,
+    proxied,
+    compressed: topology === 'nginx',
+  })
 }

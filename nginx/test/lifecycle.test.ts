@@ -274,10 +274,10 @@ for (const { choice, nginx, skip } of await candidates()) {
       const text = execFileSync('cat', [outside], { encoding: 'utf8' }).trim().split('\n')
       const entries = text.map((line) => JSON.parse(line) as Record<string, unknown>)
       assert.deepEqual(
-        entries.map(({ reqId, url, status, upstreamStatus }) => ({ reqId, url, status, upstreamStatus })),
+        entries.map(({ reqId, path, status, upstreamStatus }) => ({ reqId, path, status, upstreamStatus })),
         [
-          { reqId: 'logged-1', url: '/json?"quoted"', status: 200, upstreamStatus: '200' },
-          { reqId: entries[1]?.reqId, url: 'GET /%zz HTTP/1.1', status: 400, upstreamStatus: '' },
+          { reqId: 'logged-1', path: '/json', status: 200, upstreamStatus: '200' },
+          { reqId: entries[1]?.reqId, path: 'GET /%zz HTTP/1.1', status: 400, upstreamStatus: '' },
         ],
       )
       await rm(outside, { force: true })

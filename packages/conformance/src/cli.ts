@@ -21,6 +21,7 @@ const USAGE = `Checks that a server answers as docs/contract.md says.
   <role>               ${ROLES.join(', ')}
   --without CAPABILITY the app lacks it: ${CAPABILITIES.join(', ')} (may be repeated)
   --proxied            NGINX answers or stands in front
+  --compressed         that NGINX compresses pages
   --only TEXT          only the checks whose name contains it
   --seed N             the random inputs of an earlier run
   --runs N             random inputs per check, 50 by default
@@ -57,6 +58,7 @@ function readArguments(args: readonly string[]) {
     {
       without: { type: 'string', multiple: true, default: [] },
       proxied: { type: 'boolean', default: false },
+      compressed: { type: 'boolean', default: false },
       socket: { type: 'string' },
       only: { type: 'string', default: '' },
       seed: { type: 'string' },
@@ -83,6 +85,7 @@ function readOptions(values: Arguments['values'], [role, url, ...rest]: Argument
     target: values.socket === undefined ? parseTarget(url ?? '') : { socketPath: values.socket },
     absent: values.without.map(readCapability),
     proxied: values.proxied,
+    compressed: values.compressed,
     only: values.only,
     ...(values.seed === undefined ? {} : { seed: readCount('--seed', values.seed) }),
     ...(values.runs === undefined ? {} : { runs: readCount('--runs', values.runs) }),

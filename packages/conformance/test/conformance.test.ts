@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { ROLES } from '../src/contract/subject.ts'
 import { checkConformance, formatReport } from '../src/index.ts'
-import { CORRECT } from './reference/behaviour.ts'
+import { CORRECT, compress } from './reference/behaviour.ts'
 import { startReference } from './reference/server.ts'
 
 for (const role of ROLES) {
@@ -19,6 +19,18 @@ for (const role of ROLES) {
     }
   })
 }
+
+test('a proxy in front may compress', async () => {
+  const reference = await startReference('ssr', { proxy: compress })
+  try {
+    const options = { target: reference.target, role: 'ssr', proxied: true, compressed: true } as const
+    const report = await checkConformance(options)
+    assert.equal(report.differences.length, 0, formatReport(report))
+    assert.equal(report.passed.filter(({ check }) => /compress(?:es the page|ed stream)/.test(check)).length, 2)
+  } finally {
+    await reference.close()
+  }
+})
 
 test('an app without the stream shows no difference where that is said', async () => {
   const path = (target: string) => (target.startsWith('/stream') ? '/absent' : CORRECT.path(target))

@@ -6,7 +6,7 @@ import { DEFECTS } from './reference/defects.ts'
 import { startReference } from './reference/server.ts'
 
 describe('every defect is found by the check for it', { concurrency: 4 }, () => {
-  for (const { name, role, check, behaviour, absent = [] } of DEFECTS) {
+  for (const { name, role, check, behaviour, absent = [], compressed = false } of DEFECTS) {
     test(`${role}: ${name}`, async () => {
       const reference = await startReference(role, behaviour)
       try {
@@ -14,6 +14,8 @@ describe('every defect is found by the check for it', { concurrency: 4 }, () => 
           target: reference.target,
           role,
           absent,
+          proxied: compressed,
+          compressed,
           only: check,
           log: reference.log,
           timeoutMs: 3000,

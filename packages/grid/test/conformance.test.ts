@@ -87,6 +87,7 @@ async function conforms(lineup: Lineup | undefined, app: App, topology: Topology
     role: app.role,
     absent: app.absent,
     proxied,
+    compressed: topology !== 'direct',
     seed: TEST_RUN.seed % 2 ** 31,
     runs: TEST_RUN.full ? 50 : 20,
     ...(launched && { log: launched.output }),

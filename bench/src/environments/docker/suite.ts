@@ -60,6 +60,7 @@ function suiteWords(cell: CellSpec, url: string): string[] {
     ...['--entrypoint', 'node', GENERATOR_IMAGE, 'packages/conformance/src/cli.ts', role, url],
     ...['--json', '--runs', String(SUITE_RUNS)],
     ...(proxied ? ['--proxied'] : []),
+    ...(cell.topology === 'direct' ? [] : ['--compressed']),
     ...absent.flatMap((capability) => ['--without', capability]),
   ]
 }

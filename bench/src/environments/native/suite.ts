@@ -40,7 +40,16 @@ async function proveCell(cell: CellSpec, servers: Servers, signal: AbortSignal):
   if (target === undefined) return { checked: 0, differences: [servers.whyMissing(cell)] }
   const proxied = cell.topology !== 'direct' || framework === 'njs'
   try {
-    const report = await checkConformance({ target, role, absent, proxied, runs: SUITE_RUNS, signal })
+    const compressed = cell.topology !== 'direct'
+    const report = await checkConformance({
+      target,
+      role,
+      absent,
+      proxied,
+      compressed,
+      runs: SUITE_RUNS,
+      signal,
+    })
     return { checked: report.passed.length + report.failed.length, differences: linesOf(report) }
   } catch (error) {
     return signal.aborted ? undefined : { checked: 0, differences: [oneLine(error)] }

@@ -188,17 +188,19 @@ function judgeOthers(
   if (expected.type !== undefined) names.delete('content-type')
   return [...names]
     .filter((name) => !Object.hasOwn(rules, name))
-    .flatMap((name) => judgeOther(response, name, expected.optional?.[name], session))
+    .flatMap((name) => judgeOther(response, name, expected, session))
 }
 
-function judgeOther(
-  response: HttpResponse,
-  name: string,
-  allowed: RegExp | undefined,
-  session: Session,
-): Finding[] {
+/** What a proxy may add: its name, and for a page, that it compresses if the client accepts that. */
+function ofProxy(name: string, { page }: Expectation): RegExp | undefined {
+  if (name === 'server') return /^nginx/
+  return name === 'vary' && page ? /^accept-encoding$/i : undefined
+}
+
+function judgeOther(response: HttpResponse, name: string, expected: Expectation, session: Session): Finding[] {
   const values = headerValues(response.headers, name)
-  const rule = allowed ?? (name === 'server' && session.proxied ? /^nginx/ : FREE[name])
+  const allowed = expected.optional?.[name]
+  const rule = allowed ?? (session.proxied ? ofProxy(name, expected) : undefined) ?? FREE[name]
   if (rule === undefined)
     return [{ expected: `no ${name}`, received: `${name}: ${shorten(values.join(', '))}` }]
   return judgeHeader(response, name, rule)

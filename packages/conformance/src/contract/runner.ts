@@ -17,6 +17,8 @@ export interface Options {
   absent?: readonly Capability[]
   /** NGINX responds or is in front: `server` may be present, and for requests that its parser rejects only the status counts. */
   proxied?: boolean
+  /** A proxy in front compresses pages; default false. */
+  compressed?: boolean
   /** URLs of assets; default: those that the page loads. */
   assets?: readonly string[]
   /** Seed of the random inputs; the report shows it. */
@@ -131,7 +133,8 @@ async function discoverAssets(subject: Subject): Promise<readonly string[]> {
   }
 }
 
-function applies(check: Check, { role, absent = [], only = '', log }: Options): boolean {
+function applies(check: Check, { role, absent = [], only = '', log, compressed = false }: Options): boolean {
+  if (check.needsCompression && !compressed) return false
   if (check.needsLog && log === undefined) return false
   if (check.roles !== undefined && !check.roles.includes(role)) return false
   if (check.lacks !== undefined && !absent.includes(check.lacks)) return false

@@ -21,7 +21,7 @@ const TITLES: Readonly<Record<number, string>> = {
 export function respond(role: Role, behaviour: Behaviour, request: Incoming): Outgoing {
   const id = behaviour.requestId(headerValues(request.headers, 'x-request-id'))
   const response = secure(responseTo(role, behaviour, request, id), id)
-  return behaviour.finish(response, request)
+  return behaviour.proxy(behaviour.finish(response, request), request)
 }
 
 function responseTo(role: Role, behaviour: Behaviour, request: Incoming, id: string): Outgoing {

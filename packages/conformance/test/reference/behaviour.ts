@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { headerValues } from '../../src/http/header.ts'
-import type { Incoming, Outgoing } from './message.ts'
+import { gzipSync } from 'node:zlib'
+import { headerValue, headerValues } from '../../src/http/header.ts'
+import { type Incoming, type Outgoing, replaceBody, replaceHeader } from './message.ts'
 
 export type Coding = 'br' | 'gzip' | undefined
 
@@ -36,6 +37,8 @@ export interface Behaviour {
   asset(name: string): string | undefined
   /** The last word about a response. */
   finish(response: Outgoing, request: Incoming): Outgoing
+  /** What a proxy in front does with it. */
+  proxy(response: Outgoing, request: Incoming): Outgoing
   /** The last word about the bytes of a response without a late part. */
   bytes(bytes: Buffer, request: Incoming, response: Outgoing): Buffer
   staysOpen(response: Outgoing, request: Incoming): boolean
@@ -66,6 +69,21 @@ export interface LogLine {
 /** `uri-host [ ":" port ]` as RFC 3986 has it: an address in brackets, else a name or IPv4. */
 export function isHost(value: string): boolean {
   return /^(\[[0-9A-Fa-f:.]+\]|([A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})*)(:[0-9]*)?$/.test(value)
+}
+
+/** Compresses pages, as NGINX in front does. A gzip stream may have several members, so the late parts are some of their own. */
+export function compress(answer: Outgoing, { headers }: Incoming): Outgoing {
+  if (!/^text\/html/.test(headerValue(answer.headers, 'content-type') ?? '')) return answer
+  const varying = replaceHeader(answer, 'vary', 'Accept-Encoding')
+  if (headerValue(headers, 'accept-encoding') !== 'gzip') return varying
+  const coded = replaceHeader(varying, 'content-encoding', 'gzip')
+  const { late } = answer
+  if (late === undefined) return replaceBody(coded, gzipSync(answer.body))
+  return {
+    ...coded,
+    body: gzipSync(answer.body),
+    late: { ...late, parts: late.parts.map((part) => gzipSync(part)) },
+  }
 }
 
 export const CORRECT: Behaviour = {
@@ -110,6 +128,7 @@ export const CORRECT: Behaviour = {
   matches: (condition, etag) =>
     condition.split(',').some((tag) => tag.trim() === '*' || strong(tag.trim()) === strong(etag)),
   asset: (name) => name,
+  proxy: (response) => response,
   finish: (response) => response,
   bytes: (bytes) => bytes,
   staysOpen: ({ status }, { version, headers, length = 0 }) =>

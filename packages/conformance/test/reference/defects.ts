@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import type { Capability, Role } from '../../src/contract/subject.ts'
 import { headerValue } from '../../src/http/header.ts'
 import {
@@ -12,7 +13,7 @@ import {
   withStatus,
 } from './alterations.ts'
 import { problemText } from './app.ts'
-import { type Behaviour, CORRECT, type LogLine } from './behaviour.ts'
+import { type Behaviour, CORRECT, compress, type LogLine } from './behaviour.ts'
 import { type Outgoing, replaceBody, replaceHeader } from './message.ts'
 
 /** One way to break the contract, and the check that must notice. */
@@ -22,6 +23,8 @@ export interface Defect {
   check: string
   behaviour: Partial<Behaviour>
   absent?: readonly Capability[]
+  /** A proxy in front compresses. */
+  compressed?: true
 }
 
 const EVERY_ROUTE = 'every route answers'
@@ -469,6 +472,41 @@ const log: readonly Defect[] = [
   status('probes in the log', 'probes are not logged', { log: (line) => [line] }),
 ]
 
+const COMPRESSED = 'a proxy in front compresses the page if the client accepts gzip'
+const COMPRESSED_STREAM = 'a compressed stream sends the shell before the slow part, too'
+
+const compression: readonly Defect[] = [
+  proxied('pages are not compressed', COMPRESSED, (answer) =>
+    replaceHeader(answer, 'vary', 'Accept-Encoding'),
+  ),
+  proxied('compressed pages without vary', COMPRESSED, (answer, request) =>
+    replaceHeader(compress(answer, request), 'vary'),
+  ),
+  proxied('pages compressed for a client that refuses that', COMPRESSED, (answer, request) =>
+    compress(answer, { ...request, headers: [['accept-encoding', 'gzip']] }),
+  ),
+  proxied('pages that only claim to be smaller', COMPRESSED, (answer, request) => {
+    const coded = compress(answer, request)
+    if (headerValue(coded.headers, 'content-encoding') === undefined || answer.late) return coded
+    return replaceBody(coded, gzipSync(answer.body, { level: 0 }))
+  }),
+  proxied('a compressed page is another one', COMPRESSED, (answer, request) => {
+    const coded = compress(answer, request)
+    if (headerValue(coded.headers, 'content-encoding') === undefined || answer.late) return coded
+    return replaceBody(coded, gzipSync('<!doctype html>'))
+  }),
+  proxied('a compressed stream comes at the end', COMPRESSED_STREAM, (answer, request) => {
+    const { late, ...coded } = compress(answer, request)
+    if (late === undefined || headerValue(coded.headers, 'content-encoding') === undefined)
+      return late === undefined ? coded : { ...coded, late }
+    return { ...coded, body: Buffer.alloc(0), late: { ...late, parts: [coded.body, ...late.parts] } }
+  }),
+]
+
+function proxied(name: string, check: string, proxy: Behaviour['proxy']): Defect {
+  return { name, role: 'ssr', check, behaviour: { proxy }, compressed: true }
+}
+
 const page: readonly Defect[] = [
   ssr(
     'pages that a cache may keep',
@@ -914,6 +952,7 @@ export const DEFECTS: readonly Defect[] = [
   ...health,
   ...log,
   ...page,
+  ...compression,
   ...stream,
   ...assets,
   ...connections,

@@ -73,6 +73,8 @@ function compareHeaders(
     const [want, got] = [expected.get(name), received.get(name)]
     if (want === got || (name === 'content-length' && got === undefined)) continue
     if (name === 'content-length' && want === undefined && got === String(response.body.length)) continue
+    // NGINX does not decide about compression for HEAD.
+    if (name === 'vary' && got === undefined && probe.subject.session.proxied) continue
     probe.report(request, [{ expected: `${show(name, want)}, as to GET`, received: show(name, got) }])
   }
 }

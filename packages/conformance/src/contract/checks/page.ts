@@ -1,11 +1,14 @@
+import { gunzipSync } from 'node:zlib'
 import { product, products } from '@startgrid/shared/page/product.ts'
 import { headerValue } from '../../http/header.ts'
 import type { HttpResponse } from '../../http/response.ts'
+import type { Request } from '../../http/request.ts'
 import type { Check } from '../check.ts'
-import { document, fragment, problemOf } from '../expectation.ts'
+import { document, type Expectation, fragment, problemOf, streamedDocument } from '../expectation.ts'
 import { compareBytes } from '../finding.ts'
 import { nonceOf } from '../judge.ts'
 import { assetUrls, type Told, withoutSecrets } from '../markup.ts'
+import type { Probe } from '../probe.ts'
 import { FRAGMENT, routesOf } from '../route.ts'
 
 const LOCALES = ['en-US', 'de-DE', 'fr-FR']
@@ -36,6 +39,29 @@ export const page: readonly Check[] = [
         const { id: requestId = '', nonce = '' } = told(response)
         const html = probe.subject.page?.renderDocument({ items, requestId, nonce }) ?? ''
         probe.report(request, compareBytes(Buffer.from(html), response.body))
+      }
+    },
+  },
+  {
+    name: 'a proxy in front compresses the page if the client accepts gzip',
+    section: 'Headers',
+    roles: ['ssr'],
+    needsCompression: true,
+    async run(probe) {
+      const routes: [target: string, expected: Expectation][] = [
+        ['/?items=50', document(50)],
+        ...(probe.subject.absent.includes('stream')
+          ? []
+          : ([['/stream?items=50&delay=1', streamedDocument(50)]] as [string, Expectation][])),
+      ]
+      for (const [target, expected] of routes) {
+        for (const accepted of [undefined, 'identity', 'gzip;q=0']) {
+          const headers: Request['headers'] = accepted === undefined ? [] : [['accept-encoding', accepted]]
+          const plain = await probe.expect({ target, headers }, expected)
+          if (plain !== undefined && headerValue(plain.headers, 'vary') === undefined)
+            probe.report({ target, headers }, [{ expected: 'vary: Accept-Encoding', received: 'no vary' }])
+        }
+        await expectCompressed(probe, target, expected)
       }
     },
   },
@@ -127,6 +153,32 @@ export const page: readonly Check[] = [
     },
   },
 ]
+
+/** Decodes the response to a client that accepts gzip, and compares it with the one that is expected without. */
+async function expectCompressed(probe: Probe, target: string, expected: Expectation): Promise<void> {
+  const request: Request = { target, headers: [['accept-encoding', 'gzip']] }
+  await probe.attempt(request, async () => {
+    const response = await probe.connected((connection) => connection.exchange(request))
+    const coding = headerValue(response.headers, 'content-encoding')
+    if (coding !== 'gzip')
+      return probe.report(request, [
+        { expected: 'content-encoding: gzip', received: coding ?? 'no content-encoding' },
+      ])
+    const headers = response.headers.filter(([name]) => !/^content-(?:encoding|length)$/i.test(name))
+    const body = gunzipSync(response.body)
+    probe.judge(
+      request,
+      { ...response, headers, body },
+      { ...expected, headers: { ...expected.headers, vary: ACCEPT } },
+    )
+    if (response.body.length > body.length / 2)
+      probe.report(request, [
+        { expected: `less than half of ${body.length} bytes`, received: `${response.body.length} bytes` },
+      ])
+  })
+}
+
+const ACCEPT = /^accept-encoding$/i
 
 function told(response: HttpResponse): Told {
   return { id: headerValue(response.headers, 'x-request-id'), nonce: nonceOf(response) }

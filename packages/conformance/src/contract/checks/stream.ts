@@ -1,3 +1,4 @@
+import { constants, gunzipSync } from 'node:zlib'
 import { PRODUCTS, product } from '@startgrid/shared/page/product.ts'
 import { headerValue, headerValues } from '../../http/header.ts'
 import type { Request } from '../../http/request.ts'
@@ -34,6 +35,28 @@ export const stream: readonly Check[] = [
         const response = await probe.expect(request, streamedDocument(ITEMS))
         if (response === undefined) return
         findings = judgeOrder(response.fragments)
+        if (findings.length === 0) return
+      }
+      probe.report(request, findings)
+    },
+  },
+  {
+    name: 'a compressed stream sends the shell before the slow part, too',
+    section: 'Headers',
+    roles: ['ssr'],
+    needs: ['stream'],
+    needsCompression: true,
+    async run(probe) {
+      const request: Request = {
+        target: `/stream?items=${ITEMS}&delay=${DELAY}`,
+        headers: [['accept-encoding', 'gzip']],
+      }
+      let findings: Finding[] = []
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        await probe.attempt(request, async () => {
+          const { fragments } = await probe.connected((connection) => connection.exchange(request))
+          findings = judgeOrder(fragments, decodeStart)
+        })
         if (findings.length === 0) return
       }
       probe.report(request, findings)
@@ -114,9 +137,10 @@ export const stream: readonly Check[] = [
 ]
 
 /** Bytes that came well before the end must be the shell with all products. The last bytes must be the recommendations. */
-function judgeOrder(fragments: readonly Fragment[]): Finding[] {
+function judgeOrder(fragments: readonly Fragment[], decode = (bytes: Buffer) => bytes): Finding[] {
   const end = fragments.at(-1)?.at ?? 0
-  const early = textOf(fragments.filter(({ at }) => at < end - DELAY / 2))
+  const parts = fragments.filter(({ at }) => at < end - DELAY / 2).map(({ bytes }) => bytes)
+  const early = decode(Buffer.concat(parts)).toString('utf8')
   const slow = product((ITEMS + 3) % PRODUCTS).name
   if (productNames(early).length !== ITEMS) {
     return [
@@ -127,8 +151,9 @@ function judgeOrder(fragments: readonly Fragment[]): Finding[] {
   return [{ expected: `the slow part (${slow}) after the delay`, received: 'it came with the shell' }]
 }
 
-function textOf(fragments: readonly Fragment[]): string {
-  return Buffer.concat(fragments.map(({ bytes }) => bytes)).toString('utf8')
+/** What can be decoded of the first part of a gzip stream. */
+function decodeStart(bytes: Buffer): Buffer {
+  return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH })
 }
 
 /** Only a lower bound, because a late response is still correct. */
