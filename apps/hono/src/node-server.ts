@@ -12,7 +12,7 @@ import type { Runtime } from './middleware/access-log.ts'
 const runtime: Runtime = {
   getConnInfo,
   onClose({ env: { outgoing } }: Context<{ Bindings: HttpBindings }>, listener) {
-    outgoing.on('close', () => listener(outgoing.statusCode, outgoing.errored))
+    outgoing.prependListener('close', () => listener(outgoing.statusCode, outgoing.errored))
   },
   addHeaders({ env: { outgoing } }: Context<{ Bindings: HttpBindings }>) {
     addDefaultHeaders(outgoing)

@@ -24,7 +24,7 @@ export function accessLog(log: Logger): RequestHandler {
   return (request, response, next) => {
     const startedAt = performance.now()
     const { ip: client } = request // read now, because a closed connection has no address
-    response.on('close', () => {
+    response.prependListener('close', () => {
       logResponse(log, {
         requestId: request.id,
         method: request.method,

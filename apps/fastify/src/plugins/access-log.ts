@@ -10,9 +10,10 @@ export default fp(async (app) => {
   if (!logsResponses(app.log as Logger)) return
 
   app.addHook('onRequest', (request, reply, done) => {
+    if (request.routeOptions.logLevel === 'silent') return done()
     const startedAt = performance.now()
     const { ip: client } = request // read now, because a closed connection has no address
-    reply.raw.on('close', () => {
+    reply.raw.prependListener('close', () => {
       logResponse(request.log, {
         method: request.method,
         url: request.url,

@@ -28,7 +28,7 @@ export function accessLog(log: Logger, trustProxy: Config['trustProxy']): Middle
   return (ctx, next) => {
     const startedAt = performance.now()
     const { remoteAddress } = ctx.req.socket // read now, because a closed connection has no address
-    ctx.res.on('close', () => {
+    ctx.res.prependListener('close', () => {
       logResponse(log, {
         requestId: ctx.state.requestId,
         method: ctx.method,

@@ -15,7 +15,7 @@ export function accessLog(log: Logger, trustsProxy: Config['trustProxy']): (cont
     const startedAt = performance.now()
     // Read now, because a closed connection has no address.
     const client = clientAddress(socket.remoteAddress, headers['x-forwarded-for'], trustsProxy)
-    response.on('close', () => {
+    response.prependListener('close', () => {
       logResponse(log, {
         requestId: context.requestId,
         method,

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
 
 /** The `retry-after` of a refused page, in seconds. A person takes longer to reload, and by then the queue is gone. */
@@ -8,6 +9,9 @@ const BURST_MS = 10
 
 /** Milliseconds for which every wait must be above the target before the server counts as overloaded. */
 export const STANDING_MS = 100
+
+/** Other code, such as metrics, can subscribe to every response that is shed. */
+const sheds = channel('app:shed')
 
 /** A response of Node: `closed` is true after a client abort. */
 type Response = Pick<ServerResponse, 'closed'>
@@ -60,6 +64,7 @@ export function createLoadShedder(
     const time = now()
     let next = line.shift()
     while (next !== undefined && (next.response.closed || isStanding(time - next.since, time))) {
+      if (!next.response.closed) sheds.publish(next.response)
       next.tell(true)
       next = line.shift()
     }

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace, { type CloseWithGraceAsyncCallback } from 'close-with-grace'
 import { createHealth, type Health } from '../http/health.ts'
@@ -13,6 +14,9 @@ export interface AppOptions {
   health: Health
   log: Logger
 }
+
+/** Code that is loaded before the app, such as telemetry, can subscribe to its `AppOptions`: it adds checks, and closes at the end. */
+const starts = channel('app:start')
 
 /** How a server listens and stops. */
 export interface Service {
@@ -39,7 +43,9 @@ export async function start<App>(
     // The primary serves no requests, so it needs no app.
     if (config.cluster !== 'single' && cluster.isPrimary) return await runPrimary(config, log)
     const health = createHealth(log)
-    const service = await createService(await find(load), { config, health, log })
+    const options = { config, health, log }
+    starts.publish(options)
+    const service = await createService(await find(load), options)
     const address = await listenOrClose(service, health)
     closeOnSignal(service, config, health, log)
     if (cluster.isWorker) void tellPrimary({ listening: address })

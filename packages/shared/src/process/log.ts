@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { channel } from 'node:diagnostics_channel'
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import type { Config } from './config.ts'
 
@@ -74,11 +75,13 @@ export interface LoggedResponse {
   traceparent?: string | string[] | null | undefined
 }
 
+/** Other code, such as metrics, can subscribe to every `LoggedResponse`. Without a subscriber it costs nothing. */
+const responses = channel('app:response')
+
 /** Writes one line per response, aborted ones included. */
-export function logResponse(
-  log: Pick<Logger, 'info'>,
-  { requestId, method, url, route, status, ms, client, traceparent }: LoggedResponse,
-): void {
+export function logResponse(log: Pick<Logger, 'info'>, response: LoggedResponse): void {
+  const { requestId, method, url, route, status, ms, client, traceparent } = response
+  if (responses.hasSubscribers) responses.publish(response)
   const traceId = traceparent && readTraceId(String(traceparent))
   log.info(
     {
@@ -104,9 +107,9 @@ export function readTraceId(traceparent: string): string | undefined {
   return /[^0]/.test(traceId ?? '') && /[^0]/.test(parentId ?? '') ? traceId : undefined
 }
 
-/** Whether responses are logged. If not, an app need not watch for their end. */
+/** Whether responses are logged or observed. If not, an app need not watch for their end. */
 export function logsResponses(log: Logger): boolean {
-  return log.isLevelEnabled('info')
+  return log.isLevelEnabled('info') || responses.hasSubscribers
 }
 
 /** Whether an error means only that the client closed the connection before the response was complete. */

@@ -1,4 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import {
@@ -53,6 +54,19 @@ test('a request, a response and headers that code logs have no query and no cred
       { req: { method: 'GET', path: '/teas/a' }, msg: 'child' },
     ],
   )
+})
+
+test('responses can be observed, also where they are not logged', () => {
+  const { log, lines } = record('warn')
+  const seen: unknown[] = []
+  const see = (message: unknown) => void seen.push(message)
+  subscribe('app:response', see)
+  equal(logsResponses(log), true)
+  const response = { ...RESPONSE, url: '/teas/a', ms: 1 }
+  logResponse(log, response)
+  unsubscribe('app:response', see)
+  equal(logsResponses(log), false)
+  deepEqual([seen, lines], [[response], []])
 })
 
 test('the trace id of a valid traceparent only', () => {
