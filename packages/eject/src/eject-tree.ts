@@ -65,7 +65,9 @@ export function ejectTree(source: AppSource, { name, options }: Choices): Map<st
 /** Where the project is from, so that a person can see later what has changed there. */
 function writeOrigin({ app, commit }: AppSource, chosen: readonly { name: string }[]): string {
   const options = chosen.map(({ name }) => name)
-  return toJson({ app, commit, ...(options.length > 0 ? { with: options } : {}) })
+  const text = toJson({ app, commit, ...(options.length > 0 ? { with: options } : {}) })
+  // The formatter of the project keeps a short list on one line.
+  return text.replace(/\[\s+([^\]]*?)\s+\]/, (_list, items: string) => `[${items.replaceAll(/\s+/g, ' ')}]`)
 }
 
 type Chosen = Exclude<SourceOption, { refused: string }> & { name: string }

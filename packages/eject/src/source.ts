@@ -33,6 +33,7 @@ export async function readSource(app: App, signal: AbortSignal): Promise<AppSour
     'nginx/conf',
     'docker',
     'deploy',
+    'packages/eject/src/options/templates',
   ]) {
     for (const [path, text] of await readTracked(directory)) tracked.set(path, text)
   }

@@ -1,0 +1,221 @@
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sample } from '@startgrid/cli/test-run.ts'
+import { checkConformance, formatReport } from '@startgrid/conformance'
+import { APPS, type App } from '@startgrid/grid/matrix.ts'
+import { claimPort } from '@startgrid/nginx/address.ts'
+import { findNginx } from '@startgrid/nginx/find.ts'
+import { runEject } from './support/command.ts'
+import { temporaryDirectory } from './support/directory.ts'
+import { ProjectDirectory } from './support/project.ts'
+
+/** Each option, installed and run. A short run tries one framework, with ssr, which has all that there is to observe. */
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
+const PARENT_ID = 'b7ad6b7169203331'
+
+const front = await findNginx({ choice: 'path', download: false })
+
+const apps = APPS.filter(({ runtime, role }) => runtime === 'node' && role === 'ssr')
+
+for (const app of sample('apps with options', apps, 1)) {
+  test(`${app.name} with telemetry, metrics and nginx`, { timeout: 600_000 }, async (t) => {
+    using directory = temporaryDirectory()
+    const path = join(directory.path, 'my-app')
+    const words = ['telemetry', 'metrics', 'nginx'].flatMap((name) => ['--with', name])
+    const ejected = await runEject([app.name, path, ...words])
+    equal(ejected.code, 0, ejected.stderr)
+    await using collector = await startCollector()
+    const port = await claimPort({ host: '127.0.0.1', port: 0 })
+    const project = new ProjectDirectory(path, 'npm', {
+      METRICS_PORT: String(port),
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      TRUST_PROXY: 'loopback',
+    })
+    await project.run('install')
+    for (const script of ['lint', 'typecheck', 'build', 'test'])
+      await t.test(script, () => project.run('run', script))
+
+    const service = await project.start()
+    try {
+      await t.test('the app conforms', () => conforms(app, service.target))
+      await t.test('metrics', () => observes(service.target.port, port))
+      const skip = front.kind === 'none' && front.describe()
+      await t.test('nginx', { skip }, () => conformsBehindNginx(app, path, service.target.port))
+      await send(service.target.port, '/partial/de-DE/nothing?secret=1', {
+        traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`,
+      })
+    } finally {
+      await service.stop()
+    }
+    await t.test('telemetry', () => collector.judge())
+  })
+}
+
+test('an app that cannot have an option says why, in one sentence', async () => {
+  using directory = temporaryDirectory()
+  for (const [name, option, reason] of [
+    ['bun/hello', 'telemetry', /choose an app on Node/],
+    ['bun/hello', 'metrics', /choose an app on Node/],
+    ['njs/hello', 'telemetry', /choose an app on Node/],
+    ['njs/hello', 'metrics', /choose an app on Node/],
+    ['njs/hello', 'nginx', /inside NGINX already/],
+  ] as const) {
+    const { code, stderr } = await runEject([name, join(directory.path, 'my-app'), '--with', option])
+    deepEqual([code === 0, stderr.trim().split('\n').length], [false, 1], `${name} ${option}`)
+    match(stderr, reason)
+  }
+})
+
+async function conforms({ role, absent }: App, target: { host: string; port: number }, isBehind = false) {
+  const behind = { proxied: isBehind, compressed: isBehind }
+  const report = await checkConformance({ target, role, absent, ...behind, runs: 10 })
+  deepEqual(report.differences, [], formatReport(report))
+}
+
+/** Sends a request, and reads the whole response. */
+async function send(port: number, target: string, headers: Record<string, string> = {}): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${port}${target}`, { headers })).text()
+}
+
+async function observes(port: number, metricsPort: number): Promise<void> {
+  const controller = new AbortController()
+  const open = fetch(`http://127.0.0.1:${port}/stream?delay=5000`, { signal: controller.signal })
+  await open
+  const text = await send(metricsPort, '/metrics')
+  controller.abort()
+  await send(port, '/livez')
+  match(
+    text,
+    /^http_request_duration_seconds_count\{method="GET",route="\/partial\/[^"]+",status="200"\} \d+$/m,
+  )
+  match(text, /^http_request_duration_seconds_count\{method="GET",route="none",status="404"\} \d+$/m)
+  match(text, /^nodejs_eventloop_lag_p99_seconds [\d.e-]+$/m)
+  match(text, /^http_requests_in_flight [1-9]\d*$/m)
+  match(text, /^http_requests_shed_total \d+$/m)
+  doesNotMatch(text, /livez|readyz/)
+  doesNotMatch(await send(port, '/metrics'), /nodejs_eventloop/)
+}
+
+/** The configuration as it is, but for what a container has: its addresses, its paths, and a name server. */
+async function conformsBehindNginx(app: App, path: string, appPort: number): Promise<void> {
+  using directory = temporaryDirectory()
+  const place = directory.path
+  const port = await claimPort({ host: '127.0.0.1', port: 0 })
+  cpSync(join(path, 'nginx'), place, { recursive: true })
+  const written = readFileSync(join(place, 'nginx.conf'), 'utf8')
+  const config = written
+    .replace(/server app:3000 resolve .*/, `server 127.0.0.1:${appPort};`)
+    .replace(/^ *resolver.*\n/gm, '')
+    .replace(/^ *keepalive_min_timeout.*\n/m, '')
+    .replace('listen 8080', `listen 127.0.0.1:${port}`)
+    .replace('access_log /dev/stdout', `access_log ${place}/access.log`)
+    .replaceAll('/tmp/', `${place}/`)
+  writeFileSync(join(place, 'nginx.conf'), `daemon off;\n${asRoot()}${config}`)
+  ok(front.kind !== 'none')
+  const nginx = spawn('nginx', ['-p', place, '-e', 'stderr', '-c', join(place, 'nginx.conf')], {
+    stdio: 'ignore',
+  })
+  try {
+    await responds(port, nginx)
+    await conforms(app, { host: '127.0.0.1', port }, true)
+    const lines = readFileSync(join(place, 'access.log'), 'utf8').trim().split('\n')
+    const paths = lines.map((line) => String(JSON.parse(line).path))
+    ok(paths.length > 100 && paths.every((one) => !one.includes('?')))
+  } finally {
+    nginx.kill('SIGQUIT')
+    if (nginx.exitCode === null) await once(nginx, 'exit')
+  }
+}
+
+/** Workers keep the rights of whoever runs the test. */
+function asRoot(): string {
+  return process.getuid?.() === 0 ? 'user root;\n' : ''
+}
+
+async function responds(port: number, { exitCode }: ChildProcess): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    if (await send(port, '/livez').catch(() => undefined)) return
+    ok(exitCode === null && tries < 600, 'NGINX does not respond')
+    await sleep(50)
+  }
+}
+
+interface Attribute {
+  key: string
+  value: { stringValue?: string; intValue?: number }
+}
+
+interface Span {
+  name: string
+  traceId: string
+  parentSpanId?: string
+  attributes: Attribute[]
+}
+
+/** A point of a histogram, or of anything else. */
+interface Metric {
+  name: string
+  histogram?: { dataPoints: { attributes: Attribute[]; count: number }[] }
+}
+
+interface Export {
+  resourceSpans?: { resource: { attributes: Attribute[] }; scopeSpans: { spans: Span[] }[] }[]
+  resourceMetrics?: { scopeMetrics: { metrics: Metric[] }[] }[]
+}
+
+/** Receives OTLP as JSON. */
+async function startCollector() {
+  const spans: Span[] = []
+  const metrics: Metric[] = []
+  const services = new Set<string | undefined>()
+  const server = createServer(async (request, response) => {
+    const { resourceSpans = [], resourceMetrics = [] } = (await json(request)) as Export
+    for (const { resource, scopeSpans } of resourceSpans) {
+      services.add(attributeOf(resource.attributes, 'service.name'))
+      spans.push(...scopeSpans.flatMap((scope) => scope.spans))
+    }
+    for (const { scopeMetrics } of resourceMetrics)
+      metrics.push(...scopeMetrics.flatMap((scope) => scope.metrics))
+    response.setHeader('content-type', 'application/json').end('{}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    judge() {
+      deepEqual([...services], ['my-app'])
+      const traced = spans.filter(({ traceId }) => traceId === TRACE_ID)
+      const own = traced.find(({ parentSpanId }) => parentSpanId === PARENT_ID)
+      equal(own?.name, 'GET /partial/:locale/:slug')
+      equal(attributeOf(own?.attributes, 'http.response.status_code'), '404')
+      doesNotMatch(JSON.stringify(traced), /secret=1/)
+      doesNotMatch(JSON.stringify(spans), /livez|readyz/)
+      const points = metrics
+        .filter(({ name }) => name === 'http.server.request.duration')
+        .flatMap(({ histogram }) => histogram?.dataPoints ?? [])
+      ok(points.some(({ attributes }) => attributeOf(attributes, 'http.route') === '/stream'))
+      ok(metrics.some(({ name }) => name === 'nodejs.eventloop.delay.p99'))
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+function attributeOf(attributes: readonly Attribute[] = [], key: string): string | undefined {
+  const value = attributes.find((attribute) => attribute.key === key)?.value
+  const found = value?.stringValue ?? value?.intValue
+  return found === undefined ? undefined : String(found)
+}
