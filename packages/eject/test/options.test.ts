@@ -5,7 +5,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { json } from 'node:stream/consumers'
+import { json, text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sample } from '@startgrid/cli/test-run.ts'
@@ -35,28 +35,36 @@ for (const app of sample('apps with options', apps, 1)) {
     equal(ejected.code, 0, ejected.stderr)
     await using collector = await startCollector()
     const port = await claimPort({ host: '127.0.0.1', port: 0 })
-    const project = new ProjectDirectory(path, 'npm', {
+    const project = new ProjectDirectory(path, 'npm')
+    await project.run('install')
+    for (const script of ['lint', 'typecheck', 'build', 'test'])
+      await t.test(script, () => project.run('run', script))
+    await t.test('a bad port of metrics is one sentence, and exit 1', () => refusesPort(path))
+
+    const target = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
+    const service = start(path, {
+      NODE_ENV: 'production',
+      LOG_LEVEL: 'warn',
+      PORT: String(target.port),
       METRICS_PORT: String(port),
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       TRUST_PROXY: 'loopback',
     })
-    await project.run('install')
-    for (const script of ['lint', 'typecheck', 'build', 'test'])
-      await t.test(script, () => project.run('run', script))
-
-    const service = await project.start()
     try {
-      await t.test('the app conforms', () => conforms(app, service.target))
-      await t.test('metrics', () => observes(service.target.port, port))
+      await responds(target.port, service)
+      await t.test('the app conforms', () => conforms(app, target))
+      await t.test('metrics', () => observes(target.port, port))
       const skip = front.kind === 'none' && front.describe()
-      await t.test('nginx', { skip }, () => conformsBehindNginx(app, path, service.target.port))
-      await send(service.target.port, '/partial/de-DE/nothing?secret=1', {
+      await t.test('nginx', { skip }, () => conformsBehindNginx(app, path, target.port))
+      await send(target.port, '/partial/de-DE/nothing?secret=1', {
         traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`,
       })
     } finally {
-      await service.stop()
+      service.kill('SIGTERM')
+      if (service.exitCode === null) await once(service, 'exit')
     }
+    equal(service.exitCode, 0)
     await t.test('telemetry', () => collector.judge())
   })
 }
@@ -87,22 +95,44 @@ async function send(port: number, target: string, headers: Record<string, string
   return (await fetch(`http://127.0.0.1:${port}${target}`, { headers })).text()
 }
 
+/** What `npm start` runs, without npm, which passes a signal on a second time. */
+function start(cwd: string, env: Record<string, string>) {
+  const { scripts } = JSON.parse(readFileSync(join(cwd, 'package.json'), 'utf8'))
+  const words: string[] = scripts.start.split(' ')
+  const child = spawn(process.execPath, words.slice(words.indexOf('node') + 1), {
+    cwd,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  child.stderr.setEncoding('utf8')
+  return child
+}
+
+async function refusesPort(path: string): Promise<void> {
+  const child = start(path, { PORT: '0', METRICS_PORT: 'x' })
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  deepEqual(
+    [code, stderr],
+    [1, 'METRICS_PORT x on 127.0.0.1 cannot be used: it must be a whole number from 0 to 65535.\n'],
+  )
+}
+
 async function observes(port: number, metricsPort: number): Promise<void> {
   const controller = new AbortController()
   const open = fetch(`http://127.0.0.1:${port}/stream?delay=5000`, { signal: controller.signal })
   await open
-  const text = await send(metricsPort, '/metrics')
+  const shown = await send(metricsPort, '/metrics')
   controller.abort()
   await send(port, '/livez')
   match(
-    text,
+    shown,
     /^http_request_duration_seconds_count\{method="GET",route="\/partial\/[^"]+",status="200"\} \d+$/m,
   )
-  match(text, /^http_request_duration_seconds_count\{method="GET",route="none",status="404"\} \d+$/m)
-  match(text, /^nodejs_eventloop_lag_p99_seconds [\d.e-]+$/m)
-  match(text, /^http_requests_in_flight [1-9]\d*$/m)
-  match(text, /^http_requests_shed_total \d+$/m)
-  doesNotMatch(text, /livez|readyz/)
+  match(shown, /^http_request_duration_seconds_count\{method="GET",route="none",status="404"\} \d+$/m)
+  match(shown, /^nodejs_eventloop_lag_p99_seconds [\d.e-]+$/m)
+  match(shown, /^http_requests_in_flight [1-9]\d*$/m)
+  match(shown, /^http_requests_shed_total \d+$/m)
+  doesNotMatch(shown, /livez|readyz/)
   doesNotMatch(await send(port, '/metrics'), /nodejs_eventloop/)
 }
 
@@ -114,12 +144,12 @@ async function conformsBehindNginx(app: App, path: string, appPort: number): Pro
   cpSync(join(path, 'nginx'), place, { recursive: true })
   const written = readFileSync(join(place, 'nginx.conf'), 'utf8')
   const config = written
+    .replaceAll('/tmp/', `${place}/`)
     .replace(/server app:3000 resolve .*/, `server 127.0.0.1:${appPort};`)
     .replace(/^ *resolver.*\n/gm, '')
     .replace(/^ *keepalive_min_timeout.*\n/m, '')
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     .replace('access_log /dev/stdout', `access_log ${place}/access.log`)
-    .replaceAll('/tmp/', `${place}/`)
   writeFileSync(join(place, 'nginx.conf'), `daemon off;\n${asRoot()}${config}`)
   ok(front.kind !== 'none')
   const nginx = spawn('nginx', ['-p', place, '-e', 'stderr', '-c', join(place, 'nginx.conf')], {
@@ -142,10 +172,10 @@ function asRoot(): string {
   return process.getuid?.() === 0 ? 'user root;\n' : ''
 }
 
-async function responds(port: number, { exitCode }: ChildProcess): Promise<void> {
+async function responds(port: number, server: ChildProcess): Promise<void> {
   for (let tries = 0; ; tries++) {
     if (await send(port, '/livez').catch(() => undefined)) return
-    ok(exitCode === null && tries < 600, 'NGINX does not respond')
+    ok(server.exitCode === null && tries < 600, 'The server does not respond')
     await sleep(50)
   }
 }

@@ -16,11 +16,8 @@ const COMMANDS: Readonly<Record<PackageManager, readonly string[]>> = {
 export class ProjectDirectory {
   readonly #path: string
   readonly #command: readonly string[]
-  readonly #env: Readonly<Record<string, string>>
 
-  /** @param env for all commands, in addition to that of the person */
-  constructor(path: string, packageManager: PackageManager, env: Readonly<Record<string, string>> = {}) {
-    this.#env = env
+  constructor(path: string, packageManager: PackageManager) {
     this.#path = path
     this.#command = COMMANDS[packageManager]
   }
@@ -61,7 +58,7 @@ export class ProjectDirectory {
     const [file = '', ...first] = this.#command
     const child = spawn(file, [...first, ...args], {
       cwd: this.#path,
-      env: { ...personalEnvironment(), CI: 'true', ...this.#env, ...env },
+      env: { ...personalEnvironment(), CI: 'true', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
