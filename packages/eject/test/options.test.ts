@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { json, text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sample } from '@startgrid/cli/test-run.ts'
+import { isTested, sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { APPS, type App } from '@startgrid/grid/matrix.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
@@ -20,11 +20,12 @@ import { ProjectDirectory } from './support/project.ts'
 /** Each option, installed and run. A short run tries one framework, with ssr, which has all that there is to observe. */
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
+const PROBE_TRACE_ID = TRACE_ID.replace('0af', 'fa0')
 const PARENT_ID = 'b7ad6b7169203331'
 
 const front = await findNginx({ choice: 'path', download: false })
 
-const apps = APPS.filter(({ runtime, role }) => runtime === 'node' && role === 'ssr')
+const apps = APPS.filter((app) => app.runtime === 'node' && app.role === 'ssr' && isTested(app))
 
 for (const app of sample('apps with options', apps, 1)) {
   test(`${app.name} with telemetry, metrics and nginx`, { timeout: 600_000 }, async (t) => {
@@ -60,6 +61,7 @@ for (const app of sample('apps with options', apps, 1)) {
       await send(target.port, '/partial/de-DE/nothing?secret=1', {
         traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`,
       })
+      await send(target.port, '/readyz', { traceparent: `00-${PROBE_TRACE_ID}-${PARENT_ID}-01` })
     } finally {
       service.kill('SIGTERM')
       if (service.exitCode === null) await once(service, 'exit')
@@ -229,7 +231,10 @@ async function startCollector() {
       equal(own?.name, 'GET /partial/:locale/:slug')
       equal(attributeOf(own?.attributes, 'http.response.status_code'), '404')
       doesNotMatch(JSON.stringify(traced), /secret=1/)
-      doesNotMatch(JSON.stringify(spans), /livez|readyz/)
+      deepEqual(
+        spans.filter(({ traceId }) => traceId === PROBE_TRACE_ID).map(({ name }) => name),
+        [],
+      )
       const points = metrics
         .filter(({ name }) => name === 'http.server.request.duration')
         .flatMap(({ histogram }) => histogram?.dataPoints ?? [])
