@@ -197,7 +197,12 @@ function ofProxy(name: string, { page }: Expectation): RegExp | undefined {
   return name === 'vary' && page ? /^accept-encoding$/i : undefined
 }
 
-function judgeOther(response: HttpResponse, name: string, expected: Expectation, session: Session): Finding[] {
+function judgeOther(
+  response: HttpResponse,
+  name: string,
+  expected: Expectation,
+  session: Session,
+): Finding[] {
   const values = headerValues(response.headers, name)
   const allowed = expected.optional?.[name]
   const rule = allowed ?? (session.proxied ? ofProxy(name, expected) : undefined) ?? FREE[name]

@@ -72,16 +72,16 @@ export function isHost(value: string): boolean {
 }
 
 /** Compresses pages, as NGINX in front does. A gzip stream may have several members, so the late parts are some of their own. */
-export function compress(answer: Outgoing, { headers }: Incoming): Outgoing {
-  if (!/^text\/html/.test(headerValue(answer.headers, 'content-type') ?? '')) return answer
-  const varying = replaceHeader(answer, 'vary', 'Accept-Encoding')
+export function compress(response: Outgoing, { headers }: Incoming): Outgoing {
+  if (!/^text\/html/.test(headerValue(response.headers, 'content-type') ?? '')) return response
+  const varying = replaceHeader(response, 'vary', 'Accept-Encoding')
   if (headerValue(headers, 'accept-encoding') !== 'gzip') return varying
   const coded = replaceHeader(varying, 'content-encoding', 'gzip')
-  const { late } = answer
-  if (late === undefined) return replaceBody(coded, gzipSync(answer.body))
+  const { late } = response
+  if (late === undefined) return replaceBody(coded, gzipSync(response.body))
   return {
     ...coded,
-    body: gzipSync(answer.body),
+    body: gzipSync(response.body),
     late: { ...late, parts: late.parts.map((part) => gzipSync(part)) },
   }
 }
