@@ -67,6 +67,10 @@ services:
     security_opt: [no-new-privileges:true]
     pids_limit: 64
     mem_limit: 128m
+    # Otherwise the log would fill the disk.
+    logging:
+      driver: json-file
+      options: { max-size: 10m, max-file: "3" }
     stop_signal: SIGQUIT
     depends_on:
       app: { condition: service_healthy }
