@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { oneLine, wrap } from '@startgrid/cli/text.ts'
+import { oneLine } from '@startgrid/cli/text.ts'
 import type { Result } from '../model/result.ts'
 import { RESULTS, writeResult } from '../model/result-file.ts'
 import { formatHtml } from './html/page.ts'
@@ -57,7 +57,7 @@ export function publish(
   )
   writeResult(`${directory}/result.json`, result)
   if (json !== undefined && json !== '-') writeResult(json, result)
-  for (const sentence of closing) process.stderr.write(`${wrap(sentence)}\n`)
+  for (const sentence of closing) process.stderr.write(`${sentence}\n`)
   writeReports(result, directory)
 }
 
