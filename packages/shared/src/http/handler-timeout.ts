@@ -8,6 +8,18 @@ import { SECURITY_HEADERS } from './security-headers.ts'
 /** Checks per limit: a response is given up at most a tenth of the limit late. */
 const LOOKS = 10
 
+/**
+ * Milliseconds without any traffic after which an idle connection is closed. This is longer than NGINX's 60 s. Otherwise NGINX would
+ * reuse a connection that is just closing, and respond with 502.
+ */
+export const IDLE_MS = 65_000
+
+/**
+ * Milliseconds without any traffic after which a connection with a slow response is closed. They are added to the handler timeout, so
+ * that its 503 can still be sent. Node has no other limit for a client that does not read. NGINX's `send_timeout` is 30 s, too.
+ */
+const STALL_MS = 10_000
+
 /** What one connection has in progress. */
 interface Connection {
   /** In the order in which they are sent: more than one in a pipeline. Those in front may be complete. */
@@ -46,6 +58,7 @@ export function createHandlerTimeout(limitMs: number, log: Logger): (response: S
     let isIdle = true
     for (const [socket, connection] of connections) {
       const response = dropComplete(connection, look)
+      limitTraffic(socket, response === undefined ? IDLE_MS : limitMs + STALL_MS)
       if (response === undefined) continue
       isIdle = false
       const bytes = socket.bytesWritten
@@ -76,6 +89,11 @@ export function createHandlerTimeout(limitMs: number, log: Logger): (response: S
     connection.responses.push(response)
     sweeper ??= setInterval(sweep, limitMs / LOOKS).unref()
   }
+}
+
+/** Only the check sets it, so fast responses do without. */
+function limitTraffic(socket: Socket, ms: number): void {
+  if (socket.timeout !== ms) socket.setTimeout(ms)
 }
 
 /**

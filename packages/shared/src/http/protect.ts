@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerRes
 import type { Config } from '../process/config.ts'
 import type { Logger } from '../process/log.ts'
 import { HEADER_LIMIT, PROBLEM_JSON } from './contract.ts'
-import { createHandlerTimeout } from './handler-timeout.ts'
+import { createHandlerTimeout, IDLE_MS } from './handler-timeout.ts'
 import type { Health } from './health.ts'
 import { requestId } from './ids.ts'
 import { problem } from './problem.ts'
@@ -11,19 +11,10 @@ import { SECURITY_HEADERS } from './security-headers.ts'
 import { validateRequest } from './validate-request.ts'
 
 /**
- * Milliseconds without any traffic after which a connection is closed. This is longer than NGINX's 60 s. Otherwise NGINX would reuse a
- * connection that is just closing, and respond with 502. It also ends clients that do not read; Node has no other limit for those.
- */
-export const IDLE_MS = 65_000
-
-/** It is added to the handler timeout, if that is longer, so that its 503 can still be sent. */
-const AFTER_HANDLER_MS = 10_000
-
-/**
  * Limits of every `http.Server`, for clients that send very slowly: 64 KiB of body take 13 s at 40 kbit/s.
  */
 export const SERVER_OPTIONS = {
-  // With a value, Node sets two timers per request. `server.setTimeout` sets one per connection.
+  // With a value, Node sets two timers per request. `server.setTimeout(IDLE_MS)` sets one per connection.
   keepAliveTimeout: 0,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -57,7 +48,7 @@ const REQUEST_ID = 'x-request-id'
 export function protect(server: Server, { config, health, log }: ProtectOptions): Server {
   // Node reads these options when the server starts to listen, or for each new connection.
   Object.assign(server, SERVER_OPTIONS)
-  server.setTimeout(Math.max(IDLE_MS, config.handlerTimeoutMs + AFTER_HANDLER_MS))
+  server.setTimeout(IDLE_MS)
   const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
   const listeners = server.listeners('request') as RequestListener[]
 

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { PROBLEM_JSON } from '../../src/http/contract.ts'
-import { createHandlerTimeout } from '../../src/http/handler-timeout.ts'
+import { createHandlerTimeout, IDLE_MS } from '../../src/http/handler-timeout.ts'
 import { SERVER_OPTIONS } from '../../src/http/protect.ts'
 import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { readConfig } from '../../src/process/config.ts'
@@ -133,3 +133,21 @@ test('a pipeline behind a forgotten answer ends with it', LIMIT, async () => {
   equal(received.match(/HTTP\/1\.1/g)?.length, 1)
   match(received, /^HTTP\/1\.1 503 /)
 })
+
+test(
+  'a connection with a slow response has a shorter limit for traffic, and afterwards that of idle ones again',
+  LIMIT,
+  async () => {
+    const { promise: given, resolve } = Promise.withResolvers<ServerResponse>()
+    await using server = await setUp(resolve)
+    const client = connect(server.port, '127.0.0.1')
+    client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+    const response = await given
+    const { socket } = response.req
+    const limit = (): number | undefined => socket.timeout
+  while (limit() !== 10_400) await sleep(20)
+    response.end('x')
+    while (limit() !== IDLE_MS) await sleep(20)
+    client.destroy()
+  },
+)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BODY_LIMIT, HEADER_LIMIT } from '#shared/http/contract.ts'
-import { IDLE_MS } from '#shared/http/protect.ts'
+import { IDLE_MS } from '#shared/http/handler-timeout.ts'
 import { QUIET_MS } from '#shared/process/drain.ts'
 import { Connection, type Handler } from './connection.ts'
 
