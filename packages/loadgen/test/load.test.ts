@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type ErrorCounts,
   exactly,
@@ -240,6 +241,31 @@ test('a wrong body of the same length is found by the samples', async () => {
   )
   assert.equal(result.checked, server.requests)
   assert.deepEqual(result.errors, errors({ body: server.requests - Math.ceil(server.requests / 3) }))
+})
+
+test('a 408 on an idle connection belongs to no request', async () => {
+  let connections = 0
+  const server = createTcpServer((socket) => {
+    if (connections++ === 0) socket.end('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n')
+    else socket.on('data', () => socket.write(rawResponse('hi')))
+    socket.on('error', () => {})
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  try {
+    const result = await runLoad({
+      ...{ target: { host: '127.0.0.1', port }, path: '/', connections: 2, requests: 5 },
+      // So that it comes before any request.
+      onPhase: async (phase) => {
+        while (phase === 'open' && connections < 3) await nextTurn()
+        return undefined
+      },
+    })
+    assert.deepEqual(result.errors, errors({}))
+    assert.equal(result.requests, 5)
+  } finally {
+    server.close()
+  }
 })
 
 test('more bytes than announced, and no HTTP at all: parse', async () => {

@@ -117,6 +117,10 @@ export class Connection {
 
   #read(length: number): boolean {
     if (this.#state === 'closed') return true
+    if (this.inFlight.count === 0 && isRequestTimeout(length)) {
+      this.#fail(undefined)
+      return true
+    }
     try {
       if (this.#depth === 1) this.#readResponses(length)
       else this.#readBatch(length)
@@ -197,4 +201,9 @@ export class Connection {
     this.close()
     this.#owner.failed(this, kind, error)
   }
+}
+
+/** Servers may send 408 before they close a connection that was idle for too long (RFC 9110 section 15.5.9): no request got it. */
+function isRequestTimeout(length: number): boolean {
+  return RECEIVED.toString('latin1', 0, Math.min(length, 13)) === 'HTTP/1.1 408 '
 }

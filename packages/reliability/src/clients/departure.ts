@@ -11,16 +11,16 @@ export interface Departure {
 /** Client aborts alternate: one closes its connection in order, the next one resets it. */
 let departed = 0
 
-/** Sends a request and leaves. @throws {Error} if there is no connection, or no response to leave, within 20 s */
+/** Sends a request and leaves. @throws {Error} if there is no connection, or no response to leave, within 60 s */
 export function leave(target: Target, { path, sawBytes }: Departure): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const socket = connect('socketPath' in target ? { path: target.socketPath } : target)
   departed += 1
   const isOrderly = departed % 2 === 0
   const go = (): void => void (isOrderly ? socket.destroy() : socket.resetAndDestroy())
-  socket.setTimeout(20_000, () => {
+  socket.setTimeout(60_000, () => {
     const missing = socket.connecting ? 'no connection' : 'no byte of a response'
-    reject(new Error(`GET ${path}: ${missing} within 20 s.`))
+    reject(new Error(`GET ${path}: ${missing} within 60 s.`))
     socket.destroy()
   })
   socket.once('error', reject).once('close', () => resolve())
