@@ -7,8 +7,8 @@ const DEFAULTS = Object.entries(SECURITY_HEADERS)
 
 /**
  * Gives a response the security headers and the id of its request when its head is written, however a handler does that (as the package
- * on-headers does). A header that the handler sets itself stays. `setHeader` for each of them in advance takes twice as long, because
- * Node copies what `writeHead` gets only if there are others.
+ * on-headers does). A header that the handler sets itself stays. Node checks and copies each header that `setHeader` gets, and then all of
+ * them once more; those that only `writeHead` gets are written at once.
  * @param response its request must have a valid `x-request-id`, as `protect` sets it
  */
 export function addDefaultHeaders(response: ServerResponse): void {
