@@ -2,7 +2,7 @@ import type { Workload } from './workload.ts'
 
 /**
  * What a study file says: a source's question, the systems that it compared, how they are loaded, and what it claims. It is data, so that
- * it reads as the experiment; everything that runs is elsewhere in bench/src/study/.
+ * it reads as the experiment; bench/src/measure/study.ts runs it on the engine of the grid.
  */
 export interface Study {
   /** `nginx-proxy`: as it is typed, and the name of its file and page. */

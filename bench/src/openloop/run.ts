@@ -1,5 +1,3 @@
-import { formatMinutes } from '@startgrid/cli/duration.ts'
-import { plural } from '@startgrid/cli/text.ts'
 import type { Random } from '@startgrid/stats/random.ts'
 import { createStartgridDriver } from '../drivers/create.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
@@ -76,14 +74,7 @@ export async function runOpenLoops(
     createDriver: createStartgridDriver,
     figures: analyseOpenLoop,
   }
-  await withPreparedRun(result, preparation, async (prepared) => {
-    const time = formatMinutes(expectedOpenLoopMs(result, method))
-    context.progress.say(
-      `${plural(result.cells.length, 'cell')}, each started ${plural(method.launches, 'time')}, about ${time} (minutes:seconds); ` +
-        'more while others use the machine.',
-    )
-    await runHeats(prepared, planOf(prepared, method))
-  })
+  await withPreparedRun(result, preparation, (prepared) => runHeats(prepared, planOf(prepared, method)))
 }
 
 function planOf(prepared: PreparedRun<OpenLoopResult, StartgridDriver>, method: Method): HeatPlan<CellSpec> {
