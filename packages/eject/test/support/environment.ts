@@ -1,11 +1,12 @@
-import { delimiter, dirname } from 'node:path'
+import { delimiter } from 'node:path'
 import { WORKSPACE } from '../../src/workspace.ts'
 
 /**
- * The environment of a person who has this Node, and nothing of the workspace: neither its programs on the PATH nor what pnpm, turbo and
+ * The environment of a person who has a Node, and nothing of the workspace: neither its programs on the PATH nor what pnpm, turbo and
  * the test runner tell the processes that they start.
+ * @param node its directory
  */
-export function personalEnvironment(): NodeJS.ProcessEnv {
+export function personalEnvironment(node: string): NodeJS.ProcessEnv {
   const { PATH = '', ...others } = process.env
   const strangers = PATH.split(delimiter).filter((directory) => !directory.startsWith(WORKSPACE))
   const kept = Object.entries(others).filter(
@@ -16,6 +17,6 @@ export function personalEnvironment(): NodeJS.ProcessEnv {
     ...Object.fromEntries(kept),
     // npm's own settings for certificates are found beside the Node of the machine, and this is another one.
     NODE_USE_SYSTEM_CA: '1',
-    PATH: [dirname(process.execPath), ...strangers].join(delimiter),
+    PATH: [node, ...strangers].join(delimiter),
   }
 }

@@ -16,10 +16,13 @@ const COMMANDS: Readonly<Record<PackageManager, readonly string[]>> = {
 export class ProjectDirectory {
   readonly #path: string
   readonly #command: readonly string[]
+  readonly #node: string
 
-  constructor(path: string, packageManager: PackageManager) {
+  /** @param node the directory of the Node that everything runs on */
+  constructor(path: string, packageManager: PackageManager, node: string) {
     this.#path = path
     this.#command = COMMANDS[packageManager]
+    this.#node = node
   }
 
   /** Runs `npm ARGS` to its end. @throws {Error} with all that it said, unless the exit code is 0 */
@@ -58,7 +61,7 @@ export class ProjectDirectory {
     const [file = '', ...first] = this.#command
     const child = spawn(file, [...first, ...args], {
       cwd: this.#path,
-      env: { ...personalEnvironment(), CI: 'true', ...env },
+      env: { ...personalEnvironment(this.#node), CI: 'true', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
