@@ -1,5 +1,5 @@
 import type { Node } from 'oxc-parser'
-import { editOnce } from './edit.ts'
+import { edit, editOnce } from './edit.ts'
 
 /** Rewrites the few places in a source that exist because there are several apps. */
 
@@ -35,6 +35,15 @@ export function adaptServer(path: string, text: string, role: string): string {
       replace({ start: callee.start, end: roles.end }, `start${types}manifest.name, ${load}`)
     },
   }))
+}
+
+/** Removes the load shedder from the app, because only pages are ever refused. Where it is no statement of its own, it stays. */
+export function leaveShedding(path: string, text: string): string {
+  return edit(path, text, (replace) => ({
+    ExpressionStatement(node) {
+      if (text.slice(node.start, node.end).includes('config.maxQueueWaitMs')) replace(node, '')
+    },
+  })).edited
 }
 
 /** Makes the test start the process without a role, and expect the name in package.json in the log. */
