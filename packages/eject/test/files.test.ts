@@ -145,7 +145,7 @@ test('neither git nor an image takes in secrets and what was made here', () => {
 
 test('a README tells of every route, setting and command, and of nothing that is not there', () => {
   for (const project of [page, bun, nginx]) {
-    const text = readme(project)
+    const text = readme(project, '')
     for (const { method, path, answer } of project.routes)
       ok(text.replaceAll(/ +/g, ' ').includes(`| \`${method} ${path}\` | ${answer} |`))
     for (const { name, meaning } of project.environment) match(text, new RegExp(`\`${name}\` .*${meaning}`))

@@ -72,9 +72,30 @@ app.post('/greetings', { schema }, async (request, reply) => {
   }),
 }
 
-/** @throws {Error} for a framework without a snippet */
-export function nextRoute(framework: string, role: Role): Snippet {
+/**
+ * @param existing the file that gets the route; the snippet imports nothing that it has already
+ * @throws {Error} for a framework without a snippet
+ */
+export function nextRoute(framework: string, role: Role, existing: string): Snippet {
   const create = SNIPPETS[framework]
   if (create === undefined) throw new Error(`next-route.ts has no route for ${framework}: add one.`)
-  return create(role === 'ssr' ? 'router' : role)
+  const { head, route } = create(role === 'ssr' ? 'router' : role)
+  const imported = listNames(existing)
+  const lines = head.split('\n').flatMap((line) => {
+    const [, from] = IMPORT.exec(line)?.slice(1) ?? []
+    if (from === undefined) return [line]
+    const names = [...listNames(line)].filter((name) => !imported.has(name))
+    return names.length === 0 ? [] : [`import { ${names.join(', ')} } from ${from}`]
+  })
+  return { head: lines.join('\n').trim(), route }
+}
+
+const IMPORT = /^import \{([^}]*)\} from (.*)$/
+
+/** The names that a file imports in braces. */
+function listNames(text: string): Set<string> {
+  const lists = text.matchAll(new RegExp(IMPORT, 'gm'))
+  return new Set(
+    [...lists].flatMap(([, names = '']) => names.split(',').map((name) => name.replace('type ', '').trim())),
+  )
 }

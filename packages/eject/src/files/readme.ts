@@ -3,13 +3,16 @@ import { MEMORY } from './compose.ts'
 import { nextRoute } from './next-route.ts'
 import { OLDEST_NODE } from './start.ts'
 
-/** The README for a colleague on the first day, in 100 lines: how to run, change and deploy the service. */
-export function readme(project: Project): string {
+/**
+ * The README for a colleague on the first day, in 100 lines: how to run, change and deploy the service.
+ * @param routesFile the file with the routes
+ */
+export function readme(project: Project, routesFile: string): string {
   const sections = [
     `# ${project.name}\n\n${project.description}.`,
     running(project),
     places(project),
-    addRoute(project),
+    addRoute(project, routesFile),
     routes(project),
     settings(project),
     deploy(project),
@@ -75,8 +78,8 @@ function places({ runtime, role, hasBuild }: Project): string {
 ${table(['file', 'whose'], rows)}`
 }
 
-function addRoute({ framework, role, dependencies }: Project): string {
-  const { head, route } = nextRoute(framework, role)
+function addRoute({ framework, role, dependencies }: Project, routesFile: string): string {
+  const { head, route } = nextRoute(framework, role, routesFile)
   const needs = head.includes("'zod'") && !('zod' in dependencies) ? ' after `npm install zod`' : ''
   return `## Add a route
 
