@@ -2,6 +2,7 @@ import { ok } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { personalEnvironment } from './environment.ts'
 
@@ -19,7 +20,7 @@ export class ProjectDirectory {
   readonly #node: string
 
   /** @param node the directory of the Node that everything runs on */
-  constructor(path: string, packageManager: PackageManager, node: string) {
+  constructor(path: string, packageManager: PackageManager, node = dirname(process.execPath)) {
     this.#path = path
     this.#command = COMMANDS[packageManager]
     this.#node = node
