@@ -9,16 +9,16 @@ import {
 import type { ComposeService } from '@startgrid/grid/compose-project.ts'
 import { APPS, type App } from '@startgrid/grid/matrix.ts'
 
-/** One app and one of its two ports. */
-export interface ComposeCell {
+/** An app and one of the two ways to it. */
+export interface Cell {
   app: App
   topology: ComposeTopology
-  /** Where it is on this machine; undefined if it is not running. */
+  /** Where it is: on this machine, or in the cluster's network. Undefined if it is not running. */
   target: { host: string; port: number } | undefined
 }
 
 /** Both ports of every app that Compose has started, framework by framework. Apps that were not asked for are left out. */
-export function listCells(services: readonly ComposeService[]): ComposeCell[] {
+export function listCells(services: readonly ComposeService[]): Cell[] {
   const started = new Map(services.map((service) => [service.name, service]))
   return APPS.filter((app) => started.has(serviceName(app))).flatMap((app) =>
     COMPOSE_TOPOLOGIES.map((topology) => ({ app, topology, target: findTarget(started, app, topology) })),
@@ -29,7 +29,7 @@ function findTarget(
   services: ReadonlyMap<string, ComposeService>,
   app: App,
   topology: ComposeTopology,
-): ComposeCell['target'] {
+): Cell['target'] {
   const service = services.get(topology === 'direct' ? serviceName(app) : FRONT_SERVICE)
   const inside = addressInside(app, topology).port
   const port = service?.ports.find(({ target }) => target === inside)
@@ -41,7 +41,7 @@ function findTarget(
  * @returns undefined if the service is not running
  * @throws {NoResponse} if it runs, but does not respond
  */
-export async function proveCell({ app, topology, target }: ComposeCell): Promise<Report | undefined> {
+export async function proveCell({ app, topology, target }: Cell): Promise<Report | undefined> {
   if (target === undefined) return undefined
   const proxied = topology === 'nginx' || app.runtime === 'nginx'
   return checkConformance({

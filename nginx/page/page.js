@@ -1,5 +1,5 @@
 import { showAnswers } from './answers.js'
-import { ask, cells, ways } from './grid.js'
+import { ask, cells, originOf, ways } from './grid.js'
 import { linkReport } from './report.js'
 import { check, schedule } from './states.js'
 
@@ -27,11 +27,19 @@ function quietly(work) {
   return work().catch(() => undefined)
 }
 
-/** The apps are published on the host of this page, and the first digits of their ports can be chosen. */
+/**
+ * The apps are published on the host of this page, and the first digits of their ports can be chosen. If they are not published, links lead
+ * through this page's origin.
+ */
 async function adjustLinks() {
   const { prefix } = await (await ask('/ports.json')).json()
   for (const way of ways) {
     const link = way.querySelector('a')
+    if (prefix === '') {
+      link.href = originOf(way) + link.pathname
+      link.querySelector('.port').textContent = ''
+      continue
+    }
     link.hostname = location.hostname
     link.port = prefix + link.port.slice(-2)
     link.querySelector('.port').textContent = link.port

@@ -30,6 +30,11 @@ export interface PageOptions {
   /** An `access_log` value. */
   readonly accessLog: string
   readonly apps: readonly PageRoute[]
+  /**
+   * Absolute path of the ssr app's hashed files. Set it where the apps have no published ports, as in Kubernetes: the page's links then
+   * lead through this NGINX, which serves these files as well.
+   */
+  readonly assets?: string
 }
 
 /** An app as a cell of the page's table. */
@@ -47,8 +52,8 @@ export interface PageApp {
  * The page's server block, and the maps before it, for the `http` block.
  * @throws {Error} naming what would not stay one word in the configuration
  */
-export function renderPage({ listen, root, results, accessLog, apps }: PageOptions): string {
-  for (const path of [root, results]) check(path, /^\/[A-Za-z0-9._/-]*$/)
+export function renderPage({ listen, root, results, accessLog, apps, assets }: PageOptions): string {
+  for (const path of [root, results, assets ?? '/']) check(path, /^\/[A-Za-z0-9._/-]*$/)
   const locations = apps.flatMap((app) => [
     renderLocation(app.service, 'direct', app.direct),
     renderLocation(app.service, 'nginx', app.nginx),
@@ -59,6 +64,9 @@ export function renderPage({ listen, root, results, accessLog, apps }: PageOptio
     RESULTS: results,
     ACCESS_LOG: accessLog,
     APPS: locations.join('\n    '),
+    PORT_PREFIX: assets === undefined ? '41' : "''",
+    ASSETS: assets === undefined ? 'no-assets' : 'assets',
+    ASSETS_DIR: assets ?? '',
   })
 }
 

@@ -75,7 +75,7 @@ describe('a folder and an entry', () => {
     assert.equal(code, 1)
     assert.match(
       output,
-      /docker-compose\.yml, \.env, docker\/README\.md, docs\/choosing-a-framework\.md\. Run pnpm generate\./,
+      /docker-compose\.yml, \.env, docker\/README\.md, deploy\/kubernetes\/.*, docs\/choosing-a-framework\.md, .*deploy\/kubernetes\/frameworks\/acme\/ssr\/kustomization\.yaml.*\. Run pnpm generate\./,
     )
   })
 
@@ -94,6 +94,20 @@ describe('a folder and an entry', () => {
     assert.match(read('.env'), /^COMPOSE_PROFILES=acme,/m)
     assert.match(read('docker/README.md'), /^\| acme +\| 4191 +\| 4192 /m)
     assert.match(read('docs/choosing-a-framework.md'), /^\| \[acme\].*\[Acme\]\(https:\/\/acme\.example\)/m)
+  })
+
+  test('and into the manifests for Kubernetes: an overlay for each app, its place in the grid, and its ports', () => {
+    const overlay = read(`deploy/kubernetes/frameworks/${NAME}/ssr/kustomization.yaml`)
+    assert.match(overlay, /app\.kubernetes\.io\/name: acme-ssr/)
+    assert.match(overlay, /newName: startgrid\/acme, newTag: \w+/)
+    assert.match(overlay, /value: \[node, src\/server\.ts, ssr\]/)
+    const grid = read('deploy/kubernetes/grid/kustomization.yaml')
+    assert.match(grid, /^ {2}- \.\.\/frameworks\/acme$/m)
+    assert.match(grid, /^ {2}- \{ name: startgrid\/acme, newTag: \w+ \}$/m)
+    assert.match(
+      read('deploy/kubernetes/components/nginx/service.yaml'),
+      new RegExp(`port: 41${PORT}7 \\} # acme-ssr`),
+    )
   })
 
   test('the catalogue has its folder, its files and a port of its own', async () => {
@@ -148,6 +162,10 @@ describe('a folder and an entry', () => {
     const { code, output } = await run('scripts/front-image.ts', at('front'))
     assert.equal(code, 0, output)
     assert.match(read('front/nginx.conf'), /listen 0\.0\.0\.0:4197/)
+    assert.match(
+      read('front/templates/grid.conf.template'),
+      /server acme-ssr-pods\.\$\{SERVICES\}:3000 resolve/,
+    )
     assert.match(read('front/page/index.html'), /<tr data-framework="acme">[\s\S]*?data-service="acme-ssr"/)
   })
 

@@ -41,8 +41,7 @@ const TEMPLATES: Record<FrontKind, string> = {
  * @throws {Error} if a front cannot work
  */
 export function renderNginx(options: RenderOptions): string {
-  checkFronts(options.fronts)
-  const blocks = options.fronts.map((front) => renderFront(front, options.accessLog ?? 'off'))
+  const fronts = renderFronts(options.fronts, options.accessLog)
   return [
     renderMain(options),
     'http {',
@@ -50,10 +49,20 @@ export function renderNginx(options: RenderOptions): string {
     indent(readTemplate('00-http.conf.template')),
     ...(options.keepaliveMinTimeout === true ? [indent('include startgrid/graceful-reload.conf;')] : []),
     ...(options.blocks ?? []).map(indent),
-    ...blocks.map(indent),
+    ...(fronts === '' ? [] : [indent(fronts)]),
     '}',
     '',
   ].join('\n')
+}
+
+/**
+ * The `upstream` and `server` blocks of the fronts alone, for the `http` block.
+ * @param accessLog as in `RenderOptions`
+ * @throws {Error} if a front cannot work
+ */
+export function renderFronts(fronts: readonly Front[], accessLog = 'off'): string {
+  checkFronts(fronts)
+  return fronts.map((front) => renderFront(front, accessLog)).join('\n')
 }
 
 /**
@@ -111,7 +120,10 @@ function renderFront(front: Front, accessLog: string): string {
     NAME: front.name,
     LISTEN: formatAddress(front.listen),
     UPSTREAM: formatUpstream(front.upstream),
-    SERVERS: upstreams.map((upstream) => formatServer(upstream, front.discovered)).join('\n    '),
+    SERVERS: [
+      ...upstreams.map((upstream) => formatServer(upstream, front.discovered)),
+      ...(front.fallback === undefined ? [] : [formatServer(front.fallback, front.discovered, 'backup')]),
+    ].join('\n    '),
     ZONE: front.discovered === true || upstreams.length > 1 ? `zone ${front.name} 64k;` : '',
     ACCESS_LOG: accessLog,
     ASSETS: front.serveAssets === undefined ? 'no-assets' : 'assets',
@@ -119,9 +131,14 @@ function renderFront(front: Front, accessLog: string): string {
   })
 }
 
-/** One line of an `upstream`; templates/keep-alive.conf.template has the reason of the numbers. */
-function formatServer(upstream: Upstream, discovered = false): string {
-  return `server ${formatUpstream(upstream)}${discovered ? ' resolve' : ''} max_fails=1 fail_timeout=1s;`
+/**
+ * One line of an `upstream`; templates/keep-alive.conf.template has the reason of the numbers. The last resort is never skipped: nothing is left
+ * to try.
+ */
+function formatServer(upstream: Upstream, discovered = false, role?: 'backup'): string {
+  const resolve = discovered ? ' resolve' : ''
+  const failures = role === 'backup' ? 'max_fails=0 backup' : 'max_fails=1 fail_timeout=1s'
+  return `server ${formatUpstream(upstream)}${resolve} ${failures};`
 }
 
 function readTemplate(name: string): string {

@@ -3,8 +3,10 @@ import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
+import { KubernetesError } from '@startgrid/grid/kubernetes-cluster.ts'
 import { APPS, UnknownName } from '@startgrid/grid/matrix.ts'
 import { type Nginx, requireNginx } from '@startgrid/nginx/find.ts'
+import { clusterMain } from '../cluster/command.ts'
 import { FAULTS } from '../faults/index.ts'
 import { DocsError, writePage } from '../report/docs.ts'
 import {
@@ -27,6 +29,7 @@ const WHOLE_MS = { short: 8 * 60_000, full: 50 * 60_000 } as const
 
 /** @returns the exit code, as `HELP` lists them */
 async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--kubernetes')) return clusterMain(args)
   const options = readOptions(args)
   if (options.help) process.stdout.write(HELP)
   else if (options.list) process.stdout.write(formatFaults(options.faults))
@@ -118,7 +121,8 @@ function regenerate(): void {
 /** @returns the exit code for what went wrong, told in a sentence; what nobody foresaw keeps its stack */
 function explain(error: unknown): number {
   const isUsage = error instanceof UsageError || error instanceof UnknownName
-  const isForeseen = isUsage || error instanceof ResultError || error instanceof DocsError
+  const isForeseen =
+    isUsage || error instanceof ResultError || error instanceof DocsError || error instanceof KubernetesError
   // Without a subclass: what NGINX's finder and the file system say.
   if (isForeseen || (error instanceof Error && error.constructor === Error))
     process.stderr.write(`${oneLine(error)}.\n`)

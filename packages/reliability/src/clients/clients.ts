@@ -10,9 +10,6 @@ export const LIGHT: Readonly<Record<Role, string>> = {
   status: '/_/status',
 }
 
-/** Between a response and the next request, in milliseconds: connections are idle at times, as in life. */
-const PAUSE_MS = 5
-
 export interface ClientsOptions {
   readonly target: Target
   readonly path: string
@@ -24,6 +21,12 @@ export interface ClientsOptions {
   readonly kept: number
   /** Clients that open a connection for each request; default 0. */
   readonly fresh?: number
+  /** Milliseconds between a response and the next request of a client; default 5: connections are idle at times, as in life. */
+  readonly pauseMs?: number
+  /** Milliseconds that a client waits for a connection or for the next part of a response; default 30,000. */
+  readonly timeoutMs?: number
+  /** Refusals of a busy app (503 with `retry-after`) are counted apart, and are no failures. */
+  readonly countShed?: boolean
   /** Clients end when the server closes their connection between two requests, instead of opening another one. */
   readonly untilClosed?: boolean
 }
@@ -43,6 +46,10 @@ export interface Tally {
  */
 export class Clients {
   responded = 0
+  /** Pages that were refused with 503 and `retry-after`, because the app is busy; 0 unless `countShed`. */
+  shed = 0
+  /** When a request last failed or crossed, on the clock of `performance.now()`; undefined: never. */
+  lastFailureAt: number | undefined
   /** Resolves when all clients have ended. */
   readonly ended: Promise<Tally>
   readonly #options: ClientsOptions
@@ -71,27 +78,30 @@ export class Clients {
     const agent = new Agent({ keepAlive, maxSockets: 1 })
     do {
       await this.#ask(agent)
-      await sleep(PAUSE_MS)
+      await sleep(this.#options.pauseMs ?? 5)
     } while (!this.#over && (this.#options.untilClosed !== true || hasConnection(agent)))
     agent.destroy()
   }
 
   async #ask(agent: Agent): Promise<void> {
-    const { target, path, method = 'GET', statuses = [200] } = this.#options
-    const outgoing = request({ ...target, path, method, agent, timeout: 30_000 })
+    const { target, path, method = 'GET', statuses = [200], timeoutMs = 30_000 } = this.#options
+    const outgoing = request({ ...target, path, method, agent, timeout: timeoutMs })
     const outcome = await responseTo(outgoing)
     if ('error' in outcome) {
       const hasCrossed = outgoing.reusedSocket && outcome.error === 'ECONNRESET'
+      this.lastFailureAt = performance.now()
       if (hasCrossed) this.#crossed += 1
       else
         this.#fail(
           `${method} ${path} on a ${outgoing.reusedSocket ? 'kept' : 'new'} connection: ${outcome.error}`,
         )
     } else if (statuses.includes(outcome.status)) this.responded += 1
+    else if (outcome.shed && this.#options.countShed === true) this.shed += 1
     else this.#fail(`${method} ${path}: ${outcome.status}`)
   }
 
   #fail(what: string): void {
+    this.lastFailureAt = performance.now()
     this.#failures.set(what, (this.#failures.get(what) ?? 0) + 1)
   }
 }
@@ -101,16 +111,17 @@ function hasConnection({ freeSockets }: Agent): boolean {
   return Object.keys(freeSockets).length > 0
 }
 
-type Outcome = { status: number } | { error: string }
+type Outcome = { status: number; shed: boolean } | { error: string }
 
 function responseTo(outgoing: ClientRequest): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
-  outgoing.once('timeout', () => outgoing.destroy(new Error('no response within 30 s')))
+  outgoing.once('timeout', () => outgoing.destroy(new Error('no response in time')))
   outgoing.once('error', (error: NodeJS.ErrnoException) => resolve({ error: error.code ?? error.message }))
   outgoing.once('response', (response) => {
-    const { statusCode: status = 0 } = response
+    const { statusCode: status = 0, headers } = response
+    const shed = status === 503 && headers['retry-after'] !== undefined
     response.once('error', () => resolve({ error: `the response (${status}) was cut off` }))
-    response.once('end', () => resolve({ status }))
+    response.once('end', () => resolve({ status, shed }))
     response.resume()
   })
   outgoing.end()
@@ -120,8 +131,8 @@ function responseTo(outgoing: ClientRequest): Promise<Outcome> {
 /** The findings of a tally. @param when ends the sentence, such as `while it drained` */
 export function findFailures({ responded, failures }: Tally, when: string): string[] {
   const lost = [...failures].map(([what, times]) => `${what} (${times} times)`)
-  if (lost.length > 0) return [`Requests failed ${when}: ${lost.join('; ')}. ${responded} were answered.`]
-  return responded === 0 ? [`No request was answered ${when}.`] : []
+  if (lost.length > 0) return [`Requests failed ${when}: ${lost.join('; ')}. ${responded} were responded.`]
+  return responded === 0 ? [`No request was responded ${when}.`] : []
 }
 
 /** The same for requests that were sent while the server closed their connection. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Target } from '@startgrid/grid/launcher.ts'
 
 /**
- * Checks every 20 ms.
+ * Checks again and again.
  * @param what the missing event, as a phrase for the error
  * @throws {Error} after `seconds`
  */
@@ -11,11 +11,12 @@ export async function until(
   what: string,
   check: () => boolean | Promise<boolean>,
   seconds = 60,
+  everyMs = 20,
 ): Promise<void> {
   const deadline = Date.now() + seconds * 1_000
   while (!(await check())) {
     if (Date.now() > deadline) throw new Error(`After ${seconds} s: ${what}.`)
-    await sleep(20)
+    await sleep(everyMs)
   }
 }
 

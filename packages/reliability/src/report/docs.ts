@@ -5,7 +5,8 @@ import { markdownTable } from '@startgrid/cli/table.ts'
 import { FRAMEWORKS, ROLES } from '@startgrid/grid/matrix.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import { describeVersions } from '@startgrid/machine/provenance.ts'
-import { findFaults } from '../cli/options.ts'
+import { CLUSTER_FAULTS } from '../cluster/cluster-fault.ts'
+import { FAULTS } from '../faults/index.ts'
 import type { Cell } from '../run.ts'
 import { groupApps } from './app-groups.ts'
 import type { Result } from './result.ts'
@@ -19,20 +20,30 @@ export const MARKS = {
   end: '<!-- end of matrix -->',
 } as const
 
+/** The place of the matrix for clusters. */
+export const CLUSTER_MATRIX = {
+  begin: '<!-- cluster matrix: pnpm reliability --kubernetes --docs -->',
+  end: '<!-- end of cluster matrix -->',
+} as const
+
 /** A page that has no place for the matrix; the message is a sentence. */
 export class DocsError extends Error {
   override name = 'DocsError'
 }
 
-/** Puts the matrix of a result into the page. @throws {DocsError} */
-export function writePage(result: Result, page = PAGE): void {
+/** Puts the matrix of a result between two marks of the page. @throws {DocsError} */
+export function writePage(
+  result: Result,
+  page = PAGE,
+  marks: Readonly<Record<'begin' | 'end', string>> = MARKS,
+): void {
   const text = readFileSync(page, 'utf8')
-  const [begin, end] = [text.indexOf(MARKS.begin), text.indexOf(MARKS.end)]
+  const [begin, end] = [text.indexOf(marks.begin), text.indexOf(marks.end)]
   if (begin < 0 || end < begin)
-    throw new DocsError(`${page} has no place for the matrix: put ${MARKS.begin} and ${MARKS.end} into it.`)
+    throw new DocsError(`${page} has no place for the matrix: put ${marks.begin} and ${marks.end} into it.`)
   writeFileSync(
     page,
-    `${text.slice(0, begin)}${MARKS.begin}\n\n${formatMarkdown(result)}\n${text.slice(end)}`,
+    `${text.slice(0, begin)}${marks.begin}\n\n${formatMarkdown(result)}\n${text.slice(end)}`,
   )
 }
 
@@ -70,7 +81,8 @@ function section(title: string, lines: readonly string[]): string[] {
 }
 
 function formatFaults({ faults }: Result): string {
-  const rows = findFaults(faults).map(({ name, title, expected }) => ({
+  const known = [...FAULTS, ...CLUSTER_FAULTS].filter(({ name }) => faults.includes(name))
+  const rows = known.map(({ name, title, expected }) => ({
     tone: 'plain' as const,
     cells: [name, title, expected],
   }))

@@ -70,6 +70,6 @@ export function formatCell({ fault, app, state, findings, seconds }: Cell): stri
 }
 
 /** What `--list` prints. */
-export function formatFaults(faults: readonly Fault[]): string {
+export function formatFaults(faults: readonly Pick<Fault, 'name' | 'title' | 'expected'>[]): string {
   return `${faults.map(({ name, title, expected }) => `${name}\n${indented(`${title}: ${expected}`, '  ')}`).join('\n')}\n`
 }
