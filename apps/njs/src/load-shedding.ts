@@ -1,4 +1,4 @@
-import { RETRY_AFTER } from '#shared/http/load-shedding.ts'
+import { RETRY_AFTER } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
 import type { NginxRequest } from './handler.ts'
 

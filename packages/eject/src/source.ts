@@ -110,9 +110,9 @@ async function formatSource(source: AppSource, signal: AbortSignal): Promise<App
   const available = Object.keys(source.options).filter((name) => !('refused' in (source.options[name] ?? {})))
   const written = ejectTree(source, { name: 'my-app', options: available })
   try {
-    // With the placeholders of the source, which are no syntax of any file that is formatted.
     const own = { ...source.files, ...listAdded(source) }
-    await writeFiles(directory, new Map([...written, ...Object.entries(own)]))
+    const plain = Object.entries(own).map(([path, text]) => [path, hidePlaceholders(text)] as const)
+    await writeFiles(directory, new Map([...written, ...plain]))
     await format(directory, signal)
     const read = (path: string) => readFile(join(directory, path), 'utf8')
     for (const [path, text] of written) {
@@ -121,7 +121,9 @@ async function formatSource(source: AppSource, signal: AbortSignal): Promise<App
     }
     const readAll = async (files: Readonly<Record<string, string>>) =>
       Object.fromEntries(
-        await Promise.all(Object.keys(files).map(async (path) => [path, await read(path)] as const)),
+        await Promise.all(
+          Object.keys(files).map(async (path) => [path, showPlaceholders(await read(path))] as const),
+        ),
       )
     const options: Record<string, SourceOption> = {}
     for (const [name, option] of Object.entries(source.options))
@@ -130,6 +132,15 @@ async function formatSource(source: AppSource, signal: AbortSignal): Promise<App
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
+}
+
+/** YAML takes `{{label}}` for a mapping, and would not keep it. */
+function hidePlaceholders(text: string): string {
+  return text.replaceAll(/\{\{(name|label)\}\}/g, 'placeholder-$1-placeholder')
+}
+
+function showPlaceholders(text: string): string {
+  return text.replaceAll(/placeholder-(name|label)-placeholder/g, '{{$1}}')
 }
 
 function listAdded({ options }: AppSource): Record<string, string> {

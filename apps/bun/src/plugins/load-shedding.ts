@@ -1,4 +1,4 @@
-import { RETRY_AFTER } from '#shared/http/load-shedding.ts'
+import { RETRY_AFTER } from '#shared/http/contract.ts'
 import { createTurnAge } from '#shared/http/turn-age.ts'
 import type { Plugin } from '../plugin.ts'
 import { sendProblem } from './errors.ts'

@@ -1,6 +1,7 @@
 import type { onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
-import { createLoadShedder, RETRY_AFTER } from '#shared/http/load-shedding.ts'
+import { RETRY_AFTER } from '#shared/http/contract.ts'
+import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
 
 declare module 'fastify' {

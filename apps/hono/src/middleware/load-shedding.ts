@@ -1,5 +1,6 @@
 import { createMiddleware } from 'hono/factory'
-import { type createLoadShedder, RETRY_AFTER } from '#shared/http/load-shedding.ts'
+import { RETRY_AFTER } from '#shared/http/contract.ts'
+import type { createLoadShedder } from '#shared/http/load-shedding.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
 
 declare module 'hono' {

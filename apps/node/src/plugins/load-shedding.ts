@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { RETRY_AFTER } from '#shared/http/load-shedding.ts'
+import { RETRY_AFTER } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
 
 /** @throws {HttpProblem} 503 while too many requests wait */

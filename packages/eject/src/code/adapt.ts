@@ -39,10 +39,11 @@ export function adaptServer(path: string, text: string, role: string): string {
 
 /** Removes the load shedder from the app, because only pages are ever refused. Where it is no statement of its own, it stays. */
 export function leaveShedding(path: string, text: string): string {
+  const isOfIt = ({ start, end }: { start: number; end: number }) =>
+    /^\w+\.set\('shouldShed'|config\.maxQueueWaitMs/.test(text.slice(start, end))
   return edit(path, text, (replace) => ({
-    ExpressionStatement(node) {
-      if (text.slice(node.start, node.end).includes('config.maxQueueWaitMs')) replace(node, '')
-    },
+    ExpressionStatement: (node) => isOfIt(node) && replace(node, ''),
+    VariableDeclaration: (node) => isOfIt(node) && replace(node, ''),
   })).edited
 }
 

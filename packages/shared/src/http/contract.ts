@@ -23,6 +23,9 @@ export const PRIVATE = 'private, no-store'
 /** `cache-control` of files with a hash in their names: their content never changes. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
 
+/** The `retry-after` of a refused page, in seconds. A person takes longer to reload, and by then the queue is gone. */
+export const RETRY_AFTER = '1'
+
 /** The response to `GET /hello/:name`. */
 export function greeting(name: string): string {
   return `Hello, ${name}!`

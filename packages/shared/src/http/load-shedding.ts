@@ -1,9 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
 
-/** The `retry-after` of a refused page, in seconds. A person takes longer to reload, and by then the queue is gone. */
-export const RETRY_AFTER = '1'
-
 /** Milliseconds of rendering in one turn of the event loop; further requests wait in line. */
 const BURST_MS = 10
 

@@ -145,7 +145,7 @@ test(
     const response = await given
     const { socket } = response.req
     const limit = (): number | undefined => socket.timeout
-  while (limit() !== 10_400) await sleep(20)
+    while (limit() !== 10_400) await sleep(20)
     response.end('x')
     while (limit() !== IDLE_MS) await sleep(20)
     client.destroy()
