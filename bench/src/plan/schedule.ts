@@ -29,7 +29,7 @@ export interface PlannedCell {
 
 /**
  * The passes of a heat. Every cell is measured once per pass, in shuffled order, so that all share what the machine does in that second. Cells with
- * long slices join some passes only, at their end.
+ * long slices join some passes only, at their end. They join the first one, so that a heat which the time limit cuts has measured every cell.
  */
 export function schedulePasses(
   cells: readonly PlannedCell[],
@@ -42,7 +42,9 @@ export function schedulePasses(
       random,
     ),
     ...shuffle(
-      cells.filter(({ every }) => every > 1 && pass % every === every - 1),
+      cells.filter(
+        ({ every }) => every > 1 && pass % every === 0 && pass / every < Math.floor(passes / every),
+      ),
       random,
     ),
   ])
