@@ -1,4 +1,5 @@
 import type { Role } from '@startgrid/grid/matrix.ts'
+import { EjectError } from '../eject-error.ts'
 
 /** How a POST is added to the routes of a project, as docs/add-a-route.md does it. */
 export interface Snippet {
@@ -74,11 +75,12 @@ app.post('/greetings', { schema }, async (request, reply) => {
 
 /**
  * @param existing the file that gets the route; the snippet imports nothing that it has already
- * @throws {Error} for a framework without a snippet
+ * @throws {EjectError} for a framework without a snippet
  */
 export function nextRoute(framework: string, role: Role, existing: string): Snippet {
   const create = SNIPPETS[framework]
-  if (create === undefined) throw new Error(`next-route.ts has no route for ${framework}: add one.`)
+  if (create === undefined)
+    throw new EjectError(`packages/eject/src/files/next-route.ts has no route for ${framework}: add one.`)
   const { head, route } = create(role === 'ssr' ? 'router' : role)
   const imported = listNames(existing)
   const lines = head.split('\n').flatMap((line) => {
