@@ -54,7 +54,7 @@ test('a page without a place for its figures, and a file that is no result, are 
     ['{"schema": 3}', /paper\.json is not the result of a study: /],
     [
       '{"schema": 1}',
-      /paper\.json is not .* of this version \(its schema is 1, here it is 3\): measure again\.$/,
+      /paper\.json is not .* of this version \(its schema is 1, here it is 4\): measure again\.$/,
     ],
     ['[', /paper\.json cannot be read/],
   ]
