@@ -92,7 +92,8 @@ test('run from the tarball, it makes the same project as pnpm eject', LIMIT, asy
   const [ours, theirs] = [join(directory, 'ours'), join(directory, 'theirs')]
   mkdirSync(ours)
   mkdirSync(theirs)
-  const flags = [...optionsOf(app).flatMap((name) => ['--with', name])]
+  // npx runs offline here, and npm would then write no lockfile.
+  const flags = ['--no-lockfile', ...optionsOf(app).flatMap((name) => ['--with', name])]
   const created = await create(['my-app', '--framework', app.framework, '--role', app.role, ...flags], theirs)
   equal(created.code, 0, created.stderr)
   match(created.stdout, /^my-app is a project of its own now/)

@@ -12,29 +12,37 @@ const DEFAULTS = Object.entries(SECURITY_HEADERS)
  * @param response its request must have a valid `x-request-id`, as `protect` sets it
  */
 export function addDefaultHeaders(response: ServerResponse): void {
-  response.writeHead = writeHead as ServerResponse['writeHead']
+  const writeHead = response.writeHead as WriteHead
+  // Packages such as on-headers replace it, too: what they made of it is called then.
+  const own = writeHead === ORIGINAL ? writeHeadWithDefaults : addTo(writeHead)
+  response.writeHead = own as ServerResponse['writeHead']
 }
 
-function writeHead(
+type WriteHead = (
   this: ServerResponse,
   status: number,
   second?: string | Head,
   third?: Head,
-): ServerResponse {
-  const given = typeof second === 'string' ? third : second
-  const id = this.req.headers['x-request-id'] ?? ''
-  const hasOthers = Array.isArray(given) || this.getHeaderNames().length > 0
-  const headers = hasOthers ? given : merge(given, id)
-  if (hasOthers) {
-    for (const [name, value] of DEFAULTS) if (!this.hasHeader(name)) this.setHeader(name, value)
-    this.setHeader('x-request-id', id)
+) => ServerResponse
+
+function addTo(next: WriteHead): WriteHead {
+  return function writeHead(status, second, third) {
+    const given = typeof second === 'string' ? third : second
+    const id = this.req.headers['x-request-id'] ?? ''
+    const hasOthers = Array.isArray(given) || this.getHeaderNames().length > 0
+    const headers = hasOthers ? given : merge(given, id)
+    if (hasOthers) {
+      for (const [name, value] of DEFAULTS) if (!this.hasHeader(name)) this.setHeader(name, value)
+      this.setHeader('x-request-id', id)
+    }
+    return typeof second === 'string'
+      ? next.call(this, status, second, headers)
+      : next.call(this, status, headers)
   }
-  if (typeof second === 'string')
-    return (ServerResponse.prototype.writeHead as WithMessage).call(this, status, second, headers)
-  return ServerResponse.prototype.writeHead.call(this, status, headers)
 }
 
-type WithMessage = (this: ServerResponse, status: number, message: string, headers?: Head) => ServerResponse
+const ORIGINAL = ServerResponse.prototype.writeHead as WriteHead
+const writeHeadWithDefaults = addTo(ORIGINAL)
 
 /** Names are compared without case, or a header would be sent twice. */
 function merge(given: OutgoingHttpHeaders = {}, id: string | string[]): OutgoingHttpHeaders {

@@ -13,9 +13,13 @@ const LIMIT = { timeout: 30_000 }
 const POLICY = 'content-security-policy'
 
 /** @returns the status line, and all headers as they were sent, with their names in lower case */
-async function respond(handle: (response: ServerResponse) => void) {
+async function respond(
+  handle: (response: ServerResponse) => void,
+  before: (response: ServerResponse) => void = () => {},
+) {
   const server = createServer((request, response) => {
     request.headers['x-request-id'] = 'r-1'
+    before(response)
     addDefaultHeaders(response)
     handle(response)
   })
@@ -65,3 +69,15 @@ test(
     deepEqual(set.headers, expected({ [POLICY]: 'own' }))
   },
 )
+
+test('a writeHead that was replaced before is called with all headers', LIMIT, async () => {
+  const { headers } = await respond(
+    (response) => response.end('x'),
+    (response) => {
+      const { writeHead } = response
+      response.writeHead = (status: number, ...rest: unknown[]) =>
+        writeHead.call(response, status, { ...Object(rest.at(-1)), [POLICY]: 'theirs' })
+    },
+  )
+  deepEqual(headers, expected({ [POLICY]: 'theirs' }))
+})
