@@ -1,5 +1,11 @@
 import type { Target } from '@startgrid/grid/launcher.ts'
-import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
+import {
+  type CpuSeconds,
+  compareSamples,
+  type Disturbance,
+  type Subject,
+  takeSample,
+} from '@startgrid/machine/accounts/sample.ts'
 import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
 import type { Cell, LaunchRecord, Spread } from '../model/result.ts'
 
@@ -30,4 +36,13 @@ export type EndAccount = () => Promise<(own: GeneratorAccounts) => Account>
 export interface Account {
   cpuSeconds: CpuSeconds
   disturbance: Disturbance
+}
+
+/** Begins the account of processes that this machine's kernel runs. */
+export function beginAccountOf(subject: Subject): EndAccount {
+  const before = takeSample(subject)
+  return async () => {
+    const after = takeSample(subject)
+    return (own) => compareSamples(before, after, own)
+  }
 }

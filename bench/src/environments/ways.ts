@@ -1,12 +1,11 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import { type Launch, launch, type Startable, type Target } from '@startgrid/grid/launcher.ts'
-import { compareSamples, type Subject, takeSample } from '@startgrid/machine/accounts/sample.ts'
 import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Instance } from '@startgrid/nginx/instance.ts'
 import type { Cell, Settings } from '../model/result.ts'
 import type { FrontKind } from '../model/study.ts'
-import type { Servers } from './servers.ts'
+import { beginAccountOf, type Servers } from './servers.ts'
 import { startFront } from './study/front.ts'
 
 /** One way to serve hello: a program, and what stands in front of it. */
@@ -45,17 +44,12 @@ export async function startWays(
     whyEnded: async (cell) => whyEnded(find(cell)),
     beginAccount: async (cell, driver) => {
       const one = find(cell)
-      const subject: Subject = {
+      return beginAccountOf({
         app: one && serverPids(one.launched),
         proxy: one?.nginx?.pids() ?? [],
         generator: driver.pids(),
         cores,
-      }
-      const before = takeSample(subject)
-      return async () => {
-        const after = takeSample(subject)
-        return (own) => compareSamples(before, after, own)
-      }
+      })
     },
     launches: async (cells) =>
       cells.flatMap((cell) => {

@@ -16,6 +16,7 @@ import {
   type V1Pod,
   type V1Status,
 } from '@kubernetes/client-node'
+import { isRunning } from '@startgrid/machine/processes.ts'
 
 /** A namespace of a Kubernetes cluster to which deploy/kubernetes was applied. */
 
@@ -241,14 +242,5 @@ function parse(body: string): V1Status {
     return JSON.parse(body) as V1Status
   } catch {
     return { message: body.trim() }
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM' // someone else's
   }
 }

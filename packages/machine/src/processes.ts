@@ -11,6 +11,16 @@ export interface StartedServer {
   ready: { pid: number; nginx?: unknown }
 }
 
+/** Whether a process exists, also one of another user. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM' // someone else's
+  }
+}
+
 /** Resources that processes have used, from the kernel's accounts. Linux only: elsewhere all figures are undefined. */
 
 /**

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { isRunning } from '@startgrid/machine/processes.ts'
 import { docker } from './command.ts'
 import type { Engine, Labelled } from './engine.ts'
 
@@ -82,13 +83,4 @@ async function removeNetwork(engine: Engine, id: string): Promise<void> {
 function isOrphan({ Labels }: Labelled): boolean {
   const [pid, host] = Labels[OWNER_LABEL]?.split('@') ?? []
   return host === os.hostname() && !isRunning(Number(pid))
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM' // someone else's
-  }
 }

@@ -1,14 +1,13 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { Launch as Started, Target } from '@startgrid/grid/launcher.ts'
 import { type Lineup, startLineup } from '@startgrid/grid/lineup.ts'
-import { compareSamples, type Subject, takeSample } from '@startgrid/machine/accounts/sample.ts'
 import { pin } from '@startgrid/machine/cores.ts'
 import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Driver } from '../../drivers/driver.ts'
 import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
 import { appOf, launchName } from '../../plan/cells.ts'
-import type { EndAccount, Servers } from '../servers.ts'
+import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
 
 export interface NativeOptions {
   nginx: Nginx | undefined
@@ -72,17 +71,12 @@ class NativeServers implements Servers {
 
   async beginAccount(cell: CellSpec, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
     const launched = this.#launched(cell)
-    const subject: Subject = {
+    return beginAccountOf({
       app: launched && serverPids(launched),
       proxy: cell.topology === 'direct' ? [] : this.#lineup.proxyPids(),
       generator: driver.pids(),
       cores: this.#cores,
-    }
-    const before = takeSample(subject)
-    return async () => {
-      const after = takeSample(subject)
-      return (own) => compareSamples(before, after, own)
-    }
+    })
   }
 
   async launches(cells: readonly CellSpec[]): Promise<LaunchRecord[]> {

@@ -2,7 +2,6 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { checkConformance } from '@startgrid/conformance'
 import { APPS } from '@startgrid/grid/matrix.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
-import { compareSamples, type Subject, takeSample } from '@startgrid/machine/accounts/sample.ts'
 import { chooseCores } from '@startgrid/machine/cores.ts'
 import { readCpus } from '@startgrid/machine/cpus.ts'
 import { peakMemory } from '@startgrid/machine/processes.ts'
@@ -18,7 +17,7 @@ import { linesOf } from '../conformance.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import { fingerprintOf } from '../native/suite.ts'
 import { versionOf } from '../proxy.ts'
-import type { EndAccount, Servers } from '../servers.ts'
+import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
 import { assignNginxes, equipStudy, findNginxes } from './nginxes.ts'
 import { type RunningSystem, startSystem } from './running-system.ts'
 
@@ -200,17 +199,12 @@ class StudyServers implements Servers {
 
   async beginAccount({ id }: StudyCell, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
     const running = this.#running.get(id)
-    const subject: Subject = {
+    return beginAccountOf({
       app: running?.appPids(),
       proxy: running?.proxyPids() ?? [],
       generator: driver.pids(),
       cores: this.#cores,
-    }
-    const before = takeSample(subject)
-    return async () => {
-      const after = takeSample(subject)
-      return (own) => compareSamples(before, after, own)
-    }
+    })
   }
 
   async launches(cells: readonly StudyCell[]): Promise<LaunchRecord[]> {

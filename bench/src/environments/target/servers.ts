@@ -1,7 +1,6 @@
-import { compareSamples, takeSample } from '@startgrid/machine/accounts/sample.ts'
 import type { Driver } from '../../drivers/driver.ts'
 import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
-import type { EndAccount, Servers } from '../servers.ts'
+import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
 import { type Address, addressOf, whySilent } from './origin.ts'
 
 /** A server that runs somewhere before the run and after it: only the generator is accounted for, and nothing is stopped. */
@@ -36,11 +35,11 @@ export class TargetServers implements Servers {
   /** Nobody says which processes serve, nor on which core. */
   async beginAccount(_cell: CellSpec, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
     const subject = { app: undefined, proxy: [], generator: driver.pids(), cores: this.#cores }
-    const before = takeSample(subject)
+    const end = beginAccountOf(subject)
     return async () => {
-      const after = takeSample(subject)
+      const accountFor = await end()
       return (own) => {
-        const { cpuSeconds, disturbance } = compareSamples(before, after, own)
+        const { cpuSeconds, disturbance } = accountFor(own)
         return { cpuSeconds: { ...cpuSeconds, proxy: null }, disturbance }
       }
     }

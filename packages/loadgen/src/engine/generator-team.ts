@@ -51,8 +51,8 @@ export class GeneratorTeam {
     const offsets = await this.#compareClocks()
     const stop = new AbortController()
     const all = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal])
-    const opened = new Meeting(this.#members.length)
-    const done = new Meeting(this.#members.length)
+    const opened = new Barrier(this.#members.length)
+    const done = new Barrier(this.#members.length)
     const begin = once(async () => {
       await onPhase?.('open')
       // The message has to reach all before.
@@ -135,7 +135,7 @@ export class GeneratorTeam {
 }
 
 /** Where all wait until the last has come. */
-class Meeting {
+class Barrier {
   readonly #all = Promise.withResolvers<void>()
   #missing: number
 
