@@ -21,7 +21,7 @@ testDefect('an app that refuses everybody while it drains', async () => {
   const found = await findingsOf(sigterm, 'refuses-while-draining')
   assert.match(
     found,
-    /^Requests failed while it drained: GET \/json: 503 \(\d+ times\)\. \d+ were answered\.$/m,
+    /^Requests failed while it drained: GET \/json: 503 \(\d+ times\)\. \d+ others got a response\.$/m,
   )
 })
 

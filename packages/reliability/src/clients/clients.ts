@@ -131,8 +131,9 @@ function responseTo(outgoing: ClientRequest): Promise<Outcome> {
 /** The findings of a tally. @param when ends the sentence, such as `while it drained` */
 export function findFailures({ responded, failures }: Tally, when: string): string[] {
   const lost = [...failures].map(([what, times]) => `${what} (${times} times)`)
-  if (lost.length > 0) return [`Requests failed ${when}: ${lost.join('; ')}. ${responded} were responded.`]
-  return responded === 0 ? [`No request was responded ${when}.`] : []
+  if (lost.length > 0)
+    return [`Requests failed ${when}: ${lost.join('; ')}. ${responded} others got a response.`]
+  return responded === 0 ? [`No request got a response ${when}.`] : []
 }
 
 /** The same for requests that were sent while the server closed their connection. */
