@@ -9,12 +9,7 @@ const ROLES = {
     const { hello } = await import('./hello.ts')
     return () => hello
   },
-  ssr: async () => {
-    const { createRender } = await import('#shared/http/stream-web.ts')
-    const { ssr } = await import('./ssr.ts')
-    const render = createRender()
-    return ({ config, log }: AppOptions) => ssr({ render, log, maxQueueWaitMs: config.maxQueueWaitMs })
-  },
+  ssr: async () => (await import('./ssr.ts')).ssr,
   status: async () => {
     const { status } = await import('./status.ts')
     return () => status

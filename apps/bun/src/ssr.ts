@@ -1,7 +1,8 @@
 import type { BunRequest } from 'bun'
-import type { Logger } from 'pino'
 import { z } from 'zod'
-import type { Render } from '#shared/http/stream-web.ts'
+import { streamDocument } from '#shared/http/stream-web.ts'
+import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { sendProblem } from './plugins/errors.ts'
 import { loadShedding } from './plugins/load-shedding.ts'
 import { idOf } from './plugins/request-id.ts'
@@ -15,25 +16,17 @@ const Delay = Count.pipe(z.number().max(5000)).default(50) // milliseconds
 const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
 
-interface SsrOptions {
-  /** A dev server can pass its own. */
-  render: Render
-  log: Logger
-  /** Milliseconds. */
-  maxQueueWaitMs: number
-}
-
-export function ssr({ render, log, maxQueueWaitMs }: SsrOptions): Routes {
-  const shedLoad = loadShedding(maxQueueWaitMs)
+export function ssr({ config, log }: Pick<AppOptions, 'config' | 'log'>): Routes {
+  const shedLoad = loadShedding(config.maxQueueWaitMs)
 
   return {
-    '/assets/:file': { GET: staticFiles(render.assets) },
+    '/assets/:file': { GET: staticFiles(ASSETS_DIR) },
 
     '/': {
       GET: shedLoad((request) => {
         const { items } = Page.parse(readQuery(request))
         const { nonce, headers } = allowScripts()
-        return new Response(render.document({ items, requestId: idOf(request), nonce }), { headers })
+        return new Response(renderDocument({ items, requestId: idOf(request), nonce }), { headers })
       }),
     },
 
@@ -43,7 +36,7 @@ export function ssr({ render, log, maxQueueWaitMs }: SsrOptions): Routes {
         const requestId = idOf(request)
         const { nonce, headers } = allowScripts()
         const props = { items, delayMs: delay, requestId, nonce }
-        const stream = await render.stream(props, request.signal, (err) => {
+        const stream = await streamDocument(props, request.signal, (err) => {
           // Bun cancels the body of a response to HEAD.
           if (request.method !== 'HEAD') log.error({ requestId, err }, 'failed')
         })
@@ -53,7 +46,7 @@ export function ssr({ render, log, maxQueueWaitMs }: SsrOptions): Routes {
 
     '/partial/:locale/:slug': {
       GET: shedLoad(({ params }: BunRequest<string>) => {
-        const fragment = render.partial(params.locale ?? '', params.slug ?? '')
+        const fragment = renderPartial(params.locale ?? '', params.slug ?? '')
         if (fragment === undefined) return sendProblem(404)
         return new Response(fragment, { headers: allowScripts().headers })
       }),

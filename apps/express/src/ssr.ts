@@ -1,7 +1,8 @@
 import { pipeline } from 'node:stream/promises'
 import { Router } from 'express'
 import { z } from 'zod'
-import type { Render } from '#shared/http/stream-node.ts'
+import { streamDocument } from '#shared/http/stream-node.ts'
+import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
 import { staticFiles } from './middleware/static-files.ts'
@@ -13,34 +14,29 @@ const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
 const Product = z.object({ locale: z.string(), slug: z.string() })
 
-/** @param options.render a dev server can pass its own */
-export function ssr({ render }: { render: Render }): Router {
-  const router = Router({ caseSensitive: true, strict: true })
+export const ssr = Router({ caseSensitive: true, strict: true })
 
-  router.use(staticFiles(render.assets))
+ssr.use(staticFiles(ASSETS_DIR))
 
-  router.get('/', shedLoad, (request, response) => {
-    const { items } = Page.parse(request.query)
-    const props = { items, requestId: request.id, nonce: allowScripts(response) }
-    response.type('html').send(render.document(props))
-  })
+ssr.get('/', shedLoad, (request, response) => {
+  const { items } = Page.parse(request.query)
+  const props = { items, requestId: request.id, nonce: allowScripts(response) }
+  response.type('html').send(renderDocument(props))
+})
 
-  router.get('/stream', shedLoad, async (request, response) => {
-    const { items, delay } = SlowPage.parse(request.query)
-    const props = { items, delayMs: delay, requestId: request.id, nonce: allowScripts(response) }
-    const closing = new AbortController()
-    response.once('close', () => closing.abort())
-    const html = await render.stream(props, closing.signal, (err) => request.log.error({ err }, 'failed'))
-    await pipeline(html, response.type('html'))
-  })
+ssr.get('/stream', shedLoad, async (request, response) => {
+  const { items, delay } = SlowPage.parse(request.query)
+  const props = { items, delayMs: delay, requestId: request.id, nonce: allowScripts(response) }
+  const closing = new AbortController()
+  response.once('close', () => closing.abort())
+  const html = await streamDocument(props, closing.signal, (err) => request.log.error({ err }, 'failed'))
+  await pipeline(html, response.type('html'))
+})
 
-  router.get('/partial/:locale/:slug', shedLoad, (request, response, next) => {
-    const { locale, slug } = Product.parse(request.params)
-    const fragment = render.partial(locale, slug)
-    if (fragment === undefined) return next()
-    allowScripts(response)
-    response.type('html').send(fragment)
-  })
-
-  return router
-}
+ssr.get('/partial/:locale/:slug', shedLoad, (request, response, next) => {
+  const { locale, slug } = Product.parse(request.params)
+  const fragment = renderPartial(locale, slug)
+  if (fragment === undefined) return next()
+  allowScripts(response)
+  response.type('html').send(fragment)
+})

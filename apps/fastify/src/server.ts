@@ -5,10 +5,7 @@ import { createApp } from './app.ts'
 
 const ROLES = {
   hello: async () => (await import('./hello.ts')).hello,
-  ssr: async () => {
-    const { createRender } = await import('#shared/http/stream-node.ts')
-    return (await import('./ssr.ts')).ssr({ render: createRender() })
-  },
+  ssr: async () => (await import('./ssr.ts')).ssr,
   status: async () => (await import('./status.ts')).status,
 }
 

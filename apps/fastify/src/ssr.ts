@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import type { Render } from '#shared/http/stream-node.ts'
+import { streamDocument } from '#shared/http/stream-node.ts'
+import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import staticFiles from './plugins/static-files.ts'
 
 const html = { response: { 200: Type.String() } }
@@ -9,39 +10,36 @@ const Delay = Type.Integer({ minimum: 0, maximum: 5000, default: 50, description
 const Shell = Type.Unsafe<Readable>(Type.String({ description: 'the shell first, then the slow part' }))
 const Fragment = Type.Object({ locale: Type.String(), slug: Type.String() })
 
-/** @param options.render a dev server can pass its own */
-export const ssr =
-  ({ render }: { render: Render }): FastifyPluginAsyncTypebox =>
-  async (app) => {
-    await app.register(staticFiles, { root: render.assets })
-    app.addHook('onRequest', app.shedLoad) // for the routes below; files cost little
+export const ssr: FastifyPluginAsyncTypebox = async (app) => {
+  await app.register(staticFiles, { root: ASSETS_DIR })
+  app.addHook('onRequest', app.shedLoad) // for the routes below; files cost little
 
-    app.get(
-      '/',
-      { schema: { querystring: Type.Object({ items: Items }), ...html } },
-      async (request, reply) => {
-        const props = { items: request.query.items, requestId: request.id, nonce: reply.allowScripts() }
-        return reply.type('text/html; charset=utf-8').send(render.document(props))
-      },
-    )
+  app.get(
+    '/',
+    { schema: { querystring: Type.Object({ items: Items }), ...html } },
+    async (request, reply) => {
+      const props = { items: request.query.items, requestId: request.id, nonce: reply.allowScripts() }
+      return reply.type('text/html; charset=utf-8').send(renderDocument(props))
+    },
+  )
 
-    app.get(
-      '/stream',
-      { schema: { querystring: Type.Object({ items: Items, delay: Delay }), response: { 200: Shell } } },
-      async (request, reply) => {
-        const { items, delay } = request.query
-        const props = { items, delayMs: delay, requestId: request.id, nonce: reply.allowScripts() }
-        const stream = await render.stream(props, request.signal, (err) =>
-          request.log.error({ err }, 'failed'),
-        )
-        return reply.type('text/html; charset=utf-8').send(stream)
-      },
-    )
+  app.get(
+    '/stream',
+    { schema: { querystring: Type.Object({ items: Items, delay: Delay }), response: { 200: Shell } } },
+    async (request, reply) => {
+      const { items, delay } = request.query
+      const props = { items, delayMs: delay, requestId: request.id, nonce: reply.allowScripts() }
+      const stream = await streamDocument(props, request.signal, (err) =>
+        request.log.error({ err }, 'failed'),
+      )
+      return reply.type('text/html; charset=utf-8').send(stream)
+    },
+  )
 
-    app.get('/partial/:locale/:slug', { schema: { params: Fragment, ...html } }, async (request, reply) => {
-      const fragment = render.partial(request.params.locale, request.params.slug)
-      if (fragment === undefined) return reply.callNotFound()
-      reply.allowScripts()
-      return reply.type('text/html; charset=utf-8').send(fragment)
-    })
-  }
+  app.get('/partial/:locale/:slug', { schema: { params: Fragment, ...html } }, async (request, reply) => {
+    const fragment = renderPartial(request.params.locale, request.params.slug)
+    if (fragment === undefined) return reply.callNotFound()
+    reply.allowScripts()
+    return reply.type('text/html; charset=utf-8').send(fragment)
+  })
+}

@@ -3,12 +3,14 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { HTML, IMMUTABLE } from '#shared/http/contract.ts'
 import { pagePolicy } from '#shared/http/security-headers.ts'
-import { createRender } from '#shared/http/stream-node.ts'
 import { ASSETS } from '#shared/page/server.js'
 import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
 import { createOptions, INFO } from './options.ts'
 import { serve } from './serve.ts'
+
+/** Pictures and fonts are compressed already. */
+const COMPRESSED = ASSETS.filter(({ contentType }) => /^text\/|svg/.test(contentType))
 
 /** The end of the shell, and the start of what React sends when the slow part is there. */
 const SHELL_END = '</footer>'
@@ -22,7 +24,7 @@ const findNonce = (html: string) => /<script[^>]* nonce="([^"]*)"/.exec(html)?.[
 const countTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
 test('shows as many items as asked for', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   for (const [path, items] of [
     ['/', 50],
     ['/?items=0', 0],
@@ -37,7 +39,7 @@ test('shows as many items as asked for', async () => {
 })
 
 test('refuses what is no count in range', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   for (const path of [
     '/?items=1001',
     '/?items=-1',
@@ -54,7 +56,7 @@ test('refuses what is no count in range', async () => {
 })
 
 test('allows the scripts of the page by a nonce that no other answer has', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   const nonces = new Set<string>()
   for (const path of ['/', '/', '/stream?delay=1']) {
     const answer = await app.inject(path)
@@ -70,7 +72,7 @@ test('allows the scripts of the page by a nonce that no other answer has', async
 })
 
 test('prints the id of the request in the page', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   for (const path of ['/', '/stream?delay=1']) {
     const answer = await app.inject({ url: path, headers: { 'x-request-id': 'r-1' } })
     match(answer.payload, /<code>r-1<\/code>/)
@@ -78,7 +80,7 @@ test('prints the id of the request in the page', async () => {
 })
 
 test('streams the shell, then the slow part', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   const html = (await app.inject('/stream?delay=1')).payload
   ok(html.indexOf(SHELL_END) < html.indexOf(SLOW_PART))
   match(html, /<\/html>$/)
@@ -86,7 +88,7 @@ test('streams the shell, then the slow part', async () => {
 
 test('stops rendering when the client leaves before the slow part', async () => {
   const { readLines, ...options } = createOptions()
-  await using server = await serve(createApp(options, ssr({ render: createRender() })))
+  await using server = await serve(createApp(options, ssr))
   const timers = countTimers()
   const leaving = new AbortController()
   const { body } = await fetch(`${server.url}/stream?delay=5000`, { signal: leaving.signal })
@@ -108,7 +110,7 @@ test('stops rendering when the client leaves before the slow part', async () => 
 })
 
 test('HEAD to a stream has its headers and no body', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   const response = await app.inject({ method: 'HEAD', url: '/stream?delay=1' })
   equal(response.statusCode, 200)
   equal(response.headers['content-type'], HTML)
@@ -116,7 +118,7 @@ test('HEAD to a stream has its headers and no body', async () => {
 })
 
 test('answers a fragment in a known language about a known product', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   const found = await app.inject('/partial/de-DE/honeyed-assam-black')
   equal(found.statusCode, 200)
   equal(found.headers['content-type'], HTML)
@@ -130,8 +132,8 @@ test('answers a fragment in a known language about a known product', async () =>
 })
 
 test('serves the files of the page compressed, and not again to whoever has them', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
-  for (const { url, contentType, bytes } of ASSETS) {
+  const app = createApp(createOptions(), ssr)
+  for (const { url, contentType, bytes } of COMPRESSED) {
     const plain = await app.inject({ url: url, headers: { 'accept-encoding': 'identity' } })
     equal(plain.headers['content-length'], String(bytes))
     const answer = await app.inject({ url: url, headers: { 'accept-encoding': 'gzip, br' } })
@@ -158,9 +160,7 @@ test('serves the files of the page compressed, and not again to whoever has them
 })
 
 test('refuses a page that has waited too long, and no file', async () => {
-  await using server = await serve(
-    createApp(createOptions({ MAX_QUEUE_WAIT_MS: '1' }), ssr({ render: createRender() })),
-  )
+  await using server = await serve(createApp(createOptions({ MAX_QUEUE_WAIT_MS: '1' }), ssr))
   const ask = (path: string) =>
     Promise.all(
       Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(30_000) })),

@@ -6,10 +6,7 @@ import { createNodeServer } from './node-server.ts'
 
 const ROLES = {
   hello: async () => (await import('./hello.ts')).hello,
-  ssr: async () => {
-    const { createRender } = await import('#shared/http/stream-web.ts')
-    return (await import('./ssr.ts')).ssr({ render: createRender() })
-  },
+  ssr: async () => (await import('./ssr.ts')).ssr,
   status: async () => (await import('./status.ts')).status,
 }
 

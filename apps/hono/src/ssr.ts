@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
-import type { Render } from '#shared/http/stream-web.ts'
+import { streamDocument } from '#shared/http/stream-web.ts'
+import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
 import { staticFiles } from './middleware/static-files.ts'
@@ -13,29 +14,27 @@ const Items = z.object({ items: count(1000) })
 /** `delay` is in milliseconds. */
 const Stream = Items.extend({ delay: count(5000) })
 
-/** @param options.render a dev server can pass its own */
-export const ssr = ({ render }: { render: Render }) =>
-  new Hono()
-    .get('/assets/:file', staticFiles(render.assets))
+export const ssr = new Hono()
+  .get('/assets/:file', staticFiles(ASSETS_DIR))
 
-    .get('/', shedLoad, validator('query', Items), (c) => {
-      const props = { ...c.req.valid('query'), requestId: c.get('requestId'), nonce: allowScripts(c) }
-      return c.html(render.document(props))
-    })
+  .get('/', shedLoad, validator('query', Items), (c) => {
+    const props = { ...c.req.valid('query'), requestId: c.get('requestId'), nonce: allowScripts(c) }
+    return c.html(renderDocument(props))
+  })
 
-    .get('/stream', shedLoad, validator('query', Stream), async (c) => {
-      const { items, delay } = c.req.valid('query')
-      const requestId = c.get('requestId')
-      const props = { items, delayMs: delay, requestId, nonce: allowScripts(c) }
-      const stream = await render.stream(props, c.req.raw.signal, (err) =>
-        c.get('log').error({ requestId, err }, 'failed'),
-      )
-      return c.body(stream, 200, { 'content-type': 'text/html; charset=utf-8' })
-    })
+  .get('/stream', shedLoad, validator('query', Stream), async (c) => {
+    const { items, delay } = c.req.valid('query')
+    const requestId = c.get('requestId')
+    const props = { items, delayMs: delay, requestId, nonce: allowScripts(c) }
+    const stream = await streamDocument(props, c.req.raw.signal, (err) =>
+      c.get('log').error({ requestId, err }, 'failed'),
+    )
+    return c.body(stream, 200, { 'content-type': 'text/html; charset=utf-8' })
+  })
 
-    .get('/partial/:locale/:slug', shedLoad, (c) => {
-      const fragment = render.partial(c.req.param('locale'), c.req.param('slug'))
-      if (fragment === undefined) return c.notFound()
-      allowScripts(c)
-      return c.html(fragment)
-    })
+  .get('/partial/:locale/:slug', shedLoad, (c) => {
+    const fragment = renderPartial(c.req.param('locale'), c.req.param('slug'))
+    if (fragment === undefined) return c.notFound()
+    allowScripts(c)
+    return c.html(fragment)
+  })

@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { IMMUTABLE, PRIVATE, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { pagePolicy } from '#shared/http/security-headers.ts'
-import { createRender } from '#shared/http/stream-web.ts'
 import { ASSETS } from '#shared/page/server.js'
 import { createApp } from '../src/app.ts'
 import { createNodeServer } from '../src/node-server.ts'
@@ -12,6 +11,9 @@ import { createOptions, INFO } from './options.ts'
 import { serve } from './serve.ts'
 
 const HTML = /^text\/html; charset=utf-8$/i
+
+/** Pictures and fonts are compressed already. */
+const COMPRESSED = ASSETS.filter(({ contentType }) => /^text\/|svg/.test(contentType))
 
 /** The end of the shell, and the start of what React sends when the slow part is there. */
 const SHELL_END = '</footer>'
@@ -25,7 +27,7 @@ const findNonce = (html: string) => /<script[^>]* nonce="([^"]*)"/.exec(html)?.[
 const countTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
 test('shows as many items as asked for', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   for (const [path, items] of [
     ['/', 50],
     ['/?items=0', 0],
@@ -40,7 +42,7 @@ test('shows as many items as asked for', async () => {
 })
 
 test('refuses a count that is not in range, and names the field', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   for (const path of [
     '/?items=1001',
     '/?items=-1',
@@ -58,7 +60,7 @@ test('refuses a count that is not in range, and names the field', async () => {
 })
 
 test('allows the scripts of the page by a nonce that no other response has', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   const nonces = new Set<string>()
   for (const path of ['/', '/', '/stream?delay=1']) {
     const response = await app.request(path)
@@ -74,7 +76,7 @@ test('allows the scripts of the page by a nonce that no other response has', asy
 })
 
 test('prints the id of the request in the page', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   for (const path of ['/', '/stream?delay=1']) {
     const response = await app.request(path, { headers: { 'x-request-id': 'r-1' } })
     match(await response.text(), /<code>r-1<\/code>/)
@@ -82,7 +84,7 @@ test('prints the id of the request in the page', async () => {
 })
 
 test('streams the shell, then the slow part', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   const html = await (await app.request('/stream?delay=1')).text()
   ok(html.indexOf(SHELL_END) < html.indexOf(SLOW_PART))
   match(html, /<\/html>$/)
@@ -90,7 +92,7 @@ test('streams the shell, then the slow part', async () => {
 
 test('stops rendering when the client leaves before the slow part', async () => {
   const { readLines, ...options } = createOptions()
-  await using server = await serve(createNodeServer(options, ssr({ render: createRender() })))
+  await using server = await serve(createNodeServer(options, ssr))
   const timers = countTimers()
   const leaving = new AbortController()
   const { body } = await fetch(`${server.url}/stream?delay=5000`, { signal: leaving.signal })
@@ -112,7 +114,7 @@ test('stops rendering when the client leaves before the slow part', async () => 
 })
 
 test('HEAD to a stream has its headers and no body', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   const response = await app.request('/stream?delay=1', { method: 'HEAD' })
   equal(response.status, 200)
   match(response.headers.get('content-type') ?? '', HTML)
@@ -120,7 +122,7 @@ test('HEAD to a stream has its headers and no body', async () => {
 })
 
 test('a fragment in a known language about a known product', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() }))
+  const app = createApp(createOptions(), ssr)
   const found = await app.request('/partial/de-DE/honeyed-assam-black')
   equal(found.status, 200)
   match(found.headers.get('content-type') ?? '', HTML)
@@ -134,8 +136,8 @@ test('a fragment in a known language about a known product', async () => {
 })
 
 test('serves the files of the page compressed, and 304 to a client that has them', async () => {
-  await using server = await serve(createNodeServer(createOptions(), ssr({ render: createRender() })))
-  for (const { url, contentType, bytes } of ASSETS) {
+  await using server = await serve(createNodeServer(createOptions(), ssr))
+  for (const { url, contentType, bytes } of COMPRESSED) {
     const plain = await fetch(server.url + url, { headers: { 'accept-encoding': 'identity' } })
     equal(plain.headers.get('content-length'), String(bytes))
     const response = await fetch(server.url + url, { headers: { 'accept-encoding': 'gzip, br' } })
@@ -162,7 +164,7 @@ test('serves the files of the page compressed, and 304 to a client that has them
 
 test('refuses a page that has waited too long, and no file', async () => {
   const options = createOptions({ MAX_QUEUE_WAIT_MS: '1' })
-  await using server = await serve(createNodeServer(options, ssr({ render: createRender() })))
+  await using server = await serve(createNodeServer(options, ssr))
   const ask = (path: string) =>
     Promise.all(
       Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(30_000) })),

@@ -1,6 +1,7 @@
 import Router from '@koa/router'
 import { z } from 'zod'
-import type { Render } from '#shared/http/stream-node.ts'
+import { streamDocument } from '#shared/http/stream-node.ts'
+import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
 import { staticFiles } from './middleware/static-files.ts'
@@ -12,33 +13,28 @@ const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
 const Product = z.object({ locale: z.string(), slug: z.string() })
 
-/** @param options.render a dev server can pass its own */
-export function ssr({ render }: { render: Render }): Router {
-  const router = new Router({ sensitive: true, strict: true })
+export const ssr = new Router({ sensitive: true, strict: true })
 
-  router.get('/assets/*file', staticFiles(render.assets))
+ssr.get('/assets/*file', staticFiles(ASSETS_DIR))
 
-  router.get('/', shedLoad, (ctx) => {
-    const { items } = Page.parse(ctx.query)
-    ctx.body = render.document({ items, requestId: ctx.state.requestId, nonce: allowScripts(ctx) })
-  })
+ssr.get('/', shedLoad, (ctx) => {
+  const { items } = Page.parse(ctx.query)
+  ctx.body = renderDocument({ items, requestId: ctx.state.requestId, nonce: allowScripts(ctx) })
+})
 
-  router.get('/stream', shedLoad, async (ctx) => {
-    const { items, delay } = SlowPage.parse(ctx.query)
-    const props = { items, delayMs: delay, requestId: ctx.state.requestId, nonce: allowScripts(ctx) }
-    const closing = new AbortController()
-    ctx.res.once('close', () => closing.abort())
-    ctx.type = 'html'
-    ctx.body = await render.stream(props, closing.signal, (err) => ctx.log.error({ err }, 'failed'))
-  })
+ssr.get('/stream', shedLoad, async (ctx) => {
+  const { items, delay } = SlowPage.parse(ctx.query)
+  const props = { items, delayMs: delay, requestId: ctx.state.requestId, nonce: allowScripts(ctx) }
+  const closing = new AbortController()
+  ctx.res.once('close', () => closing.abort())
+  ctx.type = 'html'
+  ctx.body = await streamDocument(props, closing.signal, (err) => ctx.log.error({ err }, 'failed'))
+})
 
-  router.get('/partial/:locale/:slug', shedLoad, (ctx) => {
-    const { locale, slug } = Product.parse(ctx.params)
-    const fragment = render.partial(locale, slug)
-    if (fragment === undefined) return ctx.throw(404)
-    allowScripts(ctx)
-    ctx.body = fragment
-  })
-
-  return router
-}
+ssr.get('/partial/:locale/:slug', shedLoad, (ctx) => {
+  const { locale, slug } = Product.parse(ctx.params)
+  const fragment = renderPartial(locale, slug)
+  if (fragment === undefined) return ctx.throw(404)
+  allowScripts(ctx)
+  ctx.body = fragment
+})

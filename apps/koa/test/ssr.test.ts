@@ -4,12 +4,14 @@ import { setImmediate } from 'node:timers/promises'
 import request from 'supertest'
 import { HTML, IMMUTABLE } from '#shared/http/contract.ts'
 import { pagePolicy } from '#shared/http/security-headers.ts'
-import { createRender } from '#shared/http/stream-node.ts'
 import { ASSETS } from '#shared/page/server.js'
 import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
 import { createOptions, INFO } from './options.ts'
 import { serve } from './serve.ts'
+
+/** Pictures and fonts are compressed already. */
+const COMPRESSED = ASSETS.filter(({ contentType }) => /^text\/|svg/.test(contentType))
 
 /** The end of the shell, and the start of what React sends when the slow part is there. */
 const SHELL_END = '</footer>'
@@ -23,7 +25,7 @@ const findNonce = (html: string) => /<script[^>]* nonce="([^"]*)"/.exec(html)?.[
 const countTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
 test('shows as many items as asked for', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() })).callback()
+  const app = createApp(createOptions(), ssr).callback()
   for (const [path, items] of [
     ['/', 50],
     ['/?items=0', 0],
@@ -38,7 +40,7 @@ test('shows as many items as asked for', async () => {
 })
 
 test('refuses a count that is not in range', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() })).callback()
+  const app = createApp(createOptions(), ssr).callback()
   for (const path of [
     '/?items=1001',
     '/?items=-1',
@@ -55,7 +57,7 @@ test('refuses a count that is not in range', async () => {
 })
 
 test('allows the scripts of the page by a nonce that no other response has', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() })).callback()
+  const app = createApp(createOptions(), ssr).callback()
   const nonces = new Set<string>()
   for (const path of ['/', '/', '/stream?delay=1']) {
     const response = await request(app).get(path)
@@ -71,7 +73,7 @@ test('allows the scripts of the page by a nonce that no other response has', asy
 })
 
 test('prints the id of the request in the page', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() })).callback()
+  const app = createApp(createOptions(), ssr).callback()
   for (const path of ['/', '/stream?delay=1']) {
     const response = await request(app).get(path).set({ 'x-request-id': 'r-1' })
     match(response.text, /<code>r-1<\/code>/)
@@ -79,7 +81,7 @@ test('prints the id of the request in the page', async () => {
 })
 
 test('streams the shell, then the slow part', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() })).callback()
+  const app = createApp(createOptions(), ssr).callback()
   const html = (await request(app).get('/stream?delay=1')).text
   ok(html.indexOf(SHELL_END) < html.indexOf(SLOW_PART))
   match(html, /<\/html>$/)
@@ -87,7 +89,7 @@ test('streams the shell, then the slow part', async () => {
 
 test('stops rendering when the client leaves before the slow part', async () => {
   const { readLines, ...options } = createOptions()
-  await using server = await serve(createApp(options, ssr({ render: createRender() })), options)
+  await using server = await serve(createApp(options, ssr), options)
   const timers = countTimers()
   const leaving = new AbortController()
   const { body } = await fetch(`${server.url}/stream?delay=5000`, { signal: leaving.signal })
@@ -109,7 +111,7 @@ test('stops rendering when the client leaves before the slow part', async () => 
 })
 
 test('HEAD to a stream has its headers and no body', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() })).callback()
+  const app = createApp(createOptions(), ssr).callback()
   const response = await request(app).head('/stream?delay=1')
   equal(response.status, 200)
   equal(response.headers['content-type'], HTML)
@@ -117,7 +119,7 @@ test('HEAD to a stream has its headers and no body', async () => {
 })
 
 test('sends a fragment for a known language and product', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() })).callback()
+  const app = createApp(createOptions(), ssr).callback()
   const found = await request(app).get('/partial/de-DE/honeyed-assam-black')
   equal(found.status, 200)
   equal(found.headers['content-type'], HTML)
@@ -131,8 +133,8 @@ test('sends a fragment for a known language and product', async () => {
 })
 
 test('serves the files of the page compressed, and 304 to a client that has them', async () => {
-  const app = createApp(createOptions(), ssr({ render: createRender() })).callback()
-  for (const { url, contentType, bytes } of ASSETS) {
+  const app = createApp(createOptions(), ssr).callback()
+  for (const { url, contentType, bytes } of COMPRESSED) {
     const plain = await request(app).get(url).set({ 'accept-encoding': 'identity' })
     equal(plain.headers['content-length'], String(bytes))
     const response = await request(app).get(url).set({ 'accept-encoding': 'gzip, br' })
@@ -157,7 +159,7 @@ test('serves the files of the page compressed, and 304 to a client that has them
 
 test('refuses a page that has waited too long, and no file', async () => {
   const options = createOptions({ MAX_QUEUE_WAIT_MS: '1' })
-  await using server = await serve(createApp(options, ssr({ render: createRender() })), options)
+  await using server = await serve(createApp(options, ssr), options)
   const ask = (path: string) =>
     Promise.all(
       Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(30_000) })),

@@ -4,45 +4,43 @@ import { HTML, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
-import type { Logger } from '#shared/process/log.ts'
+import { type Logger, withoutQuery } from '#shared/process/log.ts'
 import { shedLoad } from './plugins/load-shedding.ts'
 import { allowScripts } from './plugins/security-headers.ts'
 
-type ShouldShed = (response: ServerResponse) => boolean | Promise<boolean>
+interface Services {
+  log: Logger
+  /** Its `signal` ends endless streams when the server stops. */
+  health: Health
+  shouldShed: (response: ServerResponse) => boolean | Promise<boolean>
+}
 
 /** One request, and the methods to respond to it. */
 export class Context<Name extends string = string> {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly requestId: string
-  readonly log: Logger
-  /** Its `signal` ends endless streams when the server stops. */
-  readonly health: Health
+  readonly log: Services['log']
+  readonly health: Services['health']
   /** The path of the route, such as `/hello/:name`; absent until a route matched. */
   route: string | undefined
   /** The decoded `:name` segments of the path. */
   params = {} as Record<Name, string>
-  readonly #shouldShed: ShouldShed
+  readonly #shouldShed: Services['shouldShed']
 
-  constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { log, health, shouldShed }: { log: Logger; health: Health; shouldShed: ShouldShed },
-  ) {
+  constructor(request: IncomingMessage, response: ServerResponse, services: Services) {
     this.request = request
     this.response = response
     this.requestId = requestId(request.headers['x-request-id'])
     request.headers['x-request-id'] = this.requestId // as it is on the response
-    this.log = log
-    this.health = health
-    this.#shouldShed = shouldShed
+    this.log = services.log
+    this.health = services.health
+    this.#shouldShed = services.shouldShed
   }
 
   /** The path as it was sent, without the query. */
   get path(): string {
-    const { url = '/' } = this.request
-    const query = url.indexOf('?')
-    return query === -1 ? url : url.slice(0, query)
+    return withoutQuery(this.request.url ?? '/')
   }
 
   /** All values of a query parameter. */

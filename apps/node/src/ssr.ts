@@ -1,20 +1,20 @@
 import { pipeline } from 'node:stream/promises'
 import { DELAY_MS, HTML, ITEMS, parseCount } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
-import { closeSignal, type Render } from '#shared/http/stream-node.ts'
+import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
+import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { logFailure } from '#shared/process/log.ts'
 import { staticFiles } from './plugins/static-files.ts'
 import { type Route, route } from './router.ts'
 
-/** @param options.render a dev server can pass its own */
-export const ssr = ({ render }: { render: Render }): Route[] => [
-  staticFiles(render.assets),
+export const ssr: Route[] = [
+  staticFiles(ASSETS_DIR),
 
   route('GET', '/', async (context) => {
     await context.shedLoad()
     const items = parseCount(context.query('items'), ITEMS)
     const { requestId } = context
-    context.html(render.document({ items, requestId, nonce: context.allowScripts() }))
+    context.html(renderDocument({ items, requestId, nonce: context.allowScripts() }))
   }),
 
   route('GET', '/stream', async (context) => {
@@ -24,13 +24,13 @@ export const ssr = ({ render }: { render: Render }): Route[] => [
     const { requestId, response } = context
     const signal = closeSignal(response)
     const props = { items, delayMs, requestId, nonce: context.allowScripts() }
-    const html = await render.stream(props, signal, (error) => logFailure(context.log, requestId, error))
+    const html = await streamDocument(props, signal, (error) => logFailure(context.log, requestId, error))
     await pipeline(html, response.writeHead(200, { 'content-type': HTML }))
   }),
 
   route('GET', '/partial/:locale/:slug', async (context) => {
     await context.shedLoad()
-    const fragment = render.partial(context.params.locale, context.params.slug)
+    const fragment = renderPartial(context.params.locale, context.params.slug)
     if (fragment === undefined) throw new HttpProblem(404)
     context.allowScripts()
     context.html(fragment)

@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { HTML, IMMUTABLE, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { pagePolicy } from '#shared/http/security-headers.ts'
-import { createRender } from '#shared/http/stream-node.ts'
 import { ASSETS } from '#shared/page/server.js'
 import { ssr } from '../src/ssr.ts'
 import { createOptions, INFO } from './options.ts'
 import { serve } from './serve.ts'
 
-const routes = ssr({ render: createRender() })
+/** Pictures and fonts are compressed already. */
+const COMPRESSED = ASSETS.filter(({ contentType }) => /^text\/|svg/.test(contentType))
 
 /** The end of the shell, and the start of what React sends when the slow part is there. */
 const SHELL_END = '</footer>'
@@ -23,7 +23,7 @@ const findNonce = (html: string) => /<script[^>]* nonce="([^"]*)"/.exec(html)?.[
 const countTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
 test('shows as many items as asked for', async () => {
-  await using server = await serve(routes)
+  await using server = await serve(ssr)
   for (const [path, items] of [
     ['/', 50],
     ['/?items=0', 0],
@@ -38,7 +38,7 @@ test('shows as many items as asked for', async () => {
 })
 
 test('a count that is not in range is 400, and the problem names it', async () => {
-  await using server = await serve(routes)
+  await using server = await serve(ssr)
   for (const path of [
     '/?items=1001',
     '/?items=-1',
@@ -56,7 +56,7 @@ test('a count that is not in range is 400, and the problem names it', async () =
 })
 
 test('allows the scripts of the page by a nonce that no other response has', async () => {
-  await using server = await serve(routes)
+  await using server = await serve(ssr)
   const nonces = new Set<string>()
   for (const path of ['/', '/', '/stream?delay=1']) {
     const response = await fetch(server.url + path)
@@ -72,7 +72,7 @@ test('allows the scripts of the page by a nonce that no other response has', asy
 })
 
 test('prints the id of the request in the page', async () => {
-  await using server = await serve(routes)
+  await using server = await serve(ssr)
   for (const path of ['/', '/stream?delay=1']) {
     const response = await fetch(server.url + path, { headers: { 'x-request-id': 'r-1' } })
     match(await response.text(), /<code>r-1<\/code>/)
@@ -80,7 +80,7 @@ test('prints the id of the request in the page', async () => {
 })
 
 test('streams the shell, then the slow part', async () => {
-  await using server = await serve(routes)
+  await using server = await serve(ssr)
   const html = await (await fetch(`${server.url}/stream?delay=1`)).text()
   ok(html.indexOf(SHELL_END) < html.indexOf(SLOW_PART))
   match(html, /<\/html>$/)
@@ -88,7 +88,7 @@ test('streams the shell, then the slow part', async () => {
 
 test('stops rendering when the client leaves before the slow part', async () => {
   const { readLines, ...options } = createOptions()
-  await using server = await serve(routes, options)
+  await using server = await serve(ssr, options)
   const timers = countTimers()
   const leaving = new AbortController()
   const { body } = await fetch(`${server.url}/stream?delay=5000`, { signal: leaving.signal })
@@ -110,7 +110,7 @@ test('stops rendering when the client leaves before the slow part', async () => 
 })
 
 test('HEAD to a stream has its headers and no body', async () => {
-  await using server = await serve(routes)
+  await using server = await serve(ssr)
   const response = await fetch(`${server.url}/stream?delay=1`, { method: 'HEAD' })
   equal(response.status, 200)
   equal(response.headers.get('content-type'), HTML)
@@ -118,7 +118,7 @@ test('HEAD to a stream has its headers and no body', async () => {
 })
 
 test('sends a fragment in a known language about a known product', async () => {
-  await using server = await serve(routes)
+  await using server = await serve(ssr)
   const found = await fetch(`${server.url}/partial/de-DE/honeyed-assam-black`)
   equal(found.status, 200)
   equal(found.headers.get('content-type'), HTML)
@@ -132,8 +132,8 @@ test('sends a fragment in a known language about a known product', async () => {
 })
 
 test('serves the files of the page compressed, and responds 304 to a client that has them', async () => {
-  await using server = await serve(routes)
-  for (const { url, contentType, bytes } of ASSETS) {
+  await using server = await serve(ssr)
+  for (const { url, contentType, bytes } of COMPRESSED) {
     const plain = await fetch(server.url + url, { headers: { 'accept-encoding': 'identity' } })
     equal(plain.headers.get('content-length'), String(bytes))
     const response = await fetch(server.url + url, { headers: { 'accept-encoding': 'gzip, br' } })
@@ -159,7 +159,7 @@ test('serves the files of the page compressed, and responds 304 to a client that
 })
 
 test('refuses a page that has waited too long, and files are still served', async () => {
-  await using server = await serve(routes, createOptions({ MAX_QUEUE_WAIT_MS: '1' }))
+  await using server = await serve(ssr, createOptions({ MAX_QUEUE_WAIT_MS: '1' }))
   const send = (path: string) =>
     Promise.all(
       Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(30_000) })),

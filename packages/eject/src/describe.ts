@@ -29,7 +29,7 @@ export function describe(app: App, code: Code, catalog: Catalog): SourceProject 
 }
 
 /** The newest release of the branch that this repository is tested with. */
-const NGINX_VERSION = '1.30.6'
+export const NGINX_VERSION = '1.30.6'
 
 const SUBJECT: Readonly<Record<Role, string>> = {
   hello: 'Greets in text and in JSON,',

@@ -4,10 +4,11 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { startEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
 
-const LIMIT = { timeout: 60_000 }
+const LIMIT = { timeout: 180_000 }
 
 /** A git that lists files as ever, but whose `init` does something else. */
 function installGit(directory: string, init: string): NodeJS.ProcessEnv {
@@ -19,7 +20,7 @@ function installGit(directory: string, init: string): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` }
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+for (const signal of sample('signals', ['SIGINT', 'SIGTERM', 'SIGHUP'] as const, 1)) {
   test(`${signal} amid the work: nothing is left, neither files nor processes`, LIMIT, async () => {
     using directory = temporaryDirectory()
     const parent = join(directory.path, 'projects')

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { completeLockfile, writeLockfile } from '../src/lockfile.ts'
 import { temporaryDirectory } from './support/directory.ts'
 
-const LIMIT = { timeout: 60_000 }
+const LIMIT = { timeout: 180_000 }
 const { signal } = new AbortController()
 
 test('a lockfile has no host of a registry, and nothing is installed', LIMIT, async (t) => {

@@ -6,7 +6,7 @@ import { WORKSPACE } from '../src/workspace.ts'
 import { runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
 
-const LIMIT = { timeout: 60_000 }
+const LIMIT = { timeout: 180_000 }
 
 for (const [what, args, code, sentence] of [
   ['no arguments', [], 2, /^pnpm eject <framework>\/<role> <directory>[\s\S]* njs\/status\n/],

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
 
-const LIMIT = { timeout: 60_000 }
+const LIMIT = { timeout: 180_000 }
 
 /** Without the configuration of this machine and its person. */
 function strangerTo(home: string): NodeJS.ProcessEnv {

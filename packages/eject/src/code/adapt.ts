@@ -1,5 +1,6 @@
 import type { Node } from 'oxc-parser'
 import { edit, editOnce } from './edit.ts'
+import type { Span } from './module.ts'
 
 /** Rewrites the few places in a source that exist because there are several apps. */
 
@@ -37,13 +38,26 @@ export function adaptServer(path: string, text: string, role: string): string {
   }))
 }
 
-/** Removes the load shedder from the app, because only pages are ever refused. Where it is no statement of its own, it stays. */
+/** The names of the load shedder, and of the method that asks it. */
+const SHEDDING = /^(?:shouldShed|shedLoad)$/
+
+/** Removes the load shedder, because only pages are ever refused: statements, and members of objects and classes. */
 export function leaveShedding(path: string, text: string): string {
-  const isOfIt = ({ start, end }: { start: number; end: number }) =>
-    /^\w+\.set\('shouldShed'|config\.maxQueueWaitMs/.test(text.slice(start, end))
+  const isNamed = (key: Node) =>
+    (key.type === 'Identifier' || key.type === 'PrivateIdentifier') && SHEDDING.test(key.name)
+  const textOf = ({ start, end }: Span) => text.slice(start, end)
+  const isOfIt = (node: Span) =>
+    /^[\w.]+\.(?:set\(')?#?shouldShed\b|^app\.register\(loadShedding\b/.test(textOf(node))
   return edit(path, text, (replace) => ({
     ExpressionStatement: (node) => isOfIt(node) && replace(node, ''),
-    VariableDeclaration: (node) => isOfIt(node) && replace(node, ''),
+    VariableDeclaration: (node) => node.declarations.some(({ id }) => isNamed(id)) && replace(node, ''),
+    ObjectExpression({ start, end, properties }) {
+      const kept = properties.filter((one) => !(one.type === 'Property' && isNamed(one.key)))
+      if (kept.length < properties.length) replace({ start, end }, `{ ${kept.map(textOf).join(', ')} }`)
+    },
+    TSPropertySignature: (node) => isNamed(node.key) && replace(node, ''),
+    PropertyDefinition: (node) => isNamed(node.key) && replace(node, ''),
+    MethodDefinition: (node) => isNamed(node.key) && replace(node, ''),
   })).edited
 }
 

@@ -51,7 +51,8 @@ function adapt({ framework, runtime, role }: App, files: ReadonlyMap<string, str
   const rewrite = (path: string, how: (path: string, text: string) => string) =>
     adapted.set(path, how(path, files.get(path) ?? ''))
   rewrite('src/server.ts', (path, text) => adaptServer(path, text, role))
-  if (role !== 'ssr') rewrite('src/app.ts', leaveShedding)
+  if (role !== 'ssr')
+    for (const path of ['src/app.ts', 'src/context.ts']) if (files.has(path)) rewrite(path, leaveShedding)
   if (role === 'status')
     rewrite('test/status.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`))
   for (const path of [...ASKING, ...(runtime === 'bun' ? ['src/service.ts'] : [])]) rewrite(path, leaveOut)

@@ -149,8 +149,7 @@ function describe(path: string, text: string, node: Node, start: number, uses: U
     return { ...statement, declares, exports: declares, removable: true, declarationStart: declaration.start }
   }
   if (node.type === 'ExportDefaultDeclaration') return { ...statement, exports: ['default'], removable: true }
-  if (node.type === 'ExportAllDeclaration')
-    throw new SourceError(`${path}: ${node.type} is not understood here.`)
+  if (node.type === 'ExportAllDeclaration') return { ...statement, wholes: [node.source.value] }
   const declares = declaredBy(node)
   return { ...statement, declares, removable: declares.length > 0 }
 }

@@ -4,7 +4,6 @@ import type { Project } from '../project.ts'
 export function gitignore({ runtime, hasBuild }: Project): string {
   const names = [
     'node_modules',
-    ...(hasBuild ? ['.cache'] : []),
     ...(hasBuild || runtime === 'nginx' ? ['dist'] : []),
     ...(runtime === 'nginx' ? ['logs', 'run'] : []),
     '.env*',

@@ -81,7 +81,7 @@ export function nextRoute(framework: string, role: Role, existing: string): Snip
   const create = SNIPPETS[framework]
   if (create === undefined)
     throw new EjectError(`packages/eject/src/files/next-route.ts has no route for ${framework}: add one.`)
-  const { head, route } = create(role === 'ssr' ? 'router' : role)
+  const { head, route } = create(role)
   const imported = listNames(existing)
   const lines = head.split('\n').flatMap((line) => {
     const [, from] = IMPORT.exec(line)?.slice(1) ?? []

@@ -66,7 +66,7 @@ function places({ runtime, role, hasBuild }: Project): string {
     [`\`src/${role}.ts\``, 'yours: the routes'],
     ['`src/app.ts`', 'yours: what a request meets before and after them, concern by concern'],
     ...(runtime === 'nginx' ? [['`nginx.conf.template`', 'yours: what NGINX does itself']] : []),
-    ...(hasBuild ? [['`shared/page/`', 'yours: the page in React; `vite.config.ts` lists the pages']] : []),
+    ...(hasBuild ? [['`shared/page/`', 'yours: the page in React, and how Vite builds it']] : []),
     ['`test/`', 'yours: the tests'],
     ['`shared/http/`', 'leave alone: limits, malformed requests, problem details, headers'],
     ...(runtime === 'nginx'
@@ -75,7 +75,14 @@ function places({ runtime, role, hasBuild }: Project): string {
   ]
   return `## Change
 
-${table(['file', 'whose'], rows)}`
+${table(['file', 'whose'], rows)}${hasBuild ? `\n\n${pages(runtime)}` : ''}`
+}
+
+function pages(runtime: Project['runtime']): string {
+  const listed = runtime === 'nginx' ? '' : ', and `dev/server.ts` lists it for `npm run dev`'
+  return `Import styles and images in components; fonts belong into a stylesheet (\`url(./font.woff2)\`). A second page in \`shared/page/\` takes a component, a
+client entry like \`entry-client.tsx\` that \`input\` in \`vite.config.ts\` names, and a function in \`entry-server.tsx\` that a route imports:
+\`server.d.ts\` declares it${listed}.`
 }
 
 function addRoute({ framework, role, dependencies }: Project, routesFile: string): string {

@@ -1,3 +1,4 @@
+import { NGINX_VERSION } from '../describe.ts'
 import type { Option } from './option.ts'
 
 const CONF = 'nginx/conf'
@@ -54,7 +55,7 @@ services:
       # NGINX is on the network of this project, whose addresses Docker takes from these ranges.
       TRUST_PROXY: \${TRUST_PROXY:-10.0.0.0/8,172.16.0.0/12,192.168.0.0/16}
   nginx:
-    image: nginx:1.30
+    image: nginx:${NGINX_VERSION}
     # The image's own entrypoint is a shell script that edits the configuration.
     entrypoint: [nginx, -e, stderr, -g, "daemon off;"]
     command: []

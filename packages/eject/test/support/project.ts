@@ -4,9 +4,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDue, TEST_RUN } from '@startgrid/cli/test-run.ts'
 import { personalEnvironment } from './environment.ts'
 
 export type PackageManager = 'npm' | 'pnpm'
+
+/** A short run installs one project: one with options in one run of four, otherwise one without. A full run installs all. */
+export const INSTALLS_OPTIONS = isDue('projects with options', 4)
+export const INSTALLS_PLAIN = TEST_RUN.full || !INSTALLS_OPTIONS
 
 const COMMANDS: Readonly<Record<PackageManager, readonly string[]>> = {
   npm: ['npm'],
@@ -48,6 +53,7 @@ export class ProjectDirectory {
     }
     return {
       target: { host: '127.0.0.1', port },
+      url: `http://127.0.0.1:${port}`,
       /** As Ctrl-C in a terminal: every process of the group gets the signal. Resolves when none is left. */
       stop: async () => {
         if (child.pid === undefined) return

@@ -1,30 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import { renderToPipeableStream } from 'react-dom/server'
-import { ASSETS, ASSETS_DIR, documentElement, renderDocument, renderPartial } from '#shared/page/server.js'
-import type { DocumentProps, PageProps } from '../page/state.ts'
+import { ASSETS, ASSETS_DIR, documentElement } from '#shared/page/server.js'
+import type { DocumentProps } from '../page/state.ts'
 import { requireAssets } from './assets.ts'
 
 /** Milliseconds. Slower rendering is stopped: the browser gets the finished part and renders the rest. */
 const ABORT_MS = 10_000
 
-/** What the ssr routes render with. A dev server can pass its own. */
-export interface Render {
-  /** Where the client files are. */
-  assets: URL
-  /** Renders the whole document. */
-  document(props: PageProps): string
-  /** Streams the document, shell first. See `streamDocument`. */
-  stream(props: DocumentProps, signal: AbortSignal, onError: (error: unknown) => void): Promise<Readable>
-  /** Renders one product as a fragment; undefined if the locale or the slug is unknown. */
-  partial(locale: string, slug: string): string | undefined
-}
-
-/** @throws {StartError} if the page was not built */
-export function createRender(): Render {
-  requireAssets(ASSETS, ASSETS_DIR)
-  return { assets: ASSETS_DIR, document: renderDocument, stream: streamDocument, partial: renderPartial }
-}
+requireAssets(ASSETS, ASSETS_DIR)
 
 /**
  * Streams the page on Node. It resolves when the shell is ready, so that an earlier failure can still become a 500.

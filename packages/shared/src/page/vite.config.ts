@@ -1,7 +1,6 @@
-import { rename, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, gzip } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin, type Rolldown } from 'vite'
 import { type Asset, assetType } from '../http/assets.ts'
@@ -10,10 +9,12 @@ import { type Asset, assetType } from '../http/assets.ts'
 const BASE = '/assets/'
 
 const DIST = join(import.meta.dirname, '../../dist')
-const STAGING = join(import.meta.dirname, '../../.cache', String(process.pid))
 
 /** Formats that are not compressed already. */
 const COMPRESSIBLE = /\.(?:css|ico|js|svg)$/
+
+const compressBrotli = promisify(brotliCompress)
+const compressGzip = promisify<Buffer, { level: number }, Buffer>(gzip)
 
 /** Builds the page into dist/: hashed files for the browser in assets/, and page/server.js for the server. */
 export default defineConfig({
@@ -26,7 +27,7 @@ export default defineConfig({
   environments: {
     client: {
       build: {
-        outDir: join(STAGING, 'assets'),
+        outDir: join(DIST, 'assets'),
         modulePreload: { polyfill: false },
         // One entry per page.
         rolldownOptions: {
@@ -37,34 +38,13 @@ export default defineConfig({
     },
     ssr: {
       build: {
-        outDir: join(STAGING, 'page'),
+        outDir: join(DIST, 'page'),
         rolldownOptions: { input: { server: join(import.meta.dirname, 'entry-server.tsx') } },
       },
     },
   },
-  builder: {
-    async buildApp({ build, environments: { client, ssr } }) {
-      if (client === undefined || ssr === undefined) throw new Error('Vite made no environment to build.')
-      try {
-        await build(client)
-        await build(ssr)
-        await replaceDist()
-      } finally {
-        await rm(STAGING, { recursive: true, force: true })
-      }
-    },
-  },
+  builder: {}, // builds both, the browser's files first
 })
-
-/** Replaces all files at once, so that a process which reads dist/ meanwhile finds only old or only new files. */
-async function replaceDist(): Promise<void> {
-  const old = `${STAGING}-old`
-  await rename(DIST, old).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
-  await rename(STAGING, DIST)
-  await rm(old, { recursive: true, force: true })
-}
 
 /** Compresses the browser's files, and lists them for the server as `virtual:client`. */
 function clientFiles(): Plugin {
@@ -87,14 +67,7 @@ function clientFiles(): Plugin {
     generateBundle: {
       order: 'post',
       async handler(_options, bundle) {
-        if (this.environment.name === 'ssr') {
-          this.emitFile({
-            type: 'asset',
-            fileName: 'manifest.json',
-            source: JSON.stringify(assets, undefined, 2),
-          })
-          return
-        }
+        if (this.environment.name === 'ssr') return
         for (const file of Object.values(bundle)) {
           const url = BASE + file.fileName
           if (assetType(url) === 'application/octet-stream')
@@ -104,7 +77,7 @@ function clientFiles(): Plugin {
           if (file.type === 'chunk' && file.isEntry)
             pages[file.name] = { script: url, stylesheets: listStylesheets(file, bundle) }
           if (!COMPRESSIBLE.test(url)) continue
-          const [br, gz] = await Promise.all([compressBrotli(content), compressGzip(content)])
+          const [br, gz] = await Promise.all([compressBrotli(content), compressGzip(content, { level: 9 })])
           this.emitFile({ type: 'asset', fileName: `${file.fileName}.br`, source: br })
           this.emitFile({ type: 'asset', fileName: `${file.fileName}.gz`, source: gz })
         }
@@ -125,14 +98,4 @@ function listStylesheets(entry: Rolldown.OutputChunk, bundle: Rolldown.OutputBun
   return [...chunks]
     .reverse()
     .flatMap((chunk) => [...(chunk.viteMetadata?.importedCss ?? [])].map((name) => BASE + name))
-}
-
-function compressBrotli(content: Buffer): Promise<Buffer> {
-  const { BROTLI_PARAM_QUALITY, BROTLI_MAX_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants
-  const params = { [BROTLI_PARAM_QUALITY]: BROTLI_MAX_QUALITY, [BROTLI_PARAM_SIZE_HINT]: content.length }
-  return promisify(brotliCompress)(content, { params })
-}
-
-function compressGzip(content: Buffer): Promise<Buffer> {
-  return promisify<Buffer, { level: number }, Buffer>(gzip)(content, { level: constants.Z_BEST_COMPRESSION })
 }

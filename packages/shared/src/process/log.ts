@@ -31,8 +31,7 @@ export function createLogger(
   destination?: DestinationStream,
 ): Logger {
   const base = cluster.worker === undefined ? { app } : { app, worker: cluster.worker.id }
-  const options = { base, level: config.logLevel, serializers: SERIALIZERS }
-  return destination === undefined ? pino(options) : pino(options, destination)
+  return pino({ base, level: config.logLevel, serializers: SERIALIZERS }, destination)
 }
 
 function toRequest({ method, url }: { method?: string; url?: string }) {

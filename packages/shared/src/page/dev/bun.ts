@@ -1,16 +1,6 @@
-import {
-  ASSETS,
-  ASSETS_DIR,
-  adaptPolicy,
-  documentElement,
-  loadPage,
-  renderDocument,
-  renderPartial,
-  startVite,
-  track,
-} from './page.ts'
+import { adaptPolicy, loadPage, startVite, track } from './page.ts'
 
-export { ASSETS, ASSETS_DIR, documentElement, renderDocument, renderPartial }
+export * from './server.ts'
 
 /** Puts Vite in front of the app. `Bun.serve` takes no Node middleware, so Vite listens on a port of its own. */
 
@@ -54,7 +44,7 @@ function standInFront(handler: Handler): Handler {
       const response = await handler(request, server)
       if (response === undefined) return undefined
       const policy = response.headers.get('content-security-policy')
-      if (policy !== null) response.headers.set('content-security-policy', adaptPolicy(policy))
+      if (policy !== null) response.headers.set('content-security-policy', adaptPolicy(policy, rendering))
       return rendering.hasFailed
         ? new Response(response.body, { headers: response.headers, status: 500 })
         : response

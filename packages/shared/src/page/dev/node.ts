@@ -1,19 +1,8 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
-import {
-  ASSETS,
-  ASSETS_DIR,
-  adaptPolicy,
-  documentElement,
-  loadPage,
-  type Rendering,
-  renderDocument,
-  renderPartial,
-  startVite,
-  track,
-} from './page.ts'
+import { adaptPolicy, loadPage, type Rendering, startVite, track } from './page.ts'
 
-export { ASSETS, ASSETS_DIR, documentElement, renderDocument, renderPartial }
+export * from './server.ts'
 
 /** Puts Vite in front of the app, on the app's own port. */
 
@@ -52,7 +41,8 @@ function adaptHeaders(response: ServerResponse, rendering: Rendering): void {
   response.writeHead = (status: number, ...rest: unknown[]) => {
     for (const [name, value] of listHeaders(rest.at(-1))) response.setHeader(name, value)
     const policy = response.getHeader('content-security-policy')
-    if (typeof policy === 'string') response.setHeader('content-security-policy', adaptPolicy(policy))
+    if (typeof policy === 'string')
+      response.setHeader('content-security-policy', adaptPolicy(policy, rendering))
     return writeHead.call(response, rendering.hasFailed ? 500 : status)
   }
 }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createElement, type ReactElement } from 'react'
+import { createElement, isValidElement, type ReactElement } from 'react'
+import { renderToString } from 'react-dom/server'
 import {
   createServer,
   type InlineConfig,
@@ -7,13 +8,11 @@ import {
   isRunnableDevEnvironment,
   type ViteDevServer,
 } from 'vite'
-import type { Asset } from '../../http/assets.ts'
-import type { DocumentProps, PageProps } from '../state.ts'
 import config from '../vite.config.ts'
 
 /**
- * The page in development: the exports of entry-server.tsx. Vite compiles its sources when a request needs them and updates the browser
- * after each change. `node --conditions=development` imports this in place of what `npm run build` makes.
+ * The page in development: Vite compiles its sources when a request needs them, and updates the browser after each change.
+ * `node --conditions=development` imports it in place of what `npm run build` makes.
  */
 
 type Page = typeof import('../entry-server.tsx')
@@ -29,31 +28,24 @@ let page: Page
 let isBroken = false
 const renderings = new AsyncLocalStorage<Rendering>()
 
-/** Empty: Vite serves the browser's files from memory. */
-export const ASSETS: readonly Asset[] = []
-
-export const ASSETS_DIR = new URL('./', import.meta.url)
-
-export function renderDocument(props: PageProps): string {
-  try {
-    return page.renderDocument(props)
-  } catch (error) {
-    return documentOf(describe(error, props.nonce))
+/**
+ * A function of entry-server.tsx as that file is now.
+ * @param show returns a page with this content, for the browser to show an error
+ */
+export function latest<Render extends (...args: never[]) => unknown>(
+  find: (page: Page) => Render,
+  show: (content: string) => ReturnType<Render>,
+): Render {
+  const render = (...args: never[]) => {
+    try {
+      const result = find(page)(...args)
+      if (isValidElement(result)) renderToString(result) // An error within a stream comes too late for another page.
+      return result
+    } catch (error) {
+      return show(describe(error))
+    }
   }
-}
-
-export function documentElement(props: DocumentProps): ReactElement {
-  try {
-    page.renderDocument(props) // An error within a stream comes too late for another page.
-    return page.documentElement(props)
-  } catch (error) {
-    // biome-ignore lint/security/noDangerouslySetInnerHtml: it is escaped
-    return createElement('html', { dangerouslySetInnerHTML: { __html: describe(error, props.nonce) } })
-  }
-}
-
-export function renderPartial(locale: string, slug: string): string | undefined {
-  return page.renderPartial(locale, slug)
+  return render as Render
 }
 
 /** Starts Vite with the options of the server that it runs in. */
@@ -93,8 +85,9 @@ export function track<T>(handler: (rendering: Rendering) => T): T {
   return renderings.run(rendering, handler, rendering)
 }
 
-/** A page's content security policy, extended so that Vite may insert styles and open its WebSocket. */
-export function adaptPolicy(policy: string): string {
+/** A page's content security policy, extended so that Vite may insert styles and open its WebSocket. An error has none. */
+export function adaptPolicy(policy: string, { hasFailed }: Rendering): string {
+  if (hasFailed) return ''
   const [nonce] = /'nonce-[^']+'/.exec(policy) ?? []
   if (nonce === undefined) return policy
   return policy
@@ -120,18 +113,23 @@ async function listStylesheets(script: string): Promise<string[]> {
 }
 
 /** The content of a document that shows an error in Vite's overlay. */
-function describe(error: unknown, nonce = ''): string {
+function describe(error: unknown): string {
   const { message, stack = '', ...details } = error instanceof Error ? error : new Error(String(error))
   vite.config.logger.error(stack)
   isBroken = true
   const rendering = renderings.getStore()
   if (rendering !== undefined) rendering.hasFailed = true
   const data = JSON.stringify({ ...details, message, stack }).replaceAll('<', '\\u003c')
-  return `<head><title>Error</title><meta property="csp-nonce" nonce="${nonce}">
-<script type="module" nonce="${nonce}">import { ErrorOverlay } from '${vite.config.base}@vite/client'
+  return `<head><title>Error</title>
+<script type="module">import { ErrorOverlay } from '${vite.config.base}@vite/client'
 document.body.append(new ErrorOverlay(${data}))</script></head><body></body>`
 }
 
-function documentOf(content: string): string {
+export function documentOf(content: string): string {
   return `<!DOCTYPE html><html>${content}</html>`
+}
+
+export function elementOf(content: string): ReactElement {
+  // biome-ignore lint/security/noDangerouslySetInnerHtml: it is escaped
+  return createElement('html', { dangerouslySetInnerHTML: { __html: content } })
 }

@@ -4,10 +4,7 @@ import { startRole } from '#shared/process/role.ts'
 import { createApp } from './app.ts'
 
 const ROLES = {
-  ssr: async () => {
-    const { createRender } = await import('#shared/http/stream-node.ts')
-    return (await import('@startgrid/express/ssr.ts')).ssr({ render: createRender() })
-  },
+  ssr: async () => (await import('@startgrid/express/ssr.ts')).ssr,
   status: async () => (await import('@startgrid/express/status.ts')).status,
 }
 

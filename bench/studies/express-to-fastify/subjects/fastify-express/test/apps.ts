@@ -1,7 +1,6 @@
 import { ssr } from '@startgrid/express/ssr.ts'
 import { status } from '@startgrid/express/status.ts'
 import { Router } from 'express'
-import { createRender } from '#shared/http/stream-node.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { createApp } from '../src/app.ts'
 
@@ -10,8 +9,7 @@ type Options = AppOptions & { routes?: (router: Router) => void }
 
 export const createStatus = ({ routes, ...options }: Options) => createApp(options, add(status, routes))
 
-export const createPages = ({ routes, ...options }: Options) =>
-  createApp(options, add(ssr({ render: createRender() }), routes))
+export const createPages = ({ routes, ...options }: Options) => createApp(options, add(ssr, routes))
 
 function add(own: Router, routes: Options['routes']): Router {
   const router = Router({ caseSensitive: true, strict: true })
