@@ -38,10 +38,11 @@ const PAUSE = { ms: 500, connections: 20 } as const
 const MOST_DISTURBANCE = 0.2
 
 /**
- * Open at most during the overload: far more than a queue of the limit (250 ms) has at any rate that these pages allow, and few
- * enough for the number of open files that most systems allow.
+ * Open at most during the overload: few enough for the number of open files that most systems allow. Each is used every `TURN_S` seconds. That is
+ * far longer than a queue of the limit (250 ms), and shorter than the 10 s after which NGINX closes a connection without a request.
  */
-const CONNECTIONS = 2_000
+const MOST_CONNECTIONS = 2_000
+const TURN_S = 2
 
 /** The load exceeds the app's capacity: it refuses expensive requests early, serves the others, and recovers when the overload ends. */
 export const overload: Fault = {
@@ -157,7 +158,9 @@ async function measure(subject: Subject, launched: Launch, generator: LoadGenera
   const paused = isTimed(subject) ? await pause(generator, launched) : undefined
   const witness = new Witness(launched.target, path)
   const durationMs = size === 'short' ? 2_000 : 10_000
-  const plan = { path, rate: capacity * FACTOR, connections: CONNECTIONS, durationMs, timeoutMs: TIMEOUT_MS }
+  const rate = capacity * FACTOR
+  const connections = Math.min(MOST_CONNECTIONS, Math.max(20, Math.ceil(rate * TURN_S)))
+  const plan = { path, rate, connections, durationMs, timeoutMs: TIMEOUT_MS }
   const { result, goodRate, disturbance } = await load(generator, launched, plan)
   const drainMs = Math.max(0, result.seconds * 1_000 - durationMs)
   const recoveredMs = drainMs + (await timeToPage(launched.target, path))
