@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { TOPOLOGIES } from '@startgrid/grid/matrix.ts'
@@ -16,7 +17,7 @@ const nginx = front.kind === 'none' ? undefined : front
 
 /** It is no app of the grid, so the tests of the grid do not prove it. */
 for (const role of ['status', 'ssr'] as const) {
-  for (const topology of TOPOLOGIES) {
+  for (const topology of sample(`fastify-express/${role}`, TOPOLOGIES, 2)) {
     const skip = topology !== 'direct' && front.kind === 'none' && front.describe()
     test(`conformance of fastify-express/${role} ${topology}`, { skip }, async (t) => {
       const proxy: Pick<System, 'nginx'> = topology === 'direct' ? {} : { nginx: { front: topology } }

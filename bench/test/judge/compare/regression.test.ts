@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TEST_RUN } from '@startgrid/cli/test-run.ts'
 import { compareResults } from '../../../src/judge/compare/comparison.ts'
 import { findRegressions } from '../../../src/judge/compare/regression.ts'
 import { withFigures } from '../../fixtures/small-race.ts'
@@ -62,7 +63,7 @@ test('all cells that slow down together by more than that are one per race', () 
 })
 
 test('a limit of 5 % that is just reached alarms rarely: it is tested against the limit, not against no change', () => {
-  const runs = 12
+  const runs = TEST_RUN.full ? 12 : 4
   let alarms = 0
   for (let run = 0; run < runs; run++) {
     const a = runOf({ seed: 500 + 2 * run })
