@@ -1,6 +1,7 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { widthsOf } from '../judge/analysis.ts'
+import { isCrowded, whyFailed } from '../judge/trial.ts'
 import type { Analysis } from '../model/figures.ts'
 import type { OpenLoopResult, RaceResult } from '../model/result.ts'
 import type { StudyRecord } from '../model/study-result.ts'
@@ -19,11 +20,20 @@ export function whyRaceFailed({ analysis, cells }: RaceResult, require: number |
   return [...describeWithout(without.length, tried.length), ...describeTooWide(analysis, require)]
 }
 
-/** `capacity`, `latency`, `overload`. */
-export function whyOpenLoopFailed({ cells, analysis }: OpenLoopResult): string[] {
+/** `capacity`, `latency`, `overload`. A cell that has no number because others took the machine is noise as well. */
+export function whyOpenLoopFailed({ kind, cells, heats, trials, analysis }: OpenLoopResult): string[] {
   const skipped = new Set(cells.filter((cell) => cell.skipped !== null).map(({ id }) => id))
+  const failed = new Set(heats.flatMap(({ failures }) => failures.map(({ cell }) => cell)))
   const tried = (analysis ?? []).filter(({ cell }) => !skipped.has(cell))
-  return describeWithout(tried.filter(({ voidedBecause }) => voidedBecause !== null).length, tried.length)
+  const without = tried.filter((figures) => {
+    const own = trials.filter(({ cell }) => cell === figures.cell)
+    if (failed.has(figures.cell)) return true
+    if (kind === 'latency' && own.some((trial) => whyFailed(trial) !== null)) return true
+    const levels = 'levels' in figures ? figures.levels : []
+    const isVoid = levels.length > 0 && levels.every(({ voidedBecause }) => voidedBecause !== null)
+    return (figures.voidedBecause !== null || isVoid) && !isCrowded(own)
+  })
+  return describeWithout(without.length, tried.length)
 }
 
 export function whyStudyFailed({

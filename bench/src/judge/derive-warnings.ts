@@ -13,10 +13,17 @@ import type { Warning, WarningKind } from '../model/warnings.ts'
 import { keptSlices } from './analysis/passes.ts'
 import { isWithin, widthsOf } from './analysis.ts'
 import { NEAR_CEILING } from './gates/ceiling.ts'
+import { isCrowded } from './trial.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
 export function deriveWarnings(result: Result | StudyResult): Warning[] {
-  const seen = [...excluded(result), ...crowded(result), ...accounting(result)]
+  const loads =
+    result.kind === 'study'
+      ? result.heats.flatMap(({ openLoop }) => openLoop?.loads ?? [])
+      : isRace(result)
+        ? []
+        : result.trials
+  const seen = [...excluded(result), ...crowded(result), ...disturbed(loads), ...accounting(result)]
   if (result.kind === 'study') return seen
   if (!isRace(result)) return [...external(result), ...seen, ...driver(result), ...generatorBound(result)]
   return [
@@ -40,6 +47,7 @@ const FOUND: ReadonlySet<WarningKind> = new Set<WarningKind>([
   'suspect',
   'excluded',
   'crowded',
+  'disturbed-loads',
   'no-accounting',
   'no-foreign-accounting',
   'disturbance-unknown',
@@ -85,6 +93,14 @@ function excluded({ heats }: Run): Warning[] {
 function crowded({ heats }: Run): Warning[] {
   const cells = new Set(heats.flatMap((heat) => [...keptSlices(heat).crowded])).size
   return cells > 0 ? [{ kind: 'crowded', cells }] : []
+}
+
+/** Of open loops and what belongs to them; the figures of each kind decide what counts. */
+function disturbed(loads: readonly Trial[]): Warning[] {
+  const count = loads.filter((load) => load.disturbed).length
+  if (count === 0) return []
+  const cells = [...Map.groupBy(loads, ({ cell }) => cell).values()]
+  return [{ kind: 'disturbed-loads', loads: count, of: loads.length, crowded: cells.filter(isCrowded).length }]
 }
 
 function accounting({ mode, heats, trials = [] }: Run & { trials?: Trial[] }): Warning[] {

@@ -3,6 +3,7 @@ import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample
 import { occurred } from '../drivers/driver.ts'
 import type { GateResult } from '../model/figures.ts'
 import type { PercentilesMs, Trial } from '../model/result.ts'
+import { keepQuiet } from './gates/interference.ts'
 import { judgeOfferedLoad } from './gates/offered-load.ts'
 
 /** What one stretch of load on one launch is to be. */
@@ -58,9 +59,14 @@ function percentilesOf({ p50, p90, p99, p999, max }: LoadResult['latency']): Per
   return { p50, p90, p99, p999, max }
 }
 
-/** Neither others nor the generator are in the figures. Never asks what was measured of the server. */
-export function isQuiet({ disturbed, generatorBound }: Trial): boolean {
-  return !disturbed && !generatorBound
+/** Neither others nor a late generator are in its figures. Never asks what was measured of the server. */
+export function isTimely(trial: Trial): boolean {
+  return !trial.disturbed && judgeOfferedLoad({ ...trial, achieved: trial.offered ?? 0 }).verdict !== 'failed'
+}
+
+/** Whether others visibly took the machine during most loads of a cell. */
+export function isCrowded(trials: readonly Trial[]): boolean {
+  return keepQuiet(trials, ({ disturbed }) => !disturbed).crowded
 }
 
 /**

@@ -1,7 +1,6 @@
 import { shuffle } from '@startgrid/stats/random.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
 import { isQuiet } from '../judge/analysis/slices.ts'
-import { isTimely } from '../judge/study/open-figures.ts'
 import type { Span } from '../model/result.ts'
 import { closedLoopOf, isProbe, type Study } from '../model/study.ts'
 import type { StudyCell, StudyOpenLoop, StudySettings } from '../model/study-result.ts'
@@ -60,8 +59,7 @@ export interface OpenLoopOptions {
 }
 
 /**
- * Offers one rate to all cells of a heat whose latency is asked for, shuffled; where others disturbed, or the generator was late, once more at
- * the end.
+ * Offers one rate to all cells of a heat whose latency is asked for, shuffled.
  * @returns null where there are none, and after an abort
  */
 export async function runOpenLoop(
@@ -82,23 +80,14 @@ export async function runOpenLoop(
   const record: StudyOpenLoop = { rate, tooSlow, loads: [] }
   const durationMs = openLoopMs(rate, settings)
   const spec = { purpose: 'level', level: 'common', rate, durationMs, histograms: true } as const
-  const take = async (entrant: Entrant<StudyCell>): Promise<boolean> => {
+  const wanted = asked.filter((one) => !isSlow(one))
+  for (const entrant of shuffle(wanted, random)) {
     const options = { launch: planned.heat, seed: Math.floor(random() * 2 ** 32) }
     const found = await attempt(course, entrant.cell, () =>
       measure(course, { ...entrant, driver }, spec, options),
     )
-    if (found === undefined) return true
-    const load = { ...found.trial, meanMs: found.meanMs }
-    record.loads.push(load)
-    return isTimely(load)
+    if (found !== undefined) record.loads.push({ ...found.trial, meanMs: found.meanMs })
   }
-  const again: Entrant<StudyCell>[] = []
-  for (const entrant of shuffle(
-    asked.filter((one) => !isSlow(one)),
-    random,
-  ))
-    if (!(await take(entrant))) again.push(entrant)
-  for (const entrant of again) await take(entrant)
   return record
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
-import type { Spinner } from '@startgrid/machine/spin.ts'
+import type { Spinner, SpinTime } from '@startgrid/machine/spin.ts'
 import { forecast, type Spin } from '@startgrid/stats/forecast.ts'
 import { NOISY } from '../judge/certainty.ts'
 import type { CellSpec, Result } from '../model/result.ts'
@@ -9,6 +9,8 @@ import { expectedHeatMs } from '../plan/cells.ts'
 
 /** What a run can be expected to show, said before it starts. */
 
+export interface WatchedSpin extends Spin, SpinTime {}
+
 const WATCHED_MS = 5000
 const EVERY_MS = 20
 
@@ -16,16 +18,19 @@ const EVERY_MS = 20
  * Spins on the servers' core for 5 s. Nothing else may run on it meanwhile.
  * @returns after an abort, or if the process ended, those that there were
  */
-export async function watchCore(spinner: Pick<Spinner, 'spin'>, signal: AbortSignal): Promise<Spin[]> {
-  const spins: Spin[] = []
+export async function watchCore(
+  spinner: Pick<Spinner, 'spin'>,
+  signal: AbortSignal,
+): Promise<WatchedSpin[]> {
+  const spins: WatchedSpin[] = []
   const began = performance.now()
   for (let due = 0; due < WATCHED_MS && !signal.aborted; due += EVERY_MS) {
     await sleep(Math.max(0, began + due - performance.now()))
     const at = (performance.now() - began) / 1000
     if (at * 1000 > 2 * WATCHED_MS) break // so busy that it would take minutes
-    const cpuSeconds = await spinner.spin()
-    if (cpuSeconds === null) break
-    spins.push({ at, cpuSeconds })
+    const spin = await spinner.spin()
+    if (spin === null) break
+    spins.push({ at, ...spin })
   }
   return spins
 }
@@ -33,8 +38,16 @@ export async function watchCore(spinner: Pick<Spinner, 'spin'>, signal: AbortSig
 /** Fewer spins tell nothing. */
 const LEAST_SPINS = 20
 
-/** Of the ratios of the largest race. @returns null with too few spins */
-export function foresee(result: Result, spins: readonly Spin[]): Foresight | null {
+/**
+ * Of the ratios of the largest race.
+ * @param foreign what other programs used of the core meanwhile, 0 to 1; null where the system does not tell
+ * @returns null with too few spins
+ */
+export function foresee(
+  result: Result,
+  spins: readonly WatchedSpin[],
+  foreign: number | null,
+): Foresight | null {
   if (spins.length < LEAST_SPINS) return null
   const { cells, settings } = result
   const heats = Map.groupBy(cells, ({ role }) => role)
@@ -48,11 +61,21 @@ export function foresee(result: Result, spins: readonly Spin[]): Foresight | nul
     sliceSeconds: settings.sliceMs / 1000,
     stepSeconds: settings.sliceMs / 1000 + BETWEEN_SECONDS,
   })
-  return { spread, widthOf: (count) => (count < 2 ? null : halfWidth(count)) }
+  const taken = Math.max(foreign ?? 0, preempted(spins))
+  return { spread, taken, widthOf: (count) => (count < 2 ? null : halfWidth(count)) }
+}
+
+/** Part of the time of the spins in which others had the core. Who wakes up is served first, so this is a lower bound. */
+function preempted(spins: readonly WatchedSpin[]): number {
+  const cpu = spins.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+  const wall = spins.reduce((sum, { wallSeconds }) => sum + wallSeconds, 0)
+  return wall > cpu ? 1 - cpu / wall : 0
 }
 
 export interface Foresight {
   spread: number
+  /** Part of the core's time that other programs visibly used, 0 to 1. */
+  taken: number
   /** With so many heats of each role: a part of 1; null with one. */
   widthOf(heats: number): number | null
 }
@@ -66,7 +89,7 @@ export function describeForesight(result: Result, foresight: Foresight | null): 
     return result.settings.cores === null
       ? 'Nothing can be pinned to a core here, so nobody can say how fast the cores of the servers are, nor how certain the result will be.'
       : 'The speed of the core of the servers could not be measured, so how certain the result will be is not known.'
-  const { spread, widthOf } = foresight
+  const { spread, taken, widthOf } = foresight
   const { heats } = result.settings
   const found =
     spread >= NOISY
@@ -75,11 +98,22 @@ export function describeForesight(result: Result, foresight: Foresight | null): 
   const width = widthOf(heats)
   if (width === null) return `${found} One heat of each role gives no intervals.`
   const more = Math.ceil(minutesOf(result, 2 * heats))
+  const others = isCrowded(foresight)
+    ? ` Other programs use ${formatPercent(taken)} of the core of the servers: close them, for they widen the intervals by more than can be foreseen. Without them,`
+    : ''
+  const time = inMinutes(Math.max(1, Math.round(minutesOf(result, heats))))
   return (
-    `${found} In ${inMinutes(Math.max(1, Math.round(minutesOf(result, heats))))}: about ±${formatPercent(width)}. ` +
+    `${found}${others} ${others === '' ? 'In' : 'in'} ${time}: about ±${formatPercent(width)}. ` +
     `±${formatPercent(widthOf(2 * heats) ?? width)} takes ${inMinutes(more)}: \`--max-time ${more}m\`.`
   )
 }
+
+/** Whether other programs visibly use so much of the core that no forecast holds. */
+export function isCrowded({ taken }: Pick<Foresight, 'taken'>): boolean {
+  return taken > CROWDED
+}
+
+const CROWDED = 0.1
 
 /** Minutes that so many heats of each role take. */
 function minutesOf({ cells, settings, mode }: Result, heats: number): number {

@@ -209,8 +209,8 @@ export async function measurePasses<Spec extends Cell>(course: Course<Spec>): Pr
 type Spinning = Pick<Course, 'spinner' | 'record' | 'signal'>
 
 async function spin({ spinner, record, signal }: Spinning, pass: number): Promise<void> {
-  const cpuSeconds = signal.aborted ? null : ((await spinner?.spin()) ?? null)
-  if (cpuSeconds !== null) record.spins.push({ pass, cpuSeconds })
+  const found = signal.aborted ? null : await spinner?.spin()
+  if (found) record.spins.push({ pass, cpuSeconds: found.cpuSeconds })
 }
 
 async function takeSlice<Spec extends Cell>(

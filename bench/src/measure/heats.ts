@@ -26,8 +26,6 @@ export interface HeatPlan<Spec extends Cell> {
   /** For how long a heat may take passes, in milliseconds. */
   longestMs: number
   run(frame: HeatFrame, cells: readonly Spec[]): Promise<Heat>
-  /** Of heats that were not planned: whether this one is to follow all the same. Default: until it is enough. */
-  isExtra?(planned: PlannedHeat): boolean
   /** Whether what was measured is enough, so that this heat and those after it are not needed. */
   isEnough(planned: PlannedHeat): boolean
   /** Cells that are not measured again, besides those that failed. */
@@ -114,10 +112,7 @@ function spentMs({ heats }: Run): number {
 function remainingHeats<Spec extends Cell>(result: Run<Spec>, plan: HeatPlan<Spec>): PlannedHeat[] {
   const races = plan.races.filter((race) => validCells(result, plan, race).length > 0)
   const done = new Set(result.heats.map(({ race, heat }) => `${race} ${heat}`))
-  return planHeats(races, plan.most, result.seed).filter((one) => {
-    const isWanted = one.heat <= plan.planned || (plan.isExtra?.(one) ?? true)
-    return isWanted && !done.has(`${one.race} ${one.heat}`)
-  })
+  return planHeats(races, plan.most, result.seed).filter(({ race, heat }) => !done.has(`${race} ${heat}`))
 }
 
 /** Those of a race that can be measured. What failed stays void: measuring it again would only cost time. */

@@ -6,6 +6,7 @@ import { createDriver } from '../drivers/create.ts'
 import { openDocker } from '../environments/docker/environment.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { NativeEnvironment } from '../environments/native/environment.ts'
+import { beginAccountOf } from '../environments/servers.ts'
 import { TargetEnvironment } from '../environments/target/environment.ts'
 import { analyse, isWithin } from '../judge/analysis.ts'
 import type { CellSpec, RaceResult, ResultKind } from '../model/result.ts'
@@ -15,7 +16,7 @@ import type { Options } from '../plan/options.ts'
 import { modeOf } from '../plan/options.ts'
 import { planTarget } from '../plan/target.ts'
 import { WORKLOADS } from '../plan/workloads.ts'
-import { describeForesight, foresee, watchCore } from './forecast.ts'
+import { describeForesight, type Foresight, foresee, isCrowded, watchCore } from './forecast.ts'
 import { runHeat } from './heat.ts'
 import { type HeatPlan, type HeatsRun, runHeats, wrongCells } from './heats.ts'
 import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
@@ -106,10 +107,13 @@ export async function runBench(
     const { progress, signal } = context
     spinner = await startSpinner(result)
     if (spinner !== undefined) progress.say('Watching the core of the servers for 5 s.')
-    const foresight = foresee(result, spinner === undefined ? [] : await watchCore(spinner, signal))
+    const foresight = spinner === undefined ? null : await lookAt(spinner, result, signal)
     if (signal.aborted) return
     const { heats } = result.settings
-    result.forecast = foresight && { spread: foresight.spread, halfWidth: foresight.widthOf(heats) }
+    result.forecast = foresight && {
+      spread: foresight.spread,
+      halfWidth: isCrowded(foresight) ? null : foresight.widthOf(heats),
+    }
     progress.say(describeForesight(result, foresight))
   }
   try {
@@ -124,6 +128,15 @@ export async function runBench(
 /** Of servers elsewhere, and of those that have no core, nobody can say how fast they just are. */
 function startSpinner({ mode, settings: { cores } }: RaceResult): Promise<Spinner> | undefined {
   return mode === 'native' && cores !== null ? Spinner.start(cores.server) : undefined
+}
+
+/** How fast the core is, and what other programs use of it meanwhile. */
+async function lookAt(spinner: Spinner, result: RaceResult, signal: AbortSignal): Promise<Foresight | null> {
+  const app = spinner.pid === undefined ? undefined : [spinner.pid]
+  const end = beginAccountOf({ app, proxy: [], generator: [], cores: result.settings.cores })
+  const spins = await watchCore(spinner, signal)
+  const { disturbance } = (await end())({ cpuSeconds: null, waitSeconds: null })
+  return foresee(result, spins, disturbance.serverForeign)
 }
 
 /** What the heats of the grid are. */

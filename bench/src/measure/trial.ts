@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LoadResult } from '@startgrid/loadgen'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
-import { isDisturbed } from '../judge/gates/interference.ts'
+import { isTaken } from '../judge/gates/interference.ts'
 import { type LoadSpec, trialOf } from '../judge/trial.ts'
 import type { Cell, Trial } from '../model/result.ts'
 import { asFailure, CellFailure, type Entrant, failIfEnded, type Track } from './slice.ts'
@@ -34,7 +34,7 @@ export async function measureTrial(
   const load = await offer(track, entrant, spec, seed)
   const own = { cpuSeconds: load.cpu.seconds, waitSeconds: load.self.waitSeconds }
   const { cpuSeconds, disturbance } = (await endAccount())(own)
-  const frame = { cell: cell.id, launch, at, cpuSeconds, disturbance, disturbed: isDisturbed(disturbance) }
+  const frame = { cell: cell.id, launch, at, cpuSeconds, disturbance, disturbed: isTaken(disturbance) }
   return { trial: trialOf(load, spec, frame), meanMs: load.latency.mean }
 }
 

@@ -67,6 +67,11 @@ const WARNINGS = {
     `Others visibly took the cores during ${slices} of ${plural(of, 'slice')}: these do not count.`,
   crowded: ({ cells }: { cells: number }) =>
     `In at least one launch of ${plural(cells, 'cell')} others took the cores during most slices, so all slices count. Close other programs before you trust a close difference.`,
+  'disturbed-loads': ({ loads, of, crowded }: { loads: number; of: number; crowded: number }) =>
+    `Others visibly took the cores during ${loads} of ${plural(of, 'open loop')}. ` +
+    (crowded === 0
+      ? 'These do not count.'
+      : `These do not count, except in ${plural(crowded, 'cell')} where they are the most. Close other programs before you trust latencies.`),
   suspect: ({
     twin,
     metric,

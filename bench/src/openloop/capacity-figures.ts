@@ -1,3 +1,4 @@
+import { keepQuiet } from '../judge/gates/interference.ts'
 import { whyNotKept, whyWrong } from '../judge/trial.ts'
 import type { CapacityFigures } from '../model/figures.ts'
 import type { CapacityResult, CellSpec, Trial } from '../model/result.ts'
@@ -18,21 +19,35 @@ export function capacityFigures(result: CapacityResult): CapacityFigures[] {
 }
 
 /**
- * What a step of the staircase says. Void ones are decided by what others and the generator did alone.
+ * What a step of the staircase says. What others and the generator did alone decides which steps are void.
  * @param p99Ms the bound, in milliseconds from the intended send time
+ * @param crowded most steps of the launch would be void, so all count
  */
-export function outcomeOf(trial: Trial, p99Ms: number): { outcome: Outcome; reason: string | null } {
-  if (trial.disturbed) return { outcome: 'void', reason: 'others used the machine' }
+export function outcomeOf(
+  trial: Trial,
+  p99Ms: number,
+  crowded = false,
+): { outcome: Outcome; reason: string | null } {
   const behind = whyNotKept(trial)
-  if (trial.generatorBound && behind !== null)
+  if (trial.generatorBound && behind !== null && !trial.disturbed)
     return { outcome: 'bound', reason: 'the generator could not offer this rate' }
-  if (trial.lag !== null && trial.lag.p99 > p99Ms * LATE)
-    return { outcome: 'void', reason: `the generator was ${trial.lag.p99.toFixed(1)} ms late` }
+  const disturbance = whyDisturbed(trial, p99Ms)
+  if (disturbance !== null && !crowded) return { outcome: 'void', reason: disturbance }
   const wrong = whyWrong(trial) ?? behind
   if (wrong !== null) return { outcome: 'failed', reason: wrong }
   const p99 = trial.latency?.p99 ?? Number.POSITIVE_INFINITY
   if (p99 > p99Ms) return { outcome: 'failed', reason: `p99 is above ${p99Ms} ms` }
   return { outcome: 'kept', reason: tooFewBeyond(trial) }
+}
+
+/** Whether so many steps of one launch were disturbed that all of them count. */
+export function isCrowdedSearch(trials: readonly Trial[], p99Ms: number): boolean {
+  return keepQuiet(trials, (trial) => whyDisturbed(trial, p99Ms) === null).crowded
+}
+
+function whyDisturbed({ disturbed, lag }: Trial, p99Ms: number): string | null {
+  if (disturbed) return 'others used the machine'
+  return lag !== null && lag.p99 > p99Ms * LATE ? `the generator was ${lag.p99.toFixed(1)} ms late` : null
 }
 
 function tooFewBeyond({ requests }: Trial): string | null {
@@ -46,21 +61,17 @@ function figuresOf(cell: CellSpec, result: CapacityResult): CapacityFigures {
   const steps = trials.filter(({ purpose }) => purpose === 'level')
   const found = [...Map.groupBy(steps, ({ launch }) => launch).values()]
     .map((own) => foundBy(own, bound))
-    .filter((one) => one.steps.some(({ outcome }) => outcome !== 'void'))
   const limits = found.flatMap(({ limit }) => limit ?? [])
   const rate = limits.length > 0 ? intervalOf(limits) : null
   const confirming = found.slice(1).flatMap(({ limit }) => limit ?? [])
-  const wasDisturbed = trials.length > 0 && found.length === 0
-  const voidedBecause =
-    whyNotMeasured(cell, result) ??
-    (wasDisturbed ? 'others used the machine each time' : whyVoid(found, bound))
+  const voidedBecause = whyNotMeasured(cell, result) ?? whyVoid(found, bound)
   return {
     cell: cell.id,
     rate: voidedBecause === null ? rate : null,
     confirmed: confirming.filter((limit) => limit >= (rate?.value ?? 0) * (1 - CONFIRMED_WITHIN)).length,
     tried: Math.max(0, found.length - 1),
     closedLoop: closedLoopOf(cell, trials),
-    steps: steps.map((trial) => stepOf(trial, bound)),
+    steps: found.flatMap((one) => one.figures),
     voidedBecause,
   }
 }
@@ -68,6 +79,7 @@ function figuresOf(cell: CellSpec, result: CapacityResult): CapacityFigures {
 /** How the staircase of one launch ended. */
 interface Found {
   steps: Step[]
+  figures: CapacityFigures['steps']
   /** The highest rate that was kept in most of at least two steps. */
   limit: number | null
   /** The generator could not offer more than that. */
@@ -75,11 +87,16 @@ interface Found {
 }
 
 function foundBy(trials: readonly Trial[], bound: number): Found {
-  const steps = trials.map((trial) => ({ rate: rateOf(trial), outcome: outcomeOf(trial, bound).outcome }))
+  const crowded = isCrowdedSearch(trials, bound)
+  const judged = trials.map((trial) => ({ trial, rate: rateOf(trial), ...outcomeOf(trial, bound, crowded) }))
+  const steps = judged.map(({ rate, outcome }) => ({ rate, outcome }))
+  const figures = judged.map(({ trial: { launch, latency }, rate, outcome, reason }) => ({
+    ...{ launch, rate, p99Ms: latency?.p99 ?? null, kept: outcome === 'kept', reason },
+  }))
   const limit = highestKept(steps)
-  if (limit === null || !isKept(steps, limit)) return { steps, limit: null, generatorBound: false }
+  if (limit === null || !isKept(steps, limit)) return { steps, figures, limit: null, generatorBound: false }
   const above = nextHigher(steps, limit)
-  return { steps, limit, generatorBound: above !== null && isGeneratorBound(steps, above) }
+  return { steps, figures, limit, generatorBound: above !== null && isGeneratorBound(steps, above) }
 }
 
 /** Of the level's name: what was really offered differs by the chance of the arrivals. */
@@ -97,15 +114,4 @@ function whyVoid(found: readonly Found[], bound: number): string | null {
   if (found.length === 0) return 'it was not measured'
   const kept = found.some(({ steps }) => steps.some(({ outcome }) => outcome === 'kept'))
   return kept ? `no rate kept p99 under ${bound} ms twice` : `no rate kept p99 under ${bound} ms`
-}
-
-function stepOf(trial: Trial, bound: number): CapacityFigures['steps'][number] {
-  const { outcome, reason } = outcomeOf(trial, bound)
-  return {
-    launch: trial.launch,
-    rate: rateOf(trial),
-    p99Ms: trial.latency?.p99 ?? null,
-    kept: outcome === 'kept',
-    reason,
-  }
 }

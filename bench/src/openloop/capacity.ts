@@ -6,7 +6,7 @@ import {
   durationFor,
   launchMs,
 } from '../plan/open-loop-effort.ts'
-import { outcomeOf } from './capacity-figures.ts'
+import { isCrowdedSearch, outcomeOf } from './capacity-figures.ts'
 import type { Method } from './run.ts'
 import type { Session } from './session.ts'
 import { advance, createStaircase, nextRate, type Staircase, type StaircaseOptions } from './staircase.ts'
@@ -32,7 +32,6 @@ export function capacityMethod(result: OpenLoopResult, effort: CapacityEffort): 
     expectedMs: (cell, launch) => expectedMs(cell, launch, effort),
     measure: async (session) => {
       const closedLoop = await session.capacity()
-      if (closedLoop === null) return false
       const ratio = found.get(session.cell.id)
       const staircase = await climb(session, p99Ms, effort, {
         start: closedLoop * (ratio ?? START),
@@ -41,7 +40,6 @@ export function capacityMethod(result: OpenLoopResult, effort: CapacityEffort): 
       })
       const limit = highestKept(staircase.steps)
       if (limit !== null) found.set(session.cell.id, limit / closedLoop)
-      return staircase.end !== 'unsettled' || !staircase.steps.some(({ outcome }) => outcome === 'void')
     },
   }
 }
@@ -54,6 +52,7 @@ async function climb(
   options: StaircaseOptions,
 ): Promise<Staircase> {
   let staircase = createStaircase(options)
+  const trials: Trial[] = []
   for (let rate = nextRate(staircase); rate !== null; rate = nextRate(staircase)) {
     const load = {
       purpose: 'level',
@@ -61,7 +60,9 @@ async function climb(
       rate,
       durationMs: durationFor(99, rate, 1, step),
     } as const
-    staircase = advance(staircase, outcomeOf(await session.take(load), p99Ms).outcome)
+    const trial = await session.take(load)
+    trials.push(trial)
+    staircase = advance(staircase, outcomeOf(trial, p99Ms, isCrowdedSearch(trials, p99Ms)).outcome)
   }
   return staircase
 }

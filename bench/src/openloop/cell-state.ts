@@ -1,3 +1,4 @@
+import { keepQuiet } from '../judge/gates/interference.ts'
 import type { CellSpec, OpenLoopResult } from '../model/result.ts'
 import { geometricMean } from './interval.ts'
 
@@ -15,10 +16,9 @@ export function whyNotMeasured(
   return failures.find(({ cell }) => cell === id)?.reason ?? null
 }
 
-/** The closed-loop rate over all launches that nobody disturbed, in answers per second; null without one. */
+/** The closed-loop rate over all launches that count, in responses per second; null without one. */
 export function closedLoopOf({ id }: Pick<CellSpec, 'id'>, trials: OpenLoopResult['trials']): number | null {
-  const rates = trials
-    .filter(({ cell, purpose, disturbed }) => cell === id && purpose === 'capacity' && !disturbed)
-    .map(({ achieved }) => achieved)
-  return rates.length > 0 ? geometricMean(rates) : null
+  const own = trials.filter(({ cell, purpose }) => cell === id && purpose === 'capacity')
+  const { kept } = keepQuiet(own, ({ disturbed }) => !disturbed)
+  return kept.length > 0 ? geometricMean(kept.map(({ achieved }) => achieved)) : null
 }

@@ -1,5 +1,6 @@
 import { countAbove, curveOf, mergeHistograms, percentiles } from '@startgrid/loadgen'
-import { whyFailed, whyUnsound } from '../judge/trial.ts'
+import { keepQuiet } from '../judge/gates/interference.ts'
+import { whyFailed, whyNotKept, whyUnsound, whyWrong } from '../judge/trial.ts'
 import type { LatencyFigures, LatencyLevel, LatencyPercentile } from '../model/figures.ts'
 import type { CellSpec, LatencyResult, Trial } from '../model/result.ts'
 import { COMMON, OWN_LEVELS } from '../plan/latency-levels.ts'
@@ -29,19 +30,14 @@ function levelsOf({ role }: CellSpec, { cells, trials }: LatencyResult): string[
 }
 
 function whyMissing({ id }: CellSpec, { trials }: LatencyResult): string | null {
-  const own = trials.filter(({ cell }) => cell === id)
-  if (own.some(({ purpose }) => purpose === 'level')) return null
-  return own.length > 0 && own.every(({ disturbed }) => disturbed)
-    ? 'others used the machine while its capacity was measured'
-    : 'it was not measured'
+  const isMeasured = trials.some(({ cell, purpose }) => cell === id && purpose === 'level')
+  return isMeasured ? null : 'it was not measured'
 }
 
 function levelOf(cell: CellSpec, level: string, { trials }: LatencyResult): LatencyLevel {
-  const all = trials.filter((trial) => trial.cell === cell.id)
-  const own = all.filter((trial) => trial.level === level)
-  const used = own.filter((trial) => !trial.disturbed && whyUnsound(trial) === null)
-  const isCalm = all.some((trial) => trial.purpose === 'capacity' && !trial.disturbed)
-  const voidedBecause = whyVoid(level, own, used, isCalm)
+  const own = trials.filter((trial) => trial.cell === cell.id && trial.level === level)
+  const used = usedOf(own)
+  const voidedBecause = whyVoid(level, own, used)
   const sound = voidedBecause === null ? used : []
   const latencies = sound.flatMap(({ histogram }) => histogram ?? [])
   const lags = sound.flatMap(({ lagHistogram }) => lagHistogram ?? [])
@@ -73,22 +69,21 @@ function meanRate(trials: readonly Trial[], rate: 'offered' | 'achieved'): numbe
   return trials.length > 0 ? meanOf(trials.map((trial) => trial[rate] ?? 0)) : 0
 }
 
-/** Errors count even where others disturbed; all else is asked of what was not disturbed. */
-function whyVoid(
-  level: string,
-  own: readonly Trial[],
-  used: readonly Trial[],
-  isCalm: boolean,
-): string | null {
+/** If others or a late generator are in most of them, all count that show no fault of the server: percentiles below the lag are withheld. */
+function usedOf(own: readonly Trial[]): readonly Trial[] {
+  const { kept, crowded } = keepQuiet(own, (trial) => !trial.disturbed && whyUnsound(trial) === null)
+  if (!crowded) return kept
+  return kept.filter((trial) => whyWrong(trial) === null && (trial.disturbed || whyNotKept(trial) === null))
+}
+
+/** Errors count even where others disturbed. */
+function whyVoid(level: string, own: readonly Trial[], used: readonly Trial[]): string | null {
   const failure = own.map(whyFailed).find((reason) => reason !== null)
   if (failure !== undefined) return failure
   if (used.length > 0) return null
-  const [first] = own.filter(({ disturbed }) => !disturbed)
+  const [first] = own
   if (first !== undefined) return whyUnsound(first)
-  const wasAsked = own.length > 0 || level !== COMMON || !isCalm
-  return wasAsked
-    ? 'others used the machine each time'
-    : 'the common rate is more than 90 % of what it can do'
+  return level === COMMON ? 'the common rate is more than 90 % of what it can do' : 'it was not measured'
 }
 
 interface Pooled {

@@ -1,6 +1,5 @@
 import type { Role } from '@startgrid/grid/matrix.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import { isQuiet } from '../judge/trial.ts'
 import type { OpenLoopResult } from '../model/result.ts'
 import { COMMON, COMMON_PART, lowestOf, MOST_PART, OWN_LEVELS } from '../plan/latency-levels.ts'
 import {
@@ -38,14 +37,8 @@ export function latencyMethod(result: OpenLoopResult, effort: LatencyEffort, rat
       )
     },
     measure: async (session, launch) => {
-      if (launch <= surveys) {
-        await session.capacity()
-        return true
-      }
-      let isComplete = true
-      for (const level of shuffle(levels, random))
-        isComplete = (await plan.take(session, level)) && isComplete
-      return isComplete
+      if (launch <= surveys) await session.capacity()
+      else for (const level of shuffle(levels, random)) await plan.take(session, level)
     },
   }
 }
@@ -73,21 +66,13 @@ class LevelPlan {
     )
   }
 
-  /** @returns whether there is nothing left to wish for: false if it was disturbed */
-  async take(session: Session, level: string): Promise<boolean> {
+  async take(session: Session, level: string): Promise<void> {
     const capacity = await session.capacity()
-    if (capacity === null) return false
     const part = OWN_LEVELS.get(level)
     const rate = part === undefined ? this.#commonOf(session.cell.role) : capacity * part
-    if (rate === null || rate > capacity * MOST_PART) return true
-    const load = {
-      purpose: 'level',
-      level,
-      rate,
-      durationMs: this.durationAt(rate),
-      histograms: true,
-    } as const
-    return isQuiet(await session.takeQuiet(load))
+    if (rate === null || rate > capacity * MOST_PART) return
+    const durationMs = this.durationAt(rate)
+    await session.take({ purpose: 'level', level, rate, durationMs, histograms: true })
   }
 
   #commonOf(role: Role): number | null {

@@ -1,4 +1,5 @@
 import { countAbove, mergeHistograms, percentiles } from '@startgrid/loadgen'
+import { keepQuiet } from '../judge/gates/interference.ts'
 import type { OverloadFigures } from '../model/figures.ts'
 import type { CellSpec, OverloadResult, Trial } from '../model/result.ts'
 import { BEYOND } from '../plan/open-loop-effort.ts'
@@ -17,13 +18,11 @@ export function overloadFigures(result: OverloadResult): OverloadFigures[] {
 function figuresOf(cell: CellSpec, result: OverloadResult): OverloadFigures {
   const trials = result.trials.filter((trial) => trial.cell === cell.id)
   const all = episodesOf(trials)
-  const used = all.filter(({ overload }) => !overload.disturbed)
+  const { kept: used } = keepQuiet(all, ({ overload }) => !overload.disturbed)
   const overloads = used.map(({ overload }) => overload)
   const capacity = closedLoopOf(cell, trials)
   const offered = overloads.length > 0 ? meanOf(overloads.map((trial) => trial.offered ?? 0)) : null
-  const voidedBecause =
-    whyNotMeasured(cell, result) ??
-    whyVoid(all, used, { capacity, offered, wasDisturbed: trials.some(({ disturbed }) => disturbed) })
+  const voidedBecause = whyNotMeasured(cell, result) ?? whyVoid({ capacity, offered })
   const goodputs = voidedBecause === null ? overloads.map(goodputOf) : []
   const goodput = goodputs.length > 0 && goodputs.every((one) => one > 0) ? intervalOf(goodputs) : null
   return {
@@ -40,21 +39,10 @@ function figuresOf(cell: CellSpec, result: OverloadResult): OverloadFigures {
   }
 }
 
-function whyVoid(
-  all: readonly Episode[],
-  used: readonly Episode[],
-  {
-    capacity,
-    offered,
-    wasDisturbed,
-  }: Pick<OverloadFigures, 'capacity' | 'offered'> & { wasDisturbed: boolean },
-): string | null {
-  if (capacity === null && all.length === 0)
-    return wasDisturbed ? 'others used the machine while its capacity was measured' : 'it was not measured'
-  if (used.length === 0) return 'others used the machine each time'
-  if (capacity === null) return 'others used the machine while its capacity was measured'
-  if (offered !== null && offered >= capacity * LEAST_FACTOR) return null
-  return `the generator could offer no more than ${((offered ?? 0) / capacity).toFixed(1)} times the capacity`
+function whyVoid({ capacity, offered }: Pick<OverloadFigures, 'capacity' | 'offered'>): string | null {
+  if (capacity === null || offered === null) return 'it was not measured'
+  if (offered >= capacity * LEAST_FACTOR) return null
+  return `the generator could offer no more than ${(offered / capacity).toFixed(1)} times the capacity`
 }
 
 /**
@@ -81,10 +69,11 @@ function sumOf(overloads: readonly Trial[]): Record<string, number> {
 
 /** The median over launches; a launch that did not recover took longer than any other. Null if that is the median, or nothing is known. */
 function typicalRecovery(episodes: readonly Episode[], overloadMs: number): number | null {
-  const undisturbed = episodes.filter(
+  const { kept } = keepQuiet(
+    episodes,
     ({ before, recovery }) => ![before, ...recovery].some(({ disturbed }) => disturbed),
   )
-  const each = undisturbed.map((episode) => recoveredAfter(episode, overloadMs) ?? Number.POSITIVE_INFINITY)
+  const each = kept.map((episode) => recoveredAfter(episode, overloadMs) ?? Number.POSITIVE_INFINITY)
   const middle = each.toSorted((a, b) => a - b)[Math.floor(each.length / 2)] ?? Number.POSITIVE_INFINITY
   return Number.isFinite(middle) ? middle : null
 }

@@ -33,9 +33,8 @@ export function overloadMethod({ settings }: OpenLoopResult, effort: OverloadEff
     expectedMs: (cell) => expectedMs(cell, beforeMs(assumedRate(cell)), effort),
     measure: async (session) => {
       const capacity = await session.capacity()
-      if (capacity === null) return false
       const calm = { level: '50 %', rate: capacity * HALF } as const
-      const before = await session.takeQuiet({ ...calm, purpose: 'level', durationMs: beforeMs(capacity) })
+      const before = await session.take({ ...calm, purpose: 'level', durationMs: beforeMs(capacity) })
       const overload = await session.take(overloadOf(capacity, settings.sliceMs))
       const recovery: Trial[] = []
       while (
@@ -45,7 +44,6 @@ export function overloadMethod({ settings }: OpenLoopResult, effort: OverloadEff
         const load = { durationMs: effort.recoveryMs, seriesMs: windowMs(capacity * HALF) }
         recovery.push(await session.take({ ...calm, ...load, purpose: 'recovery' }))
       }
-      return ![before, overload, ...recovery].some(({ disturbed }) => disturbed)
     },
   }
 }

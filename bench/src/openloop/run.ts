@@ -1,4 +1,3 @@
-import type { Random } from '@startgrid/stats/random.ts'
 import { createStartgridDriver } from '../drivers/create.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
@@ -18,8 +17,7 @@ export interface Method {
   launches: number
   /** In milliseconds, if nobody disturbs it. */
   expectedMs(cell: CellSpec, launch: number): number
-  /** @returns whether it is complete; false if others disturbed a part of it, so that one more launch is worth the time */
-  measure(session: Session, launch: number, random: Random): Promise<boolean>
+  measure(session: Session, launch: number): Promise<void>
 }
 
 /** A result without measurements. Every cell is a race of its own: it is launched apart, so each has the whole warm-up. */
@@ -80,28 +78,18 @@ export async function runOpenLoops(
 function planOf(prepared: PreparedRun<OpenLoopResult, StartgridDriver>, method: Method): HeatPlan<CellSpec> {
   const { result } = prepared
   const { launches } = method
-  /** Launches that others disturbed, by race. */
-  const incomplete = new Map<string, number>()
   return {
     title: '',
     races: result.cells.map(({ race }) => race),
     planned: launches,
-    most: launches + Math.ceil(launches / 2),
+    most: launches,
     expectedMs: (_, [cell]) => (cell === undefined ? 0 : method.expectedMs(cell, launches)),
     longestMs: Number.POSITIVE_INFINITY,
     run: async (frame, cells) => {
-      const trials: Trial[] = []
-      const { heat, isComplete } = await launch(frame, cells, {
-        prepared,
-        method,
-        record: (one) => trials.push(one),
-      })
-      if (!isComplete) incomplete.set(heat.race, (incomplete.get(heat.race) ?? 0) + 1)
+      const { heat, trials } = await launch(frame, cells, { prepared, method })
       if (!frame.signal.aborted) result.trials.push(...trials)
       return heat
     },
-    // What others disturbed is made up for; decided by what others did alone.
-    isExtra: ({ race, heat }) => (incomplete.get(race) ?? 0) >= heat - launches,
     isEnough: () => false,
     isValid: ({ id }) => !wrongCells(result).has(id),
     nameOf: ({ id }) => id,
@@ -111,16 +99,15 @@ function planOf(prepared: PreparedRun<OpenLoopResult, StartgridDriver>, method: 
 interface LaunchOptions {
   prepared: PreparedRun<OpenLoopResult, StartgridDriver>
   method: Method
-  record(trial: Trial): void
 }
 
 async function launch(
   frame: HeatFrame,
   cells: readonly CellSpec[],
-  { prepared: { result, environment, drivers }, method, record }: LaunchOptions,
-): Promise<{ heat: Heat; isComplete: boolean }> {
+  { prepared: { result, environment, drivers }, method }: LaunchOptions,
+): Promise<{ heat: Heat; trials: Trial[] }> {
   const driver = drivers.usual
-  let isComplete = true
+  const trials: Trial[] = []
   const heat = await runHeat<CellSpec>({
     ...frame,
     cells,
@@ -129,17 +116,14 @@ async function launch(
     driverOf: () => driver,
     workloadOf: ({ role }) => WORKLOADS[role],
     measure: async (course) => {
-      for (const entrant of course.entrants) {
-        const found = await attempt(course, entrant.cell, () =>
+      for (const entrant of course.entrants)
+        await attempt(course, entrant.cell, () =>
           method.measure(
-            new Session(course, { ...entrant, driver }, record),
+            new Session(course, { ...entrant, driver }, (one) => trials.push(one)),
             frame.planned.heat,
-            course.random,
           ),
         )
-        isComplete = found ?? true
-      }
     },
   })
-  return { heat, isComplete }
+  return { heat, trials }
 }

@@ -1,13 +1,10 @@
 import type { StartgridDriver } from '../drivers/startgrid.ts'
-import { isQuiet, type LoadSpec } from '../judge/trial.ts'
+import type { LoadSpec } from '../judge/trial.ts'
 import type { Course } from '../measure/heat.ts'
 import { CellFailure, type Entrant } from '../measure/slice.ts'
 import { measureTrial } from '../measure/trial.ts'
 import type { CellSpec, Trial } from '../model/result.ts'
 import { capacityMs } from '../plan/open-loop-effort.ts'
-
-/** Loads that were disturbed are repeated at once this often in one launch; what is still missing then takes another launch. */
-const REPEATS = 3
 
 /** One fresh launch of one cell, warm and under load. */
 export class Session {
@@ -17,7 +14,6 @@ export class Session {
   readonly #record: (trial: Trial) => void
   /** Responses per second in closed loop, as last seen. */
   #rate: number
-  #repeatsLeft = REPEATS
 
   /** @param record called with every trial, used or not; @throws {CellFailure} if the warm-up had no response */
   constructor(
@@ -33,21 +29,13 @@ export class Session {
     if (this.#rate === 0) throw new CellFailure('no request was answered')
   }
 
-  /** The closed-loop rate just now, in responses per second; null if others disturbed it each time. */
-  async capacity(): Promise<number | null> {
+  /** The closed-loop rate just now, in responses per second. @throws {CellFailure} as `take`, and if there was no response */
+  async capacity(): Promise<number> {
     const durationMs = capacityMs(this.#rate, this.cell)
-    const trial = await this.takeQuiet({ purpose: 'capacity', level: 'closed loop', durationMs })
-    if (!isQuiet(trial)) return null
-    this.#rate = trial.achieved
-    return this.#rate
-  }
-
-  /** Offers a load, and once more if it was disturbed. @returns the last trial */
-  async takeQuiet(spec: LoadSpec): Promise<Trial> {
-    const trial = await this.take(spec)
-    if (isQuiet(trial) || this.#repeatsLeft === 0) return trial
-    this.#repeatsLeft--
-    return this.take(spec)
+    const { achieved } = await this.take({ purpose: 'capacity', level: 'closed loop', durationMs })
+    if (achieved === 0) throw new CellFailure('no request was answered')
+    this.#rate = achieved
+    return achieved
   }
 
   /**

@@ -53,6 +53,12 @@ export function schedulePasses(
 /** Slices are at least this many times as long as a request of one connection waits for its response. */
 const RESPONSES_PER_CONNECTION = 4
 
+/**
+ * Milliseconds. The rate is that of a few slices of warm-up: where others had the core in all of them, a fast cell would get slices of many
+ * seconds.
+ */
+const LONGEST_FILLING_MS = 2000
+
 /** A cell with long slices has at least so many per heat; one, if a study asks for slices of seconds. */
 const LEAST_SLICES = 3
 
@@ -69,7 +75,7 @@ export interface Measurable {
 }
 
 /**
- * The passes of a heat: how many there are, and which each cell joins. Slices last at least 4 × connections / rate. Where that, the driver or the
+ * The passes of a heat: how many there are, and which each cell joins. Slices last at least 4 × connections / rate, up to 2 s. Where that, the driver or the
  * study makes them longer, a cell joins so many passes that it is measured for about as long as the others; where all are longer, there are fewer passes.
  */
 export function fitPasses(
@@ -90,7 +96,8 @@ function fitCell(
   { slices: passes, sliceMs }: { slices: number; sliceMs: number },
 ): PlannedCell {
   const { cell, rate } = measurable
-  const fillingMs = rate > 0 ? (RESPONSES_PER_CONNECTION * cell.connections * 1000) / rate : 0
+  const neededMs = rate > 0 ? (RESPONSES_PER_CONNECTION * cell.connections * 1000) / rate : 0
+  const fillingMs = Math.min(LONGEST_FILLING_MS, neededMs)
   const leastMs = Math.max(givenMs(measurable), fillingMs)
   if (leastMs <= sliceMs) return { cell, every: 1, durationMs: sliceMs }
   const count = Math.max(leastSlices(cell), Math.floor((passes * sliceMs) / leastMs))

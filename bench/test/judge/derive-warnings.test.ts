@@ -83,6 +83,22 @@ test('cells of which all slices count, because others took most of them, are cou
   assert.deepEqual(find(crowded, 'excluded'), [])
 })
 
+test('open loops that others took are counted, and the cells in which they are the most', () => {
+  const result = latencyResult()
+  const quiet = result.trials.map((trial) => ({ ...trial, disturbed: false }))
+  assert.deepEqual(find({ ...result, trials: quiet }, 'disturbed-loads'), [])
+  const [first] = quiet
+  assert.ok(first)
+  const one = quiet.map((trial) => ({ ...trial, disturbed: trial === first }))
+  const of = quiet.length
+  assert.deepEqual(find({ ...result, trials: one }, 'disturbed-loads'), [
+    { kind: 'disturbed-loads', loads: 1, of, crowded: 0 },
+  ])
+  const all = quiet.map((trial) => ({ ...trial, disturbed: trial.cell === first.cell }))
+  const [found] = find({ ...result, trials: all }, 'disturbed-loads')
+  assert.equal(found?.crowded, 1)
+})
+
 describe('accounts', () => {
   const told = (serverWait: number | null, serverForeign: number | null, more: Partial<Slice> = {}) =>
     deriveWarnings(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { readOptions } from '../../src/cli/options.ts'
-import { describeForesight, foresee, watchCore } from '../../src/measure/forecast.ts'
+import { describeForesight, foresee, isCrowded, watchCore } from '../../src/measure/forecast.ts'
 import { createResult } from '../../src/measure/run.ts'
 
 const plan = () => {
@@ -17,13 +17,13 @@ function spinsOf(slower: number) {
   return Array.from({ length: 250 }, (_, index) => ({
     at: index * 0.02,
     cpuSeconds: 0.002 * (Math.floor(index / 25) % 2 === 0 ? 1 : slower) * (1 + 0.02 * random()),
-  }))
+  })).map((spin) => ({ ...spin, wallSeconds: spin.cpuSeconds }))
 }
 
 test('a core that changes its speed gives wide intervals, and the sentence says what more time buys', () => {
   const result = plan()
-  const noisy = foresee(result, spinsOf(1.5))
-  const quiet = foresee(result, spinsOf(1))
+  const noisy = foresee(result, spinsOf(1.5), 0)
+  const quiet = foresee(result, spinsOf(1), null)
   assert.ok((noisy?.widthOf(3) ?? 0) > 2 * (quiet?.widthOf(3) ?? 1))
   assert.match(
     describeForesight(result, noisy),
@@ -46,23 +46,44 @@ test('where nothing can be pinned it says so, and one heat gives no forecast', (
     describeForesight({ ...result, settings: { ...result.settings, cores: null } }, null),
     /^Nothing can be pinned/,
   )
-  assert.equal(foresee(result, spinsOf(1).slice(0, 10)), null)
+  assert.equal(foresee(result, spinsOf(1).slice(0, 10), 0), null)
   const single = { ...result, settings: { ...result.settings, heats: 1 } }
   assert.match(
-    describeForesight(single, foresee(single, spinsOf(1))),
+    describeForesight(single, foresee(single, spinsOf(1), 0)),
     /One heat of each role gives no intervals\.$/,
   )
 })
 
+test('programs that visibly use the core are named, and nothing is promised', () => {
+  const result = plan()
+  const spins = spinsOf(1)
+  const said =
+    /Other programs use 60 % of the core of the servers: close them, for they widen .* Without them, in 5 minutes: about ±\d/
+  const used = foresee(result, spins, 0.6)
+  assert.match(describeForesight(result, used), said)
+  const preempted = foresee(
+    result,
+    spins.map((spin) => ({ ...spin, wallSeconds: spin.cpuSeconds / 0.4 })),
+    null,
+  )
+  assert.match(describeForesight(result, preempted), said)
+  for (const foresight of [used, preempted]) assert.ok(foresight !== null && isCrowded(foresight))
+  const few = foresee(result, spins, 0.05)
+  assert.ok(few !== null && !isCrowded(few))
+  assert.doesNotMatch(describeForesight(result, few), /Other programs/)
+})
+
+const SPIN = { cpuSeconds: 0.002, wallSeconds: 0.002 }
+
 test('watching ends with the process that spins, and with an abort', async () => {
   let left = 3
-  const ending = { spin: async () => (left-- > 0 ? 0.002 : null) }
+  const ending = { spin: async () => (left-- > 0 ? SPIN : null) }
   assert.equal((await watchCore(ending, new AbortController().signal)).length, 3)
   const abort = new AbortController()
   const aborting = {
     spin: async () => {
       abort.abort()
-      return 0.002
+      return SPIN
     },
   }
   assert.equal((await watchCore(aborting, abort.signal)).length, 1)

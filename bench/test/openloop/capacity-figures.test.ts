@@ -52,6 +52,16 @@ describe('a step of a capacity search', () => {
     }
   })
 
+  test('counts where most steps of its launch are so: it kept the bound, or it did not', () => {
+    const lag = { p50: 0, p90: 1, p99: 5.1, p999: 6, max: 7 }
+    for (const more of [{ disturbed: true }, { lag }]) {
+      assert.equal(outcomeOf(withP99(20, more), BOUND_MS, true).outcome, 'kept')
+      assert.equal(outcomeOf(withP99(80, more), BOUND_MS, true).outcome, 'failed')
+    }
+    const starved = { disturbed: true, generatorBound: true, achieved: 900 }
+    assert.equal(outcomeOf(withP99(20, starved), BOUND_MS, true).outcome, 'failed', 'others took its core')
+  })
+
   test('is the generator’s limit where that could not offer the rate', () => {
     assert.equal(outcomeOf(withP99(500, { generatorBound: true, achieved: 900 }), BOUND_MS).outcome, 'bound')
   })
@@ -106,11 +116,20 @@ describe('a capacity', () => {
     assert.equal(voidedBecause, 'no rate kept p99 under 50 ms twice')
   })
 
-  test('is void where no rate is kept, nothing was measured, or others were always there', () => {
+  test('is void where no rate is kept, and where nothing was measured', () => {
     assert.equal(figures([withP99(80)]).voidedBecause, 'no rate kept p99 under 50 ms')
     assert.equal(figures([]).voidedBecause, 'it was not measured')
-    const others = 'others used the machine each time'
-    assert.equal(figures([withP99(20, { disturbed: true })]).voidedBecause, others)
+  })
+
+  test('is that of the machine as it was where others took most steps of a launch', () => {
+    const taken = (launch: number, rate: number) =>
+      settled(launch, rate).map((trial) => ({ ...trial, disturbed: true }))
+    const all = figures([...taken(1, 600), ...taken(2, 600)])
+    assert.deepEqual([all.voidedBecause, Math.round(all.rate?.value ?? 0)], [null, 600])
+    assert.equal(Math.round(all.closedLoop ?? 0), 660)
+    const few = figures([...settled(1, 1000), ...settled(2, 1000), withP99(80, { launch: 2, disturbed: true })])
+    assert.equal(Math.round(few.rate?.value ?? 0), 1000)
+    assert.deepEqual(few.steps.at(-1)?.reason, 'others used the machine')
   })
 
   test('is void where the generator is the limit, and says how far it came', () => {

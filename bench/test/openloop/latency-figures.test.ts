@@ -92,11 +92,26 @@ describe('a level', () => {
     assert.deepEqual(figures.curve, [])
   })
 
-  test('is void where every launch fell behind, or was disturbed', () => {
+  test('is void where every launch fell behind', () => {
     const behind = levelFigures([1, 2, 3].map((launch) => levelOn(launch, 10, { achieved: 800 })))
     assert.equal(behind.voidedBecause, '800 of 1,000 requests per second were answered')
-    const loud = levelFigures([1, 2, 3].map((launch) => levelOn(launch, 10, { disturbed: true })))
-    assert.equal(loud.voidedBecause, 'others used the machine each time')
+  })
+
+  test('is that of the machine as it was where others took most launches', () => {
+    const taken = { disturbed: true, generatorBound: true, achieved: 800 }
+    const figures = levelFigures([levelOn(1, 5), levelOn(2, 10, taken), levelOn(3, 10, taken)])
+    assert.deepEqual([figures.launches, figures.voidedBecause], [3, null])
+    near(at(figures, 99).ms, 9.857)
+  })
+
+  test('counts a generator that was late by its lag alone', () => {
+    const lag = { p50: 0, p90: 0.1, p99: 3, p999: 5, max: 9 }
+    const figures = levelFigures([1, 2, 3].map((launch) => levelOn(launch, 10, { lag, lagMax: 3 })))
+    assert.equal(figures.voidedBecause, null)
+    assert.ok(figures.percentiles.every(({ ms }) => ms === null))
+    assert.equal(at(figures, 99).withheld, 'the generator was late')
+    const bound = levelFigures([levelOn(1, 10, { generatorBound: true, achieved: 800 })])
+    assert.match(bound.voidedBecause ?? '', /the generator could not offer them/)
   })
 
   test('has a curve up to the highest percentile with enough samples', () => {
@@ -109,14 +124,11 @@ describe('a level', () => {
 
   test('that only others of the role could do says so', () => {
     const slow = cellOf('njs/hello')
-    const commonOfSlow = (disturbed: boolean) => {
-      const capacity = trialOf({ cell: slow.id, purpose: 'capacity', level: 'closed loop', disturbed })
-      const trials = [levelOn(1, 10, { level: 'common' }), capacity]
-      const [, figures] = latencyFigures(resultOf('latency', trials, { cells: [CELL, slow] }))
-      return figures?.levels.find(({ level }) => level === 'common')?.voidedBecause
-    }
-    assert.equal(commonOfSlow(false), 'the common rate is more than 90 % of what it can do')
-    assert.equal(commonOfSlow(true), 'others used the machine each time')
+    const capacity = trialOf({ cell: slow.id, purpose: 'capacity', level: 'closed loop' })
+    const trials = [levelOn(1, 10, { level: 'common' }), capacity]
+    const [, figures] = latencyFigures(resultOf('latency', trials, { cells: [CELL, slow] }))
+    const common = figures?.levels.find(({ level }) => level === 'common')
+    assert.equal(common?.voidedBecause, 'the common rate is more than 90 % of what it can do')
   })
 
   test('of another role is not missed', () => {

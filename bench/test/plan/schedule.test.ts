@@ -60,6 +60,7 @@ describe('passes', () => {
     assert.deepEqual(fit(64, 0), [19, 1, 50])
     assert.deepEqual(fit(64, 1280), [19, 4, 200])
     assert.deepEqual(fit(8, 54), [19, 6, 593])
+    assert.deepEqual(fit(64, 20), [19, 6, 2000], 'a warm-up that others took decides nothing for long')
   })
 
   test('where nothing can end sooner there are fewer passes; beside a faster driver a cell joins some of them', () => {

@@ -1,4 +1,4 @@
-/** Started by spin.ts: a line on standard input asks for one spin, a line on standard output is its CPU time in seconds. */
+/** Started by spin.ts: a line on standard input asks for one spin, a line on standard output has its CPU time and its duration in seconds. */
 
 import { createInterface } from 'node:readline'
 
@@ -35,5 +35,9 @@ const perSpin = calibrate(calibrate(200_000))
 
 // Ctrl-C reaches the whole process group; the parent ends this process.
 process.on('SIGINT', () => {})
-createInterface({ input: process.stdin }).on('line', () => process.stdout.write(`${timed(perSpin) / 1e6}\n`))
-process.stdout.write('0\n')
+createInterface({ input: process.stdin }).on('line', () => {
+  const began = performance.now()
+  const cpuSeconds = timed(perSpin) / 1e6
+  process.stdout.write(`${cpuSeconds} ${(performance.now() - began) / 1e3}\n`)
+})
+process.stdout.write('0 0\n')

@@ -7,6 +7,14 @@ import { canPin } from './cores.ts'
 
 const CHILD = fileURLToPath(new URL('spin-process.ts', import.meta.url))
 
+/** One piece of work. */
+export interface SpinTime {
+  /** How fast the core was. */
+  cpuSeconds: number
+  /** With the time for which others had the core: they preempted it. */
+  wallSeconds: number
+}
+
 /**
  * The same work of about 2 ms again and again, on one core, in a process of its own. Its CPU time says how fast the core is just now. A neighbour on
  * the same physical core slows it, and no account of the kernel shows that.
@@ -36,8 +44,12 @@ export class Spinner {
     return spinner
   }
 
-  /** CPU time of one spin, in seconds; null if the process has ended. */
-  spin(): Promise<number | null> {
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  /** Spins once; null if the process has ended. */
+  spin(): Promise<SpinTime | null> {
     this.#child.stdin.write('spin\n')
     return this.#next()
   }
@@ -49,11 +61,14 @@ export class Spinner {
     await this.#ended
   }
 
-  async #next(): Promise<number | null> {
+  async #next(): Promise<SpinTime | null> {
     if (this.#child.exitCode !== null) return null
     const given = new AbortController()
     const line = once(this.#lines, 'line', { signal: given.signal }).then(
-      ([text]) => Number(text),
+      ([text]: string[]) => {
+        const [cpuSeconds = 0, wallSeconds = 0] = (text ?? '').split(' ').map(Number)
+        return { cpuSeconds, wallSeconds }
+      },
       () => null,
     )
     return Promise.race([line, this.#ended]).finally(() => given.abort())

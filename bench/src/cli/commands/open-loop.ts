@@ -65,9 +65,8 @@ async function measure(
 
 function describePlan({ target, cells, seed }: OpenLoopResult, method: Method): string {
   const time = formatMinutes(expectedOpenLoopMs({ cells, heats: [] }, method))
-  const repeats = 'What others disturb is repeated, a few times at most.'
   if (target !== null)
-    return `${wrap(`${cells[0]?.workload} at ${target.origin}, ${plural(method.launches, 'stretch').replace('stretchs', 'stretches')} of load, about ${time} (minutes:seconds). ${repeats} The contract is proven first.`)}\n`
+    return `${wrap(`${cells[0]?.workload} at ${target.origin}, ${plural(method.launches, 'stretch').replace('stretchs', 'stretches')} of load, about ${time} (minutes:seconds). The contract is proven first.`)}\n`
   const first = planHeats(
     cells.map(({ race }) => race),
     1,
@@ -76,7 +75,7 @@ function describePlan({ target, cells, seed }: OpenLoopResult, method: Method): 
   return [
     wrap(`${plural(cells.length, 'cell')}, each started ${method.launches} times; one app runs at a time.`),
     wrap(`The first round in this order (seed ${seed}): ${first.map(({ race }) => race).join(', ')}.`),
-    wrap(`About ${time} (minutes:seconds), if nobody disturbs it. ${repeats}`),
+    wrap(`About ${time} (minutes:seconds), if nobody disturbs it.`),
     wrap('The first run on new code also proves the contract of every cell: up to half a minute more.'),
     '',
   ].join('\n')

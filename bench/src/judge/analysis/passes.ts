@@ -1,6 +1,7 @@
 import { fitPassBlocks } from '@startgrid/stats/pass-blocks.ts'
 import type { Metric } from '../../model/figures.ts'
 import type { Cell, Heat, Slice } from '../../model/result.ts'
+import { keepQuiet } from '../gates/interference.ts'
 import { isQuiet, sliceValue } from './slices.ts'
 
 /** One heat in passes: log value = cell + pass + error. */
@@ -16,7 +17,7 @@ export function keptSlices({ slices }: Heat): Kept {
   const measured = slices.filter(({ phase }) => phase === 'measure')
   const crowded = new Set(
     [...Map.groupBy(measured, ({ cell }) => cell)].flatMap(([cell, own]) =>
-      own.filter(isQuiet).length < own.length / 2 ? [cell] : [],
+      keepQuiet(own, isQuiet).crowded ? [cell] : [],
     ),
   )
   return { slices: measured.filter((slice) => crowded.has(slice.cell) || isQuiet(slice)), crowded }

@@ -5,28 +5,30 @@ import type { GateResult } from '../../model/figures.ts'
 import type { Evidence, JudgedSlice } from './evidence.ts'
 import { passed, unknown } from './verdict.ts'
 
-/** Part of the time of a long load that others may take, or make us wait for. */
-const DISTURBED_ABOVE = 0.05
-
-/** Of a short slice: less than this is noise like any other, which the passes average out. */
+/** Part of the time that others may take, or make us wait for. Less is noise like any other, which passes and launches average out. */
 const TAKEN_ABOVE = 0.2
 
 /**
- * Whether others disturbed a long stretch of load so much that it must be measured again. Only what the kernel says of others decides,
- * never what was measured; what it does not say disturbs nobody.
+ * Whether others visibly took a stretch of load, so that it does not count. Only what the kernel says of others decides, never what was
+ * measured. What it does not say takes nothing.
  */
-export function isDisturbed(disturbance: Disturbance): boolean {
-  return worstPart(disturbance) > DISTURBED_ABOVE
-}
-
-/** Whether others visibly took a slice, so that it does not count. */
 export function isTaken(disturbance: Disturbance): boolean {
   return isTakenPart(worstPart(disturbance))
 }
 
-/** Whether others took so much of the time that it does not count. @param part 0 to 1 */
+/** @param part 0 to 1, of the time */
 export function isTakenPart(part: number): boolean {
   return part > TAKEN_ABOVE
+}
+
+/** What counts: all that others did not take; everything if less than half would remain. */
+export function keepQuiet<One>(
+  measured: readonly One[],
+  isQuiet: (one: One) => boolean,
+): { kept: readonly One[]; crowded: boolean } {
+  const quiet = measured.filter(isQuiet)
+  const crowded = quiet.length < measured.length / 2
+  return { kept: crowded ? measured : quiet, crowded }
 }
 
 /** What others visibly took of the machine. No cell is void for that: slices are left out, or intervals are wider. */

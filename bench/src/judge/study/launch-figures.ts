@@ -4,7 +4,7 @@ import type { Figures } from '../../model/study.ts'
 import type { StudyCell, StudyHeat, StudyProbe } from '../../model/study-result.ts'
 import type { CellRecord } from '../analysis/record.ts'
 import { serverSeconds } from '../analysis/slices.ts'
-import { isTakenPart } from '../gates/interference.ts'
+import { isTakenPart, keepQuiet } from '../gates/interference.ts'
 
 /** What one launch of one system measured. */
 export interface LaunchFigures {
@@ -53,10 +53,12 @@ export function loadFigures(record: CellRecord<StudyCell>, heats: readonly Heat[
 export function probeFigures({ id, race }: StudyCell, heats: readonly StudyHeat[]): (LaunchFigures | null)[] {
   const own = heats.filter((heat) => heat.race === race)
   const probes = own.map((heat) => heat.probes.find(({ cell }) => cell === id))
-  const quiet = probes.filter((probe) => probe !== undefined && isQuiet(probe)).length
-  const all = probes.filter((probe) => probe !== undefined).length
+  const { kept } = keepQuiet(
+    probes.filter((probe) => probe !== undefined),
+    isQuiet,
+  )
   return probes.map((probe) =>
-    probe !== undefined && (quiet < all / 2 || isQuiet(probe))
+    probe !== undefined && kept.includes(probe)
       ? {
           figures: probe.figures,
           cpu: { app: null, proxy: null },

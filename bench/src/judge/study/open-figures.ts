@@ -10,8 +10,7 @@ import type {
   StudySettings,
 } from '../../model/study-result.ts'
 import { BEYOND, shareOf } from '../../plan/open-loop-effort.ts'
-import { judgeOfferedLoad } from '../gates/offered-load.ts'
-import { isQuiet, whyFailed, whyNotKept, whyUnsound } from '../trial.ts'
+import { isTimely, whyFailed, whyNotKept, whyUnsound, whyWrong } from '../trial.ts'
 
 /** The latencies of one system, from the open loops of all heats of its race. */
 
@@ -38,7 +37,7 @@ export function openFigures(
   const open = heats.map((heat) => heat.openLoop)
   const own = open.map((one) => one?.loads.filter(({ cell }) => cell === id) ?? [])
   const slow = open.find((one) => one?.tooSlow.includes(id))
-  const used = own.map((loads) => loads.find((load) => isTimely(load) && whyUnsound(load) === null))
+  const used = usedOf(own)
   const launches = used.filter((load) => load !== undefined).length
   const voidedBecause = slow ? describeSlow(slow) : whyVoid(own.flat(), launches, own.length)
   return {
@@ -49,13 +48,26 @@ export function openFigures(
   }
 }
 
+/** Per heat. If others leave too few, what they took counts as well, but never a load of a late generator. */
+function usedOf(own: readonly (readonly StudyOpenLoad[])[]): (StudyOpenLoad | undefined)[] {
+  const sound = own.map((loads) => loads.find((load) => isTimely(load) && whyUnsound(load) === null))
+  if (sound.filter((load) => load !== undefined).length >= leastOf(own.length)) return sound
+  const isTaken = (load: StudyOpenLoad) => load.disturbed && !load.generatorBound && whyWrong(load) === null
+  return sound.map((load, heat) => load ?? own[heat]?.find(isTaken))
+}
+
+/** Launches: half of them, and two for an interval. */
+function leastOf(heats: number): number {
+  return Math.max(Math.min(2, heats), heats / 2)
+}
+
 function describeSlow({ rate }: { rate: number }): string {
   return `${formatRate(rate)} requests per second are more than 90 % of what it can do`
 }
 
 /**
  * One error voids, and so does a server that fell behind while nobody disturbed it: such launches may not be left out, or the slow ones
- * would be. What others did, and a generator that was late, only takes the launch.
+ * would be. A generator that was late only takes the launch.
  */
 function whyVoid(loads: readonly StudyOpenLoad[], launches: number, heats: number): string | null {
   if (loads.length === 0) return 'it was not measured'
@@ -66,8 +78,8 @@ function whyVoid(loads: readonly StudyOpenLoad[], launches: number, heats: numbe
     .map(whyNotKept)
     .find((reason) => reason !== null)
   if (behind !== undefined) return behind
-  if (launches >= Math.max(Math.min(2, heats), heats / 2)) return null
-  return `others disturbed the open loop, or made its generator late, in ${heats - launches} of ${plural(heats, 'heat')}`
+  if (launches >= leastOf(heats)) return null
+  return `the generator was late, or nothing was compared, in ${heats - launches} of ${plural(heats, 'heat')}`
 }
 
 /** Seconds. A percentile with too few samples beyond it is left out. */
@@ -79,11 +91,6 @@ function latenciesOf({ histogram, requests, meanMs }: StudyOpenLoad, heats: numb
     if (ms !== undefined && beyond >= BEYOND * shareOf(heats)) figures[metric] = ms / 1000
   }
   return figures
-}
-
-/** Neither others nor a late generator are in its figures. Never asks what was measured of the server. */
-export function isTimely(load: StudyOpenLoad): boolean {
-  return isQuiet(load) && judgeOfferedLoad({ ...load, achieved: load.offered ?? 0 }).verdict !== 'failed'
 }
 
 /** The rate that the first heat of a race found: the same for all, so that they can be compared. */

@@ -1,27 +1,29 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { isDisturbed, isTaken, judgeInterference } from '../../../src/judge/gates/interference.ts'
+import { isTaken, judgeInterference, keepQuiet } from '../../../src/judge/gates/interference.ts'
 import { createLaunch, QUIET, SILENT } from '../../fixtures/evidence.ts'
 
-describe('a slice', () => {
-  test('is disturbed if any of the four parts passes 5 %', () => {
-    assert.equal(isDisturbed(QUIET), false)
+describe('a stretch of load', () => {
+  test('is taken if any of the four parts passes 20 %', () => {
+    assert.equal(isTaken(QUIET), false)
     for (const part of ['serverWait', 'generatorWait', 'serverForeign', 'generatorForeign'] as const) {
-      assert.equal(isDisturbed({ ...QUIET, [part]: 0.05 }), false, part)
-      assert.equal(isDisturbed({ ...QUIET, [part]: 0.051 }), true, part)
-      assert.equal(isDisturbed({ ...SILENT, [part]: 0.051 }), true, `${part} alone`)
+      assert.equal(isTaken({ ...QUIET, [part]: 0.2 }), false, part)
+      assert.equal(isTaken({ ...QUIET, [part]: 0.201 }), true, part)
+      assert.equal(isTaken({ ...SILENT, [part]: 0.201 }), true, `${part} alone`)
     }
   })
 
   test('is not if the system tells nothing', () => {
-    assert.equal(isDisturbed(SILENT), false)
+    assert.equal(isTaken(SILENT), false)
   })
-})
 
-test('a short slice is taken if any of the four parts passes 20 %', () => {
-  assert.equal(isTaken({ ...QUIET, serverWait: 0.2 }), false)
-  assert.equal(isTaken({ ...QUIET, serverWait: 0.201 }), true)
-  assert.equal(isTaken(SILENT), false)
+  test('counts if others did not take it, or if less than half would remain', () => {
+    const keep = (...quiet: boolean[]) => keepQuiet(quiet, (one) => one)
+    assert.deepEqual(keep(true, true, false), { kept: [true, true], crowded: false })
+    assert.deepEqual(keep(true, false), { kept: [true], crowded: false })
+    assert.deepEqual(keep(true, false, false), { kept: [true, false, false], crowded: true })
+    assert.deepEqual(keep(), { kept: [], crowded: false })
+  })
 })
 
 describe('what others visibly took', () => {
