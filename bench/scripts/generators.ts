@@ -17,7 +17,7 @@ import { median } from '@startgrid/stats/moments.ts'
 import { warm } from '../src/drivers/ceiling.ts'
 import { createDriver, createStartgridDriver } from '../src/drivers/create.ts'
 import type { Driver, GeneratorAccounts, SlicePlan } from '../src/drivers/driver.ts'
-import { isDisturbed } from '../src/judge/gates/interference.ts'
+import { isTaken } from '../src/judge/gates/interference.ts'
 import { compareRates, type GeneratorName, type Round, rotate, type Turn } from './generator-comparison.ts'
 
 const CONNECTIONS = 64
@@ -146,7 +146,7 @@ async function observe<Load>(
   const before = takeSample(subject)
   const load = await work()
   const { cpuSeconds, disturbance } = compareSamples(before, takeSample(subject), own(load))
-  return { load, disturbed: isDisturbed(disturbance), serverSeconds: cpuSeconds.app }
+  return { load, disturbed: isTaken(disturbance), serverSeconds: cpuSeconds.app }
 }
 
 function describeTurn(turn: Turn | undefined): string {

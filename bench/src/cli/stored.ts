@@ -2,37 +2,58 @@ import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
+import { STUDIES } from '../../studies/index.ts'
 import { analyse } from '../judge/analysis.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
-import { isRace, type Result } from '../model/result.ts'
-import { readResult } from '../model/result-file.ts'
+import { analyseStudy } from '../judge/study/analysis.ts'
+import { isRace } from '../model/result.ts'
+import { ResultError, readResult } from '../model/result-file.ts'
+import type { Study } from '../model/study.ts'
+import { isStudyFile, readStudyResult, studyPaths } from '../model/study-file.ts'
+import type { StoredResult, StudyResult } from '../model/study-result.ts'
 import { analyseOpenLoop } from '../openloop/analyse.ts'
 
 /** Results on disk, as commands are given them. */
 
 export interface Stored {
-  result: Result
+  result: StoredResult
   /** Where its reports are. */
   directory: string
 }
 
 /**
- * @param path a result.json, or the directory of a run
+ * @param path a file, or the directory of a run: of one that measured several studies it has several results
  * @throws {ResultError} if there is no result, or it does not fit the schema
  */
-export function openStored(path: string): Stored {
+export function openStored(path: string): [Stored, ...Stored[]] {
   const place = resolve(path)
   const isDirectory = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false
+  const [first, ...others] = isDirectory ? studyPaths(STUDIES, place) : isStudyFile(place) ? [place] : []
+  const openStudy = (file: string): Stored => ({ result: readStudyResult(file), directory: dirname(file) })
+  if (first !== undefined) return [openStudy(first), ...others.map(openStudy)]
   const file = isDirectory ? join(place, 'result.json') : place
-  return { result: readResult(file), directory: dirname(file) }
+  return [{ result: readResult(file), directory: dirname(file) }]
+}
+
+/** @throws {ResultError} if this checkout has no such study */
+export function studyOf({ study: name }: Pick<StudyResult, 'study'>): Study {
+  const study = STUDIES.find((one) => one.name === name)
+  if (study === undefined) throw new ResultError(`The study ${name} is not in this checkout.`)
+  return study
 }
 
 /** Works the figures of a result, and the warnings that follow from them, out again from what was measured. */
-export function analyseAgain(stored: Result, { keepVoided }: { keepVoided: boolean }): Result {
-  const again = isRace(stored)
-    ? { ...stored, analysis: analyse(stored, { keepVoided }) }
-    : analyseOpenLoop(stored)
+export function analyseAgain<Kind extends StoredResult>(
+  stored: Kind,
+  { keepVoided }: { keepVoided: boolean },
+): Kind {
+  const again = { ...stored, ...figuresOf(stored, keepVoided) }
   return { ...again, warnings: [...observedWarnings(stored), ...deriveWarnings(again)] }
+}
+
+function figuresOf(stored: StoredResult, keepVoided: boolean): Partial<StoredResult> {
+  if (stored.kind === 'study') return { analysis: analyseStudy(studyOf(stored), stored) }
+  return isRace(stored) ? { analysis: analyse(stored, { keepVoided }) } : analyseOpenLoop(stored)
 }
 
 /**

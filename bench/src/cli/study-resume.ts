@@ -1,14 +1,13 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { listOf } from '@startgrid/cli/text.ts'
 import { differenceTo } from '@startgrid/machine/provenance.ts'
 import { STUDIES } from '../../studies/index.ts'
-import { directoryOf, pauseOf } from '../measure/resume.ts'
-import { RESULTS, ResultError } from '../model/result-file.ts'
+import { directoryOf, newestRun, pauseOf } from '../measure/resume.ts'
+import { ResultError } from '../model/result-file.ts'
 import type { Study } from '../model/study.ts'
-import { readStudyResult } from '../model/study-file.ts'
+import { readStudyResult, studyPaths } from '../model/study-file.ts'
 import type { StudyResult } from '../model/study-result.ts'
 import { planStudyCells } from '../plan/study.ts'
+import { studyOf } from './stored.ts'
 import type { StudyOptions } from './study-options.ts'
 
 /** The studies of one run, in the order in which they are measured. */
@@ -19,9 +18,10 @@ export interface PlannedStudies {
 }
 
 /** What else the person said: a run is gone on with as it was begun. */
-export type ResumeOptions = Pick<StudyOptions, 'resume' | 'studies' | 'seed' | 'heats' | 'asPublished'> & {
-  profile: StudyOptions['profile'] | undefined
-}
+export type ResumeOptions = Pick<
+  StudyOptions,
+  'resume' | 'studies' | 'seed' | 'heats' | 'asPublished' | 'profile'
+>
 
 /**
  * The interrupted run to go on with: all of its studies, the finished ones too.
@@ -50,30 +50,22 @@ function makeReady(study: Study, result: StudyResult): void {
 }
 
 function readPlanned(directory: string): PlannedStudies['planned'] {
-  return STUDIES.flatMap((study) => {
-    const path = join(directory, `${study.name}.json`)
-    return existsSync(path) ? [{ study, result: readStudyResult(path) }] : []
+  return studyPaths(STUDIES, directory).map((path) => {
+    const result = readStudyResult(path)
+    return { study: studyOf(result), result }
   })
 }
 
 function newestUnfinished(asked: readonly Study[]): string {
-  const names = existsSync(RESULTS) ? readdirSync(RESULTS).toSorted().reverse() : []
-  const found = names.find((name) => isUnfinished(join(RESULTS, name), asked))
-  if (found === undefined)
-    throw new ResultError(
-      'No interrupted run of these studies is in bench/results: start one with pnpm bench study.',
-    )
-  return join(RESULTS, found)
-}
-
-function isUnfinished(directory: string, asked: readonly Study[]): boolean {
-  try {
+  const found = newestRun((directory) => {
     const planned = readPlanned(directory)
     const has = (study: Study) => planned.some((one) => one.study === study)
     return asked.every(has) && planned.some(({ result }) => result.finishedAt === null)
-  } catch {
-    return false // of another version
-  }
+  })
+  if (found !== undefined) return found
+  throw new ResultError(
+    'No interrupted run of these studies is in bench/results: start one with pnpm bench study.',
+  )
 }
 
 function whyOther(planned: PlannedStudies['planned'], options: ResumeOptions): string | undefined {

@@ -100,7 +100,9 @@ function disturbed(loads: readonly Trial[]): Warning[] {
   const count = loads.filter((load) => load.disturbed).length
   if (count === 0) return []
   const cells = [...Map.groupBy(loads, ({ cell }) => cell).values()]
-  return [{ kind: 'disturbed-loads', loads: count, of: loads.length, crowded: cells.filter(isCrowded).length }]
+  return [
+    { kind: 'disturbed-loads', loads: count, of: loads.length, crowded: cells.filter(isCrowded).length },
+  ]
 }
 
 function accounting({ mode, heats, trials = [] }: Run & { trials?: Trial[] }): Warning[] {

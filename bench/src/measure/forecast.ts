@@ -18,10 +18,7 @@ const EVERY_MS = 20
  * Spins on the servers' core for 5 s. Nothing else may run on it meanwhile.
  * @returns after an abort, or if the process ended, those that there were
  */
-export async function watchCore(
-  spinner: Pick<Spinner, 'spin'>,
-  signal: AbortSignal,
-): Promise<WatchedSpin[]> {
+export async function watchCore(spinner: Pick<Spinner, 'spin'>, signal: AbortSignal): Promise<WatchedSpin[]> {
   const spins: WatchedSpin[] = []
   const began = performance.now()
   for (let due = 0; due < WATCHED_MS && !signal.aborted; due += EVERY_MS) {

@@ -24,7 +24,7 @@ export function findRun<Kind extends ResultKind>(
   kinds: readonly Kind[],
   which: 'any' | 'interrupted' = 'any',
 ): StoredRun<Kind> {
-  const directory = name === '' ? newestRun(kinds, which) : directoryOf(name)
+  const directory = name === '' ? newestOf(kinds, which) : directoryOf(name)
   const result = readResult(join(directory, 'result.json'))
   if (!isOf(result, kinds))
     throw new ResultError(
@@ -68,26 +68,35 @@ export function directoryOf(name: string): string {
   return statSync(path).isDirectory() ? path : dirname(path)
 }
 
-function newestRun(kinds: readonly ResultKind[], which: 'any' | 'interrupted'): string {
+/**
+ * The newest run in bench/results that fits; what cannot be read is none, such as one of another version.
+ * @param fits is asked with the directory
+ */
+export function newestRun(fits: (directory: string) => boolean): string | undefined {
   const names = existsSync(RESULTS) ? readdirSync(RESULTS).toSorted().reverse() : []
-  const found = names.find((name) => isResumable(join(RESULTS, name, 'result.json'), kinds, which))
-  if (found === undefined)
-    throw new ResultError(
-      `No ${which === 'any' ? '' : 'interrupted '}run of ${commandOfKind(kinds[0] ?? 'rate')} is in bench/results: start one.`,
-    )
-  return join(RESULTS, found)
+  const found = names.find((name) => {
+    try {
+      return fits(join(RESULTS, name))
+    } catch {
+      return false
+    }
+  })
+  return found && join(RESULTS, found)
 }
 
-function isResumable(path: string, kinds: readonly ResultKind[], which: 'any' | 'interrupted'): boolean {
-  try {
-    const { finishedAt, kind, mode } = readResult(path)
+function newestOf(kinds: readonly ResultKind[], which: 'any' | 'interrupted'): string {
+  const found = newestRun((directory) => {
+    const { finishedAt, kind, mode } = readResult(join(directory, 'result.json'))
     return (which === 'any' || finishedAt === null) && kinds.includes(kind) && mode !== 'target'
-  } catch {
-    return false // not a result, or of another version
-  }
+  })
+  if (found !== undefined) return found
+  throw new ResultError(
+    `No ${which === 'any' ? '' : 'interrupted '}run of ${commandOfKind(kinds[0] ?? 'rate')} is in bench/results: start one.`,
+  )
 }
 
-function commandOfKind(kind: ResultKind): string {
+/** As a person types it. */
+export function commandOfKind(kind: ResultKind): string {
   return kind === 'rate' ? 'pnpm bench' : `pnpm bench ${kind}`
 }
 

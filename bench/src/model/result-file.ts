@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { CellSpec, Heat, RaceResult, Result, Slice, Trial } from './result.ts'
 
 /** Results as files. */
@@ -9,17 +9,22 @@ import type { CellSpec, Heat, RaceResult, Result, Slice, Trial } from './result.
 /** Every run has a directory of its own here, unless `--output` says otherwise. */
 export const RESULTS = fileURLToPath(new URL('../../results/', import.meta.url))
 
-const SCHEMA = fileURLToPath(new URL('../../result.schema.json', import.meta.url))
-
-let compiled: ValidateFunction | undefined
-
-/** Checks data against the published schema. @returns what is wrong with it, nothing if it is right */
-export function validateResult(data: unknown): string[] {
-  compiled ??= new Ajv2020({ allErrors: true }).compile(JSON.parse(readFileSync(SCHEMA, 'utf8')))
-  const validate = compiled
-  if (validate(data)) return []
-  return (validate.errors ?? []).map((error: ErrorObject) => `${error.instancePath || '/'} ${error.message}`)
+/**
+ * Checks data against a published schema.
+ * @param file in bench
+ * @returns a function that says what is wrong with data, nothing if it is right
+ */
+export function createValidator(file: string): (data: unknown) => string[] {
+  let compiled: ValidateFunction | undefined
+  return (data) => {
+    const schema = fileURLToPath(new URL(`../../${file}`, import.meta.url))
+    compiled ??= new Ajv2020({ allErrors: true }).compile(JSON.parse(readFileSync(schema, 'utf8')))
+    if (compiled(data)) return []
+    return (compiled.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)
+  }
 }
+
+export const validateResult = createValidator('result.schema.json')
 
 /** A file that is not a result; the message is a sentence. */
 export class ResultError extends Error {
@@ -28,21 +33,34 @@ export class ResultError extends Error {
 
 /** @throws {ResultError} if the file cannot be read, or does not fit the schema; results of schema 3 are read as well */
 export function readResult(path: string): Result {
-  const stored = parse(path)
-  const version = versionOf(stored)
-  if (version !== 3 && version !== 4) {
-    throw new ResultError(
-      `${path} is not a result of this version (its schema is ${JSON.stringify(version)}, here it is 4): measure again.`,
-    )
-  }
-  const data = version === 3 ? fromSchema3(stored as ResultOfSchema3) : stored
-  const [first] = validateResult(data)
-  if (first !== undefined) throw new ResultError(`${path} is not a result: ${first}.`)
-  return data as Result
+  return readChecked(path, {
+    what: 'a result',
+    upgrade: (stored: ResultOfSchema3) => fromSchema3(stored),
+    validate: validateResult,
+  })
 }
 
-function versionOf(data: unknown): unknown {
-  return (data as { schema?: unknown } | null)?.schema
+/**
+ * Reads a file of schema 4, or of schema 3 by its upgrade.
+ * @param what it is, such as `a result`
+ * @throws {ResultError} if it cannot be read, is of another version, or does not fit
+ */
+export function readChecked<Kind, Before>(
+  path: string,
+  format: { what: string; upgrade(stored: Before): unknown; validate(data: unknown): string[] },
+): Kind {
+  const { what, upgrade, validate } = format
+  const stored = parseFile(path)
+  const version = (stored as { schema?: unknown } | null)?.schema
+  if (version !== 3 && version !== 4) {
+    throw new ResultError(
+      `${path} is not ${what} of this version (its schema is ${JSON.stringify(version)}, here it is 4): measure again.`,
+    )
+  }
+  const data = version === 3 ? upgrade(stored as Before) : stored
+  const [first] = validate(data)
+  if (first !== undefined) throw new ResultError(`${path} is not ${what}: ${first}.`)
+  return data as Kind
 }
 
 type SliceOfSchema3 = Omit<Slice, 'pass'> & { repeat: boolean }
@@ -139,7 +157,8 @@ function inPasses(slices: readonly SliceOfSchema3[]): Slice[] {
   })
 }
 
-function parse(path: string): unknown {
+/** @throws {ResultError} if it is not there, or not JSON */
+export function parseFile(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {

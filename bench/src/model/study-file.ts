@@ -1,42 +1,32 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
-import { oneLine } from '@startgrid/cli/text.ts'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import { ResultError } from './result-file.ts'
+import { createValidator, parseFile, ResultError, readChecked } from './result-file.ts'
+import type { Study } from './study.ts'
 import type { StudyCell, StudyRecord, StudyResult } from './study-result.ts'
 
 /** Results of studies as files: bench/study.schema.json describes them. */
 
-const SCHEMA_VERSION = 4
-
-const SCHEMA = fileURLToPath(new URL('../../study.schema.json', import.meta.url))
-
 /** @returns what is wrong with it, nothing if it is right */
-export function validateStudy(data: unknown): string[] {
-  const validate = new Ajv2020({ allErrors: true }).compile(JSON.parse(readFileSync(SCHEMA, 'utf8')))
-  if (validate(data)) return []
-  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)
-}
+export const validateStudy = createValidator('study.schema.json')
 
 /** @throws {ResultError} if the file cannot be read, or does not fit the schema; the figures of schema 3 are read as well */
 export function readStudyRecord(path: string): StudyRecord {
-  let data: unknown
-  try {
-    data = JSON.parse(readFileSync(path, 'utf8'))
-  } catch (error) {
-    throw new ResultError(`${path} cannot be read (${oneLine(error)}).`, { cause: error })
-  }
-  const stored = (data as { schema?: unknown } | null)?.schema
-  if (stored === 3) data = tryFromSchema3(data as RecordOfSchema3)
-  const version = (data as { schema?: unknown } | null)?.schema
-  if (version !== SCHEMA_VERSION)
-    throw new ResultError(
-      `${path} is not the result of a study of this version (its schema is ${JSON.stringify(version)}, here it is ${SCHEMA_VERSION}): measure again.`,
-    )
-  const [first] = validateStudy(data)
-  if (first !== undefined) throw new ResultError(`${path} is not the result of a study: ${first}.`)
-  return data as StudyRecord
+  return readChecked(path, {
+    what: 'the result of a study',
+    upgrade: (stored: RecordOfSchema3) => tryFromSchema3(stored),
+    validate: validateStudy,
+  })
+}
+
+/** The files of studies in the directory of a run, in the order in which they are measured. */
+export function studyPaths(studies: readonly Pick<Study, 'name'>[], directory: string): string[] {
+  return studies.map(({ name }) => join(directory, `${name}.json`)).filter((path) => existsSync(path))
+}
+
+/** Whether a file says that it is of a study. */
+export function isStudyFile(path: string): boolean {
+  return (parseFile(path) as { study?: unknown } | null)?.study !== undefined
 }
 
 /** With its heats. @throws {ResultError} as `readStudyRecord`, and if it has none */
@@ -86,7 +76,7 @@ type RecordOfSchema3 = Omit<StudyRecord, 'schema' | 'mode' | 'target' | 'driver'
 /** @returns what was given if it is not whole: then it does not fit the schema */
 function tryFromSchema3(record: RecordOfSchema3): unknown {
   const isWhole = typeof record.settings === 'object' && Array.isArray(record.cells)
-  return isWhole ? fromSchema3(record) : { ...record, schema: SCHEMA_VERSION }
+  return isWhole ? fromSchema3(record) : { ...record, schema: 4 }
 }
 
 /** Figures and claims are as they were; what was measured can no longer be gone on with, and is left out. */

@@ -1,6 +1,6 @@
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { GateResult } from './figures.ts'
-import type { Cell, DriverRecord, Effort, Heat, NginxVersion, Run, Span, Trial } from './result.ts'
+import type { Cell, DriverRecord, Effort, Heat, NginxVersion, Result, Run, Span, Trial } from './result.ts'
 import type { Figures, Metric } from './study.ts'
 
 /** What reports need of a run: everything but the slices. */
@@ -19,6 +19,9 @@ export interface StudyRecord extends Omit<Run<StudyCell>, 'conformance' | 'heats
 export interface StudyResult extends StudyRecord, Pick<Run, 'conformance'> {
   heats: StudyHeat[]
 }
+
+/** What a file of a run has, whatever was measured. */
+export type StoredResult = Result | StudyResult
 
 export type StudyProfile = 'quick' | 'full'
 
@@ -64,7 +67,6 @@ export interface StudyOpenLoop {
   rate: number
   /** Cells that were not asked, because the rate is more than 90 % of what they can do. */
   tooSlow: string[]
-  /** What others disturbed is there twice. */
   loads: StudyOpenLoad[]
 }
 

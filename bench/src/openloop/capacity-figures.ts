@@ -59,8 +59,7 @@ function figuresOf(cell: CellSpec, result: CapacityResult): CapacityFigures {
   const bound = result.settings.p99Ms ?? 0
   const trials = result.trials.filter((trial) => trial.cell === cell.id)
   const steps = trials.filter(({ purpose }) => purpose === 'level')
-  const found = [...Map.groupBy(steps, ({ launch }) => launch).values()]
-    .map((own) => foundBy(own, bound))
+  const found = [...Map.groupBy(steps, ({ launch }) => launch).values()].map((own) => foundBy(own, bound))
   const limits = found.flatMap(({ limit }) => limit ?? [])
   const rate = limits.length > 0 ? intervalOf(limits) : null
   const confirming = found.slice(1).flatMap(({ limit }) => limit ?? [])

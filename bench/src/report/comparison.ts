@@ -38,7 +38,7 @@ export function formatComparison(
   )
   const sections = comparison.races.map((race, index) =>
     [
-      paint('bold', titleOf(race)),
+      paint('bold', race.title),
       '',
       paint('dim', tables[index]?.head ?? ''),
       ...(tables[index]?.rows.map(({ tone, text }) => paint(COLORS[tone], text)) ?? []),
@@ -67,7 +67,7 @@ export function formatComparisonMarkdown(
 ): string {
   const bullets = (sentences: readonly string[]) => sentences.map((sentence) => `- ${sentence}`).join('\n')
   const sections = comparison.races.map((race) =>
-    [`### ${titleOf(race)}`, markdownTable(tableOf(race, comparison.metric), 2), describeShift(race)].join(
+    [`### ${race.title}`, markdownTable(tableOf(race, comparison.metric), 2), describeShift(race)].join(
       '\n\n',
     ),
   )
@@ -90,10 +90,6 @@ const MODES: Readonly<Record<Mode, string>> = {
   native: 'native processes',
   docker: 'containers',
   target: 'servers that already ran',
-}
-
-function titleOf({ role, topology }: ComparedRace): string {
-  return `${role} ${topology}`
 }
 
 function runsOf({ a, b, changes }: Comparison): string[] {

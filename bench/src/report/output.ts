@@ -1,10 +1,15 @@
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { Result } from '../model/result.ts'
-import { RESULTS, writeResult } from '../model/result-file.ts'
+import { RESULTS, ResultError, writeResult } from '../model/result-file.ts'
+import type { Study } from '../model/study.ts'
+import { recordOf, writeStudy } from '../model/study-file.ts'
+import type { StudyResult } from '../model/study-result.ts'
 import { formatHtml } from './html/page.ts'
 import { formatMarkdown } from './markdown.ts'
+import { formatStudyBlock } from './study/markdown.ts'
+import { formatStudy } from './study/terminal.ts'
 import { formatTables, terminalStyle } from './terminal.ts'
 
 /** Where results and reports go. */
@@ -66,6 +71,34 @@ export function writeReports(result: Result, directory: string): void {
   writeFileSync(`${directory}/report.md`, formatMarkdown(result))
   writeFileSync(`${directory}/report.html`, formatHtml(result))
   process.stderr.write(`Report: ${relative('.', directory) || '.'}/report.html\n`)
+}
+
+/**
+ * Prints the result of a study (or, for `--json -`, writes it to standard output) and writes its tables. The last line is their path.
+ * @param json one more file for the result
+ */
+export function publishStudy(study: Study, result: StudyResult, directory: string, json?: string): void {
+  const record = recordOf(result)
+  process.stdout.write(
+    json === '-' ? `${JSON.stringify(result)}\n` : formatStudy(study, record, terminalStyle(process.stdout)),
+  )
+  if (json !== undefined && json !== '-') writeStudy(json, result)
+  writeFileSync(`${directory}/${study.name}.md`, formatStudyBlock(study, record))
+  process.stderr.write(`Report: ${relative('.', directory) || '.'}/${study.name}.md\n`)
+}
+
+/**
+ * Writes figures into a page, between its two marks.
+ * @throws {ResultError} if the page has no place for them
+ */
+export function writeBetween(page: string, marks: { begin: string; end: string }, block: string): void {
+  const text = readFileSync(page, 'utf8')
+  const [begin, end] = [text.indexOf(marks.begin), text.indexOf(marks.end)]
+  if (begin < 0 || end < begin)
+    throw new ResultError(
+      `${page} has no place for its figures: put ${marks.begin} and ${marks.end} into it.`,
+    )
+  writeFileSync(page, [text.slice(0, begin) + marks.begin, block, text.slice(end)].join('\n\n'))
 }
 
 /** What repeats a run, for a shell. */

@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import {
   formatMicros,
   formatPercent,
@@ -8,7 +7,7 @@ import {
 } from '@startgrid/cli/numbers.ts'
 import { layOut, markdownTable, type Table } from '@startgrid/cli/table.ts'
 import type { OverheadFigures } from '../judge/overhead.ts'
-import { ResultError } from '../model/result-file.ts'
+import { writeBetween } from './output.ts'
 
 /** The tables of `pnpm bench overhead`: microseconds of CPU per request, and what a way without the duties costs as a part of that. */
 
@@ -113,10 +112,6 @@ export function writeOverhead(
   proxy: string,
   about: string,
 ): void {
-  const text = readFileSync(page, 'utf8')
-  const [begin, end] = [text.indexOf(MARKS.begin), text.indexOf(MARKS.end)]
-  if (begin < 0 || end < begin)
-    throw new ResultError(`${page} has no place for the tables: put ${MARKS.begin} and ${MARKS.end} into it.`)
   const tables = tablesOf(groups, proxy).map((table) => markdownTable(table, 0))
-  writeFileSync(page, [text.slice(0, begin) + MARKS.begin, ...tables, about, text.slice(end)].join('\n\n'))
+  writeBetween(page, MARKS, [...tables, about].join('\n\n'))
 }

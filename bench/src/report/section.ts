@@ -8,5 +8,5 @@ export interface Section {
   title: string
   table: Table
   /** Sentences. */
-  notes: string[]
+  notes: readonly string[]
 }

@@ -1,8 +1,8 @@
 import { type Format, painter } from '@startgrid/cli/paint.ts'
-import { layOut, type Row, type TableLines } from '@startgrid/cli/table.ts'
+import { layOut, type Row } from '@startgrid/cli/table.ts'
 import { COLUMNS, capital, wrap } from '@startgrid/cli/text.ts'
 import type { Result } from '../model/result.ts'
-import { describeWarning } from '../model/warnings.ts'
+import { describeWarning, type Warning } from '../model/warnings.ts'
 import { legendOf, titleOf } from './legend.ts'
 import {
   describeCores,
@@ -46,21 +46,13 @@ function wantsColor(stream: NodeJS.WriteStream, { NO_COLOR, FORCE_COLOR }: NodeJ
 export function formatTables(result: Result, style: TerminalStyle): string {
   const paint = painter(style.color)
   const say = (text: string, indent = '') => wrap(text, indent, style.columns)
-  const sections = sectionsOf(result)
-  const tables = layOut(
-    sections.map(({ table }) => table),
-    style.columns,
-  )
-  const warnings = result.warnings.map((warning) =>
-    paint('yellow', say(`! ${describeWarning(warning)}`, '  ')),
-  )
   const blocks = [
     paint('bold', say(headline(result))),
-    warnings.join('\n'),
+    formatWarnings(result.warnings, style),
     summarise(result)
       .map((sentence) => say(`- ${sentence}`, '  '))
       .join('\n'),
-    ...sections.map((section, index) => formatSection(section, tables[index], style)),
+    ...formatSections(sectionsOf(result), style),
     [...describeSkipped(result), ...describeFailures(result)]
       .map((sentence) => say(sentence, '  '))
       .join('\n'),
@@ -80,20 +72,32 @@ function headline(result: Result): string {
   return `${titleOf(result)}.${unfinished}`
 }
 
-function formatSection(
-  { title, notes }: Section,
-  table: TableLines | undefined,
-  style: TerminalStyle,
-): string {
-  const paint = painter(style.color)
-  const rows = table?.rows.map(({ tone, text }) => paint(COLORS[tone], text)) ?? []
-  return [
-    paint('bold', wrap(title, '  ', style.columns)),
-    '',
-    paint('dim', table?.head ?? ''),
-    ...rows,
-    ...notes.map((note) => wrap(note, '  ', style.columns)),
-  ].join('\n')
+export function formatWarnings(warnings: readonly Warning[], { color, columns }: TerminalStyle): string {
+  const paint = painter(color)
+  return warnings
+    .map((warning) => paint('yellow', wrap(`! ${describeWarning(warning)}`, '  ', columns)))
+    .join('\n')
+}
+
+/** Tables with the same columns in the same places; a block each. */
+export function formatSections(
+  sections: readonly Omit<Section, 'race'>[],
+  { color, columns }: TerminalStyle,
+): string[] {
+  const paint = painter(color)
+  const tables = layOut(
+    sections.map(({ table }) => table),
+    columns,
+  )
+  return sections.map(({ title, notes }, index) =>
+    [
+      paint('bold', wrap(title, '  ', columns)),
+      '',
+      paint('dim', tables[index]?.head ?? ''),
+      ...(tables[index]?.rows.map(({ tone, text }) => paint(COLORS[tone], text)) ?? []),
+      ...notes.map((note) => wrap(note, '  ', columns)),
+    ].join('\n'),
+  )
 }
 
 const COLORS: Readonly<Record<Row['tone'], Format | null>> = { best: 'bold', void: 'red', plain: null }

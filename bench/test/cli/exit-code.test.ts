@@ -70,11 +70,17 @@ test('open loops: a void cell fails the command', () => {
 
 test('open loops: what others took is noise, and an error is not', () => {
   const result = capacityResult()
-  const analysis = (result.analysis ?? []).map((cell) => ({ ...cell, voidedBecause: 'no rate kept the bound' }))
+  const analysis = (result.analysis ?? []).map((cell) => ({
+    ...cell,
+    voidedBecause: 'no rate kept the bound',
+  }))
   const disturbed = (all: boolean) => result.trials.map((trial) => ({ ...trial, disturbed: all }))
   assert.equal(whyOpenLoopFailed({ ...result, analysis, trials: disturbed(false) }).length, 1)
   const measured = analysis.filter(({ cell }) => result.trials.some((trial) => trial.cell === cell))
-  assert.deepEqual(whyOpenLoopFailed({ ...result, analysis: measured, heats: [], trials: disturbed(true) }), [])
+  assert.deepEqual(
+    whyOpenLoopFailed({ ...result, analysis: measured, heats: [], trials: disturbed(true) }),
+    [],
+  )
   const late = latencyResult()
   const kept = (late.analysis ?? []).filter(({ voidedBecause }) => voidedBecause === null)
   const [first] = kept
@@ -82,5 +88,8 @@ test('open loops: what others took is noise, and an error is not', () => {
     ...trial,
     errors: trial.cell === first?.cell ? { reset: 1 } : {},
   }))
-  assert.match(whyOpenLoopFailed({ ...late, analysis: kept, trials })[0] ?? '', /^1 of \d+ cells has no number/)
+  assert.match(
+    whyOpenLoopFailed({ ...late, analysis: kept, trials })[0] ?? '',
+    /^1 of \d+ cells has no number/,
+  )
 })

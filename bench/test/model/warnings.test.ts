@@ -40,6 +40,8 @@ const EXAMPLES: readonly [Warning, ...RegExp[]][] = [
   [{ kind: 'no-foreign-accounting' }, /had to wait/],
   [{ kind: 'excluded', slices: 7, of: 378 }, /7 of 378 slices/],
   [{ kind: 'crowded', cells: 3 }, /3 cells/],
+  [{ kind: 'disturbed-loads', loads: 4, of: 60, crowded: 0 }, /4 of 60 open loops\. These do not count\.$/],
+  [{ kind: 'disturbed-loads', loads: 40, of: 60, crowded: 2 }, /except in 2 cells/],
   [{ kind: 'extended', times: 1 }, /^Heats were added once after/],
   [{ kind: 'extended', times: 2 }, /^Heats were added 2 times after/],
   [

@@ -127,7 +127,11 @@ describe('a capacity', () => {
     const all = figures([...taken(1, 600), ...taken(2, 600)])
     assert.deepEqual([all.voidedBecause, Math.round(all.rate?.value ?? 0)], [null, 600])
     assert.equal(Math.round(all.closedLoop ?? 0), 660)
-    const few = figures([...settled(1, 1000), ...settled(2, 1000), withP99(80, { launch: 2, disturbed: true })])
+    const few = figures([
+      ...settled(1, 1000),
+      ...settled(2, 1000),
+      withP99(80, { launch: 2, disturbed: true }),
+    ])
     assert.equal(Math.round(few.rate?.value ?? 0), 1000)
     assert.deepEqual(few.steps.at(-1)?.reason, 'others used the machine')
   })

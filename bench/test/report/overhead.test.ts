@@ -59,5 +59,5 @@ test('a page gets the tables between its marks, and one without marks is refused
   )
   assert.doesNotMatch(text, /old/)
   writeFileSync(page, 'nothing')
-  assert.throws(() => writeOverhead(page, [NODE], 'nginx', ''), /has no place for the tables/)
+  assert.throws(() => writeOverhead(page, [NODE], 'nginx', ''), /has no place for its figures/)
 })

@@ -4,16 +4,17 @@ import { wrap } from '@startgrid/cli/text.ts'
 import { type Comparison, compareResults } from '../../judge/compare/comparison.ts'
 import { findRegressions } from '../../judge/compare/regression.ts'
 import type { Metric } from '../../model/figures.ts'
-import type { Result } from '../../model/result.ts'
 import { ResultError } from '../../model/result-file.ts'
+import type { StoredResult } from '../../model/study-result.ts'
 import { formatComparison, formatComparisonMarkdown } from '../../report/comparison.ts'
 import { terminalStyle } from '../../report/terminal.ts'
 import { analyseAgain, openStored, parseStored } from '../stored.ts'
 
 export const COMPARE_HELP = `pnpm bench compare A B [options]   two results, cell by cell
 
-A and B are directories of runs (bench/results/<time>) or their result.json; B
-is compared with A: faster, slower, or no difference shown.
+A and B are directories of runs (bench/results/<time>) or their result.json, or
+two runs of one study; B is compared with A: faster, slower, or no difference
+shown.
 
   --metric NAME              rate or cpu (default cpu where both have it)
   --fail-on-regression P     exit code 1 if a cell became slower by more than P
@@ -105,8 +106,11 @@ export function readCompareOptions(args: readonly string[]): CompareOptions | 'h
 }
 
 /** Analysed again, so that both were analysed alike. */
-function open(path: string): Result {
-  return analyseAgain(openStored(path).result, { keepVoided: false })
+function open(path: string): StoredResult {
+  const [stored, ...others] = openStored(path)
+  if (others.length > 0)
+    throw new ResultError(`${path} has the results of ${others.length + 1} studies: name the file of one.`)
+  return analyseAgain(stored.result, { keepVoided: false })
 }
 
 function readMetric(value: string): Metric {

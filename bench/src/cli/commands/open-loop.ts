@@ -1,17 +1,15 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
-import { listenForInterruption } from '@startgrid/cli/interruption.ts'
-import { createProgress } from '@startgrid/cli/progress.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import { assertAnswering } from '../../environments/target/origin.ts'
 import { findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
 import type { OpenLoopResult } from '../../model/result.ts'
-import { writeResult } from '../../model/result-file.ts'
 import { createOpenLoopResult, expectedOpenLoopMs, type Method, runOpenLoops } from '../../openloop/run.ts'
 import { planHeats } from '../../plan/cells.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../../plan/options.ts'
-import { commandOf, prepareOutput, publish } from '../../report/output.ts'
+import { commandOf, prepareOutput } from '../../report/output.ts'
 import { whyOpenLoopFailed } from '../exit-code.ts'
 import { helpOf, readOpenLoopOptions } from '../open-loop-options.ts'
+import { runMeasurement } from '../run-measurement.ts'
 
 /**
  * What the three open-loop commands have in common.
@@ -45,22 +43,18 @@ export async function openLoopCommand(
   return 0
 }
 
-async function measure(
-  { result, directory }: StoredRun<OpenLoopKind>,
+function measure(
+  stored: StoredRun<OpenLoopKind>,
   method: Method,
   { json, download }: OpenLoopOptions,
 ): Promise<number> {
-  const progress = createProgress()
-  const { signal, code } = listenForInterruption(progress)
-  const save = (so: OpenLoopResult) => writeResult(`${directory}/result.json`, so)
-  await runOpenLoops(result, method, { progress, save, signal, download }).finally(progress.stop)
-  const hint = result.mode === 'target' ? '' : ` Go on with pnpm bench ${result.kind} --resume`
-  const closing = signal.aborted
-    ? [`Interrupted: what was measured before is above and in the files.${hint}`]
-    : whyOpenLoopFailed(result)
-  publish(result, directory, { json, closing })
-  if (signal.aborted) return code()
-  return closing.length > 0 ? 1 : 0
+  const { result } = stored
+  return runMeasurement(stored, {
+    json,
+    download,
+    run: (context) => runOpenLoops(result, method, context),
+    whyFailed: () => whyOpenLoopFailed(result),
+  })
 }
 
 function describePlan({ target, cells, seed }: OpenLoopResult, method: Method): string {

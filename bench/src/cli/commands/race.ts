@@ -1,18 +1,16 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { listenForInterruption } from '@startgrid/cli/interruption.ts'
-import { createProgress } from '@startgrid/cli/progress.ts'
 import { assertAnswering } from '../../environments/target/origin.ts'
 import { extendRun, findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
 import { createResult, runBench } from '../../measure/run.ts'
 import type { RaceResult } from '../../model/result.ts'
-import { writeResult } from '../../model/result-file.ts'
 import { heatsWithin, LEAST_HEATS, leastTimeMs } from '../../plan/budget.ts'
 import type { Options } from '../../plan/options.ts'
-import { commandOf, prepareOutput, publish } from '../../report/output.ts'
+import { commandOf, prepareOutput } from '../../report/output.ts'
 import { describePlan } from '../dry-run.ts'
 import { whyRaceFailed } from '../exit-code.ts'
 import { HELP } from '../help.ts'
 import { readOptions } from '../options.ts'
+import { runMeasurement } from '../run-measurement.ts'
 
 type Kind = 'rate' | 'selfcheck'
 
@@ -78,21 +76,12 @@ function goOn(options: Options): StoredRun<Kind> {
   return found
 }
 
-async function race(
-  { json, download, keepVoided, require }: Options,
-  { result, directory }: StoredRun<Kind>,
-): Promise<number> {
-  const progress = createProgress()
-  const { signal, code } = listenForInterruption(progress)
-  const save = (so: RaceResult) => writeResult(`${directory}/result.json`, so)
-  await runBench(result, { progress, save, signal, download, keepVoided }).finally(progress.stop)
-  if (signal.aborted) {
-    const hint = result.mode === 'target' ? '' : ' Go on with pnpm bench --resume'
-    const closing = [`Interrupted: what was measured before is above and in the files.${hint}`]
-    publish(result, directory, { json, closing })
-    return code()
-  }
-  const closing = whyRaceFailed(result, require)
-  publish(result, directory, { json, closing })
-  return closing.length > 0 ? 1 : 0
+function race({ json, download, keepVoided, require }: Options, stored: StoredRun<Kind>): Promise<number> {
+  const { result } = stored
+  return runMeasurement(stored, {
+    json,
+    download,
+    run: (context) => runBench(result, { ...context, keepVoided }),
+    whyFailed: () => whyRaceFailed(result, require),
+  })
 }

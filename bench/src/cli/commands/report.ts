@@ -1,12 +1,13 @@
-import { prepareOutput, writeReports } from '../../report/output.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { prepareOutput, publishStudy, writeReports } from '../../report/output.ts'
 import { formatTables, terminalStyle } from '../../report/terminal.ts'
-import { analyseAgain, openStored, parseStored } from '../stored.ts'
+import { analyseAgain, openStored, parseStored, studyOf } from '../stored.ts'
 
 export const REPORT_HELP = `pnpm bench report RESULT [options]   makes the reports of a result again
 
 RESULT is the directory of a run (bench/results/<time>) or its result.json. What
 was measured stays as it is; the figures are worked out again, and report.md and
-report.html are written beside it.
+report.html are written beside it, or of a study its tables in Markdown.
 
   --output DIR     writes them there instead
   --keep-voided    shows numbers that failed a gate, marked
@@ -14,7 +15,7 @@ report.html are written beside it.
 `
 
 /**
- * `pnpm bench report RESULT`: tables to standard output, report.md and report.html beside the result.
+ * `pnpm bench report RESULT`: tables to standard output, and the reports beside the result.
  * @returns the exit code
  * @throws {UsageError} for wrong words, {ResultError} for what is no result, {OutputError} where nothing can be written
  */
@@ -28,10 +29,18 @@ export async function reportCommand(args: readonly string[]): Promise<number> {
     process.stdout.write(REPORT_HELP)
     return 0
   }
-  const stored = openStored(paths[0] ?? '')
-  const result = analyseAgain(stored.result, { keepVoided: values['keep-voided'] === true })
-  const directory = prepareOutput(values.output ?? stored.directory, undefined)
-  process.stdout.write(formatTables(result, terminalStyle(process.stdout)))
-  writeReports(result, directory)
+  const keepVoided = values['keep-voided'] === true
+  const [first, ...others] = openStored(paths[0] ?? '')
+  const directory = prepareOutput(values.output ?? first.directory, undefined)
+  for (const stored of [first, ...others]) {
+    const result = analyseAgain(stored.result, { keepVoided })
+    if (result.kind === 'study') {
+      if (keepVoided) throw new UsageError('--keep-voided is for results of the grid, and this is a study.')
+      publishStudy(studyOf(result), result, directory)
+    } else {
+      process.stdout.write(formatTables(result, terminalStyle(process.stdout)))
+      writeReports(result, directory)
+    }
+  }
   return 0
 }

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { type Interruption, listenForInterruption } from '@startgrid/cli/interruption.ts'
@@ -10,11 +9,8 @@ import type { Study } from '../../model/study.ts'
 import { recordOf, writeStudy } from '../../model/study-file.ts'
 import type { StudyResult } from '../../model/study-result.ts'
 import { createStudyResult, plannedStudyMs } from '../../plan/study.ts'
-import { commandOf, prepareOutput } from '../../report/output.ts'
+import { commandOf, prepareOutput, publishStudy } from '../../report/output.ts'
 import { storeRecord, writePages } from '../../report/study/docs.ts'
-import { formatStudyBlock } from '../../report/study/markdown.ts'
-import { formatStudy } from '../../report/study/terminal.ts'
-import { terminalStyle } from '../../report/terminal.ts'
 import { whyStudyFailed } from '../exit-code.ts'
 import { describeStudies, describeStudyPlan } from '../study-listing.ts'
 import { readStudyOptions, STUDY_HELP, type StudyOptions } from '../study-options.ts'
@@ -99,17 +95,7 @@ async function measureOne(study: Study, result: StudyResult, run: Run): Promise<
   const { signal } = interruption
   await runStudy(study, result, { progress, signal, save, download: options.download }).finally(progress.stop)
   save(result) // what could not be saved is an error now
-  const record = recordOf(result)
-  process.stdout.write(
-    options.json === '-'
-      ? `${JSON.stringify(result)}\n`
-      : formatStudy(study, record, terminalStyle(process.stdout)),
-  )
-  if (options.json !== undefined && options.json !== '-') writeStudy(options.json, result)
-  writeFileSync(`${directory}/${study.name}.md`, formatStudyBlock(study, record))
-  process.stderr.write(
-    `Written: ${relative('.', directory) || '.'}/${study.name}.json and ${study.name}.md\n`,
-  )
+  publishStudy(study, result, directory, options.json)
 }
 
 function pathOf(directory: string, { name }: Study): string {

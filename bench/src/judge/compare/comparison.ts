@@ -1,16 +1,16 @@
-import type { Role, Topology } from '@startgrid/grid/matrix.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { type Estimate, pValue, toInterval } from '@startgrid/stats/estimate.ts'
 import { holm } from '@startgrid/stats/multiplicity.ts'
 import { smallestDifference } from '@startgrid/stats/power.ts'
-import type { CellFigures, Metric } from '../../model/figures.ts'
+import type { GateResult, Metric } from '../../model/figures.ts'
 import { describeServers, nameOf } from '../../model/names.ts'
-import type { CellSpec, Mode, Result } from '../../model/result.ts'
+import type { Cell, CellSpec, Mode } from '../../model/result.ts'
 import { ResultError } from '../../model/result-file.ts'
+import type { StoredResult, StudyCell } from '../../model/study-result.ts'
 import { differencesOf } from './differences.ts'
 import { findChanges, findUnlikeness, sharedCells } from './likeness.ts'
 
-/** Two races, cell by cell: what follows from them, as plain data. */
+/** Two results with slices, of the grid or of a study, cell by cell: what follows from them, as plain data. */
 
 export interface Comparison {
   /** Of both. */
@@ -37,10 +37,9 @@ export interface ComparedRun {
   command: string
 }
 
-/** The cells of one role in one topology. */
+/** The cells of one role in one topology, or of one race of a study. */
 export interface ComparedRace {
-  role: Role
-  topology: Topology
+  title: string
   /** What its cells have in common: the median over them of B over A, by metric; null with fewer than three cells. */
   shift: Record<Metric, number | null>
   cells: ComparedCell[]
@@ -95,8 +94,8 @@ const SIGNIFICANT = 0.05
  * @throws {ComparisonError} if one of them is not a race, their modes differ, or no cell is in both
  */
 export function compareResults(
-  a: Result,
-  b: Result,
+  a: StoredResult,
+  b: StoredResult,
   { metric }: { metric?: Metric | undefined } = {},
 ): Comparison {
   const [figuresA, figuresB] = [figuresOf(a, 'A'), figuresOf(b, 'B')]
@@ -106,10 +105,13 @@ export function compareResults(
     )
   const shared = sharedCells(a, b).map(([, spec]) => spec)
   const left = leftCells(a, b, figuresA, figuresB)
-  const compared = shared.filter(({ id, twinOf }) => twinOf === null && !left.some(({ cell }) => cell === id))
+  const compared = shared.filter((spec) => isCompared(spec) && !left.some(({ cell }) => cell === spec.id))
   const chosen =
-    metric ?? (compared.every(({ id }) => figuresA.get(id)?.cpu && figuresB.get(id)?.cpu) ? 'cpu' : 'rate')
-  const races = groupByRace(compared).map((specs) => compareRace(specs, a, b, chosen))
+    metric ??
+    (compared.every(({ id }) => figuresA.get(id)?.hasCpu && figuresB.get(id)?.hasCpu) ? 'cpu' : 'rate')
+  const races = [...Map.groupBy(compared, raceOf)].map(([title, specs]) =>
+    compareRace(title, specs, a, b, chosen),
+  )
   if (races.length === 0)
     throw new ComparisonError('The two results have no cell in common that has a number in both.')
   const cells = races.flatMap((race) => race.cells)
@@ -127,34 +129,58 @@ export function compareResults(
   }
 }
 
-function figuresOf({ kind, analysis }: Result, name: string): Map<string, CellFigures> {
-  if (kind !== 'rate' && kind !== 'selfcheck')
+/** What a run knows of a cell. */
+interface Known {
+  launches: number
+  gates: readonly GateResult[]
+  voided: boolean
+  hasCpu: boolean
+}
+
+function figuresOf(result: StoredResult, name: string): ReadonlyMap<string, Known> {
+  const { kind, analysis } = result
+  if (kind !== 'rate' && kind !== 'selfcheck' && kind !== 'study')
     throw new ComparisonError(
-      `${name} is of kind ${kind}: only races (pnpm bench and its selfcheck) can be compared.`,
+      `${name} is of kind ${kind}: only races can be compared, which pnpm bench, its selfcheck and its studies measure.`,
     )
   if (analysis === null)
     throw new ComparisonError(`${name} has no figures: it was interrupted before its first heat ended.`)
-  return new Map(analysis.cells.map((figures) => [figures.cell, figures]))
+  return new Map(
+    analysis.cells.map((one): [string, Known] =>
+      'cell' in one
+        ? [one.cell, { ...one, hasCpu: one.cpu !== null }]
+        : [`${one.race} ${one.system}`, { ...one, hasCpu: one.figures.cpu !== undefined }],
+    ),
+  )
 }
 
-function runOf({ startedAt, versions, command }: Result): ComparedRun {
+function runOf({ startedAt, versions, command }: StoredResult): ComparedRun {
   return { startedAt, startgrid: versions.startgrid, command }
 }
 
-function groupByRace(cells: readonly CellSpec[]): CellSpec[][] {
-  return [...Map.groupBy(cells, ({ role, topology }) => `${role} ${topology}`).values()]
+/** Twins are no cells that anybody asked for, and a probe has no slices. */
+function isCompared(cell: Cell): boolean {
+  return cell.workload !== null && !('twinOf' in cell && cell.twinOf !== null)
+}
+
+function raceOf(cell: Cell): string {
+  return isOfStudy(cell) ? cell.race : `${cell.role} ${cell.topology}`
+}
+
+function isOfStudy(cell: Cell): cell is StudyCell {
+  return 'title' in cell
 }
 
 /** Gates that tell of wrong answers, not of the machine or the generator. */
 const BREAKING = ['conformance', 'errors', 'responses']
 
 function leftCells(
-  a: Result,
-  b: Result,
-  figuresA: ReadonlyMap<string, CellFigures>,
-  figuresB: ReadonlyMap<string, CellFigures>,
+  a: StoredResult,
+  b: StoredResult,
+  figuresA: ReadonlyMap<string, Known>,
+  figuresB: ReadonlyMap<string, Known>,
 ): LeftCell[] {
-  const ids = new Set([...a.cells, ...b.cells].filter(({ twinOf }) => twinOf === null).map(({ id }) => id))
+  const ids = new Set([...a.cells, ...b.cells].filter(isCompared).map(({ id }) => id))
   return [...ids].flatMap((cell) => {
     const [inA, inB] = [whyWithout(a, figuresA, cell), whyWithout(b, figuresB, cell)]
     if (inA === null && inB === null) return []
@@ -165,8 +191,8 @@ function leftCells(
 }
 
 /** Why a run has no number for a cell; null if it has one. */
-function whyWithout({ cells }: Result, figures: ReadonlyMap<string, CellFigures>, id: string): string | null {
-  const spec = cells.find((cell) => cell.id === id)
+function whyWithout({ cells }: StoredResult, figures: ReadonlyMap<string, Known>, id: string): string | null {
+  const spec = [...cells].find((cell) => cell.id === id)
   if (spec === undefined) return 'not chosen'
   if (spec.skipped !== null) return 'not tried'
   const found = figures.get(id)
@@ -175,21 +201,24 @@ function whyWithout({ cells }: Result, figures: ReadonlyMap<string, CellFigures>
   return found === undefined || found.launches === 0 ? 'not measured' : null
 }
 
-function compareRace(specs: readonly CellSpec[], a: Result, b: Result, metric: Metric): ComparedRace {
-  const [first] = specs
-  if (first === undefined) throw new RangeError('A race without cells cannot be compared.')
+function compareRace(
+  title: string,
+  specs: readonly Cell[],
+  a: StoredResult,
+  b: StoredResult,
+  metric: Metric,
+): ComparedRace {
   const by = { rate: differencesOf(specs, a, b, 'rate'), cpu: differencesOf(specs, a, b, 'cpu') }
   const shiftOf = (shift: number | null | undefined) =>
     shift === null || shift === undefined ? null : Math.exp(shift)
   return {
-    role: first.role,
-    topology: first.topology,
+    title,
     shift: { rate: shiftOf(by.rate?.shift), cpu: shiftOf(by.cpu?.shift) },
     cells: (by[metric]?.cells ?? []).map(({ spec, launches, means, plain, normalised }): ComparedCell => {
       const tested = normalised ?? plain
       return {
         cell: spec.id,
-        name: nameOf(spec),
+        name: isOfStudy(spec) ? spec.title : nameOf(spec as CellSpec),
         launches,
         a: Math.exp(means.a),
         b: Math.exp(means.b),

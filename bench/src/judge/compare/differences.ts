@@ -1,8 +1,9 @@
 import { type Estimate, estimateOf, withComponents } from '@startgrid/stats/estimate.ts'
 import { mean, median, sampleVariance } from '@startgrid/stats/moments.ts'
+import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Metric } from '../../model/figures.ts'
-import type { CellSpec, Result } from '../../model/result.ts'
-import { enterFields, type Field } from '../analysis/field.ts'
+import type { Cell } from '../../model/result.ts'
+import type { StoredResult } from '../../model/study-result.ts'
 import { recordCells } from '../analysis/record.ts'
 
 /** The cells of one race in two runs: B less A on the scale of logarithms. */
@@ -14,7 +15,7 @@ export interface Differences {
 }
 
 export interface Difference {
-  spec: CellSpec
+  spec: Cell
   launches: { a: number; b: number }
   /** Mean logarithm of launches. */
   means: { a: number; b: number }
@@ -27,13 +28,13 @@ export interface Difference {
 const FEWEST_FOR_SHIFT = 3
 
 /**
- * @param cells of one role and topology
+ * @param cells of one race
  * @returns null if one of the runs lacks the metric in one of the cells
  */
 export function differencesOf(
-  cells: readonly CellSpec[],
-  a: Result,
-  b: Result,
+  cells: readonly Cell[],
+  a: StoredResult,
+  b: StoredResult,
   metric: Metric,
 ): Differences | null {
   const [inA, inB] = [fieldOf(cells, a, metric), fieldOf(cells, b, metric)]
@@ -61,18 +62,21 @@ export function differencesOf(
 }
 
 /** The rows are in the order of the cells. */
-function fieldOf(cells: readonly CellSpec[], result: Result, metric: Metric): Field | null {
+function fieldOf(cells: readonly Cell[], result: StoredResult, metric: Metric): Fitted | null {
+  const tried: readonly Cell[] = result.cells.filter(({ skipped }) => skipped === null)
   // Passes are fitted with all cells of a heat, as in the run's own analysis.
-  const records = recordCells(
-    result.cells.filter(({ skipped }) => skipped === null),
-    result.heats,
-  )
+  const records = recordCells(tried, result.heats)
   const own = cells.flatMap(({ id }) => records.find(({ cell }) => cell.id === id) ?? [])
-  const [field] = enterFields(own, metric)
-  return field?.records.length === cells.length ? field : null
+  const known = own.filter(({ logs }) => logs[metric].some((log) => log !== null))
+  if (known.length < cells.length) return null
+  const layout = {
+    names: known.map(({ cell }) => cell.id),
+    values: known.map(({ logs }) => [...logs[metric]]),
+  }
+  return fitLayouts([layout])[0] ?? null
 }
 
-function logsOf({ values }: Field, row: number): number[] {
+function logsOf({ values }: Fitted, row: number): number[] {
   return (values[row] ?? []).filter((log) => log !== null)
 }
 
@@ -87,7 +91,7 @@ function meanOf(logs: readonly number[]): Estimate | null {
  * Where a cell stands in its run. A cell that missed a heat would else stand where the heats happened to be that it took part in:
  * their effects are taken out.
  */
-function levelOf(field: Field, row: number): number {
+function levelOf(field: Fitted, row: number): number {
   const effects = field.fit.columns
   if (effects === null) return mean(logsOf(field, row))
   const heats = (field.values[0] ?? []).flatMap((_, heat) =>
@@ -107,7 +111,7 @@ function levelOf(field: Field, row: number): number {
  * π/2 times that of the mean (Kendall and Stuart 1977, The Advanced Theory of Statistics 1, section 10.10, for a normal
  * distribution); that the cell itself is in it is left out, which makes the interval a little too wide.
  */
-function levelAgainstMedian(field: Field, row: number, shift: number): Estimate | null {
+function levelAgainstMedian(field: Fitted, row: number, shift: number): Estimate | null {
   if (field.variances === null) return null
   const rows = field.values.length
   const loads = field.values.map((_, other) => {

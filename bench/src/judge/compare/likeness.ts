@@ -1,5 +1,6 @@
 import { listOf } from '@startgrid/cli/text.ts'
-import type { CellSpec, Result } from '../../model/result.ts'
+import type { Cell } from '../../model/result.ts'
+import type { StoredResult } from '../../model/study-result.ts'
 
 /** Whether two results may be compared, and what differs between them that may explain a difference. */
 
@@ -8,9 +9,10 @@ import type { CellSpec, Result } from '../../model/result.ts'
  * Versions are not in it: they are what one compares.
  * @returns nothing if they may be compared
  */
-export function findUnlikeness(a: Result, b: Result): string[] {
-  const facts: [what: string, of: (result: Result) => string | number | null][] = [
+export function findUnlikeness(a: StoredResult, b: StoredResult): string[] {
+  const facts: [what: string, of: (result: StoredResult) => string | number | null][] = [
     ['kind of measurement', ({ kind }) => kind],
+    ['study', (result) => (result.kind === 'study' ? result.study : null)],
     ['CPU', ({ machine }) => machine.cpu],
     ['number of cores', ({ machine }) => machine.cores],
     ['operating system', ({ machine }) => machine.os],
@@ -37,8 +39,8 @@ function kernelSeries(kernel: string): string {
 }
 
 /** How a cell is loaded; njs also by which engine runs it. */
-function findUnlikeCells(a: Result, b: Result): string[] {
-  const facts: [what: string, of: (cell: CellSpec) => string | number | null][] = [
+function findUnlikeCells(a: StoredResult, b: StoredResult): string[] {
+  const facts: [what: string, of: (cell: Cell) => string | number | null][] = [
     ['workload', ({ workload }) => workload],
     ['number of connections', ({ connections }) => connections],
     ['warm-up', ({ warmupMs }) => `${warmupMs} ms`],
@@ -64,23 +66,24 @@ function someOf(names: readonly string[]): string {
 }
 
 /** The cells that both have, as they are in each. */
-export function sharedCells(a: Result, b: Result): [CellSpec, CellSpec][] {
-  const inB = new Map(b.cells.map((cell) => [cell.id, cell]))
-  return a.cells.flatMap((cell) => {
+export function sharedCells(a: StoredResult, b: StoredResult): [Cell, Cell][] {
+  const [ofA, ofB]: (readonly Cell[])[] = [a.cells, b.cells]
+  const inB = new Map(ofB?.map((cell) => [cell.id, cell]))
+  return (ofA ?? []).flatMap((cell): [Cell, Cell][] => {
     const other = inB.get(cell.id)
-    return other === undefined ? [] : [[cell, other] as [CellSpec, CellSpec]]
+    return other === undefined ? [] : [[cell, other]]
   })
 }
 
 /** Versions that differ: `fastify 5.12.8, then 5.13.0`. Of a server that already ran only the address is known. */
-export function findChanges(a: Result, b: Result): string[] {
+export function findChanges(a: StoredResult, b: StoredResult): string[] {
   const [inA, inB] = [versionsOf(a), versionsOf(b)]
   return Object.keys({ ...inA, ...inB }).flatMap((name) =>
     inA[name] === inB[name] ? [] : [`${name} ${inA[name] ?? 'none'}, then ${inB[name] ?? 'none'}`],
   )
 }
 
-function versionsOf({ target, versions, nginx, driver }: Result): Record<string, string> {
+function versionsOf({ target, versions, nginx, driver }: StoredResult): Record<string, string> {
   const generator = { startgrid: versions.startgrid, Node: versions.node }
   const offered = { [`driver ${driver.name}`]: driver.version }
   if (target !== null) return { server: target.origin, ...generator, ...offered }

@@ -67,10 +67,10 @@ function chanceWithinLimit(tested: Estimate, limit: number, metric: Metric): num
   return beyond.estimate > 0 ? half : 1 - half
 }
 
-function slowRace({ role, topology, shift: { cpu }, cells }: ComparedRace, limit: number): string | null {
+function slowRace({ title, shift: { cpu }, cells }: ComparedRace, limit: number): string | null {
   if (cpu === null || cpu <= (1 + MACHINE) / (1 - limit)) return null
   return (
-    `All ${cells.length} cells of ${role} ${topology} together need ${formatPercent(cpu - 1)} more CPU per request: more than ` +
+    `All ${cells.length} cells of ${title} together need ${formatPercent(cpu - 1)} more CPU per request: more than ` +
     `${formatPercent(limit)} above what a busy machine alone has been seen to add (${formatPercent(MACHINE)}).`
   )
 }

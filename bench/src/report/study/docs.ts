@@ -1,13 +1,13 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { markdownTable } from '@startgrid/cli/table.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
-import { ResultError } from '../../model/result-file.ts'
 import type { Study } from '../../model/study.ts'
 import { readStudyRecord, writeStudy } from '../../model/study-file.ts'
 import type { StudyRecord } from '../../model/study-result.ts'
+import { writeBetween } from '../output.ts'
 import { claimCells, formatStudyBlock } from './markdown.ts'
 
 /** The pages in docs/studies: prose by hand, figures from the results that are stored beside them. */
@@ -39,7 +39,7 @@ export function writePages(studies: readonly Study[], directory = DOCS): string[
   for (const study of studies) {
     const [record, page] = [records.get(study.name), join(directory, `${study.name}.md`)]
     if (record !== undefined && existsSync(page))
-      writeFileSync(page, withFigures(page, formatStudyBlock(study, record)))
+      writeBetween(page, MARKS, formatStudyBlock(study, record).trimEnd())
   }
   writeFileSync(join(directory, 'README.md'), formatIndex(studies, records))
   return studies.map(({ name }) => name).filter((name) => !records.has(name))
@@ -47,16 +47,6 @@ export function writePages(studies: readonly Study[], directory = DOCS): string[
 
 function pathOf(study: string, directory: string): string {
   return join(directory, 'results', `${study}.json`)
-}
-
-function withFigures(page: string, block: string): string {
-  const text = readFileSync(page, 'utf8')
-  const [begin, end] = [text.indexOf(MARKS.begin), text.indexOf(MARKS.end)]
-  if (begin < 0 || end < begin)
-    throw new ResultError(
-      `${page} has no place for its figures: put ${MARKS.begin} and ${MARKS.end} into it.`,
-    )
-  return `${text.slice(0, begin)}${MARKS.begin}\n\n${block}\n${text.slice(end)}`
 }
 
 /** One table of all claims and verdicts, with the machine named. */

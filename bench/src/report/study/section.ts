@@ -1,14 +1,11 @@
 import { formatMs } from '@startgrid/cli/numbers.ts'
-import type { Column, Table } from '@startgrid/cli/table.ts'
+import type { Column } from '@startgrid/cli/table.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { StudyCell, StudyFigures, StudyRecord } from '../../model/study-result.ts'
+import type { Section } from '../section.ts'
 
 /** A part of a study's report, the same on a terminal and in Markdown. */
-export interface StudySection {
-  title: string
-  table: Table
-  notes: readonly string[]
-}
+export type StudySection = Omit<Section, 'race'>
 
 /** A column of words. */
 export const name = (heading: string): Column => ({ heading, align: 'left', priority: 0 })

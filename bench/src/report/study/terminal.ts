@@ -1,12 +1,10 @@
 import { formatRate, formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { type Format, painter } from '@startgrid/cli/paint.ts'
-import { layOut, type Row, type TableLines } from '@startgrid/cli/table.ts'
 import { indented, listOf, plural, wrap } from '@startgrid/cli/text.ts'
 import type { Study } from '../../model/study.ts'
 import type { ClaimResult, StudyRecord, Verdict } from '../../model/study-result.ts'
-import { describeWarning } from '../../model/warnings.ts'
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
-import type { TerminalStyle } from '../terminal.ts'
+import { formatSections, formatWarnings, type TerminalStyle } from '../terminal.ts'
 import { latencySections } from './latency-table.ts'
 import type { StudySection } from './section.ts'
 import { publishedSection, raceSections, scalingSections, stepSection } from './tables.ts'
@@ -15,17 +13,12 @@ import { publishedSection, raceSections, scalingSections, stepSection } from './
 export function formatStudy(study: Study, result: StudyRecord, style: TerminalStyle): string {
   const paint = painter(style.color)
   const say = (text: string, indent = '') => wrap(text, indent, style.columns)
-  const sections = sectionsOf(study, result)
-  const tables = layOut(
-    sections.map(({ table }) => table),
-    style.columns,
-  )
   const blocks = [
     paint('bold', say(headline(study, result))),
     say(study.question),
-    result.warnings.map((warning) => paint('yellow', say(`! ${describeWarning(warning)}`, '  '))).join('\n'),
+    formatWarnings(result.warnings, style),
     claimsOf(result, style),
-    ...sections.map((section, index) => formatSection(section, tables[index], style)),
+    ...formatSections(sectionsOf(study, result), style),
     paint(
       'dim',
       conditions(study, result)
@@ -81,23 +74,6 @@ export function describeVerdict({ published, ratio, closedLoop, verdict, undecid
   const ours = `${ratio === null ? '' : `, ours ${formatRatioInterval(ratio)}`}${closed}`
   const why = undecided === null ? '' : ` (${undecided})`
   return `published ${formatRatio(published)}${ours}: ${verdict}${why}`
-}
-
-const COLORS: Readonly<Record<Row['tone'], Format | null>> = { best: 'bold', void: 'red', plain: null }
-
-function formatSection(
-  { title, notes }: StudySection,
-  table: TableLines | undefined,
-  style: TerminalStyle,
-): string {
-  const paint = painter(style.color)
-  return [
-    paint('bold', wrap(title, '  ', style.columns)),
-    '',
-    paint('dim', table?.head ?? ''),
-    ...(table?.rows.map(({ tone, text }) => paint(COLORS[tone], text)) ?? []),
-    ...notes.map((note) => wrap(note, '  ', style.columns)),
-  ].join('\n')
 }
 
 /** How the latencies came about; nothing where none were asked for. */

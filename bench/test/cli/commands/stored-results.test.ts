@@ -8,6 +8,9 @@ import { readCompareOptions } from '../../../src/cli/commands/compare.ts'
 import { deriveWarnings } from '../../../src/judge/derive-warnings.ts'
 import type { Result } from '../../../src/model/result.ts'
 import { writeResult } from '../../../src/model/result-file.ts'
+import { writeStudy } from '../../../src/model/study-file.ts'
+import { createStudyResult } from '../../../src/plan/study.ts'
+import { STUDIES } from '../../../studies/index.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
 import { latencyResult, rateResult, targetResult } from '../../fixtures/results.ts'
 import { twoRuns } from '../../fixtures/two-runs.ts'
@@ -169,6 +172,26 @@ describe('report', () => {
     assert.equal(said.match(/Other programs use 32 %/g)?.length, 1)
     assert.equal(said.match(/Others visibly took the cores during \d+ of \d+ slices/g)?.length, 1)
     assert.equal(said.match(/In at least one launch of \d+ cells? others took the cores/g)?.length, 1)
+  })
+
+  test('takes the run of a study as well', async () => {
+    const [study] = STUDIES
+    assert.ok(study)
+    const options = { profile: 'quick', asPublished: false, heats: undefined, seed: 1 } as const
+    const path = join(DIRECTORY, 'study')
+    mkdirSync(path)
+    writeStudy(join(path, `${study.name}.json`), createStudyResult(study, options, 'pnpm bench study'))
+    for (const place of [path, join(path, `${study.name}.json`)]) {
+      const { code, stdout, stderr } = await run('report', place)
+      assert.equal(code, 0, stderr)
+      assert.match(stdout, new RegExp(`^${study.name}: `))
+      assert.match(stderr, new RegExp(`^Report: .*${study.name}\\.md$`, 'm'))
+    }
+    assert.match(readFileSync(join(path, `${study.name}.md`), 'utf8'), /^A quick run of /)
+    assert.match(
+      (await run('report', path, '--keep-voided')).stderr,
+      /^--keep-voided is for results of the grid/,
+    )
   })
 
   test('refuses what is no result, and old results', async () => {

@@ -7,9 +7,11 @@ import {
   ComparisonError,
   compareResults,
 } from '../../../src/judge/compare/comparison.ts'
+import { analyseStudy } from '../../../src/judge/study/analysis.ts'
 import type { RaceResult } from '../../../src/model/result.ts'
 import { latencyResult } from '../../fixtures/results.ts'
 import { withFigures } from '../../fixtures/small-race.ts'
+import { measureOnPaper, PAPER } from '../../fixtures/study-laboratory.ts'
 import { runOf, twoRuns } from '../../fixtures/two-runs.ts'
 
 function cellIn({ races }: Comparison, id: string): ComparedCell {
@@ -64,7 +66,7 @@ test('the ratio is B over A of the metric: less rate, more CPU; the interval has
 test('a slower machine is in the plain ratio and in the shift, not in the normalised one', () => {
   const [a, b] = twoRuns({ factorOf: ({ id }) => (id === 'koa/hello direct' ? 0.85 * 0.8 : 0.8) })
   const comparison = compareResults(a, b, { metric: 'rate' })
-  const direct = comparison.races.find(({ topology }) => topology === 'direct')
+  const direct = comparison.races.find(({ title }) => title === 'hello direct')
   assert.ok(Math.abs((direct?.shift.rate ?? 0) - 0.8) < 0.04, `${direct?.shift.rate}`)
   assert.ok(Math.abs((direct?.shift.cpu ?? 0) - 1.25) < 0.06, `${direct?.shift.cpu}`)
   const koa = cellIn(comparison, 'koa/hello direct')
@@ -194,7 +196,7 @@ describe('cells that cannot be compared', () => {
       { cell: 'koa/hello direct', reason: 'void (errors) in B', broken: true },
       { cell: 'bun/hello direct', reason: 'void (interference) in B', broken: false },
     ])
-    assert.equal(races.find(({ topology }) => topology === 'direct')?.cells.length, 5)
+    assert.equal(races.find(({ title }) => title === 'hello direct')?.cells.length, 5)
     const { left: before } = compareResults(changed, changed)
     assert.deepEqual(before[0], {
       cell: 'koa/hello direct',
@@ -225,4 +227,28 @@ describe('cells that cannot be compared', () => {
     )
     assert.throws(() => compareResults({ ...a, analysis: null }, b), /A has no figures/)
   })
+})
+
+test('two runs of a study are compared race by race; a probe has nothing to compare', () => {
+  const ofRates = (fast: readonly number[]) => {
+    const rates = { fast, slow: [20_100, 20_000, 20_200], wide: [40_000, 41_000, 40_500] }
+    const result = measureOnPaper(rates)
+    return { ...result, analysis: analyseStudy(PAPER, result) }
+  }
+  const a = ofRates([40_000, 40_300, 40_100])
+  const { races, left } = compareResults(a, ofRates([30_000, 30_200, 30_100]), { metric: 'rate' })
+  assert.deepEqual(
+    races.map(({ title, cells }) => [title, cells.map(({ name }) => name)]),
+    [['race', ['fast', 'slow', 'wide']]],
+  )
+  assert.equal(races[0]?.cells[0]?.verdict, 'slower')
+  assert.deepEqual(left, [])
+  const [first, ...others] = a.cells
+  assert.ok(first)
+  const probed = { ...a, cells: [{ ...first, workload: null }, ...others] }
+  assert.equal(compareResults(a, probed).races[0]?.cells.length, 2)
+  assert.match(
+    compareResults(a, { ...a, study: 'other' }).unlike[0] ?? '',
+    /^The study differs: paper in A, other in B/,
+  )
 })
