@@ -99,6 +99,7 @@ for (const app of tried) {
     deepEqual(findLostImports(files, app.framework === 'njs'), [])
     for (const path of ['src/app.ts', 'test/app.test.ts', 'README.md', 'Dockerfile', 'compose.yaml'])
       ok(files.has(path), path)
+    ok((files.get('README.md') ?? '').split('\n').length <= 101)
     const { scripts, dependencies, devDependencies } = JSON.parse(files.get('package.json') ?? '')
     const expected = ['start', 'dev', 'test', 'typecheck', 'lint']
     deepEqual(

@@ -64,10 +64,9 @@ ${block([
 function places({ runtime, role, hasBuild }: Project): string {
   const rows = [
     [`\`src/${role}.ts\``, 'yours: the routes'],
-    ['`src/app.ts`', 'yours: what a request meets before and after them, concern by concern'],
+    ['`src/app.ts`', 'yours: what a request meets before and after them; one concern per file'],
     ...(runtime === 'nginx' ? [['`nginx.conf.template`', 'yours: what NGINX does itself']] : []),
     ...(hasBuild ? [['`shared/page/`', 'yours: the page in React, and how Vite builds it']] : []),
-    ['`test/`', 'yours: the tests'],
     ['`shared/http/`', 'leave alone: limits, malformed requests, problem details, headers'],
     ...(runtime === 'nginx'
       ? []
@@ -103,9 +102,7 @@ function routes({ routes }: Project): string {
 ${table(
   ['request', 'response'],
   routes.map(({ method, path, answer }) => [`\`${method} ${path}\``, answer]),
-)}
-
-Errors are \`application/problem+json\` ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)).`
+)}`
 }
 
 function settings({ runtime, environment }: Project): string {
@@ -145,9 +142,9 @@ function listServerManners({ environment, framework, runtime }: Project): string
     `**Stopping.** After SIGTERM \`/readyz\` fails. After \`SHUTDOWN_DELAY_MS\` no connection is accepted, requests in flight get their responses, and the
   exit code is 0. A second signal or \`SHUTDOWN_TIMEOUT_MS\` ends it at once with 1. Docker kills after 10 s: see \`stop_grace_period\`. Without
   a container, run the command of \`npm start\` itself: the shell that npm starts does not pass on signals.`,
-    `**A database.** ${readiness(framework)} Checks run at most once per second, and have 1 s. When a
-  database that all replicas share fails, all of them leave the load balancer: check only what makes every response impossible.`,
-    '**Limits.** A body over 64 KiB is 413, headers over 16 KiB are 431, a handler that stays silent is 503.',
+    `**A database.** ${readiness(framework)} Checks run at most once per second, and have 1 s. When a database that all replicas share fails, all of
+  them leave the load balancer: check only what makes every response impossible.`,
+    `**Errors** are \`application/problem+json\` (RFC 9457). A body over 64 KiB is 413, headers over 16 KiB are 431, a silent handler is 503.`,
     ...(sheds
       ? [
           '**Overload.** Pages that waited for longer than `MAX_QUEUE_WAIT_MS` are 503, so that the others are in time.',
@@ -161,14 +158,15 @@ function listServerManners({ environment, framework, runtime }: Project): string
 function readiness(framework: string): string {
   return framework === 'fastify'
     ? "`app.health.addCheck('database', …)` adds a condition of `/readyz`; the hook `onClose` runs after the last response."
-    : "In `src/app.ts`, `options.health.addCheck('database', …)` adds a condition of `/readyz`, and\n  `options.health.onClose(…)` runs after the last response."
+    : "In `src/app.ts`, `options.health.addCheck('database', …)` adds a condition of `/readyz`, and `options.health.onClose(…)` runs\n  after the last response."
 }
 
 function listNginxManners(sheds: boolean): string[] {
   return [
     `**Stopping.** After SIGQUIT, which \`docker stop\` sends, NGINX has 9 s for what is in flight. \`npm start\` does so after SIGTERM.
   \`touch run/draining\` makes \`/readyz\` fail before that.`,
-    '**Limits.** A body over 64 KiB is 413, headers over 16 KiB are 431, a client that is silent for 10 s is cut off.',
+    `**Errors** are \`application/problem+json\` (RFC 9457). A body over 64 KiB is 413, headers over 16 KiB are 431, a client that is silent
+  for 10 s is cut off.`,
     ...(sheds ? ['**Overload.** Pages that would wait for longer than `$max_queue_wait_ms` are 503.'] : []),
     '**Log.** `logs/access.log`, in the container standard output, has a JSON line per response. Failures are on standard error.',
     '**Proxy.** `set_real_ip_from` and `real_ip_header` in `nginx.conf.template` say whose `X-Forwarded-For` counts.',
