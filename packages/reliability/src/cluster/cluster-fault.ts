@@ -1,8 +1,7 @@
 import { serviceName } from '@startgrid/grid/compose.ts'
 import type { App } from '@startgrid/grid/matrix.ts'
 import type { Outcome } from '../fault.ts'
-import type { ClusterSubject } from './cluster-subject.ts'
-import type { WayTallies } from './load.ts'
+import type { ClusterSubject, WayTallies } from './cluster-subject.ts'
 
 /** A fault of a cluster: a row of the matrix for clusters. */
 export interface ClusterFault {
@@ -93,8 +92,8 @@ const scaling: ClusterFault = {
     const scale = async (replicas: number) => {
       for (const app of apps) await subject.scale(serviceName(app), replicas)
     }
-    await scale(1)
     try {
+      await scale(1)
       return await subject.underLoad(apps, judgeNoLoss, async () => {
         await scale(4)
         await scale(1)
@@ -110,8 +109,8 @@ const podKilled: ClusterFault = {
   title: 'SIGKILL for all processes of a pod, under load',
   expected: 'directly, requests in flight and new connections to that pod may fail; behind NGINX no GET does',
   run: (subject, apps) =>
-    subject.underLoad(apps, judgeKill, async () => {
-      for (const app of apps) await subject.kill(serviceName(app))
+    subject.underLoad(apps, judgeKill, async (mark) => {
+      for (const app of apps) await subject.kill(serviceName(app), mark)
     }),
 }
 
@@ -120,7 +119,7 @@ const drain: ClusterFault = {
   title: '`kubectl drain` of a node, all apps under load',
   expected: 'no failed request, directly and behind NGINX',
   ofNode: true,
-  run: (subject, apps) => subject.underLoad(apps, judgeNoLoss, () => subject.drain()),
+  run: (subject, apps) => subject.underLoad(apps, judgeNoLoss, (mark) => subject.drain(mark)),
 }
 
 const nodeLost: ClusterFault = {
@@ -130,8 +129,11 @@ const nodeLost: ClusterFault = {
   ofNode: true,
   absent: ({ lost }) =>
     lost === undefined ? 'It needs --node NAME, --node-down COMMAND and --node-up COMMAND.' : undefined,
-  run: (subject, apps) => subject.underLoad(apps, judgeLostNode, () => subject.loseNode()),
+  async run(subject, apps) {
+    await subject.occupyLostNode(apps)
+    return subject.underLoad(apps, judgeLostNode, (mark) => subject.loseNode(mark))
+  },
 }
 
 /** The rows of the matrix for clusters. What disturbs a whole node comes last. */
-export const CLUSTER_FAULTS: readonly ClusterFault[] = [rollingUpdate, scaling, podKilled, drain, nodeLost]
+export const CLUSTER_FAULTS: readonly ClusterFault[] = [rollingUpdate, scaling, podKilled, nodeLost, drain]

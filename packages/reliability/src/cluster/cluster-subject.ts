@@ -4,9 +4,10 @@ import { promisify } from 'node:util'
 import { FRONT_SERVICE, serviceName } from '@startgrid/grid/compose.ts'
 import { type Cluster, KubernetesError } from '@startgrid/grid/kubernetes-cluster.ts'
 import { APPS, type App } from '@startgrid/grid/matrix.ts'
+import type { InPodTally } from '../clients/in-pod.ts'
 import { until } from '../clients/waiting.ts'
 import type { Outcome } from '../fault.ts'
-import { startLoad, type WayTallies } from './load.ts'
+import { startLoad, targetsOf } from './load.ts'
 
 /** How a person makes a node vanish and come back. */
 export interface LostNode {
@@ -15,27 +16,40 @@ export interface LostNode {
   readonly up: string
 }
 
-/** Images are on the nodes, but these may be busy. */
-const PATIENCE_S = 300
+/** What became of the requests to one app. */
+export interface WayTallies {
+  readonly direct: InPodTally
+  readonly nginx: InPodTally
+}
 
-/** Between two questions to the cluster. */
-const POLL_MS = 500
-
-/** After a fault, so that late effects are seen. */
-const AFTERMATH_MS = 3_000
+/** How long things may take. Images are on the nodes, but these may be busy. */
+const TIMES = {
+  patienceS: 300,
+  /** Between two questions to the cluster. */
+  pollMs: 500,
+  /** After a fault, so that late effects are seen. */
+  aftermathMs: 3_000,
+  /** After the cluster noticed that a node is gone: for as long as its name server may keep the addresses there, and 10 s without failures. */
+  withoutNodeMs: 45_000,
+}
 
 type Pods = Awaited<ReturnType<Cluster['pods']>>
 type Pod = Pods[number]
 
+/** What a subject needs of a cluster. */
+export type ClusterApi = Pick<Cluster, keyof Cluster>
+
 /** A grid in a cluster, and what can be done to it. */
 export class ClusterSubject {
   readonly lost: LostNode | undefined
-  readonly #cluster: Cluster
-  #mark: () => void = () => {}
+  readonly #cluster: ClusterApi
+  readonly #times: typeof TIMES
 
-  constructor(cluster: Cluster, lost: LostNode | undefined) {
+  /** @param times for tests */
+  constructor(cluster: ClusterApi, lost?: LostNode, times = TIMES) {
     this.#cluster = cluster
     this.lost = lost
+    this.#times = times
   }
 
   /** The apps that run there. @throws {KubernetesError} if none does */
@@ -49,22 +63,27 @@ export class ClusterSubject {
 
   /**
    * Puts load on apps, from a node that has no pod of them if there is one, while something is done to them.
-   * @param act what is done; it resolves when the apps are whole again
+   * @param act what is done; it resolves when the apps are whole again. It may set the time from which failures are counted, once more
    */
   async underLoad(
     apps: readonly App[],
     judge: (tallies: WayTallies) => Outcome,
-    act: () => Promise<void>,
+    act: (mark: () => void) => Promise<void>,
   ): Promise<ReadonlyMap<string, Outcome>> {
     const pod = await this.#cluster.startPod('loadgen', await this.#nodeForLoad(apps))
     try {
-      const load = await startLoad(this.#cluster, pod, apps)
-      this.#mark = load.mark
+      const load = await startLoad(this.#cluster, pod, targetsOf(apps))
       load.mark()
-      await act()
-      await sleep(AFTERMATH_MS)
+      await act(load.mark)
+      await sleep(this.#times.aftermathMs)
       const tallies = await load.stop()
-      return new Map([...tallies].map(([name, tally]) => [name, judge(tally)]))
+      return new Map(
+        apps.map(({ name }, index) => {
+          const [direct, nginx] = tallies.slice(2 * index)
+          if (direct === undefined || nginx === undefined) throw new Error(`There is no tally of ${name}.`)
+          return [name, judge({ direct, nginx })]
+        }),
+      )
     } finally {
       await this.#cluster.removePod(pod)
     }
@@ -82,7 +101,7 @@ export class ClusterSubject {
   }
 
   async #isSpread(name: string): Promise<boolean> {
-    const nodes = (await this.#cluster.pods(name)).map(({ spec }) => spec?.nodeName)
+    const nodes = nodesOf(await this.#cluster.pods(name))
     return nodes.length > 1 && new Set(nodes).size > 1
   }
 
@@ -99,65 +118,66 @@ export class ClusterSubject {
   }
 
   /** Kills all processes of one pod; resolves when it is ready again. */
-  async kill(name: string): Promise<void> {
+  async kill(name: string, mark: () => void): Promise<void> {
     const [victim] = await this.#cluster.pods(name)
     const before = restartsOf(victim)
-    this.#mark()
+    mark()
     // The pod's own first process belongs to another user, and the shell is not sent the signal.
     await this.#cluster.run(nameOf(victim), 'app', ['sh', '-c', 'kill -9 -1'])
-    await until(
-      `the killed pod of ${name} has not started again`,
-      async () => {
-        const now = (await this.#cluster.pods(name)).find((pod) => nameOf(pod) === nameOf(victim))
-        return restartsOf(now) > before && isReady(now)
-      },
-      PATIENCE_S,
-      POLL_MS,
-    )
+    await this.#until(`the killed pod of ${name} has not started again`, async () => {
+      const now = (await this.#cluster.pods(name)).find((pod) => nameOf(pod) === nameOf(victim))
+      return restartsOf(now) > before && isReady(now)
+    })
   }
 
   /** As `kubectl drain`; resolves when all is running elsewhere. The node gets pods again afterwards. */
-  async drain(): Promise<void> {
-    const node = await this.#otherNode()
+  async drain(mark: () => void): Promise<void> {
+    const node = await this.#nodeToDrain()
     await this.#cluster.setSchedulable(node, false)
     try {
-      this.#mark()
-      await until(
-        `${node} is not drained`,
-        async () => {
-          const pods = (await this.#cluster.pods()).filter(
-            ({ spec, metadata }) => spec?.nodeName === node && metadata?.deletionTimestamp === undefined,
-          )
-          for (const pod of pods) await this.#cluster.evict(nameOf(pod))
-          return pods.length === 0
-        },
-        PATIENCE_S,
-        POLL_MS,
-      )
+      mark()
+      await this.#until(`${node} is not drained`, async () => {
+        const pods = (await this.#cluster.pods()).filter(
+          ({ spec, metadata }) => spec?.nodeName === node && metadata?.deletionTimestamp === undefined,
+        )
+        for (const pod of pods) await this.#cluster.evict(nameOf(pod))
+        return pods.length === 0
+      })
       await this.#untilAllWhole()
     } finally {
       await this.#cluster.setSchedulable(node, true)
     }
   }
 
+  /** Makes sure that a pod of each app is on the node to lose; otherwise its loss would show nothing. */
+  async occupyLostNode(apps: readonly App[]): Promise<void> {
+    const node = this.lost?.name
+    await Promise.all(
+      apps.map(serviceName).map(async (name) => {
+        for (let tries = 0; !nodesOf(await this.#cluster.pods(name)).includes(node); tries++) {
+          if (tries === 3) throw new Error(`No pod of ${name} is on ${node}.`)
+          await this.restart(name)
+        }
+      }),
+    )
+  }
+
   /** Resolves when the cluster has noticed, and some seconds have passed. The node is back afterwards. */
-  async loseNode(): Promise<void> {
+  async loseNode(mark: () => void): Promise<void> {
     const { lost } = this
     if (lost === undefined) throw new Error('No node may be lost.')
-    this.#mark()
+    mark()
     await command(lost.down)
     try {
-      await until(
+      await this.#until(
         `the cluster does not notice that ${lost.name} is gone`,
         async () => !(await this.#isNodeReady(lost.name)),
-        PATIENCE_S,
-        POLL_MS,
       )
-      await sleep(15_000)
+      await sleep(this.#times.withoutNodeMs)
     } finally {
       await command(lost.up)
     }
-    await until(`${lost.name} is not back`, () => this.#isNodeReady(lost.name), PATIENCE_S, POLL_MS)
+    await this.#until(`${lost.name} is not back`, () => this.#isNodeReady(lost.name))
   }
 
   async #isNodeReady(name: string): Promise<boolean> {
@@ -165,23 +185,31 @@ export class ClusterSubject {
     return node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
   }
 
-  /** A node without a pod of these apps, if there is one. Of all apps: neither the node to lose nor the one to drain. */
+  /** Not the node to lose. For one app, a node without a pod of it, if there is one. */
   async #nodeForLoad(apps: readonly App[]): Promise<string | undefined> {
     const names = (await this.#cluster.nodes())
       .filter(({ spec }) => spec?.unschedulable !== true)
-      .map(({ metadata }) => metadata?.name ?? '')
-    if (apps.length > 1) return names.find((name) => name !== this.lost?.name)
-    const [app] = apps
-    const taken = app === undefined ? [] : await this.#cluster.pods(serviceName(app))
-    return names.find((name) => !taken.some(({ spec }) => spec?.nodeName === name))
+      .map(({ metadata }) => metadata?.name)
+      .filter((name) => name !== this.lost?.name)
+    const [app, ...others] = apps
+    const pods = app === undefined || others.length > 0 ? [] : await this.#cluster.pods(serviceName(app))
+    const taken = nodesOf(pods)
+    return names.find((name) => !taken.includes(name)) ?? names[0]
   }
 
-  /** The last node: the load is on the first one. */
-  async #otherNode(): Promise<string> {
-    const [first, ...others] = (await this.#cluster.nodes()).map(({ metadata }) => metadata?.name ?? '')
-    const node = others.at(-1)
-    if (first === undefined || node === undefined)
-      throw new Error('It needs two nodes at least: one to drain, and one for its pods.')
+  /** The node with the most pods, but not the one where the clients are. */
+  async #nodeToDrain(): Promise<string> {
+    const withClients = nodesOf(await this.#cluster.pods('loadgen'))
+    const taken = nodesOf(await this.#cluster.pods())
+    const podsOn = (name: string) => taken.filter((node) => node === name).length
+    const [node] = (await this.#cluster.nodes())
+      .flatMap(({ metadata }) => metadata?.name ?? [])
+      .filter((name) => !withClients.includes(name))
+      .sort((a, b) => podsOn(b) - podsOn(a))
+    if (node === undefined || podsOn(node) === 0)
+      throw new Error(
+        'It needs two nodes with pods of the apps at least: one to drain, and one for the clients.',
+      )
     return node
   }
 
@@ -191,21 +219,20 @@ export class ClusterSubject {
 
   /** All pods are new and ready, and the old ones are gone. */
   async #untilWhole(name: string): Promise<void> {
-    await until(
-      `the Deployment ${name} is not complete`,
-      async () => {
-        const { metadata, spec, status } = await this.#cluster.deployment(name)
-        const wanted = spec?.replicas ?? 1
-        return (
-          status?.observedGeneration === metadata?.generation &&
-          status?.updatedReplicas === wanted &&
-          status.availableReplicas === wanted &&
-          (await this.#cluster.pods(name)).length === wanted
-        )
-      },
-      PATIENCE_S,
-      POLL_MS,
-    )
+    await this.#until(`the Deployment ${name} is not complete`, async () => {
+      const { metadata, spec, status } = await this.#cluster.deployment(name)
+      const wanted = spec?.replicas ?? 1
+      return (
+        status?.observedGeneration === metadata?.generation &&
+        status?.updatedReplicas === wanted &&
+        status.availableReplicas === wanted &&
+        (await this.#cluster.pods(name)).length === wanted
+      )
+    })
+  }
+
+  #until(what: string, check: () => Promise<boolean>): Promise<void> {
+    return until(what, check, this.#times.patienceS, this.#times.pollMs)
   }
 }
 
@@ -213,6 +240,10 @@ function nameOf(pod: Pod | undefined): string {
   const name = pod?.metadata?.name
   if (name === undefined) throw new Error('There is no such pod.')
   return name
+}
+
+function nodesOf(pods: Pods): (string | undefined)[] {
+  return pods.map(({ spec }) => spec?.nodeName)
 }
 
 function restartsOf(pod: Pod | undefined): number {

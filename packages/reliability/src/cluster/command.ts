@@ -2,8 +2,9 @@ import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { NAMESPACE } from '@startgrid/grid/kubernetes.ts'
-import { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
+import { Cluster, KubernetesError } from '@startgrid/grid/kubernetes-cluster.ts'
 import { type App, findApps } from '@startgrid/grid/matrix.ts'
+import { groupApps } from '../report/app-groups.ts'
 import { CLUSTER_MATRIX, writePage } from '../report/docs.ts'
 import { createResult, LATEST_CLUSTER, readResult, STORED_CLUSTER, writeResult } from '../report/result.ts'
 import { formatCell, formatFaults, formatMatrix } from '../report/terminal.ts'
@@ -24,28 +25,34 @@ grid that runs there (kubectl apply -k deploy/kubernetes/grid)
   --context NAME       of the kubeconfig
   --node NAME, --node-down COMMAND, --node-up COMMAND
                        how a node vanishes and comes back, for node-lost
-  --docs               with --full: stores the result and makes docs/reliability.md
-                       again; alone: makes it again from the stored result
+  --docs               with --full or APP: stores the result and makes
+                       docs/reliability.md again; alone: makes it again from the
+                       stored result
   --list               prints the faults
 `
 
 /** Apps at a time under faults that concern a single app. */
-const AT_ONCE = 2
+const AT_ONCE = 4
 
 /** @returns the exit code */
 export async function clusterMain(args: readonly string[]): Promise<number> {
   const options = readClusterOptions(args)
   if (options.help) return print(CLUSTER_HELP)
   if (options.list) return print(formatFaults(options.faults))
-  if (options.docs && !options.full) return regenerate()
+  const areChosen = options.full || options.apps !== undefined
+  if (options.docs && !areChosen) return regenerate()
   const cluster = new Cluster(options.namespace, options.context)
   const subject = new ClusterSubject(cluster, options.lost)
   const running = await subject.apps()
   const apps = running.filter(({ name }) => options.apps?.has(name) ?? true)
+  if (apps.length === 0)
+    throw new KubernetesError(
+      `None of these apps is running there, only ${groupApps(running.map(({ name }) => name))}.`,
+    )
   const result = createResult({
-    size: options.full ? 'full' : 'short',
+    size: areChosen ? 'full' : 'short',
     seed: 1,
-    command: ['pnpm reliability', ...args].join(' '),
+    command: ['pnpm reliability', ...args.map(quote)].join(' '),
     nginx: await describeCluster(cluster),
     faults: options.faults.map(({ name }) => name),
     apps: apps.map(({ name }) => name),
@@ -59,7 +66,7 @@ export async function clusterMain(args: readonly string[]): Promise<number> {
   }
   try {
     progress.say('The pods of each app must be on different nodes first.')
-    const few = options.full || options.apps !== undefined ? apps : onePerRuntime(apps)
+    const few = areChosen ? apps : onePerRuntime(apps)
     await subject.spread(options.faults.some(({ ofNode }) => ofNode) ? apps : few)
     for (const fault of options.faults) {
       if (signal.aborted) return code()
@@ -100,10 +107,8 @@ function readClusterOptions(args: readonly string[]) {
   const unknown = values.fault.find((name) => !names.includes(name))
   if (unknown !== undefined)
     throw new UsageError(`A cluster has no fault '${unknown}', only ${names.join(', ')}.`)
-  const { docs, full } = values
-  const isPart = positionals.length > 0 || values.fault.length < CLUSTER_FAULTS.length
-  if (docs && full && isPart)
-    throw new UsageError('--docs is about the whole matrix: leave out APP and --fault.')
+  if (values.docs && values.fault.length < CLUSTER_FAULTS.length)
+    throw new UsageError('--docs is about all faults: leave out --fault.')
   return {
     ...values,
     apps:
@@ -127,7 +132,7 @@ function onePerRuntime(apps: readonly App[]): App[] {
 }
 
 /** A fault of a node at all apps at once; another one at some apps at a time. */
-async function tryClusterFault(
+export async function tryClusterFault(
   fault: ClusterFault,
   subject: ClusterSubject,
   apps: readonly App[],
@@ -155,16 +160,25 @@ async function tryOn(fault: ClusterFault, subject: ClusterSubject, apps: readonl
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10
   return apps.map(({ name }) => {
     const outcome = known instanceof Map ? known.get(name) : undefined
-    const { findings, figures } = outcome ?? { findings: [String(known)], figures: {} }
+    const { findings, figures } = outcome ?? { findings: [messageOf(known)] }
     return {
       ...base,
       app: name,
       seconds,
-      figures,
+      figures: figures ?? {},
       findings,
       state: findings.length === 0 ? 'passed' : 'failed',
     }
   })
+}
+
+/** A word for a shell. */
+function quote(word: string): string {
+  return /^[\w./=:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 async function describeCluster(cluster: Cluster): Promise<string> {

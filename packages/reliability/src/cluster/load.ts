@@ -5,39 +5,42 @@ import type { App } from '@startgrid/grid/matrix.ts'
 import { LIGHT } from '../clients/clients.ts'
 import type { InPodTally, InPodTarget } from '../clients/in-pod.ts'
 
-/** What became of the requests to one app. */
-export interface WayTallies {
-  readonly direct: InPodTally
-  readonly nginx: InPodTally
-}
-
-/** Clients in a pod of the cluster that send requests to apps, directly and through NGINX. */
+/** Clients in a pod of the cluster. */
 export interface ClusterLoad {
   /** Failures are timed from now on. */
   mark(): void
-  /** @returns by the name of the app */
-  stop(): Promise<ReadonlyMap<string, WayTallies>>
+  /** @returns a tally per target, in the order of the targets */
+  stop(): Promise<InPodTally[]>
 }
 
-/** Clients of one way to an app: with many apps fewer and slower ones, because they share a pod. */
-const FEW = { kept: 3, fresh: 2, pauseMs: 10, timeoutMs: 5_000 }
-const MANY = { kept: 1, fresh: 1, pauseMs: 100, timeoutMs: 5_000 }
+/**
+ * Clients of one way to an app. The pause makes about 100 requests per second out of them, so that apps, proxy and clients fit on two cores.
+ * With many apps there are fewer clients with longer pauses, because they share a pod.
+ */
+const FEW = { kept: 3, fresh: 2, pauseMs: 50, timeoutMs: 5_000 }
+const MANY = { kept: 1, fresh: 1, pauseMs: 250, timeoutMs: 5_000 }
+
+/** Each app in turn, directly and through NGINX. */
+export function targetsOf(apps: readonly App[]): InPodTarget[] {
+  return apps.flatMap((app) =>
+    COMPOSE_TOPOLOGIES.map((topology) => ({
+      ...addressInside(app, topology),
+      path: LIGHT[app.role],
+      ...(apps.length > 1 ? MANY : FEW),
+    })),
+  )
+}
 
 /**
- * Starts the clients, and resolves when every app has responded both ways.
+ * Starts the clients, and resolves when every target has responded.
  * @param pod that `Cluster.startPod` made
  * @throws {Error} with what the clients said, if they end first
  */
-export async function startLoad(cluster: Cluster, pod: string, apps: readonly App[]): Promise<ClusterLoad> {
-  const targets = apps.flatMap((app) =>
-    COMPOSE_TOPOLOGIES.map(
-      (topology): InPodTarget => ({
-        ...addressInside(app, topology),
-        path: LIGHT[app.role],
-        ...(apps.length > 1 ? MANY : FEW),
-      }),
-    ),
-  )
+export async function startLoad(
+  cluster: Pick<Cluster, 'start'>,
+  pod: string,
+  targets: readonly InPodTarget[],
+): Promise<ClusterLoad> {
   const program = 'packages/reliability/src/clients/in-pod.ts'
   const running = await cluster.start(pod, 'loadgen', ['node', program, JSON.stringify(targets)])
   const lines = createInterface(running.stdout)[Symbol.asyncIterator]()
@@ -53,13 +56,7 @@ export async function startLoad(cluster: Cluster, pod: string, apps: readonly Ap
       running.stdin.write('stop\n')
       const tallies = JSON.parse(await read()) as InPodTally[]
       running.stdin.end()
-      return new Map(
-        apps.map(({ name }, index) => {
-          const [direct, nginx] = tallies.slice(2 * index)
-          if (direct === undefined || nginx === undefined) throw new Error(`There is no tally of ${name}.`)
-          return [name, { direct, nginx }]
-        }),
-      )
+      return tallies
     },
   }
 }

@@ -52,7 +52,9 @@ export function formatMarkdown(result: Result): string {
   return `${[
     formatFaults(result),
     '✓ passed, ✗ failed, – cannot be tried, ? could not be told on this machine at that time; reasons are below.',
-    ...ROLES.map((role) => formatRole(result, role)),
+    ...ROLES.filter((role) => result.apps.some((app) => app.endsWith(`/${role}`))).map((role) =>
+      formatRole(result, role),
+    ),
     ...section(
       'Absent',
       remarksOf(result, 'absent', ({ findings }) => findings),
