@@ -33,7 +33,9 @@ function clusterAt(port: number, context?: string): Cluster {
   writeFileSync(
     path,
     JSON.stringify({
-      clusters: [{ name: 'test', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
+      clusters: [
+        { name: 'test', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } },
+      ],
       users: [{ name: 'me', user: { token: 'none' } }],
       contexts: [{ name: 'test', context: { cluster: 'test', user: 'me' } }],
       'current-context': 'test',
@@ -47,7 +49,10 @@ test('a missing permission is one sentence with the words of the cluster', LIMIT
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const cluster = clusterAt((server.address() as AddressInfo).port)
   for (const [ask, said] of [
-    [() => cluster.deployments(), /^The cluster does not let us list Deployments: User "me" cannot GET \S+\.$/],
+    [
+      () => cluster.deployments(),
+      /^The cluster does not let us list Deployments: User "me" cannot GET \S+\.$/,
+    ],
     [
       () => cluster.deployment('x'),
       /^The cluster does not let us read Deployments: User "me" cannot GET \S+\/x\.$/,
@@ -62,9 +67,18 @@ test('a missing permission is one sentence with the words of the cluster', LIMIT
       () => cluster.setSchedulable('n', false),
       /^The cluster does not let us change nodes: User "me" cannot PATCH \S+\/n\.$/,
     ],
-    [() => cluster.evict('x'), /^The cluster does not let us evict pods: User "me" cannot POST \S+\/eviction\.$/],
-    [() => cluster.removePod('x'), /^The cluster does not let us delete pods: User "me" cannot DELETE \S+\.$/],
-    [() => cluster.startPod('loadgen'), /^The cluster does not let us list pods: User "me" cannot GET \S+\.$/],
+    [
+      () => cluster.evict('x'),
+      /^The cluster does not let us evict pods: User "me" cannot POST \S+\/eviction\.$/,
+    ],
+    [
+      () => cluster.removePod('x'),
+      /^The cluster does not let us delete pods: User "me" cannot DELETE \S+\.$/,
+    ],
+    [
+      () => cluster.startPod('loadgen'),
+      /^The cluster does not let us list pods: User "me" cannot GET \S+\.$/,
+    ],
     [() => cluster.run('x', 'app', ['true']), /^We cannot run commands in pods: .*403.*\.$/],
   ] as const)
     await assert.rejects(ask, (error) => {
