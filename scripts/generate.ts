@@ -36,6 +36,7 @@ const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   'docs/kubernetes.md': { images: overlayImages },
   'docs/choosing-a-framework.md': {
     frameworks: frameworksTable,
+    lines: linesTable,
     dependencies: dependenciesTable,
   },
   'docs/contract.md': { capabilities: capabilitiesTable },
@@ -207,6 +208,23 @@ function frameworksTable(): string {
       one.absent.map(({ what }) => what).join('; '),
     ]),
   )
+}
+
+/** The length of each app, the longest first. */
+function linesTable(): string {
+  const rows = CATALOGUE.filter(({ runtime }) => runtime !== 'nginx').map(({ name }) => {
+    const files = globSync(`apps/${name}/src/**/*.ts`, { cwd: ROOT })
+    const own = files.filter((file) => !/\/src\/(?:hello|server|ssr|status)\.ts$/.test(file))
+    return { name, app: countLines(own), all: countLines(files) }
+  })
+  return toTable(
+    ['', 'lines of app and plugins', 'all of `src/`, three apps'],
+    rows.sort((a, b) => b.app - a.app).map(({ name, app, all }) => [name, String(app), String(all)]),
+  )
+}
+
+function countLines(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1, 0)
 }
 
 /** What each app installs in production, without our own packages. */

@@ -19,7 +19,7 @@ import {
 } from '@startgrid/grid/compose-project.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import { APPS, FRAMEWORKS } from '@startgrid/grid/matrix.ts'
+import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/matrix.ts'
 import { spawnLoad } from '@startgrid/loadgen'
 import { listCells, proveCell } from '../compose-conformance.ts'
 
@@ -189,12 +189,10 @@ describe('Docker Compose', { skip }, () => {
       const responses = askAll('/?items=1000')
       await sleep(100)
       const [pages] = await Promise.all([responses, compose(['stop', '--timeout', '30', 'njs-ssr'])])
-      // On a busy machine, a page that has waited too long is refused: that is a response, too.
       for (const { status, body } of pages) {
-        if (status === 503) assert.match(body, /"status":503/)
-        else assert.match(body, /<\/html>\s*$/)
+        assert.equal(status, 200)
+        assert.match(body, /<\/html>\s*$/)
       }
-      assert.ok(pages.some(({ status }) => status === 200))
       assert.equal(exitCodeOf('njs-ssr'), 0)
       agent.destroy()
     })
@@ -223,11 +221,16 @@ describe('Docker Compose', { skip }, () => {
 
 /** A Compose file with which apps do not shed load: on a busy machine they would refuse requests of the contract's suite. */
 function writePatience(): string {
-  const services = started.filter(({ runtime }) => runtime !== 'nginx').map(serviceName)
   const file = join(tmpdir(), `${PROJECT}.json`)
-  const settings = Object.fromEntries(services.map((name) => [name, { environment: NEVER_SHED }]))
+  const settings = Object.fromEntries(started.map((app) => [serviceName(app), patient(app)]))
   writeFileSync(file, JSON.stringify({ services: settings }))
   return file
+}
+
+/** NGINX cannot read its environment, so its image has a second configuration. */
+function patient({ runtime, role }: App): object {
+  if (runtime !== 'nginx') return { environment: NEVER_SHED }
+  return { command: ['nginx', '-e', 'stderr', '-c', `/etc/nginx/${role}-quiet.conf`] }
 }
 
 const NO_ERRORS = { connect: 0, reset: 0, timeout: 0, status: 0, body: 0, parse: 0 }

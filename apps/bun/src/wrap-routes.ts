@@ -10,7 +10,7 @@ export type Routes = Readonly<Record<string, Value | Readonly<Partial<Record<Bun
 /**
  * Wraps all routes in the plugins. Each path becomes one function. Otherwise Bun would pass other methods to `fetch`, which cannot tell a
  * missing method from an unknown path.
- * @throws {StartError} naming a route that would bypass the plugins, such as an HTML import
+ * @throws {StartError} naming a route that would bypass the plugins, such as an HTML import or a directory
  */
 export function wrapRoutes(routes: Routes, plugins: Plugin): Record<string, Handler> {
   return Object.fromEntries(
@@ -61,10 +61,10 @@ async function isThere(blob: Blob): Promise<boolean> {
   return 'exists' in blob && typeof blob.exists === 'function' ? await blob.exists() : true
 }
 
-/** An HTML import is an object without methods. */
+/** An HTML import and a directory (`{ dir: './public' }`) are objects without methods. */
 function refuse(path: string): never {
   throw new StartError(
-    `The route '${path}' is not a handler, a Response, a file or an object of those by method. Bun serves an HTML import without ` +
-      'security headers, id and log: build it with `bun build`, and route to its files.',
+    `The route '${path}' is not a handler, a Response, a file or an object of those by method. Bun serves HTML imports and directories ` +
+      'without security headers, id and log: route to single files, such as those of `bun build`.',
   )
 }

@@ -149,7 +149,7 @@ test('a proxied response gets the headers, and the id of this request', async ()
 })
 
 test('what Bun would serve past the plugins is refused before the start, with a sentence', () => {
-  for (const route of [{}, { GET: 'text' }, null, false]) {
+  for (const route of [{}, { GET: 'text' }, { dir: './public' }, null, false]) {
     throws(
       () => createApp(createOptions(), { '/page': route } as unknown as Routes),
       /^StartError: The route '\/page' is not a handler, a Response, a file or an object of those by method\. .*HTML import/,

@@ -4,7 +4,7 @@ import { protect } from '#shared/http/protect.ts'
 import { drain } from '#shared/process/drain.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import accessLog, { FailureLog } from './plugins/access-log.ts'
-import errors from './plugins/errors.ts'
+import errors, { sendClientError } from './plugins/errors.ts'
 import health from './plugins/health.ts'
 import loadShedding from './plugins/load-shedding.ts'
 import requestId from './plugins/request-id.ts'
@@ -18,6 +18,7 @@ export function createApp(options: AppOptions, routes: FastifyPluginAsync): Fast
     logController: new FailureLog({ requestIdLogLabel: 'requestId' }),
     bodyLimit: BODY_LIMIT,
     trustProxy: (address) => config.trustProxy(address),
+    clientErrorHandler: sendClientError,
     return503OnClosing: false, // requests that arrive while draining are served
     forceCloseConnections: false, // drain() closes idle connections, when no request can be on its way
     ajv: { customOptions: { strictNumbers: false } }, // by default "Infinity" becomes a number that `maximum` does not look at

@@ -1,5 +1,7 @@
-import { deepEqual, doesNotMatch, equal, match, notEqual, rejects } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
@@ -326,4 +328,44 @@ test('believes X-Forwarded-For only as far as it trusts its sender', async () =>
     const [line] = await readLines(1)
     equal(line?.client, client)
   }
+})
+
+test('what the parser refuses is a problem, and the connection closes', { timeout: 30_000 }, async () => {
+  await using server = await serve(createApp(createOptions(), routes))
+  /** Sends bytes and reads until the connection ends. */
+  const send = async (bytes: string) => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    socket.write(bytes)
+    return text(socket)
+  }
+  for (const [bytes, status] of [
+    ['not HTTP\r\n\r\n', 400],
+    [`GET /teas HTTP/1.1\r\nhost: a\r\na: ${'a'.repeat(16_384)}\r\n\r\n`, 431],
+    [
+      `POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\n1;${'a'.repeat(20_000)}\r\na\r\n`,
+      413,
+    ],
+  ] as const) {
+    const [head = '', body = ''] = (await send(bytes)).split('\r\n\r\n')
+    match(head, new RegExp(`^HTTP/1.1 ${status} .*\r\n`))
+    match(head, /\r\ncontent-type: application\/problem\+json\r\n[\s\S]*\r\nconnection: close$/)
+    for (const [name, value] of Object.entries(SECURITY_HEADERS))
+      ok(head.includes(`\r\n${name}: ${value}\r\n`), name)
+    equal(JSON.parse(body).status, status)
+  }
+})
+
+test('garbage behind a response that has begun cuts it off', { timeout: 30_000 }, async () => {
+  await using server = await serve(
+    createApp(createOptions(), async (app) => {
+      app.get('/', (_request, reply) => {
+        reply.raw.write('half')
+        return reply.hijack()
+      })
+    }),
+  )
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  socket.once('data', () => socket.write('garbage\r\n\r\n'))
+  match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[\s\S]*half\r\n$/)
 })

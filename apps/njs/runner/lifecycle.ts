@@ -14,11 +14,21 @@ export async function runToEnd(
   first: Promise<NodeJS.Signals>,
 ): Promise<number> {
   const died = app.instance.exited.then(() => 'died' as const)
-  if ((await Promise.race([first, died])) === 'died') return 1
+  const signal = await Promise.race([first, died])
+  if (signal === 'died') return 1
   const second = nextSignal()
-  const deadline = sleep(config.shutdownDelayMs + config.shutdownTimeoutMs, 'late' as const, { ref: false })
-  const stopped = stop(app, config).then(() => 'stopped' as const)
-  if ((await Promise.race([stopped, second, deadline])) === 'stopped') return 0
+  const limitMs = config.shutdownDelayMs + config.shutdownTimeoutMs
+  const deadline = sleep(limitMs, `NGINX had not stopped ${limitMs} ms after ${signal}; it was ended.`, {
+    ref: false,
+  })
+  const stopped = stop(app, config).then(() => undefined)
+  const reason = await Promise.race([
+    stopped,
+    second.then((name) => `A second signal, ${name}, ended NGINX.`),
+    deadline,
+  ])
+  if (reason === undefined) return 0
+  process.stderr.write(`${reason}\n`)
   await app.instance.signal('SIGTERM')
   await app.instance.stop(0)
   return 1

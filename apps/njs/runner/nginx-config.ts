@@ -43,8 +43,10 @@ export function renderConfig(settings: Settings, draining: boolean): (place: Pla
       LISTEN: renderListen(config, address.port),
       ACCESS_LOG: renderAccessLog(config, place),
       TRUST_PROXY: renderTrustProxy(trustProxy, config),
-      // While draining, every response says `connection: close`.
-      CONNECTIONS: draining ? 'keepalive_timeout 0;' : 'include startgrid/server/connections.conf;',
+      // While draining, every response says `connection: close`. NGINX also waits for connections that have not sent a request yet.
+      CONNECTIONS: draining
+        ? 'keepalive_timeout 0; client_header_timeout 5s;'
+        : 'include startgrid/server/connections.conf;',
       ASSETS: assets,
     })
     return [loadModule(nginx), renderMain(place), http].join('\n')

@@ -1,8 +1,9 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { Agent, get, type IncomingMessage } from 'node:http'
-import { createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -141,6 +142,19 @@ function testRoles(choice: 'path' | 'docker'): void {
     equal((await app.ended).code, 1, 'a second signal ends it at once')
   })
 
+  test('a connection that has not sent a request does not keep it from ending', async () => {
+    // Without a limit of its own, NGINX waits for 60 s.
+    const app = await start('hello', { ...env, SHUTDOWN_DELAY_MS: '5000', SHUTDOWN_TIMEOUT_MS: '30000' })
+    const { port } = new URL(app.address)
+    const silent = [await open(port)]
+    app.child.kill('SIGTERM')
+    while ((await request({ port, path: '/readyz' })).status !== 503) await sleep(20)
+    silent.push(await open(port))
+    const { code, errors } = await app.ended
+    equal(code, 0, errors)
+    for (const socket of silent) socket.destroy()
+  })
+
   test('a drain loses no request', async () => {
     const app = await start('hello', { ...env, SHUTDOWN_DELAY_MS: '200', LOG_LEVEL: 'warn' })
     const clients = Array.from({ length: 8 }, () => askUntilClosed(new URL(app.address).port))
@@ -183,6 +197,12 @@ describe('what cannot start says why in one sentence', () => {
 async function stop({ child, ended }: Running): Promise<number | null> {
   child.kill('SIGTERM')
   return (await ended).code
+}
+
+async function open(port: string): Promise<Socket> {
+  const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+  await once(socket, 'connect')
+  return socket
 }
 
 interface Asked {

@@ -47,7 +47,7 @@ export interface ConfigOptions extends CommonOptions {
   readonly listen: readonly Address[]
   /** Host paths that the configuration names; a container sees nothing else. */
   readonly mounts?: readonly Mount[]
-  /** A path that responses quickly, whatever its status; the start is complete when it does. */
+  /** A path that responds quickly, whatever its status; the start is complete when it does. */
   readonly probe?: string
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { CHECKS } from '../src/contract/checks/index.ts'
 import { checkConformance } from '../src/index.ts'
-import { DEFECTS } from './reference/defects.ts'
+import { DEFECTS } from './reference/defects/index.ts'
 import { startReference } from './reference/server.ts'
 
 describe('every defect is found by the check for it', { concurrency: 4 }, () => {

@@ -66,7 +66,7 @@ describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: tru
       try {
         const target = { host: '127.0.0.1', port }
         const report = await checkConformance({ target, role, absent, proxied: true })
-        deepEqual(report.differences, [], formatReport(report))
+        deepEqual(report.differences, [], `${formatReport(report)}\n${nginx.errors()}`)
       } finally {
         await signalContainer(nginx.name, 'SIGQUIT')
         deepEqual(await nginx.ended, [0, null])
@@ -84,11 +84,16 @@ async function startImage(project: string, port: number) {
     'nginx',
     ...['-p', project, '-c', 'dist/nginx.conf', '-e', 'stderr'],
   ])
-  // Its error log says what the suite provokes; who looks for a failure runs it by hand.
-  const child = spawn(file, args, { stdio: 'ignore' })
+  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = once(child, 'exit')
+  let log = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text
+  })
+  /** What is worse than the errors that the suite provokes, such as the end of a worker. */
+  const errors = () => log.match(/^.*\[(?:alert|crit|emerg)\].*$/gm)?.join('\n') ?? ''
   while (child.exitCode === null && !(await accepts(port))) await sleep(50)
-  return { name, ended }
+  return { name, ended, errors }
 }
 
 async function accepts(port: number): Promise<boolean> {

@@ -12,10 +12,8 @@ const nginx = await findNginx({ choice: 'docker', download: false })
 
 testDefect('a response that is wrong at times', async () => {
   const found = await findingsOf(nginxReload, 'fails-at-times')
-  assert.match(
-    found,
-    /^Requests failed during reloads: GET \/json: 500 \(\d+ times\)\. \d+ others got a response\.$/,
-  )
+  // On a busy machine, connections may fail as well.
+  assert.match(found, /^Requests failed during reloads: .*GET \/json: 500 \(\d+ times\)/m)
 })
 
 // The NGINX of a distribution may be older, and its matrix then has a note instead.

@@ -4,7 +4,7 @@ import { findingsOf, testDefect } from './bad-subject.ts'
 
 testDefect('an app that SIGTERM just ends', async () => {
   const found = await findingsOf(sigterm, 'ends-by-signal')
-  assert.match(found, /^bad\/ends-by-signal ended with a signal; it should end with 0\.$/m)
+  assert.match(found, /^bad\/ends-by-signal ended with a signal; it should end with 0\./m)
 })
 
 testDefect('an app that ends with 0, and with all connections', async () => {
@@ -19,13 +19,10 @@ testDefect('an app that ends with 0, and with all connections', async () => {
 
 testDefect('an app that refuses everybody while it drains', async () => {
   const found = await findingsOf(sigterm, 'refuses-while-draining')
-  assert.match(
-    found,
-    /^Requests failed while it drained: GET \/json: 503 \(\d+ times\)\. \d+ others got a response\.$/m,
-  )
+  assert.match(found, /^Requests failed while it drained: GET \/json: 503 \(\d+ times\)/m)
 })
 
 testDefect('an app that does not end at once at a second signal', async () => {
   const found = await findingsOf(sigterm, 'ignores-second-signal')
-  assert.match(found, /^bad\/ignores-second-signal still runs 30 s after SIGTERM; it should end with 1\.$/m)
+  assert.match(found, /^bad\/ignores-second-signal still runs 30 s after SIGTERM; it should end with 1\./m)
 })

@@ -82,7 +82,7 @@ export async function knownPaths(probe: Probe): Promise<string[]> {
   return probe.subject.role === 'ssr' ? [...targets, '/partial/a/b', '/assets/x'] : targets
 }
 
-/** A route that responses with a body, cheap to ask again and again. */
+/** A route that responds with a body, and that is cheap to request again and again. */
 export function plainRoute({ subject }: Probe): Route {
   const routes = { hello: HELLO[1], ssr: SSR[1], status: STATUS[0] }
   return routes[subject.role] ?? { pattern: '/livez', target: '/livez', expected: health() }

@@ -39,7 +39,7 @@ const MOST_DISTURBANCE = 0.2
 
 /**
  * Open at most during the overload: few enough for the number of open files that most systems allow. Each is used every `TURN_S` seconds. That is
- * far longer than a queue of the limit (250 ms), and shorter than the 10 s after which NGINX closes a connection without a request.
+ * far longer than a queue of the limit (250 ms), and shorter than the 5 s after which NGINX closes a connection without a request.
  */
 const MOST_CONNECTIONS = 2_000
 const TURN_S = 2

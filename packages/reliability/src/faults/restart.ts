@@ -6,7 +6,7 @@ import { findCrossed, findFailures, LIGHT, type Tally } from '../clients/clients
 import { listenOnLoopback } from '../clients/loopback.ts'
 import { statusOf, until } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
-import { findBadEnding } from '../subject/ending.ts'
+import { findBadEnding, PATIENT } from '../subject/ending.ts'
 import type { Subject } from '../subject/subject.ts'
 
 /** A release: two copies of an app behind NGINX are restarted in turn. And a crash: one of them is killed. */
@@ -68,7 +68,7 @@ class Copies {
   /** @param port 0: a free one */
   async start(port = 0): Promise<Address> {
     const launched = await this.#subject.launch({
-      env: { ...NEVER_SHED, LOG_LEVEL: 'info', PORT: String(port) },
+      env: { ...NEVER_SHED, ...PATIENT, LOG_LEVEL: 'info', PORT: String(port) },
     })
     const { target } = launched
     if ('socketPath' in target) throw new Error('It listens on a socket, and should on a port.')

@@ -2,7 +2,7 @@ import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { findCrossed, findFailures, LIGHT, type Tally } from '../clients/clients.ts'
 import { statusOf, until } from '../clients/waiting.ts'
 import type { Fault, Outcome } from '../fault.ts'
-import { findBadEnding } from '../subject/ending.ts'
+import { findBadEnding, PATIENT } from '../subject/ending.ts'
 import type { Subject } from '../subject/subject.ts'
 
 /** An orchestrator ends an app that is in use, and no client notices. */
@@ -13,8 +13,8 @@ export const sigterm: Fault = {
   atOnce: 2,
   async run(subject) {
     const parts = [
-      await untilNoneCrossed(() => tellClients(subject)),
-      await untilNoneCrossed(() => tellBalancer(subject)),
+      await untilUndisturbed(() => tellClients(subject)),
+      await untilUndisturbed(() => tellBalancer(subject)),
       await insist(subject),
     ]
     return {
@@ -25,25 +25,42 @@ export const sigterm: Fault = {
 }
 
 interface Attempt extends Outcome {
-  /** All that was found is that requests met the end of a connection that had been idle. */
-  readonly onlyCrossed?: boolean
+  /** Findings for which a busy machine may be the reason. If the app is, they return in every attempt. */
+  readonly disturbances: readonly string[]
 }
 
 const ATTEMPTS = 6
 
-/**
- * An app closes connections that were idle for 100 ms. A client that a busy machine keeps from running for longer may send into that; with an
- * app that does not wait it happens every time.
- */
-async function untilNoneCrossed(attempt: () => Promise<Attempt>): Promise<Outcome> {
+/** Tries again while a busy machine may be the reason of all findings. */
+async function untilUndisturbed(attempt: () => Promise<Attempt>): Promise<Outcome> {
   let last = await attempt()
-  for (let tried = 1; tried < ATTEMPTS && last.onlyCrossed; tried += 1) last = await attempt()
-  return last
+  for (
+    let tried = 1;
+    tried < ATTEMPTS && last.findings.length === 0 && last.disturbances.length > 0;
+    tried += 1
+  )
+    last = await attempt()
+  return { ...last, findings: [...last.findings, ...last.disturbances] }
+}
+
+/** Seconds that a drain may take: the default of SHUTDOWN_TIMEOUT_MS. Docker kills after ten. */
+const GRACE_S = 9
+
+interface Ending {
+  findings: string[]
+  /** From the end of SHUTDOWN_DELAY_MS to that of the process. */
+  seconds: number
+}
+
+async function end(launched: Launch, delayMs = 0): Promise<Ending> {
+  const startedAt = performance.now()
+  const findings = await findBadEnding(launched, 0)
+  return { findings, seconds: (performance.now() - startedAt - delayMs) / 1_000 }
 }
 
 /** Nobody tells the clients: on a connection that they keep they are served until it is closed, what is slow to the end. */
 async function tellClients(subject: Subject): Promise<Attempt> {
-  const launched = await subject.launch({ env: NEVER_SHED })
+  const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT } })
   const path = LIGHT[subject.app.role]
   const { target } = launched
   const clients = subject.clients({ target, path, kept: 10, untilClosed: true })
@@ -56,19 +73,23 @@ async function tellClients(subject: Subject): Promise<Attempt> {
   })
   await until('the clients have not had 100 responses', () => clients.responded >= 100)
   const when = 'while it drained'
-  const findings = await findBadEnding(launched, 0)
+  const ending = await end(launched)
   const [tally, slowTally] = await Promise.all([clients.stop(), slow.stop()])
   return judge(
     subject,
     launched,
-    [...findings, ...findFailures(tally, when), ...(canWait ? findFailures(slowTally, when) : [])],
+    ending,
+    [...findFailures(tally, when), ...(canWait ? findFailures(slowTally, when) : [])],
     tally,
   )
 }
 
 /** Clients that open connections go on until readiness fails, as a load balancer does; the port is open until then. */
 async function tellBalancer(subject: Subject): Promise<Attempt> {
-  const launched = await subject.launch({ env: { ...NEVER_SHED, SHUTDOWN_DELAY_MS: '3000' } })
+  const delayMs = 3_000
+  const launched = await subject.launch({
+    env: { ...NEVER_SHED, ...PATIENT, SHUTDOWN_DELAY_MS: String(delayMs) },
+  })
   const path = LIGHT[subject.app.role]
   const { target } = launched
   if ('socketPath' in target) throw new Error('It listens on a socket, and should on a port.')
@@ -81,14 +102,14 @@ async function tellBalancer(subject: Subject): Promise<Attempt> {
     'one of both ways has not had 100 responses',
     () => direct.responded >= 100 && proxied.responded >= 100,
   )
-  const ending = findBadEnding(launched, 0)
+  const ending = end(launched, delayMs)
   await untilUnready(launched)
   const [tally, proxiedTally] = await Promise.all([direct.stop(), proxied.stop()])
   return judge(
     subject,
     launched,
+    await ending,
     [
-      ...(await ending),
       ...findFailures(tally, 'before readiness failed'),
       ...findFailures(proxiedTally, 'behind NGINX, before readiness failed'),
       ...findCrossed(proxiedTally, 'behind NGINX'),
@@ -114,18 +135,29 @@ function untilUnready({ child, target }: Launch): Promise<void> {
   )
 }
 
-/** Its log must be silent, and its kept connections must not end while a request is on its way, except where NGINX does that. */
-function judge(subject: Subject, { output, ready }: Launch, findings: string[], tally: Tally): Attempt {
-  const errors = output()
+/**
+ * It must end within its grace, and with a silent log. Its kept connections must not end while a request is on its way, except where NGINX does
+ * that.
+ */
+function judge(
+  subject: Subject,
+  { app, output, ready }: Launch,
+  { findings, seconds }: Ending,
+  failures: readonly string[],
+  tally: Tally,
+): Attempt {
+  const [error] = output()
     .split('\n')
     .filter((line) => /"level":[56]0/.test(line) || /^\s+at /.test(line))
-  const all = errors.length === 0 ? findings : [...findings, `It logged an error: ${errors[0]}`]
-  if (ready.nginx === undefined || subject.nginx?.keepaliveMinTimeout === true) {
-    const crossed = findCrossed(tally, 'while it drained')
-    return { findings: [...all, ...crossed], onlyCrossed: all.length === 0 && crossed.length > 0 }
-  }
+  const all = [...findings, ...failures, ...(error === undefined ? [] : [`It logged an error: ${error}`])]
+  const late = `${app.name} needed ${seconds.toFixed(1)} s to drain; its grace is ${GRACE_S} s.`
+  const disturbances = seconds > GRACE_S ? [late] : []
+  // An app closes connections that were idle for 100 ms. A busy machine may keep a client from running for longer.
+  if (ready.nginx === undefined || subject.nginx?.keepaliveMinTimeout === true)
+    return { findings: all, disturbances: [...disturbances, ...findCrossed(tally, 'while it drained')] }
   return {
     findings: all,
+    disturbances,
     notes: [
       `NGINX ${ready.nginx} closes idle client connections at once when it stops; from 1.27.4 on it waits ` +
         'for a request that is on its way (`keepalive_min_timeout`).',

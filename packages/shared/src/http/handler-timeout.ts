@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Logger, logFailure, withoutQuery } from '../process/log.ts'
-import { PROBLEM_JSON } from './contract.ts'
-import { problem } from './problem.ts'
-import { SECURITY_HEADERS } from './security-headers.ts'
+import { rawProblem } from './raw-problem.ts'
 
 /** Checks per limit: a response is given up at most a tenth of the limit late. */
 const LOOKS = 10
@@ -121,17 +119,7 @@ function endResponse(response: ServerResponse, id: string): void {
     return
   }
   response.statusCode = 503 // for the log
-  const body = problem(503)
-  const headers = {
-    ...SECURITY_HEADERS,
-    'x-request-id': id,
-    'content-type': PROBLEM_JSON,
-    'content-length': Buffer.byteLength(body),
-    date: new Date().toUTCString(),
-    connection: 'close',
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const head = `HTTP/1.1 503 Service Unavailable\r\n${lines.join('')}\r\n`
+  const { head, body } = rawProblem(503, { 'x-request-id': id })
   socket.write(response.req.method === 'HEAD' ? head : head + body)
   socket.destroySoon()
 }

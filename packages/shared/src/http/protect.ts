@@ -36,7 +36,6 @@ const REQUEST_ID = 'x-request-id'
  * Adds what frameworks leave out, in front of the `request` listener of an existing server (often made by a framework):
  *
  * - limits and timeouts;
- * - a closed connection after a request that the parser rejects (a proxy that reuses the connection would respond with 502);
  * - 400 and a closed connection for ambiguous HTTP (`rejectAmbiguousHttp`) and for a malformed target or Host (`validateRequest`);
  * - a valid request id: it replaces an invalid one on the request, so frameworks can simply read the header;
  * - the handler timeout: 503, or a cut connection;
@@ -52,10 +51,7 @@ export function protect(server: Server, { config, health, log }: ProtectOptions)
   const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
   const listeners = server.listeners('request') as RequestListener[]
 
-  return server
-    .removeAllListeners('request')
-    .removeAllListeners('clientError') // Node's own reaction: 400, 408 or 431, and a closed connection
-    .on('request', rejectAmbiguousHttp(handle))
+  return server.removeAllListeners('request').on('request', rejectAmbiguousHttp(handle))
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     takeRequestId(request)

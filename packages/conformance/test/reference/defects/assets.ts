@@ -1,0 +1,176 @@
+import { decodeName, onAssets, onStatus } from '../alterations.ts'
+import { CORRECT } from '../behaviour.ts'
+import { type Outgoing, replaceBody, replaceHeader } from '../message.ts'
+import { type Defect, ssr } from './defect.ts'
+
+const TYPES = 'every asset has its type and validator'
+const NEGOTIATED = 'an asset comes in a coding that the client accepts'
+const MODIFIED = 'an asset that the client has is 304'
+const RANGE = 'a range gets that part or the whole asset'
+const UNMODIFIED = 'an asset that the client has not is 200'
+
+export const assets: readonly Defect[] = [
+  ssr('gzip where only br is accepted', NEGOTIATED, {
+    negotiate: (accepted) => (accepted === 'br' ? 'gzip' : CORRECT.negotiate(accepted)),
+  }),
+  ssr('304 for a date without last-modified', 'a date is a validator only where the asset has one', {
+    finish: (a, r) => (r.headers.some(([name]) => name === 'if-modified-since') ? { ...a, status: 304 } : a),
+  }),
+  ssr('304 for an early date', 'a date is a validator only where the asset has one', {
+    finish: (a, r) => {
+      const dated = a.status === 200 && r.target.startsWith('/assets/')
+      if (r.headers.some(([, value]) => value.includes('1970'))) return { ...a, status: 304 }
+      return dated ? replaceHeader(a, 'last-modified', new Date(0).toUTCString()) : a
+    },
+  }),
+  ssr(
+    'last-modified in another format',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'last-modified', '2026-01-01T00:00:00Z')),
+  ),
+  ssr('another part than asked for', RANGE, {
+    finish: (a, r) =>
+      r.headers.some(([, value]) => value === 'bytes=0-9')
+        ? {
+            ...replaceHeader(
+              replaceBody(a, a.body.subarray(1, 11)),
+              'content-range',
+              `bytes 0-9/${a.body.length}`,
+            ),
+            status: 206,
+          }
+        : a,
+  }),
+  ssr('206 without content-range', RANGE, {
+    finish: (a, r) => (r.headers.some(([, value]) => value === 'bytes=0-') ? { ...a, status: 206 } : a),
+  }),
+  ssr('a part of another version', RANGE, {
+    finish: (a, r) =>
+      r.headers.some(([, value]) => value === '"another"')
+        ? {
+            ...replaceHeader(
+              replaceBody(a, a.body.subarray(0, 10)),
+              'content-range',
+              `bytes 0-9/${a.body.length}`,
+            ),
+            status: 206,
+          }
+        : a,
+  }),
+  ssr('500 for a range that is none', RANGE, {
+    finish: (a, r) =>
+      r.headers.some(([, value]) => value === 'bytes=99999999-') ? { ...a, status: 500 } : a,
+  }),
+  ssr(
+    'a type without charset',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'content-type', 'text/javascript')),
+  ),
+  ssr(
+    'assets not immutable',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'cache-control', 'public, max-age=0')),
+  ),
+  ssr(
+    'no etag',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'etag')),
+  ),
+  ssr('an etag without quotes', TYPES, { etag: () => 'abc' }),
+  ssr(
+    'no vary',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'vary')),
+  ),
+  ssr(
+    'content-encoding: identity',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'content-encoding', 'identity')),
+  ),
+  ssr(
+    'other bytes',
+    'every asset is the file that was built',
+    onAssets((a) => replaceBody(a, Buffer.concat([a.body, Buffer.from(' ')]))),
+  ),
+  ssr('identity where br is accepted', NEGOTIATED, { negotiate: () => undefined }),
+  ssr('br in brotli', NEGOTIATED, {
+    negotiate: (accepted = '') => (/br/.test(accepted) ? 'br' : CORRECT.negotiate(accepted)),
+  }),
+  ssr('br without being asked', NEGOTIATED, { negotiate: (accepted) => CORRECT.negotiate(accepted ?? 'br') }),
+  ssr('bytes that are not br', NEGOTIATED, { finish: (a) => (isCoded(a) ? replaceBody(a, 'no brotli') : a) }),
+  ssr('br of another file', NEGOTIATED, {
+    finish: (a) => (isCoded(a) ? replaceBody(a, Buffer.from([0x3b])) : a),
+  }),
+  ssr('q=0 ignored', 'a coding with q=0 is not accepted', {
+    negotiate: (accepted = '') => CORRECT.negotiate(accepted.replace(/;.*?(?=,|$)/g, '')),
+  }),
+  ssr('q=0.000 ignored', 'a coding with q=0 is not accepted', {
+    negotiate: (accepted = '') => CORRECT.negotiate(accepted.replaceAll('q=0.000', 'q=1')),
+  }),
+  ssr('one etag for all codings', 'each coding of an asset has an etag of its own', { etag: () => 'W/"1"' }),
+  ssr('etags compared strongly', MODIFIED, {
+    matches: (condition, etag) => condition.split(/ *, */).includes(etag) || condition === '*',
+  }),
+  ssr('only one etag read', MODIFIED, {
+    matches: (condition, etag) => condition === '*' || condition.replace(/^W\//, '') === etag,
+  }),
+  ssr('* not read', MODIFIED, {
+    matches: (condition, etag) => condition !== '*' && CORRECT.matches(condition, etag),
+  }),
+  ssr('304 with a body', MODIFIED, {
+    bytes: (bytes, _, { status }) => (status === 304 ? Buffer.concat([bytes, Buffer.from('x')]) : bytes),
+  }),
+  ssr(
+    '304 with content-type',
+    MODIFIED,
+    onStatus(304, (a) => replaceHeader(a, 'content-type', 'text/css')),
+  ),
+  ssr(
+    '304 with content-length',
+    MODIFIED,
+    onStatus(304, (a) => replaceHeader(a, 'content-length', '0')),
+  ),
+  ssr(
+    '304 with content-encoding',
+    MODIFIED,
+    onStatus(304, (a) => replaceHeader(a, 'content-encoding', 'br')),
+  ),
+  ssr(
+    '304 without etag',
+    MODIFIED,
+    onStatus(304, (a) => replaceHeader(a, 'etag')),
+  ),
+  ssr(
+    '304 without cache-control',
+    MODIFIED,
+    onStatus(304, (a) => replaceHeader(a, 'cache-control')),
+  ),
+  ssr(
+    '304 without the security headers',
+    MODIFIED,
+    onStatus(304, (a) => replaceHeader(a, 'referrer-policy')),
+  ),
+  ssr('no 304', MODIFIED, { matches: () => false }),
+  ssr('304 for any etag', UNMODIFIED, { matches: () => true }),
+  ssr('304 for a part of the etag', UNMODIFIED, {
+    matches: (condition, etag) => etag.includes(condition.slice(0, -1)),
+  }),
+  ssr('siblings served', 'a compressed sibling is no asset of its own', {
+    asset: (name) => (/\.(?:br|gz)$/.test(name) ? `./${name}` : name),
+  }),
+  ssr('an index of the directory', 'the directory of the assets is 404 or 403', {
+    path: (t) => (t === '/assets/' ? '/' : CORRECT.path(t)),
+  }),
+  ssr(
+    'a 404 that is cached',
+    'an unknown asset is 404',
+    onStatus(404, (a) => replaceHeader(a, 'cache-control', 'public, max-age=31536000, immutable')),
+  ),
+  ssr('a way out', 'no path leads out of the assets', {
+    asset: (name) => (decodeName(name).includes('../') ? `./${decodeName(name)}` : name),
+  }),
+]
+
+function isCoded({ headers, status }: Outgoing): boolean {
+  return status === 200 && headers.some(([, value]) => value === 'br')
+}

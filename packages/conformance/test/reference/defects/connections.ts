@@ -1,0 +1,51 @@
+import { isOn } from '../alterations.ts'
+import type { Behaviour } from '../behaviour.ts'
+import { type Defect, hello, ssr } from './defect.ts'
+
+export const connections: readonly Defect[] = [
+  hello('dead after 404', 'a connection is usable after every kind of response', {
+    staysOpen: ({ status }) => status !== 404,
+  }),
+  hello('dead after HEAD', 'a connection is usable after every kind of response', {
+    staysOpen: (_, r) => !isOn(r, 'HEAD'),
+  }),
+  hello('dead after OPTIONS', 'a connection is usable after every kind of response', {
+    staysOpen: (_, r) => !isOn(r, 'OPTIONS'),
+  }),
+  ssr('dead after 304', 'a connection is usable after every kind of response', {
+    staysOpen: ({ status }) => status !== 304,
+  }),
+  hello('connection: close ignored', 'connection: close is honoured', { staysOpen: () => true }),
+  hello('HTTP/1.0 kept open', 'HTTP/1.0 is answered and closed, with and without Host', {
+    staysOpen: () => true,
+  }),
+  hello('the head in one piece or not at all', 'a request may arrive byte by byte', { patient: false }),
+  hello('the head in one piece or nothing', 'a request may be split anywhere', { patient: false }),
+  hello('no 100 where it is expected', 'Expect: 100-continue is answered', { continues: false }),
+  hello('garbage answered 200', 'what is no HTTP is 400 or a closed connection', { garbage: 200 }),
+  hello('no keep-alive', 'a connection serves 50 requests', { staysOpen: () => false }),
+  hello('pipelining out of order', 'pipelined requests are answered in order', {
+    inOrder: false,
+    pause: ({ headers }) => (headers.some(([, value]) => value === 'pipelined-3') ? 20 : 0),
+  }),
+  ssr('closed after a stream', 'requests behind a stream are answered after it', {
+    staysOpen: ({ late }) => late === undefined,
+  }),
+  hello('the id of the request before', 'pipelined requests are answered in order', mixedUp()),
+  hello('answers mixed up', '100 requests at once are not mixed up', mixedUp()),
+  hello('505 for HTTP/1.0', 'HTTP/1.0 is answered and closed, with and without Host', {
+    finish: (a, r) => (r.version === '1.0' ? { ...a, status: 505 } : a),
+  }),
+]
+
+/** Each response carries the id of the request before. */
+function mixedUp(): Partial<Behaviour> {
+  let before = 'none'
+  return {
+    requestId: ([id = 'none']) => {
+      const given = before
+      before = id
+      return given
+    },
+  }
+}
