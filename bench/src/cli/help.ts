@@ -23,7 +23,8 @@ pnpm bench COMMAND     each has its own --help
   --target URL        benches an app that already runs, with the workload of
                       its --role: http://10.0.0.9:3000
   --without NAMES     what that app lacks: stream, pipelined-stream
-  --quick             three frameworks, 2 heats of 5 passes, a minute
+  --quick             hello and ssr of three frameworks, 2 heats of 5 passes: a
+                      minute
   --thorough          12 heats of 24 passes, 3 s of warm-up, half an hour
   --heats N           starts of every app, 1 to 100 (default 3; of a target
                       10, with a rest of 2 s between them)

@@ -75,11 +75,12 @@ export function readOptions(args: readonly string[]): Options {
   const name = chooseProfile(values)
   const effort = site.target === undefined ? PROFILES[name] : TARGET_EFFORT[name]
   const { heats, slices, slice, warmup, precision, connections } = values
+  const role = values.role ?? (values.only === undefined ? PROFILES[name].roles.join(',') : undefined)
   const custom = [heats, slices, slice, warmup, precision, values['max-time']].some(
     (value) => value !== undefined,
   )
   return {
-    ...readCommon(values, { frameworks: PROFILES[name].frameworks }),
+    ...readCommon({ ...values, role }, { frameworks: PROFILES[name].frameworks }),
     ...site,
     profile: name,
     custom,

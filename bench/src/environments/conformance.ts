@@ -11,8 +11,8 @@ export const SUITE_RUNS = 5
 export interface ConformityOptions {
   environment: Pick<Environment, 'fingerprint' | 'prove'>
   signal: AbortSignal
-  /** Told which race is being proven; not called if everything is remembered. */
-  onRace(race: string): void
+  /** Called before the first check; not if everything is remembered. */
+  onBegin(): void
 }
 
 /**
@@ -21,31 +21,26 @@ export interface ConformityOptions {
  */
 export async function proveCells(
   cells: readonly Cell[],
-  { environment, signal, onRace }: ConformityOptions,
+  { environment, signal, onBegin }: ConformityOptions,
 ): Promise<ConformanceRecord[]> {
+  if (signal.aborted) return []
   const memory = new Memory<number>('conformance')
-  const records: ConformanceRecord[] = []
   const tried = cells.filter(({ skipped, role }) => skipped === null && role !== null)
-  for (const [race, own] of Map.groupBy(tried, (cell) => cell.race)) {
-    if (signal.aborted) return records
-    const prints = new Map(own.map((cell) => [cell.id, environment.fingerprint(cell)]))
-    const checkedBefore = ({ id }: Cell) => memory.get(prints.get(id) ?? '')
-    const unknown = own.filter((cell) => checkedBefore(cell) === undefined)
-    if (unknown.length > 0) onRace(race)
-    const proven =
-      unknown.length > 0 ? await environment.prove(originalsOf(unknown)) : new Map<string, Proof>()
-    for (const cell of own) {
-      const checked = checkedBefore(cell)
-      const fresh = proven.get(originalId(cell))
-      if (checked !== undefined) records.push({ cell: cell.id, checked, differences: [], remembered: true })
-      else if (fresh !== undefined) records.push({ cell: cell.id, ...fresh, remembered: false })
-    }
-    for (const { cell, checked, differences, remembered } of records) {
-      const print = prints.get(cell) ?? null
-      if (print !== null && !remembered && differences.length === 0) memory.set(print, checked)
-    }
-    memory.save()
-  }
+  const known = tried.map((cell) => {
+    const print = environment.fingerprint(cell)
+    return { cell, print, checked: memory.get(print ?? '') }
+  })
+  const unknown = known.filter(({ checked }) => checked === undefined).map(({ cell }) => cell)
+  if (unknown.length > 0) onBegin()
+  const proven = unknown.length > 0 ? await environment.prove(originalsOf(unknown)) : new Map<string, Proof>()
+  const records = known.flatMap(({ cell, print, checked }): ConformanceRecord[] => {
+    if (checked !== undefined) return [{ cell: cell.id, checked, differences: [], remembered: true }]
+    const fresh = proven.get(originalId(cell))
+    if (fresh === undefined) return []
+    if (print !== null && fresh.differences.length === 0) memory.set(print, fresh.checked)
+    return [{ cell: cell.id, ...fresh, remembered: false }]
+  })
+  memory.save()
   return records
 }
 

@@ -24,7 +24,7 @@ export interface Environment {
   findProxy(cells: readonly Cell[]): Promise<NginxVersion | null>
   /** Hash of all that decides the suite's verdict on a cell; null if that cannot be known, so that nothing is remembered. */
   fingerprint(cell: Cell): string | null
-  /** Runs the contract's suite on cells of one role. @returns verdicts by cell; after an abort some are missing */
+  /** Runs the contract's suite on cells. @returns verdicts by cell; after an abort some are missing */
   prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>>
   /** An NGINX that answers itself, on the core of the servers. @returns undefined if there is none */
   startCeiling(): Promise<CeilingServer | undefined>

@@ -153,10 +153,10 @@ async function findProxy({ result, environment, warn }: Preparing): Promise<void
 async function prove({ result, environment, signal, progress }: Preparing): Promise<void> {
   const proven = new Set(result.conformance.map(({ cell }) => cell))
   const open = result.cells.filter(({ id }) => !proven.has(id))
-  const who = (race: string) => (result.mode === 'target' ? 'the server keeps' : `all ${race} apps keep`)
-  const onRace = (race: string) => progress.say(`Checking that ${who(race)} the contract.`)
+  const who = result.mode === 'target' ? 'the server keeps' : 'all apps keep'
+  const onBegin = () => progress.say(`Checking that ${who} the contract.`)
   const beganAt = performance.now()
-  const records = await proveCells(open, { environment, signal, onRace })
+  const records = await proveCells(open, { environment, signal, onBegin })
   result.conformance.push(...records)
   const fresh = records.filter(({ remembered }) => !remembered).length
   if (fresh === 0 || signal.aborted) return

@@ -1,4 +1,4 @@
-import { FRAMEWORKS, type Role } from '@startgrid/grid/matrix.ts'
+import { FRAMEWORKS, ROLES, type Role } from '@startgrid/grid/matrix.ts'
 
 /** How much effort a run takes, and what every cell gets of it. */
 
@@ -6,6 +6,7 @@ export type ProfileName = 'quick' | 'default' | 'thorough'
 
 export interface Profile {
   frameworks: readonly string[]
+  roles: readonly Role[]
   /** Launches of every app. */
   heats: number
   /** Passes per heat: each measures every cell once. */
@@ -22,6 +23,8 @@ export interface Profile {
 export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   quick: {
     frameworks: ['node', 'fastify', 'express'],
+    // status is a hello with less in it, and would take a third of the time.
+    roles: ['hello', 'ssr'],
     heats: 2,
     slices: 5,
     sliceMs: 50,
@@ -33,6 +36,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   },
   default: {
     frameworks: FRAMEWORKS,
+    roles: ROLES,
     heats: 3,
     slices: 19,
     sliceMs: 50,
@@ -44,6 +48,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   },
   thorough: {
     frameworks: FRAMEWORKS,
+    roles: ROLES,
     heats: 12,
     slices: 24,
     sliceMs: 50,

@@ -86,6 +86,11 @@ test('--quick and --thorough: the profiles, and what is given beside them counts
     ...{ profile: 'thorough', custom: false, heats: 12, slices: 24, maxTimeMs: 3_600_000, frameworks: 7 },
   })
   assert.deepEqual(namesOf('--quick', '--only', 'bun/hello'), ['bun/hello'])
+  assert.deepEqual(
+    namesOf('--quick'),
+    ['node', 'fastify', 'express'].flatMap((name) => [`${name}/hello`, `${name}/ssr`]),
+  )
+  assert.deepEqual(namesOf('--quick', '--only', 'bun', '--role', 'status'), ['bun/status'])
   const { custom, heats, maxTimeMs } = shape('--quick', '--heats', '5')
   assert.deepEqual([custom, heats, maxTimeMs], [true, 5, null], 'what is asked for is not cut short')
 })

@@ -11,10 +11,24 @@ import { startNativeServers } from './servers.ts'
 
 /** The contract's suite on processes of this machine. */
 
-/** All cells at once: the suite mostly waits. */
+interface SuiteOptions {
+  nginx: Nginx | undefined
+  signal: AbortSignal
+}
+
+/** All cells of all roles at once: the suite mostly waits. */
 export async function proveNatively(
   cells: readonly CellSpec[],
-  { nginx, signal }: { nginx: Nginx | undefined; signal: AbortSignal },
+  options: SuiteOptions,
+): Promise<ReadonlyMap<string, Proof>> {
+  const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
+  const proofs = await Promise.all(roles.map((own) => proveRole(own, options)))
+  return new Map(proofs.flatMap((own) => [...own]))
+}
+
+async function proveRole(
+  cells: readonly CellSpec[],
+  { nginx, signal }: SuiteOptions,
 ): Promise<ReadonlyMap<string, Proof>> {
   const servers = await startNativeServers(cells, { nginx, cores: null }).catch((error: unknown) =>
     oneLine(error),
