@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { APPS } from '@startgrid/grid/matrix.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
@@ -15,6 +16,7 @@ import { run } from '../src/run.ts'
 import { WORKSPACE } from '../src/workspace.ts'
 import { runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
+import { SUITE } from './support/project.ts'
 
 const NJS_APPS = APPS.filter(({ framework }) => framework === 'njs')
 
@@ -50,7 +52,7 @@ const obstacle = await dockerObstacle(IMAGE, false)
 
 // Its engine is the one that a project needs; what distributions have is older.
 describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: true }, () => {
-  for (const { name, role, absent } of NJS_APPS) {
+  for (const { name, role, absent } of sample('njs in its image', NJS_APPS, 1)) {
     test(`${name} conforms, and stops with 0`, async () => {
       using directory = temporaryDirectory()
       const project = join(directory.path, 'my-app')
@@ -65,8 +67,9 @@ describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: tru
       const nginx = await startImage(project, port)
       try {
         const target = { host: '127.0.0.1', port }
-        const report = await checkConformance({ target, role, absent, proxied: true })
-        deepEqual(report.differences, [], `${formatReport(report)}\n${nginx.errors()}`)
+        const report = await checkConformance({ target, role, absent, proxied: true, ...SUITE })
+        deepEqual(report.differences, [], `${formatReport(report)}
+${nginx.errors()}`)
       } finally {
         await signalContainer(nginx.name, 'SIGQUIT')
         deepEqual(await nginx.ended, [0, null])

@@ -11,7 +11,7 @@ import { run } from '../src/run.ts'
 import { runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
 import { personalEnvironment } from './support/environment.ts'
-import { INSTALLS_PLAIN, type PackageManager, ProjectDirectory } from './support/project.ts'
+import { INSTALLS_PLAIN, type PackageManager, ProjectDirectory, SUITE } from './support/project.ts'
 
 /**
  * What a person does who copies an app out: install, check, build, start, change. Nothing of the workspace is in reach. Installing takes
@@ -310,7 +310,7 @@ async function edits(page: Page, path: string): Promise<void> {
 async function conforms(project: ProjectDirectory, { role, absent }: App): Promise<void> {
   const service = await project.start()
   try {
-    const report = await checkConformance({ target: service.target, role, absent })
+    const report = await checkConformance({ target: service.target, role, absent, ...SUITE })
     equal(report.differences.length, 0, `\n${formatReport(report)}`)
     ok(report.passed.length > 20)
   } finally {

@@ -93,7 +93,8 @@ export const nginx: Option = {
       },
       readme: `\`docker compose up --build --wait\` also starts NGINX, at http://127.0.0.1:8080 (\`NGINX_PORT=80\` in front for another port). It
 keeps connections to the app open, compresses pages, limits headers and bodies, and logs a JSON line per response. \`nginx/\` has one concern
-per file. For TLS, add a certificate and \`listen 443 ssl\` in \`nginx/nginx.conf\`. A location for a stream needs \`proxy_buffering off\`.`,
+per file. For TLS, add a certificate and \`listen 443 ssl\` in \`nginx/nginx.conf\`. A location for a stream needs \`proxy_buffering off\`.
+For updates of its image, add the ecosystem \`docker-compose\` to \`.github/dependabot.yml\`.`,
     }
   },
 }
