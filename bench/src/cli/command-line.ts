@@ -10,9 +10,9 @@ import { OutputError } from '../report/output.ts'
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   race: async (args) => (await import('./commands/race.ts')).raceCommand(args, 'rate'),
   selfcheck: async (args) => (await import('./commands/race.ts')).raceCommand(args, 'selfcheck'),
-  capacity: async (args) => (await import('./commands/capacity.ts')).capacityCommand(args),
-  latency: async (args) => (await import('./commands/latency.ts')).latencyCommand(args),
-  overload: async (args) => (await import('./commands/overload.ts')).overloadCommand(args),
+  capacity: async (args) => (await import('./commands/open-loop.ts')).openLoopCommand('capacity', args),
+  latency: async (args) => (await import('./commands/open-loop.ts')).openLoopCommand('latency', args),
+  overload: async (args) => (await import('./commands/open-loop.ts')).openLoopCommand('overload', args),
   overhead: async (args) => (await import('./commands/overhead.ts')).overheadCommand(args),
   study: async (args) => (await import('./commands/study.ts')).studyCommand(args),
   pool: async (args) => (await import('./commands/pool.ts')).poolCommand(args),

@@ -3,8 +3,8 @@ import { ROLES, TOPOLOGIES } from '@startgrid/grid/matrix.ts'
 import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../plan/open-loop-effort.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../plan/options.ts'
 import { PROFILES, type ProfileName } from '../plan/profiles.ts'
-import { readSite, SITE } from './location.ts'
-import { chooseProfile, OUTPUT, readCommon, SELECTION, withResumeValue } from './options.ts'
+import { readSite } from './location.ts'
+import { chooseProfile, GRID, readCommon, readMaxTime, withResumeValue } from './options.ts'
 
 /** Roles that a command measures unless others are named: a search takes most of a minute per cell. The status app is a hello too. */
 const DEFAULT_ROLE: Readonly<Record<OpenLoopKind, string>> = {
@@ -23,17 +23,10 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
   const values = parseOptions(
     withResumeValue(args),
     {
-      ...SELECTION,
-      ...SITE,
-      ...OUTPUT,
-      quick: { type: 'boolean' },
-      thorough: { type: 'boolean' },
+      ...GRID,
       launches: { type: 'string' },
-      connections: { type: 'string' },
       p99: { type: 'string' },
       rate: { type: 'string' },
-      'max-time': { type: 'string' },
-      resume: { type: 'string' },
     },
     `pnpm bench ${kind}`,
   )
@@ -46,7 +39,7 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
   const site = readSite(values)
   const profile = chooseProfile(values)
   const role = values.role ?? (values.only === undefined ? defaultRole(kind, profile) : undefined)
-  const { launches, connections } = values
+  const { launches } = values
   const custom = launches !== undefined
   return {
     ...readCommon({ ...values, role }, { frameworks: PROFILES[profile].frameworks, topology: 'direct' }),
@@ -58,17 +51,12 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
     sliceMs: kind === 'overload' ? OVERLOAD_EFFORT[profile].overloadMs : 0,
     pauseMs: 0,
     warmupMs: undefined,
-    connections: connections === undefined ? undefined : readInteger('--connections', connections, 1, 10_000),
     driver: 'startgrid',
     precision: null,
-    maxTimeMs:
-      values['max-time'] === undefined
-        ? null
-        : readDuration('--max-time', values['max-time'], 1000, 86_400_000),
+    maxTimeMs: readMaxTime(values['max-time']) ?? null,
     timeGiven: values['max-time'] !== undefined,
     heatsGiven: custom,
     require: null,
-    resume: values.resume,
     keepVoided: false,
     list: false,
     p99Ms: kind === 'capacity' ? readDuration('--p99', values.p99 ?? DEFAULT_P99, 1) : null,

@@ -29,13 +29,6 @@ const MORE_FOR_CONTAINERS = 1.5
 /** Looking at intervals after fewer heats would stop at lucky ones. */
 const LEAST_HEATS_FOR_PRECISION = 6
 
-/** Options that choose cells, the same for every command. */
-export const SELECTION = {
-  only: { type: 'string' },
-  role: { type: 'string' },
-  topology: { type: 'string' },
-} as const satisfies ParseArgsOptionsConfig
-
 /** Options about where results go and what is repeated, the same for every command that measures. */
 export const OUTPUT = {
   seed: { type: 'string' },
@@ -46,26 +39,33 @@ export const OUTPUT = {
   help: { type: 'boolean' },
 } as const satisfies ParseArgsOptionsConfig
 
+/** Options of every command that measures the grid: which cells, where they are, how much effort. */
+export const GRID = {
+  ...SITE,
+  ...OUTPUT,
+  only: { type: 'string' },
+  role: { type: 'string' },
+  topology: { type: 'string' },
+  quick: { type: 'boolean' },
+  thorough: { type: 'boolean' },
+  connections: { type: 'string' },
+  'max-time': { type: 'string' },
+  resume: { type: 'string' },
+} as const satisfies ParseArgsOptionsConfig
+
 /** @throws {UsageError} and UnknownName of the grid, saying what is allowed */
 export function readOptions(args: readonly string[]): Options {
   const values = parseOptions(
     withResumeValue(args),
     {
-      ...SELECTION,
-      ...SITE,
-      ...OUTPUT,
-      quick: { type: 'boolean' },
-      thorough: { type: 'boolean' },
+      ...GRID,
       heats: { type: 'string' },
       slices: { type: 'string' },
       slice: { type: 'string' },
       warmup: { type: 'string' },
       precision: { type: 'string' },
       require: { type: 'string' },
-      'max-time': { type: 'string' },
-      connections: { type: 'string' },
       driver: { type: 'string' },
-      resume: { type: 'string' },
       'keep-voided': { type: 'boolean' },
       list: { type: 'boolean' },
     },
@@ -74,7 +74,7 @@ export function readOptions(args: readonly string[]): Options {
   const site = readSite(values)
   const name = chooseProfile(values)
   const effort = site.target === undefined ? PROFILES[name] : TARGET_EFFORT[name]
-  const { heats, slices, slice, warmup, precision, connections } = values
+  const { heats, slices, slice, warmup, precision } = values
   const role = values.role ?? (values.only === undefined ? PROFILES[name].roles.join(',') : undefined)
   const custom = [heats, slices, slice, warmup, precision, values['max-time']].some(
     (value) => value !== undefined,
@@ -92,18 +92,16 @@ export function readOptions(args: readonly string[]): Options {
     sliceMs: slice === undefined ? effort.sliceMs : readDuration('--slice', slice, 50),
     pauseMs: 'pauseMs' in effort ? effort.pauseMs : 0,
     warmupMs: warmup === undefined ? undefined : readDuration('--warmup', warmup, 0),
-    connections: connections === undefined ? undefined : readInteger('--connections', connections, 1, 10_000),
     driver: readDriver(values.driver ?? 'startgrid'),
     precision: precision === undefined ? null : readPercent('--precision', precision),
     timeGiven: values['max-time'] !== undefined,
     heatsGiven: heats !== undefined || precision !== undefined,
-    maxTimeMs: readMaxTime(values['max-time'], {
+    maxTimeMs: limitOf(values['max-time'], {
       precision,
       custom,
       usual: effort.maxTimeMs * (site.docker ? MORE_FOR_CONTAINERS : 1),
     }),
     require: values.require === undefined ? null : readPercent('--require', values.require),
-    resume: values.resume,
     keepVoided: values['keep-voided'] === true,
     list: values.list === true,
   }
@@ -115,6 +113,8 @@ export function readCommon(
     only?: string | undefined
     role?: string | undefined
     topology?: string | undefined
+    connections?: string | undefined
+    resume?: string | undefined
     seed?: string | undefined
     json?: string | undefined
     output?: string | undefined
@@ -123,11 +123,26 @@ export function readCommon(
     help?: boolean | undefined
   },
   defaults: { frameworks: readonly string[]; topology?: string },
-): Pick<Options, 'apps' | 'topologies' | 'seed' | 'json' | 'output' | 'download' | 'dryRun' | 'help'> {
+): Pick<
+  Options,
+  | 'apps'
+  | 'topologies'
+  | 'connections'
+  | 'resume'
+  | 'seed'
+  | 'json'
+  | 'output'
+  | 'download'
+  | 'dryRun'
+  | 'help'
+> {
+  const { connections } = values
   const topologies = split(values.topology ?? defaults.topology ?? 'direct,nginx')
   return {
     apps: chooseApps(values.only, values.role, defaults.frameworks),
     topologies: [...new Set(topologies.map(findTopology))],
+    connections: connections === undefined ? undefined : readInteger('--connections', connections, 1, 10_000),
+    resume: values.resume,
     seed: readInteger('--seed', values.seed ?? String(Math.floor(Math.random() * 2 ** 32)), 0, 2 ** 32 - 1),
     json: values.json,
     output: values.output,
@@ -157,11 +172,17 @@ export function chooseProfile({
   return quick ? 'quick' : thorough ? 'thorough' : 'default'
 }
 
-function readMaxTime(
+/** Milliseconds. */
+export function readMaxTime(value: string | undefined): number | undefined {
+  return value === undefined ? undefined : readDuration('--max-time', value, 1000, 86_400_000)
+}
+
+function limitOf(
   value: string | undefined,
   { precision, custom, usual }: { precision: string | undefined; custom: boolean; usual: number },
 ): number | null {
-  if (value !== undefined) return readDuration('--max-time', value, 1000, 86_400_000)
+  const given = readMaxTime(value)
+  if (given !== undefined) return given
   // Without an end, intervals that stay wide on a busy machine would never let it stop.
   if (precision !== undefined) return PROFILES.thorough.maxTimeMs
   return custom ? null : usual

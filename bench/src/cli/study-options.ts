@@ -1,8 +1,8 @@
-import { parseOptions, readDuration, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
+import { parseOptions, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
 import { STUDIES } from '../../studies/index.ts'
 import type { Study } from '../model/study.ts'
 import type { StudyProfile } from '../model/study-result.ts'
-import { OUTPUT, withResumeValue } from './options.ts'
+import { OUTPUT, readMaxTime, withResumeValue } from './options.ts'
 
 /** What `pnpm bench study` is asked to do. */
 export interface StudyOptions {
@@ -99,10 +99,6 @@ export function readStudyOptions(args: readonly string[]): StudyOptions {
     output: values.output,
     download: values['no-download'] !== true,
   }
-}
-
-function readMaxTime(value: string | undefined): number | undefined {
-  return value === undefined ? undefined : readDuration('--max-time', value, 1000, 86_400_000)
 }
 
 function chooseStudies(name: string | undefined, all: boolean): readonly Study[] {

@@ -1,9 +1,7 @@
 import { accountFor } from './accounts.ts'
 import { type AutocannonProcess, startAutocannon } from './autocannon-process.ts'
-import { AnswerChecker } from './checker.ts'
 import {
   type Capabilities,
-  type Checked,
   type Driver,
   occurred,
   rateOf,
@@ -11,6 +9,7 @@ import {
   type SlicePlan,
   urlFor,
 } from './driver.ts'
+import { ForeignDriver } from './foreign-driver.ts'
 
 /**
  * autocannon (https://github.com/mcollina/autocannon), through its programmatic interface, in one process that stays warm.
@@ -18,9 +17,8 @@ import {
  * It drops the requests in flight at the end, which is why a slice must be long. Its own check of bodies is not used: it makes
  * text of every piece of a body apart, so a character that lies in two pieces would be an error.
  */
-export class AutocannonDriver implements Driver {
+export class AutocannonDriver extends ForeignDriver implements Driver {
   readonly name = 'autocannon'
-  readonly version: string
   readonly capabilities: Capabilities = {
     openLoop: false,
     unixSockets: false,
@@ -28,27 +26,10 @@ export class AutocannonDriver implements Driver {
     minSliceMs: 500,
     warmupMs: 2000,
   }
-  readonly #cpu: number | undefined
-  readonly #checker: AnswerChecker
   #process: AutocannonProcess | undefined
-
-  /** @param cpu the only core that it may use */
-  constructor(version: string, cpu: number | undefined) {
-    this.version = version
-    this.#cpu = cpu
-    this.#checker = new AnswerChecker(cpu)
-  }
 
   pids(): number[] {
     return this.#process === undefined ? [] : [this.#process.pid]
-  }
-
-  check(plan: SlicePlan): Promise<Checked> {
-    return this.#checker.check(plan)
-  }
-
-  answerLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
-    return this.#checker.answerLength(place)
   }
 
   async run(plan: SlicePlan): Promise<SliceLoad> {
@@ -76,13 +57,13 @@ export class AutocannonDriver implements Driver {
 
   /** Starts the process, unless it runs. @throws {LoadError} if that is impossible */
   async start(): Promise<AutocannonProcess> {
-    this.#process ??= await startAutocannon(this.#cpu)
+    this.#process ??= await startAutocannon(this.cpu)
     return this.#process
   }
 
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     const running = this.#process
     this.#process = undefined
-    await Promise.all([running?.stop(), this.#checker.stop()])
+    await Promise.all([running?.stop(), super.stop()])
   }
 }

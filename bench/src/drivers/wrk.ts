@@ -1,8 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { AnswerChecker } from './checker.ts'
 import {
   type Capabilities,
-  type Checked,
   type Driver,
   occurred,
   rateOf,
@@ -10,6 +8,7 @@ import {
   type SlicePlan,
   urlFor,
 } from './driver.ts'
+import { ForeignDriver } from './foreign-driver.ts'
 import { pinned } from './pinning.ts'
 import { WrkProcess } from './wrk-process.ts'
 import { parseWrk } from './wrk-report.ts'
@@ -23,9 +22,8 @@ const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url))
  * It drops the requests in flight at the end, which is why a slice must be long; and a request that is never answered shows
  * nowhere but in Little's law.
  */
-export class WrkDriver implements Driver {
+export class WrkDriver extends ForeignDriver implements Driver {
   readonly name = 'wrk'
-  readonly version: string
   readonly capabilities: Capabilities = {
     openLoop: false,
     unixSockets: false,
@@ -33,31 +31,14 @@ export class WrkDriver implements Driver {
     minSliceMs: 500,
     warmupMs: 0,
   }
-  readonly #cpu: number | undefined
-  readonly #checker: AnswerChecker
   #running: WrkProcess | undefined
-
-  /** @param cpu the only core that it may use */
-  constructor(version: string, cpu: number | undefined) {
-    this.version = version
-    this.#cpu = cpu
-    this.#checker = new AnswerChecker(cpu)
-  }
 
   pids(): number[] {
     return []
   }
 
-  check(plan: SlicePlan): Promise<Checked> {
-    return this.#checker.check(plan)
-  }
-
-  answerLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
-    return this.#checker.answerLength(place)
-  }
-
   async run(plan: SlicePlan): Promise<SliceLoad> {
-    const wrk = new WrkProcess(pinned(wrkCommand(plan), this.#cpu), plan)
+    const wrk = new WrkProcess(pinned(wrkCommand(plan), this.cpu), plan)
     this.#running = wrk
     const output = await wrk.output()
     const { requests, seconds, cpuSeconds, errors, latencySeconds } = parseWrk(output, plan.connections)
@@ -72,9 +53,9 @@ export class WrkDriver implements Driver {
     }
   }
 
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     this.#running?.kill()
-    await this.#checker.stop()
+    await super.stop()
   }
 }
 

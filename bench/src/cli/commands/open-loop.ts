@@ -3,8 +3,12 @@ import { plural, wrap } from '@startgrid/cli/text.ts'
 import { assertAnswering } from '../../environments/target/origin.ts'
 import { findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
 import type { OpenLoopResult } from '../../model/result.ts'
+import { capacityMethod } from '../../openloop/capacity.ts'
+import { latencyMethod } from '../../openloop/latency.ts'
+import { overloadMethod } from '../../openloop/overload.ts'
 import { createOpenLoopResult, expectedOpenLoopMs, type Method, runOpenLoops } from '../../openloop/run.ts'
 import { planHeats } from '../../plan/cells.ts'
+import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../../plan/open-loop-effort.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../../plan/options.ts'
 import { commandOf, prepareOutput } from '../../report/output.ts'
 import { whyOpenLoopFailed } from '../exit-code.ts'
@@ -12,15 +16,11 @@ import { helpOf, readOpenLoopOptions } from '../open-loop-options.ts'
 import { runMeasurement } from '../run-measurement.ts'
 
 /**
- * What the three open-loop commands have in common.
- * @param createMethod what is done on each launch
+ * `pnpm bench capacity`: the highest open-loop rate that keeps p99 under a bound. `latency`: percentiles at fixed rates, from the intended send
+ * time. `overload`: right responses at twice the capacity, and the recovery.
  * @returns the exit code
  */
-export async function openLoopCommand(
-  kind: OpenLoopKind,
-  args: readonly string[],
-  createMethod: (result: OpenLoopResult, options: OpenLoopOptions) => Method,
-): Promise<number> {
+export async function openLoopCommand(kind: OpenLoopKind, args: readonly string[]): Promise<number> {
   const options = readOpenLoopOptions(kind, args)
   if (options.help) {
     process.stdout.write(helpOf(kind))
@@ -31,16 +31,31 @@ export async function openLoopCommand(
     found.result.warnings.push(pauseOf(found.result))
     const { profile } = found.result.settings
     const effort = profile === 'custom' ? options.profile : profile
-    return measure(found, createMethod(found.result, { ...options, profile: effort }), options)
+    return measure(found, methodOf(found.result, { ...options, profile: effort }), options)
   }
   const result = createOpenLoopResult(kind, options, commandOf(`pnpm bench ${kind}`, args, options.seed))
-  const method = createMethod(result, options)
+  const method = methodOf(result, options)
   if (!options.dryRun) {
     if (options.target !== undefined) await assertAnswering(options.target)
     return measure({ result, directory: prepareOutput(options.output, options.json) }, method, options)
   }
   process.stdout.write(describePlan(result, method))
   return 0
+}
+
+/** What is done on each launch. */
+function methodOf(result: OpenLoopResult, { profile, rate }: OpenLoopOptions): Method {
+  switch (result.kind) {
+    case 'capacity':
+      return capacityMethod(result, CAPACITY_EFFORT[profile])
+    case 'latency': {
+      const effort = LATENCY_EFFORT[profile]
+      // One server needs no common rate.
+      return latencyMethod(result, { ...effort, common: effort.common && result.mode !== 'target' }, rate)
+    }
+    case 'overload':
+      return overloadMethod(result, OVERLOAD_EFFORT[profile])
+  }
 }
 
 function measure(

@@ -67,17 +67,6 @@ function processesOf(mark: string): string[] {
   })
 }
 
-/**
- * Where others disturbed every attempt to find the capacity, no rates follow from it. Then nothing may be claimed, and that is what is
- * left to test.
- */
-function isCrowded({ trials, analysis }: OpenLoopResult): boolean {
-  const attempts = trials.filter(({ purpose }) => purpose === 'capacity')
-  if (attempts.length === 0 || attempts.some(({ disturbed }) => !disturbed)) return false
-  for (const { cell, voidedBecause } of analysis ?? []) assert.equal(typeof voidedBecause, 'string', cell)
-  return true
-}
-
 /** A short run tries one of the three kinds, and Ctrl-C every second time. */
 const kinds = sample('open loop', ['capacity', 'latency', 'overload'], 1)
 const testIf = (isTried: boolean) => (isTried ? test : () => {})
@@ -87,7 +76,6 @@ describe('pnpm bench', () => {
     const result = await run('capacity', '--p99', '80ms')
     const { trials, analysis, settings } = result
     assert.equal(settings.p99Ms, 80)
-    if (isCrowded(result)) return
     assert.equal(trials[0]?.purpose, 'capacity')
     const steps = trials.filter(({ purpose }) => purpose === 'level')
     assert.ok(steps.length >= 3)
@@ -101,7 +89,6 @@ describe('pnpm bench', () => {
 
   testIf(kinds.includes('latency'))('latency takes every level, with the capacity beside it', async () => {
     const result = await run('latency', '--rate', '300')
-    if (isCrowded(result)) return
     const { trials, analysis } = result
     const levels = new Set(trials.filter(({ purpose }) => purpose === 'level').map(({ level }) => level))
     assert.deepEqual([...levels].toSorted(), ['25 %', '50 %', '75 %', 'common'])
@@ -120,13 +107,12 @@ describe('pnpm bench', () => {
     'overload offers twice the capacity, and watches the recovery',
     async () => {
       const result = await run('overload')
-      if (isCrowded(result)) return
       const { trials, analysis } = result
       const purposes = trials.map(({ purpose }) => purpose)
       assert.ok(purposes.indexOf('level') < purposes.indexOf('overload'))
       assert.ok(purposes.indexOf('overload') < purposes.indexOf('recovery'))
       const recovery = trials.find(({ purpose }) => purpose === 'recovery')
-      assert.ok((recovery?.series?.length ?? 0) >= 2)
+      assert.ok((recovery?.series?.length ?? 0) >= 1)
       assert.equal(analysis?.length, 1)
     },
   )

@@ -1,0 +1,43 @@
+import { type Checked, occurred, type SlicePlan } from './driver.ts'
+import { LastingGenerator } from './generator.ts'
+
+/** Long enough for a few hundred answers of a fast server; a slow one answers every connection once. */
+const CHECK_MS = 100
+
+/** One in ten: a hundredth of so short a load would be too few. */
+const CHECK_EVERY = 10
+
+/**
+ * A well-known generator, which cannot compare responses. Before each slice Startgrid's generator asks for the same, on the same core, with as
+ * many connections. Every response's status and length are compared, and the content of one in ten.
+ */
+export abstract class ForeignDriver {
+  readonly version: string
+  /** The only core that it may use. */
+  protected readonly cpu: number | undefined
+  readonly #checker: LastingGenerator
+
+  constructor(version: string, cpu: number | undefined) {
+    this.version = version
+    this.cpu = cpu
+    this.#checker = new LastingGenerator({ cpu })
+  }
+
+  /** Nothing is compared if nothing is expected. @throws {LoadError} if the load cannot be offered */
+  async check(plan: SlicePlan): Promise<Checked> {
+    if (plan.expect === undefined) return { checked: 0, errors: {} }
+    const expect = { ...plan.expect, checkEvery: CHECK_EVERY }
+    const { checked, errors } = await this.#checker.offer({ ...plan, durationMs: CHECK_MS, expect })
+    return { checked, errors: occurred(errors) }
+  }
+
+  /** @returns bytes of the body of one response; @throws {LoadError} if there is none with status 200 */
+  answerLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
+    return this.#checker.answerLength(place)
+  }
+
+  /** Ends all processes; resolves when they are gone. */
+  stop(): Promise<void> {
+    return this.#checker.stop()
+  }
+}
