@@ -68,8 +68,12 @@ describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: tru
       try {
         const target = { host: '127.0.0.1', port }
         const report = await checkConformance({ target, role, absent, proxied: true, ...SUITE })
-        deepEqual(report.differences, [], `${formatReport(report)}
-${nginx.errors()}`)
+        deepEqual(
+          report.differences,
+          [],
+          `${formatReport(report)}
+${nginx.errors()}`,
+        )
       } finally {
         await signalContainer(nginx.name, 'SIGQUIT')
         deepEqual(await nginx.ended, [0, null])

@@ -47,6 +47,7 @@ for (const app of sample('apps with options', apps, INSTALLS_OPTIONS ? 1 : 0)) {
     const service = start(path, {
       NODE_ENV: 'production',
       LOG_LEVEL: 'warn',
+      MAX_QUEUE_WAIT_MS: '0', // no page is refused because the machine is busy
       PORT: String(target.port),
       METRICS_PORT: String(port),
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

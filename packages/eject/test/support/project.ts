@@ -48,6 +48,7 @@ export class ProjectDirectory {
     const { child, output } = this.#spawn(args.length > 0 ? args : ['start'], {
       PORT: String(port),
       LOG_LEVEL: 'warn',
+      MAX_QUEUE_WAIT_MS: '0', // no page is refused because the machine is busy
     })
     const exited = once(child, 'close')
     for (let tries = 0; !(await isReady(port)); tries++) {
