@@ -279,7 +279,7 @@ test('logs one line per response, with the route and the trace, without the quer
   const { readLines, ...options } = createOptions()
   const app = createApp(options, routes)
   await request(app).get('/livez')
-  await request(app).get('/readyz')
+  await request(app).get('/readyz?from=here')
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   await request(app).get('/teas/a?b=c').set({ 'x-request-id': 'first', traceparent })
   await request(app).post('/nowhere').set('x-request-id', 'second')

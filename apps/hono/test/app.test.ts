@@ -344,7 +344,7 @@ test('logs one line per response, with the route and the trace, without the quer
   const { readLines, ...options } = createOptions()
   const app = createApp(options, routes)
   await app.request('/livez')
-  await app.request('/readyz')
+  await app.request('/readyz?from=here')
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   await app.request('/teas/a%20b?b=c', { headers: { 'x-request-id': 'first', traceparent } })
   await app.request('/nowhere', { method: 'POST', headers: { 'x-request-id': 'second' } })

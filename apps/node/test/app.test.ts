@@ -263,7 +263,7 @@ test('logs one line per response, with the route and the trace, without the quer
   const { readLines, ...options } = createOptions()
   await using server = await serve(routes, options)
   await fetch(`${server.url}/livez`)
-  await fetch(`${server.url}/readyz`)
+  await fetch(`${server.url}/readyz?from=here`)
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   await fetch(`${server.url}/teas/a?b=c`, { headers: { 'x-request-id': 'first', traceparent } })
   await fetch(`${server.url}/nowhere`, { method: 'POST', headers: { 'x-request-id': 'second' } })

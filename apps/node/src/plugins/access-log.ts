@@ -11,7 +11,7 @@ export function accessLog(log: Logger, trustsProxy: Config['trustProxy']): (cont
   return (context) => {
     const { request, response } = context
     const { method = '', url = '', socket, headers } = request
-    if (isProbe(url)) return
+    if (isProbe(context.path)) return
     const startedAt = performance.now()
     // Read now, because a closed connection has no address.
     const client = clientAddress(socket.remoteAddress, headers['x-forwarded-for'], trustsProxy)
