@@ -32,14 +32,18 @@ export function get(
 }
 
 /**
- * One keep-alive connection, one request after the other, until the server says that it will close.
- * @param onAnswer called after each right response
+ * One keep-alive connection, one request after the other, until the server says that it will close, or closes it as idle: a process that gets
+ * no core may be late with its next request.
+ * @param onResponse called after each right response
  * @returns how many
  */
 export async function askUntilClosed(target: Target, onResponse: () => void): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (let count = 1; ; count++) {
-    const response = await get(target, '/json', {}, agent)
+    const response = await get(target, '/json', {}, agent).catch((error: NodeJS.ErrnoException) => {
+      if (count === 1 || error.code !== 'ECONNRESET') throw error
+    })
+    if (response === undefined) return count - 1
     assert.deepEqual([response.status, response.body], [200, '{"hello":"world"}'])
     onResponse()
     if (response.connection !== 'close') continue

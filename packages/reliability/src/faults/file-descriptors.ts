@@ -50,15 +50,9 @@ export const fileDescriptors: Fault = {
       const limits = limitFiles(launched)
       const room = Math.max(...limits.map(({ pid, limit }) => limit - filesOf(pid)))
       const crowd = gather(launched.target, room + TOO_MANY)
-      const { cpu, lines, statuses } = await watch(launched, kept, path, SECONDS[subject.size])
-      if (statuses.some((status) => status !== 200))
-        findings.push(
-          `Without descriptors, a connection that was open was answered ${[...new Set(statuses)].join(', ')}.`,
-        )
-      const spins = cpu > MOST_CPU
-      const isKnown = subject.app.framework === 'bun'
-      if (spins && !isKnown) findings.push(`It used ${Math.round(cpu * 100)} % of a core to fail to accept.`)
-      if (lines > MOST_LINES) findings.push(`It said ${Math.round(lines)} lines per second about it.`)
+      const watched = await watch(launched, kept, path, SECONDS[subject.size])
+      const isBun = subject.app.framework === 'bun'
+      findings.push(...judgeWatch(watched, isBun))
       // One is libuv's, which it closes to turn a client away.
       if (!limits.some(({ pid, limit }) => filesOf(pid) >= limit - 1))
         findings.push('Some descriptors stayed free: nothing was tried.')
@@ -69,8 +63,8 @@ export const fileDescriptors: Fault = {
       if (launched.child.exitCode !== null) findings.push(`It ended with ${launched.child.exitCode}.`)
       return {
         findings,
-        notes: spins && isKnown ? [BUN_NOTE] : [],
-        figures: { 'cpu %': Math.round(cpu * 100), 'recovered ms': recoveredMs },
+        notes: isBun && watched.cpu > MOST_CPU ? [BUN_NOTE] : [],
+        figures: { 'cpu %': Math.round(watched.cpu * 100), 'recovered ms': recoveredMs },
       }
     } finally {
       kept.destroy()
@@ -116,8 +110,31 @@ function gather(target: Target, clients: number): { leave(): void } {
   }
 }
 
-/** Asks on the connection that was open before, five times per second. @returns shares of a core, lines per second */
-async function watch(launched: Launch, kept: Connection, path: string, seconds: number) {
+/** What an app did while it had no descriptors. */
+interface Watched {
+  /** Part of a core, 0 to 1. */
+  readonly cpu: number
+  /** Log lines per second. */
+  readonly lines: number
+  /** Of the requests on a connection that was open before. */
+  readonly statuses: readonly number[]
+}
+
+/** @param maySpin whether the runtime is known to use a core */
+export function judgeWatch({ cpu, lines, statuses }: Watched, maySpin: boolean): string[] {
+  const findings: string[] = []
+  if (statuses.some((status) => status !== 200))
+    findings.push(
+      `Without descriptors, requests on an open connection got the status ${[...new Set(statuses)].join(', ')}.`,
+    )
+  if (cpu > MOST_CPU && !maySpin)
+    findings.push(`It used ${Math.round(cpu * 100)} % of a core to fail to accept.`)
+  if (lines > MOST_LINES) findings.push(`It said ${Math.round(lines)} lines per second about it.`)
+  return findings
+}
+
+/** Asks on the connection that was open before, five times per second. */
+async function watch(launched: Launch, kept: Connection, path: string, seconds: number): Promise<Watched> {
   await sleep(500) // until they have come
   const pids = serverPids(launched)
   const since = performance.now()
