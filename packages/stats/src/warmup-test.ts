@@ -84,7 +84,7 @@ export function testWarmup(cells: readonly WarmupLaunches[], level: number = LEV
 export interface ColdStart extends WarmupFinding {
   /** Per launch, how many of its first slices must not count; 0 for a cell that is not cold. */
   drop: number[]
-  /** False if what is left was still getting cheaper at its end. */
+  /** False if nothing is left, or if what was left was still getting cheaper at its end. */
   steady: boolean
 }
 
@@ -100,13 +100,15 @@ export function findColdStarts(cells: readonly WarmupLaunches[], level: number =
     const launches = cells[index] ?? []
     const drop = launches.map(() => 0)
     if (!finding.cold) return { ...finding, drop, steady: true }
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       for (const [launch, slices] of launches.entries()) {
         const dropped = drop[launch] ?? 0
         drop[launch] = Math.min(slices.length, dropped + countFirst(slices.slice(dropped)))
       }
       const p = pOf(contrastOf(launches.map((slices, launch) => slices.slice(drop[launch]))), prior)
-      if (p === null || p >= AGAIN) return { ...finding, drop, steady: p !== null }
+      // In a short run the first slices are most of them: what is left after these may be too little to test.
+      const isLeft = launches.some((slices, launch) => slices.length > (drop[launch] ?? 0))
+      if (p === null || p >= AGAIN) return { ...finding, drop, steady: p === null ? isFirst && isLeft : true }
     }
   })
 }

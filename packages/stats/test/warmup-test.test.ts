@@ -107,3 +107,17 @@ test('of a cold cell the first slices are dropped until it is steady, of others 
   assert.deepEqual([never?.cold, never?.steady], [true, false])
   for (const other of others) assert.deepEqual([other.drop, other.steady], [[0, 0, 0], true])
 })
+
+test('in a short run, where too little is left to test, what is left counts', () => {
+  const random = createRandom(6)
+  const short = (extra = (_: number) => 0) =>
+    Array.from({ length: 5 }, () => measure(random, 0.02, extra))
+      .flat()
+      .map((slices) => slices.slice(0, 6))
+  const [cold] = findColdStarts([
+    short((slice) => (slice < 4 ? 0.4 : 0)),
+    ...Array.from({ length: 20 }, () => short()),
+  ])
+  assert.deepEqual([cold?.cold, cold?.steady], [true, true])
+  assert.deepEqual(new Set(cold?.drop), new Set([4]))
+})

@@ -8,7 +8,7 @@ const SHORTER_BY = 0.05
 
 /**
  * The numbers are those of a warm server. Whether the first slices cost more is tested for all cells of a run together, with an error rate
- * (`findColdCells`). What was cold is left out, and later heats warm up for longer; a cell is void only if it never became steady.
+ * (`findColdCells`). What was cold is left out, and later heats warm up for longer; a cell is void only if it is shown not to become steady, or nothing is left.
  */
 export function judgeWarmup({
   cell,
