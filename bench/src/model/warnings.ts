@@ -71,7 +71,7 @@ const WARNINGS = {
     `Others visibly took the cores during ${loads} of ${plural(of, 'open loop')}. ` +
     (crowded === 0
       ? 'These do not count.'
-      : `These do not count, except in ${plural(crowded, 'cell')} where they are the most. Close other programs before you trust latencies.`),
+      : `These do not count, except in ${plural(crowded, 'cell')} where most loads are so. Close other programs before you trust latencies.`),
   suspect: ({
     twin,
     metric,
