@@ -393,3 +393,19 @@ test('believes X-Forwarded-For only as far as it trusts its sender', async () =>
     equal(line?.client, client)
   }
 })
+
+test('a body that a route reads without a validator is 400 if it is malformed, and 413 if it is too large', async () => {
+  const app = createApp(
+    createOptions(),
+    new Hono()
+      .post('/json', async (c) => c.json(await c.req.json()))
+      .post('/form', async (c) => c.json(await c.req.parseBody())),
+  )
+  const form = 'multipart/form-data; boundary=x'
+  equal((await app.request('/json', post('{"a":1}'))).status, 200)
+  equal((await app.request('/form', post('a=1', 'application/x-www-form-urlencoded'))).status, 200)
+  equal((await app.request('/json', post('{"a":'))).status, 400)
+  equal((await app.request('/form', post('no boundary', form))).status, 400)
+  const large = () => new Blob([`"${'x'.repeat(BODY_LIMIT)}"`]).stream()
+  equal((await app.request('/json', post(large()))).status, 413)
+})

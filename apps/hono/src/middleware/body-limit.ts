@@ -1,9 +1,10 @@
+import type { HonoRequest } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
 import { HttpProblem } from '#shared/http/problem.ts'
 
 /**
- * 413 for a larger body.
+ * 413 for a larger body, and 400 for one that is malformed, also in a route without a validator.
  * @param maxSize bytes
  */
 export function limitBody(maxSize: number) {
@@ -18,6 +19,22 @@ export function limitBody(maxSize: number) {
   return createMiddleware((c, next) => {
     // `bodyLimit` reads the body, so the Node adapter would have to create a complete Request for it.
     const hasNoBody = c.req.method === 'GET' || c.req.method === 'HEAD'
-    return hasNoBody ? next() : limit(c, next)
+    if (hasNoBody) return next()
+    refuseMalformed(c.req)
+    return limit(c, next)
+  })
+}
+
+/** The error of a body that does not parse looks like an error of the app. This turns it into a 400. */
+function refuseMalformed(request: HonoRequest): void {
+  const refuse = (error: unknown): never => {
+    const isMalformed = error instanceof SyntaxError || error instanceof TypeError
+    throw isMalformed ? new HttpProblem(400, { cause: error }) : error
+  }
+  const { json, formData, parseBody } = request
+  Object.assign(request, {
+    json: () => json.call(request).catch(refuse),
+    formData: () => formData.call(request).catch(refuse),
+    parseBody: (...options: Parameters<typeof parseBody>) => parseBody.apply(request, options).catch(refuse),
   })
 }
