@@ -1,4 +1,5 @@
-# The load generator, the contract's checks and the clients of `pnpm reliability`, for a container on the same network as the apps.
+# The load generator, the contract's checks, the agent of `pnpm bench --kubernetes` and the clients of `pnpm reliability`, for a container on the
+# same network as the apps.
 #   docker build --file docker/loadgen.Dockerfile --tag startgrid/loadgen .
 
 # The first stages are the same in all Dockerfiles here: BuildKit runs each once for all images.
@@ -25,12 +26,12 @@ COPY tsconfig.base.json .
 RUN cd packages/shared && node_modules/.bin/vite build src/page
 
 FROM repository AS pruned
-RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/loadgen @startgrid/conformance --docker
+RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/loadgen @startgrid/conformance @startgrid/machine --docker
 
 FROM workspace AS dependencies
 COPY --from=pruned /startgrid/out/json/ .
 # The optional dependency is Node, for machines without it; the image has its own.
-RUN --mount=type=cache,target=/pnpm pnpm install --prod --no-optional --frozen-lockfile --filter @startgrid/loadgen... --filter @startgrid/conformance...
+RUN --mount=type=cache,target=/pnpm pnpm install --prod --no-optional --frozen-lockfile --filter @startgrid/loadgen... --filter @startgrid/conformance... --filter @startgrid/machine...
 
 FROM node:26-trixie-slim
 ENV NODE_ENV=production

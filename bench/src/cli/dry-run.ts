@@ -18,7 +18,7 @@ export function describePlan(result: Result): string {
     precision === null ? '' : ` More heats follow until 95 % intervals are within ±${precision * 100} %.`
   const limit =
     maxTimeMs === null ? '' : ` The last heats are dropped when ${formatMinutes(maxTimeMs)} are over.`
-  const cores = mode === 'target' ? '' : ' on two cores, if nobody disturbs it'
+  const cores = mode === 'target' || mode === 'kubernetes' ? '' : ' on two cores, if nobody disturbs it'
   const reach = settings.profile === 'custom' ? null : describeReach(result)
   return [
     ...(mode === 'target' ? [describeTarget(result)] : describeRoles(result, byRole)),

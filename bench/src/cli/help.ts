@@ -20,6 +20,12 @@ pnpm bench COMMAND     each has its own --help
   --topology NAMES    ${TOPOLOGIES.join(', ')};
                       default direct,nginx
   --docker            benches the services of Compose, from a container
+  --kubernetes        benches pods of a cluster, from pods on other nodes
+  --context NAME, --namespace NAME
+                      of the kubeconfig; where the pods are (startgrid)
+  --server-node SELECTOR, --generator-node SELECTOR
+                      the name of a node, or labels of nodes: pool=bench
+  --generators N      pods that offer each load together (default 1)
   --target URL        benches an app that already runs, with the workload of
                       its --role: http://10.0.0.9:3000
   --without NAMES     what that app lacks: stream, pipelined-stream

@@ -97,6 +97,12 @@ export function helpOf(kind: OpenLoopKind): string {
   --topology NAMES    ${TOPOLOGIES.join(', ')};
                       default direct
   --docker            measures the services of Compose, from a container
+  --kubernetes        measures pods of a cluster, from pods on other nodes
+  --context NAME, --namespace NAME
+                      of the kubeconfig; where the pods are (startgrid)
+  --server-node SELECTOR, --generator-node SELECTOR
+                      the name of a node, or labels of nodes: pool=bench
+  --generators N      pods that offer each load together (default 1)
   --target URL        measures an app that already runs, by its --role
   --without NAMES     what that app lacks: stream, pipelined-stream
   --quick             three frameworks, hello, under a minute

@@ -99,7 +99,7 @@ export function readOptions(args: readonly string[]): Options {
     maxTimeMs: limitOf(values['max-time'], {
       precision,
       custom,
-      usual: effort.maxTimeMs * (site.docker ? MORE_FOR_CONTAINERS : 1),
+      usual: effort.maxTimeMs * (site.docker || site.cluster !== undefined ? MORE_FOR_CONTAINERS : 1),
     }),
     require: values.require === undefined ? null : readPercent('--require', values.require),
     keepVoided: values['keep-voided'] === true,

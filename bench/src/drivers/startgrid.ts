@@ -1,4 +1,4 @@
-import { type GeneratorOptions, type LoadResult, percentiles } from '@startgrid/loadgen'
+import { type LoadResult, percentiles } from '@startgrid/loadgen'
 import {
   type Capabilities,
   type Checked,
@@ -7,9 +7,9 @@ import {
   type SliceLoad,
   type SlicePlan,
 } from './driver.ts'
-import { LastingGenerator, type Offer } from './generator.ts'
+import { type GeneratorSource, LastingGenerator, type Offer } from './generator.ts'
 
-/** Whatever passes on a load and its result takes 1 to 3 ms of the cores (Docker): that must stay far below what counts as a disturbance. */
+/** What passes on a load and its result takes 1 to 3 ms of the cores (Docker, a cluster): that must stay far below what counts as a disturbance. */
 const RELAYED_SLICE_MS = 200
 
 /** packages/loadgen: the default. */
@@ -19,18 +19,18 @@ export class StartgridDriver implements Driver {
   readonly capabilities: Capabilities
   readonly #generator: LastingGenerator
 
-  /** @param version of this checkout; @param options how its process is started */
-  constructor(version: string, options: GeneratorOptions) {
+  /** @param version of this checkout; @param source how its processes are started */
+  constructor(version: string, source: GeneratorSource) {
     this.version = version
     this.capabilities = {
       openLoop: true,
       unixSockets: true,
       phases: true,
       checks: 'inside',
-      minSliceMs: options.command === undefined ? 1 : RELAYED_SLICE_MS,
+      minSliceMs: source.command === undefined && source.team === undefined ? 1 : RELAYED_SLICE_MS,
       warmupMs: 1000,
     }
-    this.#generator = new LastingGenerator(options)
+    this.#generator = new LastingGenerator(source)
   }
 
   pids(): number[] {

@@ -1,6 +1,6 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
-import type { GeneratorOptions } from '@startgrid/loadgen'
 import type { CeilingServer } from '../drivers/ceiling.ts'
+import type { GeneratorSource } from '../drivers/generator.ts'
 import type { Cell, ConformanceRecord, Effort, NginxVersion, Run } from '../model/result.ts'
 import type { Warning } from '../model/warnings.ts'
 import type { Servers } from './servers.ts'
@@ -17,7 +17,7 @@ export interface Environment {
   /** The cores of the servers and of the generator; null where they are not kept apart. */
   readonly cores: Effort['cores']
   /** How Startgrid's generator is started there. */
-  readonly generator: GeneratorOptions
+  readonly generator: GeneratorSource
   /** What a result says otherwise than of servers that run as processes of this machine. */
   readonly facts: Partial<Pick<Run, 'machine' | 'versions'>>
   /** Finds the NGINX that cells need. Without one they are marked as skipped. @returns null if none is needed or found */

@@ -36,6 +36,8 @@ export type EndAccount = () => Promise<(own: GeneratorAccounts) => Account>
 export interface Account {
   cpuSeconds: CpuSeconds
   disturbance: Disturbance
+  /** Why the load does not count, whatever it measured: a clause. It is offered again. */
+  voidBecause?: string
 }
 
 /** Begins the account of processes that this machine's kernel runs. */

@@ -23,7 +23,13 @@ export function deriveWarnings(result: Result | StudyResult): Warning[] {
       : isRace(result)
         ? []
         : result.trials
-  const seen = [...excluded(result), ...crowded(result), ...disturbed(loads), ...accounting(result)]
+  const seen = [
+    ...voided(result),
+    ...excluded(result),
+    ...crowded(result),
+    ...disturbed(loads),
+    ...accounting(result),
+  ]
   if (result.kind === 'study') return seen
   if (!isRace(result)) return [...external(result), ...seen, ...driver(result), ...generatorBound(result)]
   return [
@@ -45,6 +51,7 @@ const FOUND: ReadonlySet<WarningKind> = new Set<WarningKind>([
   'same-machine',
   'extended',
   'suspect',
+  'voided',
   'excluded',
   'crowded',
   'disturbed-loads',
@@ -81,6 +88,13 @@ function suspects({ analysis }: RaceResult): Warning[] {
     const { twin, ratio, p } = control
     return [{ kind: 'suspect', twin, metric: METRIC_NAMES[metric], difference: ratio.value - 1, p }]
   })
+}
+
+/** Because of a generator or a CPU limit. */
+function voided(result: Result | StudyResult): Warning[] {
+  const loads = result.kind === 'study' ? [] : (result.cluster?.voided ?? [])
+  const [first] = loads
+  return first === undefined ? [] : [{ kind: 'voided', loads: loads.length, first }]
 }
 
 function excluded({ heats }: Run): Warning[] {

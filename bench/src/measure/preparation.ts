@@ -1,10 +1,10 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
-import type { GeneratorOptions } from '@startgrid/loadgen'
 import { inspectMachine, watchSteal } from '@startgrid/machine/state.ts'
 import { measureCeiling } from '../drivers/ceiling.ts'
 import { Drivers } from '../drivers/create.ts'
 import type { Driver } from '../drivers/driver.ts'
+import type { GeneratorSource } from '../drivers/generator.ts'
 import { proveCells } from '../environments/conformance.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
@@ -39,7 +39,7 @@ export interface PreparedRun<Kind extends Run = Run, Offers extends Driver = Dri
 export interface Preparation<Kind extends Run, Offers extends Driver> extends RunContext<Kind> {
   openEnvironment(options: EnvironmentOptions): Environment | Promise<Environment>
   /** @throws {LoadError} with a sentence if it is not there */
-  createDriver(options: GeneratorOptions): Promise<Offers>
+  createDriver(options: GeneratorSource): Promise<Offers>
   /** The figures that follow from what was measured so far; part of the result. */
   figures(result: Kind): Partial<Kind>
   /** Looks at the machine before anything is started on it. */
@@ -124,9 +124,11 @@ async function measureOn<Kind extends Run, Offers extends Driver>(
   measure: (prepared: PreparedRun<Kind, Offers>) => Promise<void>,
 ): Promise<void> {
   const { result, environment, drivers, signal, warn } = prepared
+  // In a cluster, nothing that is measured runs here.
+  const isHere = result.mode !== 'kubernetes'
   const steal = watchSteal()
   const beganAt = performance.now()
-  for (const warning of await inspectMachine(signal)) warn(warning)
+  if (isHere) for (const warning of await inspectMachine(signal)) warn(warning)
   await look?.()
   const lookedAt = performance.now()
   await findProxy(prepared)
@@ -136,7 +138,7 @@ async function measureOn<Kind extends Run, Offers extends Driver>(
   result.driver.ceiling =
     (await measureCeiling(() => environment.startCeiling(), ceiling, warn)) ?? result.driver.ceiling
   await measure(prepared)
-  for (const warning of steal((performance.now() - beganAt) / 1000)) warn(warning)
+  if (isHere) for (const warning of steal((performance.now() - beganAt) / 1000)) warn(warning)
   if (!signal.aborted) result.finishedAt = new Date().toISOString()
 }
 

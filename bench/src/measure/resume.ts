@@ -36,7 +36,10 @@ export function findRun<Kind extends ResultKind>(
     )
   if (which === 'interrupted' && result.finishedAt !== null)
     throw new ResultError(`${directory} is complete: there is nothing to resume.`)
-  const difference = differenceTo(result, { inContainers: result.mode === 'docker' })
+  const difference = differenceTo(result, {
+    inContainers: result.mode !== 'native',
+    elsewhere: result.mode === 'kubernetes',
+  })
   if (difference !== undefined)
     throw new ResultError(`${directory} cannot be resumed, because ${difference}: start a new run.`)
   return { result, directory }

@@ -1,18 +1,19 @@
-import type { GeneratorOptions } from '@startgrid/loadgen'
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import { Spinner } from '@startgrid/machine/spin.ts'
 import { createDriver } from '../drivers/create.ts'
+import type { GeneratorSource } from '../drivers/generator.ts'
 import { openDocker } from '../environments/docker/environment.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
+import { openKubernetes } from '../environments/kubernetes/environment.ts'
 import { NativeEnvironment } from '../environments/native/environment.ts'
 import { beginAccountOf } from '../environments/servers.ts'
 import { TargetEnvironment } from '../environments/target/environment.ts'
 import { analyse, isWithin } from '../judge/analysis.ts'
-import type { CellSpec, RaceResult, ResultKind } from '../model/result.ts'
+import type { CellSpec, ClusterRecord, RaceResult, ResultKind } from '../model/result.ts'
 import { heatsWithin } from '../plan/budget.ts'
 import { expectedHeatMs, planCells, planSelfcheck } from '../plan/cells.ts'
-import type { Options } from '../plan/options.ts'
+import type { ClusterSite, Options } from '../plan/options.ts'
 import { modeOf } from '../plan/options.ts'
 import { planTarget } from '../plan/target.ts'
 import { WORKLOADS } from '../plan/workloads.ts'
@@ -43,6 +44,7 @@ export function createRun(
     schema: 4,
     mode,
     target: options.target === undefined ? null : { origin: options.target, absent: options.absent },
+    cluster: options.cluster === undefined ? null : clusterRecord(options.cluster),
     startedAt: new Date().toISOString(),
     finishedAt: null,
     command,
@@ -71,6 +73,11 @@ export function createRun(
   }
 }
 
+function clusterRecord(site: ClusterSite): ClusterRecord {
+  const nothing = { version: null, nodes: [], roundTripMs: null, voided: [] }
+  return { ...site, ...nothing, agent: { cpuSeconds: 0, seconds: 0 } }
+}
+
 function planOf(options: Options, kind: ResultKind): CellSpec[] {
   if (options.target !== undefined) return planTarget(options)
   return kind === 'selfcheck' ? planSelfcheck(options) : planCells(options)
@@ -78,10 +85,17 @@ function planOf(options: Options, kind: ResultKind): CellSpec[] {
 
 /** Where the servers of a grid are, by the mode of the result. */
 export async function openEnvironment(
-  { mode, target, cells, settings }: Pick<RaceResult, 'mode' | 'target' | 'cells' | 'settings'>,
+  {
+    mode,
+    target,
+    cluster,
+    cells,
+    settings,
+  }: Pick<RaceResult, 'mode' | 'target' | 'cluster' | 'cells' | 'settings'>,
   options: EnvironmentOptions,
 ): Promise<Environment> {
   if (mode === 'docker') return openDocker(cells, options)
+  if (cluster !== null) return openKubernetes(cells, cluster, options)
   if (target !== null) return new TargetEnvironment(target, settings, options)
   return new NativeEnvironment(options)
 }
@@ -98,7 +112,7 @@ export async function runBench(
   const preparation = {
     ...context,
     openEnvironment: (options: EnvironmentOptions) => openEnvironment(result, options),
-    createDriver: (options: GeneratorOptions) => createDriver(result.driver.name, options),
+    createDriver: (options: GeneratorSource) => createDriver(result.driver.name, options),
     figures: (so: RaceResult) => ({ analysis: analyse(so, { keepVoided }) }),
   }
   let spinner: Spinner | undefined

@@ -34,16 +34,39 @@ export class CellFailure extends Error {
   override name = 'CellFailure'
 }
 
+/** How often a load is offered whose account says each time that it does not count. */
+const TRIES = 4
+
+/** What one load gave, unless its account says why it does not count. */
+export type Counted<Value> = { value: Value } | { voidBecause: string }
+
+/** Offers a load again, a few times, if it does not count. @throws {CellFailure} if none counts */
+export async function untilItCounts<Value>(offer: () => Promise<Counted<Value>>): Promise<Value> {
+  for (let tries = 1; ; tries++) {
+    const taken = await offer()
+    if ('value' in taken) return taken.value
+    if (tries === TRIES) throw new CellFailure(taken.voidBecause)
+  }
+}
+
 /**
  * Offers load to one cell and takes what the kernel says of it before and after.
  * @returns undefined after an abort
- * @throws {CellFailure} if no load could be offered, or a server is no longer there
+ * @throws {CellFailure} if no load could be offered, none counts, or a server is no longer there
  */
-export async function measureSlice(
+export function measureSlice(
+  track: Track,
+  entrant: Entrant,
+  kind: Pick<Slice, 'phase' | 'pass'> & { durationMs: number },
+): Promise<Slice | undefined> {
+  return untilItCounts(() => takeSlice(track, entrant, kind))
+}
+
+async function takeSlice(
   track: Track,
   { cell, workload, driver }: Entrant,
   { phase, durationMs, pass }: Pick<Slice, 'phase' | 'pass'> & { durationMs: number },
-): Promise<Slice | undefined> {
+): Promise<Counted<Slice | undefined>> {
   const { servers, signal, beganAt, details } = track
   const target = servers.target(cell)
   if (target === undefined) throw new CellFailure('it cannot be reached')
@@ -67,11 +90,12 @@ export async function measureSlice(
   const account = await accounts.read(load instanceof CellFailure ? UNKNOWN : load.generator)
   // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
   await nextTurn()
-  if (signal.aborted) return undefined
+  if (signal.aborted) return { value: undefined }
   await failIfEnded(servers, cell)
   if (load instanceof CellFailure) throw load
-  const { cpuSeconds, disturbance } = account
-  return {
+  const { cpuSeconds, disturbance, voidBecause } = account
+  if (voidBecause !== undefined) return { voidBecause }
+  const slice: Slice = {
     cell: cell.id,
     phase,
     at,
@@ -86,6 +110,7 @@ export async function measureSlice(
     pass,
     ...(details && { detail: detailOf(load, accounts.otherConnections) }),
   }
+  return { value: slice }
 }
 
 function detailOf(

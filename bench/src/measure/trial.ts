@@ -4,7 +4,15 @@ import type { StartgridDriver } from '../drivers/startgrid.ts'
 import { isTaken } from '../judge/gates/interference.ts'
 import { type LoadSpec, trialOf } from '../judge/trial.ts'
 import type { Cell, Trial } from '../model/result.ts'
-import { asFailure, CellFailure, type Entrant, failIfEnded, type Track } from './slice.ts'
+import {
+  asFailure,
+  CellFailure,
+  type Counted,
+  type Entrant,
+  failIfEnded,
+  type Track,
+  untilItCounts,
+} from './slice.ts'
 
 /** Allowed to a response where nothing else is said. */
 const TIMEOUT_MS = 10_000
@@ -16,26 +24,42 @@ export interface TrialOptions {
   seed: number
 }
 
+interface MeasuredTrial {
+  /** What is stored. */
+  trial: Trial
+  /** The mean of the corrected latency, in milliseconds. */
+  meanMs: number
+}
+
 /**
  * Offers one load to a cell, in open loop if it has a rate: requests are then due at random times, whatever became of those before.
- * @returns what is stored, and the mean of the corrected latency in milliseconds
- * @throws {CellFailure} if it cannot be offered, or a server is no longer there
+ * @throws {CellFailure} if it cannot be offered, none counts, or a server is no longer there
  * @throws the signal's reason after an abort
  */
-export async function measureTrial(
+export function measureTrial(
+  track: Track,
+  entrant: Entrant<Cell, StartgridDriver>,
+  spec: LoadSpec,
+  options: TrialOptions,
+): Promise<MeasuredTrial> {
+  return untilItCounts(() => takeTrial(track, entrant, spec, options))
+}
+
+async function takeTrial(
   track: Track,
   entrant: Entrant<Cell, StartgridDriver>,
   spec: LoadSpec,
   { launch, seed }: TrialOptions,
-): Promise<{ trial: Trial; meanMs: number }> {
+): Promise<Counted<MeasuredTrial>> {
   const { cell, driver } = entrant
   const at = (performance.now() - track.beganAt) / 1000
   const endAccount = await track.servers.beginAccount(cell, driver)
   const load = await offer(track, entrant, spec, seed)
   const own = { cpuSeconds: load.cpu.seconds, waitSeconds: load.self.waitSeconds }
-  const { cpuSeconds, disturbance } = (await endAccount())(own)
+  const { cpuSeconds, disturbance, voidBecause } = (await endAccount())(own)
+  if (voidBecause !== undefined) return { voidBecause }
   const frame = { cell: cell.id, launch, at, cpuSeconds, disturbance, disturbed: isTaken(disturbance) }
-  return { trial: trialOf(load, spec, frame), meanMs: load.latency.mean }
+  return { value: { trial: trialOf(load, spec, frame), meanMs: load.latency.mean } }
 }
 
 async function offer(

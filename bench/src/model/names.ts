@@ -1,5 +1,6 @@
+import { listOf } from '@startgrid/cli/text.ts'
 import type { Metric } from './figures.ts'
-import type { CellSpec, Result } from './result.ts'
+import type { CellSpec, ClusterNode, Result } from './result.ts'
 
 /** What people call what is measured. */
 
@@ -13,14 +14,27 @@ export function nameOf({ app, framework, engine }: CellSpec): string {
   return engine === null ? name : `${name} (${engine.split(' ', 1)[0]})`
 }
 
-/** The mode in words: `native processes`, `containers`, `http://10.0.0.9:3000, which already ran`. */
-export function describeServers({ mode, target }: Pick<Result, 'mode' | 'target'>): string {
+/** The mode in words: `native processes`, `containers`, `pods on node1, loaded from node2`, `http://10.0.0.9:3000, which already ran`. */
+export function describeServers({
+  mode,
+  target,
+  cluster,
+}: Pick<Result, 'mode' | 'target'> & Partial<Pick<Result, 'cluster'>>): string {
   switch (mode) {
     case 'native':
       return 'native processes'
     case 'docker':
       return 'containers'
+    case 'kubernetes':
+      return describePods(cluster?.nodes ?? [])
     case 'target':
       return `${target?.origin}, which already ran`
   }
+}
+
+function describePods(nodes: readonly ClusterNode[]): string {
+  const namesOf = (role: ClusterNode['role']) =>
+    nodes.filter((node) => node.role === role).map(({ name }) => name)
+  const [servers, generators] = [namesOf('servers'), namesOf('generators')]
+  return servers.length === 0 ? 'pods' : `pods on ${listOf(servers)}, loaded from ${listOf(generators)}`
 }

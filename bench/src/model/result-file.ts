@@ -36,20 +36,27 @@ export function readResult(path: string): Result {
   return readChecked(path, {
     what: 'a result',
     upgrade: (stored: ResultOfSchema3) => fromSchema3(stored),
+    // Results had no cluster before there were runs in one.
+    defaults: { cluster: null },
     validate: validateResult,
   })
 }
 
 /**
  * Reads a file of schema 4, or of schema 3 by its upgrade.
- * @param what it is, such as `a result`
+ * @param what it is, such as `a result`; @param defaults fields that came later
  * @throws {ResultError} if it cannot be read, is of another version, or does not fit
  */
 export function readChecked<Kind, Before>(
   path: string,
-  format: { what: string; upgrade(stored: Before): unknown; validate(data: unknown): string[] },
+  format: {
+    what: string
+    upgrade(stored: Before): unknown
+    defaults?: object
+    validate(data: unknown): string[]
+  },
 ): Kind {
-  const { what, upgrade, validate } = format
+  const { what, upgrade, defaults, validate } = format
   const stored = parseFile(path)
   const version = (stored as { schema?: unknown } | null)?.schema
   if (version !== 3 && version !== 4) {
@@ -57,7 +64,7 @@ export function readChecked<Kind, Before>(
       `${path} is not ${what} of this version (its schema is ${JSON.stringify(version)}, here it is 4): measure again.`,
     )
   }
-  const data = version === 3 ? upgrade(stored as Before) : stored
+  const data = version === 3 ? upgrade(stored as Before) : { ...defaults, ...(stored as object) }
   const [first] = validate(data)
   if (first !== undefined) throw new ResultError(`${path} is not ${what}: ${first}.`)
   return data as Kind
@@ -73,7 +80,7 @@ type CellOfSchema3 = Omit<CellSpec, 'race' | 'warmupRequests'>
 /** What schema 4 has otherwise. */
 type ResultOfSchema3 = Omit<
   RaceResult,
-  'kind' | 'schema' | 'warnings' | 'cells' | 'heats' | 'settings' | 'forecast' | 'analysis'
+  'kind' | 'schema' | 'cluster' | 'warnings' | 'cells' | 'heats' | 'settings' | 'forecast' | 'analysis'
 > & {
   kind: Result['kind']
   analysis?: unknown
@@ -112,6 +119,7 @@ function fromSchema3({
   const common = {
     ...stored,
     schema: 4 as const,
+    cluster: null,
     analysis: null,
     settings: { ...settings, precision, extensions: 0 },
     forecast: null,

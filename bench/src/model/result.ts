@@ -41,6 +41,8 @@ export interface Run<Spec extends Cell = Cell> {
 /** What every result of the grid has. */
 interface GridRun extends Run<CellSpec> {
   kind: ResultKind
+  /** Null in other modes than `kubernetes`. */
+  cluster: ClusterRecord | null
   settings: Settings
   /** What was expected before anything was measured; null where the speed of the servers' core is not known. */
   forecast: ForecastRecord | null
@@ -82,10 +84,38 @@ export function isRace(result: Result): result is RaceResult {
 }
 
 /**
- * How the servers ran: `native` as processes of this machine, `docker` as containers, `target` somewhere, before the run began and after
- * it. Figures of unlike modes never share a table.
+ * How the servers ran: `native` as processes of this machine, `docker` as containers, `kubernetes` in a pod of a cluster, `target`
+ * somewhere, before the run began and after it. Figures of unlike modes never share a table.
  */
-export type Mode = 'native' | 'docker' | 'target'
+export type Mode = 'native' | 'docker' | 'kubernetes' | 'target'
+
+/** Where in a cluster it ran. */
+export interface ClusterRecord {
+  /** Of the kubeconfig; null is the current one. */
+  context: string | null
+  namespace: string
+  /** What was asked for: the name of a node, or labels of nodes; null leaves it to the scheduler. */
+  serverNode: string | null
+  generatorNode: string | null
+  generators: number
+  /** Kubernetes, such as `v1.34.1`; null until the run is prepared. */
+  version: string | null
+  nodes: ClusterNode[]
+  /** Milliseconds to open a connection from the first generator to the node of the servers, the median; null if not measured. */
+  roundTripMs: number | null
+  /** The CPU seconds of the agent beside the servers, and the seconds of load in which it used them. */
+  agent: { cpuSeconds: number; seconds: number }
+  /** Why loads did not count and were offered again: a clause each. */
+  voided: string[]
+}
+
+export interface ClusterNode {
+  name: string
+  role: 'servers' | 'generators'
+  /** CPUs that pods may use there. */
+  cpus: number[]
+  machine: Machine
+}
 
 /** The server that already ran. */
 export interface TargetRecord {

@@ -19,6 +19,8 @@ const WARNINGS = {
     `Other programs use ${formatPercent(share)} of this machine: close them, or read the rates as lower bounds.`,
   'load-average': ({ load, cores }: { load: number; cores: number }) =>
     `The load average was ${load.toFixed(2)} on ${plural(cores, 'core')} at the beginning: something ran until just now. Wait for a minute if it was not a run of this benchmark.`,
+  'node-cores': ({ node, cpus }: { node: string; cpus: number }) =>
+    `The servers may use ${plural(cpus, 'CPU')} of ${node}: app, proxy and the threads of a runtime run beside each other there, and rates are not those of one core.`,
   governor: ({ governor }: { governor: string }) =>
     `The CPU frequency governor is ${governor}: clocks follow the load. For close differences choose performance (sudo cpupower frequency-set -g performance).`,
   boost: () =>
@@ -63,6 +65,8 @@ const WARNINGS = {
     'This system does not say what others use of a core: a slice that they disturbed was only noticed where a server or the generator had to wait.',
   'disturbance-unknown': () =>
     'Costs are known, but this system does not say what others used meanwhile: slices that they disturbed were not noticed.',
+  voided: ({ loads, first }: { loads: number; first: string }) =>
+    `${plural(loads, 'load')} did not count and ${loads === 1 ? 'was' : 'were'} offered again (${first}).`,
   excluded: ({ slices, of }: { slices: number; of: number }) =>
     `Others visibly took the cores during ${slices} of ${plural(of, 'slice')}: these do not count.`,
   crowded: ({ cells }: { cells: number }) =>

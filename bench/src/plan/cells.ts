@@ -110,6 +110,8 @@ const START_MS: Readonly<Record<Mode, { all: number; each: number }>> = {
   native: { all: 400, each: 170 },
   // Containers are made and removed, and their health is asked for every half second.
   docker: { all: 2500, each: 500 },
+  // A pod with all of them: its probe is sent every second, and its removal takes some seconds.
+  kubernetes: { all: 6000, each: 500 },
   target: { all: 0, each: 0 },
 }
 

@@ -1,12 +1,20 @@
 import type { Capability } from '@startgrid/grid/frameworks.ts'
 import type { App, Role, Topology } from '@startgrid/grid/matrix.ts'
-import type { DriverRecord, Mode, ResultKind } from '../model/result.ts'
+import type { ClusterRecord, DriverRecord, Mode, ResultKind } from '../model/result.ts'
 import type { ProfileName } from './profiles.ts'
 
-/** Where the servers of a run are: processes of this machine, its containers, or one server that already runs somewhere. */
+/** The nodes of a cluster that a run uses. */
+export type ClusterSite = Pick<
+  ClusterRecord,
+  'context' | 'namespace' | 'serverNode' | 'generatorNode' | 'generators'
+>
+
+/** Where the servers of a run are: processes of this machine, its containers, a cluster, or one server that already runs somewhere. */
 export interface ServerLocation {
   /** The services of Compose. */
   docker: boolean
+  /** Pods of Kubernetes. */
+  cluster: ClusterSite | undefined
   /** The origin of a server that already runs. */
   target: string | undefined
   /** What that server does; undefined without one. */
@@ -15,8 +23,13 @@ export interface ServerLocation {
   absent: Capability[]
 }
 
-export function modeOf({ docker, target }: Pick<ServerLocation, 'docker' | 'target'>): Mode {
+export function modeOf({
+  docker,
+  cluster,
+  target,
+}: Pick<ServerLocation, 'docker' | 'cluster' | 'target'>): Mode {
   if (target !== undefined) return 'target'
+  if (cluster !== undefined) return 'kubernetes'
   return docker ? 'docker' : 'native'
 }
 

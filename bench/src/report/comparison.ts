@@ -89,6 +89,7 @@ export function formatComparisonMarkdown(
 const MODES: Readonly<Record<Mode, string>> = {
   native: 'native processes',
   docker: 'containers',
+  kubernetes: 'pods of a cluster',
   target: 'servers that already ran',
 }
 

@@ -13,7 +13,7 @@ const KIND_TITLES: Readonly<Record<Result['kind'], string>> = {
 }
 
 /** What was measured, of what, and when: `Race of native processes, 2026-11-20 10:00 UTC`. The mode stands where it is read first. */
-export function titleOf(result: Pick<Result, 'kind' | 'mode' | 'target' | 'startedAt'>): string {
+export function titleOf(result: Pick<Result, 'kind' | 'mode' | 'target' | 'cluster' | 'startedAt'>): string {
   const { kind, mode, startedAt } = result
   const what = mode === 'target' && kind === 'rate' ? 'Rate' : KIND_TITLES[kind]
   return `${what} of ${describeServers(result)}, ${formatTimestamp(startedAt)}`

@@ -4,6 +4,7 @@ import { isRace, type Result } from '../model/result.ts'
 import { describeWarning } from '../model/warnings.ts'
 import { legendOf, titleOf } from './legend.ts'
 import {
+  describeCluster,
   describeCores,
   describeDriver,
   describeMachine,
@@ -61,11 +62,13 @@ function gatesOf(result: Result): string {
 }
 
 function provenanceOf(result: Result): string {
+  const cluster = describeCluster(result)
   const items = [
     legendOf(result),
     `${capital(describeSettings(result))}. ${describeReach(result) ?? ''}`.trimEnd(),
     `${capital(describeDriver(result))}.`,
     `${capital(describeMachine(result))}; ${describeCores(result)}.`,
+    ...(cluster === undefined ? [] : [`${cluster}.`]),
     `${capital(describeVersions(result))}; ${describeNginx(result)}.`,
     `${capital(describeSource(result))}.`,
   ]

@@ -1,20 +1,39 @@
-import { formatRate } from '@startgrid/cli/numbers.ts'
-import { plural } from '@startgrid/cli/text.ts'
+import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
+import { listOf, plural } from '@startgrid/cli/text.ts'
 import { describeMachine as machineInWords } from '@startgrid/machine/machine.ts'
 import { describeVersions as versionsInWords } from '@startgrid/machine/provenance.ts'
-import { isRace, type Result } from '../model/result.ts'
+import { type ClusterNode, isRace, type Result } from '../model/result.ts'
 import { PROFILES } from '../plan/profiles.ts'
 import { TARGET_EFFORT } from '../plan/target-profiles.ts'
 
 /** Where a result comes from, in phrases without a full stop: the same in all reports. */
 
 /** `driver startgrid 1.0.0, ceiling 150,000 req/s (NGINX's return 200)` */
-export function describeDriver({ driver: { name, version, ceiling } }: Result): string {
-  if (ceiling === null) return `driver ${name} ${version}, its ceiling was not measured`
-  return `driver ${name} ${version}, ceiling ${formatRate(ceiling)} req/s (NGINX's return 200)`
+export function describeDriver({ driver: { name, version, ceiling }, cluster }: Result): string {
+  const generators =
+    cluster === null || cluster.generators === 1 ? '' : ` with ${cluster.generators} generators`
+  const driver = `driver ${name} ${version}${generators}`
+  if (ceiling === null) return `${driver}, its ceiling was not measured`
+  const where = cluster === null ? '' : ' on the node of the servers'
+  return `${driver}, ceiling ${formatRate(ceiling)} req/s (NGINX's return 200${where})`
 }
 
-export function describeCores({ mode, settings: { cores } }: Result): string {
+/** The way between the nodes, and what pods can see: a phrase. Undefined outside of a cluster. */
+export function describeCluster({ cluster }: Result): string | undefined {
+  if (cluster === null) return undefined
+  const { version, context, namespace, roundTripMs, agent } = cluster
+  const where = `Kubernetes ${version ?? 'of an unknown version'}, ${context === null ? '' : `context ${context}, `}namespace ${namespace}`
+  const way =
+    roundTripMs === null ? '' : `, ${roundTripMs.toFixed(2)} ms to open a connection between the nodes`
+  const share = agent.seconds > 0 ? agent.cpuSeconds / agent.seconds : null
+  const own =
+    share === null ? '' : `; the agent beside the servers used ${formatPercent(share)} of a core meanwhile`
+  return `${where}${way}${own}. Pods see how long they waited for a core, but not what others used of it`
+}
+
+export function describeCores({ mode, settings: { cores }, cluster }: Result): string {
+  if (cluster !== null)
+    return `app and proxy on ${coresOf(cluster.nodes, 'servers')}, generators on ${coresOf(cluster.nodes, 'generators')}`
   if (mode === 'target')
     return `${cores === null ? 'the generator was not pinned to a core' : `generator on core ${cores.generator}`}, the server wherever it runs`
   if (cores === null) return 'nothing was pinned to a core, and the figures include that noise'
@@ -28,7 +47,23 @@ export function describeNginx({ mode, nginx }: Pick<Result, 'mode' | 'nginx'>): 
   return `NGINX ${nginx.version} (${nginx.kind}), ${njs}`
 }
 
-export function describeMachine({ mode, machine }: Pick<Result, 'mode' | 'machine'>): string {
+function coresOf(nodes: readonly ClusterNode[], role: ClusterNode['role']): string {
+  const own = nodes.filter((node) => node.role === role)
+  return listOf(
+    own.map(({ name, cpus }) => `${cpus.length === 1 ? 'one CPU' : `${cpus.length} CPUs`} of ${name}`),
+  )
+}
+
+/** In a cluster every node. */
+export function describeMachine({
+  mode,
+  machine,
+  cluster,
+}: Pick<Result, 'mode' | 'machine' | 'cluster'>): string {
+  if (cluster !== null)
+    return cluster.nodes
+      .map((node) => `${node.name} (${node.role}): ${machineInWords(node.machine)}`)
+      .join('; ')
   return `${mode === 'target' ? 'generator on ' : ''}${machineInWords(machine)}`
 }
 

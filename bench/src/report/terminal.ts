@@ -5,6 +5,7 @@ import type { Result } from '../model/result.ts'
 import { describeWarning, type Warning } from '../model/warnings.ts'
 import { legendOf, titleOf } from './legend.ts'
 import {
+  describeCluster,
   describeCores,
   describeDriver,
   describeMachine,
@@ -105,11 +106,13 @@ const COLORS: Readonly<Record<Row['tone'], Format | null>> = { best: 'bold', voi
 /** How to read the figures, what they rest on and how far they reach. */
 function conditions(result: Result): string[] {
   const reach = describeReach(result)
+  const cluster = describeCluster(result)
   return [
     legendOf(result),
     `${capital(describeSettings(result))}.${reach === null ? '' : ` ${reach}`}`,
     `${capital(describeDriver(result))}; ${describeCores(result)}.`,
     `${capital(describeMachine(result))}; ${describeNginx(result)}.`,
+    ...(cluster === undefined ? [] : [`${cluster}.`]),
     `${capital(describeSource(result))}. Repeat it: ${result.command}`,
   ]
 }

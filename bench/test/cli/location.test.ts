@@ -23,6 +23,33 @@ test('--docker takes what containers have', () => {
   assert.equal(options.apps.length, 3)
 })
 
+test('--kubernetes has pods in a namespace of a cluster, one generator, and leaves nodes to the scheduler', () => {
+  const options = words('--kubernetes --only node')
+  const { mode, cluster } = createResult(options, 'rate', '')
+  assert.equal(modeOf(options), 'kubernetes')
+  assert.equal(mode, 'kubernetes')
+  const { context, namespace, serverNode, generatorNode, generators } = cluster ?? {}
+  assert.deepEqual(
+    { context, namespace, serverNode, generatorNode, generators },
+    { context: null, namespace: 'startgrid', serverNode: null, generatorNode: null, generators: 1 },
+  )
+})
+
+test('a cluster, its nodes and the number of generators can be named', () => {
+  const text = '--context lab --namespace shop --server-node node1 --generator-node pool=bench --generators 3'
+  for (const { cluster } of [
+    words(`--kubernetes ${text}`),
+    readOpenLoopOptions('capacity', ['--kubernetes', ...text.split(' ')]),
+  ])
+    assert.deepEqual(cluster, {
+      context: 'lab',
+      namespace: 'shop',
+      serverNode: 'node1',
+      generatorNode: 'pool=bench',
+      generators: 3,
+    })
+})
+
 test('--target is one cell of its role, in more and longer slices, with a rest between heats', () => {
   const options = words(`--target ${URL}/ --role ssr --seed 1`)
   const { mode, target, cells, settings } = createResult(options, 'rate', '')
@@ -63,6 +90,19 @@ test('open-loop commands take both', () => {
 
 const REFUSED: [args: string, message: RegExp][] = [
   [`--docker --target ${URL}`, /^--docker and --target exclude each other: /],
+  [`--kubernetes --target ${URL}`, /^--kubernetes and --target exclude each other: /],
+  ['--docker --kubernetes', /^--docker and --kubernetes exclude each other: /],
+  [
+    '--kubernetes --driver wrk',
+    /^--driver wrk does not run in containers: with --kubernetes it is startgrid\.$/,
+  ],
+  ['--kubernetes --resume out', /^--resume goes on as the run was begun: leave out --kubernetes\.$/],
+  ['--kubernetes --generators 0', /^--generators is '0', but must be a whole number from 1 to 32\.$/],
+  [
+    '--kubernetes --server-node a=b=c',
+    /^--server-node is 'a=b=c', but must be the name of a node, or labels/,
+  ],
+  ['--server-node node1', /^--server-node goes with --kubernetes alone\.$/],
   ['--docker --driver wrk', /^--driver wrk does not run in containers: with --docker it is startgrid\.$/],
   [
     '--docker --topology direct,nginx-socket',

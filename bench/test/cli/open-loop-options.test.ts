@@ -59,8 +59,9 @@ describe('the words of the open-loop commands', () => {
         kind,
       )
       const names = [...help.matchAll(/^ {2}--([\w-]+)/gm)].map(([, name = '']) => name)
-      // What goes with a target alone is tested in site.test.ts.
-      for (const name of names.filter((one) => !['help', 'target', 'without'].includes(one))) {
+      // What goes with a target or a cluster alone is tested in location.test.ts.
+      const apart = ['help', 'target', 'without', 'context', 'server-node', 'generators']
+      for (const name of names.filter((one) => !apart.includes(one))) {
         const words: Record<string, string> = {
           only: 'node',
           role: 'ssr',
@@ -70,7 +71,7 @@ describe('the words of the open-loop commands', () => {
           output: 'b',
           'max-time': '90s',
         }
-        const flag = ['quick', 'thorough', 'docker', 'dry-run', 'no-download'].includes(name)
+        const flag = ['quick', 'thorough', 'docker', 'kubernetes', 'dry-run', 'no-download'].includes(name)
         readOpenLoopOptions(kind, flag ? [`--${name}`] : [`--${name}`, words[name] ?? '5'])
       }
       assert.ok(names.length >= 11)

@@ -19,6 +19,7 @@ test('without options: every app, direct and behind NGINX', () => {
     sliceMs: 50,
     pauseMs: 0,
     docker: false,
+    cluster: undefined,
     target: undefined,
     role: undefined,
     absent: [],
@@ -123,7 +124,7 @@ test('numbers, times and files', () => {
 
 test('the help names every option', () => {
   for (const option of [
-    'only,role,topology,docker,target,without,quick,thorough,heats,slices,slice,warmup,precision,require,max-time,connections,driver',
+    'only,role,topology,docker,kubernetes,context,server-node,generators,target,without,quick,thorough,heats,slices,slice,warmup,precision,require,max-time,connections,driver',
     'seed,resume,keep-voided,list,json,output,no-download,help',
   ].flatMap((names) => names.split(','))) {
     assert.match(HELP, new RegExp(`^ {2}--${option}\\b`, 'm'))

@@ -73,6 +73,7 @@ export function resultOf<Kind extends OpenLoopResult['kind']>(
     kind,
     mode: 'native',
     target: null,
+    cluster: null,
     startedAt: '2026-11-20T10:00:00.000Z',
     finishedAt: null,
     command: `pnpm bench ${kind}`,

@@ -6,15 +6,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   ApiException,
   AppsV1Api,
+  AuthorizationV1Api,
+  CoordinationV1Api,
   CoreV1Api,
   Exec,
   KubeConfig,
   PatchStrategy,
   setHeaderOptions,
   type V1Deployment,
+  type V1Lease,
+  V1MicroTime,
   type V1Node,
   type V1Pod,
+  type V1Service,
   type V1Status,
+  VersionApi,
 } from '@kubernetes/client-node'
 import { isRunning } from '@startgrid/machine/processes.ts'
 
@@ -23,6 +29,23 @@ import { isRunning } from '@startgrid/machine/processes.ts'
 /** The cluster, a permission or an object is missing. The message is a sentence. */
 export class KubernetesError extends Error {
   override name = 'KubernetesError'
+  /** The status of the response; undefined if the cluster does not respond. */
+  readonly status: number | undefined
+
+  constructor(message: string, { status, ...options }: ErrorOptions & { status?: number } = {}) {
+    super(message, options)
+    this.status = status
+  }
+}
+
+/** What an account may have to do in the namespace, or, without one, in the whole cluster. */
+export interface Permission {
+  readonly verb: string
+  /** `pods`, or `pods/exec` */
+  readonly resource: string
+  /** The API group; default the core group. */
+  readonly group?: string
+  readonly everywhere?: boolean
 }
 
 /** Which process made a pod, so that a later one removes what a killed one left. */
@@ -50,6 +73,8 @@ export class Cluster {
   readonly namespace: string
   readonly #core: CoreV1Api
   readonly #apps: AppsV1Api
+  readonly #leases: CoordinationV1Api
+  readonly #config: KubeConfig
   readonly #exec: Exec
   #made = 0
 
@@ -66,7 +91,35 @@ export class Cluster {
     this.namespace = namespace
     this.#core = config.makeApiClient(CoreV1Api)
     this.#apps = config.makeApiClient(AppsV1Api)
+    this.#leases = config.makeApiClient(CoordinationV1Api)
+    this.#config = config
     this.#exec = new Exec(config)
+  }
+
+  /** Such as `v1.34.1`. */
+  async version(): Promise<string> {
+    const api = this.#config.makeApiClient(VersionApi)
+    return (await ask('ask for the version', () => api.getCode())).gitVersion
+  }
+
+  /** Which of these are missing. Everybody may ask that of oneself. */
+  async missing(permissions: readonly Permission[]): Promise<Permission[]> {
+    const api = this.#config.makeApiClient(AuthorizationV1Api)
+    const allowed = await Promise.all(
+      permissions.map(async ({ verb, resource: path, group = '', everywhere = false }) => {
+        const [resource = '', subresource] = path.split('/')
+        const resourceAttributes = {
+          ...{ verb, group, resource },
+          ...(subresource !== undefined && { subresource }),
+          ...(!everywhere && { namespace: this.namespace }),
+        }
+        const { status } = await ask('ask what we may do', () =>
+          api.createSelfSubjectAccessReview({ body: { spec: { resourceAttributes } } }),
+        )
+        return status?.allowed === true
+      }),
+    )
+    return permissions.filter((_, index) => !allowed[index])
   }
 
   /** The Deployments of the apps and of NGINX, by name. */
@@ -92,9 +145,12 @@ export class Cluster {
   }
 
   /** The pods of an app, of NGINX, or of all. */
-  async pods(name?: string): Promise<V1Pod[]> {
+  pods(name?: string): Promise<V1Pod[]> {
+    return this.podsWith(name === undefined ? PART_OF : `${NAME}=${name}`)
+  }
+
+  async podsWith(labelSelector: string): Promise<V1Pod[]> {
     const { namespace } = this
-    const labelSelector = name === undefined ? PART_OF : `${NAME}=${name}`
     const { items } = await ask('list pods', () => this.#core.listNamespacedPod({ namespace, labelSelector }))
     return items
   }
@@ -168,10 +224,64 @@ export class Cluster {
     }
   }
 
-  async removePod(name: string): Promise<void> {
+  pod(name: string): Promise<V1Pod> {
+    const { namespace } = this
+    return ask('read pods', () => this.#core.readNamespacedPod({ name, namespace }))
+  }
+
+  /** @param dryRun only whether the cluster would let us, with the pod as it would be */
+  createPod(body: V1Pod, { dryRun = false } = {}): Promise<V1Pod> {
+    const { namespace } = this
+    const request = { namespace, body, ...(dryRun && { dryRun: 'All' }) }
+    return ask('create pods', () => this.#core.createNamespacedPod(request))
+  }
+
+  async createService(body: V1Service): Promise<void> {
+    const { namespace } = this
+    await ask('create services', () => this.#core.createNamespacedService({ namespace, body }))
+  }
+
+  async removeService(name: string): Promise<void> {
+    const { namespace } = this
+    await ask('delete services', () => this.#core.deleteNamespacedService({ name, namespace }))
+  }
+
+  createLease(body: V1Lease): Promise<V1Lease> {
+    const { namespace } = this
+    return ask('create leases', () => this.#leases.createNamespacedLease({ namespace, body }))
+  }
+
+  async leases(labelSelector: string): Promise<V1Lease[]> {
+    const { namespace } = this
+    const { items } = await ask('list leases', () =>
+      this.#leases.listNamespacedLease({ namespace, labelSelector }),
+    )
+    return items
+  }
+
+  /** Says that its holder is alive. */
+  async renewLease(name: string): Promise<void> {
+    const { namespace } = this
+    const body = { spec: { renewTime: new V1MicroTime() } }
+    await ask('change leases', () => this.#leases.patchNamespacedLease({ name, namespace, body }, MERGE))
+  }
+
+  /** The cluster then also removes the objects that the lease owns. One that is gone already does not matter. */
+  async removeLease(name: string): Promise<void> {
+    const { namespace } = this
+    const request = { name, namespace, propagationPolicy: 'Background' }
+    try {
+      await this.#leases.deleteNamespacedLease(request)
+    } catch (error) {
+      if (!(error instanceof ApiException && error.code === 404)) throw explain('delete leases', error)
+    }
+  }
+
+  /** @param graceSeconds until its processes are killed; with 0 the pod is gone before they are */
+  async removePod(name: string, graceSeconds = 0): Promise<void> {
     const { namespace } = this
     try {
-      await this.#core.deleteNamespacedPod({ name, namespace, gracePeriodSeconds: 0 })
+      await this.#core.deleteNamespacedPod({ name, namespace, gracePeriodSeconds: graceSeconds })
     } catch (error) {
       if (!(error instanceof ApiException && error.code === 404)) throw explain('delete pods', error)
     }
@@ -231,7 +341,8 @@ async function ask<Value>(what: string, request: () => Promise<Value>): Promise<
 function explain(what: string, error: unknown): KubernetesError {
   if (error instanceof ApiException) {
     const { message } = (typeof error.body === 'string' ? parse(error.body) : error.body) as V1Status
-    return new KubernetesError(`The cluster does not let us ${what}: ${message ?? `status ${error.code}`}.`)
+    const reason = message ?? `status ${error.code}`
+    return new KubernetesError(`The cluster does not let us ${what}: ${reason}.`, { status: error.code })
   }
   const { message, cause } = error as Error & { cause?: Error }
   return new KubernetesError(`We cannot ${what}: ${cause?.message ?? message}.`, { cause: error })

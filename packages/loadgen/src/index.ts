@@ -6,7 +6,7 @@ export {
   spawnLoad,
   startGenerator,
 } from './engine/generator.ts'
-export { GeneratorTeam, type TeamMember, VoidLoadError } from './engine/generator-team.ts'
+export { GeneratorTeam, startTeam, type TeamMember, VoidLoadError } from './engine/generator-team.ts'
 export { LoadError } from './engine/load-error.ts'
 export type { LoadOptions, LoadPhase, LoadPlan } from './engine/options.ts'
 export { type Random, seeded } from './engine/random.ts'

@@ -59,16 +59,18 @@ export function describeVersions({ node, bun, packages }: Versions): string {
 /**
  * Why a run that began in other conditions cannot continue here and now: a clause without the full stop.
  * @param inContainers cores, kernel and Node belong to the images, and are not compared
+ * @param elsewhere nor is the machine
  * @returns undefined if it can
  */
 export function differenceTo(
   { machine, versions }: { machine: Machine; versions: Versions },
-  { inContainers = false } = {},
+  { inContainers = false, elsewhere = false } = {},
 ): string | undefined {
   const [here, now] = [readMachine(), readVersions()]
   if (
-    here.cpu !== machine.cpu ||
-    (!inContainers && (here.cores !== machine.cores || here.kernel !== machine.kernel))
+    !elsewhere &&
+    (here.cpu !== machine.cpu ||
+      (!inContainers && (here.cores !== machine.cores || here.kernel !== machine.kernel)))
   )
     return `it was begun on another machine (${machine.cpu}, ${machine.cores} cores, ${machine.kernel})`
   if (now.startgrid !== versions.startgrid)

@@ -1,12 +1,9 @@
-import { oneLine } from '@startgrid/cli/text.ts'
-import type { Report } from '@startgrid/conformance'
 import { formatAddress } from '@startgrid/nginx/address.ts'
 import type { CellSpec } from '../../model/result.ts'
-import { appOf } from '../../plan/cells.ts'
-import { linesOf, SUITE_RUNS } from '../conformance.ts'
 import type { Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
-import { lastLine, runDocker } from './command.ts'
+import { readProof, suiteWords } from '../suite-elsewhere.ts'
+import { runDocker } from './command.ts'
 import { GENERATOR_IMAGE } from './generator.ts'
 import { type DockerRun, labelOptions } from './run.ts'
 
@@ -45,33 +42,15 @@ async function proveCell(cell: CellSpec, { run, servers, signal }: SuiteOptions)
   const target = servers.target(cell)
   if (target === undefined || !('port' in target))
     return { checked: 0, differences: [servers.whyMissing(cell)] }
-  const words = suiteWords(cell, `http://${formatAddress(target)}`)
+  const words = [
+    '--entrypoint',
+    'node',
+    GENERATOR_IMAGE,
+    ...suiteWords(cell, `http://${formatAddress(target)}`),
+  ]
   const { stdout, stderr } = await runDocker(
     ['run', '--rm', '--pull', 'never', '--network', run.name, ...labelOptions(run), ...words],
     { signal, limitMs: LIMIT_MS },
   )
   return signal.aborted ? undefined : readProof(stdout, stderr)
-}
-
-function suiteWords(cell: CellSpec, url: string): string[] {
-  const { role, absent, framework } = appOf(cell)
-  const proxied = cell.topology !== 'direct' || framework === 'njs'
-  return [
-    ...['--entrypoint', 'node', GENERATOR_IMAGE, 'packages/conformance/src/cli.ts', role, url],
-    ...['--json', '--runs', String(SUITE_RUNS)],
-    ...(proxied ? ['--proxied'] : []),
-    ...(cell.topology === 'direct' ? [] : ['--compressed']),
-    ...absent.flatMap((capability) => ['--without', capability]),
-  ]
-}
-
-/** What the suite printed; without a report, what it complained of. */
-export function readProof(stdout: string, stderr: string): Proof {
-  try {
-    const report = JSON.parse(stdout) as Report
-    return { checked: report.passed.length + report.failed.length, differences: linesOf(report) }
-  } catch {
-    const reason = oneLine(lastLine(stderr) || 'it ended without a report')
-    return { checked: 0, differences: [`the suite did not run: ${reason}`] }
-  }
 }

@@ -20,6 +20,8 @@ const CARRIES_OVER: Readonly<Record<Result['mode'], string>> = {
   native: 'Rates and ratios are those of this machine. Both differ on another one.',
   docker:
     'Rates are those of containers on this machine, and are never compared with native processes. Rates and ratios differ on another machine.',
+  kubernetes:
+    'Rates are those of pods on these nodes, over the network between them, and are never compared with native processes. Rates and ratios differ on other nodes.',
   target:
     'The rate is that of one launch, over this network, at this hour. Ask a second time before you act on it.',
 }

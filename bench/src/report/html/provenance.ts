@@ -3,6 +3,7 @@ import { capital } from '@startgrid/cli/text.ts'
 import { describeServers } from '../../model/names.ts'
 import { isRace, type Result } from '../../model/result.ts'
 import {
+  describeCluster,
   describeCores,
   describeDriver,
   describeMachine,
@@ -17,6 +18,7 @@ import { html, type Markup } from './markup.ts'
 export function provenance(result: Result): Markup {
   const { startedAt, finishedAt, conformance } = result
   const proven = conformance.filter(({ differences }) => differences.length === 0).length
+  const cluster = describeCluster(result)
   const items: [string, string][] = [
     [
       'When',
@@ -24,6 +26,7 @@ export function provenance(result: Result): Markup {
     ],
     ['Mode', `${result.mode}: ${describeServers(result)}`],
     ['Machine', describeMachine(result)],
+    ...(cluster === undefined ? [] : [['Cluster', cluster] satisfies [string, string]]),
     ['Cores', describeCores(result)],
     ['Driver', describeDriver(result)],
     [

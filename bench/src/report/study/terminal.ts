@@ -89,7 +89,7 @@ function openLoopOf({ analysis, settings: { openLoop } }: StudyRecord): string[]
 /** What the figures rest on. */
 export function conditions({ source }: Study, result: StudyRecord): string[] {
   const { settings, command } = result
-  const native = { ...result, mode: 'native' } as const
+  const native = { ...result, mode: 'native', cluster: null } as const
   const { cores } = settings
   const where =
     cores === null

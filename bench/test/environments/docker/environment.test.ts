@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { isOlder } from '../../../src/environments/docker/compose.ts'
 import { generatorIn } from '../../../src/environments/docker/generator.ts'
 import { variableOf } from '../../../src/environments/docker/images.ts'
-import { readProof } from '../../../src/environments/docker/suite.ts'
+import { readProof } from '../../../src/environments/suite-elsewhere.ts'
 
 test('Compose must know start_interval', () => {
   assert.deepEqual(['2.26.1-4', 'v2.30.0', '2.20.0', '3.0.0', '5.0.1'].filter(isOlder), [])

@@ -194,6 +194,7 @@ test('the mode is in every title', () => {
   const titles = (mode: Result['mode']) => textOf(pageOf({ ...rateResult(), mode }), 'h1')
   assert.match(titles('native'), /^Race of native processes, 2026/)
   assert.match(titles('docker'), /^Race of containers, 2026/)
+  assert.match(titles('kubernetes'), /^Race of pods, 2026/)
 })
 
 describe('open loop', () => {

@@ -1,7 +1,13 @@
 import type { LoadResult } from '../report/result.ts'
 import { summarizeLoad } from '../report/summary.ts'
 import { sharedNow } from './clock.ts'
-import type { ClockOffset, GeneratorLoad, LoadGenerator } from './generator.ts'
+import {
+  type ClockOffset,
+  type GeneratorLoad,
+  type GeneratorOptions,
+  type LoadGenerator,
+  startGenerator,
+} from './generator.ts'
 import { LoadError } from './load-error.ts'
 import type { Measurement } from './measurement.ts'
 import { shareOut } from './shares.ts'
@@ -48,17 +54,23 @@ export class GeneratorTeam {
     if (threads > 1)
       throw new LoadError('Each generator of a team has one thread: use more generators instead.')
     const shares = shareOut({ ...plan, threads: this.#members.length })
-    const offsets = await this.#compareClocks()
+    // One alone begins when it is told.
+    const isAlone = this.#members.length === 1
+    const offsets = isAlone ? [] : await this.#compareClocks()
     const stop = new AbortController()
     const all = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal])
     const opened = new Barrier(this.#members.length)
     const done = new Barrier(this.#members.length)
     const begin = once(async () => {
       await onPhase?.('open')
+      if (isAlone) return undefined
       // The message has to reach all before.
       return sharedNow() + MOST_APART_MS + 2 * Math.max(...offsets.map(({ uncertaintyMs }) => uncertaintyMs))
     })
-    const end = once(async () => void (await onPhase?.('answered')))
+    const end = once(async () => {
+      await onPhase?.('answered')
+      return undefined
+    })
     const parts = this.#members.map(async ({ name, generator }, n) => {
       const share = shares[n]
       if (share === undefined) throw new LoadError(`There is no load for ${name}.`)
@@ -69,9 +81,9 @@ export class GeneratorTeam {
             signal: all,
             onPhase: async (phase) => {
               await (phase === 'open' ? opened : done).arrive(all)
-              if (phase === 'open') return (await begin()) + (offsets[n]?.offsetMs ?? 0)
-              await end()
-              return undefined
+              if (phase === 'answered') return end()
+              const at = await begin()
+              return at === undefined ? undefined : at + (offsets[n]?.offsetMs ?? 0)
             },
           },
         )
@@ -132,6 +144,26 @@ export class GeneratorTeam {
     const name = capitalised(this.#members[latest]?.name ?? '')
     throw new VoidLoadError(`${name} began ${ms.toFixed(1)} ms after the agreed time.`)
   }
+}
+
+/**
+ * Starts the generators of a team.
+ * @throws {LoadError} as `startGenerator`; it names the one that cannot be started, and the others are stopped
+ */
+export async function startTeam(
+  members: readonly { name: string; options: GeneratorOptions }[],
+): Promise<GeneratorTeam> {
+  const starts = await Promise.allSettled(
+    members.map(async ({ name, options }) => ({ name, generator: await startGenerator(options) })),
+  )
+  const started = starts.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  const failed = starts.findIndex(({ status }) => status === 'rejected')
+  const failure = starts[failed]
+  if (failure?.status !== 'rejected') return new GeneratorTeam(started)
+  await Promise.all(started.map(({ generator }) => generator.stop()))
+  const { reason } = failure
+  if (!(reason instanceof LoadError)) throw reason
+  throw new LoadError(`${capitalised(members[failed]?.name ?? '')}: ${reason.message}`)
 }
 
 /** Where all wait until the last has come. */

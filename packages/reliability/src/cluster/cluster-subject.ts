@@ -37,7 +37,19 @@ type Pods = Awaited<ReturnType<Cluster['pods']>>
 type Pod = Pods[number]
 
 /** What a subject needs of a cluster. */
-export type ClusterApi = Pick<Cluster, keyof Cluster>
+export type ClusterApi = Omit<Cluster, OfRuns>
+
+/** What the benchmark alone needs. */
+type OfRuns =
+  | 'version'
+  | 'missing'
+  | 'podsWith'
+  | 'pod'
+  | 'createPod'
+  | 'createService'
+  | 'removeService'
+  | `${'create' | 'renew' | 'remove'}Lease`
+  | 'leases'
 
 /** A grid in a cluster, and what can be done to it. */
 export class ClusterSubject {

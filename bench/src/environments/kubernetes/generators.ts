@@ -1,0 +1,96 @@
+import { PassThrough } from 'node:stream'
+import { type Cluster, KubernetesError } from '@startgrid/grid/kubernetes-cluster.ts'
+import type { Target } from '@startgrid/grid/launcher.ts'
+import { type GeneratorChannel, LoadError } from '@startgrid/loadgen'
+import type { NodeView } from '@startgrid/machine/agent/messages.ts'
+import type { GeneratorSource } from '../../drivers/generator.ts'
+import type { ClusterRecord } from '../../model/result.ts'
+import { Agent } from './agent.ts'
+import { GENERATOR, GENERATOR_COMMAND, generatorPod } from './pods.ts'
+import type { ClusterRun } from './run.ts'
+import { readNodeSelector } from './site.ts'
+import { startPod } from './start.ts'
+
+/** The pods that offer the load, on other nodes than that of the servers. */
+export interface Generators {
+  source: GeneratorSource
+  /** The name of a pod, in which the contract's suite can run, too. */
+  first: string
+  imageId: string | undefined
+  /** By name of the node. */
+  views: ReadonlyMap<string, NodeView>
+  /** Milliseconds to open a connection, the median of many. */
+  roundTripMs(target: Extract<Target, { port: number }>): Promise<number>
+  close(): Promise<void>
+}
+
+const ROUND_TRIPS = 101
+
+/**
+ * Starts the pods. The generators in them start when the driver does.
+ * @param notNode the node of the servers
+ * @throws {KubernetesError} a sentence, if one does not start
+ */
+export async function startGenerators(
+  cluster: Cluster,
+  run: ClusterRun,
+  { generatorNode, generators, voided }: ClusterRecord,
+  { notNode, signal }: { notNode: string; signal: AbortSignal },
+): Promise<Generators> {
+  const labels = generatorNode === null ? undefined : readNodeSelector('--generator-node', generatorNode)
+  const placement = { notNode, labels }
+  const started = await Promise.all(
+    Array.from({ length: generators }, (_, index) =>
+      startPod(cluster, generatorPod(run.metadata(`generator-${index + 1}`, 'generator'), placement), {
+        signal,
+      }),
+    ),
+  )
+  const pods = started.map(({ pod }) => ({ name: pod.metadata?.name ?? '', node: pod.spec?.nodeName ?? '' }))
+  const [failure] = started.flatMap(({ failures }) => [...failures.values()])
+  const [first] = pods
+  if (first === undefined || failure !== undefined)
+    throw new KubernetesError(`A generator does not start: ${failure ?? 'there is none'}.`)
+  const agents = await Promise.all(pods.map(({ name }) => Agent.start(cluster, name, GENERATOR)))
+  const views = new Map<string, NodeView>()
+  for (const [index, agent] of agents.entries()) {
+    views.set(pods[index]?.node ?? '', await agent.look())
+    // The first one stays, for the round trip.
+    if (index > 0) await agent.stop()
+  }
+  return {
+    source: {
+      team: pods.map(({ name, node }, index) => ({
+        name: `generator ${index + 1} on ${node}`,
+        options: { reach: 'anywhere', connect: () => connect(cluster, name) },
+      })),
+      onVoid: (reason) => voided.push(reason),
+    },
+    first: first.name,
+    imageId: started[0]?.pod.status?.containerStatuses?.[0]?.imageID,
+    views,
+    roundTripMs: async ({ host, port }) => {
+      const ms = (await agents[0]?.connect(host, port, ROUND_TRIPS)) ?? []
+      return ms.toSorted((one, other) => one - other)[Math.floor(ms.length / 2)] ?? 0
+    },
+    close: async () => {
+      await agents[0]?.stop().catch(() => {})
+    },
+  }
+}
+
+/** Starts the generator's process in a pod. @throws {LoadError} a sentence */
+async function connect(cluster: Cluster, pod: string): Promise<GeneratorChannel> {
+  try {
+    const running = await cluster.start(pod, GENERATOR, GENERATOR_COMMAND)
+    const stderr = new PassThrough()
+    const ended = Promise.all([running.stderr, running.ended]).then(([text, code]) => {
+      stderr.end(text)
+      return code < 0 ? 'the connection to it was lost' : `exit code ${code}`
+    })
+    return { stdin: running.stdin, stdout: running.stdout, stderr, ended }
+  } catch (error) {
+    if (error instanceof KubernetesError) throw new LoadError(error.message)
+    throw error
+  }
+}

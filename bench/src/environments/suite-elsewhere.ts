@@ -1,0 +1,32 @@
+import { oneLine } from '@startgrid/cli/text.ts'
+import type { Report } from '@startgrid/conformance'
+import type { CellSpec } from '../model/result.ts'
+import { appOf } from '../plan/cells.ts'
+import { linesOf, SUITE_RUNS } from './conformance.ts'
+import type { Proof } from './environment.ts'
+
+/** The contract's suite as a program in the image of the generator, where names and addresses of servers are known. */
+
+/** What Node runs there. @param url where the cell is reached */
+export function suiteWords(cell: CellSpec, url: string): string[] {
+  const { role, absent, framework } = appOf(cell)
+  const proxied = cell.topology !== 'direct' || framework === 'njs'
+  return [
+    ...['packages/conformance/src/cli.ts', role, url],
+    ...['--json', '--runs', String(SUITE_RUNS)],
+    ...(proxied ? ['--proxied'] : []),
+    ...(cell.topology === 'direct' ? [] : ['--compressed']),
+    ...absent.flatMap((capability) => ['--without', capability]),
+  ]
+}
+
+/** What the suite printed; without a report, what it complained of. */
+export function readProof(stdout: string, stderr: string): Proof {
+  try {
+    const report = JSON.parse(stdout) as Report
+    return { checked: report.passed.length + report.failed.length, differences: linesOf(report) }
+  } catch {
+    const reason = oneLine(stderr.trim().split('\n').at(-1) || 'it ended without a report')
+    return { checked: 0, differences: [`the suite did not run: ${reason}`] }
+  }
+}
