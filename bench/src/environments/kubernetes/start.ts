@@ -84,7 +84,9 @@ export function refuseUnscheduled({ metadata, status, spec }: V1Pod, waitedMs: n
   const found = status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False')
   const role =
     metadata?.labels?.['app.kubernetes.io/component'] === 'generator' ? 'a generator' : 'the servers'
-  const reason = found?.message?.replace(/ preemption:.*$/, '').replace(/\.$/, '') ?? 'no reason is known'
+  const reason =
+    found?.message?.replace(/\.?(?: no new claims to deallocate,)? preemption:.*$/, '') ??
+    'no reason is known'
   throw new KubernetesError(`No node takes ${role}: ${reason}.`)
 }
 

@@ -78,7 +78,7 @@ test('an image that a node cannot pull is named in one sentence', () => {
 
 test('a pod that no node takes is refused with what the scheduler says, but not at once', () => {
   const message =
-    "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available"
+    "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available"
   const pod: V1Pod = {
     metadata: { labels: { 'app.kubernetes.io/component': 'generator' } },
     spec: { containers: [] },
