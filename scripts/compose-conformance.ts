@@ -1,4 +1,5 @@
 import { checkConformance, type Report } from '@startgrid/conformance'
+import { APPS, type App } from '@startgrid/grid/apps.ts'
 import {
   addressInside,
   COMPOSE_TOPOLOGIES,
@@ -7,7 +8,6 @@ import {
   serviceName,
 } from '@startgrid/grid/compose.ts'
 import type { ComposeService } from '@startgrid/grid/compose-project.ts'
-import { APPS, type App } from '@startgrid/grid/matrix.ts'
 
 /** An app and one of the two ways to it. */
 export interface Cell {

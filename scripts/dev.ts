@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
-import { APPS, type App, findApps, UnknownName } from '@startgrid/grid/matrix.ts'
+import { APPS, type App, findApps, UnknownName } from '@startgrid/grid/apps.ts'
 
 /** `pnpm dev fastify/ssr`: runs one app, starts it again when its source changes, and updates the page in the browser. */
 

@@ -1,8 +1,9 @@
 import { existsSync, globSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { parseOptions } from '@startgrid/cli/arguments.ts'
 import { markdownTable } from '@startgrid/cli/table.ts'
+import { APPS, type App, ROLES } from '@startgrid/grid/apps.ts'
 import {
   COMPOSE_TOPOLOGIES,
   FRONT_SERVICE,
@@ -12,7 +13,6 @@ import {
 } from '@startgrid/grid/compose.ts'
 import { CATALOGUE, type Framework } from '@startgrid/grid/frameworks.ts'
 import { IMAGE_TAG, podsName } from '@startgrid/grid/kubernetes.ts'
-import { APPS, type App, ROLES } from '@startgrid/grid/matrix.ts'
 import { readPinned } from '@startgrid/machine/provenance.ts'
 
 /**
@@ -333,15 +333,19 @@ function write(file: string, text: string | undefined): void {
   }
 }
 
-const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
+const { check } = parseOptions(
+  process.argv.slice(2),
+  { check: { type: 'boolean', default: false } },
+  'pnpm generate',
+)
 const stale = findStale()
-if (values.check && stale.size > 0) {
+if (check && stale.size > 0) {
   process.stderr.write(
     `Not as packages/grid/src/frameworks.ts has it: ${[...stale.keys()].join(', ')}. Run pnpm generate.\n`,
   )
   process.exitCode = 1
 }
-if (!values.check) {
+if (!check) {
   for (const [file, text] of stale) write(file, text)
   process.stdout.write(
     stale.size > 0 ? `Written: ${[...stale.keys()].join(', ')}.\n` : 'Nothing has changed.\n',

@@ -7,8 +7,8 @@ import {
   type Manners,
   mergeManners,
 } from '@startgrid/conformance'
+import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { startLineup } from '@startgrid/grid/lineup.ts'
-import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/matrix.ts'
 
 const DOCUMENT = fileURLToPath(new URL('../docs/manners.md', import.meta.url))
 

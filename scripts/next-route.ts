@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { eject } from '@startgrid/eject/eject.ts'
-import type { App, Role } from '@startgrid/grid/matrix.ts'
+import type { App, Role } from '@startgrid/grid/apps.ts'
 
 /** What a reader does with an app on the first day: a copy of it, with routes that are not ours. */
 

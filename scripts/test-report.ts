@@ -1,5 +1,5 @@
 import { plural } from '@startgrid/cli/text.ts'
-import { APPS, TOPOLOGIES } from '@startgrid/grid/matrix.ts'
+import { APPS, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import type { Outcome } from './junit.ts'
 
 /** App × topology, from the names of the conformance tests; `·` where the sample of a short run has none. */
@@ -17,7 +17,7 @@ export function formatConformance(outcomes: readonly Outcome[]): string {
 /** Reasons of different packages with the same cause, and the one command that helps. */
 const CAUSES: readonly [reason: RegExp, cause: string][] = [
   [
-    /no Docker engine answers|Cannot connect to the Docker daemon/i,
+    /no Docker engine responds|Cannot connect to the Docker daemon/i,
     'Docker is not running. Start it, then run pnpm test again.',
   ],
   [/no docker command/i, 'Docker is not installed: https://docs.docker.com/engine/install'],

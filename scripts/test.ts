@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { parseCommandLine, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
 import { formatMinutes } from '@startgrid/cli/duration.ts'
-import { FRAMEWORKS } from '@startgrid/grid/matrix.ts'
+import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { type Outcome, readJunit } from './junit.ts'
 import { formatConformance, formatOutcomes } from './test-report.ts'
 

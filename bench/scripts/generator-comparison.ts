@@ -7,7 +7,7 @@ export type GeneratorName = DriverRecord['name']
 
 /** One turn of one generator. */
 export interface Turn {
-  /** Answers per second. */
+  /** Responses per second. */
   rate: number
   /** Others used our cores, as the kernel says: never decided by the rate. */
   disturbed: boolean

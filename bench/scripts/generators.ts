@@ -4,7 +4,7 @@
  * `--open`: how late it sends in an open loop at 20,000 requests per second.
  */
 
-import { parseArgs } from 'node:util'
+import { parseOptions, UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { LoadError } from '@startgrid/loadgen'
 import { compareSamples, takeSample } from '@startgrid/machine/accounts/sample.ts'
@@ -38,23 +38,25 @@ interface Words {
   open: boolean
 }
 
-/** @throws {LoadError} saying what is wrong */
+/** @throws {UsageError} */
 function readWords(): Words {
-  const { values } = parseArgs({
-    options: {
+  const values = parseOptions(
+    process.argv.slice(2),
+    {
       rounds: { type: 'string', default: '21' },
       seconds: { type: 'string', default: '1' },
       against: { type: 'string', default: OTHERS.join(',') },
       open: { type: 'boolean', default: false },
     },
-  })
+    'node bench/scripts/generators.ts',
+  )
   const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
-  if (!Number.isInteger(rounds) || rounds < 1) throw new LoadError('--rounds must be a whole number from 1.')
-  if (!(seconds >= 0.5 && seconds <= 60)) throw new LoadError('--seconds must be from 0.5 to 60.')
+  if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError('--rounds must be a whole number from 1.')
+  if (!(seconds >= 0.5 && seconds <= 60)) throw new UsageError('--seconds must be from 0.5 to 60.')
   const others = values.against.split(',').map((word) => {
     const found = OTHERS.find((name) => name === word)
     if (found === undefined)
-      throw new LoadError(`--against knows ${OTHERS.join(' and ')}, but not '${word}'.`)
+      throw new UsageError(`--against knows ${OTHERS.join(' and ')}, but not '${word}'.`)
     return found
   })
   return { rounds, seconds, others, open: values.open }
@@ -77,7 +79,7 @@ async function main({ rounds, seconds, others, open }: Words): Promise<void> {
   }
 }
 
-/** An answer as cheap as NGINX can make it: with the production headers of `/ceiling` it is NGINX that limits the rate. */
+/** A response as cheap as NGINX can make it: with the production headers of `/ceiling` it is NGINX that limits the rate. */
 async function startBareNginx(nginx: Nginx, cpu: number): Promise<Instance> {
   const host = '127.0.0.1'
   const listen = { host, port: await claimPort({ host, port: 0 }) }
@@ -191,11 +193,7 @@ async function offerOpenLoop(arena: Arena): Promise<void> {
 try {
   await main(readWords())
 } catch (error) {
-  if (!(error instanceof LoadError) && !isMistyped(error)) throw error
+  if (!(error instanceof LoadError || error instanceof UsageError)) throw error
   console.error(`${oneLine(error)}.`)
   process.exitCode = 1
-}
-
-function isMistyped(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
 }

@@ -113,7 +113,7 @@ function simulate(world: World, { cells, heats }: Pick<Result, 'cells' | 'heats'
     capabilities: { openLoop: true, unixSockets: true, checks: 'inside', minSliceMs: 1, warmupMs: 0 },
     pids: () => [],
     check: async () => ({ checked: 0, errors: {} }),
-    answerLength: async () => 1,
+    responseLength: async () => 1,
     run,
     stop: async () => {},
   }

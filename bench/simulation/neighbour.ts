@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { parseArgs } from 'node:util'
+import { parseOptions, UsageError } from '@startgrid/cli/arguments.ts'
 import { createRandom, type Random } from '@startgrid/stats/random.ts'
 
 /**
@@ -40,17 +40,14 @@ export interface Habits {
   seconds: number
 }
 
-/** An option that cannot be used; the message is a sentence. */
-class NeighbourError extends Error {}
-
 /**
  * @returns null if help was asked for
- * @throws {Error} with a sentence, if an option is unknown or out of range
+ * @throws {UsageError} if an option is unknown or out of range
  */
 export function parseHabits(argv: readonly string[]): Habits | null {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
+  const values = parseOptions(
+    argv,
+    {
       core: { type: 'string' },
       burst: { type: 'string' },
       pause: { type: 'string' },
@@ -61,18 +58,19 @@ export function parseHabits(argv: readonly string[]): Habits | null {
       seconds: { type: 'string', default: '30' },
       help: { type: 'boolean', default: false },
     },
-  })
+    'node bench/simulation/neighbour.ts',
+  )
   if (values.help) return null
   const twoState = values['two-state']
   if (twoState && (values.burst ?? values.pause ?? values.duty) !== undefined)
-    throw new NeighbourError('Give --two-state, or --burst with --pause or --duty.')
+    throw new UsageError('Give --two-state, or --burst with --pause or --duty.')
   if (values.pause !== undefined && values.duty !== undefined)
-    throw new NeighbourError('Give --pause or --duty, not both.')
+    throw new UsageError('Give --pause or --duty, not both.')
   const burst = inRange('--burst', values.burst ?? (twoState ? '1.65' : '0.2'), 0.001, MOST_SECONDS)
   const duty = values.duty === undefined ? null : inRange('--duty', values.duty, 0.001, 0.999)
   const pause = inRange('--pause', values.pause ?? (twoState ? '0.55' : '0.2'), 0.001, MOST_SECONDS)
   const core = values.core === undefined ? null : inRange('--core', values.core, 0, 4095)
-  if (core !== null && !Number.isInteger(core)) throw new NeighbourError('--core takes a whole number.')
+  if (core !== null && !Number.isInteger(core)) throw new UsageError('--core takes a whole number.')
   return {
     core,
     burst,
@@ -86,7 +84,7 @@ export function parseHabits(argv: readonly string[]): Habits | null {
 function inRange(option: string, text: string, least: number, most: number): number {
   const value = Number(text)
   if (text.trim() !== '' && value >= least && value <= most) return value
-  throw new NeighbourError(`${option} takes a number from ${least} to ${most}, not ${JSON.stringify(text)}.`)
+  throw new UsageError(`${option} takes a number from ${least} to ${most}, not ${JSON.stringify(text)}.`)
 }
 
 /** What comes next, work first, until the time is over; all times in seconds. */
@@ -134,7 +132,7 @@ function stayOn(core: number): void {
   try {
     execFileSync('taskset', ['-a', '-c', '-p', String(core), String(process.pid)], { stdio: 'pipe' })
   } catch {
-    throw new NeighbourError(`It cannot stay on core ${core}: taskset is missing, or there is no such core.`)
+    throw new UsageError(`It cannot stay on core ${core}: taskset is missing, or there is no such core.`)
   }
 }
 
@@ -152,6 +150,6 @@ async function main(): Promise<void> {
 
 if (import.meta.main)
   main().catch((error: Error) => {
-    console.error(`${error.message} (--help shows all options.)`)
+    console.error(error.message)
     process.exitCode = 1
   })

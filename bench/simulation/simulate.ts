@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { parseOptions } from '@startgrid/cli/arguments.ts'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { type MetricScore, quantile, Score } from './score.ts'
@@ -46,9 +46,9 @@ const ANY: Range = [0, 1]
 const WIDTHS: Readonly<Record<string, number>> = { noisy: 0.13, quiet: 0.045 }
 
 async function main(argv: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
+  const values = parseOptions(
+    argv,
+    {
       scenario: { type: 'string', multiple: true, default: DEFAULTS },
       method: { type: 'string', default: 'reference' },
       runs: { type: 'string', default: '100' },
@@ -59,7 +59,8 @@ async function main(argv: readonly string[]): Promise<number> {
       keep: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
-  })
+    'node bench/simulation/simulate.ts',
+  )
   if (values.help) {
     console.log(HELP)
     return 0
@@ -182,6 +183,6 @@ function percent(part: number): string {
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
-  console.error(`${error instanceof Error ? error.message : error} (--help shows all options.)`)
+  console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 }

@@ -2,7 +2,7 @@ import { createRandom } from '@startgrid/stats/random.ts'
 import { averageCost, Core, createDraw, type Draw } from './machine.ts'
 import type { Scenario } from './scenarios.ts'
 
-/** A machine with servers whose true costs are known. Whoever measures it sees only what a real one would show. */
+/** A machine with servers whose true costs are known. The method that measures it sees only what a real one would show. */
 
 export const ROLES = ['hello', 'ssr', 'status'] as const
 export type Role = (typeof ROLES)[number]

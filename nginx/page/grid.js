@@ -21,7 +21,7 @@ export function originOf(way) {
 /**
  * Asks a second time if the first got nothing: browsers drop what is in flight when a network of the machine comes or goes,
  * as Docker's do with every `up` and `down`.
- * @throws {DOMException} `TimeoutError` after 4 s; {TypeError} if the NGINX of this page does not answer
+ * @throws {DOMException} `TimeoutError` after 4 s; {TypeError} if the NGINX of this page does not respond
  */
 export async function ask(url) {
   try {

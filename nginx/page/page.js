@@ -1,6 +1,6 @@
-import { showAnswers } from './answers.js'
 import { ask, cells, originOf, ways } from './grid.js'
 import { linkReport } from './report.js'
+import { showResponses } from './responses.js'
 import { check, schedule } from './states.js'
 
 // The landing page's script. Without it the page has the table and its links; what needs it is hidden until here.
@@ -9,7 +9,7 @@ document.querySelector('#glance').hidden = false
 for (const cell of cells) {
   const button = cell.querySelector('button')
   button.hidden = false
-  button.addEventListener('click', () => showAnswers(cell))
+  button.addEventListener('click', () => showResponses(cell))
 }
 document.querySelector('#check button').addEventListener('click', refresh)
 document.addEventListener('visibilitychange', () => {
@@ -22,7 +22,7 @@ async function refresh() {
   await Promise.all([check(), quietly(linkReport)])
 }
 
-/** That NGINX does not answer is said once, by `check`. */
+/** That NGINX does not respond is said once, by `check`. */
 function quietly(work) {
   return work().catch(() => undefined)
 }

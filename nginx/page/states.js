@@ -11,8 +11,8 @@ const WORDS = {
   pass: 'ready',
   fail: 'not ready',
   late: 'too slow',
-  absent: 'no answer', // to NGINX; asked directly, nothing is there
-  unknown: 'unknown', // because NGINX itself does not answer
+  absent: 'no response', // to NGINX; asked directly, nothing is there
+  unknown: 'unknown', // because NGINX itself does not respond
 }
 
 let round
@@ -57,7 +57,7 @@ async function askState(way) {
     return status === 'pass' || status === 'absent' ? status : 'fail'
   } catch (error) {
     if (error.name === 'TimeoutError') return 'late'
-    // What answers, but not with JSON, is not a ready app.
+    // What responds, but not with JSON, is not a ready app.
     return error instanceof SyntaxError ? 'fail' : 'unknown'
   }
 }

@@ -1,25 +1,25 @@
 import { cells, frameworkOf, ways } from './grid.js'
 
-// What all states together say: how many answer, which apps are not running, and the command that starts them.
+// What all states together say: how many respond, which apps are not running, and the command that starts them.
 
 const glance = document.querySelector('#glance')
 const advice = document.querySelector('#advice')
 const GONE =
   'The NGINX that served this page is gone, so nothing is known about the apps. Start it again with'
 
-/** @param reached whether the NGINX of this page answers */
+/** @param reached whether the NGINX of this page responds */
 export function summarise(reached) {
   const ready = ways.filter(isReady).length
   glance.dataset.state = !reached ? 'unknown' : ready === ways.length ? 'pass' : 'absent'
-  write(glance.querySelector('#summary'), reached ? countAnswers(ready) : 'NGINX does not answer')
+  write(glance.querySelector('#summary'), reached ? countReady(ready) : 'NGINX does not respond')
   write(glance.querySelector('#checked'), `Checked at ${new Date().toLocaleTimeString('en-GB')}`)
   for (const heading of document.querySelectorAll('th[data-role]')) countRole(heading, reached)
   advise(reached, cells.filter(isAbsent))
 }
 
-function countAnswers(ready) {
-  if (ready === 0) return `None of ${ways.length} answers`
-  return `${ready} of ${ways.length} ${ready === 1 ? 'answers' : 'answer'}`
+function countReady(ready) {
+  if (ready === 0) return `None of ${ways.length} responds`
+  return `${ready} of ${ways.length} ${ready === 1 ? 'responds' : 'respond'}`
 }
 
 function countRole(heading, reached) {

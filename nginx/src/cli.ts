@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import { requireNginx } from './find/find.ts'
 import {
   formatAddress,
@@ -27,7 +28,7 @@ const HELP = `An NGINX in front of an app, in the background, without root and a
   pnpm nginx status     say whether it runs, and how
   pnpm nginx reload     use the configuration files as they are now, without dropping a request
   pnpm nginx workers N  run N worker processes, without dropping a request
-  pnpm nginx stop       answer what is in flight, then end
+  pnpm nginx stop       finish what is in flight, then end
 
 Options of start:
   --topology NAME     nginx (default), nginx-naive or nginx-socket
@@ -43,9 +44,6 @@ STARTGRID_NGINX=path|docker|download|/path/of/nginx says which NGINX to use.
 Exit codes: 0 done, or nothing to do; 1 failed; 2 not understood; 3 status: it does not run.
 `
 
-/** A command line that makes no sense; exit code 2. */
-class Misuse extends Error {}
-
 const OPTIONS = {
   topology: { type: 'string', default: 'nginx' },
   listen: { type: 'string', default: '127.0.0.1:8080' },
@@ -59,12 +57,7 @@ const OPTIONS = {
 type Values = ReturnType<typeof read>['values']
 
 function read(args: string[]) {
-  try {
-    return parseArgs({ args, options: OPTIONS, allowPositionals: true })
-  } catch (error) {
-    // The rest of Node's message explains `--`, which no command here needs.
-    throw new Misuse(error instanceof Error ? error.message.replace(/\. .*$/s, '.') : String(error))
-  }
+  return parseCommandLine(args, OPTIONS, 'pnpm nginx')
 }
 
 async function main(args: string[]): Promise<number> {
@@ -73,13 +66,13 @@ async function main(args: string[]): Promise<number> {
   if (values.help || command === 'help') return say(HELP.trimEnd())
   const directory = stateDirectory()
   if (command === 'workers') return workers(operands, directory)
-  if (operands.length > 0) throw new Misuse(`${command} takes no ${operands[0]}.`)
+  if (operands.length > 0) throw new UsageError(`${command} takes no ${operands[0]}.`)
   if (command === 'start') return start(values, directory)
   if (command === 'status') return status(directory)
   if (command === 'reload') return reload(directory)
   if (command === 'stop') return stop(directory)
   const said = command === undefined ? 'Say what to do' : `There is no command ${JSON.stringify(command)}`
-  throw new Misuse(`${said}: start, status, reload, workers N or stop.`)
+  throw new UsageError(`${said}: start, status, reload, workers N or stop.`)
 }
 
 async function start(values: Values, directory: string): Promise<number> {
@@ -92,7 +85,7 @@ async function start(values: Values, directory: string): Promise<number> {
   say(`Started ${summary(state)}`)
   const upstreams = upstreamsOf(front)
   if (!(await Promise.all(upstreams.map(listens))).includes(true)) {
-    say(`Nothing listens on ${formatAll(upstreams)} yet: requests are answered with 502 until it does.`)
+    say(`Nothing listens on ${formatAll(upstreams)} yet: requests get 502 until it does.`)
   }
   return 0
 }
@@ -125,16 +118,18 @@ async function status(directory: string): Promise<number> {
 async function reload(directory: string): Promise<number> {
   const state = await requireState(directory)
   const next = await reloadBackground(state, state.workers, directory)
-  return say(`Reloaded: ${plural(next.workers)} with the configuration as it is now; no request was dropped.`)
+  return say(
+    `Reloaded: ${plural(next.workers, 'worker')} with the configuration as it is now; no request was dropped.`,
+  )
 }
 
 async function workers(operands: readonly string[], directory: string): Promise<number> {
-  if (operands.length !== 1) throw new Misuse('Say how many: pnpm nginx workers N.')
+  if (operands.length !== 1) throw new UsageError('Say how many: pnpm nginx workers N.')
   const count = readCount(operands[0] ?? '')
   const state = await requireState(directory)
   const next = await reloadBackground(state, count, directory)
   return say(
-    `NGINX serves with ${plural(next.workers)} now, before with ${state.workers}; no request was dropped.`,
+    `NGINX serves with ${plural(next.workers, 'worker')} now, before with ${state.workers}; no request was dropped.`,
   )
 }
 
@@ -143,7 +138,7 @@ async function stop(directory: string): Promise<number> {
   if (state === undefined) return say('NGINX is not running; there is nothing to stop.')
   const drained = await stopBackground(state, directory)
   const how = drained
-    ? 'everything in flight was answered'
+    ? 'every request in flight got its response'
     : 'what was still in flight after 10 s was cut off'
   return say(`Stopped NGINX on ${formatAddress(state.front.listen)}; ${how}.`)
 }
@@ -156,7 +151,7 @@ async function requireState(directory: string): Promise<State> {
 
 function readFront(values: Values): Front {
   const topology = TOPOLOGIES.find((name) => name === values.topology)
-  if (topology === undefined) throw new Misuse(`--topology must be one of ${TOPOLOGIES.join(', ')}.`)
+  if (topology === undefined) throw new UsageError(`--topology must be one of ${TOPOLOGIES.join(', ')}.`)
   try {
     const listen = parseAddress(values.listen)
     const [first = '127.0.0.1:3000', ...others] = values.upstream ?? []
@@ -167,7 +162,7 @@ function readFront(values: Values): Front {
     checkFronts([front])
     return front
   } catch (error) {
-    throw new Misuse(error instanceof Error ? error.message : String(error))
+    throw new UsageError(error instanceof Error ? error.message : String(error))
   }
 }
 
@@ -183,7 +178,7 @@ function readAssets(directory: string | undefined): { serveAssets?: string } {
 function readCount(text: string): number {
   const count = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (count < 1 || count > 256) {
-    throw new Misuse(`${JSON.stringify(text)} is not a number of workers; give 1 to 256.`)
+    throw new UsageError(`${JSON.stringify(text)} is not a number of workers; give 1 to 256.`)
   }
   return count
 }
@@ -191,11 +186,7 @@ function readCount(text: string): number {
 function summary({ front, description, workers: count }: State): string {
   const { topology, listen } = front
   const route = `http://${formatAddress(listen)} to ${formatAll(upstreamsOf(front))}`
-  return `${description}: ${route}, topology ${topology}, ${plural(count)}.`
-}
-
-function plural(count: number): string {
-  return count === 1 ? '1 worker' : `${count} workers`
+  return `${description}: ${route}, topology ${topology}, ${plural(count, 'worker')}.`
 }
 
 function formatAll(upstreams: readonly Upstream[]): string {
@@ -224,6 +215,5 @@ try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))
-  if (error instanceof Misuse) console.error('See pnpm nginx --help.')
-  process.exitCode = error instanceof Misuse ? 2 : 1
+  process.exitCode = error instanceof UsageError ? 2 : 1
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { startNode } from '@startgrid/cli/test-programs.ts'
 import { claimPort } from '../src/render/address.ts'
 import { candidates } from './support/nginxes.ts'
 import { request } from './support/raw.ts'
@@ -30,14 +30,11 @@ for (const { choice, nginx, skip } of await candidates()) {
       await rm(runtime, { recursive: true, force: true })
     })
 
-    function cli(...args: string[]): Promise<Result> {
+    async function cli(...args: string[]): Promise<Result> {
       const env = { ...process.env, XDG_RUNTIME_DIR: runtime, STARTGRID_NGINX: choice }
       const script = join(import.meta.dirname, '..', 'src', 'cli.ts')
-      return new Promise((resolve) => {
-        execFile(process.execPath, [script, ...args], { env }, (error, out, err) =>
-          resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-        )
-      })
+      const { code, stdout, stderr } = await startNode([script, ...args], { env }).ended
+      return { code: Number(code), out: stdout, err: stderr }
     }
 
     test('nothing runs', async () => {
@@ -81,7 +78,7 @@ for (const { choice, nginx, skip } of await candidates()) {
       const stopped = await cli('stop')
       assert.equal(
         stopped.out,
-        `Stopped NGINX on 127.0.0.1:${listen.port}; everything in flight was answered.\n`,
+        `Stopped NGINX on 127.0.0.1:${listen.port}; every request in flight got its response.\n`,
       )
       assert.equal((await cli('status')).code, 3)
       await assert.rejects(request(listen, '/json'), { code: 'ECONNREFUSED' })
@@ -90,7 +87,7 @@ for (const { choice, nginx, skip } of await candidates()) {
     test('one that was killed is not running, and does not stand in the way', async () => {
       const dead = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9']
       const first = await cli('start', ...dead)
-      assert.match(first.out, /Nothing listens on 127\.0\.0\.1:9 yet: requests are answered with 502/)
+      assert.match(first.out, /Nothing listens on 127\.0\.0\.1:9 yet: requests get 502/)
       const listen = /http:\/\/([\d.:]+) to/.exec(first.out)?.[1] ?? ''
       const text = await readFile(join(runtime, 'startgrid', 'nginx', 'state.json'), 'utf8')
       const { pid } = JSON.parse(text) as { pid: number }
@@ -117,11 +114,11 @@ for (const { choice, nginx, skip } of await candidates()) {
           ['start', '--topology', 'nginx-socket'],
           'Front "app" cannot work: nginx-socket needs a unix socket.',
         ],
-        [['start', '--fast'], "Unknown option '--fast'."],
+        [['start', '--fast'], "Unknown option '--fast'. pnpm nginx --help lists the options."],
         [['stop', 'now'], 'stop takes no now.'],
       ] as const) {
         const result = await cli(...args)
-        assert.deepEqual(result, { code: 2, out: '', err: `${message}\nSee pnpm nginx --help.\n` })
+        assert.deepEqual(result, { code: 2, out: '', err: `${message}\n` })
       }
       assert.match((await cli('--help')).out, /pnpm nginx workers N/)
     })

@@ -259,7 +259,7 @@ for (const { choice, nginx, skip } of await candidates()) {
           assert.equal(body.toString(), 'Hello World!')
         })
 
-        test('requests pipelined over several buffers are all answered', async () => {
+        test('requests pipelined over several buffers all get a response', async () => {
           const one = `GET /piped HTTP/1.1\r\nHost: a\r\nx-pad: ${'p'.repeat(300)}\r\n\r\n`
           const last = one.replace('Host', 'Connection: close\r\nHost')
           const text = (await exchange(address(), one.repeat(299) + last)).toString()

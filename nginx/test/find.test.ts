@@ -58,7 +58,7 @@ describe('with programs that only look like NGINX', () => {
     assert.deepEqual(found.reasons, [
       'no nginx on the PATH',
       process.platform === 'linux'
-        ? 'no Docker engine answers'
+        ? 'no Docker engine responds'
         : 'Docker shares the host network only on Linux',
       'no Debian packages on this system',
     ])
@@ -125,7 +125,7 @@ describe('with programs that only look like NGINX', () => {
 })
 
 for (const { choice, nginx, skip } of await candidates()) {
-  test(`${choice}: ${nginx?.version ?? 'absent'} runs njs on the engine that answered`, { skip }, () => {
+  test(`${choice}: ${nginx?.version ?? 'absent'} runs njs on the engine that responded`, { skip }, () => {
     assert.ok(nginx?.njs !== undefined)
     assert.match(nginx.njs.version, /^\d+\.\d+\.\d+$/)
     assert.equal(loadModule(nginx), `load_module "${nginx.njs.module}";`)

@@ -52,7 +52,7 @@ async function client(address: Address, agent: Agent, stopped: () => boolean, ta
   while (!stopped()) {
     const outcome = await once(address, agent)
     if (outcome === 'closed') tally.closed++
-    else if (outcome === 'answered') tally.responded++
+    else if (outcome === 'responded') tally.responded++
     else tally.failures.push(outcome)
     await sleep(1)
   }
@@ -62,7 +62,9 @@ function once(address: Address, agent: Agent): Promise<string> {
   return new Promise((resolve) => {
     const outgoing = get({ ...address, agent, path: '/json' }, (response) => {
       response.resume()
-      response.once('end', () => resolve(response.statusCode === 200 ? 'answered' : `${response.statusCode}`))
+      response.once('end', () =>
+        resolve(response.statusCode === 200 ? 'responded' : `${response.statusCode}`),
+      )
       response.once('error', (error) => resolve(String(error)))
     })
     // RFC 9112, 9.3.1: a client sends an idempotent request again that a kept connection was closed on.
@@ -129,7 +131,7 @@ for (const { choice, nginx, skip } of await candidates()) {
       await instance.stop()
     })
 
-    test('stop answers what is in flight, takes nothing new, and leaves nothing', async () => {
+    test('stop finishes what is in flight, takes nothing new, and leaves nothing', async () => {
       const instance = await startNginx(found, { fronts: [front()] })
       const address = addressOf(instance)
       const pids = instance.pids()

@@ -12,7 +12,7 @@ describe('landing page: states', { skip }, () => {
 
   test('everything runs: it says so at a glance, per role and for each way', () =>
     visit({}, async (page) => {
-      await untilSummary(page, '12 of 12 answer')
+      await untilSummary(page, '12 of 12 respond')
       assert.deepEqual(await page.locator('thead small').allTextContents(), Array(3).fill('4 of 4'))
       assert.deepEqual(await page.locator('.state').allTextContents(), Array(12).fill('ready'))
       assert.equal(await page.locator('#advice').isVisible(), false)
@@ -22,9 +22,9 @@ describe('landing page: states', { skip }, () => {
     for (const service of ['koa-hello', 'koa-ssr', 'koa-status', 'fastify-ssr'])
       await front().stub(service).stop()
     await visit({}, async (page) => {
-      await untilSummary(page, '4 of 12 answer')
+      await untilSummary(page, '4 of 12 respond')
       assert.deepEqual(await page.locator('thead small').allTextContents(), ['2 of 4', '0 of 4', '2 of 4'])
-      assert.deepEqual(await statesOf(page, 'koa-ssr'), ['not running', 'no answer'])
+      assert.deepEqual(await statesOf(page, 'koa-ssr'), ['not running', 'no response'])
       assert.deepEqual(await statesOf(page, 'fastify-status'), ['ready', 'ready'])
       assert.match(await textOf(page, '#advice p'), /^4 of 6 apps are not running: fastify ssr, koa\./)
       assert.equal(await textOf(page, '#advice code'), 'docker compose --profile fastify --profile koa up -d')
@@ -34,7 +34,7 @@ describe('landing page: states', { skip }, () => {
   test('none runs', async () => {
     for (const { service } of APPS) await front().stub(service).stop()
     await visit({}, async (page) => {
-      await untilSummary(page, 'None of 12 answers')
+      await untilSummary(page, 'None of 12 responds')
       assert.equal(await textOf(page, '#advice code'), 'docker compose up -d')
     })
   })
@@ -42,28 +42,28 @@ describe('landing page: states', { skip }, () => {
   test('what changes shows by itself', async () => {
     await front().stub('koa-ssr').stop()
     await visit({}, async (page) => {
-      await untilSummary(page, '10 of 12 answer')
+      await untilSummary(page, '10 of 12 respond')
       await front().stub('koa-ssr').start()
       await page.clock.runFor(POLL_MS)
-      await untilSummary(page, '12 of 12 answer')
+      await untilSummary(page, '12 of 12 respond')
     })
   })
 
   test('what changes shows at once when asked for', () =>
     visit({}, async (page) => {
-      await untilSummary(page, '12 of 12 answer')
+      await untilSummary(page, '12 of 12 respond')
       await stopClock(page)
       await front().stub('koa-hello').stop()
       await page.getByRole('button', { name: 'Check now' }).click()
-      await untilSummary(page, '10 of 12 answer')
+      await untilSummary(page, '10 of 12 respond')
       assert.match(await textOf(page, '#advice p'), /^1 of 6 apps is not running: koa hello\./)
     }))
 
-  test('not ready and too slow are no answers, and no reason to start anything', async () => {
+  test('not ready and too slow are no responses, and no reason to start anything', async () => {
     front().stub('koa-ssr').state = 'fail'
     front().stub('koa-hello').state = 'hang'
     await visit({ expected: /status of 503/ }, async (page) => {
-      await untilSummary(page, '8 of 12 answer')
+      await untilSummary(page, '8 of 12 respond')
       assert.deepEqual(await statesOf(page, 'koa-ssr'), ['not ready', 'not ready'])
       assert.deepEqual(await statesOf(page, 'koa-hello'), ['too slow', 'too slow'])
       assert.equal(await page.locator('#advice').isVisible(), false)
@@ -72,15 +72,15 @@ describe('landing page: states', { skip }, () => {
 
   test('NGINX itself goes away and comes back', () =>
     visit({ expected: /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/ }, async (page) => {
-      await untilSummary(page, '12 of 12 answer')
+      await untilSummary(page, '12 of 12 respond')
       await front().stopNginx()
       await page.clock.runFor(POLL_MS)
-      await untilSummary(page, 'NGINX does not answer')
+      await untilSummary(page, 'NGINX does not respond')
       assert.deepEqual(await page.locator('.state').allTextContents(), Array(12).fill('unknown'))
       assert.equal(await textOf(page, '#advice code'), 'docker compose up -d nginx')
       await front().startNginx()
       await page.clock.runFor(POLL_MS)
-      await untilSummary(page, '12 of 12 answer')
+      await untilSummary(page, '12 of 12 respond')
       assert.equal(await page.locator('#advice').isVisible(), false)
     }))
 
@@ -90,12 +90,12 @@ describe('landing page: states', { skip }, () => {
       const lose = (route: Route) => route.abort('failed')
       await page.route('**/koa-ssr/direct/readyz?quiet', lose, { times: 1 })
       await page.goto(front().origin)
-      await untilSummary(page, '12 of 12 answer')
+      await untilSummary(page, '12 of 12 respond')
     }))
 
   test('a page that nobody sees asks nothing', () =>
     visit({}, async (page) => {
-      await untilSummary(page, '12 of 12 answer')
+      await untilSummary(page, '12 of 12 respond')
       let asked = 0
       page.on('request', () => asked++)
       await setVisibility(page, 'hidden')
@@ -103,7 +103,7 @@ describe('landing page: states', { skip }, () => {
       assert.equal(asked, 0)
       await front().stub('koa-ssr').stop()
       await setVisibility(page, 'visible')
-      await untilSummary(page, '10 of 12 answer')
+      await untilSummary(page, '10 of 12 respond')
     }))
 
   test('at most six questions at a time', () =>
@@ -119,7 +119,7 @@ describe('landing page: states', { skip }, () => {
         await untilTrue(() => held.length >= Math.min(6, left))
         await held.shift()?.fulfill({ json: { status: 'pass' } })
       }
-      await untilSummary(page, '12 of 12 answer')
+      await untilSummary(page, '12 of 12 respond')
       assert.equal(most, 6)
     }))
 })
@@ -135,11 +135,11 @@ async function setVisibility(page: Page, state: 'hidden' | 'visible'): Promise<v
     document.dispatchEvent(new Event('visibilitychange'))`)
 }
 
-/** @throws {AssertionError} after 30 s */
+/** @throws {AssertionError} after 120 s */
 async function untilTrue(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 120_000
   while (!condition()) {
-    assert.ok(Date.now() < deadline, `not after 30 s: ${condition}`)
+    assert.ok(Date.now() < deadline, `not after 120 s: ${condition}`)
     await sleep(10)
   }
 }

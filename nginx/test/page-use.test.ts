@@ -28,9 +28,9 @@ describe('landing page: use', { skip }, () => {
       await page.getByRole('link', { name: 'koa status NGINX 5248' }).waitFor()
     }))
 
-  test('by keyboard: check, open what an app answers, read both ways, close', () =>
+  test('by keyboard: check, open the response of an app, read both ways, close', () =>
     visit({}, async (page) => {
-      await untilSummary(page, '12 of 12 answer')
+      await untilSummary(page, '12 of 12 respond')
       await page.locator('[href="http://127.0.0.1:4121/json"]').waitFor()
       await page.keyboard.press('Tab')
       assert.equal(await focused(page), 'Check now')
@@ -44,15 +44,15 @@ describe('landing page: use', { skip }, () => {
       }
       await page.keyboard.press('Enter')
       const dialog = page.getByRole('dialog', { name: 'fastify hello: GET /json' })
-      await dialog.getByText('Answered.').waitFor()
+      await dialog.getByText('Done.').waitFor()
       assert.equal(await focused(page), 'Close')
       for (const [name, port] of [
         ['direct', 4121],
         ['through NGINX', 4126],
       ]) {
-        const answer = dialog.getByRole('region', { name: String(name) })
-        assert.equal(await answer.locator('code').textContent(), `curl -i http://127.0.0.1:${port}/json`)
-        const text = (await answer.locator('pre').textContent()) ?? ''
+        const response = dialog.getByRole('region', { name: String(name) })
+        assert.equal(await response.locator('code').textContent(), `curl -i http://127.0.0.1:${port}/json`)
+        const text = (await response.locator('pre').textContent()) ?? ''
         assert.match(text, /^200 OK\n/)
         assert.match(text, /^x-app: a stand-in$/m)
         assert.match(text, /\n\n<b>\/json<\/b>\.+\n\[and 400 characters more\]$/)
@@ -69,11 +69,11 @@ describe('landing page: use', { skip }, () => {
       assert.equal(await dialog.isVisible(), false)
     }))
 
-  test('what an absent app answers is the 502 of NGINX', async () => {
+  test('the response of an absent app is the 502 of NGINX', async () => {
     await front().stub('koa-ssr').stop()
     await visit({ expected: /status of 502/ }, async (page) => {
       await page.getByRole('button', { name: 'Headers of koa ssr' }).click()
-      await page.getByText('Answered.').waitFor()
+      await page.getByText('Done.').waitFor()
       for (const text of await page.locator('dialog pre').allTextContents())
         assert.match(text, /^502 Bad Gateway\n/)
     })
@@ -95,19 +95,19 @@ describe('landing page: use', { skip }, () => {
 
   test('without a report it says how to get one', () =>
     visit({}, async (page) => {
-      await untilSummary(page, '12 of 12 answer')
+      await untilSummary(page, '12 of 12 respond')
       assert.match(await textOf(page, '#report'), /^There is none yet: pnpm bench --docker/)
     }))
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    test(`${colorScheme}: axe finds nothing, with every state and with answers`, async () => {
+    test(`${colorScheme}: axe finds nothing, with every state and with responses`, async () => {
       await front().stub('koa-ssr').stop()
       front().stub('koa-hello').state = 'fail'
       await visit({ colorScheme, expected: /status of 50[23]/ }, async (page) => {
-        await untilSummary(page, '8 of 12 answer')
+        await untilSummary(page, '8 of 12 respond')
         assert.deepEqual(await findViolations(page), [])
         await page.getByRole('button', { name: 'Headers of koa ssr' }).click()
-        await page.getByText('Answered.').waitFor()
+        await page.getByText('Done.').waitFor()
         assert.deepEqual(await findViolations(page), [])
       })
     })
@@ -116,7 +116,7 @@ describe('landing page: use', { skip }, () => {
   for (const width of [320, 360, 768, 1280]) {
     test(`at ${width} pixels nothing scrolls sideways`, () =>
       visit({ viewport: { width, height: 800 } }, async (page) => {
-        await untilSummary(page, '12 of 12 answer')
+        await untilSummary(page, '12 of 12 respond')
         const widthOf = (selector: string) =>
           page.evaluate<number>(`document.querySelector('${selector}').scrollWidth`)
         assert.equal(await widthOf('html'), width)

@@ -87,12 +87,12 @@ for (const { choice, nginx, skip } of await candidates()) {
 
     const ask = (target: string, method = 'GET') => request(page.address, target, { method })
 
-    function assertSecure(answer: RawResponse, policy: keyof typeof POLICY): void {
+    function assertSecure(response: RawResponse, policy: keyof typeof POLICY): void {
       for (const [name, value] of Object.entries(SECURITY_HEADERS))
-        assert.equal(answer.headers[name], name === 'content-security-policy' ? POLICY[policy] : value)
-      assert.match(answer.headers['x-request-id'] ?? '', /^[0-9a-f]{32}$/)
-      assert.equal(answer.headers['cache-control'], 'no-cache')
-      assert.equal(answer.headers.server, 'nginx')
+        assert.equal(response.headers[name], name === 'content-security-policy' ? POLICY[policy] : value)
+      assert.match(response.headers['x-request-id'] ?? '', /^[0-9a-f]{32}$/)
+      assert.equal(response.headers['cache-control'], 'no-cache')
+      assert.equal(response.headers.server, 'nginx')
     }
 
     test('its files, and no others', async () => {
@@ -103,10 +103,10 @@ for (const { choice, nginx, skip } of await candidates()) {
         ['/favicon.svg', 'image/svg+xml'],
         ['/ports.json', 'application/json'],
       ] as const) {
-        const answer = await ask(target)
-        assert.equal(answer.status, 200, target)
-        assert.equal(answer.headers['content-type'], type)
-        assertSecure(answer, target === '/' ? 'page' : 'none')
+        const response = await ask(target)
+        assert.equal(response.status, 200, target)
+        assert.equal(response.headers['content-type'], type)
+        assertSecure(response, target === '/' ? 'page' : 'none')
       }
       for (const target of ['/index.htm', '/page.ts', '/x', '/grid/', '/grid/x/direct/'])
         assertProblem(await ask(target), 404, 'Not Found')
@@ -129,17 +129,17 @@ for (const { choice, nginx, skip } of await candidates()) {
       assertProblem(await ask('/', 'TRACE'), 405, 'Method Not Allowed')
     })
 
-    test('an app is asked directly or through its front, and its answer passes as it is', async () => {
+    test('an app is asked directly or through its front, and its response passes as it is', async () => {
       const { seen } = page.stub('fastify-hello')
       for (const [topology, hops] of [
         ['direct', 1],
         ['nginx', 2],
       ] as const) {
-        const answer = await ask(`/grid/fastify-hello/${topology}/json?a=b`)
-        assert.equal(answer.status, 200)
-        assert.equal(answer.headers['x-app'], 'a stand-in')
+        const response = await ask(`/grid/fastify-hello/${topology}/json?a=b`)
+        assert.equal(response.status, 200)
+        assert.equal(response.headers['x-app'], 'a stand-in')
         for (const name of [...Object.keys(SECURITY_HEADERS), 'cache-control', 'x-request-id'])
-          assert.equal(answer.headers[name], undefined, name)
+          assert.equal(response.headers[name], undefined, name)
         const last = seen.at(-1)
         assert.equal(last?.url, '/json?a=b')
         assert.equal(String(last?.headers['x-forwarded-for']).split(',').length, hops)
@@ -176,10 +176,10 @@ for (const { choice, nginx, skip } of await candidates()) {
         ['report.md', 'text/markdown; charset=utf-8'],
         ['result.json', 'application/json'],
       ] as const) {
-        const answer = await ask(`/results/2026-11-21T09-14-52/${name}`)
-        assert.equal(answer.body.toString(), name)
-        assert.equal(answer.headers['content-type'], type)
-        assertSecure(answer, name === 'report.html' ? 'report' : 'none')
+        const response = await ask(`/results/2026-11-21T09-14-52/${name}`)
+        assert.equal(response.body.toString(), name)
+        assert.equal(response.headers['content-type'], type)
+        assertSecure(response, name === 'report.html' ? 'report' : 'none')
       }
       for (const target of [
         '/results',
@@ -200,10 +200,10 @@ for (const { choice, nginx, skip } of await candidates()) {
       assert.equal((await ask('/ceiling')).body.toString(), 'Hello World!')
     })
 
-    function assertProblem(answer: RawResponse, status: number, title: string): void {
-      assert.equal(answer.status, status)
-      assert.equal(answer.headers['content-type'], 'application/problem+json')
-      assert.equal(answer.body.toString(), `{"type":"about:blank","title":"${title}","status":${status}}`)
+    function assertProblem(response: RawResponse, status: number, title: string): void {
+      assert.equal(response.status, status)
+      assert.equal(response.headers['content-type'], 'application/problem+json')
+      assert.equal(response.body.toString(), `{"type":"about:blank","title":"${title}","status":${status}}`)
     }
   })
 }

@@ -9,7 +9,7 @@ import { SECURITY_HEADERS } from '../../packages/shared/src/http/security-header
 import { formatAddress, formatUpstream, parseAddress, parseUpstream } from '../src/render/address.ts'
 import type { Front } from '../src/render/front.ts'
 import { CONF, fill, renderNginx } from '../src/render/render.ts'
-import { refusal } from '../src/run/master.ts'
+import { explainRejection } from '../src/run/master.ts'
 
 const FRONT: Front = {
   name: 'fastify-hello',
@@ -191,19 +191,19 @@ describe('what NGINX says, as a sentence', () => {
   test('a taken port, from the first of several lines', () => {
     const line = 'nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)'
     assert.equal(
-      refusal(`${line}\n${line}\nnginx: [emerg] still could not bind()\n`),
+      explainRejection(`${line}\n${line}\nnginx: [emerg] still could not bind()\n`),
       'Something else listens on 0.0.0.0:80: stop it, or choose another port.',
     )
   })
 
   test('others', () => {
     const denied = '2026/11/21 04:00:00 [emerg] 7#7: bind() to 0.0.0.0:80 failed (13: Permission denied)'
-    assert.equal(refusal(denied), 'Listening on 0.0.0.0:80 is not allowed: choose a port from 1024.')
+    assert.equal(explainRejection(denied), 'Listening on 0.0.0.0:80 is not allowed: choose a port from 1024.')
     const unknown = 'nginx: [emerg] unknown directive "x" in /a/nginx.conf:3'
     assert.equal(
-      refusal(unknown),
+      explainRejection(unknown),
       'NGINX refuses its configuration: unknown directive "x" in /a/nginx.conf:3.',
     )
-    assert.equal(refusal(''), 'NGINX refuses its configuration: it gave no reason.')
+    assert.equal(explainRejection(''), 'NGINX refuses its configuration: it gave no reason.')
   })
 })

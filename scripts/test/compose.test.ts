@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { formatReport } from '@startgrid/conformance'
+import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { COMPOSE_TOPOLOGIES, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
 import {
   type ComposeService,
@@ -19,7 +20,6 @@ import {
 } from '@startgrid/grid/compose-project.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/matrix.ts'
 import { spawnLoad } from '@startgrid/loadgen'
 import { listCells, proveCell } from '../compose-conformance.ts'
 

@@ -13,9 +13,9 @@ const BUN = fileURLToPath(new URL('../../node_modules/.bin/bun', import.meta.url
 const NEEDS_PROTECT = [
   'two Host headers are 400',
   'two Host headers are 400 with every method',
-  'a Host that is no host is 400',
+  'a Host that is not a host name is 400',
   'a fragment in the target is 400',
-  'HTTP/1.0 is answered and closed, with and without Host',
+  'HTTP/1.0 gets a response and a close, with and without Host',
 ]
 
 /** Bun sets this on a response to HEAD. */

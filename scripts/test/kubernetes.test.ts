@@ -18,10 +18,10 @@ import {
   type V1ServiceAccount,
 } from '@kubernetes/client-node'
 import { formatReport } from '@startgrid/conformance'
+import { APPS, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { publishedPort, serviceName } from '@startgrid/grid/compose.ts'
 import { IMAGE_TAG, podsName } from '@startgrid/grid/kubernetes.ts'
 import { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
-import { APPS, FRAMEWORKS } from '@startgrid/grid/matrix.ts'
 import { listClusterCells, proveInside } from '../kubernetes-conformance.ts'
 
 /** deploy/kubernetes: as files, as kustomize renders it, and as a cluster takes it. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { execFile, execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { startNode } from '@startgrid/cli/test-programs.ts'
 
 /**
  * A framework is added to a copy of the repository, as CONTRIBUTING.md says: a folder in apps/ and one entry in the catalogue. Everything
@@ -54,7 +55,7 @@ describe('a folder without an entry', () => {
   })
 
   test('so does the test of the catalogue', async () => {
-    const { code, output } = await run('--test', 'packages/grid/test/matrix.test.ts')
+    const { code, output } = await run('--test', 'packages/grid/test/apps.test.ts')
     assert.equal(code, 1)
     assert.match(output, /apps\/acme has no entry in packages\/grid\/src\/frameworks\.ts: add one\./)
   })
@@ -111,7 +112,7 @@ describe('a folder and an entry', () => {
   })
 
   test('the catalogue has its folder, its files and a port of its own', async () => {
-    const { code, output } = await run('--test', 'packages/grid/test/matrix.test.ts')
+    const { code, output } = await run('--test', 'packages/grid/test/apps.test.ts')
     assert.equal(code, 0, output)
   })
 
@@ -204,15 +205,11 @@ function edit(path: string, change: (text: string) => string): void {
   writeFileSync(at(path), after)
 }
 
-/** Node in the copy. Tests that it runs are not a part of this one. */
-function run(...args: string[]): Promise<{ code: number; output: string }> {
-  const { NODE_TEST_CONTEXT: _, INIT_CWD: __, ...env } = process.env
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: copy, env, maxBuffer: 1e8 }, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1
-      resolve({ code, output: stdout + stderr })
-    })
-  })
+/** Node in the copy. */
+async function run(...args: string[]): Promise<{ code: number | null; output: string }> {
+  const { INIT_CWD: _, ...env } = process.env
+  const { code, stdout, stderr } = await startNode(args, { cwd: copy, env }).ended
+  return { code, output: stdout + stderr }
 }
 
 /** From the lines that say that the app listens. */

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { isTested, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
 import { SECURITY_HEADERS } from '@startgrid/conformance'
+import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/matrix.ts'
 import { addReaderRoutes, type Copy, copyApp, EXISTING, ejectApp, readSnippets } from '../next-route.ts'
 
 /**
@@ -22,7 +22,7 @@ const DOCUMENT = readFileSync(`${ROOT}docs/add-a-route.md`, 'utf8')
 const TESTED = APPS.filter(isTested)
 
 /** A test that hangs is stopped. */
-const timeout = 30_000
+const timeout = 60_000
 
 /** Frameworks whose snippets are tried. In a short run of all frameworks, the others get reader-routes/ instead. */
 const withSnippets = sample('snippets', FRAMEWORKS, 4)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Outcome } from '../junit.ts'
 import { formatConformance, formatOutcomes } from '../test-report.ts'
 
-const DOCKER = 'No NGINX was found: no Docker engine answers. This would help: docker'
+const DOCKER = 'No NGINX was found: no Docker engine responds. This would help: docker'
 const outcome = (name: string, state: Outcome['state'] = 'passed', reason = ''): Outcome => ({
   name,
   suite: '',
@@ -15,7 +15,7 @@ test('each cause to skip is one line, and the counts are the last one', () => {
   const text = formatOutcomes([
     outcome('one', 'skipped', DOCKER),
     outcome('two'),
-    outcome('three', 'skipped', 'No Docker engine answers: start Docker.'),
+    outcome('three', 'skipped', 'No Docker engine responds: start Docker.'),
     { ...outcome('four', 'failed', 'it broke'), suite: 'grid' },
     outcome('five', 'skipped', 'needs /proc'),
   ])

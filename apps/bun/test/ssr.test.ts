@@ -186,7 +186,7 @@ test('serves the files of the page compressed, and 304 to a client that has them
 test('pages that are asked for in one go all get a response, however long the first ones take', async () => {
   await using server = await serve(createSsr(createOptions({ MAX_QUEUE_WAIT_MS: '60000' })))
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('latin1')
-  // Over 20 ms of rendering. Bun would close the connection if one of them were not answered at once.
+  // Over 20 ms of rendering. Bun would close the connection if one of them got no response at once.
   socket.write('GET /?items=1000 HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(12))
   let received = ''
   for await (const text of socket) {

@@ -31,10 +31,10 @@ test('shows as many items as asked for', async () => {
     ['/?items=1000', 1000],
     ['/stream?items=7&delay=0', 7],
   ] as const) {
-    const answer = await app.inject(path)
-    equal(answer.statusCode, 200)
-    equal(answer.headers['content-type'], HTML)
-    equal(countItems(answer.payload), items)
+    const response = await app.inject(path)
+    equal(response.statusCode, 200)
+    equal(response.headers['content-type'], HTML)
+    equal(countItems(response.payload), items)
   }
 })
 
@@ -49,22 +49,22 @@ test('refuses what is no count in range', async () => {
     '/stream?delay=5001',
     '/stream?delay=x',
   ]) {
-    const answer = await app.inject(path)
-    equal(answer.statusCode, 400, path)
-    match(String(answer.headers['content-type']), /^application\/problem\+json/)
+    const response = await app.inject(path)
+    equal(response.statusCode, 400, path)
+    match(String(response.headers['content-type']), /^application\/problem\+json/)
   }
 })
 
-test('allows the scripts of the page by a nonce that no other answer has', async () => {
+test('allows the scripts of the page by a nonce that no other response has', async () => {
   const app = createApp(createOptions(), ssr)
   const nonces = new Set<string>()
   for (const path of ['/', '/', '/stream?delay=1']) {
-    const answer = await app.inject(path)
-    const html = answer.payload
+    const response = await app.inject(path)
+    const html = response.payload
     const nonce = findNonce(html)
     match(nonce, /^[A-Za-z0-9+/]{24}$/)
-    equal(answer.headers['content-security-policy'], pagePolicy(nonce))
-    equal(answer.headers['cache-control'], 'private, no-store')
+    equal(response.headers['content-security-policy'], pagePolicy(nonce))
+    equal(response.headers['cache-control'], 'private, no-store')
     doesNotMatch(html.replaceAll(`nonce="${nonce}"`, ''), / nonce=/)
     nonces.add(nonce)
   }
@@ -74,8 +74,8 @@ test('allows the scripts of the page by a nonce that no other answer has', async
 test('prints the id of the request in the page', async () => {
   const app = createApp(createOptions(), ssr)
   for (const path of ['/', '/stream?delay=1']) {
-    const answer = await app.inject({ url: path, headers: { 'x-request-id': 'r-1' } })
-    match(answer.payload, /<code>r-1<\/code>/)
+    const response = await app.inject({ url: path, headers: { 'x-request-id': 'r-1' } })
+    match(response.payload, /<code>r-1<\/code>/)
   }
 })
 
@@ -117,7 +117,7 @@ test('HEAD to a stream has its headers and no body', async () => {
   equal(response.payload, '')
 })
 
-test('answers a fragment in a known language about a known product', async () => {
+test('responds with a fragment in a known language about a known product', async () => {
   const app = createApp(createOptions(), ssr)
   const found = await app.inject('/partial/de-DE/honeyed-assam-black')
   equal(found.statusCode, 200)
@@ -136,14 +136,14 @@ test('serves the files of the page compressed, and not again to whoever has them
   for (const { url, contentType, bytes } of COMPRESSED) {
     const plain = await app.inject({ url: url, headers: { 'accept-encoding': 'identity' } })
     equal(plain.headers['content-length'], String(bytes))
-    const answer = await app.inject({ url: url, headers: { 'accept-encoding': 'gzip, br' } })
-    equal(answer.statusCode, 200)
-    equal(answer.headers['content-type'], contentType)
-    equal(answer.headers['content-encoding'], 'br')
-    equal(answer.headers['cache-control'], IMMUTABLE)
-    match(String(answer.headers.vary), /^accept-encoding$/i)
-    ok(Number(answer.headers['content-length']) < bytes)
-    const etag = answer.headers.etag ?? ''
+    const response = await app.inject({ url: url, headers: { 'accept-encoding': 'gzip, br' } })
+    equal(response.statusCode, 200)
+    equal(response.headers['content-type'], contentType)
+    equal(response.headers['content-encoding'], 'br')
+    equal(response.headers['cache-control'], IMMUTABLE)
+    match(String(response.headers.vary), /^accept-encoding$/i)
+    ok(Number(response.headers['content-length']) < bytes)
+    const etag = response.headers.etag ?? ''
     const again = await app.inject({
       url: url,
       headers: { 'accept-encoding': 'gzip, br', 'if-none-match': etag },
@@ -163,10 +163,10 @@ test('refuses a page that has waited too long, and no file', async () => {
   await using server = await serve(createApp(createOptions({ MAX_QUEUE_WAIT_MS: '1' }), ssr))
   const ask = (path: string) =>
     Promise.all(
-      Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(30_000) })),
+      Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(120_000) })),
     )
   // Connections that are open already bring all requests at once; new ones are accepted one by one.
-  await Promise.all((await ask('/livez')).map((answer) => answer.text()))
+  await Promise.all((await ask('/livez')).map((response) => response.text()))
   const pages = await ask('/?items=1000')
   ok(pages.some(({ status }) => status === 200))
   const refused = pages.find(({ status }) => status === 503)

@@ -12,18 +12,18 @@ import { createOptions } from './options.ts'
 
 test('says that it is well', async () => {
   const app = createApp(createOptions(), status)
-  const answer = await app.inject('/_/status')
-  equal(answer.statusCode, 200)
-  equal(answer.headers['content-type'], PLAIN_TEXT)
-  equal(answer.payload, 'OK')
+  const response = await app.inject('/_/status')
+  equal(response.statusCode, 200)
+  equal(response.headers['content-type'], PLAIN_TEXT)
+  equal(response.payload, 'OK')
 })
 
 test('has nothing else', async () => {
   const app = createApp(createOptions(), status)
   for (const path of ['/', '/json', '/_/status/']) {
-    const answer = await app.inject(path)
-    equal(answer.statusCode, 404)
-    match(String(answer.headers['content-type']), /^application\/problem\+json/)
+    const response = await app.inject(path)
+    equal(response.statusCode, 404)
+    match(String(response.headers['content-type']), /^application\/problem\+json/)
   }
 })
 

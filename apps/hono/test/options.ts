@@ -37,7 +37,7 @@ export function createOptions(env: Record<string, string> = {}) {
 
   /** All lines, as soon as there are so many: a response may be here before its line is written. */
   async function readLines(count: number): Promise<Line[]> {
-    while (lines.length < count) await once(written, 'line', { signal: AbortSignal.timeout(30_000) })
+    while (lines.length < count) await once(written, 'line', { signal: AbortSignal.timeout(120_000) })
     return lines
   }
 

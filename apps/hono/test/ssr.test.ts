@@ -167,7 +167,7 @@ test('refuses a page that has waited too long, and no file', async () => {
   await using server = await serve(createNodeServer(options, ssr))
   const ask = (path: string) =>
     Promise.all(
-      Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(30_000) })),
+      Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(120_000) })),
     )
   // Connections that are open already bring all requests at once; new ones are accepted one by one.
   await Promise.all((await ask('/livez')).map((response) => response.text()))

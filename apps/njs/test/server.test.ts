@@ -101,11 +101,11 @@ function testRoles(choice: 'path' | 'docker'): void {
     stdout?.pause()
     // 1.6 MB of log: more than all pipes on the way hold.
     const path = `/${'a'.repeat(4_000)}`
-    const answers = Array.from({ length: 400 }, () => request({ port: new URL(app.address).port, path }))
+    const responses = Array.from({ length: 400 }, () => request({ port: new URL(app.address).port, path }))
     await sleep(1_000)
     stdout?.resume()
-    const tooLate = sleep(30_000, [], { ref: false })
-    const statuses = (await Promise.race([Promise.all(answers), tooLate])).map(({ status }) => status)
+    const tooLate = sleep(120_000, [], { ref: false })
+    const statuses = (await Promise.race([Promise.all(responses), tooLate])).map(({ status }) => status)
     const code = await stop(app)
     deepEqual([statuses.length, new Set(statuses)], [400, new Set([404])])
     deepEqual([code, app.lines.length], [0, 400])
@@ -135,8 +135,8 @@ function testRoles(choice: 'path' | 'docker'): void {
     app.child.kill('SIGTERM')
     const { port } = new URL(app.address)
     while ((await request({ port, path: '/readyz' })).status !== 503) await sleep(20)
-    const answer = await request({ port, path: '/', agent: new Agent({ keepAlive: true }) })
-    deepEqual([answer.status, answer.connection], [200, 'close'])
+    const response = await request({ port, path: '/', agent: new Agent({ keepAlive: true }) })
+    deepEqual([response.status, response.connection], [200, 'close'])
     equal((await request({ port, path: '/livez' })).status, 200)
     app.child.kill('SIGTERM')
     equal((await app.ended).code, 1, 'a second signal ends it at once')
@@ -160,7 +160,7 @@ function testRoles(choice: 'path' | 'docker'): void {
     const clients = Array.from({ length: 8 }, () => askUntilClosed(new URL(app.address).port))
     await sleep(200)
     equal(await stop(app), 0)
-    for (const answered of await Promise.all(clients)) ok(answered > 0)
+    for (const responses of await Promise.all(clients)) ok(responses > 0)
   })
 }
 
@@ -225,13 +225,13 @@ function request(options: object): Promise<Asked> {
   }))
 }
 
-/** Asks on a kept connection until the server says that it closes. @returns the number of answers */
+/** Asks on a kept connection until the server says that it closes. @returns the number of responses */
 async function askUntilClosed(port: string): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  for (let answered = 1; ; answered += 1) {
+  for (let responses = 1; ; responses += 1) {
     const { status, connection } = await request({ port, path: '/', agent })
     equal(status, 200)
-    if (connection === 'close') return answered
+    if (connection === 'close') return responses
   }
 }
 

@@ -162,7 +162,7 @@ test('refuses a page that has waited too long, and files are still served', asyn
   await using server = await serve(ssr, createOptions({ MAX_QUEUE_WAIT_MS: '1' }))
   const send = (path: string) =>
     Promise.all(
-      Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(30_000) })),
+      Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(120_000) })),
     )
   // Connections that are open already bring all requests at once; new ones are accepted one by one.
   await Promise.all((await send('/livez')).map((response) => response.text()))

@@ -1,6 +1,6 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { UnknownName } from '@startgrid/grid/matrix.ts'
+import { UnknownName } from '@startgrid/grid/apps.ts'
 import { LoadError } from '@startgrid/loadgen'
 import { ResultError } from '../model/result-file.ts'
 import { PoolError } from '../pool/pool-error.ts'

@@ -1,6 +1,6 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
-import type { Role } from '@startgrid/grid/matrix.ts'
+import type { Role } from '@startgrid/grid/apps.ts'
 import type { CellSpec, Result } from '../model/result.ts'
 import { expectedHeatMs, planHeats } from '../plan/cells.ts'
 import { describeReach } from '../report/provenance.ts'

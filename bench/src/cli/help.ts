@@ -1,4 +1,4 @@
-import { FRAMEWORKS, ROLES, TOPOLOGIES } from '@startgrid/grid/matrix.ts'
+import { FRAMEWORKS, ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 
 /** What `pnpm bench --help` prints. */
 export const HELP = `pnpm bench [options]   races every app, directly and behind NGINX (5 minutes)

@@ -1,6 +1,6 @@
 import { runCommandLine } from './command-line.ts'
 
-// The reader may close the pipe early, as `head` does: that is no failure.
+// The reader may close the pipe early, as `head` does: that is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
 const code = await runCommandLine(process.argv.slice(2))

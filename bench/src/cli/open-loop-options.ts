@@ -1,5 +1,5 @@
 import { parseOptions, readDuration, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
-import { ROLES, TOPOLOGIES } from '@startgrid/grid/matrix.ts'
+import { ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../plan/open-loop-effort.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../plan/options.ts'
 import { PROFILES, type ProfileName } from '../plan/profiles.ts'
@@ -82,7 +82,7 @@ cells of a role: half of what the slowest of them can do. Without --only or
 --role: hello and ssr.
 
   --rate N            the common rate, in requests per second`,
-  overload: `pnpm bench overload [options]   right answers at twice the capacity
+  overload: `pnpm bench overload [options]   right responses at twice the capacity
 
 And how long it takes after that until p99 at half the capacity is back.
 Without --only or --role: hello and ssr.

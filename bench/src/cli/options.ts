@@ -16,7 +16,7 @@ import {
   findTopology,
   ROLES,
   type Role,
-} from '@startgrid/grid/matrix.ts'
+} from '@startgrid/grid/apps.ts'
 import type { DriverRecord } from '../model/result.ts'
 import type { Options } from '../plan/options.ts'
 import { PROFILES, type ProfileName } from '../plan/profiles.ts'

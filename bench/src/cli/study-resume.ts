@@ -70,7 +70,7 @@ function newestUnfinished(asked: readonly Study[]): string {
 
 function whyOther(planned: PlannedStudies['planned'], options: ResumeOptions): string | undefined {
   const lacking = options.studies.filter((study) => !planned.some((one) => one.study === study))
-  if (lacking.length > 0) return `${listOf(lacking.map(({ name }) => name))} is no part of it`
+  if (lacking.length > 0) return `${listOf(lacking.map(({ name }) => name))} is not part of it`
   for (const { result } of planned) {
     const { settings, seed, profile, published } = result
     const difference = differenceTo(result)

@@ -22,7 +22,7 @@ function offer({ url, connections, durationMs, timeoutMs, status }: AutocannonPl
     else resolve(tally.finish({ sent: result.requests.sent, connections, stoppedAt }))
   })
   instance.on('response', (_client, code, _bytes, milliseconds) => {
-    tally.answered(code, milliseconds, performance.now())
+    tally.responded(code, milliseconds, performance.now())
   })
   instance.on('reqError', (error) => tally.failed(kindOf(error)))
   const timer = setTimeout(() => stop(), durationMs)
@@ -39,15 +39,15 @@ function kindOf(error: NodeJS.ErrnoException): 'connect' | 'reset' | 'timeout' {
   return error.syscall === 'connect' ? 'connect' : 'reset'
 }
 
-function answer(message: FromChild): void {
+function send(message: FromChild): void {
   process.send?.(message)
 }
 
 process.on('message', (message: ToChild) => {
   if ('abort' in message) return stop()
   offer(message.run).then(
-    (load) => answer({ load }),
-    (error: unknown) => answer({ error: error instanceof Error ? error.message : String(error) }),
+    (load) => send({ load }),
+    (error: unknown) => send({ error: error instanceof Error ? error.message : String(error) }),
   )
 })
 
@@ -57,4 +57,4 @@ process.on('disconnect', () => process.exit())
 // Ctrl-C reaches the whole process group; the parent decides what becomes of a running load.
 process.on('SIGINT', () => {})
 
-answer({ ready: true })
+send({ ready: true })

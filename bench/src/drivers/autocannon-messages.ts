@@ -12,5 +12,5 @@ export interface AutocannonPlan {
 /** What the parent tells the child. */
 export type ToChild = { run: AutocannonPlan } | { abort: true }
 
-/** What the child answers: `ready` once, then one message per load. */
+/** What the child sends: `ready` once, then one message per load. */
 export type FromChild = { ready: true } | { load: AutocannonLoad } | { error: string }

@@ -10,7 +10,7 @@ const CHILD = fileURLToPath(new URL('autocannon-child.ts', import.meta.url))
 
 /**
  * A process that idles for minutes between loads would otherwise cost 15 to 25 % more CPU per request for good; and autocannon sets
- * timers to negative times, which is no news for whoever measures.
+ * timers to negative times, which the reader of a measurement does not need.
  */
 const NODE_FLAGS = ['--no-memory-reducer', '--disable-warning=TimeoutNegativeWarning']
 
@@ -46,15 +46,15 @@ export class AutocannonProcess {
     if (this.#pending !== undefined)
       throw new LoadError('autocannon runs one load at a time: wait for the last one.')
     const abort = () => this.#tell({ abort: true })
-    const answer = this.#next()
+    const reply = this.#next()
     this.#tell({ run: plan })
     if (signal?.aborted) abort()
     signal?.addEventListener('abort', abort, { once: true })
     try {
-      const message = await answer
+      const message = await reply
       if ('load' in message) return message.load
       throw new LoadError(
-        `autocannon failed: ${'error' in message ? message.error : 'it answered out of turn'}.`,
+        `autocannon failed: ${'error' in message ? message.error : 'it replied out of turn'}.`,
       )
     } finally {
       signal?.removeEventListener('abort', abort)

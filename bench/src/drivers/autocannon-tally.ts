@@ -14,15 +14,15 @@ export interface AutocannonLoad {
 const LONGEST = 3600e9
 
 /**
- * Counts autocannon's answers. Its own figures will not do: it rounds latencies to milliseconds, and its rate includes making the
- * connections, 15 ms for 64. Here time begins when as many answers have come as there are connections, and these are not counted.
+ * Counts autocannon's responses. Its own figures will not do: it rounds latencies to milliseconds, and its rate includes making the
+ * connections, 15 ms for 64. Here time begins when as many responses have come as there are connections, and these are not counted.
  */
 export class AutocannonTally {
   readonly errors = { connect: 0, reset: 0, timeout: 0, status: 0 }
   readonly #status: number
   readonly #uncounted: number
   readonly #histogram = createHistogram({ lowest: 1, highest: LONGEST, figures: 3 })
-  #answers = 0
+  #responses = 0
   #sum = 0
   #from = 0
   #last = 0
@@ -34,12 +34,12 @@ export class AutocannonTally {
     this.#from = now
   }
 
-  /** @param milliseconds from the request to the answer */
-  answered(status: number, milliseconds: number, now: number): void {
+  /** @param milliseconds from the request to the response */
+  responded(status: number, milliseconds: number, now: number): void {
     if (status !== this.#status) this.errors.status++
     this.#last = now
-    this.#answers++
-    if (this.#answers <= this.#uncounted) {
+    this.#responses++
+    if (this.#responses <= this.#uncounted) {
       this.#from = now
       return
     }
@@ -52,9 +52,9 @@ export class AutocannonTally {
   }
 
   /**
-   * Call it once, at the end. autocannon says nothing when a server closes a connection before its answer: the request is just
-   * neither answered, nor failed, nor in flight.
-   * @param sent requests, the ones in flight included; @param stoppedAt when the end was asked for: later answers still count
+   * Call it once, at the end. autocannon says nothing when a server closes a connection before its response: the request is just
+   * neither completed, nor failed, nor in flight.
+   * @param sent requests, the ones in flight included; @param stoppedAt when the end was asked for: later responses still count
    */
   finish({
     sent,
@@ -66,8 +66,8 @@ export class AutocannonTally {
     stoppedAt: number
   }): AutocannonLoad {
     const { connect, reset, timeout } = this.errors
-    const lost = sent - this.#answers - connect - reset - timeout - connections
-    const requests = Math.max(0, this.#answers - this.#uncounted)
+    const lost = sent - this.#responses - connect - reset - timeout - connections
+    const requests = Math.max(0, this.#responses - this.#uncounted)
     return {
       requests,
       seconds: (Math.max(this.#last, stoppedAt) - this.#from) / 1000,

@@ -11,7 +11,7 @@ export interface CeilingOptions {
   signal: AbortSignal
 }
 
-/** An NGINX that answers `/ceiling` itself. */
+/** An NGINX that responds to `/ceiling` itself. */
 export interface CeilingServer {
   target: Target
   stop(): Promise<void>
@@ -22,7 +22,7 @@ const MEASURED_MS = 600
 /**
  * What the driver can ask for at most: NGINX's `return 200` costs next to nothing.
  * @param start of the server; undefined if there is none
- * @returns answers per second; null without a server, after an abort, or if it could not be measured, which `warn` is told
+ * @returns responses per second; null without a server, after an abort, or if it could not be measured, which `warn` is told
  */
 export async function measureCeiling(
   start: () => Promise<CeilingServer | undefined>,

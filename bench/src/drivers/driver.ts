@@ -17,17 +17,17 @@ export interface Driver {
   /** The processes that exist between loads; none if each load has its own. `SliceLoad.generator` has the account of either. */
   pids(): number[]
   /**
-   * Compares answers outside the slice, for drivers that cannot do so inside it: a short load by Startgrid's generator on the
+   * Compares responses outside the slice, for drivers that cannot do so inside it: a short load by Startgrid's generator on the
    * same core. To be called right before `run`, outside of what is accounted to the slice. Drivers that check inside do nothing.
    * @throws {LoadError} as `run`
    */
   check(plan: SlicePlan): Promise<Checked>
   /**
    * Asks once, from where the load comes from.
-   * @returns bytes of the answer's body
-   * @throws {LoadError} if there is no answer with status 200
+   * @returns bytes of the response's body
+   * @throws {LoadError} if there is no response with status 200
    */
-  answerLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number>
+  responseLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number>
   /**
    * Offers one load. An aborted one ends soon and keeps what was measured.
    * @throws {LoadError} if it cannot be offered: a plan that this driver cannot do, a generator that died. The next one has a new process.
@@ -43,7 +43,7 @@ export interface Capabilities {
   unixSockets: boolean
   /** It calls `onPhase`. */
   phases?: true
-  /** Where the content of answers is compared: in `run`, or in `check`. */
+  /** Where the content of responses is compared: in `run`, or in `check`. */
   checks: 'inside' | 'before'
   /** Milliseconds: a shorter slice says more about how this driver begins and ends than about the server. */
   minSliceMs: number
@@ -58,7 +58,7 @@ export interface SlicePlan {
   path: string
   connections: number
   durationMs: number
-  /** Allowed to an answer; default 5000. Drivers that know whole seconds only round it up. */
+  /** Allowed to a response; default 5000. Drivers that know whole seconds only round it up. */
   timeoutMs?: number
   expect?: Expectation
   signal?: AbortSignal
@@ -68,7 +68,7 @@ export interface SlicePlan {
   onPhase?: (phase: LoadPhase) => Promise<void>
 }
 
-/** Answers whose content was compared, and what was wrong. */
+/** Responses whose content was compared, and what was wrong. */
 export interface Checked {
   checked: number
   /** Only kinds that occurred. */
@@ -76,13 +76,13 @@ export interface Checked {
 }
 
 export interface SliceLoad extends Checked {
-  /** Whole answers, whatever their status. */
+  /** Whole responses, whatever their status. */
   requests: number
   /** The time that they took. */
   seconds: number
   /** `requests / seconds`. */
   rate: number
-  /** From a request to its answer's last byte, without any correction; all 0 if nothing was answered. */
+  /** From a request to its response's last byte, without any correction; all 0 if nothing got a response. */
   latencySeconds: LatencySeconds
   /** Rates of whole seconds, of a load of three or more, by a driver that tells, if it is asked for details. */
   secondRates?: number[]

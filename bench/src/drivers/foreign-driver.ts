@@ -1,7 +1,7 @@
 import { type Checked, occurred, type SlicePlan } from './driver.ts'
 import { LastingGenerator } from './generator.ts'
 
-/** Long enough for a few hundred answers of a fast server; a slow one answers every connection once. */
+/** Long enough for a few hundred responses of a fast server; a slow one responds once on every connection. */
 const CHECK_MS = 100
 
 /** One in ten: a hundredth of so short a load would be too few. */
@@ -32,8 +32,8 @@ export abstract class ForeignDriver {
   }
 
   /** @returns bytes of the body of one response; @throws {LoadError} if there is none with status 200 */
-  answerLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
-    return this.#checker.answerLength(place)
+  responseLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
+    return this.#checker.responseLength(place)
   }
 
   /** Ends all processes; resolves when they are gone. */

@@ -10,7 +10,7 @@ import {
 } from '@startgrid/loadgen'
 import type { SlicePlan } from './driver.ts'
 
-/** Allowed to a single answer, in milliseconds. */
+/** Allowed to a single response, in milliseconds. */
 const ASK_MS = 10_000
 
 export type Offer = Parameters<LoadGenerator['run']>[0]
@@ -66,10 +66,10 @@ export class LastingGenerator {
     }
   }
 
-  /** @returns bytes of the body of one answer; @throws {LoadError} if there is none with status 200; also as `offer` */
-  async answerLength({ target, path }: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
+  /** @returns bytes of the body of one response; @throws {LoadError} if there is none with status 200; also as `offer` */
+  async responseLength({ target, path }: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
     const { length } = await this.#use((generator) => generator.learn({ target, path, timeoutMs: ASK_MS }))
-    if (length === undefined) throw new LoadError('The generator does not say how long the answer is.')
+    if (length === undefined) throw new LoadError('The generator does not say how long the response is.')
     return length
   }
 

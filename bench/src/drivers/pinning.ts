@@ -1,4 +1,4 @@
-/** The words that run a program on one core only: `taskset` on Linux; elsewhere there is no such thing, and the core is ignored. */
+/** The words that run a program on one core only: `taskset` on Linux; elsewhere nothing does that, and the core is ignored. */
 export function pinned(
   command: readonly [string, ...string[]],
   cpu: number | undefined,

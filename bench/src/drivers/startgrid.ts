@@ -41,8 +41,8 @@ export class StartgridDriver implements Driver {
     return { checked: 0, errors: {} }
   }
 
-  answerLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
-    return this.#generator.answerLength(place)
+  responseLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
+    return this.#generator.responseLength(place)
   }
 
   async run({ details = false, ...plan }: SlicePlan): Promise<SliceLoad> {

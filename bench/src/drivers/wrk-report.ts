@@ -10,7 +10,7 @@ export interface WrkReport {
   latencySeconds: LatencySeconds
 }
 
-/** A latency in microseconds, and how many answers had it; in rising order. */
+/** A latency in microseconds, and how many responses had it; in rising order. */
 export type Bucket = readonly [microseconds: number, count: number]
 
 /** As wrk.lua writes it. */
@@ -18,7 +18,7 @@ interface Written {
   microseconds: number
   requests: number
   cpuSeconds: number
-  /** `read` includes connections that the server closed; `status` is above 399; `timeout` counts late answers, not missing ones. */
+  /** `read` includes connections that the server closed; `status` is above 399; `timeout` counts late responses, not missing ones. */
   errors: Record<'connect' | 'read' | 'write' | 'status' | 'timeout', number>
   latency: Bucket[]
 }
@@ -42,7 +42,7 @@ export function parseWrk(output: string, connections: number): WrkReport {
 }
 
 /**
- * Takes out what wrk adds to the latencies that it measured. For each of at least twice the mean interval between the answers of a
+ * Takes out what wrk adds to the latencies that it measured. For each of at least twice the mean interval between the responses of a
  * connection, it adds latencies that are one, two, three … intervals shorter, down to one interval (`stats_correct` in its stats.c):
  * a guess at what an open loop would have met. Adding begins with the shortest, so none is made from added ones, and what was at
  * a latency is what is there now less what is now one interval further on. Without this, rate × mean latency can be three times
@@ -52,7 +52,7 @@ export function undoCorrection(
   buckets: readonly Bucket[],
   { microseconds, requests, connections }: { microseconds: number; requests: number; connections: number },
 ): Bucket[] {
-  // With fewer answers than connections wrk adds nothing: the interval is infinite.
+  // With fewer responses than connections wrk adds nothing: the interval is infinite.
   const interval = Math.floor(microseconds / Math.floor(requests / connections))
   const counts = new Map(buckets)
   return buckets
@@ -72,7 +72,7 @@ function summarise(buckets: readonly Bucket[]): LatencySeconds {
   return { mean: sum / total / 1e6, p50: percentile(buckets, total, 50), p99: percentile(buckets, total, 99) }
 }
 
-/** Nearest rank: the smallest latency that at least this part of the answers do not exceed. In seconds. */
+/** Nearest rank: the smallest latency that at least this part of the responses do not exceed. In seconds. */
 function percentile(buckets: readonly Bucket[], total: number, percent: number): number {
   let seen = 0
   for (const [value, count] of buckets) {

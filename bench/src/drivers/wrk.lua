@@ -1,5 +1,5 @@
 -- Tells bench/src/drivers/wrk.ts exact figures, which wrk's own text rounds to three digits. It is not called while requests are
--- sent: a `response` function, which could look at answers, would cost wrk 9 % of its rate.
+-- sent: a `response` function, which could look at responses, would cost wrk 9 % of its rate.
 
 -- In the main thread, right before the load begins.
 function setup()

@@ -19,7 +19,7 @@ const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url))
  * wrk (https://github.com/wg/wrk): one thread, a process per load. It can be told whole seconds only, but an interruption ends it with all
  * that it measured, at the next tenth of a second: so it is given more time than the slice has, and interrupted.
  *
- * It drops the requests in flight at the end, which is why a slice must be long; and a request that is never answered shows
+ * It drops the requests in flight at the end, which is why a slice must be long; and a request that never gets a response shows
  * nowhere but in Little's law.
  */
 export class WrkDriver extends ForeignDriver implements Driver {

@@ -26,7 +26,7 @@ export interface Environment {
   fingerprint(cell: Cell): string | null
   /** Runs the contract's suite on cells. @returns verdicts by cell; after an abort some are missing */
   prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>>
-  /** An NGINX that answers itself, on the core of the servers. @returns undefined if there is none */
+  /** An NGINX that responds itself, on the core of the servers. @returns undefined if there is none */
   startCeiling(): Promise<CeilingServer | undefined>
   /**
    * Starts the servers of these cells afresh. One that does not come up is missing; the rest goes on.

@@ -40,7 +40,7 @@ function skip(cells: readonly CellSpec[], reason: string): void {
   for (const cell of cells) cell.skipped ??= reason
 }
 
-/** A download goes on for minutes; whoever interrupts it waits no longer. */
+/** A download can take minutes. An interrupt ends the wait at once. */
 async function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
   if (signal.aborted) return undefined
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>()

@@ -1,9 +1,9 @@
 import type { Analysis, GateResult, Metric } from '../model/figures.ts'
 import type { Cell, Effort, Heat, Result, Run } from '../model/result.ts'
 import { figuresOf } from './analysis/cell.ts'
-import { enterFields } from './analysis/field.ts'
 import { proxyCostsOf } from './analysis/proxy-cost.ts'
 import { raceOf } from './analysis/race.ts'
+import { raceLayouts } from './analysis/race-layout.ts'
 import { type CellRecord, recordCells } from './analysis/record.ts'
 import { agesOf, profileOf } from './analysis/warmup.ts'
 import { type Evidence, isVoided, judgeCell } from './gates/index.ts'
@@ -37,12 +37,12 @@ export function analyse(
     isShown,
   })
   const roles = [...Map.groupBy(shown, ({ cell }) => cell.role).values()]
-  const fields = roles.flatMap((records) => METRICS.flatMap((metric) => enterFields(records, metric)))
+  const layouts = roles.flatMap((records) => METRICS.flatMap((metric) => raceLayouts(records, metric)))
   return {
     cells: judged.map((one) =>
-      figuresOf({ ...one, warmup: profileOf(one.record, ages) }, { heats, fields, shown: isShown(one) }),
+      figuresOf({ ...one, warmup: profileOf(one.record, ages) }, { heats, layouts, shown: isShown(one) }),
     ),
-    races: fields.flatMap((field) => raceOf(field) ?? []),
+    races: layouts.flatMap((layout) => raceOf(layout) ?? []),
     proxyCosts: roles.flatMap((records) => METRICS.flatMap((metric) => proxyCostsOf(records, metric))),
   }
 }

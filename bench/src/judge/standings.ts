@@ -1,4 +1,4 @@
-import type { Role, Topology } from '@startgrid/grid/matrix.ts'
+import type { Role, Topology } from '@startgrid/grid/apps.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Analysis, CellFigures, Metric, Race } from '../model/figures.ts'
 import type { CellSpec, RaceResult } from '../model/result.ts'

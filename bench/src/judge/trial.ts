@@ -82,7 +82,7 @@ export function whyUnsound(trial: Trial): string | null {
 const LATE_KINDS: ReadonlySet<string> = new Set(['timeout', 'connect'])
 
 /**
- * One error or one wrong answer voids a number. A neighbour makes answers late, but not wrong: of a disturbed trial, what took too
+ * One error or one wrong response voids a number. A neighbour makes responses late, but not wrong: of a disturbed trial, what took too
  * long does not count.
  */
 export function whyFailed({ errors, requests, disturbed }: Trial): string | null {
@@ -97,11 +97,11 @@ export function whyFailed({ errors, requests, disturbed }: Trial): string | null
 export function whyWrong(trial: Trial): string | null {
   const failure = whyFailed(trial)
   if (failure !== null || trial.checked > 0) return failure
-  return trial.requests === 0 ? 'no request was answered' : 'no answer was compared'
+  return trial.requests === 0 ? 'no request got a response' : 'no response was compared'
 }
 
 /**
- * The server's part of the gate `offered`: its answers fell behind, so a queue grew for as long as the load lasted, and latencies only
+ * The server's part of the gate `offered`: its responses fell behind, so a queue grew for as long as the load lasted, and latencies only
  * say for how long that was.
  */
 export function whyNotKept(trial: Trial): string | null {

@@ -27,7 +27,7 @@ export function baseOf({ claims, races }: Pick<Study, 'claims' | 'races'>, name:
 
 /** What a system can do, by its slices in the same heat. */
 export interface Capacity {
-  /** Answers per second in closed loop. */
+  /** Responses per second in closed loop. */
   rate: number
   /** Nobody disturbed these slices. */
   isQuiet: boolean

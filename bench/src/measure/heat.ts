@@ -108,7 +108,7 @@ async function startServers(
   }
 }
 
-/** Who answers a path first sets the length for all that are asked the same: equal work. */
+/** The first app that responds to a path sets the length for all that are asked the same: equal work. */
 async function enter<Spec extends Cell>(course: Course<Spec>): Promise<void> {
   const learnt = new Map<string, Workload>()
   for (const cell of course.cells) {
@@ -130,7 +130,7 @@ async function enter<Spec extends Cell>(course: Course<Spec>): Promise<void> {
 }
 
 /**
- * Every cell gets the time that its app is known to need, then more until it answered as many requests as that takes on a fast machine,
+ * Every cell gets the time that its app is known to need, then more until it served as many requests as that takes on a fast machine,
  * but at most twice the time.
  */
 async function warm<Spec extends Cell>(course: Course<Spec>): Promise<void> {
@@ -168,7 +168,7 @@ async function warm<Spec extends Cell>(course: Course<Spec>): Promise<void> {
   }
 }
 
-/** `performance.now()` when a warm-up that lasted long enough, but answered too few requests, has to end: the planned passes come first. */
+/** `performance.now()` when a warm-up that lasted long enough, but with too few responses, has to end: the planned passes come first. */
 function moreUntil({ endsAt, settings, entrants }: Pick<Course, 'endsAt' | 'settings' | 'entrants'>): number {
   const cells = entrants.map(({ cell }) => cell)
   return endsAt - (expectedHeatMs(cells, settings) - expectedHeatMs(cells, { ...settings, slices: 0 }))

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
+import { findApps, type Topology } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import type { Startable } from '@startgrid/grid/launcher.ts'
-import { findApps, type Topology } from '@startgrid/grid/matrix.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { startWays, type Way } from '../environments/ways.ts'

@@ -13,7 +13,7 @@ import { commandOf, runTool, type ToolRun } from './published-tool.ts'
  * figures are shown beside ours and decide nothing.
  */
 
-export interface PublishedSurroundings {
+export interface PublishedRun {
   environment: Pick<StudyEnvironment, 'startSystem'>
   signal: AbortSignal
   progress: Progress
@@ -22,7 +22,7 @@ export interface PublishedSurroundings {
 export async function runPublished(
   study: Study,
   result: StudyResult,
-  { environment, signal, progress }: PublishedSurroundings,
+  { environment, signal, progress }: PublishedRun,
 ): Promise<PublishedFigures[]> {
   const figures: PublishedFigures[] = []
   const skipped = new Map(result.cells.map((cell) => [cell.id, cell.skipped]))
@@ -49,7 +49,7 @@ interface PublishedSystem {
 /** The best of all numbers of connections. @returns undefined after an abort */
 async function runSystem(
   { study, load, name, system }: PublishedSystem,
-  { seconds, environment, signal }: { seconds: number } & Omit<PublishedSurroundings, 'progress'>,
+  { seconds, environment, signal }: { seconds: number } & Omit<PublishedRun, 'progress'>,
 ): Promise<PublishedFigures | undefined> {
   const { race, tool, threads } = load
   const runs = load.connections.map((connections): ToolRun => ({ tool, connections, threads, seconds }))

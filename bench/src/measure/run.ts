@@ -139,7 +139,7 @@ export async function runBench(
   }
 }
 
-/** Of servers elsewhere, and of those that have no core, nobody can say how fast they just are. */
+/** Of servers elsewhere, and of those that have no core, the current speed is unknown. */
 function startSpinner({ mode, settings: { cores } }: RaceResult): Promise<Spinner> | undefined {
   return mode === 'native' && cores !== null ? Spinner.start(cores.server) : undefined
 }
@@ -184,7 +184,7 @@ export function planOfGrid(
         workloadOf: ({ role }) => WORKLOADS[role],
       }),
     isEnough: ({ heat }) => isEnough(result, heat),
-    // A target may be anybody's app, which keeps the contract nearly: whoever asks for voided figures gets them.
+    // A target may keep only most of the contract. The user who asks for voided figures gets them.
     isValid: ({ id }) => (mode === 'target' && keepVoided) || !wrongCells(result).has(id),
     nameOf: ({ id }) => id,
   }

@@ -138,7 +138,7 @@ class SliceAccounts {
   async observe<Load>(offer: (phases: Pick<SlicePlan, 'onPhase'>) => Promise<Load>): Promise<Load> {
     if (!this.#driver.capabilities.phases) await this.#phase('open')
     const load = await offer({ onPhase: (phase) => this.#phase(phase) })
-    if (this.#compare === undefined) await this.#phase('answered')
+    if (this.#compare === undefined) await this.#phase('responded')
     return load
   }
 

@@ -1,4 +1,4 @@
-import type { Role, Topology } from '@startgrid/grid/matrix.ts'
+import type { Role, Topology } from '@startgrid/grid/apps.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
  * launched: there, what is said of launches holds for heats of one launch.
  */
 
-/** Answers per second, or CPU seconds of server and proxy per request. */
+/** Responses per second, or CPU seconds of server and proxy per request. */
 export type Metric = 'rate' | 'cpu'
 
 export interface Analysis {
@@ -25,7 +25,7 @@ export interface CellFigures {
   slices: number
   /** Slices that others visibly disturbed. They do not count, unless they are most of a launch. */
   disturbed: number
-  /** Geometric mean over launches, answers per second. */
+  /** Geometric mean over launches, responses per second. */
   rate: Interval | null
   /** Seconds per request, geometric mean over launches of server plus proxy. */
   cpu: Interval | null
@@ -36,7 +36,7 @@ export interface CellFigures {
   /** Bytes, highest of all launches. */
   peakMemory: { app: number | null; proxy: number | null }
   /**
-   * Seconds from a request to its answer's last byte, mean over the answers of slices that count. In a closed loop it restates the rate
+   * Seconds from a request to its response's last byte, mean over the responses of slices that count. In a closed loop it restates the rate
    * (Little's law). Null if nothing counts.
    */
   meanLatency: number | null
@@ -179,7 +179,7 @@ export interface OverloadFigures {
   /** Requests per second that the cell can do in closed loop. */
   capacity: number | null
   offered: number | null
-  /** Right answers within the timeout, per second, and as a part of the capacity. */
+  /** Right responses within the timeout, per second, and as a part of the capacity. */
   goodput: Interval | null
   goodputShare: number | null
   p99Ms: number | null

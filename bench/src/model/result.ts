@@ -1,5 +1,5 @@
+import type { Role, Topology } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
-import type { Role, Topology } from '@startgrid/grid/matrix.ts'
 import type { ErrorCounts } from '@startgrid/loadgen'
 import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import type { Machine } from '@startgrid/machine/machine.ts'
@@ -121,7 +121,7 @@ export interface ClusterNode {
 export interface TargetRecord {
   /** `http://10.0.0.9:3000` */
   origin: string
-  /** What it lacks, as whoever asked says: the suite leaves that out. */
+  /** What it lacks, as the user says. The suite skips that. */
   absent: Capability[]
 }
 
@@ -139,7 +139,7 @@ export interface NginxVersion {
 export interface DriverRecord {
   name: 'startgrid' | 'wrk' | 'autocannon'
   version: string
-  /** Answers per second against NGINX's `return 200`, measured in this run; null if not measured. */
+  /** Responses per second against NGINX's `return 200`, measured in this run; null if not measured. */
   ceiling: number | null
 }
 
@@ -205,7 +205,7 @@ export interface Cell {
   connections: number
   /** Discarded after each launch: at least this many milliseconds of load on this cell, */
   warmupMs: number
-  /** and until it answered this many requests, but at most twice that time. */
+  /** and until it served this many requests, but at most twice that time. */
   warmupRequests: number
   /** Milliseconds of a slice at least, where a study asks for longer ones. */
   leastSliceMs?: number
@@ -242,7 +242,7 @@ export interface Heat {
   spins: { pass: number; cpuSeconds: number }[]
   /** What went wrong, by cell: a sentence without the full stop. */
   failures: { cell: string; reason: string }[]
-  /** Of clusters in studies: how many requests each worker answered, from its start to its end. */
+  /** Of clusters in studies: how many requests each worker served, from its start to its end. */
   spreads?: Spread[]
 }
 
@@ -266,13 +266,13 @@ export interface Slice {
   at: number
   /** From the first send to the last response. */
   seconds: number
-  /** Whole answers. */
+  /** Whole responses. */
   requests: number
-  /** Answers whose body was compared; by foreign drivers in a short load right before the slice. */
+  /** Responses whose body was compared; by foreign drivers in a short load right before the slice. */
   checked: number
   /** Only kinds that occurred. */
   errors: Partial<ErrorCounts>
-  /** Seconds from a request to its answer's last byte. In a closed loop it restates the rate (Little's law), and checks it. */
+  /** Seconds from a request to its response's last byte. In a closed loop it restates the rate (Little's law), and checks it. */
   meanLatency: number
   cpuSeconds: CpuSeconds
   /** Parts of the slice's time, 0 to 1; null where the system does not tell. */
@@ -331,7 +331,7 @@ export interface TrialWindow {
   /** Seconds since the load began. */
   at: number
   seconds: number
-  /** Answers that were due in it, and their corrected p99 in milliseconds. */
+  /** Responses that were due in it, and their corrected p99 in milliseconds. */
   requests: number
   p99: number
 }

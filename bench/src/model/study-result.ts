@@ -123,7 +123,7 @@ export interface StudyFigures {
   coreUse: number | null
   /** Connections per request that NGINX opened to the app. */
   upstreamConnections: number | null
-  /** Parts of the requests, 0 to 1, that the least and the most busy worker of a cluster answered, means over heats. */
+  /** Parts of the requests, 0 to 1, that the least and the most busy worker of a cluster served, means over heats. */
   workerShares: { least: number; most: number } | null
   gates: GateResult[]
   voided: boolean

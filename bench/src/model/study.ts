@@ -39,7 +39,7 @@ export interface System {
   title: string
   /** The JavaScript. Absent: NGINX alone, or the race has a probe. */
   app?: Program
-  /** What answers the client. Absent: the app does. */
+  /** What the client talks to. Absent: the app does. */
   nginx?: { front: FrontKind /** Default 1. */; workers?: number }
   /** Asked instead of what the race asks. */
   workload?: Workload
@@ -69,7 +69,7 @@ export interface Program {
 }
 
 /**
- * How NGINX answers: through one of the topologies, to FastCGI, to several copies in turn, with a bare `proxy_pass`,
+ * How NGINX responds: through one of the topologies, to FastCGI, to several copies in turn, with a bare `proxy_pass`,
  * alone with `return 200`, or with the ssr app's hashed files.
  */
 export type FrontKind =
@@ -125,13 +125,13 @@ export interface ProbeContext {
 
 /**
  * What is measured of each launch:
- * - `rate`: answers per second (of a pool: messages per second)
+ * - `rate`: responses per second (of a pool: messages per second)
  * - `median-rate`: the median of the rates of single seconds
  * - `cpu`: CPU seconds of server and proxy per request
- * - `mean-latency`, `median-latency` and so on: seconds from when a request was due to its answer's last byte, in open loop at the race's
+ * - `mean-latency`, `median-latency` and so on: seconds from when a request was due to its response's last byte, in open loop at the race's
  *   stated rate
- * - `closed-mean-latency` and so on: seconds from a request to its answer's last byte, in closed loop
- * - `startup`: seconds from the start of the process to its first answer
+ * - `closed-mean-latency` and so on: seconds from a request to its response's last byte, in closed loop
+ * - `startup`: seconds from the start of the process to its first response
  */
 export const METRICS = [
   'rate',
@@ -202,7 +202,7 @@ export interface Scaling {
   workers: Readonly<Record<string, number>>
 }
 
-/** What the source ran: its tool, settings and size of answers. Shown beside ours; it never decides a verdict. */
+/** What the source ran: its tool, settings and size of responses. Shown beside ours; it never decides a verdict. */
 export interface PublishedLoad {
   race: string
   tool: 'wrk' | 'autocannon'

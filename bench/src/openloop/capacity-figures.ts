@@ -52,7 +52,7 @@ function whyDisturbed({ disturbed, lag }: Trial, p99Ms: number): string | null {
 
 function tooFewBeyond({ requests }: Trial): string | null {
   const beyond = Math.floor(requests / 100)
-  return beyond < BEYOND ? `only ${beyond} answers lie beyond p99` : null
+  return beyond < BEYOND ? `only ${beyond} responses lie beyond p99` : null
 }
 
 function figuresOf(cell: CellSpec, result: CapacityResult): CapacityFigures {

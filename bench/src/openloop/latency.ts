@@ -1,4 +1,4 @@
-import type { Role } from '@startgrid/grid/matrix.ts'
+import type { Role } from '@startgrid/grid/apps.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { OpenLoopResult } from '../model/result.ts'
 import { COMMON, COMMON_PART, lowestOf, MOST_PART, OWN_LEVELS } from '../plan/latency-levels.ts'

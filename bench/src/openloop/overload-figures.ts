@@ -7,7 +7,7 @@ import { closedLoopOf, whyNotMeasured } from './cell-state.ts'
 import { intervalOf, meanOf } from './interval.ts'
 import { type Episode, episodesOf, recoveredAfter } from './recovery.ts'
 
-/** Less than this multiple of the capacity is no overload worth the name: the generator could not offer more. */
+/** Less than this multiple of the capacity is not an overload: the generator could not offer more. */
 const LEAST_FACTOR = 1.5
 
 /** What is left of every cell at twice its capacity; pure. */
@@ -46,8 +46,8 @@ function whyVoid({ capacity, offered }: Pick<OverloadFigures, 'capacity' | 'offe
 }
 
 /**
- * Right answers per second, from the first request to the last answer. Those with another status or a wrong body are answers, but
- * not right ones; those that came too late are not among the answers.
+ * Right responses per second, from the first request to the last response. Those with another status or a wrong body are responses, but
+ * not right ones; those that came too late are not among the responses.
  */
 function goodputOf({ requests, seconds, errors: { status = 0, body = 0 } }: Trial): number {
   return Math.max(0, requests - status - body) / seconds

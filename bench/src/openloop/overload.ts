@@ -22,7 +22,7 @@ const HALF = 0.5
  */
 export const OVERLOAD_CONNECTIONS = 1000
 
-/** A right answer after more than this, in milliseconds, is of no use to whoever asked. */
+/** A right response after more than this, in milliseconds, is of no use to the client. */
 export const PATIENCE_MS = 5000
 
 /** Twice what a cell can do, for seconds; before and after that half of it. */
@@ -60,7 +60,7 @@ function overloadOf(capacity: number, durationMs: number): LoadSpec {
   }
 }
 
-/** 100 ms, longer where that would be too few answers for a p99. */
+/** 100 ms, longer where that would be too few responses for a p99. */
 function windowMs(rate: number): number {
   return Math.round(Math.min(1000, Math.max(100, 100_000 / rate)))
 }

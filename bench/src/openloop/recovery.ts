@@ -8,7 +8,7 @@ export interface Episode {
   recovery: readonly Trial[]
 }
 
-/** Back is whoever has at most this multiple of the p99 before the overload. */
+/** An app has recovered when its p99 is at most this multiple of the p99 before the overload. */
 const BACK_WITHIN = 2
 
 /** Milliseconds: below this a p99 is as good as back, whatever it was before. */

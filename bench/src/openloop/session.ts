@@ -26,14 +26,14 @@ export class Session {
     this.#entrant = entrant
     this.#record = record
     this.#rate = course.rates.get(entrant.cell.id) ?? 0
-    if (this.#rate === 0) throw new CellFailure('no request was answered')
+    if (this.#rate === 0) throw new CellFailure('no request got a response')
   }
 
   /** The closed-loop rate just now, in responses per second. @throws {CellFailure} as `take`, and if there was no response */
   async capacity(): Promise<number> {
     const durationMs = capacityMs(this.#rate, this.cell)
     const { achieved } = await this.take({ purpose: 'capacity', level: 'closed loop', durationMs })
-    if (achieved === 0) throw new CellFailure('no request was answered')
+    if (achieved === 0) throw new CellFailure('no request got a response')
     this.#rate = achieved
     return achieved
   }

@@ -9,7 +9,7 @@ export interface Step {
   outcome: Outcome
 }
 
-/** From one rate of the grid to the next. Far finer is no use: launches differ by 2 to 4 %. */
+/** From one rate of the grid to the next. A much finer grid gives nothing: launches differ by 2 to 4 %. */
 export const RUNG = 1.02
 
 /** Steps at a rate that decide about it. */

@@ -1,4 +1,4 @@
-import { APPS, type App, ROLES, type Topology } from '@startgrid/grid/matrix.ts'
+import { APPS, type App, ROLES, type Topology } from '@startgrid/grid/apps.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Cell, CellSpec, Effort, Mode } from '../model/result.ts'
 import type { Options } from './options.ts'
@@ -105,7 +105,7 @@ export function planHeats(races: readonly string[], heats: number, seed: number)
   ).flat()
 }
 
-/** Starting, stopping and asking for the first answers, in milliseconds: a part for all, and one per app. */
+/** Starting, stopping and asking for the first responses, in milliseconds: a part for all, and one per app. */
 const START_MS: Readonly<Record<Mode, { all: number; each: number }>> = {
   native: { all: 400, each: 170 },
   // Containers are made and removed, and their health is asked for every half second.

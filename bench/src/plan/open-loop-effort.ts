@@ -1,4 +1,4 @@
-import type { Role } from '@startgrid/grid/matrix.ts'
+import type { Role } from '@startgrid/grid/apps.ts'
 import type { CellSpec, Span } from '../model/result.ts'
 import type { ProfileName } from './profiles.ts'
 
@@ -88,12 +88,12 @@ export function shareOf(launches: number): number {
   return 1 / Math.max(launches, LEAST_LAUNCHES)
 }
 
-/** A closed-loop load that finds the capacity: at least 8 answers per connection, for it fills and drains once. */
+/** A closed-loop load that finds the capacity: at least 8 responses per connection, for it fills and drains once. */
 export function capacityMs(rate: number, { connections }: Pick<CellSpec, 'connections'>): number {
   return Math.round(Math.min(3000, Math.max(300, (8 * connections * 1000) / rate)))
 }
 
-/** Starting, asking for the first answer and stopping. */
+/** Starting, asking for the first response and stopping. */
 const LAUNCH_MS = 700
 
 /** Opening connections and draining, per load. */

@@ -1,4 +1,4 @@
-import { FRAMEWORKS, ROLES, type Role } from '@startgrid/grid/matrix.ts'
+import { FRAMEWORKS, ROLES, type Role } from '@startgrid/grid/apps.ts'
 
 /** How much effort a run takes, and what every cell gets of it. */
 
@@ -87,7 +87,7 @@ const RATES: Readonly<Record<string, Readonly<Record<Role, number>>>> = {
   njs: { hello: 38_000, ssr: 54, status: 41_000 },
 }
 
-/** Requests that an app answered in its warm-up on that machine; none for a framework that is not in the table yet. */
+/** Requests that an app served in its warm-up on that machine; none for a framework that is not in the table yet. */
 export function warmupRequests({ framework, role }: Warmed, warmupMs: number): number {
   return Math.round(((RATES[framework]?.[role] ?? 0) * warmupMs) / 1000)
 }
@@ -109,7 +109,7 @@ interface Warmed {
 export const PROXIED_WARMUP_MS = 250
 
 /**
- * Connections by role. A slice lasts at least 8 × connections / rate: an interpreted page at 56 answers per second would take
+ * Connections by role. A slice lasts at least 8 × connections / rate: an interpreted page at 56 responses per second would take
  * 9 s with 64, and 8 keep one core as busy.
  */
 export const CONNECTIONS: Readonly<Record<Role, number>> = { hello: 64, ssr: 8, status: 64 }

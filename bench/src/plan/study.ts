@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { ROLES } from '@startgrid/grid/matrix.ts'
+import { ROLES } from '@startgrid/grid/apps.ts'
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import {

@@ -9,7 +9,7 @@ export interface TargetEffort extends Pick<Profile, 'heats' | 'slices' | 'sliceM
 /**
  * Nothing is started, so a heat is cheap, and there can be more of them than of launches. They are apart because the intervals are over
  * heats: what comes and goes within seconds (a collection of garbage, a neighbour, a busy link) then falls into some heats and not into
- * others, where back to back it would be in all of them or in none. Slices are longer than of a race: over a network an answer takes
+ * others, where back to back it would be in all of them or in none. Slices are longer than of a race: over a network a response takes
  * milliseconds.
  */
 export const TARGET_EFFORT: Readonly<Record<ProfileName, TargetEffort>> = {

@@ -1,5 +1,5 @@
+import type { Role } from '@startgrid/grid/apps.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
-import type { Role } from '@startgrid/grid/matrix.ts'
 import { exactly, LoadError } from '@startgrid/loadgen'
 import type { Driver } from '../drivers/driver.ts'
 import type { Workload } from '../model/workload.ts'
@@ -7,25 +7,25 @@ import type { Workload } from '../model/workload.ts'
 /** The main workload of each role. */
 export const WORKLOADS: Readonly<Record<Role, Workload>> = {
   hello: { path: '/json', expect: exactly('{"hello":"world"}') },
-  // The nonce and the request id differ in every answer, but not in length: the length is learnt before the load.
+  // The nonce and the request id differ in every response, but not in length: the length is learnt before the load.
   ssr: { path: '/', expect: { includes: ['<!DOCTYPE html>', '50 of 50', '</html>'] } },
   status: { path: '/_/status', expect: exactly('OK') },
 }
 
 /**
- * The same workload, with the length of an answer added. It is the same for every app: equal work. Whoever answers otherwise
+ * The same workload, with the length of a response added. It is the same for every app: equal work. An app that responds otherwise
  * has its number voided by the load itself.
- * @returns the workload as it was if its length is known, or if this app does not answer within 10 s
+ * @returns the workload as it was if its length is known, or if this app does not respond within 10 s
  */
 export async function learnLength(
   workload: Workload,
   target: Target,
-  driver: Pick<Driver, 'answerLength'>,
+  driver: Pick<Driver, 'responseLength'>,
 ): Promise<Workload> {
   const { path, expect } = workload
   if (expect.bytes !== undefined) return workload
   try {
-    return { path, expect: { ...expect, length: await driver.answerLength({ target, path }) } }
+    return { path, expect: { ...expect, length: await driver.responseLength({ target, path }) } }
   } catch (error) {
     if (error instanceof LoadError) return workload // what is wrong with the app shows under load
     throw error

@@ -1,5 +1,5 @@
-import { formatMicros, formatPercent, formatRate, formatRateEnds, UNKNOWN } from '@startgrid/cli/numbers.ts'
-import { layOut, type Table } from '@startgrid/cli/table.ts'
+import { formatMicros, formatPercent, formatRate, formatRateEnds, orUnknown } from '@startgrid/cli/numbers.ts'
+import { layOut, left, right, type Table, tableOf } from '@startgrid/cli/table.ts'
 import { COLUMNS, plural, wrap } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { DISTURBED, describeDisturbance } from './disturbance.ts'
@@ -18,7 +18,7 @@ const LIMITED = 0.9
 
 /** Sentences and a table for a terminal. @param cores that the pool could use */
 export function formatPoolFigures({ settings, launches, rate }: PoolFigures, cores: number): string {
-  const table = layOut([tableOf(launches)], COLUMNS)[0]
+  const table = layOut([launchTable(launches)], COLUMNS)[0]
   const ends = formatRateEnds(rate)
   const interval = rate.low === null ? 'one launch, so without an interval' : `95 %: ${ends}`
   return [
@@ -49,35 +49,21 @@ function headline(
   )
 }
 
-function tableOf(launches: readonly PoolResult[]): Table {
-  const right = (heading: string, priority = 0) => ({ heading, align: 'right' as const, priority })
-  return {
-    columns: [
-      right('launch'),
-      right('messages/s'),
-      right('seconds', 2),
-      right('CPU µs'),
-      right('main'),
-      right('others', 1),
-      right('queue'),
-      right('delay'),
-      { heading: 'messages per worker', align: 'left', priority: 0 },
+function launchTable(launches: readonly PoolResult[]): Table {
+  return tableOf(
+    [...launches.entries()],
+    [
+      right('launch', 0, ([index]) => String(index + 1)),
+      right('messages/s', 0, ([, { rate }]) => formatRate(rate)),
+      right('seconds', 2, ([, { seconds }]) => seconds.toFixed(2)),
+      right('CPU µs', 0, ([, { cpuPerMessage }]) => orUnknown(cpuPerMessage, formatMicros)),
+      right('main', 0, ([, { mainBusy }]) => formatPercent(mainBusy)),
+      right('others', 1, ([, { foreign }]) => (foreign === null ? '' : formatPercent(foreign))),
+      right('queue', 0, ([, { longestQueue }]) => longestQueue.toLocaleString('en-US')),
+      right('delay', 0, ([, { delayMs }]) => (delayMs === null ? '' : `${delayMs} ms`)),
+      left('messages per worker', 0, ([, { perWorker }]) => describeShares(perWorker)),
     ],
-    rows: launches.map((launch, index) => ({
-      tone: 'plain',
-      cells: [
-        String(index + 1),
-        formatRate(launch.rate),
-        launch.seconds.toFixed(2),
-        launch.cpuPerMessage === null ? UNKNOWN : formatMicros(launch.cpuPerMessage),
-        formatPercent(launch.mainBusy),
-        launch.foreign === null ? '' : formatPercent(launch.foreign),
-        launch.longestQueue.toLocaleString('en-US'),
-        launch.delayMs === null ? '' : `${launch.delayMs} ms`,
-        describeShares(launch.perWorker),
-      ],
-    })),
-  }
+  )
 }
 
 /** Up to four workers one by one, more as the busiest and the idlest. */

@@ -12,7 +12,7 @@ import type { PoolResult, PoolSettings } from './settings.ts'
 export interface MeasureOptions {
   /** Ends the launch at once. */
   signal?: AbortSignal | undefined
-  /** @param part of all messages that are answered, 0 to 1 */
+  /** @param part of all messages that get a response, 0 to 1 */
   onProgress?: ((part: number) => void) | undefined
 }
 

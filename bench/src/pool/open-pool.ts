@@ -7,7 +7,7 @@ const WORKER = 'worker.ts'
 
 /**
  * The library as it comes, without what an app adds to it. Workers start with the first messages, or before.
- * Nothing closes it: whoever opened it ends its process.
+ * Nothing closes it. The process that opened it ends.
  */
 export function openPool(settings: PoolSettings): Promise<MessagePool> {
   return settings.library === 'piscina' ? openPiscina(settings) : openQOper8(settings)

@@ -15,7 +15,7 @@ export interface PoolOptions {
 export const POOL_HELP = `pnpm bench pool [options]         messages per second through a pool of workers
 pnpm bench pool pages [options]   pages in process against pages in a pool
 
-Workers do nothing but answer, so this is what the way to a worker and back
+Workers do nothing but reply, so this is what the way to a worker and back
 costs. Without --block so many messages are kept in flight that no worker waits;
 with it they come in blocks, as in qoper8-cp's own benchmark, with a pause
 between them that adjusts itself to keep a steady queue.

@@ -24,16 +24,16 @@ export interface Paced {
 }
 
 /**
- * Hands messages to a pool and waits until all are answered.
- * @param answered told of each, by which worker
+ * Hands messages to a pool and waits until all get a response.
+ * @param responded told of each, by which worker
  */
 export function sendAll(
   pool: MessagePool,
   messages: number,
   pace: Pace,
-  answered: (worker: number) => void,
+  responded: (worker: number) => void,
 ): Promise<Paced> {
-  const outbox = new Outbox(pool, messages, answered)
+  const outbox = new Outbox(pool, messages, responded)
   return pace.kind === 'blocks' ? sendBlocks(outbox, pace) : keepInFlight(outbox, pace)
 }
 
@@ -41,13 +41,13 @@ class Outbox {
   longestQueue = 0
   readonly #pool: MessagePool
   readonly #messages: number
-  readonly #answered: (worker: number) => void
+  readonly #responded: (worker: number) => void
   #sent = 0
 
-  constructor(pool: MessagePool, messages: number, answered: (worker: number) => void) {
+  constructor(pool: MessagePool, messages: number, responded: (worker: number) => void) {
     this.#pool = pool
     this.#messages = messages
-    this.#answered = answered
+    this.#responded = responded
   }
 
   get empty(): boolean {
@@ -63,7 +63,7 @@ class Outbox {
 
   async send(): Promise<void> {
     this.#sent++
-    this.#answered(await this.#pool.send({ messageNo: this.#sent, time: Date.now() }))
+    this.#responded(await this.#pool.send({ messageNo: this.#sent, time: Date.now() }))
   }
 }
 
@@ -80,13 +80,13 @@ async function keepInFlight(outbox: Outbox, { count }: InFlight): Promise<Paced>
 
 async function sendBlocks(outbox: Outbox, { length, delayMs }: Blocks): Promise<Paced> {
   const pause = new Pause(delayMs)
-  const answers: Promise<void>[] = []
+  const responses: Promise<void>[] = []
   while (!outbox.empty) {
     await sleep(pause.ms)
     pause.adjust(outbox.look())
-    for (let count = 0; count < length && !outbox.empty; count++) answers.push(outbox.send())
+    for (let count = 0; count < length && !outbox.empty; count++) responses.push(outbox.send())
   }
-  await Promise.all(answers)
+  await Promise.all(responses)
   return { longestQueue: outbox.longestQueue, delayMs: pause.ms }
 }
 

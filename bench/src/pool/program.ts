@@ -8,7 +8,7 @@ import type { PoolRun, PoolSettings } from './settings.ts'
  * last the result. It stays until its input ends, so that the accounts of all its processes can be read.
  */
 
-/** Answers between two lines. */
+/** Responses between two lines. */
 const STEP = 10_000
 
 let done = 0
@@ -16,7 +16,7 @@ let done = 0
 process.stdin.resume().once('end', () => process.exit())
 const settings = JSON.parse(process.argv[2] ?? '') as PoolSettings
 const pool = await openPool(settings)
-await sendAll(pool, WARMUP, { kind: 'in-flight', count: 32 * settings.size }, countAnswer)
+await sendAll(pool, WARMUP, { kind: 'in-flight', count: 32 * settings.size }, countReply)
 report({ kind: 'begun' })
 report({ kind: 'ended', run: await run(pool) })
 
@@ -26,7 +26,7 @@ async function run(pool: MessagePool): Promise<PoolRun> {
   const cpu = process.threadCpuUsage()
   const paced = await sendAll(pool, settings.messages, settings.pace, (worker) => {
     counts.set(worker, (counts.get(worker) ?? 0) + 1)
-    countAnswer()
+    countReply()
   })
   const seconds = (performance.now() - startedAt) / 1000
   const { user, system } = process.threadCpuUsage(cpu)
@@ -40,7 +40,7 @@ async function run(pool: MessagePool): Promise<PoolRun> {
   }
 }
 
-function countAnswer(): void {
+function countReply(): void {
   done++
   if (done % STEP === 0) report({ kind: 'progress', done })
 }

@@ -2,7 +2,7 @@ import type { PoolRun } from './settings.ts'
 
 /** A line of the output of the program that measures a pool, as JSON. */
 export type Report =
-  /** Messages that were answered so far, those of the warm-up too. */
+  /** Messages that got a response so far, those of the warm-up too. */
   | { kind: 'progress'; done: number }
   /** The warm-up is over. */
   | { kind: 'begun' }

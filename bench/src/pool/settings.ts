@@ -9,14 +9,14 @@ export interface PoolSettings {
   /** Counted ones; those of the warm-up come on top. */
   messages: number
   pace: Pace
-  /** Messages that a worker is sent before it has answered the first: piscina's `concurrentTasksPerWorker`. qoper8-cp has 1. */
+  /** Messages that a worker is sent before it has replied to the first: piscina's `concurrentTasksPerWorker`. qoper8-cp has 1. */
   tasksPerWorker: number
 }
 
 /** When the next messages are handed to the pool. */
 export type Pace = InFlight | Blocks
 
-/** As soon as one is answered the next one follows: needs no tuning. */
+/** As soon as one gets a response the next one follows: needs no tuning. */
 export interface InFlight {
   kind: 'in-flight'
   /** How many are waiting or being handled. */

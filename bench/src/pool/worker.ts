@@ -3,7 +3,7 @@ import type { Message } from './pace.ts'
 
 /** What the workers of a measured pool do: as little as the handler of qoper8-cp's own benchmark. */
 
-interface Answer {
+interface Reply {
   messageNo: number
   workerId: number
   count: number
@@ -12,14 +12,14 @@ interface Answer {
 let count = 0
 
 /** Piscina's way. */
-export default function answer({ messageNo }: Message): Answer {
+export default function reply({ messageNo }: Message): Reply {
   count++
   return { messageNo, workerId: threadId, count }
 }
 
 /** qoper8-cp's way. */
-export function handler(message: Message, finished: (answer: Answer) => void): void {
-  finished(answer(message))
+export function handler(message: Message, finished: (reply: Reply) => void): void {
+  finished(reply(message))
 }
 
 /** qoper8-cp's, at the start of a worker. */

@@ -8,7 +8,7 @@ import {
   formatTimestamp,
 } from '@startgrid/cli/numbers.ts'
 import { painter } from '@startgrid/cli/paint.ts'
-import { layOut, markdownTable, type Row, type Table } from '@startgrid/cli/table.ts'
+import { layOut, left, markdownTable, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
 import { capital, listOf, plural, wrap } from '@startgrid/cli/text.ts'
 import type {
   ComparedCell,
@@ -33,7 +33,7 @@ export function formatComparison(
   const paint = painter(style.color)
   const say = (text: string) => wrap(text, '  ', style.columns)
   const tables = layOut(
-    comparison.races.map((race) => tableOf(race, comparison.metric)),
+    comparison.races.map((race) => raceTable(race, comparison.metric)),
     style.columns,
   )
   const sections = comparison.races.map((race, index) =>
@@ -67,7 +67,7 @@ export function formatComparisonMarkdown(
 ): string {
   const bullets = (sentences: readonly string[]) => sentences.map((sentence) => `- ${sentence}`).join('\n')
   const sections = comparison.races.map((race) =>
-    [`### ${race.title}`, markdownTable(tableOf(race, comparison.metric), 2), describeShift(race)].join(
+    [`### ${race.title}`, markdownTable(raceTable(race, comparison.metric), 2), describeShift(race)].join(
       '\n\n',
     ),
   )
@@ -165,44 +165,25 @@ const TONES: Readonly<Record<Verdict, Row['tone']>> = {
 
 const COLORS = { best: 'green', void: 'red', plain: null } as const
 
-function tableOf({ cells }: ComparedRace, metric: Metric): Table {
+function raceTable({ cells }: ComparedRace, metric: Metric): Table {
   const format = metric === 'rate' ? formatRate : formatMicros
   const unit = metric === 'rate' ? 'req/s' : 'CPU µs'
-  const right = (heading: string, priority: number) => ({ heading, align: 'right' as const, priority })
-  return {
-    columns: [
-      { heading: 'framework', align: 'left', priority: 0 },
-      right(`${unit} A`, 2),
-      right(`${unit} B`, 2),
-      right('B/A', 0),
-      right('95 %', 1),
-      right('normalised', 0),
-      right('95 %', 0),
-      right('p', 3),
-      right('launches', 4),
-      { heading: 'verdict', align: 'left', priority: 0 },
+  return tableOf<ComparedCell>(
+    cells,
+    [
+      left('framework', 0, ({ name }) => name),
+      right(`${unit} A`, 2, ({ a }) => format(a)),
+      right(`${unit} B`, 2, ({ b }) => format(b)),
+      right('B/A', 0, ({ plain }) => formatRatio(plain.value)),
+      right('95 %', 1, ({ plain }) => formatEnds(plain, formatRatio)),
+      right('normalised', 0, ({ normalised }) => (normalised === null ? '' : formatRatio(normalised.value))),
+      right('95 %', 0, ({ normalised }) => (normalised === null ? '' : formatEnds(normalised, formatRatio))),
+      right('p', 3, ({ pAdjusted }) => (pAdjusted === null ? '' : formatP(pAdjusted))),
+      right('launches', 4, ({ launches }) => `${launches.a}, ${launches.b}`),
+      left('verdict', 0, ({ verdict }) => verdict),
     ],
-    rows: cells.map((cell) => ({
-      tone: TONES[cell.verdict],
-      cells: rowOf(cell, format),
-    })),
-  }
-}
-
-function rowOf(cell: ComparedCell, format: (value: number) => string): string[] {
-  const { name, a, b, plain, normalised, pAdjusted, launches, verdict } = cell
-  return [
-    name,
-    format(a),
-    format(b),
-    formatRatio(plain.value),
-    formatEnds(plain, formatRatio),
-    normalised === null ? '' : formatRatio(normalised.value),
-    normalised === null ? '' : formatEnds(normalised, formatRatio),
-    pAdjusted === null ? '' : formatP(pAdjusted),
-    `${launches.a}, ${launches.b}`,
-    verdict,
-  ]
+    ({ verdict }) => TONES[verdict],
+  )
 }
 
 function formatP(p: number): string {

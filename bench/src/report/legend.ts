@@ -46,15 +46,15 @@ const RANK_LEGEND =
   'rank: as a range where others could not be told apart. ×: ratio to the named app, within heats.'
 
 const TARGET_LEGEND =
-  '95 %: confidence interval over heats of one launch. mean ms: from a request to the last byte of its answer, with a request always under ' +
+  '95 %: confidence interval over heats of one launch. mean ms: from a request to the last byte of its response, with a request always under ' +
   'way on every connection (closed loop); it restates the rate, and says little about latency at a fixed one.'
 
 const OPEN_LOOP_LEGENDS = {
   capacity:
     'capacity: highest open-loop rate that kept the bound without an error; confirmed: on fresh launches.',
   latency:
-    'load: part of the capacity of the cell, or common: one rate for all. A percentile is printed with 100 answers beyond it over 3 ' +
+    'load: part of the capacity of the cell, or common: one rate for all. A percentile is printed with 100 responses beyond it over 3 ' +
     'launches, and withheld (—) where the generator was late.',
   overload:
-    'goodput: right answers within the timeout, per second. recovery: until p99 at half the capacity is back within twice its level.',
+    'goodput: right responses within the timeout, per second. recovery: until p99 at half the capacity is back within twice its level.',
 } as const

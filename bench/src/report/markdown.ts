@@ -49,7 +49,7 @@ function formatSection({ title, table, notes }: Section): string {
   return [`### ${quoted(title)}`, body, bullets(notes)].filter((part) => part !== '').join('\n\n')
 }
 
-/** How every cell passed its gates; what was found is only said of those that did not pass. */
+/** How every cell passed its gates; the finding is only printed where one did not pass. */
 function gatesOf(result: Result): string {
   if (!isRace(result) || result.analysis === null) return ''
   const { analysis } = result

@@ -7,16 +7,12 @@ import {
   orUnknown,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
-import type { Column, Row, Table } from '@startgrid/cli/table.ts'
+import { type ItemColumn, left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
 import type { CapacityFigures, LatencyFigures, LatencyLevel, OverloadFigures } from '../model/figures.ts'
 import { nameOf } from '../model/names.ts'
 import type { CellSpec } from '../model/result.ts'
 
 /** The tables of open-loop measurements, each of the cells of one role in one topology. */
-
-interface Field<Figures> extends Column {
-  text(figures: Figures): string
-}
 
 export interface Measured<Figures> {
   spec: CellSpec
@@ -26,15 +22,19 @@ export interface Measured<Figures> {
 /** Highest rate first. */
 export function capacityTable(cells: readonly Measured<CapacityFigures>[]): Table {
   const sorted = cells.toSorted((a, b) => (b.figures.rate?.value ?? 0) - (a.figures.rate?.value ?? 0))
-  return tableOf<Measured<CapacityFigures>>(sorted, isVoid, [
-    left('framework', 0, ({ spec }) => nameOf(spec)),
-    right('capacity req/s', 0, (cell) => voidOr(cell, ({ rate }) => orUnknown(rate?.value, formatRate))),
-    right('95 %', 0, ({ figures }) => (figures.rate === null ? '' : formatRateEnds(figures.rate))),
-    right('confirmed', 1, ({ figures }) => `${figures.confirmed}/${figures.tried}`),
-    right('closed loop', 1, ({ figures }) => orUnknown(figures.closedLoop, formatRate)),
-    right('of closed loop', 2, ({ figures }) => orUnknown(shareOfClosedLoop(figures), formatPercent)),
-    right('steps', 3, ({ figures }) => String(figures.steps.length)),
-  ])
+  return tableOf<Measured<CapacityFigures>>(
+    sorted,
+    [
+      left('framework', 0, ({ spec }) => nameOf(spec)),
+      right('capacity req/s', 0, (cell) => voidOr(cell, ({ rate }) => orUnknown(rate?.value, formatRate))),
+      right('95 %', 0, ({ figures }) => (figures.rate === null ? '' : formatRateEnds(figures.rate))),
+      right('confirmed', 1, ({ figures }) => `${figures.confirmed}/${figures.tried}`),
+      right('closed loop', 1, ({ figures }) => orUnknown(figures.closedLoop, formatRate)),
+      right('of closed loop', 2, ({ figures }) => orUnknown(shareOfClosedLoop(figures), formatPercent)),
+      right('steps', 3, ({ figures }) => String(figures.steps.length)),
+    ],
+    toneOf,
+  )
 }
 
 function shareOfClosedLoop({ rate, closedLoop }: CapacityFigures): number | null {
@@ -55,24 +55,28 @@ export function latencyTable(cells: readonly Measured<LatencyFigures>[]): Table 
     })),
   )
   const levels = [...Map.groupBy(rows, ({ figures }) => figures.level).values()]
-  return tableOf<LevelRow>(levels.flat(), isVoid, [
-    left('framework', 0, ({ spec }) => nameOf(spec)),
-    right('load', 0, ({ figures }) => figures.level),
-    right('req/s', 0, (row) => voidOr(row, ({ offered }) => formatRate(offered))),
-    percentileField(50, 0),
-    percentileField(90, 2),
-    percentileField(99, 0),
-    right('95 %', 1, ({ figures }) => percentileEnds(figures, 99)),
-    percentileField(99.9, 1),
-    percentileField(99.99, 3),
-    right('achieved', 4, ({ figures }) => formatRate(figures.achieved)),
-    right('launches', 5, ({ figures }) => String(figures.launches)),
-    right('answers', 5, ({ figures }) => figures.requests.toLocaleString('en-US')),
-    right('lag p99', 4, ({ figures }) => orUnknown(figures.lagP99Ms, formatMs)),
-  ])
+  return tableOf<LevelRow>(
+    levels.flat(),
+    [
+      left('framework', 0, ({ spec }) => nameOf(spec)),
+      right('load', 0, ({ figures }) => figures.level),
+      right('req/s', 0, (row) => voidOr(row, ({ offered }) => formatRate(offered))),
+      percentileColumn(50, 0),
+      percentileColumn(90, 2),
+      percentileColumn(99, 0),
+      right('95 %', 1, ({ figures }) => percentileEnds(figures, 99)),
+      percentileColumn(99.9, 1),
+      percentileColumn(99.99, 3),
+      right('achieved', 4, ({ figures }) => formatRate(figures.achieved)),
+      right('launches', 5, ({ figures }) => String(figures.launches)),
+      right('responses', 5, ({ figures }) => figures.requests.toLocaleString('en-US')),
+      right('lag p99', 4, ({ figures }) => orUnknown(figures.lagP99Ms, formatMs)),
+    ],
+    toneOf,
+  )
 }
 
-function percentileField(percentile: number, priority: number): Field<LevelRow> {
+function percentileColumn(percentile: number, priority: number): ItemColumn<LevelRow> {
   return right(`p${percentile} ms`, priority, ({ figures }) =>
     orUnknown(figures.percentiles.find((one) => one.percentile === percentile)?.ms, formatMs),
   )
@@ -87,20 +91,24 @@ function percentileEnds({ percentiles }: LatencyLevel, percentile: number): stri
 /** Best goodput first. */
 export function overloadTable(cells: readonly Measured<OverloadFigures>[]): Table {
   const sorted = cells.toSorted((a, b) => (b.figures.goodputShare ?? 0) - (a.figures.goodputShare ?? 0))
-  return tableOf<Measured<OverloadFigures>>(sorted, isVoid, [
-    left('framework', 0, ({ spec }) => nameOf(spec)),
-    right('capacity', 0, (cell) => voidOr(cell, ({ capacity }) => orUnknown(capacity, formatRate))),
-    right('offered', 1, ({ figures }) => orUnknown(figures.offered, formatRate)),
-    right('goodput', 0, ({ figures }) => orUnknown(figures.goodput?.value, formatRate)),
-    right('95 %', 1, ({ figures }) => (figures.goodput === null ? '' : formatRateEnds(figures.goodput))),
-    right('of capacity', 0, ({ figures }) => orUnknown(figures.goodputShare, formatPercent)),
-    right('p99 ms', 0, ({ figures }) => orUnknown(figures.p99Ms, formatMs)),
-    right('recovery s', 0, ({ figures }) =>
-      orUnknown(figures.recoverySeconds, (seconds) => seconds.toFixed(1)),
-    ),
-    right('launches', 3, ({ figures }) => String(figures.launches)),
-    left('errors', 2, ({ figures }) => errorsText(figures.errors)),
-  ])
+  return tableOf<Measured<OverloadFigures>>(
+    sorted,
+    [
+      left('framework', 0, ({ spec }) => nameOf(spec)),
+      right('capacity', 0, (cell) => voidOr(cell, ({ capacity }) => orUnknown(capacity, formatRate))),
+      right('offered', 1, ({ figures }) => orUnknown(figures.offered, formatRate)),
+      right('goodput', 0, ({ figures }) => orUnknown(figures.goodput?.value, formatRate)),
+      right('95 %', 1, ({ figures }) => (figures.goodput === null ? '' : formatRateEnds(figures.goodput))),
+      right('of capacity', 0, ({ figures }) => orUnknown(figures.goodputShare, formatPercent)),
+      right('p99 ms', 0, ({ figures }) => orUnknown(figures.p99Ms, formatMs)),
+      right('recovery s', 0, ({ figures }) =>
+        orUnknown(figures.recoverySeconds, (seconds) => seconds.toFixed(1)),
+      ),
+      right('launches', 3, ({ figures }) => String(figures.launches)),
+      left('errors', 2, ({ figures }) => errorsText(figures.errors)),
+    ],
+    toneOf,
+  )
 }
 
 function errorsText(errors: Readonly<Record<string, number>>): string {
@@ -109,22 +117,8 @@ function errorsText(errors: Readonly<Record<string, number>>): string {
   return counts.map(([kind, count]) => `${count.toLocaleString('en-US')} ${kind}`).join(', ')
 }
 
-function tableOf<Cell>(
-  cells: readonly Cell[],
-  isVoided: (cell: Cell) => boolean,
-  fields: readonly Field<Cell>[],
-): Table {
-  return {
-    columns: fields.map(({ heading, align, priority }) => ({ heading, align, priority })),
-    rows: cells.map((cell): Row => {
-      const tone = isVoided(cell) ? 'void' : 'plain'
-      return { tone, cells: fields.map((field) => field.text(cell)) }
-    }),
-  }
-}
-
-function isVoid({ figures }: { figures: { voidedBecause: string | null } }): boolean {
-  return figures.voidedBecause !== null
+function toneOf({ figures }: { figures: { voidedBecause: string | null } }): Row['tone'] {
+  return figures.voidedBecause === null ? 'plain' : 'void'
 }
 
 function voidOr<Figures extends { voidedBecause: string | null }>(
@@ -134,12 +128,4 @@ function voidOr<Figures extends { voidedBecause: string | null }>(
   if (figures.voidedBecause === null) return text(figures)
   const kept = text(figures)
   return kept === UNKNOWN ? 'void' : `void ${kept}`
-}
-
-function left<Cell>(heading: string, priority: number, text: (cell: Cell) => string): Field<Cell> {
-  return { heading, align: 'left', priority, text }
-}
-
-function right<Cell>(heading: string, priority: number, text: (cell: Cell) => string): Field<Cell> {
-  return { heading, align: 'right', priority, text }
 }

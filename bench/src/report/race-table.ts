@@ -10,7 +10,15 @@ import {
   formatRatio,
   orUnknown,
 } from '@startgrid/cli/numbers.ts'
-import { type Column, type Row, type Table, withoutUnknown } from '@startgrid/cli/table.ts'
+import {
+  type ItemColumn,
+  left,
+  type Row,
+  right,
+  type Table,
+  tableOf,
+  withoutUnknown,
+} from '@startgrid/cli/table.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Standing, StandingEntry } from '../judge/standings.ts'
 import type { CellFigures, GateResult, Metric } from '../model/figures.ts'
@@ -18,38 +26,25 @@ import { nameOf } from '../model/names.ts'
 
 /** The table of one race: the metric that ranks comes first. */
 
-interface Field extends Column {
-  text(entry: StandingEntry): string
-}
+type EntryColumn = ItemColumn<StandingEntry>
 
 export function raceTable(standing: Standing, baselineName: string): Table {
-  const fields = fieldsOf(standing, baselineName)
-  return withoutUnknown({
-    columns: fields.map(({ heading, align, priority }) => ({ heading, align, priority })),
-    rows: standing.entries.map((entry) => rowOf(entry, fields)),
-  })
+  return withoutUnknown(tableOf(standing.entries, columnsOf(standing, baselineName), toneOf))
 }
 
-function rowOf(entry: StandingEntry, fields: readonly Field[]): Row {
-  const tone = entry.figures.voided ? 'void' : entry.places.rate?.from === 1 ? 'best' : 'plain'
-  return { tone, cells: fields.map((field) => field.text(entry)) }
+function toneOf({ figures, places }: StandingEntry): Row['tone'] {
+  return figures.voided ? 'void' : places.rate?.from === 1 ? 'best' : 'plain'
 }
 
-function fieldsOf(standing: Standing, baselineName: string): Field[] {
-  const rank = right('rank', 0, ({ figures, places }) => (figures.voided ? 'void' : rankText(places.rate)))
-  const name: Field = { heading: 'framework', align: 'left', priority: 0, text: ({ spec }) => nameOf(spec) }
+function columnsOf(standing: Standing, baselineName: string): EntryColumn[] {
   return [
-    rank,
-    name,
-    ...metricFields('rate', [0, 0, 1, 1], baselineName, standing),
-    ...metricFields('cpu', [2, 4, 5, 5], baselineName, standing),
+    right('rank', 0, ({ figures, places }) => (figures.voided ? 'void' : rankText(places.rate))),
+    left('framework', 0, ({ spec }) => nameOf(spec)),
+    ...metricColumns('rate', [0, 0, 1, 1], baselineName, standing),
+    ...metricColumns('cpu', [2, 4, 5, 5], baselineName, standing),
     right('CPU rank', 4, ({ places }) => rankText(places.cpu)),
     ...PARTS,
   ]
-}
-
-function right(heading: string, priority: number, text: Field['text']): Field {
-  return { heading, align: 'right', priority, text }
 }
 
 function rankText(place: StandingEntry['places'][Metric]): string {
@@ -57,12 +52,12 @@ function rankText(place: StandingEntry['places'][Metric]): string {
 }
 
 /** Value, its interval, ratio to the baseline, its interval. */
-function metricFields(
+function metricColumns(
   metric: Metric,
   [value, ends, ratio, ratioEnds]: readonly [number, number, number, number],
   baselineName: string,
   { races }: Standing,
-): Field[] {
+): EntryColumn[] {
   const isBaseline = ({ spec }: StandingEntry) => spec.id === races[metric]?.baseline
   const ratioText = (entry: StandingEntry, format: (interval: Interval) => string) => {
     const found = entry.places[metric]?.ratio ?? null
@@ -94,7 +89,7 @@ function endsText(metric: Metric, interval: Interval | null): string {
 }
 
 /** What only a wide terminal has room for, except memory. */
-const PARTS: readonly Field[] = [
+const PARTS: readonly EntryColumn[] = [
   right(
     'peak MB',
     3,
@@ -113,16 +108,16 @@ const PARTS: readonly Field[] = [
   right('core', 7, ({ figures }) => orUnknown(figures.coreUse, formatPercent)),
   right('launches', 8, ({ figures }) => String(figures.launches)),
   right('slices', 8, ({ figures }) => String(figures.slices)),
-  { heading: 'gates', align: 'left', priority: 9, text: ({ figures }) => gatesText(figures.gates) },
+  left('gates', 9, ({ figures }) => gatesText(figures.gates)),
   right('disturbed', 10, ({ figures }) => String(figures.disturbed)),
 ]
 
 /** Blank for a voided cell without numbers. */
-function ifCounted(text: (figures: CellFigures) => string): Field['text'] {
+function ifCounted(text: (figures: CellFigures) => string): EntryColumn['text'] {
   return ({ figures }) => (figures.voided && figures.rate === null ? '' : text(figures))
 }
 
-/** `6 passed, 1 unknown`, or the names of those that failed. Gates that a cell does not need are left out. */
+/** `6 passed, 1 unknown`, or the names of the failed gates. Gates that a cell does not need are left out. */
 export function gatesText(gates: readonly GateResult[]): string {
   const failed = gates.filter(({ verdict }) => verdict === 'failed')
   if (failed.length > 0) return `failed: ${failed.map(({ gate }) => gate).join(', ')}`

@@ -65,7 +65,7 @@ function raceSection(standing: Standing, result: RaceResult): Section {
   }
 }
 
-/** `Void by the gate errors: koa (3 of 1,200 answers failed). Look at its log.` The twin counts too. */
+/** `Void by the gate errors: koa (3 of 1,200 responses failed). Look at its log.` The twin counts too. */
 function voidNotes({ role, topology }: Standing, result: RaceResult): string[] {
   const own = new Set(
     result.cells.filter((cell) => cell.role === role && cell.topology === topology).map(({ id }) => id),

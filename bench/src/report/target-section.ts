@@ -1,5 +1,5 @@
 import { formatMs, formatPercent, formatRate, formatRateEnds, orUnknown } from '@startgrid/cli/numbers.ts'
-import { type Column, type Table, withoutUnknown } from '@startgrid/cli/table.ts'
+import { type ItemColumn, left, right, type Table, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import type { CellFigures } from '../model/figures.ts'
 import type { RaceResult } from '../model/result.ts'
@@ -18,41 +18,28 @@ export function targetSection(result: RaceResult): Section[] {
     {
       race: { role, topology },
       title: `${role}: ${workload}, ${plural(connections, 'connection')}`,
-      table: tableOf(figures, result),
+      table: figuresTable(figures, result),
       notes: notesOf(figures, result),
     },
   ]
 }
 
-interface Field extends Column {
-  text: string
-}
-
-function tableOf(figures: CellFigures, { target, driver: { ceiling } }: RaceResult): Table {
-  const { rate, meanLatency, launches, slices, disturbed, voided } = figures
-  const ofCeiling = rate !== null && ceiling !== null ? formatPercent(rate.value / ceiling) : ''
-  const fields: Field[] = [
-    { heading: 'server', align: 'left', priority: 0, text: target?.origin ?? '' },
-    right('req/s', 0, `${voided ? 'void ' : ''}${rate === null ? '' : formatRate(rate.value)}`.trim()),
-    right('95 %', 0, rate === null ? '' : formatRateEnds(rate)),
-    right(
-      'mean ms',
-      0,
-      orUnknown(meanLatency, (seconds) => formatMs(seconds * 1000)),
+function figuresTable(figures: CellFigures, { target, driver: { ceiling } }: RaceResult): Table {
+  const columns: ItemColumn<CellFigures>[] = [
+    left('server', 0, () => target?.origin ?? ''),
+    right('req/s', 0, ({ rate, voided }) =>
+      `${voided ? 'void ' : ''}${rate === null ? '' : formatRate(rate.value)}`.trim(),
     ),
-    right('of ceiling', 1, ofCeiling),
-    right('heats', 2, String(launches)),
-    right('slices', 3, String(slices)),
-    right('disturbed', 4, String(disturbed)),
+    right('95 %', 0, ({ rate }) => (rate === null ? '' : formatRateEnds(rate))),
+    right('mean ms', 0, ({ meanLatency }) => orUnknown(meanLatency, (seconds) => formatMs(seconds * 1000))),
+    right('of ceiling', 1, ({ rate }) =>
+      rate !== null && ceiling !== null ? formatPercent(rate.value / ceiling) : '',
+    ),
+    right('heats', 2, ({ launches }) => String(launches)),
+    right('slices', 3, ({ slices }) => String(slices)),
+    right('disturbed', 4, ({ disturbed }) => String(disturbed)),
   ]
-  return withoutUnknown({
-    columns: fields.map(({ heading, align, priority }) => ({ heading, align, priority })),
-    rows: [{ tone: voided ? 'void' : 'plain', cells: fields.map(({ text }) => text) }],
-  })
-}
-
-function right(heading: string, priority: number, text: string): Field {
-  return { heading, align: 'right', priority, text }
+  return withoutUnknown(tableOf([figures], columns, ({ voided }) => (voided ? 'void' : 'plain')))
 }
 
 /** Why it is void, and in what it differs from the contract: the app is somebody's own, and nobody else tells them. */

@@ -30,7 +30,7 @@ export interface TerminalStyle {
 const NARROWEST = 60
 const WIDEST = 200
 
-/** What a stream can show: 80 columns if it is no terminal; colour as NO_COLOR and FORCE_COLOR ask, else on terminals. */
+/** What a stream can show: 80 columns if it is not a terminal; colour as NO_COLOR and FORCE_COLOR ask, else on terminals. */
 export function terminalStyle(stream: NodeJS.WriteStream, environment = process.env): TerminalStyle {
   const columns = stream.isTTY ? stream.columns : COLUMNS
   return { columns: Math.min(WIDEST, Math.max(NARROWEST, columns)), color: wantsColor(stream, environment) }

@@ -94,7 +94,7 @@ export const clusterStudy: Study = {
       [3453, 1427],
       {
         because: () =>
-          'In the source one second of 51,615 answers carries the mean: nine of its ten seconds were below 3,454.',
+          'In the source one second of 51,615 responses carries the mean: nine of its ten seconds were below 3,454.',
       },
     ),
     claim('median-latency', 'The median latency falls from 532 to 93 ms', 'median-latency', [93, 532], {

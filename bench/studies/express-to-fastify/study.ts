@@ -91,7 +91,7 @@ function compareCpu({ value }: Measured, race: string, over: string, under: stri
   const less = mine < express ? 'less' : 'more'
   return (
     `A request costs ${formatMicros(express)} µs of CPU on Express and ${formatMicros(Math.abs(express - mine))} µs ${less} on ` +
-    `${SYSTEMS[over]?.title}, with equal answers.`
+    `${SYSTEMS[over]?.title}, with equal responses.`
   )
 }
 
@@ -105,7 +105,7 @@ function explainLatency({ value, openRate }: Measured): string | null {
   if (!express || !fastify || !expressClosed || !fastifyClosed || rate === undefined) return null
   return (
     `With the same ${formatRate(rate)} requests per second for both, ${formatMs(express * 1e3)} and ${formatMs(fastify * 1e3)} ms. In a closed ` +
-    'loop ten connections wait for one answer each, so that the mean is 10 / rate: 2.95 and 1.26 ms by the rates of the source, whose ' +
+    'loop ten connections wait for one response each, so that the mean is 10 / rate: 2.95 and 1.26 ms by the rates of the source, whose ' +
     `tool counts whole milliseconds, and here ${formatMs(expressClosed * 1e3)} and ${formatMs(fastifyClosed * 1e3)} ms.`
   )
 }
@@ -147,7 +147,7 @@ export const expressToFastify: Study = {
     },
   },
   claims: [
-    rateClaim('fastify', 'status', 'A status line is answered 2.33 times as often by Fastify as by Express'),
+    rateClaim('fastify', 'status', 'Fastify sends 2.33 times as many status lines as Express'),
     rateClaim('fastify', 'partial', 'An HTML fragment is rendered 1.22 times as often on Fastify'),
     rateClaim('fastify', 'full', 'A whole page is rendered 1.23 times as often on Fastify'),
     {

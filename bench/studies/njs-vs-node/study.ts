@@ -1,5 +1,5 @@
 import { formatCost, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
-import { FRAMEWORKS } from '@startgrid/grid/matrix.ts'
+import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { exactly } from '@startgrid/loadgen'
 import type { Claim, Measured, Study, System } from '../../src/model/study.ts'
 import type { Workload } from '../../src/model/workload.ts'
@@ -106,7 +106,7 @@ export const njsVsNode: Study = {
     claim('hello', 'njs-8', 'njs', 'eight workers of njs are no faster than one', {
       noEffect: true,
       because: () =>
-        'In the source one worker and eight answered the same 55,000 per second, so that something else than the workers was the limit: the generator and the system had the same eight cores.',
+        'In the source one worker and eight served the same 55,000 per second, so that something else than the workers was the limit: the generator and the system had the same eight cores.',
     }),
     claim('ssr', 'koa', 'njs', 'Koa is 14.2 times as fast as one worker of njs'),
     claim('ssr', 'koa', 'njs-8', 'Koa is 2.4 times as fast as eight workers of njs'),

@@ -56,7 +56,7 @@ test('without NGINX its cells are skipped; Ctrl-C keeps what was measured; --res
   assert.match(on.stderr(), new RegExp(`^${100 - before.heats.length} heats`, 'm'))
   on.child.kill('SIGKILL')
   await on.ended
-  for (let waited = 0; waited < 30_000 && processesOf(on.place).length > 0; waited += 100) await sleep(100)
+  for (let waited = 0; waited < 120_000 && processesOf(on.place).length > 0; waited += 100) await sleep(100)
   assert.deepEqual(processesOf(on.place).map(commandLine), [])
   const after = readResult(join(place, 'out/result.json'))
   assert.equal(after.finishedAt, null)

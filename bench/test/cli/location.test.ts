@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { UnknownName } from '@startgrid/grid/matrix.ts'
+import { UnknownName } from '@startgrid/grid/apps.ts'
 import { readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { createResult } from '../../src/measure/run.ts'

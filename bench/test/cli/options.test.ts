@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { APPS, FRAMEWORKS, UnknownName } from '@startgrid/grid/matrix.ts'
+import { APPS, FRAMEWORKS, UnknownName } from '@startgrid/grid/apps.ts'
 import { HELP } from '../../src/cli/help.ts'
 import { readOptions } from '../../src/cli/options.ts'
 

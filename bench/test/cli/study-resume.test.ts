@@ -103,7 +103,7 @@ test('what cannot be gone on with is refused in a sentence', () => {
     [store(), { profile: 'full' }, 'DIR cannot be resumed, because it is a quick run: start a new run.'],
     [store(), { heats: 5 }, 'DIR cannot be resumed, because it has 3 heats: start a new run.'],
     [store(), { asPublished: true }, /because it was begun without --as-published: start a new run\.$/],
-    [store(), { studies: [{ ...clusterStudy, name: 'other' }] }, /because other is no part of it: /],
+    [store(), { studies: [{ ...clusterStudy, name: 'other' }] }, /because other is not part of it: /],
     [
       store(({ versions }) => {
         versions.lockfile = '0'

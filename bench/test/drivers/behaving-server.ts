@@ -18,7 +18,7 @@ export async function startServer(): Promise<BehavingServer> {
   let requests = 0
   const server = createServer((request, response) => {
     requests++
-    void answer(request, response, requests % 5 === 0)
+    void respond(request, response, requests % 5 === 0)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -29,7 +29,7 @@ export async function startServer(): Promise<BehavingServer> {
   }
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, fifth: boolean): Promise<void> {
+async function respond(request: IncomingMessage, response: ServerResponse, fifth: boolean): Promise<void> {
   await sleep(DELAY_MS)
   if (request.url === '/never') return
   if (request.url === '/fifth-resets' && fifth) request.socket.resetAndDestroy()

@@ -14,7 +14,7 @@ class FakeDriver implements Driver {
   readonly version = '0'
   readonly capabilities
   readonly durations: number[] = []
-  readonly answers: string[] = []
+  readonly responses: string[] = []
   readonly #result: Partial<SliceLoad> | Error
 
   constructor(result: Partial<SliceLoad> | Error, warmupMs = 0) {
@@ -36,7 +36,7 @@ class FakeDriver implements Driver {
     return { checked: 0, errors: {} }
   }
 
-  async answerLength(): Promise<number> {
+  async responseLength(): Promise<number> {
     return 0
   }
 
@@ -44,7 +44,7 @@ class FakeDriver implements Driver {
     if (this.#result instanceof Error) throw this.#result
     this.durations.push(durationMs)
     if ('port' in target)
-      this.answers.push(await (await fetch(`http://${target.host}:${target.port}${path}`)).text())
+      this.responses.push(await (await fetch(`http://${target.host}:${target.port}${path}`)).text())
     const nothing = { requests: 0, seconds: 1, rate: 0, checked: 0, errors: {} }
     const latencySeconds = { mean: 0, p50: 0, p99: 0 }
     return { ...nothing, latencySeconds, generator: { cpuSeconds: null, waitSeconds: null }, ...this.#result }
@@ -67,7 +67,7 @@ describe('the ceiling', { skip: nginx.kind === 'none' && nginx.describe() }, () 
     const driver = new FakeDriver({ rate: 123_456 }, 300)
     assert.deepEqual(await measure(driver), { rate: 123_456, warnings: [] })
     assert.deepEqual(driver.durations, [300, 600])
-    assert.deepEqual(driver.answers, ['Hello World!', 'Hello World!'])
+    assert.deepEqual(driver.responses, ['Hello World!', 'Hello World!'])
   })
 
   test('needs no warm-up of compiled programs', async () => {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { LoadError } from '@startgrid/loadgen'
 import { type Bucket, parseWrk, undoCorrection } from '../../src/drivers/wrk-report.ts'
 
-/** What wrk 4.1.0 with wrk.lua printed, two connections: answers after 50 ms, every tenth after 400 ms. */
+/** What wrk 4.1.0 with wrk.lua printed, two connections: responses after 50 ms, every tenth after 400 ms. */
 const STALLS = `ready
 Running 1s test @ http://127.0.0.1:18735/stall
   1 threads and 2 connections
@@ -16,7 +16,7 @@ Transfer/sec:      3.08KB
 {"microseconds":1100253,"requests":28,"cpuSeconds":0.006319,"errors":{"connect":0,"read":0,"write":0,"status":0,"timeout":0},"latency":[[49822,1],[49982,1],[50006,1],[50038,1],[50392,1],[50471,1],[50476,1],[50497,1],[50507,1],[50514,1],[50646,1],[50749,1],[50753,1],[50781,1],[50827,1],[50871,1],[50915,1],[50954,1],[50980,1],[51053,1],[51110,1],[51113,1],[51724,1],[52971,1],[53924,1],[54002,1],[85865,1],[86380,1],[164454,1],[164969,1],[243043,1],[243558,1],[321632,1],[322147,1],[400221,1],[400736,1]]}
 `
 
-/** Four connections: answers after 100 ms, every fourth after 1300 ms, of which 1 s is allowed. */
+/** Four connections: responses after 100 ms, every fourth after 1300 ms, of which 1 s is allowed. */
 const LATE = `{"microseconds":2005046,"requests":22,"cpuSeconds":0.004882,"errors":{"connect":0,"read":0,"write":0,"status":0,"timeout":4},"latency":[[99665,1],[100458,1],[100608,1],[100632,1],[100645,1],[100676,1],[100678,1],[100682,1],[100709,1],[100732,1],[100746,1],[100917,1],[100954,1],[100983,1],[100984,1],[101597,1],[101603,1],[101609,1]]}`
 
 const NOTHING = `ready
@@ -68,7 +68,7 @@ describe('the report of wrk', () => {
     assert.deepEqual(parseWrk(closed, 2).errors, { connect: 1, reset: 16, timeout: 0, status: 5 })
   })
 
-  test('is all zero without an answer', () => {
+  test('is all zero without a response', () => {
     const report = parseWrk(NOTHING, 2)
     assert.equal(report.requests, 0)
     assert.deepEqual(report.latencySeconds, { mean: 0, p50: 0, p99: 0 })
@@ -90,13 +90,13 @@ describe('undoing what wrk adds to latencies', () => {
         measured.set(value, (measured.get(value) ?? 0) + 1)
       }
       const before = [...measured].sort(([a], [b]) => a - b)
-      // 40 answers on 4 connections, so 10 intervals are the time of the run.
+      // 40 responses on 4 connections, so 10 intervals are the time of the run.
       const run = { microseconds: interval * 10, requests: 40, connections: 4 }
       assert.deepEqual(undoCorrection(correct(before, interval), run), before)
     }
   })
 
-  test('does nothing where wrk does nothing: with fewer answers than connections', () => {
+  test('does nothing where wrk does nothing: with fewer responses than connections', () => {
     const buckets: Bucket[] = [
       [100, 1],
       [500, 1],

@@ -274,7 +274,7 @@ test('where the CPU is not known there is no race by it', () => {
   assert.notEqual(figures?.rate, null)
 })
 
-test('skipped cells and cells that never answered have no figures and no place', () => {
+test('skipped cells and cells that never responded have no figures and no place', () => {
   const skipped = { ...cellOf('njs/hello'), skipped: 'there is no NGINX' }
   const silent = cellOf('hono/hello')
   const heats = RACE.heats.map((heat) => ({ ...heat, slices: [...heat.slices, sliceOf(silent.id, 0)] }))

@@ -22,9 +22,9 @@ describe('an open-loop trial', () => {
     assert.match(whyWrong(trialOf({ errors: { timeout: 9, body: 1 }, disturbed: true })) ?? '', /\(1 body\)$/)
   })
 
-  test('is void without answers, and without compared ones', () => {
-    assert.equal(whyUnsound(trialOf({ requests: 0, checked: 0 })), 'no request was answered')
-    assert.equal(whyUnsound(trialOf({ checked: 0 })), 'no answer was compared')
+  test('is void without responses, and without compared ones', () => {
+    assert.equal(whyUnsound(trialOf({ requests: 0, checked: 0 })), 'no request got a response')
+    assert.equal(whyUnsound(trialOf({ checked: 0 })), 'no response was compared')
   })
 
   test('is void where the generator could not offer the rate, or was late', () => {
@@ -34,9 +34,9 @@ describe('an open-loop trial', () => {
     assert.equal(whyNotKept(trialOf({ generatorBound: true, lag })), null)
   })
 
-  test('is void where answers fell more than 1 % behind', () => {
+  test('is void where responses fell more than 1 % behind', () => {
     assert.equal(whyUnsound(trialOf({ achieved: 990 })), null)
-    assert.equal(whyUnsound(trialOf({ achieved: 989 })), '989 of 1,000 requests per second were answered')
+    assert.equal(whyUnsound(trialOf({ achieved: 989 })), '989 of 1,000 requests per second got a response')
     assert.equal(whyNotKept(trialOf({ offered: null, achieved: 1 })), null)
   })
 

@@ -46,7 +46,7 @@ const HISTOGRAM =
   'HISTFAAAAJF4nJNpmSzMwMB+moGBgZGBgYGZAQIYGRiY3Qx2LGCA8c/zM53lZ5rKwfSUnWkhC9NHZihazsT0nRELWsnIVM1UiQdn' +
   'M1kzWTPZgknyaF0maSZZJlkkkv58fiZeJm4mXihEsLCLDld5diZWMGSG0qiQeNFR/UNfPzMTAxrEEMAFiVZICzNHLR+1fGRYDgCSujxh'
 
-/** A load that was offered, answered, on time and undisturbed. */
+/** A load that was offered, with all its responses, on time and undisturbed. */
 function soundLoad(system: string, heat: number, change: Partial<StudyOpenLoad> = {}): StudyOpenLoad {
   return {
     cell: `race ${system}`,
@@ -155,7 +155,7 @@ describe('a claim about latency', () => {
     [
       'a server that falls behind',
       { achieved: 9000 },
-      /: 9,000 of 10,000 requests per second were answered$/,
+      /: 9,000 of 10,000 requests per second got a response$/,
     ],
     ['a late generator', { lag: at(2) }, /: the generator was late, .* in 1 of 2 heats$/],
     ['a generator that could not', { generatorBound: true }, /: the generator was late, .* in 1 of 2 heats$/],
@@ -268,7 +268,7 @@ test('reports show the latencies with their rate, the closed loop beside them, a
   match(text, /fast +25 % +0\.510 +0\.500 +0\.900 +0\.975 +0\.990 /)
   match(text, /wide +25 % +void /)
   match(text, /The latency of wide is void: 1 of 10001 requests failed \(1 reset\)\./)
-  match(text.replace(/\s+/g, ' '), /Closed loop: each connection waits for its answer/)
+  match(text.replace(/\s+/g, ' '), /Closed loop: each connection waits for its response/)
   const block = formatStudyBlock(MEAN, recordOf(result))
   match(block, /\*\*race: latency in ms at 10,050 requests per second\*\*/)
   match(block, /In closed loop the ratio is 0\.50 \(/)

@@ -152,21 +152,21 @@ const nginx = await findNginx({ download: false })
 const skip = nginx.kind === 'none' && nginx.describe()
 const found = nginx.kind === 'none' ? undefined : nginx
 
-/** What answers a system of a study, started alone. */
+/** What a system of a study, started alone. */
 async function ask(study: Study, name: string, path: string): Promise<Response> {
   const system = study.systems[name]
   if (system === undefined) throw new Error(`There is no system ${name}.`)
   const running = await startSystem(system, { nginx: found, cpus: undefined })
   try {
     if (!('port' in running.target)) throw new Error('It listens on a socket.')
-    const answer = await fetch(`http://${running.target.host}:${running.target.port}${path}`)
-    return new Response(await answer.arrayBuffer(), answer)
+    const response = await fetch(`http://${running.target.host}:${running.target.port}${path}`)
+    return new Response(await response.arrayBuffer(), response)
   } finally {
     await running.stop()
   }
 }
 
-test('a cluster tells at its end how many requests each worker answered', async () => {
+test('a cluster tells at its end how many requests each worker served', async () => {
   const env = { CLUSTER: 'cluster', WORKERS: '2' }
   const system = { title: 'cluster', app: { package: 'apps/node', role: 'hello', env }, cores: 2 }
   const running = await startSystem(system, { nginx: undefined, cpus: undefined })
@@ -182,7 +182,7 @@ test('Koa runs without a compiler, and so without types', async () => {
 })
 
 describe('NGINX alone', { skip }, () => {
-  test("answers hello's JSON with the same headers as an app", async () => {
+  test("sends hello's JSON with the same headers as an app", async () => {
     const [own, app] = [await ask(nginxProxy, 'nginx', '/json'), await ask(nginxProxy, 'node', '/json')]
     equal(await own.text(), await app.text())
     const names = ({ headers }: Response) =>

@@ -36,7 +36,7 @@ describe('a step of a capacity search', () => {
     assert.deepEqual(outcomeOf(withP99(50.1), BOUND_MS), { outcome: 'failed', reason: 'p99 is above 50 ms' })
   })
 
-  test('fails with one error, and where answers fall behind, however short they take', () => {
+  test('fails with one error, and where responses fall behind, however short they take', () => {
     assert.match(
       outcomeOf(trialOf({ errors: { timeout: 1 } }), BOUND_MS).reason ?? '',
       /1 of 10001 requests failed/,
@@ -72,10 +72,10 @@ describe('a step of a capacity search', () => {
     assert.equal(outcomeOf(withP99(80, { generatorBound: true, lag }), BOUND_MS).outcome, 'failed')
   })
 
-  test('says when its p99 rests on few answers', () => {
+  test('says when its p99 rests on few responses', () => {
     assert.deepEqual(outcomeOf(withP99(20, { requests: 3400 }), BOUND_MS), {
       outcome: 'kept',
-      reason: 'only 34 answers lie beyond p99',
+      reason: 'only 34 responses lie beyond p99',
     })
     assert.equal(outcomeOf(withP99(20, { requests: 10_000 }), BOUND_MS).reason, null)
   })

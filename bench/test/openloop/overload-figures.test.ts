@@ -32,7 +32,7 @@ function figures(trials: readonly Trial[], failures: Parameters<typeof resultOf>
 }
 
 describe('an overload', () => {
-  test('has its right answers per second, their p99, and the time to recover', () => {
+  test('has its right responses per second, their p99, and the time to recover', () => {
     const found = figures([
       ...episode(1),
       ...episode(2, { requests: 3600 }),
@@ -50,7 +50,7 @@ describe('an overload', () => {
     assert.deepEqual([found.errors, found.voidedBecause], [{}, null])
   })
 
-  test('finds errors by kind, and does not count wrong answers as right', () => {
+  test('finds errors by kind, and does not count wrong responses as right', () => {
     const errors = { status: 400, body: 100, timeout: 7 }
     const found = figures([...episode(1, { errors }), ...episode(2, { errors: { timeout: 3 } })])
     assert.deepEqual(found.errors, { status: 400, body: 100, timeout: 10 })

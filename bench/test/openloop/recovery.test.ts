@@ -43,7 +43,7 @@ describe('the time to recover', () => {
     )
   })
 
-  test('is unknown where p99 is never back twice in a row, or nothing is answered', () => {
+  test('is unknown where p99 is never back twice in a row, or nothing gets a response', () => {
     assert.equal(
       recoveredAfter({ before, overload, recovery: [recovery([90, 15, 90, 15])] }, OVERLOAD_MS),
       null,

@@ -51,7 +51,7 @@ describe('how long a load lasts', () => {
     assert.equal(durationFor(99, 1, 1, span), 3000)
   })
 
-  test('lets every connection answer eight times where the capacity is measured, up to 3 s', () => {
+  test('lets every connection get eight responses where the capacity is measured, up to 3 s', () => {
     assert.equal(capacityMs(640, { connections: 64 }), 800)
     assert.equal(capacityMs(1e6, { connections: 64 }), 300)
     assert.equal(capacityMs(56, { connections: 64 }), 3000)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { startNode } from '@startgrid/cli/test-programs.ts'
 import type { PoolFigures } from '../../src/pool/figures.ts'
 import type { PageFigures } from '../../src/pool/pages/figures.ts'
 
@@ -13,22 +13,9 @@ const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-pool-'))
 after(() => rmSync(DIRECTORY, { recursive: true }))
 
+/** In a process group of its own, as a terminal starts it. */
 function start(words: string) {
-  const child = spawn(process.execPath, [CLI, 'pool', ...words.split(' ')], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true, // a process group of its own, as a terminal makes it
-  })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-    child.emit('said', stderr)
-  })
-  const ended = once(child, 'close').then(([code]) => ({ code: Number(code), stdout, stderr }))
-  return { child, ended }
+  return startNode([CLI, 'pool', ...words.split(' ')], { detached: true })
 }
 
 test('measures launches, shows them, and writes them', async () => {
@@ -61,8 +48,8 @@ test('wrong words are one sentence and exit 2', async () => {
 })
 
 test('Ctrl-C ends it with 130, and what was complete is shown', async () => {
-  const { child, ended } = start('--size 1 --messages 1000 --launches 100')
-  while (!String(await once(child, 'said')).includes('launch 2 of'));
+  const { child, stderr, ended } = start('--size 1 --messages 1000 --launches 100')
+  while (!stderr().includes('launch 2 of')) await once(child.stderr, 'data')
   process.kill(-(child.pid ?? 0), 'SIGINT')
   const { code, stdout } = await ended
   assert.equal(code, 130)

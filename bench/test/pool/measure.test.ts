@@ -17,7 +17,7 @@ const SETTINGS: PoolSettings = {
 
 for (const runtime of ['node', 'bun'] as const) {
   for (const library of POOL_LIBRARIES) {
-    test(`${library} on ${runtime}: every message is answered, by all workers`, async () => {
+    test(`${library} on ${runtime}: every message gets a response, by all workers`, async () => {
       const parts: number[] = []
       const result = await measurePool(
         { ...SETTINGS, library, runtime },

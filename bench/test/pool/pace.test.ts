@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type MessagePool, Pause, sendAll } from '../../src/pool/pace.ts'
 
-/** Answers one message per turn of the event loop. */
+/** Responds to one message per turn of the event loop. */
 class SlowPool implements MessagePool {
   most = 0
   readonly numbers: number[] = []
@@ -26,7 +26,7 @@ class SlowPool implements MessagePool {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-test('keeps so many in flight, never more, until all are answered', async () => {
+test('keeps so many in flight, never more, until all get a response', async () => {
   for (const [messages, count, most] of [
     [50, 7, 7],
     [3, 7, 3],
@@ -44,13 +44,13 @@ test('keeps so many in flight, never more, until all are answered', async () => 
   }
 })
 
-test('sends blocks, the last one shorter, and waits for all answers', async () => {
+test('sends blocks, the last one shorter, and waits for all responses', async () => {
   const pool = new SlowPool()
-  let answers = 0
+  let responses = 0
   const pace = { kind: 'blocks', length: 20, delayMs: 3 } as const
-  const paced = await sendAll(pool, 50, pace, () => answers++)
+  const paced = await sendAll(pool, 50, pace, () => responses++)
   assert.deepEqual(pool.numbers, upTo(50))
-  assert.equal(answers, 50)
+  assert.equal(responses, 50)
   assert.ok(pool.most >= 20)
   assert.ok(paced.delayMs !== null)
 })

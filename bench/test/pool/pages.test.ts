@@ -34,9 +34,9 @@ test('keeps so many requests in flight', async () => {
       for (const one of all) one.end('page')
     }, 5)
   })
-  const { answers, rate } = await server.client.saturate('/', 6, 300)
+  const { responses, rate } = await server.client.saturate('/', 6, 300)
   assert.equal(most, 6)
-  assert.ok(answers >= 6 && rate > 0)
+  assert.ok(responses >= 6 && rate > 0)
 })
 
 test('latency counts from when a request was due, so a server that stands still is charged for all', async () => {
@@ -56,7 +56,7 @@ test('a wrong status is no figure', async () => {
   await using server = await serve((_request, response) => response.writeHead(503).end())
   await assert.rejects(server.client.saturate('/page', 2, 100), PoolError)
   const offer = { rate: 100, ms: 100, random: createRandom(1) }
-  await assert.rejects(server.client.offer('/page', offer), /^PoolError: \/page was answered with 503/)
+  await assert.rejects(server.client.offer('/page', offer), /^PoolError: \/page got 503/)
 })
 
 test('pages in process and in a pool', async () => {

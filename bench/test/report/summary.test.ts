@@ -191,6 +191,6 @@ test('open-loop results say who does best, and of void cells nothing', () => {
     /^status direct: under twice their capacity, apps still deliver 54 to 96 % of it\.$/m,
   )
   const [first] = capacityResult().analysis ?? []
-  const analysis = first === undefined ? [] : [{ ...first, voidedBecause: 'its answers were wrong' }]
+  const analysis = first === undefined ? [] : [{ ...first, voidedBecause: 'its responses were wrong' }]
   assert.deepEqual(summarise({ ...capacityResult(), analysis }), [])
 })

@@ -61,7 +61,7 @@ for (const [words, message] of [
   ['--rounds 0', '--rounds must be a whole number from 1.\n'],
   ['--seconds 0.1', '--seconds must be from 0.5 to 60.\n'],
 ] as const) {
-  test(`node bench/scripts/generators.ts ${words} is answered with a sentence`, () => {
+  test(`node bench/scripts/generators.ts ${words} gets a sentence`, () => {
     const { status, stderr } = spawnSync(process.execPath, [SCRIPT, ...words.split(' ')], {
       encoding: 'utf8',
     })

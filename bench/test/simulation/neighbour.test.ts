@@ -10,7 +10,7 @@ const PROGRAM = fileURLToPath(new URL('../../simulation/neighbour.ts', import.me
 const run = promisify(execFile)
 
 /** Only stops a test that hangs. */
-const LIMIT = { timeout: 30_000 }
+const LIMIT = { timeout: 120_000 }
 
 test('a duty becomes a pause, and two states are exponential', () => {
   const habits = parseHabits(['--burst', '0.3', '--duty', '0.75', '--core', '1'])

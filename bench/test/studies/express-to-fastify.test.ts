@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
+import { TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
-import { TOPOLOGIES } from '@startgrid/grid/matrix.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { startSystem } from '../../src/environments/study/running-system.ts'
 import { measureStartup } from '../../src/environments/study/startup.ts'
@@ -28,7 +28,7 @@ for (const role of ['status', 'ssr'] as const) {
   }
 }
 
-test('answers have about the size that the source had, on the wire', async (t) => {
+test('responses have about the size that the source had, on the wire', async (t) => {
   const { target } = await start(t, systemOf('express/ssr'))
   const sizes = await Promise.all([bytesOf(target, loadRace('full')), bytesOf(target, loadRace('partial'))])
   // Bytes/Sec over Req/Sec of the source, Express only: 4.74 MB / 482.3 and 673 kB / 534.1.
@@ -55,12 +55,12 @@ test('a reason names the difference in CPU, and is left out without figures', ()
   const cpu: Record<string, number> = { 'express/status': 20e-6, 'fastify/status': 16e-6 }
   equal(
     claim?.because?.(measured((system) => cpu[system])),
-    'A request costs 20.0 µs of CPU on Express and 4.00 µs less on Fastify, with equal answers.',
+    'A request costs 20.0 µs of CPU on Express and 4.00 µs less on Fastify, with equal responses.',
   )
   for (const { because } of claims) equal(because?.(measured(() => undefined)), null)
 })
 
-test('a start is over with the first answer', async () => {
+test('a start is over with the first response', async () => {
   const { signal } = new AbortController()
   const beganAt = performance.now()
   const { startup = 0 } = await measureStartup(systemOf('fastify-express/status'), loadRace('status'), {
@@ -73,7 +73,7 @@ test('a start that fails says so', async () => {
   const { signal } = new AbortController()
   const workload = { ...loadRace('status'), path: '/nowhere' }
   await rejects(measureStartup(systemOf('fastify/status'), workload, { signal }), {
-    message: 'Fastify did not answer /nowhere after its start.',
+    message: 'Fastify did not respond to /nowhere after its start.',
   })
   const unknown = { title: 'Nothing', app: { package: 'apps/fastify', role: 'nothing' } }
   await rejects(measureStartup(unknown, workload, { signal }), /There is no app 'nothing' here/)
@@ -106,7 +106,7 @@ function loadRace(name: string) {
   return (races[name] as LoadRace).workload
 }
 
-/** Of one answer with its headers, as autocannon counts them. */
+/** Of one response with its headers, as autocannon counts them. */
 async function bytesOf(target: Target, { path }: { path: string }): Promise<number> {
   const socket = connect('port' in target ? target : { path: target.socketPath })
   socket.end(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)

@@ -70,7 +70,7 @@ export async function containerPid(name: string): Promise<number | undefined> {
 export async function dockerObstacle(image: string, pull: boolean): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'Docker shares the host network only on Linux'
   const engine = await run({ file: 'docker', args: ['version', '--format', '{{.Server.Version}}'] }, 5_000)
-  if (engine.code !== 0) return 'no Docker engine answers'
+  if (engine.code !== 0) return 'no Docker engine responds'
   const inspect = await run({ file: 'docker', args: ['image', 'inspect', '--format', '{{.Id}}', image] })
   if (inspect.code === 0) return undefined
   if (!pull) return `Docker has no image ${image}, and downloading is switched off`

@@ -143,7 +143,7 @@ function serveCommand(binary: Binary, directory: string, name: string): Command 
   return containerCommand({ image: binary.image, name, mounts, mode: 'once' }, ['nginx', ...args])
 }
 
-/** Asks for the version on a unix socket until it answers, for at most ten seconds. */
+/** Asks for the version on a unix socket until it responds, for at most ten seconds. */
 async function ask(socketPath: string): Promise<string | undefined> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const response = await new Promise<string | undefined>((resolve) => {

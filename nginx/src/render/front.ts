@@ -4,7 +4,7 @@ import type { Address, Upstream } from './address.ts'
 export const TOPOLOGIES = ['nginx', 'nginx-naive', 'nginx-socket'] as const
 export type Topology = (typeof TOPOLOGIES)[number]
 
-/** Also `fastcgi`, for a FastCGI responder instead of an HTTP server. Only the study nginx-proxy needs it, so it is no topology. */
+/** Also `fastcgi`, for a FastCGI responder instead of an HTTP server. Only the study nginx-proxy needs it, so it is not a topology. */
 export type FrontKind = Topology | 'fastcgi'
 
 /** One port of an NGINX and the app behind it. One NGINX can have any number of fronts. */

@@ -74,7 +74,7 @@ export function renderMain(
   connections = 4096,
 ): string {
   return [
-    '# In the foreground: whoever started this NGINX holds it.',
+    '# In the foreground: the process that started this NGINX holds it.',
     'daemon off;',
     ...(contained === true ? [] : userLine()),
     `worker_processes ${workers};`,

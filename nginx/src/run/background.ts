@@ -9,9 +9,9 @@ import { leave, readErrors } from './launch.ts'
 import {
   containerMaster,
   endOrphans,
+  explainRejection,
   type Master,
   nativeMaster,
-  refusal,
   reloadMaster,
   stopMaster,
 } from './master.ts'
@@ -97,7 +97,7 @@ async function launch(nginx: Nginx, plan: Plan): Promise<{ pid: number; containe
   } catch (error) {
     if (isRunning(pid)) process.kill(pid, 'SIGTERM')
     const log = readErrors(dir)
-    throw log === '' ? error : new Error(refusal(log))
+    throw log === '' ? error : new Error(explainRejection(log))
   }
   return { pid, container: left === undefined ? name : undefined }
 }

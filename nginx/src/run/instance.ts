@@ -13,9 +13,9 @@ import { hold, readErrors, release } from './launch.ts'
 import {
   containerMaster,
   endOrphans,
+  explainRejection,
   type Master,
   nativeMaster,
-  refusal,
   reloadMaster,
   stopMaster,
 } from './master.ts'
@@ -165,7 +165,7 @@ function explain(error: unknown, log: string, plan: Plan): Error {
     const line = log.trim().split('\n').at(-1) ?? ''
     return line === '' && error instanceof Error ? error : new Error(`NGINX does not start: ${line}`)
   }
-  const sentence = refusal(log)
+  const sentence = explainRejection(log)
   return plan.chosePorts && /\(98|\(48/.test(log) ? new PortLost(sentence) : new Error(sentence)
 }
 

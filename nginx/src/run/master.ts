@@ -47,7 +47,7 @@ export function nginxArguments(dir: string, config = 'nginx.conf'): string[] {
 }
 
 /**
- * Puts a configuration into use without dropping a request: the master starts new workers, and the old ones answer what
+ * Puts a configuration into use without dropping a request: the master starts new workers, and the old ones finish what
  * they have before they end. Returns when only new workers take connections.
  * @param workers how many the configuration asks for
  * @param errors what the running NGINX has logged lately
@@ -61,14 +61,14 @@ export async function reloadMaster(
 ): Promise<void> {
   await writeFile(join(master.dir, 'next.conf'), config)
   const { code, stderr } = await master.test('next.conf')
-  if (code !== 0) throw new Error(refusal(stderr))
+  if (code !== 0) throw new Error(explainRejection(stderr))
   await rename(join(master.dir, 'next.conf'), join(master.dir, 'nginx.conf'))
   const before = new Set(workersOf(master.pid).map(({ pid }) => pid))
   await master.signal('SIGHUP')
   const deadline = Date.now() + 10_000
   while (!taken(workersOf(master.pid), before, workers)) {
     if (Date.now() > deadline) {
-      throw new Error(`NGINX kept its old configuration after 10 s. ${refusal(errors())}`)
+      throw new Error(`NGINX kept its old configuration after 10 s. ${explainRejection(errors())}`)
     }
     await sleep(20)
   }
@@ -80,7 +80,7 @@ function taken(now: readonly Worker[], before: ReadonlySet<number>, workers: num
 }
 
 /**
- * Ends an NGINX: no new connections, answers what is in flight, then goes (SIGQUIT). After the deadline the rest is cut off.
+ * Ends an NGINX: no new connections, finishes what is in flight, then goes (SIGQUIT). After the deadline the rest is cut off.
  * @param deadlineMs milliseconds
  * @returns whether it ended within the deadline
  */
@@ -110,7 +110,7 @@ async function ended(master: Master, limitMs: number): Promise<boolean> {
 }
 
 /** NGINX's last [emerg] line as a sentence for a person. */
-export function refusal(log: string): string {
+export function explainRejection(log: string): string {
   const lines = log.split('\n').filter((line) => line.includes('[emerg]'))
   // NGINX tries five times to bind, then sums up without the address.
   const line = lines.find((text) => text.includes('bind()')) ?? lines.at(-1) ?? log.trim().split('\n').at(-1)

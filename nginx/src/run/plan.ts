@@ -16,7 +16,7 @@ export interface Plan {
   readonly mounts: readonly Mount[]
   /** Whether a port was chosen here, so that another would do as well. */
   readonly chosePorts: boolean
-  /** Asked on every address until it answers; undefined: an accepted connection will do. */
+  /** Asked on every address until it responds; undefined: an accepted connection will do. */
   readonly probe: string | undefined
   render(): string
   withWorkers(count: number): Plan
@@ -99,7 +99,7 @@ function frontsPlan(
     addresses,
     mounts: frontMounts(fronts, place.dir),
     chosePorts,
-    // Answered by NGINX itself: no app is needed, and none counts a request.
+    // NGINX responds itself: no app is needed, and none counts a request.
     probe: '/ceiling',
     render: () => renderNginx({ ...place, fronts, accessLog, keepaliveMinTimeout }),
     withWorkers: (count) => frontsPlan(nginx, fronts, withWorkers(place, count), accessLog, chosePorts),

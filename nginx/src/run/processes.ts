@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 /** A worker process of an NGINX. */
 export interface Worker {
   readonly pid: number
-  /** It takes no new connections and ends when it has answered what it has. */
+  /** It takes no new connections and ends when it has served what it has. */
   readonly leaving: boolean
 }
 

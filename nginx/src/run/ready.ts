@@ -13,15 +13,15 @@ interface Expected {
 const LIMIT_MS = 20_000
 
 /**
- * Waits until NGINX has written its pid, which it does when it has bound every port, and answers on each of them.
+ * Waits until NGINX has written its pid, which it does when it has bound every port, and responds on each of them.
  * @param runs whether the process is still there
- * @throws {Error} if it ended, or does not answer within 20 s
+ * @throws {Error} if it ended, or does not respond within 20 s
  */
 export async function awaitResponses(expected: Expected, runs: () => boolean): Promise<void> {
   const deadline = Date.now() + LIMIT_MS
   await until(() => Promise.resolve(hasPid(expected.place.dir)), 'has not started', runs, deadline)
   for (const address of expected.addresses) {
-    const what = `does not answer on ${formatAddress(address)}`
+    const what = `does not respond on ${formatAddress(address)}`
     await until(() => responds(address, expected.probe), what, runs, deadline)
   }
 }
@@ -47,7 +47,7 @@ function hasPid(dir: string): boolean {
   }
 }
 
-/** Whether something answers: an HTTP response to `probe`, or without one an accepted connection. */
+/** Whether something responds: an HTTP response to `probe`, or without one an accepted connection. */
 function responds({ host, port }: Address, probe: string | undefined): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: reachable(host), port, timeout: 2_000 })

@@ -162,11 +162,11 @@ function createStub(port: number): Stub {
       await stub.start()
     },
   }
-  const server = createServer((request, response) => answer(stub, request, response))
+  const server = createServer((request, response) => respond(stub, request, response))
   return stub
 }
 
-function answer(stub: Stub, { url = '', headers }: IncomingMessage, response: ServerResponse): void {
+function respond(stub: Stub, { url = '', headers }: IncomingMessage, response: ServerResponse): void {
   if (!url.startsWith('/readyz')) {
     stub.seen.push({ url, headers })
     response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'x-app': 'a stand-in' })

@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict'
-import { accessSync, constants } from 'node:fs'
 import { after, before, beforeEach } from 'node:test'
+import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { findNginx } from '../../src/find/find.ts'
 import { type FrontPage, startFrontPage } from './landing-page.ts'
 
 /** The landing page in an installed Chromium. */
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(isProgram)
 const nginx = await findNginx()
 
 /** Longer than the page waits between two rounds. */
 export const POLL_MS = 6_000
 
 /** Why these tests cannot run here, for `skip`. */
-export const skip =
-  CHROMIUM === undefined
-    ? 'no Chromium: sudo apt-get install chromium'
-    : nginx.kind === 'none' && nginx.describe()
+export const skip = BROWSER.skip || (nginx.kind === 'none' && nginx.describe())
 
 /** What Chromium says when Docker makes or removes a network on this machine. */
 const NOISE = /ERR_NETWORK_CHANGED/
@@ -25,7 +21,7 @@ const NOISE = /ERR_NETWORK_CHANGED/
 interface VisitOptions extends BrowserContextOptions {
   /** The first address, default the landing page. */
   url?: string
-  /** Words on the console that are right: what a browser says about answers of 500 and above. */
+  /** Words on the console that are right: what a browser says about responses of 500 and above. */
   expected?: RegExp
 }
 
@@ -43,7 +39,7 @@ export function useFrontPage(): {
 
   before(async () => {
     if (nginx.kind === 'none') return
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] })
+    browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
     front = await startFrontPage(nginx)
   })
   beforeEach(() => front.reset())
@@ -59,7 +55,7 @@ export function useFrontPage(): {
       const complaints: string[] = []
       try {
         const page = await context.newPage()
-        page.setDefaultTimeout(30_000)
+        page.setDefaultTimeout(120_000)
         await page.clock.install()
         listen(page, front.origin, complaints)
         await page.goto(url)
@@ -95,13 +91,4 @@ export async function textOf(page: Page, selector: string): Promise<string> {
 /** What the page says about an app: direct, through NGINX. */
 export function statesOf(page: Page, service: string): Promise<string[]> {
   return page.locator(`[data-service="${service}"] .state`).allTextContents()
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

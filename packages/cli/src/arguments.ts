@@ -106,7 +106,7 @@ export type Target = { host: string; port: number } | { socketPath: string }
 export function parseTarget(text: string): { host: string; port: number } {
   const url = URL.parse(text)
   if (url?.protocol !== 'http:')
-    throw new UsageError(`'${text}' is no http:// address, such as http://127.0.0.1:3000.`)
+    throw new UsageError(`'${text}' is not an http:// address, such as http://127.0.0.1:3000.`)
   if (url.pathname !== '/' || url.search !== '') {
     throw new UsageError(`'${text}' has a path: give only the origin, such as ${url.origin}.`)
   }

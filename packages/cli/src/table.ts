@@ -20,6 +20,39 @@ export interface Table {
   rows: readonly Row[]
 }
 
+/** A column with its text for an item: one row of the table. */
+export interface ItemColumn<Item> extends Column {
+  text: (item: Item) => string
+}
+
+/** A column of words. */
+export function left<Item>(
+  heading: string,
+  priority: number,
+  text: (item: Item) => string,
+): ItemColumn<Item> {
+  return { heading, align: 'left', priority, text }
+}
+
+/** A column of figures. */
+export function right<Item>(
+  heading: string,
+  priority: number,
+  text: (item: Item) => string,
+): ItemColumn<Item> {
+  return { heading, align: 'right', priority, text }
+}
+
+/** A table with one row per item. */
+export function tableOf<Item>(
+  items: readonly Item[],
+  columns: readonly ItemColumn<Item>[],
+  toneOf: (item: Item) => Row['tone'] = () => 'plain',
+): Table {
+  const rows = items.map((item) => ({ tone: toneOf(item), cells: columns.map(({ text }) => text(item)) }))
+  return { columns, rows }
+}
+
 /** Drops columns without any figure: the system does not report it, or it does not apply. */
 export function withoutUnknown({ columns, rows }: Table): Table {
   const known = columns.map((_, index) =>

@@ -11,7 +11,7 @@ import {
 } from './index.ts'
 import { checkProtocol, formatProtocol } from './protocol/protocol.ts'
 
-const USAGE = `Checks that a server answers as docs/contract.md says.
+const USAGE = `Checks that a server responds as docs/contract.md says.
 
   pnpm conformance <role> <url>         such as: pnpm conformance ssr http://127.0.0.1:3000
   pnpm conformance <role> --socket PATH
@@ -22,7 +22,7 @@ const USAGE = `Checks that a server answers as docs/contract.md says.
 
   <role>               ${ROLES.join(', ')}
   --without CAPABILITY the app lacks it: ${CAPABILITIES.join(', ')} (may be repeated)
-  --proxied            NGINX answers or stands in front
+  --proxied            NGINX responds or stands in front
   --compressed         that NGINX compresses pages
   --only TEXT          only the checks whose name contains it
   --seed N             the random inputs of an earlier run

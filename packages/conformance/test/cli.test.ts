@@ -1,28 +1,18 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { type Ended, startNode } from '@startgrid/cli/test-programs.ts'
 import { formatTarget } from '../src/http/target.ts'
 import type { Behaviour } from './reference/behaviour.ts'
 import { startReference } from './reference/server.ts'
 
 const CLI = join(import.meta.dirname, '../src/cli.ts')
 
-interface Run {
-  code: number
-  out: string
-  err: string
+function run(...args: readonly string[]): Promise<Ended> {
+  return startNode([CLI, ...args]).ended
 }
 
-function run(...args: readonly string[]): Promise<Run> {
-  const { promise, resolve } = Promise.withResolvers<Run>()
-  execFile(process.execPath, [CLI, ...args], (error, out, err) => {
-    resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err })
-  })
-  return promise
-}
-
-async function against(defect: Partial<Behaviour>, ...args: readonly string[]): Promise<Run> {
+async function against(defect: Partial<Behaviour>, ...args: readonly string[]): Promise<Ended> {
   const reference = await startReference('status', defect)
   try {
     return await run('status', formatTarget(reference.target), ...args)
@@ -32,26 +22,32 @@ async function against(defect: Partial<Behaviour>, ...args: readonly string[]): 
 }
 
 test('a server that keeps the contract: a closing line and 0', async () => {
-  const { code, out } = await against({})
-  assert.match(out, /^\d\d checks passed, 0 failed, 0 skipped\n$/)
+  const { code, stdout } = await against({})
+  assert.match(stdout, /^\d\d checks passed, 0 failed, 0 skipped\n$/)
   assert.equal(code, 0)
 })
 
 test('a server that does not: a readable list of at most 80 columns and 1', async () => {
-  const { code, out } = await against({ garbage: 200, refuse: () => undefined }, '--runs', '5', '--seed', '7')
+  const { code, stdout } = await against(
+    { garbage: 200, refuse: () => undefined },
+    '--runs',
+    '5',
+    '--seed',
+    '7',
+  )
   assert.equal(code, 1)
-  assert.match(out, /^x two Host headers are 400 \(Everything else\)$/m)
-  assert.match(out, /^ {2}expected: status 400$/m)
-  assert.match(out, /^\d\d checks passed, [1-9]\d? failed, 0 skipped \(seed 7\)$/m)
+  assert.match(stdout, /^x two Host headers are 400 \(Everything else\)$/m)
+  assert.match(stdout, /^ {2}expected: status 400$/m)
+  assert.match(stdout, /^\d\d checks passed, [1-9]\d? failed, 0 skipped \(seed 7\)$/m)
   assert.deepEqual(
-    out.split('\n').filter((line) => line.length > 80),
+    stdout.split('\n').filter((line) => line.length > 80),
     [],
   )
 })
 
 test('the report as JSON', async () => {
-  const { out } = await against({ allowsNoHost: true }, '--json', '--only', 'no Host')
-  const { differences, failed, seed } = JSON.parse(out)
+  const { stdout } = await against({ allowsNoHost: true }, '--json', '--only', 'no Host')
+  const { differences, failed, seed } = JSON.parse(stdout)
   assert.equal(typeof seed, 'number')
   assert.deepEqual(failed, [{ check: 'no Host is 400 in HTTP/1.1', section: 'Everything else' }])
   assert.deepEqual(Object.keys(differences[0]), ['check', 'section', 'request', 'expected', 'received'])
@@ -63,7 +59,7 @@ test('wrong usage is one sentence and 2', async () => {
     [/^There is no role 'sssr': hello, ssr, status\.\n$/, 'sssr', 'http://127.0.0.1:1'],
     [/^Say where the server is/, 'ssr'],
     [/^Say where the server is/, 'ssr', 'http://127.0.0.1:1', '--socket', '/x'],
-    [/is no http:\/\/ address/, 'ssr', '127.0.0.1:3000'],
+    [/is not an http:\/\/ address/, 'ssr', '127.0.0.1:3000'],
     [
       /^--without is 'x', but must be stream or pipelined-stream\.\n$/,
       'ssr',
@@ -76,14 +72,14 @@ test('wrong usage is one sentence and 2', async () => {
     [/^Nothing listens at unix:\/no\/such\/socket /, 'hello', '--socket', '/no/such/socket'],
   ]
   const runs = await Promise.all(usages.map(([, ...args]) => run(...args)))
-  for (const [index, { code, err }] of runs.entries()) {
+  for (const [index, { code, stderr }] of runs.entries()) {
     assert.equal(code, 2)
-    assert.match(err, usages[index]?.[0] ?? /never/)
+    assert.match(stderr, usages[index]?.[0] ?? /never/)
   }
 })
 
 test('--help says what there is', async () => {
-  const { code, out } = await run('--help')
+  const { code, stdout } = await run('--help')
   assert.equal(code, 0)
-  assert.match(out, /pnpm conformance <role> <url>/)
+  assert.match(stdout, /pnpm conformance <role> <url>/)
 })

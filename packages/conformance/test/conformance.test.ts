@@ -47,7 +47,7 @@ test('an app without the stream shows no difference where that is said', async (
   }
 })
 
-test('a server that does not answer ends the run soon', async () => {
+test('a server that does not respond ends the run soon', async () => {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -58,7 +58,7 @@ test('a server that does not answer ends the run soon', async () => {
     const report = await checkConformance({ target, role: 'hello', timeoutMs: 50 })
     assert.equal(report.passed.length, 0)
     assert.equal(report.failed.length, 1)
-    assert.equal(report.skipped[0]?.reason, 'the server no longer answers')
+    assert.equal(report.skipped[0]?.reason, 'the server no longer responds')
   } finally {
     for (const socket of sockets) socket.destroy()
     server.close()

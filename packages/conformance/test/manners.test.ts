@@ -108,21 +108,21 @@ const writing: readonly Alternative[] = [
     status(
       'text-type',
       type,
-      'every route answers',
+      'every route responds',
       onPath('/_/status', (a) => replaceHeader(a, 'content-type', type)),
     ),
   ),
   status(
     'text-type',
     'another spelling',
-    'every route answers',
+    'every route responds',
     onPath('/_/status', (a) => replaceHeader(a, 'content-type', 'Text/Plain; CHARSET=utf-8')),
   ),
   ...(['with', 'without'] as const).flatMap((manner) => {
     const type = (name: string) => (manner === 'with' ? `${name}; charset=utf-8` : name)
     const set = (name: string) => (a: Outgoing) => replaceHeader(a, 'content-type', type(name))
     return [
-      hello('json-charset', manner, 'every route answers', onPath('/json', set('application/json'))),
+      hello('json-charset', manner, 'every route responds', onPath('/json', set('application/json'))),
       hello(
         'problem-charset',
         manner,
@@ -135,8 +135,8 @@ const writing: readonly Alternative[] = [
       }),
     ]
   }),
-  hello('framing', 'content-length', 'every route answers', {}),
-  hello('framing', 'chunked', 'every route answers', {
+  hello('framing', 'content-length', 'every route responds', {}),
+  hello('framing', 'chunked', 'every route responds', {
     finish: (a) => ({ ...replaceHeader(a, 'content-length'), late: { ms: 0, parts: [] } }),
   }),
   hello('head-length', 'sent', 'HEAD is GET without the body', {}),

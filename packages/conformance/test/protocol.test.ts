@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { startNode } from '@startgrid/cli/test-programs.ts'
 import { formatTarget, type Target } from '../src/http/target.ts'
 import { checkDesync } from '../src/protocol/desync.ts'
 import { fuzz } from '../src/protocol/fuzz.ts'
@@ -116,7 +117,7 @@ describe('the protocol', { concurrency: true }, () => {
         response.writeHead(500, { 'content-length': 0 }).end()
       }
     })
-    const findings = await fuzz(await listen(context, server), { seed: 1, requests: 1_500 })
+    const findings = await fuzz(await listen(context, server), { seed: 1, requests: 1_500, silenceMs: 2_000 })
     assert.match(
       findings.join('\n'),
       /^Request \d+ of seed 1: 500 came back\. The shortest: "[^"]*%.{0,60}"\.$/m,
@@ -164,19 +165,16 @@ describe('the protocol', { concurrency: true }, () => {
     const reference = await startReference('hello')
     context.after(() => reference.close())
     const run = async (...args: string[]) => {
-      const { promise, resolve } = Promise.withResolvers<{ code: unknown; out: string }>()
       const cli = join(import.meta.dirname, '../src/cli.ts')
       const all = [cli, 'hello', formatTarget(reference.target), '--protocol', ...args]
-      execFile(process.execPath, all, (error, out) => resolve({ code: error?.code ?? 0, out }))
-      return promise
+      return startNode(all).ended
     }
-    assert.deepEqual(await run('--only', 'limits'), {
-      code: 0,
-      out: '- limits: requests over the limits\n\n1 parts passed, 0 failed\n',
-    })
-    const { code, out } = await run('--only', 'rfc9112', '--seed', '3', '--json')
+    const limits = await run('--only', 'limits')
+    assert.equal(limits.code, 0)
+    assert.equal(limits.stdout, '- limits: requests over the limits\n\n1 parts passed, 0 failed\n')
+    const { code, stdout } = await run('--only', 'rfc9112', '--seed', '3', '--json')
     assert.equal(code, 1)
-    const { seed, parts } = JSON.parse(out)
+    const { seed, parts } = JSON.parse(stdout)
     assert.equal(seed, 3)
     assert.ok(
       parts[0].findings.includes(

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import type { AppSource } from '@startgrid/eject/eject-tree.ts'
 import { OPTIONS } from '@startgrid/eject/options.ts'
 import { listApps, readSource } from '@startgrid/eject/source.ts'
-import { APPS } from '@startgrid/grid/matrix.ts'
+import { APPS } from '@startgrid/grid/apps.ts'
 import { build } from 'esbuild'
 import { writeBundle } from './bundle.ts'
 

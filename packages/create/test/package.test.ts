@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { isTested, sample } from '@startgrid/cli/test-run.ts'
 import { ejectTree } from '@startgrid/eject/eject-tree.ts'
 import { readSource } from '@startgrid/eject/source.ts'
-import { APPS, type App } from '@startgrid/grid/matrix.ts'
+import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { type Bundle, readBundle } from '../src/bundle.ts'
 
 /** The package as npm packs and runs it. */

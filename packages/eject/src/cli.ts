@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { findApps } from '@startgrid/grid/matrix.ts'
+import { findApps } from '@startgrid/grid/apps.ts'
 import { currentDirectory, runCommand } from './command.ts'
 import { EjectError } from './eject-error.ts'
 import { OPTIONS } from './options/index.ts'

@@ -1,5 +1,5 @@
+import type { App, Role } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
-import type { App, Role } from '@startgrid/grid/matrix.ts'
 import { type Catalog, exact, listTypes, resolveVersions } from './catalog.ts'
 import type { Code, SourceProject } from './project.ts'
 import { HEALTH_ROUTES, ROUTES } from './routes.ts'

@@ -1,4 +1,4 @@
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import { type Created, createProject, type ProjectOptions } from './create-project.ts'
 import { readSource } from './source.ts'
 

@@ -12,7 +12,7 @@ export function checkProjectName(name: string): void {
   const { validForNewPackages, errors = [], warnings = [] } = validate(name)
   if (!validForNewPackages)
     throw new EjectError(
-      `'${name}' is no name for a package. Give another one with --name:\n  ${[...errors, ...warnings].join('\n  ')}`,
+      `'${name}' cannot be the name of a package. Give another one with --name:\n  ${[...errors, ...warnings].join('\n  ')}`,
     )
 }
 

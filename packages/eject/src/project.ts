@@ -1,5 +1,5 @@
+import type { Role } from '@startgrid/grid/apps.ts'
 import type { Runtime } from '@startgrid/grid/frameworks.ts'
-import type { Role } from '@startgrid/grid/matrix.ts'
 
 /** One setting that the project reads from its environment. */
 export interface Setting {
@@ -16,7 +16,7 @@ export interface Route {
   /** `/hello/:name` */
   path: string
   /** Half a sentence for a table. */
-  answer: string
+  response: string
 }
 
 /** An option of an app: what it adds, or a sentence that says why the app cannot have it. */

@@ -20,7 +20,7 @@ const SOURCE: AppSource = {
     devDependencies: { 'left-pad': '^1.0.0', typescript: '^6.0.0' },
     scripts: { start: 'node src/server.ts', dev: 'node --watch src/server.ts', test: 'node --test' },
     environment: [{ name: 'PORT', default: '3000', meaning: 'port to listen on' }],
-    routes: [{ method: 'GET', path: '/', answer: 'a greeting' }],
+    routes: [{ method: 'GET', path: '/', response: 'a greeting' }],
   },
   files: { 'src/server.ts': 'start()\n' },
   options: {

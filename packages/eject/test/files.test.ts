@@ -27,7 +27,7 @@ const page: Project = {
     { name: 'LOG_LEVEL', default: 'info', meaning: 'how much is logged' },
     { name: 'MAX_QUEUE_WAIT_MS', default: '250', meaning: 'how long a page may wait' },
   ],
-  routes: [{ method: 'GET', path: '/tea/:name', answer: 'a cup' }],
+  routes: [{ method: 'GET', path: '/tea/:name', response: 'a cup' }],
   arguments: [],
   sections: [],
 }
@@ -146,8 +146,8 @@ test('neither git nor an image takes in secrets and what was made here', () => {
 test('a README tells of every route, setting and command, and of nothing that is not there', () => {
   for (const project of [page, bun, nginx]) {
     const text = readme(project, '')
-    for (const { method, path, answer } of project.routes)
-      ok(text.replaceAll(/ +/g, ' ').includes(`| \`${method} ${path}\` | ${answer} |`))
+    for (const { method, path, response } of project.routes)
+      ok(text.replaceAll(/ +/g, ' ').includes(`| \`${method} ${path}\` | ${response} |`))
     for (const { name, meaning } of project.environment) match(text, new RegExp(`\`${name}\` .*${meaning}`))
     for (const name of ['dev', 'typecheck', 'lint']) ok(text.includes(`npm run ${name}`))
     ok(text.includes('.post(') || text.includes('POST:'))

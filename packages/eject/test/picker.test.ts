@@ -70,7 +70,7 @@ test('a directory that makes a bad name is asked for again', async () => {
     ['A', ' ', 'b', RETURN, '\u007f', '\u007f', '\u007f', 'b', RETURN],
     known,
   )
-  match(text, /is no name for a package/)
+  match(text, /cannot be the name of a package/)
   deepEqual(chosen.path, 'b')
 })
 

@@ -39,19 +39,19 @@ for (const [what, args, code, sentence] of [
     'a bad name',
     ['fastify/ssr', 'a', '--name', 'My App'],
     1,
-    /^'My App' is no name for a package\. .*--name:\n {2}name can only/,
+    /^'My App' cannot be the name of a package\. .*--name:\n {2}name can only/,
   ],
   [
     'a directory that makes a bad name',
     ['fastify/ssr', 'My App'],
     1,
-    /^'My App' is no name for a package\. /,
+    /^'My App' cannot be the name of a package\. /,
   ],
   [
     'the name of a module of Node',
     ['fastify/ssr', 'a', '--name', 'http'],
     1,
-    /^'http' is no name for a package/,
+    /^'http' cannot be the name of a package/,
   ],
   ['the name of a dependency', ['fastify/ssr', 'react'], 1, /^'react' is a package that the project needs: /],
 ] as const) {

@@ -3,9 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
-import { APPS, type App } from '@startgrid/grid/matrix.ts'
+import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { chromium, type Page } from 'playwright-core'
 import { run } from '../src/run.ts'
 import { runEject } from './support/command.ts'
@@ -17,8 +18,6 @@ import { INSTALLS_PLAIN, type PackageManager, ProjectDirectory, SUITE } from './
  * What a person does who copies an app out: install, check, build, start, change. Nothing of the workspace is in reach. Installing takes
  * its time, so a short run tries one app with one package manager, or one app with options.
  */
-
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 
 interface Case {
   app: App
@@ -64,7 +63,7 @@ for (const { app, packageManager, node } of sample('installed apps', cases, INST
     )
     const isServed = app.framework !== 'njs'
     if (app.role === 'ssr' && isServed)
-      await t.test('in development', { skip: CHROMIUM === undefined }, async () => {
+      await t.test('in development', { skip: BROWSER.skip }, async () => {
         const service = await project.start('run', 'dev')
         try {
           await browse(async (page) => {
@@ -88,7 +87,7 @@ for (const { app, packageManager, node } of sample('installed apps', cases, INST
       const service = await project.start()
       try {
         await greets(service.url)
-        if (app.role === 'ssr' && CHROMIUM !== undefined) await browse((page) => showsPage(page, service.url))
+        if (app.role === 'ssr' && !BROWSER.skip) await browse((page) => showsPage(page, service.url))
       } finally {
         await service.stop()
       }
@@ -139,7 +138,7 @@ async function greets(origin: string): Promise<void> {
 const ELSEWHERE = 'njs.test.ts starts it in the official image'
 
 async function browse(visit: (page: Page) => Promise<void>): Promise<void> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] })
+  const browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
   try {
     const page = await browser.newPage()
     page.setDefaultTimeout(120_000)

@@ -50,7 +50,7 @@ export async function compose(args: readonly string[], limitMs = 60_000): Promis
 export async function dockerObstacle(): Promise<string | undefined> {
   const engine = await docker('version', '--format', '{{.Server.Version}}')
   if (engine.stderr.includes('ENOENT')) return 'There is no docker command: install Docker.'
-  if (engine.code !== 0) return 'No Docker engine answers: start Docker.'
+  if (engine.code !== 0) return 'No Docker engine responds: start Docker.'
   const plugin = await docker('compose', 'version', '--short')
   return plugin.code === 0 ? undefined : 'Docker has no Compose: install its plugin (docker-compose-plugin).'
 }

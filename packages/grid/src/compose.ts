@@ -1,5 +1,5 @@
+import { type App, ROLES } from './apps.ts'
 import { CATALOGUE } from './frameworks.ts'
-import { type App, ROLES } from './matrix.ts'
 
 /** How docker-compose.yml names and numbers the apps. */
 

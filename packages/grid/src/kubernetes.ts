@@ -1,5 +1,5 @@
+import type { App } from './apps.ts'
 import { serviceName } from './compose.ts'
-import type { App } from './matrix.ts'
 
 /** What deploy/kubernetes has beside the names and ports of Docker Compose, which it keeps: `fastify-ssr:3000`, `nginx:4127`. */
 

@@ -6,8 +6,8 @@ import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import { ASSETS_DIR } from '@startgrid/shared/page/server.js'
+import type { App, Topology } from './apps.ts'
 import { type Launch, launch, NEVER_SHED, type Target } from './launcher.ts'
-import type { App, Topology } from './matrix.ts'
 
 export interface LineupOptions {
   apps: readonly App[]

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isTested, sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { exactly, type LoadPlan, type LoadResult, runLoad, sumErrors } from '@startgrid/loadgen'
+import { APPS, type App } from '../src/apps.ts'
 import { type Launch, LaunchError, launch } from '../src/launcher.ts'
-import { APPS, type App } from '../src/matrix.ts'
 import { askUntilClosed } from './client.ts'
 
 /** Apps as several processes: the contract holds, and what happens to one worker does not touch the others. A sample in short runs. */

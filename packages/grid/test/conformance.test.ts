@@ -10,8 +10,8 @@ import {
   mergeManners,
 } from '@startgrid/conformance'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
+import { APPS, type App, FRAMEWORKS, ROLES, TOPOLOGIES, type Topology } from '../src/apps.ts'
 import { type Lineup, startLineup } from '../src/lineup.ts'
-import { APPS, type App, FRAMEWORKS, ROLES, TOPOLOGIES, type Topology } from '../src/matrix.ts'
 
 /**
  * Every app against every line of docs/contract.md: in a full run in every topology and on both engines of njs. In a short one all are

@@ -1,27 +1,26 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { accessSync, constants } from 'node:fs'
 import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { isTested, sample } from '@startgrid/cli/test-run.ts'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { APPS, type App } from '../src/apps.ts'
 import { type Launch, launch } from '../src/launcher.ts'
-import { APPS, type App } from '../src/matrix.ts'
 
 /** What `pnpm dev` and `npm run dev` promise: an edit is seen in a real browser. Each test edits a copy of the sources. A sample in short runs. */
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(isProgram)
 const SHARED = fileURLToPath(new URL('../../shared/', import.meta.url))
 const reloading = APPS.filter((app) => app.role === 'ssr' && app.runtime !== 'nginx' && isTested(app))
 
-describe('hot reload', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get install chromium' }, () => {
+describe('hot reload', { skip: BROWSER.skip }, () => {
   let browser: Browser
   before(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] })
+    browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
   })
   after(() => browser?.close())
 
@@ -104,7 +103,7 @@ describe('hot reload', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get ins
 
 /** On a busy machine the browser may load the page again before Vite's server has seen the change. */
 async function seen(page: Page, heading: Locator): Promise<void> {
-  await heading.waitFor({ timeout: 30_000 }).catch(async () => {
+  await heading.waitFor({ timeout: 120_000 }).catch(async () => {
     await page.reload()
     await heading.waitFor()
   })
@@ -198,7 +197,7 @@ class Copy {
   async visit(browser: Browser, path: string) {
     const context = await browser.newContext()
     const page = await context.newPage()
-    page.setDefaultTimeout(30_000)
+    page.setDefaultTimeout(120_000)
     const complaints: string[] = []
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
@@ -229,13 +228,4 @@ async function findPort(): Promise<number> {
   const { port } = server.address() as AddressInfo
   server.close()
   return port
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

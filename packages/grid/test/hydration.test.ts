@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { accessSync, constants } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { isTested, sample } from '@startgrid/cli/test-run.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { type Browser, type ConsoleMessage, chromium, type Page } from 'playwright-core'
+import { APPS, type App, type Topology } from '../src/apps.ts'
 import { type Lineup, startLineup } from '../src/lineup.ts'
-import { APPS, type App, type Topology } from '../src/matrix.ts'
 
 /** The page in a real browser: React takes it over without a complaint, and it works. A short run tries each app in one topology. */
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(isProgram)
 const FLAGS = [
   '--no-sandbox',
   '--disable-quic',
@@ -20,7 +19,7 @@ const TOPOLOGIES = ['direct', 'nginx'] as const
 const nginx = await findNginx()
 const apps = APPS.filter((app) => app.role === 'ssr' && isTested(app))
 
-describe('hydration', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get install chromium' }, () => {
+describe('hydration', { skip: BROWSER.skip }, () => {
   let lineup: Lineup
   let browser: Browser
 
@@ -30,7 +29,7 @@ describe('hydration', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get inst
       topologies: TOPOLOGIES,
       nginx: nginx.kind === 'none' ? undefined : nginx,
     })
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: FLAGS })
+    browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: FLAGS })
   })
   after(async () => {
     await browser?.close()
@@ -65,7 +64,7 @@ describe('hydration', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get inst
     const complaints: string[] = []
     try {
       const page = await context.newPage()
-      page.setDefaultTimeout(30_000)
+      page.setDefaultTimeout(120_000)
       page.on('console', (message: ConsoleMessage) => complaints.push(`${message.type()}: ${message.text()}`))
       page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`))
       page.on('requestfailed', (request) =>
@@ -108,13 +107,4 @@ async function useFilter(page: Page): Promise<void> {
   for (const name of await page.locator('ul.teas > li h3').allTextContents()) assert.match(name, /assam/i)
   await page.getByRole('searchbox').fill('')
   await page.waitForFunction(() => document.querySelector('output')?.textContent === '50 of 50')
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

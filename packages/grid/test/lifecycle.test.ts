@@ -6,8 +6,8 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isTested, sample } from '@startgrid/cli/test-run.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
+import { APPS, type App } from '../src/apps.ts'
 import { type Launch, LaunchError, launch } from '../src/launcher.ts'
-import { APPS, type App } from '../src/matrix.ts'
 import { get } from './client.ts'
 
 /**

@@ -1,37 +1,19 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { type Ended, startNode, startProgram } from '@startgrid/cli/test-programs.ts'
 import { listTags } from 'hdr-histogram-js'
 import type { LoadResult } from '../src/index.ts'
 import { closedPort, RawServer, rawResponse, serve } from '../src/instrument/faults/raw-server.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))
 
-interface Ended {
-  code: number | null
-  stdout: string
-  stderr: string
-}
-
-async function ended(child: ChildProcess): Promise<Ended> {
-  const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]?.setEncoding('utf8').on('data', (text: string) => {
-      output[name] += text
-    })
-  }
-  const [code] = await once(child, 'close')
-  return { code, ...output }
-}
-
 function load(...args: string[]): Promise<Ended> {
-  return ended(spawn(process.execPath, [CLI, ...args]))
+  return startNode([CLI, ...args]).ended
 }
 
 test('a table of at most 80 columns, and nothing on stderr that is no terminal', async () => {
@@ -163,7 +145,7 @@ test('the requests that were asked for', async () => {
   await rm(directory, { recursive: true })
 })
 
-test('answers are compared with a file, with a hash, or with the first one', async () => {
+test('responses are compared with a file, with a hash, or with the first one', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'loadgen-'))
   const file = join(directory, 'body')
   await writeFile(file, 'right')
@@ -238,7 +220,7 @@ test('too few open files allowed: one sentence', { skip: process.platform === 'w
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const command = 'ulimit -n 60 && exec "$@"'
   const args = [process.execPath, CLI, server.url, '-c', '200', '-d', '100ms']
-  const { code, stdout, stderr } = await ended(spawn('sh', ['-c', command, 'sh', ...args]))
+  const { code, stdout, stderr } = await startProgram('sh', ['-c', command, 'sh', ...args]).ended
   assert.deepEqual([code, stdout], [1, ''])
   assert.match(stderr, /^This process is allowed only 60 open files[^\n]+ulimit -n[^\n]+\n$/)
 })
@@ -249,11 +231,10 @@ test('Ctrl-C prints what was measured', async () => {
     socket.write(rawResponse('hi'))
     if (n === 100) resolve()
   })
-  const child = spawn(process.execPath, [CLI, server.url, '-c', '2', '-d', '1m', '--json', '-'])
-  const result = ended(child)
+  const { child, ended } = startNode([CLI, server.url, '-c', '2', '-d', '1m', '--json', '-'])
   await promise
   child.kill('SIGINT')
-  const { code, stdout } = await result
+  const { code, stdout } = await ended
   assert.equal(code, 130)
   assert.ok((JSON.parse(stdout) as LoadResult).requests > 0)
 })

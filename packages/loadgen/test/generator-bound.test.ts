@@ -64,7 +64,7 @@ test('requests that were not come to in time are the generator’s', () => {
   assert.match(why({ sent: 9_899, late: 101 }) ?? '', /^it came to 1\.0 % of the requests only after/)
 })
 
-test('so are requests unsent because the thread had no time to read answers', () => {
+test('so are requests unsent because the thread had no time to read responses', () => {
   assert.match(why({ sent: 9_899, busy: 0.98 }) ?? '', /^it sent only 99\.0 % .* busy for 98\.0 %/)
 })
 

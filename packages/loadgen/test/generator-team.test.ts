@@ -68,7 +68,7 @@ for (const offsetMs of [5, 5_000]) {
     // A busy machine may make one of them late: that is another test.
     const result = await untilInTime(() => team.run(plan))
     assert.equal(result.threads.length, 2)
-    assert.deepEqual(order, ['open', 'request', 'answered'])
+    assert.deepEqual(order, ['open', 'request', 'responded'])
   })
 }
 

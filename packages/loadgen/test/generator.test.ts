@@ -149,7 +149,7 @@ test('a load waits when all connections are open, and with its last response bef
   await generator.stop()
   assert.deepEqual(seen, [
     { phase: 'open', connections: 4, requests: 0 },
-    { phase: 'answered', connections: 4, requests: result.requests },
+    { phase: 'responded', connections: 4, requests: result.requests },
   ])
   assert.ok(result.requests > 0)
   assert.deepEqual(result.errors, noErrors())

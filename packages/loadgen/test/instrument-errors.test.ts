@@ -62,7 +62,7 @@ for (const [fault, kind] of [
   ['body', 'body'],
   ['length', 'body'],
   ['surplus', 'parse'],
-  ['half answer', 'reset'],
+  ['half response', 'reset'],
   ['reset', 'reset'],
 ] as const) {
   test(`every ${EVERY}th request meets "${fault}": each counts as ${kind}, once`, async () => {

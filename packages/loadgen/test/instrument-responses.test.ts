@@ -1,4 +1,4 @@
-/** The instrument against servers whose answers are right but awkward: no error may be made of them. */
+/** The instrument against servers whose responses are right but awkward: no error may be made of them. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -43,7 +43,7 @@ for (const connections of [2_000, 10_000]) {
     assert.deepEqual(result.errors, noErrors())
     assert.equal(did.connections, connections)
     assert.equal(result.requests, did.responses)
-    assert.ok(result.requests >= connections, `${result.requests} answers`)
+    assert.ok(result.requests >= connections, `${result.requests} responses`)
   })
 }
 

@@ -122,7 +122,7 @@ test('warm-up is load that is not counted', async () => {
   assert.deepEqual(result.errors, noErrors())
 })
 
-test('answers in pieces and in one write with another status before it', async () => {
+test('responses in pieces and in one write with another status before it', async () => {
   const text = rawResponse('hello', { headers: 'date: now\r\n' })
   const { server, result } = await against(
     (socket, n) => {
@@ -185,7 +185,7 @@ test('a server that closes without saying so loses requests: reset', async () =>
   assert.ok(result.errors.reset > 0)
 })
 
-test('an early close and a reset in mid-answer', async () => {
+test('an early close and a reset in mid-response', async () => {
   const half = rawResponse('hello').slice(0, -2)
   for (const handler of [
     (socket) => socket.end(half),
@@ -280,7 +280,7 @@ test('more bytes than announced, and no HTTP at all: parse', async () => {
   }
 })
 
-test('a server that never answers: timeout', async () => {
+test('a server that never responds: timeout', async () => {
   const { server, result } = await against(() => {}, { timeoutMs: 60 })
   assert.equal(result.requests, 0)
   assert.deepEqual(result.errors, errors({ timeout: server.requests }))
@@ -289,7 +289,7 @@ test('a server that never answers: timeout', async () => {
   assert.deepEqual(result.latency, { mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0, min: 0 })
 })
 
-test('answers in flight at the end are waited for', async () => {
+test('responses in flight at the end are waited for', async () => {
   const { server, result } = await against(
     (socket) => setTimeout(() => socket.write(rawResponse('hi')), 100),
     {
@@ -331,7 +331,7 @@ test('a server that goes away is missed until the end, and found when it is back
   await using back = createServer((_request, response) => response.end('hi'))
   back.listen(port, '127.0.0.1')
   const result = await running
-  assert.ok(result.requests > before, 'answers of the second server')
+  assert.ok(result.requests > before, 'responses of the second server')
   assert.ok(result.errors.reset + result.errors.connect > 0)
   assert.equal(sumErrors(result.errors), result.errors.reset + result.errors.connect)
 })

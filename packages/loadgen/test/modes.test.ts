@@ -15,7 +15,7 @@ async function listening(server: Server): Promise<{ host: string; port: number }
   return { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
 }
 
-test('a pipeline: so many requests at once on each connection, answered in order', async () => {
+test('a pipeline: so many requests at once on each connection, with responses in order', async () => {
   const waiting = new Map<object, number>()
   let most = 0
   await using server = await serve((socket, n) => {
@@ -45,14 +45,14 @@ test('a pipeline: so many requests at once on each connection, answered in order
 })
 
 test('a pipeline behind an announced close is sent again, and nothing is lost', async () => {
-  // Every fifth answer closes; what was sent behind it is never read.
+  // Every fifth response closes; what was sent behind it is never read.
   await using server = createServer((_request, response) => response.end('hi'))
   server.maxRequestsPerSocket = 5
   const target = await listening(server)
   for (const pace of [{}, { rate: 2_000, arrivals: 'constant' }] as const) {
     const plan = { target, path: '/', connections: 4, pipeline: 4, requests: 203, ...pace }
     const result = await runLoad(plan)
-    // Node answers 503 to what arrives on such a connection nevertheless.
+    // Node responds with 503 to what arrives on such a connection nevertheless.
     assert.equal(result.requests, 203, JSON.stringify(result.errors))
     assert.deepEqual(result.errors, noErrors())
   }
@@ -106,7 +106,7 @@ test('exactly so many requests are sent, by few connections or many', async () =
   }
 })
 
-test('so many requests end also if nobody answers any more', async () => {
+test('so many requests end also if nobody responds any more', async () => {
   const server = await serve((socket, n) => {
     socket.write(rawResponse('hi'))
     if (n === 20) void server[Symbol.asyncDispose]()

@@ -84,7 +84,7 @@ const STREAMS: { name: string; text: string; responses: Read[]; method?: string 
     responses: [ok(''), ok(''), ok('')],
   },
   {
-    name: 'informational answers first',
+    name: 'informational responses first',
     text: `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>; connection: close\r\n\r\n${LENGTH}`,
     responses: [ok('hello')],
   },

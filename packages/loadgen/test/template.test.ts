@@ -7,7 +7,7 @@ import { seeded } from './random.ts'
 const BUFFER = Buffer.allocUnsafeSlow(4096)
 const WORDS = new Int32Array(BUFFER.buffer)
 
-const ANSWER = [
+const RESPONSE = [
   'HTTP/1.1 200 OK',
   'date: Sat, 21 Nov 2026 03:52:07 GMT',
   'x-request-id: 123e4567-e89b-12d3-a456-426614174000',
@@ -35,37 +35,37 @@ function matches(template: ResponseTemplate, text: string): boolean {
 }
 
 test('a response that differs in skipped values and in the body matches', () => {
-  const template = learn(ANSWER)
+  const template = learn(RESPONSE)
   assert.deepEqual(template.response, { status: 200, bodyLength: 12 })
-  assert.ok(matches(template, ANSWER))
+  assert.ok(matches(template, RESPONSE))
   assert.ok(
-    matches(template, ANSWER.replace('52:07', '53:18').replace('123e', 'ffff').replace('Hello', 'Adieu')),
+    matches(template, RESPONSE.replace('52:07', '53:18').replace('123e', 'ffff').replace('Hello', 'Adieu')),
   )
-  assert.ok(matches(template, ANSWER.replace('Hello', '\r\n\0\r\n')), 'any byte may stand in a body')
+  assert.ok(matches(template, RESPONSE.replace('Hello', '\r\n\0\r\n')), 'any byte may stand in a body')
 })
 
 test('a response that differs in anything else does not', () => {
-  const template = learn(ANSWER)
+  const template = learn(RESPONSE)
   const others = {
-    status: ANSWER.replace('200', '500'),
-    version: ANSWER.replace('1.1', '1.0'),
-    length: ANSWER.replace('12\r', '11\r'),
-    connection: ANSWER.replace('keep-alive', 'close     '),
-    name: ANSWER.replace('date', 'dote'),
-    'a line inside a value': ANSWER.replace('123e4567-e89b-12d3-', '\r\nconnection: close'),
-    'a control character': ANSWER.replace('123e', '123\0'),
-    'a byte more': `${ANSWER}!`,
-    'a byte less': ANSWER.slice(0, -1),
+    status: RESPONSE.replace('200', '500'),
+    version: RESPONSE.replace('1.1', '1.0'),
+    length: RESPONSE.replace('12\r', '11\r'),
+    connection: RESPONSE.replace('keep-alive', 'close     '),
+    name: RESPONSE.replace('date', 'dote'),
+    'a line inside a value': RESPONSE.replace('123e4567-e89b-12d3-', '\r\nconnection: close'),
+    'a control character': RESPONSE.replace('123e', '123\0'),
+    'a byte more': `${RESPONSE}!`,
+    'a byte less': RESPONSE.slice(0, -1),
   }
   for (const [what, text] of Object.entries(others)) assert.equal(matches(template, text), false, what)
 })
 
 test('whatever matches, the parser reads alike', () => {
   const random = seeded(7)
-  const template = learn(ANSWER)
+  const template = learn(RESPONSE)
   let matched = 0
   for (let round = 0; round < 20_000; round++) {
-    const length = place(ANSWER)
+    const length = place(RESPONSE)
     for (let change = 0; change < 3; change++)
       BUFFER[Math.floor(random() * length)] = Math.floor(random() * 256)
     if (!template.matches(WORDS, length)) continue
@@ -75,14 +75,14 @@ test('whatever matches, the parser reads alike', () => {
     assert.deepEqual([parser.complete, parser.reusable], [true, true])
     assert.deepEqual({ status: parser.status, bodyLength: parser.bodyLength }, template.response)
   }
-  assert.ok(matched > 100, `${matched} of the changed answers matched`)
+  assert.ok(matched > 100, `${matched} of the changed responses matched`)
 })
 
 test('the other way round: what the parser refuses never matches', () => {
-  const template = learn(ANSWER)
-  for (let at = 0; at < ANSWER.length - 12; at++) {
+  const template = learn(RESPONSE)
+  for (let at = 0; at < RESPONSE.length - 12; at++) {
     for (let byte = 0; byte < 256; byte++) {
-      const length = place(ANSWER)
+      const length = place(RESPONSE)
       BUFFER[at] = byte
       if (template.matches(WORDS, length))
         assert.doesNotThrow(() => new ResponseParser().parse(BUFFER, 0, length), ParseError)
@@ -90,23 +90,23 @@ test('the other way round: what the parser refuses never matches', () => {
   }
 })
 
-test('answers in chunks or before a close are not learnt', () => {
+test('responses in chunks or before a close are not learnt', () => {
   const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n'
   const closing = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\na'
   for (const text of [chunked, closing]) assert.equal(matches(learn(text), text), false)
 })
 
-test('answers without a body are learnt, with a colon in the reason too', () => {
+test('responses without a body are learnt, with a colon in the reason too', () => {
   const none = 'HTTP/1.1 204 a:b\r\n\r\n'
   assert.ok(matches(learn(none), none))
   assert.equal(matches(learn(none), none.replace('a:b', 'a:c')), false)
-  const head = ANSWER.slice(0, -12)
+  const head = RESPONSE.slice(0, -12)
   assert.ok(matches(learn(head, 'HEAD'), head))
 })
 
 test('a changed shape is learnt after a few misses', () => {
-  const template = learn(ANSWER)
-  const other = ANSWER.replace('200', '404')
+  const template = learn(RESPONSE)
+  const other = RESPONSE.replace('200', '404')
   let misses = 0
   while (!matches(template, other)) {
     const parser = new ResponseParser()

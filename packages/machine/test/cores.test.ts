@@ -42,16 +42,16 @@ function describeTree({
 }
 
 function choose(machine: Machine, t: TestContext) {
-  const cautions: CoreWarning[] = []
+  const warnings: CoreWarning[] = []
   const cores = chooseCores(
-    (caution) => cautions.push(caution),
+    (warning) => warnings.push(warning),
     readCpus(createTree(describeTree(machine), t)),
   )
-  return { cores, cautions }
+  return { cores, warnings }
 }
 
 test('two plain cores: the servers get the first, the generator the last', (t) => {
-  const expected = { cores: { server: 0, generator: 1 }, cautions: [] }
+  const expected = { cores: { server: 0, generator: 1 }, warnings: [] }
   assert.deepEqual(choose({ allowed: '0-1', siblings: ['0', '1'] }, t), expected)
   assert.deepEqual(choose({ allowed: '0-1' }, t), expected, 'a kernel that tells nothing about its cores')
   assert.deepEqual(choose({ allowed: '4,6-7', online: '0-7' }, t).cores, { server: 4, generator: 7 })
@@ -59,20 +59,20 @@ test('two plain cores: the servers get the first, the generator the last', (t) =
 
 test('threads of one physical core are not two cores', (t) => {
   const interleaved = { allowed: '0-3', siblings: ['0,2', '1,3'] }
-  assert.deepEqual(choose(interleaved, t), { cores: { server: 0, generator: 3 }, cautions: [] })
+  assert.deepEqual(choose(interleaved, t), { cores: { server: 0, generator: 3 }, warnings: [] })
   const neighbours = { allowed: '0-2', online: '0-3', siblings: ['0,2', '1,3'] }
-  assert.deepEqual(choose(neighbours, t), { cores: { server: 0, generator: 1 }, cautions: [] })
+  assert.deepEqual(choose(neighbours, t), { cores: { server: 0, generator: 1 }, warnings: [] })
 })
 
 test('where there is one physical core only, that is said', (t) => {
-  const { cores, cautions } = choose({ allowed: '0-1', siblings: ['0-1'] }, t)
+  const { cores, warnings } = choose({ allowed: '0-1', siblings: ['0-1'] }, t)
   assert.deepEqual(cores, { server: 0, generator: 1 })
-  assert.deepEqual(cautions, [{ kind: 'smt-shared', server: 0, generator: 1 }])
+  assert.deepEqual(warnings, [{ kind: 'smt-shared', server: 0, generator: 1 }])
 })
 
 test('efficient cores are avoided, by whatever the kernel tells of them', (t) => {
   const hybrid = { allowed: '0-7', siblings: ['0-1', '2-3', '4', '5', '6', '7'] }
-  const expected = { cores: { server: 0, generator: 3 }, cautions: [] }
+  const expected = { cores: { server: 0, generator: 3 }, warnings: [] }
   const pCores = [4, 4, 4, 4]
   assert.deepEqual(choose({ ...hybrid, atom: '4-7' }, t), expected)
   assert.deepEqual(choose({ ...hybrid, frequencies: [...pCores, 3, 3, 3, 3] }, t), expected)
@@ -85,22 +85,22 @@ test('big cores may come last', (t) => {
 })
 
 test('cores that differ by a few per cent are alike: the kernel favours some', (t) => {
-  const { cores, cautions } = choose({ allowed: '0-3', frequencies: [5000, 5200, 5000, 4900] }, t)
-  assert.deepEqual([cores, cautions], [{ server: 0, generator: 3 }, []])
+  const { cores, warnings } = choose({ allowed: '0-3', frequencies: [5000, 5200, 5000, 4900] }, t)
+  assert.deepEqual([cores, warnings], [{ server: 0, generator: 3 }, []])
 })
 
 test('with one fast core the servers have it, and the difference is told', (t) => {
-  const { cores, cautions } = choose({ allowed: '0-2', frequencies: [2000, 4000, 3000] }, t)
+  const { cores, warnings } = choose({ allowed: '0-2', frequencies: [2000, 4000, 3000] }, t)
   assert.deepEqual(cores, { server: 1, generator: 2 })
-  assert.deepEqual(cautions, [{ kind: 'unlike-cores', server: 1, generator: 2, slower: 0.75 }])
+  assert.deepEqual(warnings, [{ kind: 'unlike-cores', server: 1, generator: 2, slower: 0.75 }])
 })
 
 test('a slower core beats a thread of the same one, the best of several', (t) => {
   const machine = { allowed: '0-2', siblings: ['0,2', '1'], capacities: [1024, 512, 1024] }
-  const { cores, cautions } = choose(machine, t)
+  const { cores, warnings } = choose(machine, t)
   assert.deepEqual(cores, { server: 0, generator: 1 })
   assert.deepEqual(
-    cautions.map(({ kind }) => kind),
+    warnings.map(({ kind }) => kind),
     ['unlike-cores'],
   )
   assert.deepEqual(choose({ allowed: '0-3', frequencies: [4000, 2000, 3000, 2000] }, t).cores, {
@@ -113,19 +113,19 @@ test('the fastest core of the machine is the measure even if it is not allowed',
   const machine = { allowed: '1-2', online: '0-2', frequencies: [4000, 2000, 2000] }
   const speeds = readCpus(createTree(describeTree(machine), t)).map(({ speed }) => speed)
   assert.deepEqual(speeds, [0.5, 0.5])
-  assert.deepEqual(choose(machine, t), { cores: { server: 1, generator: 2 }, cautions: [] })
+  assert.deepEqual(choose(machine, t), { cores: { server: 1, generator: 2 }, warnings: [] })
 })
 
 test('a single CPU cannot be shared out', (t) => {
   for (const allowed of ['3', '']) {
-    assert.deepEqual(choose({ allowed, online: '0-3' }, t), { cores: null, cautions: [{ kind: 'one-core' }] })
+    assert.deepEqual(choose({ allowed, online: '0-3' }, t), { cores: null, warnings: [{ kind: 'one-core' }] })
   }
 })
 
-test('this machine gives two different cores, or a caution', () => {
-  const cautions: CoreWarning[] = []
-  const cores = chooseCores((caution) => cautions.push(caution))
-  if (cores === null) assert.equal(cautions.length, 1)
+test('this machine gives two different cores, or a warning', () => {
+  const warnings: CoreWarning[] = []
+  const cores = chooseCores((warning) => warnings.push(warning))
+  if (cores === null) assert.equal(warnings.length, 1)
   else assert.notEqual(cores.server, cores.generator)
 })
 

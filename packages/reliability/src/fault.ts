@@ -1,4 +1,4 @@
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import type { Size, Subject } from './subject/subject.ts'
 
 /** A failure that happens in production, and what an app must do then: a row of the matrix. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Fault, Outcome } from './fault.ts'
 import { droppedPackets } from './subject/connection-table.ts'

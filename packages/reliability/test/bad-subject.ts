@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isDue } from '@startgrid/cli/test-run.ts'
-import { APPS, type App } from '@startgrid/grid/matrix.ts'
+import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import type { Fault } from '../src/fault.ts'
 import { tryFault } from '../src/run.ts'

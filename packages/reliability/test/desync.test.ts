@@ -3,7 +3,7 @@ import { desync } from '../src/faults/desync.ts'
 import { findingsOf, testDefect } from './bad-subject.ts'
 
 testDefect(
-  'an app that reads requests out of bodies is found by the logs and by whose answer came',
+  'an app that reads requests out of bodies is found by the logs and by whose response came',
   async () => {
     const findings = await findingsOf(desync, 'ignores-bodies')
     match(

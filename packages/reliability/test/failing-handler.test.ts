@@ -15,6 +15,6 @@ testDefect('what a server does wrong when handlers fail is found', async () => {
 
 testDefect('a process that ends with its handler is found', async () => {
   const findings = await findingsOf(failingHandler, 'dies-of-a-handler')
-  match(findings, /After a handler that throws, \/livez answers undefined\./)
+  match(findings, /After a handler that throws, \/livez gives undefined\./)
   match(findings, /The process has ended with 1\./)
 })

@@ -1,6 +1,6 @@
 import { describe, test } from 'node:test'
 import { sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
-import { APPS, type App } from '@startgrid/grid/matrix.ts'
+import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import type { Fault } from '../src/fault.ts'
 import { FAULTS } from '../src/faults/index.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TEST_RUN } from '@startgrid/cli/test-run.ts'
-import { APPS } from '@startgrid/grid/matrix.ts'
+import { APPS } from '@startgrid/grid/apps.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { nginxReload } from '../src/faults/nginx-reload.ts'
 import { tryFault } from '../src/run.ts'

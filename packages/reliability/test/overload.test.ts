@@ -1,6 +1,6 @@
 import { deepEqual, match } from 'node:assert/strict'
 import { test } from 'node:test'
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import { judgeFigures, medianFigures, overload } from '../src/faults/overload.ts'
 import { findingsOf, testDefect } from './bad-subject.ts'
 

@@ -10,6 +10,6 @@ testDefect(
       findings,
       /Memory grew by \d+ kB from the second fifth of the time to the last, in \d+ requests; 3000 are allowed\./,
     )
-    match(findings, /GET \/hello\/ was answered 200, not 404 \(\d+ times\)/)
+    match(findings, /GET \/hello\/ got 200, not 404 \(\d+ times\)/)
   },
 )

@@ -1,11 +1,11 @@
 import { RETRY_AFTER } from '#shared/http/contract.ts'
-import { createTurnAge } from '#shared/http/turn-age.ts'
+import { createTurnLoadShedder } from '#shared/http/load-shedding-by-turn.ts'
 import type { Plugin } from '../plugin.ts'
 import { sendProblem } from './errors.ts'
 
 /** Wraps expensive routes: 503 if a request has waited too long. All routes of an app share one load shedder. */
 export function loadShedding(maxQueueWaitMs: number): Plugin {
-  const shouldShed = createTurnAge(maxQueueWaitMs)
+  const shouldShed = createTurnLoadShedder(maxQueueWaitMs)
 
   return (next) => (request, server) =>
     shouldShed() ? sendProblem(503, { headers: { 'retry-after': RETRY_AFTER } }) : next(request, server)

@@ -12,7 +12,7 @@ declare global {
   }
 }
 
-/** Alive until the process ends, ready until it is told to stop. It is no Router, because all requests pass through it. */
+/** Alive until the process ends, ready until it is told to stop. It is not a Router, because all requests pass through it. */
 export function health(state: Health): RequestHandler {
   return (request, response, next) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD'

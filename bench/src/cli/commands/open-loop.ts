@@ -1,6 +1,6 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
-import { assertAnswering } from '../../environments/target/origin.ts'
+import { assertResponding } from '../../environments/target/origin.ts'
 import { findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
 import type { OpenLoopResult } from '../../model/result.ts'
 import { capacityMethod } from '../../openloop/capacity.ts'
@@ -36,7 +36,7 @@ export async function openLoopCommand(kind: OpenLoopKind, args: readonly string[
   const result = createOpenLoopResult(kind, options, commandOf(`pnpm bench ${kind}`, args, options.seed))
   const method = methodOf(result, options)
   if (!options.dryRun) {
-    if (options.target !== undefined) await assertAnswering(options.target)
+    if (options.target !== undefined) await assertResponding(options.target)
     return measure({ result, directory: prepareOutput(options.output, options.json) }, method, options)
   }
   process.stdout.write(describePlan(result, method))

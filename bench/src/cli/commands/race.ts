@@ -1,5 +1,5 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { assertAnswering } from '../../environments/target/origin.ts'
+import { assertResponding } from '../../environments/target/origin.ts'
 import { extendRun, findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
 import { createResult, runBench } from '../../measure/run.ts'
 import type { RaceResult } from '../../model/result.ts'
@@ -48,7 +48,7 @@ function assertFits({ cells, settings, mode }: RaceResult): void {
 
 async function prepare(options: Options, args: readonly string[], kind: Kind): Promise<StoredRun<Kind>> {
   if (options.resume !== undefined) return goOn(options)
-  if (options.target !== undefined) await assertAnswering(options.target)
+  if (options.target !== undefined) await assertResponding(options.target)
   return begin(options, args, kind)
 }
 

@@ -17,7 +17,7 @@ report.html are written beside it, or of a study its tables in Markdown.
 /**
  * `pnpm bench report RESULT`: tables to standard output, and the reports beside the result.
  * @returns the exit code
- * @throws {UsageError} for wrong words, {ResultError} for what is no result, {OutputError} where nothing can be written
+ * @throws {UsageError} for wrong words, {ResultError} if a file is not a result, {OutputError} where nothing can be written
  */
 export async function reportCommand(args: readonly string[]): Promise<number> {
   const { values, paths } = parseStored(

@@ -1,6 +1,6 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
+import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { dockerObstacle } from '@startgrid/grid/compose-project.ts'
-import { FRAMEWORKS } from '@startgrid/grid/matrix.ts'
 import { docker } from './command.ts'
 import type { ComposeFile } from './project.ts'
 

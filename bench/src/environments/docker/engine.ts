@@ -5,7 +5,7 @@ import { UsageError } from '@startgrid/cli/arguments.ts'
 import { docker } from './command.ts'
 
 /**
- * The parts of the Engine API (https://docs.docker.com/reference/api/engine/) that are needed beside or instead of the command: it answers
+ * The parts of the Engine API (https://docs.docker.com/reference/api/engine/) that are needed beside or instead of the command: it responds
  * in 0.5 to 2 ms, where `docker stats` and `docker inspect` take 50 ms and more of a core.
  */
 export class Engine {
@@ -80,20 +80,23 @@ export class Engine {
     this.#agent.destroy()
   }
 
-  #ask<Answer>(method: string, path: string): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  #ask<Body>(method: string, path: string): Promise<Body> {
+    const { promise, resolve, reject } = Promise.withResolvers<Body>()
     const timeout = AbortSignal.timeout(PATIENCE_MS)
-    request({ socketPath: this.#socketPath, agent: this.#agent, method, path, signal: timeout }, (answer) => {
-      const status = answer.statusCode ?? 0
-      if (status === 204) {
-        answer.resume().on('end', () => resolve(undefined as Answer))
-        return
-      }
-      json(answer).then((body) => {
-        if (status < 300) resolve(body as Answer)
-        else reject(new EngineError(status, (body as { message?: string }).message ?? `status ${status}`))
-      }, reject)
-    })
+    request(
+      { socketPath: this.#socketPath, agent: this.#agent, method, path, signal: timeout },
+      (response) => {
+        const status = response.statusCode ?? 0
+        if (status === 204) {
+          response.resume().on('end', () => resolve(undefined as Body))
+          return
+        }
+        json(response).then((body) => {
+          if (status < 300) resolve(body as Body)
+          else reject(new EngineError(status, (body as { message?: string }).message ?? `status ${status}`))
+        }, reject)
+      },
+    )
       .once('error', reject)
       .end()
     return promise

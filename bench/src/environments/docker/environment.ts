@@ -1,7 +1,7 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE } from '@startgrid/grid/compose.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
 import { chooseCores } from '@startgrid/machine/cores.ts'
 import { type Cpu, readCpus } from '@startgrid/machine/cpus.ts'

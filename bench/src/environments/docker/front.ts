@@ -1,5 +1,5 @@
+import type { App } from '@startgrid/grid/apps.ts'
 import { addressInside, FRONT_SERVICE, PAGE_PORT } from '@startgrid/grid/compose.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { renderNginx } from '@startgrid/nginx/render.ts'
 import { hostOf } from './project.ts'
@@ -20,7 +20,7 @@ export function frontAddress(index: number): { host: string; port: number } {
   return { host: FRONT_SERVICE, port: PAGE_PORT + 1 + index }
 }
 
-/** The whole configuration, with one front per app in this order and one that answers `/ceiling` alone. */
+/** The whole configuration, with one front per app in this order and one that responds to `/ceiling` alone. */
 export function renderFronts(apps: readonly App[]): string {
   const ceiling: Front = {
     name: 'ceiling',

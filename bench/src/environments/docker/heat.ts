@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { App } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE } from '@startgrid/grid/compose.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 import { docker, lastLine, runDocker } from './command.ts'
 import type { Container, Engine, Labelled } from './engine.ts'
 import { renderFronts } from './front.ts'

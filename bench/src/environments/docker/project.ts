@@ -1,6 +1,6 @@
+import type { App } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE, serviceName } from '@startgrid/grid/compose.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 
 /** The Compose project of a heat, made from the services of docker-compose.yml: the same images, limits and settings. Pure. */
 

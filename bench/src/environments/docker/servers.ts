@@ -1,7 +1,7 @@
 import { oneLine } from '@startgrid/cli/text.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import { addressInside, FRONT_SERVICE } from '@startgrid/grid/compose.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
 import { appOf } from '../../plan/cells.ts'
 import type { EndAccount, Servers } from '../servers.ts'

@@ -40,7 +40,7 @@ class NativeServers implements Servers {
     this.#cores = cores
   }
 
-  /** A container does not inherit the core of whoever asked for it. */
+  /** A container does not inherit the core of the process that asked for it. */
   pinContainers(cells: readonly CellSpec[]): void {
     if (this.#cores === null) return
     const started = new Set(cells.map((cell) => this.#launched(cell)))

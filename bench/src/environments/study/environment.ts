@@ -1,6 +1,6 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import { checkConformance } from '@startgrid/conformance'
-import { APPS } from '@startgrid/grid/matrix.ts'
+import { APPS } from '@startgrid/grid/apps.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
 import { chooseCores } from '@startgrid/machine/cores.ts'
 import { readCpus } from '@startgrid/machine/cpus.ts'
@@ -117,7 +117,7 @@ export class StudyEnvironment implements Environment {
     return this.cores?.servers.slice(0, cores.given).join(',')
   }
 
-  /** @returns undefined after an abort, and for what no contract covers */
+  /** @returns undefined after an abort, and for a system that no contract covers */
   async #proveSystem({ app: name, role }: StudyCell): Promise<Proof | undefined> {
     const { signal } = this.#options
     if (signal.aborted || role === null) return undefined

@@ -19,9 +19,9 @@ export interface RunningSystem {
   appPids(): number[] | undefined
   /** The processes of the NGINX in front of an app. */
   proxyPids(): number[]
-  /** Why it can answer no more: a clause without the full stop. Undefined while it can. */
+  /** Why it can respond no more: a clause without the full stop. Undefined while it can. */
   whyEnded(): string | undefined
-  /** @returns how many requests each worker of a cluster answered; null where nobody counts */
+  /** @returns how many requests each worker of a cluster served; null where nobody counts */
   stop(): Promise<number[] | null>
 }
 
@@ -102,7 +102,7 @@ function startableOf({ package: path, role }: Program): Startable {
   return { name: `${framework}/${role}`, runtime, role, directory: join(ROOT, path) }
 }
 
-/** A container does not inherit the cores of whoever asked for it. */
+/** A container does not inherit the cores of the process that asked for it. */
 function pinContainers(launches: readonly Launch[], cpus: string | undefined): void {
   if (cpus === undefined) return
   for (const one of launches) if (one.ready.nginx !== undefined) pin(serverPids(one) ?? [], cpus)

@@ -9,8 +9,8 @@ import { startSystem } from './running-system.ts'
 const STARTS = 3
 
 /**
- * Measures how long a system takes from the start of its process to the last byte of its first answer.
- * @throws {Error} with a sentence, if it does not start or does not answer 200
+ * Measures how long a system takes from the start of its process to the last byte of its first response.
+ * @throws {Error} with a sentence, if it does not start or does not respond with 200
  */
 export async function measureStartup(
   system: System,
@@ -32,7 +32,7 @@ async function startOnce(system: System, path: string): Promise<number> {
     await askWhole(running.target, path)
     return (performance.now() - beganAt) / 1000
   } catch (error) {
-    throw new Error(`${system.title} did not answer ${path} after its start.`, { cause: error })
+    throw new Error(`${system.title} did not respond to ${path} after its start.`, { cause: error })
   } finally {
     await running.stop()
   }
@@ -41,10 +41,10 @@ async function startOnce(system: System, path: string): Promise<number> {
 /** Resolves at the last byte; rejects within 10 s if the status is not 200. */
 async function askWhole(target: Target, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  request({ ...target, path, agent: false, signal: AbortSignal.timeout(10_000) }, (answer) => {
-    answer.resume().once('error', reject)
-    answer.once('end', () =>
-      answer.statusCode === 200 ? resolve() : reject(new Error(`status ${answer.statusCode}`)),
+  request({ ...target, path, agent: false, signal: AbortSignal.timeout(10_000) }, (response) => {
+    response.resume().once('error', reject)
+    response.once('end', () =>
+      response.statusCode === 200 ? resolve() : reject(new Error(`status ${response.statusCode}`)),
     )
   })
     .once('error', reject)

@@ -42,7 +42,7 @@ export function strippedTypes(directory: string): string {
   return hook
 }
 
-/** The function is marked as experimental, which is no news to who measures. */
+/** The function is marked as experimental, which the reader of a measurement does not need. */
 function strip(source: string): string {
   const { emitWarning } = process
   process.emitWarning = () => {}

@@ -33,7 +33,7 @@ export class TargetEnvironment implements Environment {
     this.#signal = signal
     // Where the server runs is not ours to choose: what else can be said of two cores is about servers.
     this.cores = chooseCores((warning) => warning.kind === 'not-pinned' && warn(warning))
-    // Whoever names a server answers for it; a run is bounded in time.
+    // The person who names a server is responsible for it; a run is bounded in time.
     this.generator = { reach: 'anywhere', ...(this.cores !== null && { cpu: this.cores.generator }) }
   }
 
@@ -41,7 +41,7 @@ export class TargetEnvironment implements Environment {
     return null
   }
 
-  /** What answered yesterday may have been replaced. */
+  /** What responded yesterday may have been replaced. */
   fingerprint(): null {
     return null
   }

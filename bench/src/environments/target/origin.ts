@@ -50,23 +50,23 @@ export function isLoopback(origin: string): boolean {
   return isIPv6(host) ? LOOPBACK.check(host, 'ipv6') : host === 'localhost' || host.endsWith('.localhost')
 }
 
-/** Milliseconds that a server may take to answer at all. */
+/** Milliseconds that a server may take to respond at all. */
 const PATIENCE_MS = 5000
 
 /**
  * Asks for anything, to learn whether somebody is there.
- * @throws {UsageError} if nobody answers in HTTP within 5 s
+ * @throws {UsageError} if nobody responds in HTTP within 5 s
  */
-export async function assertAnswering(origin: string): Promise<void> {
+export async function assertResponding(origin: string): Promise<void> {
   const reason = await whySilent(origin)
   if (reason === null) return
   throw new UsageError(
-    `${origin} does not answer (${reason}): start the app there, or give --target the address that it listens on.`,
+    `${origin} does not respond (${reason}): start the app there, or give --target the address that it listens on.`,
   )
 }
 
 /**
- * @param patienceMs milliseconds until somebody must have answered, with any status
+ * @param patienceMs milliseconds until somebody must have responded, with any status
  * @returns why nobody did, a clause; null if somebody did, and after an abort
  */
 export function whySilent(
@@ -76,8 +76,8 @@ export function whySilent(
   const late = AbortSignal.timeout(patienceMs)
   const ends = signal === undefined ? late : AbortSignal.any([signal, late])
   return new Promise((resolve) => {
-    request({ ...addressOf(origin), path: '/livez', agent: false, signal: ends }, (answer) => {
-      answer.on('error', () => {}).destroy()
+    request({ ...addressOf(origin), path: '/livez', agent: false, signal: ends }, (response) => {
+      response.on('error', () => {}).destroy()
       resolve(null)
     })
       .once('error', (error) => resolve(signal?.aborted ? null : describe(error)))

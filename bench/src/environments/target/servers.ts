@@ -29,7 +29,7 @@ export class TargetServers implements Servers {
 
   async whyEnded(): Promise<string | null> {
     const reason = await whySilent(this.#origin, { signal: this.#signal })
-    return reason === null ? null : `the server no longer answers (${reason})`
+    return reason === null ? null : `the server no longer responds (${reason})`
   }
 
   /** Nobody says which processes serve, nor on which core. */

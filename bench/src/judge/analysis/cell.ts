@@ -4,7 +4,7 @@ import { mean } from '@startgrid/stats/moments.ts'
 import type { CellFigures, GateResult, Metric, WarmupProfile } from '../../model/figures.ts'
 import type { CellSpec, Heat, Slice } from '../../model/result.ts'
 import { launchName } from '../../plan/cells.ts'
-import type { Field } from './field.ts'
+import type { RaceLayout } from './race-layout.ts'
 import type { CellRecord, LaunchTotals } from './record.ts'
 import { serverSeconds } from './slices.ts'
 
@@ -20,12 +20,12 @@ export interface Judged {
 export interface Source {
   heats: readonly Heat[]
   /** Of all roles, in both metrics. */
-  fields: readonly Field[]
+  layouts: readonly RaceLayout[]
   /** False for a voided cell: its figures are null. */
   shown: boolean
 }
 
-export function figuresOf(judged: Judged, { heats, fields, shown }: Source): CellFigures {
+export function figuresOf(judged: Judged, { heats, layouts, shown }: Source): CellFigures {
   const { record, gates, voided, warmup } = judged
   const { cell } = record
   const slices = record.slices.flat()
@@ -36,8 +36,8 @@ export function figuresOf(judged: Judged, { heats, fields, shown }: Source): Cel
     launches: record.launches.filter((totals) => totals !== null).length,
     slices: counted.length,
     disturbed: slices.filter(({ phase, disturbed }) => phase === 'measure' && disturbed).length,
-    rate: shown ? meanOf(cell, 'rate', fields) : null,
-    cpu: shown ? meanOf(cell, 'cpu', fields) : null,
+    rate: shown ? meanOf(cell, 'rate', layouts) : null,
+    cpu: shown ? meanOf(cell, 'cpu', layouts) : null,
     cpuParts: {
       app: partOf(launches, 'app'),
       proxy: cell.topology === 'direct' ? null : partOf(launches, 'proxy'),
@@ -53,10 +53,11 @@ export function figuresOf(judged: Judged, { heats, fields, shown }: Source): Cel
   }
 }
 
-function meanOf(cell: CellSpec, metric: Metric, fields: readonly Field[]): Interval | null {
-  for (const field of fields) {
-    const row = field.metric === metric ? field.records.findIndex((record) => record.cell.id === cell.id) : -1
-    if (row >= 0) return rowMean(field, row)
+function meanOf(cell: CellSpec, metric: Metric, layouts: readonly RaceLayout[]): Interval | null {
+  for (const layout of layouts) {
+    const row =
+      layout.metric === metric ? layout.records.findIndex((record) => record.cell.id === cell.id) : -1
+    if (row >= 0) return rowMean(layout, row)
   }
   return null
 }
@@ -90,8 +91,8 @@ function peakMemory(cell: CellSpec, heats: readonly Heat[]): CellFigures['peakMe
 }
 
 function meanLatency(launches: readonly LaunchTotals[]): number | null {
-  const answers = launches.reduce((sum, { requests }) => sum + requests, 0)
-  return answers === 0 ? null : launches.reduce((sum, { waited }) => sum + waited, 0) / answers
+  const responses = launches.reduce((sum, { requests }) => sum + requests, 0)
+  return responses === 0 ? null : launches.reduce((sum, { waited }) => sum + waited, 0) / responses
 }
 
 function errorsOf({ errors }: Slice): number {

@@ -6,7 +6,7 @@ import { smallestDifference } from '@startgrid/stats/power.ts'
 import type { Fitted } from '@startgrid/stats/variances.ts'
 import type { Control, Metric, Pair, Race } from '../../model/figures.ts'
 import type { CellSpec } from '../../model/result.ts'
-import type { Field } from './field.ts'
+import type { RaceLayout } from './race-layout.ts'
 
 /** Of a family of comparisons. */
 const LEVEL = 0.05
@@ -15,7 +15,7 @@ const POWER = 0.8
 /** A difference between twins that is less likely than this makes the run suspect: it should be seen in one run of 200. */
 const SUSPECT = 0.005
 
-/** A comparison of two rows of a field. */
+/** A comparison of two rows of a layout. */
 export interface Comparison {
   ratio: Interval
   p: number | null
@@ -24,33 +24,33 @@ export interface Comparison {
 }
 
 /**
- * The race that a field gives: all pairs, ranks, the A/A control and what it could have shown.
+ * The race that a layout gives: all pairs, ranks, the A/A control and what it could have shown.
  * @returns null if there is nobody to rank
  */
-export function raceOf(field: Field): Race | null {
-  const racers = field.records.flatMap(({ cell }, row) => (cell.twinOf === null ? [{ cell, row }] : []))
+export function raceOf(layout: RaceLayout): Race | null {
+  const racers = layout.records.flatMap(({ cell }, row) => (cell.twinOf === null ? [{ cell, row }] : []))
   const baseline = racers.find(({ cell }) => cell.framework === 'node') ?? racers[0]
   if (baseline === undefined) return null
   const comparisons = racers.flatMap((a, index) =>
-    racers.slice(index + 1).map((b) => ({ a: a.cell.id, b: b.cell.id, ...compare(field, a.row, b.row) })),
+    racers.slice(index + 1).map((b) => ({ a: a.cell.id, b: b.cell.id, ...compare(layout, a.row, b.row) })),
   )
   const pairs = adjust(comparisons)
   const ratios = racers.map(({ cell, row }) => ({
     cell: cell.id,
-    ratio: compare(field, row, baseline.row).ratio,
+    ratio: compare(layout, row, baseline.row).ratio,
   }))
   return {
     role: baseline.cell.role,
-    topology: field.topology,
-    metric: field.metric,
+    topology: layout.topology,
+    metric: layout.metric,
     baseline: baseline.cell.id,
-    ranks: rank(ratios, pairs, field.metric),
+    ranks: rank(ratios, pairs, layout.metric),
     ratios,
     pairs,
-    control: controlOf(field),
+    control: controlOf(layout),
     smallestEffect: smallestEffect(comparisons.flatMap(({ estimate }) => estimate ?? [])),
     // The coefficient of variation of a lognormal variable.
-    launchSpread: field.variances === null ? null : Math.sqrt(Math.expm1(field.fit.pooled.variance)),
+    launchSpread: layout.variances === null ? null : Math.sqrt(Math.expm1(layout.fit.pooled.variance)),
   }
 }
 
@@ -97,16 +97,16 @@ function rank(ratios: Race['ratios'], pairs: readonly Pair[], metric: Metric): R
 }
 
 /** The twin over the app that it equals. */
-function controlOf(field: Field): Control | null {
-  const twin = field.records.findIndex(({ cell }) => cell.twinOf !== null)
-  const original = field.records.findIndex(({ cell }) => cell.app === specOf(field, twin)?.twinOf)
-  const [twinSpec, originalSpec] = [specOf(field, twin), specOf(field, original)]
+function controlOf(layout: RaceLayout): Control | null {
+  const twin = layout.records.findIndex(({ cell }) => cell.twinOf !== null)
+  const original = layout.records.findIndex(({ cell }) => cell.app === specOf(layout, twin)?.twinOf)
+  const [twinSpec, originalSpec] = [specOf(layout, twin), specOf(layout, original)]
   if (twinSpec === undefined || originalSpec === undefined) return null
-  const { ratio, p } = compare(field, twin, original)
+  const { ratio, p } = compare(layout, twin, original)
   return { twin: twinSpec.id, original: originalSpec.id, ratio, p, suspect: p !== null && p < SUSPECT }
 }
 
-function specOf({ records }: Field, row: number): CellSpec | undefined {
+function specOf({ records }: RaceLayout, row: number): CellSpec | undefined {
   return records[row]?.cell
 }
 

@@ -69,7 +69,7 @@ export interface ComparedCell {
 export interface LeftCell {
   cell: string
   reason: string
-  /** It had a number in A, and in B its answers were wrong: worse than slow. */
+  /** It had a number in A, and in B its responses were wrong: worse than slow. */
   broken: boolean
 }
 
@@ -171,7 +171,7 @@ function isOfStudy(cell: Cell): cell is StudyCell {
   return 'title' in cell
 }
 
-/** Gates that tell of wrong answers, not of the machine or the generator. */
+/** Gates that tell of wrong responses, not of the machine or the generator. */
 const BREAKING = ['conformance', 'errors', 'responses']
 
 function leftCells(

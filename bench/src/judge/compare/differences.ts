@@ -37,7 +37,7 @@ export function differencesOf(
   b: StoredResult,
   metric: Metric,
 ): Differences | null {
-  const [inA, inB] = [fieldOf(cells, a, metric), fieldOf(cells, b, metric)]
+  const [inA, inB] = [layoutOf(cells, a, metric), layoutOf(cells, b, metric)]
   if (inA === null || inB === null) return null
   const shift =
     cells.length < FEWEST_FOR_SHIFT
@@ -62,7 +62,7 @@ export function differencesOf(
 }
 
 /** The rows are in the order of the cells. */
-function fieldOf(cells: readonly Cell[], result: StoredResult, metric: Metric): Fitted | null {
+function layoutOf(cells: readonly Cell[], result: StoredResult, metric: Metric): Fitted | null {
   const tried: readonly Cell[] = result.cells.filter(({ skipped }) => skipped === null)
   // Passes are fitted with all cells of a heat, as in the run's own analysis.
   const records = recordCells(tried, result.heats)
@@ -91,16 +91,16 @@ function meanOf(logs: readonly number[]): Estimate | null {
  * Where a cell stands in its run. A cell that missed a heat would else stand where the heats happened to be that it took part in:
  * their effects are taken out.
  */
-function levelOf(field: Fitted, row: number): number {
-  const effects = field.fit.columns
-  if (effects === null) return mean(logsOf(field, row))
-  const heats = (field.values[0] ?? []).flatMap((_, heat) =>
-    field.values.some((row) => row[heat] !== null) ? [heat] : [],
+function levelOf(layout: Fitted, row: number): number {
+  const effects = layout.fit.columns
+  if (effects === null) return mean(logsOf(layout, row))
+  const heats = (layout.values[0] ?? []).flatMap((_, heat) =>
+    layout.values.some((row) => row[heat] !== null) ? [heat] : [],
   )
   const centre = mean(effects)
   return mean(
     heats.flatMap((heat, index) => {
-      const log = field.values[row]?.[heat] ?? null
+      const log = layout.values[row]?.[heat] ?? null
       return log === null ? [] : [log - (effects[index] ?? centre) + centre]
     }),
   )
@@ -111,14 +111,14 @@ function levelOf(field: Fitted, row: number): number {
  * π/2 times that of the mean (Kendall and Stuart 1977, The Advanced Theory of Statistics 1, section 10.10, for a normal
  * distribution); that the cell itself is in it is left out, which makes the interval a little too wide.
  */
-function levelAgainstMedian(field: Fitted, row: number, shift: number): Estimate | null {
-  if (field.variances === null) return null
-  const rows = field.values.length
-  const loads = field.values.map((_, other) => {
-    const launches = logsOf(field, other).length
+function levelAgainstMedian(layout: Fitted, row: number, shift: number): Estimate | null {
+  if (layout.variances === null) return null
+  const rows = layout.values.length
+  const loads = layout.values.map((_, other) => {
+    const launches = logsOf(layout, other).length
     return (Number(other === row) + Math.PI / 2 / rows ** 2) / launches
   })
-  return estimateOf({ estimate: levelOf(field, row) + shift, loads }, field.variances)
+  return estimateOf({ estimate: levelOf(layout, row) + shift, loads }, layout.variances)
 }
 
 /** The second less the first of two independent estimates (Welch 1947, Biometrika 34:28). */

@@ -27,7 +27,7 @@ const MACHINE = 0.15
  *   into that rate.
  * - A race in which CPU per request of all cells moved together by more than the limit and what a machine alone has been seen to do.
  *   The rate has no such bound: a neighbour halves it.
- * - A cell that had a number in A and gave wrong answers in B.
+ * - A cell that had a number in A and gave wrong responses in B.
  *
  * @param limit as a part of 1, above 0 and below 1
  * @returns nothing if nothing became worse
@@ -37,7 +37,7 @@ export function findRegressions(comparison: Comparison, limit: number): string[]
     ...slowCells(comparison, limit),
     ...comparison.races.flatMap((race) => slowRace(race, limit) ?? []),
     ...comparison.left.flatMap(({ cell, reason, broken }) =>
-      broken ? [`${cell} gives wrong answers: ${reason}.`] : [],
+      broken ? [`${cell} gives wrong responses: ${reason}.`] : [],
     ),
   ]
 }

@@ -5,7 +5,7 @@ import { failed, passed, unknown } from './verdict.ts'
 
 /**
  * No request failed, and nothing else went wrong: a server that drops work is faster. The warm-up counts as well, for an app that
- * says it is ready is; and so do disturbed slices, for a neighbour makes answers late, not wrong. Answers with a wrong body have a gate of
+ * says it is ready is; and so do disturbed slices, for a neighbour makes responses late, not wrong. Responses with a wrong body have a gate of
  * their own.
  */
 export function judgeErrors({ launches, failures }: Pick<Evidence, 'launches' | 'failures'>): GateResult {
@@ -18,17 +18,17 @@ export function judgeErrors({ launches, failures }: Pick<Evidence, 'launches' | 
     for (const [kind, count] of Object.entries(errors))
       if (kind !== 'body' && count > 0) counts.set(kind, (counts.get(kind) ?? 0) + count)
   }
-  const answers = slices.reduce((sum, { requests }) => sum + requests, 0)
-  if (answers === 0 && counts.size === 0)
-    return failed('errors', 'no request was answered', 'Measure for longer, with --slice.')
-  if (counts.size === 0) return passed('errors', `none of ${formatCount(answers)} requests failed`)
-  return failed('errors', describe(counts, answers), adviceFor(counts))
+  const responses = slices.reduce((sum, { requests }) => sum + requests, 0)
+  if (responses === 0 && counts.size === 0)
+    return failed('errors', 'no request got a response', 'Measure for longer, with --slice.')
+  if (counts.size === 0) return passed('errors', `none of ${formatCount(responses)} requests failed`)
+  return failed('errors', describe(counts, responses), adviceFor(counts))
 }
 
-function describe(counts: ReadonlyMap<string, number>, answers: number): string {
+function describe(counts: ReadonlyMap<string, number>, responses: number): string {
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
   const kinds = [...counts].map(([kind, count]) => `${formatCount(count)} ${kind}`)
-  return `${formatCount(total)} requests failed beside ${formatCount(answers)} answers: ${listOf(kinds)}`
+  return `${formatCount(total)} requests failed beside ${formatCount(responses)} responses: ${listOf(kinds)}`
 }
 
 function adviceFor(counts: ReadonlyMap<string, number>): string {

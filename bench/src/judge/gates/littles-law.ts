@@ -5,7 +5,7 @@ import { failed, notMeant, passed, unknown } from './verdict.ts'
 
 /**
  * Drivers measure a latency from their own view of send and receipt and count what is in flight at the ends differently; a
- * lost answer, an idle connection or a wrong clock shows as more than this.
+ * lost response, an idle connection or a wrong clock shows as more than this.
  */
 const WITHIN = 0.1
 

@@ -3,7 +3,7 @@ import type { GateResult } from '../../model/figures.ts'
 import type { Trial } from '../../model/result.ts'
 import { failed, notMeant, passed, unknown } from './verdict.ts'
 
-/** How far the answered rate may be from the offered one. */
+/** How far the rate of responses may be from the offered one. */
 const WITHIN = 0.01
 
 /** Milliseconds that one request in a hundred may be sent late. */
@@ -13,12 +13,12 @@ const LAG_P99_MS = 1
 export type OfferedLoad = Pick<Trial, 'offered' | 'achieved' | 'lag' | 'generatorBound'>
 
 /**
- * What an open loop was to offer was really offered and answered, and on time. `offered` is what was due by the drawn arrivals, not the
+ * What an open loop was to offer was really offered, got its responses, and was on time. `offered` is what was due by the drawn arrivals, not the
  * nominal rate, from which a Poisson process differs by chance.
  */
 export function judgeOfferedLoad({ offered, achieved, lag, generatorBound }: OfferedLoad): GateResult {
-  if (offered === null) return notMeant('offered-load', 'a closed loop offers what is answered')
-  const rates = `${formatRate(achieved)} of ${formatRate(offered)} requests per second were answered`
+  if (offered === null) return notMeant('offered-load', 'a closed loop offers as much as gets a response')
+  const rates = `${formatRate(achieved)} of ${formatRate(offered)} requests per second got a response`
   if (generatorBound)
     return failed(
       'offered-load',

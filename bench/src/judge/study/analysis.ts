@@ -25,8 +25,8 @@ import { scalingOf } from './scaling.ts'
 /** What follows from the heats of a study: pure, so that a result can be analysed again. */
 export function analyseStudy(study: Study, result: StudyResult): StudyAnalysis {
   const records = recordsOf(result)
-  const field = new StudyField(records)
-  const cells = records.map((record) => figuresOf(record, field))
+  const layouts = new StudyLayouts(records)
+  const cells = records.map((record) => figuresOf(record, layouts))
   const openRates = Object.keys(study.races).flatMap((race) => {
     const rate = openRateOf(result.heats, race)
     return rate === undefined ? [] : [{ race, rate }]
@@ -36,12 +36,12 @@ export function analyseStudy(study: Study, result: StudyResult): StudyAnalysis {
     records
       .find(({ cell }) => cell.race === race && cell.app === system)
       ?.launches.map((one) => one?.figures.rate ?? null) ?? []
-  const context = { cells: result.cells, figures: cells, ratio: field.ratio, measured, rates }
+  const context = { cells: result.cells, figures: cells, ratio: layouts.ratio, measured, rates }
   return {
     cells,
     openRates,
     claims: study.claims.map((claim) => judgeClaim(claim, context)),
-    steps: (study.steps ?? []).map((step) => stepOf(step, field)),
+    steps: (study.steps ?? []).map((step) => stepOf(step, layouts)),
     scaling: (study.scaling ?? []).map((scaling) => scalingOf(scaling, context)),
   }
 }
@@ -104,7 +104,7 @@ function judgeProbes({ id, race }: StudyCell, heats: readonly StudyHeat[]): Gate
 }
 
 /** The launches of all valid cells, compared within their races: log figure = system + heat + error. */
-class StudyField {
+class StudyLayouts {
   readonly #layouts = new Map<string, Fitted>()
 
   constructor(records: readonly StudyRecord[]) {
@@ -148,10 +148,13 @@ function layoutOf(records: readonly StudyRecord[], metric: Metric) {
   return { names: rows.map(({ name }) => name), values: rows.map(({ logs }) => logs) }
 }
 
-function figuresOf({ cell, launches, open, gates, voided }: StudyRecord, field: StudyField): StudyFigures {
+function figuresOf(
+  { cell, launches, open, gates, voided }: StudyRecord,
+  layouts: StudyLayouts,
+): StudyFigures {
   const counted = launches.filter((one) => one !== null)
   const figures = METRICS.flatMap((metric) => {
-    const value = field.value(cell.race, metric, cell.app)
+    const value = layouts.value(cell.race, metric, cell.app)
     return value === null ? [] : [[metric, value] as const]
   })
   const shown = voided ? [] : counted
@@ -176,15 +179,15 @@ function sharesOf(launches: readonly LaunchFigures[]): StudyFigures['workerShare
   return least === null || most === null ? null : { least, most }
 }
 
-function stepOf({ what, race, from, to }: Step, field: StudyField): StepResult {
-  const [before, after] = [field.value(race, 'cpu', from), field.value(race, 'cpu', to)]
+function stepOf({ what, race, from, to }: Step, layouts: StudyLayouts): StepResult {
+  const [before, after] = [layouts.value(race, 'cpu', from), layouts.value(race, 'cpu', to)]
   return {
     what,
     race,
     from,
     to,
     cpu: before && after && { from: before.value, to: after.value },
-    ratio: field.ratio(race, 'cpu', to, from),
+    ratio: layouts.ratio(race, 'cpu', to, from),
   }
 }
 

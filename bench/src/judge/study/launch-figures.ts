@@ -15,7 +15,7 @@ export interface LaunchFigures {
   coreUse: number | null
   /** Connections per request beside the generator's own. */
   otherConnections: number | null
-  /** Parts of the requests that the least and the most busy worker answered; null where nobody counts. */
+  /** Parts of the requests that the least and the most busy worker served; null where nobody counts. */
   workerShares: { least: number; most: number } | null
 }
 

@@ -7,7 +7,7 @@ import type { ClaimContext } from './claim.ts'
 
 /** What curves are made of beside the ratios. */
 export interface ScalingContext extends Pick<ClaimContext, 'cells' | 'ratio'> {
-  /** Answers per second, by heat; null where a launch does not count. */
+  /** Responses per second, by heat; null where a launch does not count. */
   rates(race: string, system: string): readonly (number | null)[]
 }
 

@@ -4,7 +4,7 @@ import type { Random } from '@startgrid/stats/random.ts'
 import { PoolError } from '../pool-error.ts'
 
 export interface Saturation {
-  answers: number
+  responses: number
   /** Per second. */
   rate: number
 }
@@ -40,8 +40,7 @@ export class PageClient {
       })
       response.once('error', reject).once('end', () => {
         if (response.statusCode === 200) resolve(text)
-        else
-          reject(new PoolError(`${path} was answered with ${response.statusCode}: the figures mean nothing.`))
+        else reject(new PoolError(`${path} got ${response.statusCode}: the figures mean nothing.`))
       })
     }).once('error', reject)
     return promise
@@ -50,20 +49,20 @@ export class PageClient {
   /** Some requests in flight all the time. */
   async saturate(path: string, connections: number, ms: number, signal?: AbortSignal): Promise<Saturation> {
     const startedAt = performance.now()
-    let answers = 0
+    let responses = 0
     const ask = async () => {
       while (performance.now() - startedAt < ms && !signal?.aborted) {
         await this.read(path)
-        answers++
+        responses++
       }
     }
     await Promise.all(Array.from({ length: connections }, ask))
-    return { answers, rate: (answers / (performance.now() - startedAt)) * 1000 }
+    return { responses, rate: (responses / (performance.now() - startedAt)) * 1000 }
   }
 
   /**
    * Requests at random times, whatever became of those before.
-   * @returns milliseconds from when each was due to the end of its answer, and how late it was sent
+   * @returns milliseconds from when each was due to the end of its response, and how late it was sent
    */
   async offer(
     path: string,
@@ -71,16 +70,16 @@ export class PageClient {
   ): Promise<{ latencies: number[]; lags: number[] }> {
     const startedAt = performance.now()
     const lags: number[] = []
-    const answers: Promise<number>[] = []
+    const responses: Promise<number>[] = []
     for (let due = 0; due < ms && !signal?.aborted; due -= (Math.log(1 - random()) / rate) * 1000) {
       const dueAt = startedAt + due
       await until(dueAt)
       lags.push(Math.max(0, performance.now() - dueAt))
-      const answer = this.read(path).then(() => performance.now() - dueAt)
-      answer.catch(() => {}) // thrown at the end
-      answers.push(answer)
+      const response = this.read(path).then(() => performance.now() - dueAt)
+      response.catch(() => {}) // thrown at the end
+      responses.push(response)
     }
-    return { latencies: await Promise.all(answers), lags }
+    return { latencies: await Promise.all(responses), lags }
   }
 
   close(): void {

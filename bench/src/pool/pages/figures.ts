@@ -1,5 +1,5 @@
-import { formatMs, formatRate, formatRatio, formatRatioInterval, UNKNOWN } from '@startgrid/cli/numbers.ts'
-import { layOut, type Row, type Table } from '@startgrid/cli/table.ts'
+import { formatMs, formatRate, formatRatio, formatRatioInterval, orUnknown } from '@startgrid/cli/numbers.ts'
+import { layOut, left, right, type Table, tableOf } from '@startgrid/cli/table.ts'
 import { COLUMNS, plural, wrap } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { DISTURBED, describeDisturbance } from '../disturbance.ts'
@@ -28,7 +28,7 @@ export function pageRatios(launches: readonly PageResult[]): PageRatios {
 
 /** Sentences and a table for a terminal. */
 export function formatPageFigures({ settings, launches, ratios }: PageFigures): string {
-  const [table] = layOut([tableOf(launches)], COLUMNS)
+  const [table] = layOut([wayTable(launches)], COLUMNS)
   const { framework, library, size, items } = settings
   const foreign = Math.max(
     ...launches.flatMap(({ inProcess, pooled }) => [inProcess.foreign ?? 0, pooled.foreign ?? 0]),
@@ -51,38 +51,19 @@ export function formatPageFigures({ settings, launches, ratios }: PageFigures): 
   ].join('\n')
 }
 
-function tableOf(launches: readonly PageResult[]): Table {
-  const right = (heading: string) => ({ heading, align: 'right' as const, priority: 0 })
-  return {
-    columns: [
-      right('launch'),
-      { heading: 'pages are made', align: 'left', priority: 0 },
-      right('pages/s'),
-      right('CPU ms'),
-      right('page'),
-      right('/local'),
-      right('event loop'),
-      right('client'),
-    ],
-    rows: launches.flatMap(({ inProcess, pooled }, index) => [
-      rowOf(String(index + 1), 'in process', inProcess),
-      rowOf('', 'in the pool', pooled),
-    ]),
-  }
-}
-
-function rowOf(launch: string, name: string, way: WayResult): Row {
-  return {
-    tone: 'plain',
-    cells: [
-      launch,
-      name,
-      formatRate(way.capacity),
-      way.cpuPerPage === null ? UNKNOWN : formatMs(way.cpuPerPage * 1000),
-      formatMs(way.page.p99),
-      formatMs(way.local.p99),
-      formatMs(way.eventLoop.p99),
-      formatMs(way.lag),
-    ],
-  }
+function wayTable(launches: readonly PageResult[]): Table {
+  const ways = launches.flatMap(({ inProcess, pooled }, index) => [
+    { launch: String(index + 1), name: 'in process', way: inProcess },
+    { launch: '', name: 'in the pool', way: pooled },
+  ])
+  return tableOf(ways, [
+    right('launch', 0, ({ launch }) => launch),
+    left('pages are made', 0, ({ name }) => name),
+    right('pages/s', 0, ({ way }) => formatRate(way.capacity)),
+    right('CPU ms', 0, ({ way }) => orUnknown(way.cpuPerPage, (seconds) => formatMs(seconds * 1000))),
+    right('page', 0, ({ way }) => formatMs(way.page.p99)),
+    right('/local', 0, ({ way }) => formatMs(way.local.p99)),
+    right('event loop', 0, ({ way }) => formatMs(way.eventLoop.p99)),
+    right('client', 0, ({ way }) => formatMs(way.lag)),
+  ])
 }

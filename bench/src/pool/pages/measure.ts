@@ -62,7 +62,7 @@ const PROBES_PER_SECOND = 50
 
 /**
  * Renders pages in process and in a pool, one launch each, under the same load.
- * @throws {LaunchError} if the app does not start, {PoolError} for a wrong answer, or what `signal` was aborted with
+ * @throws {LaunchError} if the app does not start, {PoolError} for a wrong response, or what `signal` was aborted with
  */
 export async function measurePages(
   settings: PageSettings,
@@ -91,13 +91,13 @@ async function measureWay(
   try {
     await client.saturate(path, CONNECTIONS, settings.ms, signal) // warm
     const accounts = new Accounts(launched.ready.pid)
-    const { answers, rate } = await client.saturate(path, CONNECTIONS, settings.ms, signal)
+    const { responses, rate } = await client.saturate(path, CONNECTIONS, settings.ms, signal)
     const cost = accounts.read()
     const latencies = await offerBoth(client, path, chooseRate(rate), settings, signal)
     signal?.throwIfAborted()
     return {
       capacity: rate,
-      cpuPerPage: cost ? cost.cpuSeconds / answers : null,
+      cpuPerPage: cost ? cost.cpuSeconds / responses : null,
       foreign: cost?.foreign ?? null,
       ...latencies,
     }

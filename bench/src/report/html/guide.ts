@@ -28,4 +28,4 @@ const CARRIES_OVER: Readonly<Record<Result['mode'], string>> = {
 
 const RACED = html`<li>A whisker is the 95 % interval: of 20 such intervals one is expected to miss. Two whiskers that overlap do not prove a tie, nor two
 that do not a difference: the rank range and the table of pairs decide.</li>
-<li>The closed loop of these races says how much work an app can do, not how fast it answers: that is <code>pnpm bench latency</code>.</li>`
+<li>The closed loop of these races says how much work an app can do, not how fast it responds: that is <code>pnpm bench latency</code>.</li>`

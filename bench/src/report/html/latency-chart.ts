@@ -72,7 +72,7 @@ function isInside({ percentile }: Point): boolean {
   return percentile < 100
 }
 
-/** One in how many answers is slower. */
+/** One in how many responses is slower. */
 function beyond({ percentile }: Point): number {
   return 1 / (1 - percentile / 100)
 }

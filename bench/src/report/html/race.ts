@@ -43,7 +43,7 @@ export function raceId({ role, topology }: Pick<Standing, 'role' | 'topology'>):
 }
 
 /** A column, or several that belong together. */
-interface Field {
+interface ColumnGroup {
   headings: Heading[]
   isKnown(entry: StandingEntry): boolean
   cells(entry: StandingEntry): Markup[]
@@ -51,23 +51,23 @@ interface Field {
 
 function raceTable(standing: Standing, result: RaceResult): Markup {
   const { role, topology, races } = standing
-  const fields = fieldsOf(standing, result)
+  const groups = columnGroupsOf(standing, result)
   const headings: Heading[] = [
     { text: 'Rank', align: 'right', sortable: true, sorted: 'ascending' },
     { text: 'Framework', sortable: true },
-    ...fields.flatMap((field) => field.headings),
+    ...groups.flatMap((group) => group.headings),
   ]
-  const columns = fields.reduce((sum, field) => sum + field.headings.length, 0)
+  const columns = groups.reduce((sum, group) => sum + group.headings.length, 0)
   const ranked = races.rate === null ? 'not ranked' : `ranked by ${METRIC_NAMES.rate}`
   return table(
     `${role} ${topology}, ${ranked}`,
     headings,
-    standing.entries.map((entry) => rowOf(entry, fields, columns)),
+    standing.entries.map((entry) => rowOf(entry, groups, columns)),
     'race',
   )
 }
 
-function rowOf(entry: StandingEntry, fields: readonly Field[], columns: number): Markup {
+function rowOf(entry: StandingEntry, groups: readonly ColumnGroup[], columns: number): Markup {
   const { spec, figures, places } = entry
   const place = places.rate
   const open = html`data-cell${filterable(spec, spec.framework)}`
@@ -79,7 +79,7 @@ function rowOf(entry: StandingEntry, fields: readonly Field[], columns: number):
     ? numberCell(null, 'void')
     : numberCell(place && place.from * 100 + place.to, place && formatRank(place))
   const tone = figures.voided ? 'void' : place?.from === 1 ? 'best' : 'plain'
-  return html`<tr class="${tone}" ${open}>${rank}${name}${fields.map((field) => field.cells(entry))}</tr>`
+  return html`<tr class="${tone}" ${open}>${rank}${name}${groups.map((group) => group.cells(entry))}</tr>`
 }
 
 /** The gates that failed, what they found and what to do. */
@@ -93,14 +93,14 @@ export function whyVoid({ gates, slices }: CellFigures): Part {
 }
 
 /** What the system tells: a column without any figure is left out. */
-function fieldsOf(standing: Standing, result: RaceResult): Field[] {
-  const [rate, cpu] = [metricField('rate', standing), metricField('cpu', standing)]
-  const fields = [rate, ratioField(standing, result), cpu, ...PARTS, memoryField, gatesField]
-  return fields.filter((field) => standing.entries.some(field.isKnown))
+function columnGroupsOf(standing: Standing, result: RaceResult): ColumnGroup[] {
+  const [rate, cpu] = [metricColumns('rate', standing), metricColumns('cpu', standing)]
+  const groups = [rate, ratioColumns(standing, result), cpu, ...PARTS, memoryColumns, gatesColumns]
+  return groups.filter((group) => standing.entries.some(group.isKnown))
 }
 
 /** Value and interval; the metric that ranks has a whisker too. */
-function metricField(metric: Metric, standing: Standing): Field {
+function metricColumns(metric: Metric, standing: Standing): ColumnGroup {
   const leads = metric === 'rate'
   const axis = linearAxis(standing.entries.map(({ figures }) => figures[metric]))
   const [unit, format, ends] =
@@ -123,7 +123,7 @@ function metricField(metric: Metric, standing: Standing): Field {
 }
 
 /** The metric that ranks, over the baseline. */
-function ratioField({ races, entries }: Standing, result: RaceResult): Field {
+function ratioColumns({ races, entries }: Standing, result: RaceResult): ColumnGroup {
   const race = races.rate
   const axis = ratioAxis(entries.map(({ places }) => places.rate?.ratio ?? null))
   const name = race === null ? 'baseline' : shortName(race.baseline, result)
@@ -148,13 +148,13 @@ function ratioField({ races, entries }: Standing, result: RaceResult): Field {
 }
 
 /** Server and proxy share a core; the generator has its own. */
-const PARTS: readonly Field[] = (['app', 'proxy', 'generator'] as const).map((part) => ({
+const PARTS: readonly ColumnGroup[] = (['app', 'proxy', 'generator'] as const).map((part) => ({
   headings: [{ text: stacked(part, 'CPU µs'), align: 'right', sortable: true }],
   isKnown: ({ figures }) => figures.cpuParts[part] !== null,
   cells: ({ figures: { cpuParts } }) => [numberCell(cpuParts[part], orUnknown(cpuParts[part], formatMicros))],
 }))
 
-const memoryField: Field = {
+const memoryColumns: ColumnGroup = {
   headings: [{ text: stacked('peak MB', 'app+proxy'), align: 'right', sortable: true }],
   isKnown: ({ figures }) => figures.peakMemory.app !== null,
   cells: ({ figures: { peakMemory } }) => [
@@ -165,7 +165,7 @@ const memoryField: Field = {
   ],
 }
 
-const gatesField: Field = {
+const gatesColumns: ColumnGroup = {
   headings: [{ text: 'Gates' }],
   isKnown: () => true,
   cells: ({ figures }) => [

@@ -1,4 +1,4 @@
-import { FRAMEWORKS } from '@startgrid/grid/matrix.ts'
+import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { html, type Markup } from './markup.ts'
 
 /** How a framework is drawn: the same colour and dashes in every chart, so that neither is needed alone. */

@@ -36,7 +36,7 @@ export function latencySections(result: StudyRecord): StudySection[] {
 /** Told once, under the first of them. */
 const WHY_UNLIKE =
   'Open loop: requests are due at random times, as many for each system, and wait from then on. Closed loop: each connection waits for its ' +
-  'answer before it asks again, so that its latency is only connections / rate. The load is a part of the rate in closed loop.'
+  'response before it sends the next request, so that its latency is only connections / rate. The load is a part of the rate in closed loop.'
 
 function latencyRowOf({ title }: StudyCell, shown: StudyFigures | undefined, rate: number): Row {
   const figures = shown?.figures ?? {}

@@ -101,7 +101,7 @@ function sharesOf({ title }: StudyCell, figures: StudyFigures | undefined): stri
   const shares = figures?.workerShares ?? null
   if (shares === null) return []
   return [
-    `${title}: a worker answered ${formatPercent(shares.least)} to ${formatPercent(shares.most)} of the requests.`,
+    `${title}: a worker served ${formatPercent(shares.least)} to ${formatPercent(shares.most)} of the requests.`,
   ]
 }
 

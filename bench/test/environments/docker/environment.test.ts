@@ -44,9 +44,9 @@ describe('a proof', () => {
   })
 
   test('is what it complained of, if there is no report', () => {
-    assert.deepEqual(readProof('', 'warning\nNobody answers at http://node-hello:3000.\n'), {
+    assert.deepEqual(readProof('', 'warning\nNobody responds at http://node-hello:3000.\n'), {
       checked: 0,
-      differences: ['the suite did not run: Nobody answers at http://node-hello:3000'],
+      differences: ['the suite did not run: Nobody responds at http://node-hello:3000'],
     })
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type App, findApps } from '@startgrid/grid/matrix.ts'
+import { type App, findApps } from '@startgrid/grid/apps.ts'
 import { renderFronts } from '../../../src/environments/docker/front.ts'
 import { type ComposeFile, composeHeat, hostOf } from '../../../src/environments/docker/project.ts'
 

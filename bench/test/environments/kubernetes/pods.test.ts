@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { loadYaml, type V1Pod, type V1Role } from '@kubernetes/client-node'
-import { APPS, type App } from '@startgrid/grid/matrix.ts'
+import { APPS, type App } from '@startgrid/grid/apps.ts'
 import {
   AGENT,
   CEILING_PORT,

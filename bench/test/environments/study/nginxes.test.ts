@@ -85,7 +85,7 @@ test('a claim about systems in two versions of NGINX is undecided, and reports n
 const nginxes = await findNginxes(njsVsNode, { download: false })
 const skip = nginxes.quickjs === undefined && 'no NGINX here has QuickJS'
 
-test('njs answers on QuickJS, in the NGINX that was found for it', { skip }, async () => {
+test('njs responds on QuickJS, in the NGINX that was found for it', { skip }, async () => {
   const { systems } = equipStudy(njsVsNode, nginxes)
   const system = systems['hello-qjs']
   if (system === undefined) throw new Error('There is no system hello-qjs.')

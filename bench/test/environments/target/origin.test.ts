@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import {
   addressOf,
-  assertAnswering,
+  assertResponding,
   isLoopback,
   readOrigin,
   whySilent,
@@ -59,21 +59,21 @@ test('loopback is this machine', () => {
   )
 })
 
-describe('who answers', () => {
-  test('any status is an answer', () =>
+describe('who responds', () => {
+  test('any status is a response', () =>
     listening(
       createHttpServer((_request, response) => response.writeHead(404).end()),
       async (origin) => {
         assert.equal(await whySilent(origin), null)
-        await assertAnswering(origin)
+        await assertResponding(origin)
       },
     ))
 
   test('nobody there', async () => {
     const origin = await listening(createServer(), async (gone) => gone)
-    await assert.rejects(assertAnswering(origin), {
+    await assert.rejects(assertResponding(origin), {
       name: 'UsageError',
-      message: `${origin} does not answer (ECONNREFUSED): start the app there, or give --target the address that it listens on.`,
+      message: `${origin} does not respond (ECONNREFUSED): start the app there, or give --target the address that it listens on.`,
     })
   })
 

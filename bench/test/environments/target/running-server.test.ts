@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -8,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { startNode } from '@startgrid/cli/test-programs.ts'
 import { isDue } from '@startgrid/cli/test-run.ts'
+import { APPS } from '@startgrid/grid/apps.ts'
 import { type Launch, launch } from '@startgrid/grid/launcher.ts'
-import { APPS } from '@startgrid/grid/matrix.ts'
 import type { LatencyResult, RaceResult } from '../../../src/model/result.ts'
 import { validateResult } from '../../../src/model/result-file.ts'
 
@@ -26,25 +26,14 @@ const SHORT = [
   ...['--output', 'out', '--keep-voided'],
 ]
 
-interface Ended {
-  code: number
-  stdout: string
-  stderr: string
-  read(): RaceResult
-}
-
-function bench(...args: string[]): Promise<Ended> {
+async function bench(...args: string[]) {
   const place = mkdtempSync(join(DIRECTORY, 'run-'))
   const read = () => {
     const result: unknown = JSON.parse(readFileSync(join(place, 'out/result.json'), 'utf8'))
     assert.deepEqual(validateResult(result), [])
     return result as RaceResult
   }
-  return new Promise((resolve) => {
-    execFile(process.execPath, [CLI, ...args], { cwd: place }, (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr, read }),
-    )
-  })
+  return { ...(await startNode([CLI, ...args], { cwd: place }).ended), read }
 }
 
 function findApp(name: string) {
@@ -140,7 +129,7 @@ describe('an app that runs', () => {
   })
 })
 
-test('a host that does not answer is one sentence before anything is measured', async () => {
+test('a host that does not respond is one sentence before anything is measured', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -151,7 +140,7 @@ test('a host that does not answer is one sentence before anything is measured', 
     assert.deepEqual([code, stdout], [2, ''])
     assert.match(
       stderr,
-      /^http:\/\/127\.0\.0\.1:\d+ does not answer \(ECONNREFUSED\): start the app there, .*\.\n$/,
+      /^http:\/\/127\.0\.0\.1:\d+ does not respond \(ECONNREFUSED\): start the app there, .*\.\n$/,
     )
   }
 })

@@ -57,14 +57,14 @@ describe('a server that already runs', () => {
     assert.notEqual(disturbance.generatorWait, null)
   })
 
-  test('that stops to answer ends the heat of its cell, which says why', async () => {
+  test('that stops to respond ends the heat of its cell, which says why', async () => {
     assert.equal(await servers.whyEnded(), null)
     let loads = 0
     const heat = await heatOf(async () => {
       if (++loads === 2) server.close()
     })
     assert.deepEqual(heat.failures, [
-      { cell: 'target/status direct', reason: 'the server no longer answers (ECONNREFUSED)' },
+      { cell: 'target/status direct', reason: 'the server no longer responds (ECONNREFUSED)' },
     ])
     assert.deepEqual([loads, heat.slices.length], [2, 1])
   })
@@ -87,7 +87,7 @@ describe('a server that already runs', () => {
   }
 })
 
-/** Offers nothing, and says that all was answered. */
+/** Offers nothing, and says that all got a response. */
 function driverThat(during: () => Promise<void>): Driver {
   const load: SliceLoad = {
     requests: 1000,
@@ -104,7 +104,7 @@ function driverThat(during: () => Promise<void>): Driver {
     capabilities: { openLoop: true, unixSockets: true, checks: 'inside', minSliceMs: 1, warmupMs: 0 },
     pids: () => [process.pid],
     check: async () => ({ checked: 0, errors: {} }),
-    answerLength: async () => 2,
+    responseLength: async () => 2,
     run: async () => {
       await during()
       return load

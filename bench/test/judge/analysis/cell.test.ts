@@ -59,7 +59,7 @@ test('a mean has an interval from two launches on', () => {
   near(figures?.rate?.high, (Math.sqrt(100 * 110) / 0.2) * Math.exp((12.7062 * Math.log(1.1)) / 2), 1e-4)
 })
 
-test('mean latency is that of all answers that count, not of slices', () => {
+test('mean latency is that of all responses that count, not of slices', () => {
   const slices = [
     sliceOf(DIRECT.id, 100, { meanLatency: 0.001 }),
     sliceOf(DIRECT.id, 300, { meanLatency: 0.003 }),

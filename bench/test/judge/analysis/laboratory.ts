@@ -1,4 +1,4 @@
-import type { Topology } from '@startgrid/grid/matrix.ts'
+import type { Topology } from '@startgrid/grid/apps.ts'
 import type { Measured } from '../../../src/judge/analysis.ts'
 import type { CellSpec, Heat, Slice } from '../../../src/model/result.ts'
 

@@ -184,7 +184,7 @@ describe('cells that cannot be compared', () => {
       gates: [{ gate, verdict: 'failed', finding: 'x', advice: 'y' }],
     }) as const
 
-  test('are left out, with the reason; wrong answers in B are worse than slow', () => {
+  test('are left out, with the reason; wrong responses in B are worse than slow', () => {
     const [a, b] = twoRuns()
     const gates: Record<string, ReturnType<typeof voided>> = {
       'koa/hello direct': voided('errors'),

@@ -74,7 +74,7 @@ test('a limit of 5 % that is just reached alarms rarely: it is tested against th
   assert.ok(alarms <= 1, `${alarms} of ${runs}`)
 })
 
-test('wrong answers in B are one, a busy machine in B is none', () => {
+test('wrong responses in B are one, a busy machine in B is none', () => {
   const [a, b] = twoRuns()
   const failing = (gate: 'conformance' | 'interference') =>
     withFigures(b, ({ cell }) =>
@@ -88,7 +88,7 @@ test('wrong answers in B are one, a busy machine in B is none', () => {
         : {},
     )
   assert.deepEqual(findRegressions(compareResults(a, failing('conformance')), 0.05), [
-    'koa/hello direct gives wrong answers: void (conformance) in B.',
+    'koa/hello direct gives wrong responses: void (conformance) in B.',
   ])
   assert.deepEqual(findRegressions(compareResults(a, failing('interference')), 0.05), [])
 })

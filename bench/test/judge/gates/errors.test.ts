@@ -7,7 +7,7 @@ import { createLaunch, createSlice } from '../../fixtures/evidence.ts'
 const judge = (...measured: Partial<Slice>[]) =>
   judgeErrors({ launches: [createLaunch({}), createLaunch(...measured)], failures: [] })
 
-test('no error passes, and all answers are counted', () => {
+test('no error passes, and all responses are counted', () => {
   const { verdict, finding } = judge({}, {})
   assert.deepEqual([verdict, finding], ['passed', 'none of 110,000 requests failed'])
 })
@@ -23,7 +23,7 @@ test('one error in one slice voids the cell', () => {
 
 test('errors of all slices are added by kind', () => {
   const { finding } = judge({ errors: { reset: 1000, status: 2 } }, { errors: { reset: 3 } })
-  assert.equal(finding, '1,005 requests failed beside 110,000 answers: 1,003 reset and 2 status')
+  assert.equal(finding, '1,005 requests failed beside 110,000 responses: 1,003 reset and 2 status')
 })
 
 test('neither a neighbour nor the warm-up excuses an error', () => {
@@ -44,7 +44,7 @@ test('what ended a cell is the finding', () => {
   assert.deepEqual([verdict, finding], ['failed', 'the app was ended by SIGKILL'])
 })
 
-test('a cell that answered nothing does not pass, and nothing is known of one that was not asked', () => {
+test('a cell without a response does not pass, and nothing is known of one that was not asked', () => {
   assert.equal(judgeErrors({ launches: [], failures: [] }).verdict, 'unknown')
   assert.equal(judgeErrors({ launches: [[createSlice({ requests: 0 })]], failures: [] }).verdict, 'failed')
 })

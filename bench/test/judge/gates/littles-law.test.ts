@@ -7,7 +7,7 @@ import { countedOf, createLaunch, createSpec } from '../../fixtures/evidence.ts'
 const cell = createSpec({ connections: 64 })
 const driver: DriverRecord = { name: 'wrk', version: '4.1.0', ceiling: null }
 
-/** Seconds at which 50,000 answers per second have so many requests in flight. */
+/** Seconds at which 50,000 responses per second have so many requests in flight. */
 const latencyFor = (inFlight: number) => ({ meanLatency: inFlight / 50_000 })
 
 test('rate × mean latency is the number of connections, within 10 %', () => {

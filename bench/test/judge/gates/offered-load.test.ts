@@ -6,7 +6,7 @@ const lag = { p50: 0.01, p90: 0.05, p99: 0.4, p999: 2, max: 9 }
 const judge = (more: Partial<OfferedLoad>) =>
   judgeOfferedLoad({ offered: 20_000, achieved: 20_000, lag, generatorBound: false, ...more })
 
-test('what was offered is answered within 1 %, and sent on time', () => {
+test('what was offered gets a response within 1 %, and sent on time', () => {
   for (const achieved of [19_800, 20_000, 20_200]) assert.equal(judge({ achieved }).verdict, 'passed')
   for (const achieved of [19_799, 20_201]) {
     const { verdict, advice } = judge({ achieved })

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { judgeResponses } from '../../../src/judge/gates/responses.ts'
 import { createLaunch, createSlice } from '../../fixtures/evidence.ts'
 
-test('answers that were compared and right pass', () => {
+test('responses that were compared and right pass', () => {
   const { verdict, finding } = judgeResponses({
     launches: [createLaunch({ checked: 600 }), createLaunch({ checked: 700, disturbed: true })],
   })
-  assert.deepEqual([verdict, finding], ['passed', '2,100 answers were compared, all were right'])
+  assert.deepEqual([verdict, finding], ['passed', '2,100 responses were compared, all were right'])
 })
 
 test('one wrong body voids the cell, wherever it came', () => {
@@ -16,7 +16,7 @@ test('one wrong body voids the cell, wherever it came', () => {
   }
   const warmup = createSlice({ phase: 'warmup', errors: { body: 2 } })
   const { verdict, finding } = judgeResponses({ launches: [[warmup, createSlice()]] })
-  assert.deepEqual([verdict, finding], ['failed', '2 answers had another body than expected'])
+  assert.deepEqual([verdict, finding], ['failed', '2 responses had another body than expected'])
 })
 
 test('what nobody compared does not pass', () => {

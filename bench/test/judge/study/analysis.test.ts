@@ -28,7 +28,7 @@ test('a ratio of launches, its interval and its verdict', () => {
   ok(Math.abs((twice.ratio?.value ?? 0) - 2) < 0.02, String(twice.ratio?.value))
   equal(twice.verdict, 'holds')
   equal(twice.undecided, null)
-  match(twice.because ?? '', /^Fast answers 40,?\d{3} per second\.$/)
+  match(twice.because ?? '', /^Fast gives 40,?\d{3} per second\.$/)
   const fast = analysis.cells.find(({ system }) => system === 'fast')
   ok(Math.abs((fast?.figures.cpu?.value ?? 0) * 40_160 - 1) < 0.01, 'all of a core by the rate')
   equal(fast?.figures['closed-p99-latency']?.value.toFixed(5), (66 / 40_162).toFixed(5))
@@ -74,7 +74,7 @@ test('how a cluster spread its requests over its workers is told', () => {
   })
   const shares = Object.fromEntries(analysis.cells.map(({ system, workerShares }) => [system, workerShares]))
   deepEqual(shares, { fast: null, slow: null, wide: { least: 0.5 / 3, most: 1 / 3 } })
-  match(formatStudyBlock(PAPER, result), /wide: a worker answered 17 % to 33 % of the requests\./)
+  match(formatStudyBlock(PAPER, result), /wide: a worker served 17 % to 33 % of the requests\./)
 })
 
 test('a machine gives what it has; processes that share a core become warm in turn', () => {

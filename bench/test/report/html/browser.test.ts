@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { formatHtml } from '../../../src/report/html/page.ts'
@@ -18,7 +19,6 @@ import {
 
 /** report.html in a real browser, opened as a file: complete, quiet, usable by keyboard, readable anywhere. */
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(isProgram)
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const REPORTS = {
   rate: rateResult,
@@ -30,13 +30,13 @@ const REPORTS = {
 type Kind = keyof typeof REPORTS
 const KINDS = Object.keys(REPORTS) as Kind[]
 
-describe('report.html', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get install chromium' }, () => {
+describe('report.html', { skip: BROWSER.skip }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'report-html-'))
   let browser: Browser
 
   before(async () => {
     for (const kind of KINDS) writeFileSync(fileOf(kind), formatHtml(REPORTS[kind]()))
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] })
+    browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
   })
   after(async () => {
     await browser?.close()
@@ -174,7 +174,7 @@ describe('report.html', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get in
     const url = pathToFileURL(fileOf(kind)).href
     try {
       const page = await context.newPage()
-      page.setDefaultTimeout(30_000)
+      page.setDefaultTimeout(120_000)
       page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
       page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`))
       page.on('request', (request) => {
@@ -195,18 +195,9 @@ describe('report.html', { skip: CHROMIUM ? false : 'no Chromium: sudo apt-get in
 
 /** `page.waitForFunction` evaluates inside the page, which its policy forbids as soon as once is not enough. */
 async function becomesTrue(page: Page, expression: string): Promise<void> {
-  const until = performance.now() + 30_000
+  const until = performance.now() + 120_000
   while (!(await page.evaluate<boolean>(expression))) {
     assert.ok(performance.now() < until, expression)
     await page.waitForTimeout(20)
-  }
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
   }
 }

@@ -140,7 +140,7 @@ export class Probe {
   }
 }
 
-/** Whether a request is answered as expected. */
+/** Whether a request gets a response as expected. */
 export type Holds = (request: Request, expected: Expectation | readonly Expectation[]) => Promise<boolean>
 
 /** A check ended early; what it found is noted. */

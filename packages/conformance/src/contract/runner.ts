@@ -75,7 +75,7 @@ export async function checkConformance(options: Options): Promise<Report> {
   }
   let dead = false
   for (const check of CHECKS.filter((candidate) => applies(candidate, options))) {
-    const reason = dead ? 'the server no longer answers' : skipReason(check, subject)
+    const reason = dead ? 'the server no longer responds' : skipReason(check, subject)
     if (reason !== undefined) report.skipped.push({ check: check.name, reason })
     else dead = await runCheck(check, subject, report)
   }

@@ -73,7 +73,7 @@ export class Connection {
     return this.#within(() => readHead(this.#source), 'no response')
   }
 
-  /** Reads the next final response. @param method that it answers, since HEAD has no body */
+  /** Reads the next final response. @param method of the request, since HEAD has no body */
   response(method = 'GET'): Promise<HttpResponse> {
     return this.#within(async () => {
       let head = await readHead(this.#source)

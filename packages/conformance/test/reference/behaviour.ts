@@ -48,7 +48,7 @@ export interface Behaviour {
   continues: boolean
   /** Whether a head may come in several pieces. */
   patient: boolean
-  /** Milliseconds before a request is answered; later ones overtake it unless `inOrder`. */
+  /** Milliseconds before a request gets a response; later ones overtake it unless `inOrder`. */
   pause(request: Incoming): number
   inOrder: boolean
   /** The lines that the log gets for a response. */

@@ -63,7 +63,7 @@ async function serve(socket: Socket, role: Role, behaviour: Behaviour, lines: st
   socket.end()
 }
 
-/** Answers one request; false when the connection is to be closed. */
+/** Responds to one request; false when the connection is to be closed. */
 async function serveOne(
   socket: Socket,
   source: ByteSource,

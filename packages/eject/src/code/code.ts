@@ -1,4 +1,4 @@
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import { PRODUCTION, REQUIRE_NODE } from '../files/start.ts'
 import { toJson } from '../manifest.ts'
 import type { Code } from '../project.ts'

@@ -1,4 +1,4 @@
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import { mapImports } from './imports.ts'
 import { relativeImport, resolveImport } from './tree.ts'
 

@@ -1,4 +1,4 @@
-import type { Role } from '@startgrid/grid/matrix.ts'
+import type { Role } from '@startgrid/grid/apps.ts'
 import { EjectError } from '../eject-error.ts'
 
 /** How a POST is added to the routes of a project, as docs/add-a-route.md does it. */

@@ -101,7 +101,7 @@ function routes({ routes }: Project): string {
 
 ${table(
   ['request', 'response'],
-  routes.map(({ method, path, answer }) => [`\`${method} ${path}\``, answer]),
+  routes.map(({ method, path, response }) => [`\`${method} ${path}\``, response]),
 )}`
 }
 

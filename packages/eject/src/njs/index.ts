@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from '../code/layout.ts'
 import { findPackages } from '../code/packages.ts'
 import { prune } from '../code/prune.ts'

@@ -1,4 +1,4 @@
-import type { Role } from '@startgrid/grid/matrix.ts'
+import type { Role } from '@startgrid/grid/apps.ts'
 import { fill } from '@startgrid/nginx/render.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import { type Document, isMap, isScalar, parseAllDocuments } from 'yaml'
 import type { Option } from './option.ts'
 

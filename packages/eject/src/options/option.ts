@@ -1,4 +1,4 @@
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import type { Setting } from '../project.ts'
 
 /** What a person may ask for with `--with NAME`. */

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { startNode } from '@startgrid/cli/test-programs.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 
@@ -11,18 +10,8 @@ export interface Options {
 
 /** Starts `pnpm eject` without pnpm. */
 export function startEject(args: readonly string[], { cwd, env = process.env }: Options = {}) {
-  const { INIT_CWD: _, NODE_TEST_CONTEXT: __, ...rest } = env
-  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: rest, stdio: ['ignore', 'pipe', 'pipe'] })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, stdout, stderr }))
-  return { child, ended }
+  const { INIT_CWD: _, ...rest } = env
+  return startNode([CLI, ...args], { cwd, env: rest })
 }
 
 export function runEject(args: readonly string[], options?: Options) {

@@ -1,8 +1,8 @@
 export const HELP = `Usage: pnpm load URL… [options]
 
 Sends HTTP/1.1 requests to a server on this machine and reads every response.
-Closed loop: each connection sends its next request as soon as the last one is
-answered. Open loop (--rate): requests are sent when they are due, whatever
+Closed loop: each connection sends its next request as soon as the last one has
+its response. Open loop (--rate): requests are sent when they are due, whatever
 became of those before, and their latency counts from then.
 
 Load
@@ -29,9 +29,9 @@ Requests
       --body-file FILE    the same, from a file in UTF-8
       --socket PATH       connect to this unix socket; URL gives host and path
 
-Right answers
+Right responses
       --expect-status N   any other status is an error (200)
-      --check N           compare the content of about every N-th answer (100)
+      --check N           compare the content of about every N-th response (100)
                           with the first response to the same path, or with
       --expect-body FILE  this body, or
       --expect-sha256 HEX a body of this hash

@@ -68,7 +68,7 @@ export class GeneratorTeam {
       return sharedNow() + MOST_APART_MS + 2 * Math.max(...offsets.map(({ uncertaintyMs }) => uncertaintyMs))
     })
     const end = once(async () => {
-      await onPhase?.('answered')
+      await onPhase?.('responded')
       return undefined
     })
     const parts = this.#members.map(async ({ name, generator }, n) => {
@@ -81,7 +81,7 @@ export class GeneratorTeam {
             signal: all,
             onPhase: async (phase) => {
               await (phase === 'open' ? opened : done).arrive(all)
-              if (phase === 'answered') return end()
+              if (phase === 'responded') return end()
               const at = await begin()
               return at === undefined ? undefined : at + (offsets[n]?.offsetMs ?? 0)
             },

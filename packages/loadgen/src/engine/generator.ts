@@ -206,7 +206,7 @@ export class LoadGenerator {
 }
 
 function refusalOf(message: FromChild): LoadError {
-  return new LoadError('error' in message ? message.error : 'The generator process answered out of turn.')
+  return new LoadError('error' in message ? message.error : 'The generator process replied out of turn.')
 }
 
 /**

@@ -7,7 +7,7 @@ import type { LearnPlan } from './messages.ts'
 import type { LoadPlan } from './options.ts'
 
 /**
- * Asks once for each path, by Node's own HTTP client, and expects all further answers to be the same.
+ * Asks once for each path, by Node's own HTTP client, and expects all further responses to be the same.
  * @param expectation with `learn`
  * @returns the same with `body`
  * @throws {LoadError} if there is no response, or it has another status than expected
@@ -24,7 +24,7 @@ export async function learn(
 }
 
 /**
- * Asks once, and says what was answered.
+ * Asks once, and returns the response.
  * @returns length and hash of the body
  * @throws {LoadError} as `learn`, and if the target is out of reach
  */

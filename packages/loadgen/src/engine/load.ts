@@ -232,7 +232,7 @@ export class Load implements ConnectionOwner, Line {
     const measurement = this.#measurement()
     const { onPhase } = this.#options
     if (onPhase === undefined || this.#isOver) this.#finish(measurement)
-    else void onPhase('answered').then(() => this.#finish(measurement))
+    else void onPhase('responded').then(() => this.#finish(measurement))
   }
 
   #measurement(): Measurement {

@@ -58,7 +58,7 @@ export class LoopWatch {
 /**
  * Seconds for which this thread has waited on a run queue: the second field of
  * https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat. V8's helper threads are left out: they wait for the core
- * that this thread polls on, and that is no problem.
+ * that this thread polls on, and that is not a problem.
  */
 function waitedSeconds(): number | null {
   try {

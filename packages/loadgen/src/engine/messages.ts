@@ -17,7 +17,7 @@ export type ToChild =
 /** Where one request is sent to learn what a response is. */
 export type LearnPlan = Pick<LoadPlan, 'target' | 'reach' | 'timeoutMs'> & { path: string }
 
-/** What the child answers, one JSON text per line: `ready` once, then one line per load or request. A load with phases waits at each of them for `go`. */
+/** What the child sends, one JSON text per line: `ready` once, then one line per load or request. A load with phases waits at each of them for `go`. */
 export type FromChild =
   | { ready: true }
   | { phase: LoadPhase }

@@ -68,7 +68,7 @@ export interface LoadOptions extends LoadPlan {
 }
 
 /** Moments at which a load waits until the accounts have been read. */
-export type LoadPhase = 'open' | 'answered'
+export type LoadPhase = 'open' | 'responded'
 
 const DAY_MS = 86_400_000
 

@@ -8,7 +8,7 @@ export interface Interval {
   errors: number
 }
 
-/** Answers and errors by the interval in which they came. Times are `performance.now()`. */
+/** Responses and errors by the interval in which they came. Times are `performance.now()`. */
 export class Series {
   readonly #intervalMs: number
   readonly #latency = new Recorder()

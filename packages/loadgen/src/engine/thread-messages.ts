@@ -6,7 +6,7 @@ import type { Share } from './shares.ts'
 /** What a thread is told. `open` prepares a load: its connections are opened. `start` begins it, in all threads at the same time of `clock.ts`. */
 export type ToThread = { open: Share; target: Target } | { start: number } | { abort: true }
 
-/** What a thread answers: `opened` once to each `open`, `progress` now and then, one of the other two at the end. */
+/** What a thread sends: `opened` once to each `open`, `progress` now and then, one of the other two at the end. */
 export type FromThread =
   | { opened: true }
   | { progress: Progress }

@@ -35,14 +35,14 @@ type State = 'connecting' | 'open' | 'closed'
 /** One TCP or unix connection for its whole life. */
 export class Connection {
   readonly parser: ResponseParser
-  /** Requests that wait for their responses. After the end of the connection: those that it did not answer. */
+  /** Requests that wait for their responses. After the end of the connection: those that got none. */
   readonly inFlight: InFlight
   /** `performance.now()` when the connection was asked for. */
   readonly since = performance.now()
   /** Complete responses so far. */
   responses = 0
 
-  // About the request that was answered last:
+  // About the last request that got a response:
 
   /** When it was due and when it was sent: `performance.now()`. */
   intended = 0

@@ -67,8 +67,8 @@ export class Checker {
 
   /**
    * What is wrong with a response, or undefined.
-   * @param body of a sampled answer
-   * @param path which of the paths it answers
+   * @param body of a sampled response
+   * @param path the path of the request
    */
   verdict(
     { status, bodyLength }: ParsedResponse,

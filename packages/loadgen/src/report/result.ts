@@ -13,7 +13,7 @@ export type ErrorKind = (typeof ERROR_KINDS)[number]
 
 export type ErrorCounts = Record<ErrorKind, number>
 
-/** Milliseconds. All 0 if nothing was answered. */
+/** Milliseconds. All 0 if nothing got a response. */
 export interface Latency {
   mean: number
   p50: number
@@ -38,7 +38,7 @@ export interface LoadResult {
   errors: ErrorCounts
   /** Bytes received for counted requests, headers included. */
   bytes: number
-  /** Answers whose body was compared. */
+  /** Responses whose body was compared. */
   checked: number
   /** Counted responses by status. */
   statuses: Record<string, number>

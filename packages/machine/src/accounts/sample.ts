@@ -87,7 +87,7 @@ export function takeSample({ app, proxy, generator, cores }: Subject): Sample {
  * all wait for the same neighbour. The kernel records a wait when it ends.
  *
  * *Foreign CPU* is the working time of a core minus the time of our processes on it: other users, the kernel's threads, this
- * harness, and apps of the heat that are not being measured. The server did not get that time, whoever used it. Work on an SMT
+ * harness, and apps of the heat that are not being measured. The server did not get that time, no matter what used it. Work on an SMT
  * sibling counts like work on the core itself.
  * @param own the generator's accounts, for a driver whose processes live as long as one load
  */

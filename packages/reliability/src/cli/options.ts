@@ -1,5 +1,5 @@
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
-import { APPS, type App, findApps } from '@startgrid/grid/matrix.ts'
+import { APPS, type App, findApps } from '@startgrid/grid/apps.ts'
 import type { Fault } from '../fault.ts'
 import { FAULTS } from '../faults/index.ts'
 import type { Size } from '../subject/subject.ts'
@@ -77,7 +77,7 @@ function parse(args: readonly string[]) {
 /** @throws {UsageError} for anything but a whole number up to nine digits */
 function readSeed(text = '1'): number {
   if (!/^\d{1,9}$/.test(text))
-    throw new UsageError(`--seed is '${text}', which is no whole number up to nine digits.`)
+    throw new UsageError(`--seed is '${text}', but must be a whole number of at most nine digits.`)
   return Number(text)
 }
 

@@ -1,7 +1,7 @@
-import type { Role } from '@startgrid/grid/matrix.ts'
+import type { Role } from '@startgrid/grid/apps.ts'
 import { BODY_LIMIT } from '@startgrid/shared/http/contract.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
-import type { Departure } from './departure.ts'
+import type { ClientAbort } from './client-abort.ts'
 
 /** One request of a mixed load, and the expected response. */
 export interface Step {
@@ -56,7 +56,7 @@ export function stepsOf(role: Role, canStream: boolean): readonly Step[] {
 }
 
 /** The clients that leave after each round. */
-export function departuresOf(role: Role, canStream: boolean): readonly Departure[] {
+export function abortsOf(role: Role, canStream: boolean): readonly ClientAbort[] {
   if (role !== 'ssr') return [{ path: PAGES[role][0]?.target ?? '/', sawBytes: false }]
   const streams = [{ path: '/stream?delay=1000', sawBytes: true }]
   return [

@@ -1,5 +1,5 @@
+import type { App } from '@startgrid/grid/apps.ts'
 import { serviceName } from '@startgrid/grid/compose.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 import type { Outcome } from '../fault.ts'
 import type { ClusterSubject, WayTallies } from './cluster-subject.ts'
 

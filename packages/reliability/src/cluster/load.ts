@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
+import type { App } from '@startgrid/grid/apps.ts'
 import { addressInside, COMPOSE_TOPOLOGIES } from '@startgrid/grid/compose.ts'
 import type { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 import { LIGHT } from '../clients/clients.ts'
 import type { InPodTally, InPodTarget } from '../clients/in-pod.ts'
 

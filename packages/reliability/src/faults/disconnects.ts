@@ -1,14 +1,14 @@
+import type { App } from '@startgrid/grid/apps.ts'
 import { type Launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
-import { type Departure, leave } from '../clients/departure.ts'
+import { type ClientAbort, leave } from '../clients/client-abort.ts'
 import { statusOf, until } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
 import { countFiles, type Footprint, footprintOf, measurable } from '../subject/footprint.ts'
 import type { Subject } from '../subject/subject.ts'
 
-interface Share extends Departure {
-  /** Of ten departures so many are of this kind. */
+interface Share extends ClientAbort {
+  /** Of ten aborts so many are of this kind. */
   readonly share: number
 }
 
@@ -47,14 +47,14 @@ export const disconnects: Fault = {
         ...judgeLog(launched),
         ...((await statusOf(launched.target, '/livez')) === 200
           ? []
-          : ['Afterwards /livez does not answer.']),
+          : ['Afterwards /livez does not respond.']),
       ],
-      figures: { departures: 2 * COUNTS[size], 'growth, kB': Math.round(growth / 1000) },
+      figures: { 'client aborts': 2 * COUNTS[size], 'growth, kB': Math.round(growth / 1000) },
     }
   },
 }
 
-function departuresOf({ role, absent, framework }: App): Share[] {
+function abortsOf({ role, absent, framework }: App): Share[] {
   if (role === 'hello') return [{ path: '/json', sawBytes: false, share: 10 }]
   if (role === 'status') return [{ path: '/_/status', sawBytes: false, share: 10 }]
   const script = ASSETS.find(({ url }) => url.endsWith('.js'))
@@ -81,12 +81,12 @@ async function leaveBothWays(subject: Subject, { target }: Launch, count: number
 }
 
 async function leaveAll({ app }: Subject, target: Target, count: number): Promise<void> {
-  const departures = departuresOf(app).flatMap((one) => Array.from({ length: one.share }, () => one))
+  const aborts = abortsOf(app).flatMap((one) => Array.from({ length: one.share }, () => one))
   let left = 0
   const leaveNext = async (): Promise<void> => {
     while (left < count) {
-      const departure = departures[left++ % departures.length]
-      if (departure) await leave(target, departure)
+      const abort = aborts[left++ % aborts.length]
+      if (abort) await leave(target, abort)
     }
   }
   await Promise.all(Array.from({ length: AT_A_TIME }, leaveNext))

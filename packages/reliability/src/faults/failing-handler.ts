@@ -33,7 +33,7 @@ const FAILURES: readonly Failure[] = [
   REJECTS,
   { path: '/breaks', does: 'throws amid its response', status: undefined, cause: SECRET },
   { path: '/breaks/as/a/stream', does: 'sends a body that fails', status: undefined, cause: SECRET },
-  { path: '/hangs', does: 'never answers', status: 503, cause: SILENT },
+  { path: '/hangs', does: 'never responds', status: 503, cause: SILENT },
   { path: '/stalls', does: 'stops amid its response', status: undefined, cause: SILENT },
 ]
 
@@ -53,7 +53,7 @@ const BUN_NOTE =
 /** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
 export const failingHandler: Fault = {
   name: 'failing-handler',
-  title: 'handler throws, rejects, throws after headers, never answers',
+  title: 'handler throws, rejects, throws after headers, never responds',
   expected: '500 or 503 problem or a cut connection, one logged line with the id, process alive',
   atOnce: 3,
   async run(subject) {
@@ -70,7 +70,8 @@ export const failingHandler: Fault = {
     const findings = await judgeFailures(launched, FAILURES)
     const prints = launched.output().split('\n').filter(isText)
     const known = KNOWN_PRINTS[app.framework]
-    if (prints.length > 0 && known === undefined) findings.push(`It prints what is no JSON: ${prints[0]}`)
+    if (prints.length > 0 && known === undefined)
+      findings.push(`It prints a line that is not JSON: ${prints[0]}`)
     return { findings, notes: prints.length > 0 && known !== undefined ? [known] : [] }
   },
 }
@@ -83,7 +84,7 @@ async function judgeFailures(launched: Launch, failures: readonly Failure[]): Pr
     findings.push(...judgeResponse(failure, seen))
     const next = await ask(launched.target, '/livez', 'next')
     if (next.status !== 200)
-      findings.push(`After a handler that ${failure.does}, /livez answers ${next.status}.`)
+      findings.push(`After a handler that ${failure.does}, /livez gives ${next.status}.`)
   }
   await sleep(1_000) // a line may come after the response, and one too many after that
   for (const { path, does, cause } of failures) {

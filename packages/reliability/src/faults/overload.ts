@@ -3,8 +3,8 @@ import { Connection } from '@startgrid/conformance/http/connection.ts'
 import { headerValues } from '@startgrid/conformance/http/header.ts'
 import type { HttpResponse } from '@startgrid/conformance/http/response.ts'
 import { NoResponse } from '@startgrid/conformance/http/source.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import type { Launch, Target } from '@startgrid/grid/launcher.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 import { type LoadGenerator, type LoadPlan, type LoadResult, startGenerator } from '@startgrid/loadgen'
 import { compareSamples, takeSample } from '@startgrid/machine/accounts/sample.ts'
 import { readCpus } from '@startgrid/machine/cpus.ts'
@@ -31,7 +31,7 @@ const TIMEOUT_MS = 10_000
 /** A full run judges the median of so many undisturbed attempts. */
 const ATTEMPTS = 5
 
-/** A pause is no overload: a process that stops for so long, in milliseconds, with so many connections, refuses nobody afterwards. */
+/** A pause is not an overload. After a pause of this many milliseconds, with this many connections, the app refuses no request. */
 const PAUSE = { ms: 500, connections: 20 } as const
 
 /** A short one takes the first without a finding, and judges neither times nor shares. */

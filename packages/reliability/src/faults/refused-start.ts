@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
+import type { App } from '@startgrid/grid/apps.ts'
 import { LaunchError, type LaunchOptions, type Startable } from '@startgrid/grid/launcher.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 import { LIGHT } from '../clients/clients.ts'
 import { listenOnLoopback } from '../clients/loopback.ts'
 import { statusOf } from '../clients/waiting.ts'
@@ -59,7 +59,7 @@ async function judgeUnbuilt(subject: Subject, how: string, app: App): Promise<st
   await stop()
   return status === 200
     ? []
-    : [`${how} it starts, and answers ${status ?? 'nothing'} to GET ${LIGHT[app.role]}.`]
+    : [`${how} it starts, and responds with ${status ?? 'nothing'} to GET ${LIGHT[app.role]}.`]
 }
 
 async function judgeStart(

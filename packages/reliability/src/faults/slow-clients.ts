@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { App, Role } from '@startgrid/grid/apps.ts'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
-import type { App, Role } from '@startgrid/grid/matrix.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
 import { findFailures, LIGHT } from '../clients/clients.ts'
 import { statusOf } from '../clients/waiting.ts'
@@ -24,7 +24,7 @@ const limitOf = (way: Way, size: Size): number =>
 /** Limits that a framework lacks, or that work differently. */
 const NOTES: Readonly<Record<string, string>> = {
   bun: 'A body may take 65 s: idleTimeout is all there is in Bun, and it must outlive the keep-alive of NGINX.',
-  njs: 'A body at 1 byte/s is never cut off: client_body_timeout of NGINX is between two reads, and there is no other.',
+  njs: 'A body at 1 byte/s is never cut off: NGINX limits only the time between two reads (client_body_timeout).',
 }
 
 /** In short runs without what takes more than a minute (Bun's body), or thousands of responses (reading small ones). */
@@ -37,7 +37,7 @@ function waysOf({ framework, role }: App, size: Size): readonly Way[] {
 /** Files that the other clients, and whatever a server opens now and then, may add. */
 const OTHER_FILES = 3
 
-/** How many are slow in a way. Fewer read where answers are small: thousands of those fill one connection. */
+/** How many are slow in a way. Fewer read where responses are small: thousands of those fill one connection. */
 function countOf(way: Way, size: Size, role: Role): number {
   if (way !== 'reading') return size === 'short' ? 45 : 200
   if (role !== 'ssr') return 6
@@ -80,7 +80,7 @@ export const slowClients: Fault = {
       ],
       figures: {
         ...Object.fromEntries(lasted.map(({ way, seconds }) => [`${way} s`, seconds])),
-        'others answered': tally.responded,
+        'other responses': tally.responded,
       },
       notes: [NOTES[app.framework] ?? []].flat(),
     }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '@startgrid/conformance/http/connection.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
-import { type Departure, leave } from '../clients/departure.ts'
-import { departuresOf, type Step, stepsOf } from '../clients/mix.ts'
+import { type ClientAbort, leave } from '../clients/client-abort.ts'
+import { abortsOf, type Step, stepsOf } from '../clients/mix.ts'
 import { until } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
 import { countFiles, type Footprint, footprintOf, measurable } from '../subject/footprint.ts'
@@ -58,14 +58,14 @@ export const soak: Fault = {
 class MixedLoad {
   requests = 0
   readonly #steps: readonly Step[]
-  readonly #departures: readonly Departure[]
+  readonly #aborts: readonly ClientAbort[]
   readonly #target: Target
   readonly #wrong = new Map<string, number>()
 
   constructor({ role, absent }: App, target: Target) {
     const canStream = !absent.includes('stream')
     this.#steps = stepsOf(role, canStream)
-    this.#departures = departuresOf(role, canStream)
+    this.#aborts = abortsOf(role, canStream)
     this.#target = target
   }
 
@@ -94,8 +94,8 @@ class MixedLoad {
       }
     }
     connection?.destroy()
-    for (const departure of this.#departures) await leave(this.#target, departure)
-    this.requests += this.#departures.length
+    for (const abort of this.#aborts) await leave(this.#target, abort)
+    this.requests += this.#aborts.length
     await sleep(PAUSE_MS)
   }
 
@@ -106,7 +106,7 @@ class MixedLoad {
     try {
       const response = await connection.exchange(request)
       if (response.status !== status && !orStatus.includes(response.status))
-        this.#fail(`${method} ${target} was answered ${response.status}, not ${status}`)
+        this.#fail(`${method} ${target} got ${response.status}, not ${status}`)
       if (response.faults.length > 0) this.#fail(`${method} ${target}: ${response.faults[0]}`)
       return (
         status !== 413 &&

@@ -76,7 +76,7 @@ async function judgeRestart(subject: Subject, target: Target): Promise<string[]>
   if ('socketPath' in target) return []
   try {
     const again = await subject.launch({ env: { PORT: String(target.port) } })
-    return (await statusOf(again.target, '/livez')) === 200 ? [] : ['Started again, it does not answer.']
+    return (await statusOf(again.target, '/livez')) === 200 ? [] : ['Started again, it does not respond.']
   } catch (error) {
     return [`It cannot be started again: ${error instanceof Error ? error.message : error}`]
   }

@@ -1,4 +1,4 @@
-import { FRAMEWORKS, ROLES } from '@startgrid/grid/matrix.ts'
+import { FRAMEWORKS, ROLES } from '@startgrid/grid/apps.ts'
 
 /** Many apps in few words: `all apps`, `all apps except njs`, `fastify, koa/ssr`, `ssr except njs`. @param names at least one */
 export function groupApps(names: readonly string[]): string {

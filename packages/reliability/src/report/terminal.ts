@@ -1,5 +1,5 @@
 import { indented, wrap } from '@startgrid/cli/text.ts'
-import { FRAMEWORKS } from '@startgrid/grid/matrix.ts'
+import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import type { Fault } from '../fault.ts'
 import type { Cell } from '../run.ts'
 import type { Result } from './result.ts'

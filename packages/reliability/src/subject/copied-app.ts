@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 

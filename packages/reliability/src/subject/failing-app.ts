@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { App } from '@startgrid/grid/apps.ts'
 import type { Startable } from '@startgrid/grid/launcher.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 
 const FIXTURES_DIR = fileURLToPath(new URL('../../fixtures/', import.meta.url))
 

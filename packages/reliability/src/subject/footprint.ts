@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import type { App } from '@startgrid/grid/apps.ts'
 import type { Launch, LaunchOptions } from '@startgrid/grid/launcher.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 import { serverPids } from '@startgrid/machine/processes.ts'
 import { until } from '../clients/waiting.ts'
 import { preload } from './preload.ts'

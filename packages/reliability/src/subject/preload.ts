@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import type { App } from '@startgrid/grid/matrix.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 
 /** The options that have an app's runtime load a file of `fixtures/preload/` first; the app does not know. */
 export function preload({ runtime }: Pick<App, 'runtime'>, name: string): string[] {

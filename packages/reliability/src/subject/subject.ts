@@ -1,5 +1,5 @@
+import type { App } from '@startgrid/grid/apps.ts'
 import { type Launch, type LaunchOptions, launch, type Startable } from '@startgrid/grid/launcher.ts'
-import type { App } from '@startgrid/grid/matrix.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'

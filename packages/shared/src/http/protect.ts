@@ -48,7 +48,7 @@ export function protect(server: Server, { config, health, log }: ProtectOptions)
   // Node reads these options when the server starts to listen, or for each new connection.
   Object.assign(server, SERVER_OPTIONS)
   server.setTimeout(IDLE_MS)
-  const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
+  const startHandlerTimeout = createHandlerTimeout(config.handlerTimeoutMs, log)
   const listeners = server.listeners('request') as RequestListener[]
 
   return server.removeAllListeners('request').on('request', rejectAmbiguousHttp(handle))
@@ -58,7 +58,7 @@ export function protect(server: Server, { config, health, log }: ProtectOptions)
     if (health.draining) response.shouldKeepAlive = false
     const status = validateRequest(request.url ?? '', request.headers.host)
     if (status === undefined) {
-      limitSilence(response)
+      startHandlerTimeout(response)
       for (const listener of listeners) listener.call(server, request, response)
     } else {
       refuse(response, status)

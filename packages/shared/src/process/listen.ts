@@ -59,7 +59,7 @@ export function listenFailure(error: unknown, { host, port, socket }: Config): s
   if (code === 'EACCES')
     return `${place} may not be used by this user: choose ${socket ? 'another path' : 'a port from 1024 up'}.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `HOST is '${host}', which is no address of this machine.`
+    return `HOST is '${host}', but this machine does not have that address.`
   return `${place} cannot be used: ${error instanceof Error ? error.message : error}.`
 }
 
@@ -75,7 +75,7 @@ export async function removeStaleSocket(path: string): Promise<void> {
     if (!(error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED')) return
     // On Linux, connecting to a plain file fails with the same error.
     if (!statSync(path).isSocket())
-      throw new StartError(`SOCKET is '${path}', which exists and is no socket.`)
+      throw new StartError(`SOCKET is '${path}', which exists but is not a socket.`)
     rmSync(path)
   } finally {
     probe.destroy()

@@ -37,8 +37,8 @@ test('does not read on', async () => {
   equal(taken, 11)
 })
 
-test('a refused request keeps its connection, for the answer and the next request', {
-  timeout: 30_000,
+test('a refused request keeps its connection, for the response and the next request', {
+  timeout: 120_000,
 }, async () => {
   const server = createServer((incoming, outgoing) => {
     readBody(incoming).then(

@@ -9,7 +9,7 @@ import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { readConfig } from '../../src/process/config.ts'
 import { listen } from '../../src/process/listen.ts'
 
-const LIMIT = { timeout: 30_000 }
+const LIMIT = { timeout: 120_000 }
 const POLICY = 'content-security-policy'
 
 /** @returns the status line, and all headers as they were sent, with their names in lower case */

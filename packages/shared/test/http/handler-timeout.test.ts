@@ -13,15 +13,15 @@ import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { readConfig } from '../../src/process/config.ts'
 import { listen } from '../../src/process/listen.ts'
 
-const LIMIT = { timeout: 30_000 }
+const LIMIT = { timeout: 120_000 }
 
 /** A server with that handler and a limit of 400 ms, and what it logs. */
 async function setUp(handle: (response: ServerResponse) => void) {
   const lines: Record<string, unknown>[] = []
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) })
-  const limitSilence = createHandlerTimeout(400, log)
+  const startHandlerTimeout = createHandlerTimeout(400, log)
   const server = createServer(SERVER_OPTIONS, (_request, response) => {
-    limitSilence(response)
+    startHandlerTimeout(response)
     handle(response)
   })
   const address = await listen(server, readConfig({ PORT: '0' }))
@@ -39,16 +39,16 @@ async function setUp(handle: (response: ServerResponse) => void) {
 }
 
 test(
-  'a handler that never answers: 503, one line with the id, and the connection closes',
+  'a handler that never responds: 503, one line with the id, and the connection closes',
   LIMIT,
   async () => {
     const closed = new EventEmitter()
     await using server = await setUp((response) => response.once('close', () => closed.emit('close')))
     const toldHandler = once(closed, 'close')
-    const answer = await fetch(`${server.address}/x`, { headers: { 'x-request-id': 'r-1' } })
-    equal(answer.status, 503)
-    equal(await answer.text(), '{"type":"about:blank","title":"Service Unavailable","status":503}')
-    const { date, ...headers } = Object.fromEntries(answer.headers)
+    const response = await fetch(`${server.address}/x`, { headers: { 'x-request-id': 'r-1' } })
+    equal(response.status, 503)
+    equal(await response.text(), '{"type":"about:blank","title":"Service Unavailable","status":503}')
+    const { date, ...headers } = Object.fromEntries(response.headers)
     deepEqual(headers, {
       ...SECURITY_HEADERS,
       'x-request-id': 'r-1',
@@ -68,30 +68,30 @@ test(
 
 test('HEAD: the same head', LIMIT, async () => {
   await using server = await setUp(() => {})
-  const answer = await fetch(server.address, { method: 'HEAD' })
-  deepEqual([answer.status, answer.headers.get('content-length')], [503, '65'])
+  const response = await fetch(server.address, { method: 'HEAD' })
+  deepEqual([response.status, response.headers.get('content-length')], [503, '65'])
 })
 
-test('an answer that comes too late is dropped', LIMIT, async () => {
-  const { promise: answered, resolve } = Promise.withResolvers<void>()
+test('a response that comes too late is dropped', LIMIT, async () => {
+  const { promise: responded, resolve } = Promise.withResolvers<void>()
   await using server = await setUp(async (response) => {
     await sleep(900)
     response.writeHead(200, { 'content-type': 'text/plain' }).end('late')
     resolve()
   })
   equal((await fetch(server.address)).status, 503)
-  await answered
+  await responded
   equal(server.lines.length, 1)
 })
 
-test('an answer that began and then stops is cut', LIMIT, async () => {
+test('a response that began and then stops is cut', LIMIT, async () => {
   await using server = await setUp((response) => response.write('half'))
-  const answer = await fetch(server.address)
-  await rejects(answer.text())
+  const response = await fetch(server.address)
+  await rejects(response.text())
   equal(server.lines.length, 1)
 })
 
-test('an answer that goes on is not, however long it takes', LIMIT, async () => {
+test('a response that goes on is not, however long it takes', LIMIT, async () => {
   await using server = await setUp(async (response) => {
     for (let part = 0; part < 16; part++) {
       response.write('x')
@@ -115,19 +115,19 @@ test('a client that reads slowly, or sends slowly, is no fault of the handler', 
   sending.write('a')
   await sleep(900)
   sending.end('b')
-  const [answer] = await once(sending, 'response')
+  const [response] = await once(sending, 'response')
   await sleep(900)
-  equal((await text(answer)).length, body.length + 3)
+  equal((await text(response)).length, body.length + 3)
   deepEqual(server.lines, [])
 })
 
-test('a pipeline behind a forgotten answer ends with it', LIMIT, async () => {
+test('a pipeline behind a forgotten response ends with it', LIMIT, async () => {
   await using server = await setUp((response) => {
-    if (response.req.url === '/answered') response.end()
+    if (response.req.url === '/responds') response.end()
   })
   const client = connect(server.port, '127.0.0.1')
   client.write(
-    'GET /forgotten HTTP/1.1\r\nhost: a\r\n\r\nGET /forgotten HTTP/1.1\r\nhost: a\r\n\r\nGET /answered HTTP/1.1\r\nhost: a\r\n\r\n',
+    'GET /forgotten HTTP/1.1\r\nhost: a\r\n\r\nGET /forgotten HTTP/1.1\r\nhost: a\r\n\r\nGET /responds HTTP/1.1\r\nhost: a\r\n\r\n',
   )
   const received = await text(client)
   equal(received.match(/HTTP\/1\.1/g)?.length, 1)

@@ -12,7 +12,7 @@ import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { readConfig } from '../../src/process/config.ts'
 import { listen } from '../../src/process/listen.ts'
 
-const LIMIT = { timeout: 30_000 }
+const LIMIT = { timeout: 120_000 }
 
 async function setUp(
   t: TestContext,

@@ -26,8 +26,8 @@ async function send(context: TestContext, request: string) {
   const socket = connect(Number(port), '127.0.0.1')
   await once(socket, 'connect')
   socket.write(request + LAST)
-  const answer = await text(socket)
-  return { statuses: [...answer.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status)), seen }
+  const response = await text(socket)
+  return { statuses: [...response.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status)), seen }
 }
 
 const SERVED: [request: string, seen: string][] = [

@@ -10,7 +10,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Line, launch } from './fixtures/launch.ts'
 
-const LIMIT = { timeout: 30_000 }
+const LIMIT = { timeout: 120_000 }
 const WAYS = process.platform === 'linux' ? ['cluster', 'reuse-port'] : ['cluster']
 
 interface Share {
@@ -93,7 +93,7 @@ for (const CLUSTER of WAYS) {
       const client = new AbortController()
       fetch(`${address}/crash`, { signal: client.signal }).catch(() => {})
       await app.line('uncaught')
-      client.abort() // it never gets an answer, and would be waited for
+      client.abort() // it never gets a response, and would be waited for
       equal(await slow.text(), 'first half, second half')
       const { worker, code, signal, served } = await app.line('worker ended')
       deepEqual([worker, code, signal, served], [1, 1, null, { connections: 2, requests: 2 }])
@@ -106,12 +106,12 @@ for (const CLUSTER of WAYS) {
       ['the primary', false],
       ['all processes at once, as systemd and a terminal do', true],
     ] as const) {
-      test(`SIGTERM to ${whom}: all is answered, exit 0`, LIMIT, async () => {
+      test(`SIGTERM to ${whom}: every request gets its response, exit 0`, LIMIT, async () => {
         using app = start(2, {}, 'slow', detached)
         const { address, pid } = await app.line('listening')
-        const answers = await Promise.all(Array.from({ length: 8 }, () => fetch(`${address}/slow`)))
+        const responses = await Promise.all(Array.from({ length: 8 }, () => fetch(`${address}/slow`)))
         process.kill(detached ? -Number(pid) : Number(pid), 'SIGTERM')
-        for (const answer of answers) equal(await answer.text(), 'first half, second half')
+        for (const response of responses) equal(await response.text(), 'first half, second half')
         const { code, stderr, lines, messages } = await app.end()
         deepEqual([code, stderr, sum(sharesIn(lines), 'requests')], [0, '', 8])
         equal(messages.filter((msg) => msg === 'draining').length, 3)
@@ -164,8 +164,8 @@ for (const CLUSTER of WAYS) {
       const { address } = await app.line('listening')
       app.stop()
       await app.line('draining', 2)
-      const answer = await fetch(`${address}/`)
-      deepEqual([answer.headers.get('connection'), await answer.text()], ['close', 'here'])
+      const response = await fetch(`${address}/`)
+      deepEqual([response.headers.get('connection'), await response.text()], ['close', 'here'])
       app.stop()
       equal((await app.end()).code, 1)
     })

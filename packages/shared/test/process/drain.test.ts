@@ -11,7 +11,7 @@ import { drain } from '../../src/process/drain.ts'
 import { listen } from '../../src/process/listen.ts'
 
 /** Far below the keep-alive of `SERVER_OPTIONS`, for which a connection would hold the server open. */
-const LIMIT = { timeout: 30_000 }
+const LIMIT = { timeout: 120_000 }
 
 /** A server whose `/slow` waits until it is released, and a client with one kept connection. */
 async function setUp() {
@@ -22,7 +22,7 @@ async function setUp() {
       enter()
       await released
     }
-    response.end(`answer to ${request.url}`)
+    response.end(`response to ${request.url}`)
   })
   const address = await listen(server, readConfig({ PORT: '0' }))
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -44,15 +44,15 @@ test('nothing to wait for', LIMIT, async () => {
 })
 
 test(
-  'a request in flight is answered, and its kept connection does not hold the server open',
+  'a request in flight gets a response, and its kept connection does not hold the server open',
   LIMIT,
   async () => {
     const { server, ask, entered, release } = await setUp()
-    const answer = ask('/slow')
+    const response = ask('/slow')
     await entered
     const drained = drain(server)
     release()
-    equal(await answer, 'answer to /slow')
+    equal(await response, 'response to /slow')
     await drained
   },
 )
@@ -60,23 +60,23 @@ test(
 test('a request in flight is waited for', LIMIT, async () => {
   const { server, ask, entered, release } = await setUp()
   const order: string[] = []
-  const answer = ask('/slow')
+  const response = ask('/slow')
   await entered
   const drained = drain(server).then(() => order.push('drained'))
   // Well past the quiet time and the first sweep.
   await sleep(300)
   order.push('released')
   release()
-  equal(await answer, 'answer to /slow')
+  equal(await response, 'response to /slow')
   await drained
   deepEqual(order, ['released', 'drained'])
 })
 
-test('a request on a connection that was idle when draining began is answered', LIMIT, async () => {
+test('a request on a connection that was idle when draining began gets a response', LIMIT, async () => {
   const { server, ask, sockets } = await setUp()
-  equal(await ask('/first'), 'answer to /first')
+  equal(await ask('/first'), 'response to /first')
   const drained = drain(server)
-  equal(await ask('/second'), 'answer to /second')
+  equal(await ask('/second'), 'response to /second')
   equal(sockets.size, 1)
   await drained
 })
@@ -92,12 +92,12 @@ test('a connection that stays idle is closed', LIMIT, async () => {
 
 test('new connections are refused', LIMIT, async () => {
   const { server, address, ask, entered, release } = await setUp()
-  const answer = ask('/slow')
+  const response = ask('/slow')
   await entered
   const drained = drain(server)
   await rejects(once(connect(Number(new URL(address).port), '127.0.0.1'), 'connect'), {
     code: 'ECONNREFUSED',
   })
   release()
-  await Promise.all([answer, drained])
+  await Promise.all([response, drained])
 })

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { launch } from './fixtures/launch.ts'
 
-const LIMIT = { timeout: 30_000 }
+const LIMIT = { timeout: 120_000 }
 
 const SENTENCES: [what: string, env: Record<string, string>, role: string[], sentence: string][] = [
   ['a bad setting', { PORT: 'x' }, ['slow'], 'PORT is "x", but must be a whole number from 0 to 65535.\n'],
@@ -48,12 +48,12 @@ test('says where it listens, whatever the log level', LIMIT, async () => {
   deepEqual([code, messages, stderr], [0, ['listening'], ''])
 })
 
-test('SIGTERM amid a slow request: it is answered completely, exit 0', LIMIT, async () => {
+test('SIGTERM amid a slow request: its response is complete, exit 0', LIMIT, async () => {
   using app = launch()
   const { address } = await app.line('listening')
-  const answer = await fetch(`${address}/slow`)
+  const response = await fetch(`${address}/slow`)
   app.stop()
-  equal(await answer.text(), 'first half, second half')
+  equal(await response.text(), 'first half, second half')
   const { code, signal, messages, stderr } = await app.end()
   // At the exit, pino writes the lines that wait before the one that is in the thread pool. So the last lines may change places.
   deepEqual(
@@ -68,8 +68,8 @@ test('while the load balancer gets its time, new connections are served', LIMIT,
   const { address } = await app.line('listening')
   app.stop()
   await app.line('draining')
-  const answer = await fetch(`${address}/`)
-  deepEqual([answer.headers.get('connection'), await answer.text()], ['close', 'here'])
+  const response = await fetch(`${address}/`)
+  deepEqual([response.headers.get('connection'), await response.text()], ['close', 'here'])
 })
 
 test('the deadline passes while a request hangs: exit 1', LIMIT, async () => {
@@ -111,9 +111,9 @@ test('the deadline passes while a callback of onClose hangs: exit 1', LIMIT, asy
 test('an uncaught exception is logged, the rest is drained, exit 1', LIMIT, async () => {
   using app = launch()
   const { address } = await app.line('listening')
-  const answer = await fetch(`${address}/slow`)
+  const response = await fetch(`${address}/slow`)
   fetch(`${address}/crash`).catch(() => {})
-  equal(await answer.text(), 'first half, second half')
+  equal(await response.text(), 'first half, second half')
   const { level, err } = await app.line('uncaught')
   equal(level, 60)
   match(JSON.stringify(err), /crash/)

@@ -62,7 +62,7 @@ test('says that a host is not here', async () => {
     const failure = listen(server, on({ HOST: host })).catch((error: unknown) => error)
     match(
       String(await failure),
-      /^StartError: HOST is '(192\.0\.2\.1|no-such-host\.invalid)', which is no address/,
+      /^StartError: HOST is '(192\.0\.2\.1|no-such-host\.invalid)', but this machine does not have/,
     )
   }
 })

@@ -96,7 +96,7 @@ test('a failure has its cause and the id of its request', () => {
   equal((err as Error).message, 'why')
 })
 
-test('knows whether answers are logged at all', () => {
+test('knows whether responses are logged at all', () => {
   equal(logsResponses(record('info').log), true)
   equal(logsResponses(record('debug').log), true)
   equal(logsResponses(record('warn').log), false)

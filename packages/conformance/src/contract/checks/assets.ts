@@ -236,7 +236,7 @@ export const assets: readonly Check[] = [
       probe.expectEach([{ target: '/assets/' }], named('directory', [problemOf(404), problemOf(403)])),
   },
   {
-    name: 'a compressed sibling is no asset of its own',
+    name: 'a compressed sibling is not an asset itself',
     section: 'Everything else',
     roles: ['ssr'],
     run: (probe) =>

@@ -48,7 +48,7 @@ export const connections: readonly Check[] = [
     },
   },
   {
-    name: 'pipelined requests are answered in order',
+    name: 'pipelined requests get their responses in order',
     section: 'Connections',
     async run(probe) {
       const steps = (await mixedSteps(probe)).filter((step) => !isStream(step))
@@ -56,7 +56,7 @@ export const connections: readonly Check[] = [
     },
   },
   {
-    name: 'requests behind a stream are answered after it',
+    name: 'requests behind a stream get their responses after it',
     section: 'Connections',
     roles: ['ssr'],
     needs: ['stream', 'pipelined-stream'],
@@ -112,7 +112,7 @@ export const connections: readonly Check[] = [
     },
   },
   {
-    name: 'HTTP/1.0 is answered and closed, with and without Host',
+    name: 'HTTP/1.0 gets a response and a close, with and without Host',
     section: 'Connections',
     async run(probe) {
       for (const { target, expected } of await routesOf(probe)) {
@@ -122,7 +122,7 @@ export const connections: readonly Check[] = [
     },
   },
   {
-    name: 'Expect: 100-continue is answered',
+    name: 'Expect: 100-continue gets a response',
     section: 'Connections',
     async run(probe) {
       const { target, expected } = plainRoute(probe)

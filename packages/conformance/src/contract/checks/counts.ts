@@ -129,7 +129,7 @@ export const counts: readonly Check[] = [
     },
   },
   {
-    name: 'a delay that is no whole number up to 5000 is 400',
+    name: 'a delay that is not a whole number up to 5000 is 400',
     section: 'Routes',
     roles: ['ssr'],
     needs: ['stream'],

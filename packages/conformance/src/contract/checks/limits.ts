@@ -48,7 +48,7 @@ export const limits: readonly Check[] = [
       expectRefused(probe, { target: `${plainRoute(probe).target}?x=${'a'.repeat(TOO_LARGE)}` }),
   },
   {
-    name: 'what is no HTTP is 400 or a closed connection',
+    name: 'bytes that are not HTTP get 400 or a closed connection',
     section: 'Everything else',
     async run(probe) {
       const garbage = [

@@ -106,7 +106,7 @@ export const refusals: readonly Check[] = [
     },
   },
   {
-    name: 'a Host that is no host is 400',
+    name: 'a Host that is not a host name is 400',
     section: 'Everything else',
     async run(probe) {
       for (const target of [plainRoute(probe).target, UNKNOWN_PATH]) {

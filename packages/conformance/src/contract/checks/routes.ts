@@ -58,7 +58,7 @@ const QUERIES = [
 /** Lines about which paths exist. */
 export const routes: readonly Check[] = [
   {
-    name: 'every route answers',
+    name: 'every route responds',
     section: 'Routes',
     async run(probe) {
       for (const { target, expected } of await routesOf(probe)) await probe.expect({ target }, expected)

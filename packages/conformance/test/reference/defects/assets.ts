@@ -155,7 +155,7 @@ export const assets: readonly Defect[] = [
   ssr('304 for a part of the etag', UNMODIFIED, {
     matches: (condition, etag) => etag.includes(condition.slice(0, -1)),
   }),
-  ssr('siblings served', 'a compressed sibling is no asset of its own', {
+  ssr('siblings served', 'a compressed sibling is not an asset itself', {
     asset: (name) => (/\.(?:br|gz)$/.test(name) ? `./${name}` : name),
   }),
   ssr('an index of the directory', 'the directory of the assets is 404 or 403', {

@@ -13,7 +13,7 @@ export interface Defect {
 }
 
 /** The check that most defects of a response fail. */
-export const EVERY_ROUTE = 'every route answers'
+export const EVERY_ROUTE = 'every route responds'
 
 export function hello(name: string, check: string, behaviour: Partial<Behaviour>): Defect {
   return { name, role: 'hello', check, behaviour }

@@ -19,7 +19,7 @@ export const methods: readonly Defect[] = [
   ),
   hello('403 for another method', KNOWN, onStatus(405, asProblem(403))),
   hello('404 with allow', KNOWN, onStatus(405, asProblem(404))),
-  hello('500 for a body that is no JSON', 'another method on a known path fails, whatever its body', {
+  hello('500 for a body that is not JSON', 'another method on a known path fails, whatever its body', {
     refuse: (r) => (String(r.body) === '{"a":' ? 500 : CORRECT.refuse(r)),
   }),
   hello('a body makes another method succeed', 'another method on a known path fails, whatever its body', {

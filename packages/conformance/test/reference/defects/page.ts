@@ -119,7 +119,7 @@ export const page: readonly Defect[] = [
     'another spelling of a number is that number or 400',
     lenient(/^$/, () => 50),
   ),
-  ssr('a delay of 5001 accepted', 'a delay that is no whole number up to 5000 is 400', {
+  ssr('a delay of 5001 accepted', 'a delay that is not a whole number up to 5000 is 400', {
     count: (values, fallback, max) => CORRECT.count(values, fallback, max === 5000 ? 5001 : max),
   }),
   ssr('items=1001 accepted', INVALID_ITEMS, {

@@ -56,7 +56,7 @@ export const refusals: readonly Defect[] = [
   hello('two Hosts accepted', 'two Host headers are 400', {
     refuse: (r) => (r.length ? CORRECT.refuse(r) : undefined),
   }),
-  hello('any Host accepted', 'a Host that is no host is 400', {
+  hello('any Host accepted', 'a Host that is not a host name is 400', {
     refuse: (r) => CORRECT.refuse({ ...r, headers: r.headers.filter(([name]) => name !== 'host') }),
   }),
   hello('a fragment cut off', 'a fragment in the target is 400', {

@@ -10,7 +10,7 @@ export const routes: readonly Defect[] = [
     onPath('/json', (a) => replaceBody(a, '{"hello":"World"}')),
   ),
   hello(
-    'a body that is no JSON',
+    'a body that is not JSON',
     EVERY_ROUTE,
     onPath('/json', (a) => replaceBody(a, '{"hello":"world"')),
   ),

@@ -1,4 +1,4 @@
-/** Answers at once. */
+/** Responds at once. */
 
 import { did, offer } from './fault-process.ts'
 import { rawResponse } from './raw-server.ts'

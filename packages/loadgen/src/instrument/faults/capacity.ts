@@ -1,4 +1,4 @@
-/** Answers one request after the other, each of which takes the same time: a queue with one server and a known capacity. */
+/** Responds to one request after the other, each of which takes the same time: a queue with one server and a known capacity. */
 
 import { DueQueue } from './due-queue.ts'
 import { offer, readSettings } from './fault-process.ts'

@@ -10,7 +10,7 @@ interface Held {
   due: number
 }
 
-/** Holds answers back until they are due: never early, and late only by as much as the machine keeps this process waiting. */
+/** Holds responses back until they are due: never early, and late only by as much as the machine keeps this process waiting. */
 export class DueQueue {
   readonly #held: Held[] = []
   #waiting = false

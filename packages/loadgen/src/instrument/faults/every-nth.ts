@@ -23,7 +23,7 @@ const FAULTS = {
     act: (socket) => socket.end(rawResponse(RIGHT, { headers: 'connection: close\r\n' })),
   },
   'silent close': { responses: true, act: (socket) => socket.end(rawResponse(RIGHT)) },
-  'half answer': { responses: false, act: (socket) => socket.end(HALF) },
+  'half response': { responses: false, act: (socket) => socket.end(HALF) },
   reset: { responses: false, act: (socket) => socket.resetAndDestroy() },
   silence: { responses: false, act: () => {} },
 } satisfies Record<string, { responses: boolean; act: (socket: Socket) => void }>

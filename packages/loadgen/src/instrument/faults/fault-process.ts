@@ -28,7 +28,7 @@ export function readSettings<Settings>(): Settings {
   return JSON.parse(process.argv[2] ?? '{}') as Settings
 }
 
-/** Answers each request as `handler` does, until the parent is gone. @param handler the n-th request is counted from 1 */
+/** Responds to each request as `handler` does, until the parent is gone. @param handler the n-th request is counted from 1 */
 export async function offer(handler: (socket: Socket, n: number) => void): Promise<void> {
   const server = await serve((socket) => {
     if (socket.writableEnded || socket.destroyed) return

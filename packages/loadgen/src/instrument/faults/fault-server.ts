@@ -48,7 +48,7 @@ export class FaultServer implements AsyncDisposable {
     this.#child.send('did')
     const message = await next(this.#child)
     if ('did' in message) return message.did
-    throw new Error('the server answered out of turn')
+    throw new Error('the server replied out of turn')
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,4 @@
-/** Answers at once, but stands still at the end of every period. */
+/** Responds at once, but stands still at the end of every period. */
 
 import { did, offer, readSettings } from './fault-process.ts'
 import { rawResponse } from './raw-server.ts'

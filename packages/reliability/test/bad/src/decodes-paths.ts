@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { healthy } from './wire.ts'
 
-/** Answers 500 where the client is wrong: `GET /%`. */
+/** Responds with 500 where the client is wrong: `GET /%`. */
 export function createDefect(): Server {
   return createServer((request, response) => {
     try {

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { createHealthy } from './healthy.ts'
 
-/** Every 50th answer is a 500. */
+/** Every 50th response is a 500. */
 export function createDefect(): Server {
   let count = 0
   return createHealthy((_request, response) => {

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { createHealthy } from './healthy.ts'
 
-/** Answers as hello does, and keeps 50 kB of each. */
+/** Responds as hello does, and keeps 50 kB of each. */
 export function createDefect(): Server {
   const kept: Buffer[] = []
   return createHealthy((request, response) => {

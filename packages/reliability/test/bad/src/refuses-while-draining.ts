@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createHealthy } from './healthy.ts'
 
-/** Answers 503 to everybody from SIGTERM on, and takes its time. */
+/** Responds with 503 to everybody from SIGTERM on, and takes its time. */
 export function createDefect(): Server {
   let isDraining = false
   const server = createHealthy((_request, response) => {

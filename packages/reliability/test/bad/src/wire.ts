@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** Not a defect: answers as the apps do, as far as the faults on the wire look, and logs every request as they do. */
+/** Not a defect: responds as the apps do, as far as the faults on the wire look, and logs every request as they do. */
 export function healthy({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
   const id = String(headers['x-request-id'])
   process.stdout.write(`${JSON.stringify({ msg: 'request completed', requestId: id, path: url })}\n`)

@@ -58,7 +58,7 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
   app.server.removeAllListeners('clientError')
   app.server.setTimeout(IDLE_MS)
 
-  const limitSilence = createHandlerTimeout(config.handlerTimeoutMs, log)
+  const startHandlerTimeout = createHandlerTimeout(config.handlerTimeoutMs, log)
   const logs = logsResponses(log)
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
@@ -96,7 +96,7 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
     reply.raw.setHeaders(HEADERS).setHeader('x-request-id', request.id)
     if (health.draining) reply.raw.setHeader('connection', 'close')
     request.raw.headers['x-request-id'] = request.id // for the response of the handler timeout
-    limitSilence(reply.raw)
+    startHandlerTimeout(reply.raw)
     if (logs && !isProbe(request.originalUrl)) logWhenClosed(log, request, reply)
   }
 }

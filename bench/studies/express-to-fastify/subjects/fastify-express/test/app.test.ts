@@ -25,7 +25,7 @@ function routes(router: Router): void {
   })
 }
 
-test('answers a problem to what it does not know', async () => {
+test('responds with a problem to what it does not know', async () => {
   await using server = await serve(createApp(createOptions()))
   for (const [method, path, status] of [
     ['get', '/nowhere', 404],
@@ -33,14 +33,14 @@ test('answers a problem to what it does not know', async () => {
     ['post', '/_/status', 404],
     ['get', '/%zz', 400],
   ] as const) {
-    const answer = await server.client[method](path)
-    equal(answer.status, status)
-    equal(answer.headers['content-type'], PROBLEM_JSON)
-    match(answer.text, new RegExp(`"status":${status}`))
+    const response = await server.client[method](path)
+    equal(response.status, status)
+    equal(response.headers['content-type'], PROBLEM_JSON)
+    match(response.text, new RegExp(`"status":${status}`))
   }
 })
 
-test('sends the security headers with every answer', async () => {
+test('sends the security headers with every response', async () => {
   await using server = await serve(createApp({ ...createOptions(), routes }))
   for (const path of ['/_/status', '/nowhere', '/%zz', '/throws', '/livez']) {
     const { headers } = await server.client.get(path)
@@ -52,17 +52,17 @@ for (const way of ['throws', 'rejects']) {
   test(`a handler that ${way}: 500 without the cause, which is logged once with the client's id`, async () => {
     const { readLines, ...options } = createOptions()
     await using server = await serve(createApp({ ...options, routes }))
-    const answer = await server.client.get(`/${way}`)
-    equal(answer.status, 500)
-    equal(answer.headers['content-type'], PROBLEM_JSON)
-    equal(answer.text, '{"type":"about:blank","title":"Internal Server Error","status":500}')
-    const id = answer.headers['x-request-id']
-    const [failed, answered, ...others] = await readLines(2)
+    const response = await server.client.get(`/${way}`)
+    equal(response.status, 500)
+    equal(response.headers['content-type'], PROBLEM_JSON)
+    equal(response.text, '{"type":"about:blank","title":"Internal Server Error","status":500}')
+    const id = response.headers['x-request-id']
+    const [failed, responded, ...others] = await readLines(2)
     equal(failed?.level, ERROR)
     equal(failed?.requestId, id)
     match(JSON.stringify(failed?.err), /secret.*app\.test\.ts/)
-    equal(answered?.requestId, id)
-    equal(answered?.status, 500)
+    equal(responded?.requestId, id)
+    equal(responded?.status, 500)
     deepEqual(others, [])
   })
 }
@@ -70,9 +70,9 @@ for (const way of ['throws', 'rejects']) {
 test('a handler that throws a status: the client is told, and nothing has failed', async () => {
   const { readLines, ...options } = createOptions()
   await using server = await serve(createApp({ ...options, routes }))
-  const answer = await server.client.get('/conflicts')
-  equal(answer.status, 409)
-  deepEqual(answer.body, { type: 'about:blank', title: 'Conflict', status: 409 })
+  const response = await server.client.get('/conflicts')
+  equal(response.status, 409)
+  deepEqual(response.body, { type: 'about:blank', title: 'Conflict', status: 409 })
   const lines = await readLines(1)
   deepEqual(
     lines.map(({ level, status }) => [level, status]),
@@ -80,7 +80,7 @@ test('a handler that throws a status: the client is told, and nothing has failed
   )
 })
 
-test('a handler that fails amid its answer: the connection is cut, and the app lives on', async (t) => {
+test('a handler that fails amid its response: the connection is cut, and the app lives on', async (t) => {
   const printed = t.mock.method(console, 'error', () => {})
   const { readLines, ...options } = createOptions()
   await using server = await serve(createApp({ ...options, routes }))
@@ -154,7 +154,7 @@ test('keeps a good request id and replaces a bad one', async () => {
   }
 })
 
-test('while draining it is alive but not ready, and every answer ends its connection', async () => {
+test('while draining it is alive but not ready, and every response ends its connection', async () => {
   const { health, ...options } = createOptions()
   await using server = await serve(createApp({ ...options, health, routes }))
   equal((await server.client.get('/readyz')).status, 200)
@@ -167,9 +167,9 @@ test('while draining it is alive but not ready, and every answer ends its connec
     ['/%zz', 400],
     ['/throws', 500],
   ] as const) {
-    const answer = await server.client.get(path)
-    equal(answer.status, status)
-    equal(answer.headers.connection, 'close')
+    const response = await server.client.get(path)
+    equal(response.status, status)
+    equal(response.headers.connection, 'close')
   }
 })
 

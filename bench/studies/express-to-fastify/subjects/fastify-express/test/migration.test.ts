@@ -57,13 +57,13 @@ for (const [way, [status, add]] of Object.entries(FAILURES)) {
   test(`a route that ${way}: ${status}`, async () => {
     const app = createApp({ ...createOptions(), routes: (router) => add(router, '/fails') })
     await using server = await serve(app)
-    const answer = await server.client.get('/fails')
-    equal(answer.status, status)
-    equal(answer.body.status, status)
+    const response = await server.client.get('/fails')
+    equal(response.status, status)
+    equal(response.body.status, status)
   })
 }
 
-test('what surrounds the routes runs once per request, whoever answers it', async () => {
+test('what surrounds the routes runs once per request, no matter what sends the response', async () => {
   const { readLines, ...options } = createOptions()
   const seen: unknown[] = []
   const routes = (router: Router) => {
@@ -72,13 +72,13 @@ test('what surrounds the routes runs once per request, whoever answers it', asyn
       next()
     })
     router.get('/throws', () => fail({ status: 409 }))
-    router.get('/answers', (_request, response) => {
+    router.get('/responds', (_request, response) => {
       response.send('')
     })
   }
   await using server = await serve(createApp({ ...options, routes }))
   const ids: unknown[] = []
-  for (const path of ['/answers', '/throws', '/nowhere'])
+  for (const path of ['/responds', '/throws', '/nowhere'])
     ids.push((await server.client.get(path)).headers['x-request-id'])
   const lines = await readLines(3)
   deepEqual(

@@ -30,10 +30,10 @@ test('shows as many items as asked for', async () => {
     ['/?items=1000', 1000],
     ['/stream?items=7&delay=0', 7],
   ] as const) {
-    const answer = await server.client.get(path)
-    equal(answer.status, 200)
-    equal(answer.headers['content-type'], HTML)
-    equal(countItems(answer.text), items)
+    const response = await server.client.get(path)
+    equal(response.status, 200)
+    equal(response.headers['content-type'], HTML)
+    equal(countItems(response.text), items)
   }
 })
 
@@ -49,21 +49,21 @@ test('refuses what is no count in range', async () => {
     '/stream?delay=5001',
     '/stream?delay=x',
   ]) {
-    const answer = await server.client.get(path)
-    equal(answer.status, 400, path)
-    equal(answer.headers['content-type'], PROBLEM_JSON)
+    const response = await server.client.get(path)
+    equal(response.status, 400, path)
+    equal(response.headers['content-type'], PROBLEM_JSON)
   }
 })
 
-test('allows the scripts of the page by a nonce that no other answer has', async () => {
+test('allows the scripts of the page by a nonce that no other response has', async () => {
   await using server = await serve(createApp(createOptions()))
   const nonces = new Set<string>()
   for (const path of ['/', '/', '/stream?delay=1']) {
-    const answer = await server.client.get(path)
-    const html = answer.text
+    const response = await server.client.get(path)
+    const html = response.text
     const nonce = findNonce(html)
     match(nonce, /^[A-Za-z0-9+/]{24}$/)
-    equal(answer.headers['content-security-policy'], pagePolicy(nonce))
+    equal(response.headers['content-security-policy'], pagePolicy(nonce))
     doesNotMatch(html.replaceAll(`nonce="${nonce}"`, ''), / nonce=/)
     nonces.add(nonce)
   }
@@ -73,8 +73,8 @@ test('allows the scripts of the page by a nonce that no other answer has', async
 test('prints the id of the request in the page', async () => {
   await using server = await serve(createApp(createOptions()))
   for (const path of ['/', '/stream?delay=1']) {
-    const answer = await server.client.get(path).set({ 'x-request-id': 'r-1' })
-    match(answer.text, /<code>r-1<\/code>/)
+    const response = await server.client.get(path).set({ 'x-request-id': 'r-1' })
+    match(response.text, /<code>r-1<\/code>/)
   }
 })
 
@@ -110,13 +110,13 @@ test('stops rendering when the client leaves before the slow part', async () => 
 
 test('HEAD to a stream has its headers and no body', async () => {
   await using server = await serve(createApp(createOptions()))
-  const answer = await fetch(`${server.url}/stream?delay=1`, { method: 'HEAD' })
-  equal(answer.status, 200)
-  equal(answer.headers.get('content-type'), HTML)
-  equal(answer.headers.get('content-length'), null)
+  const response = await fetch(`${server.url}/stream?delay=1`, { method: 'HEAD' })
+  equal(response.status, 200)
+  equal(response.headers.get('content-type'), HTML)
+  equal(response.headers.get('content-length'), null)
 })
 
-test('answers a fragment in a known language about a known product', async () => {
+test('responds with a fragment in a known language about a known product', async () => {
   await using server = await serve(createApp(createOptions()))
   const found = await server.client.get('/partial/de-DE/honeyed-assam-black')
   equal(found.status, 200)
@@ -135,14 +135,14 @@ test('serves the files of the page compressed, and not again to whoever has them
   for (const { url, contentType, bytes } of COMPRESSED) {
     const plain = await server.client.get(url).set({ 'accept-encoding': 'identity' })
     equal(plain.headers['content-length'], String(bytes))
-    const answer = await server.client.get(url).set({ 'accept-encoding': 'gzip, br' })
-    equal(answer.status, 200)
-    equal(answer.headers['content-type']?.toLowerCase(), contentType)
-    equal(answer.headers['content-encoding'], 'br')
-    equal(answer.headers['cache-control'], IMMUTABLE)
-    equal(answer.headers.vary, 'Accept-Encoding')
-    ok(Number(answer.headers['content-length']) < bytes)
-    const etag = answer.headers.etag ?? ''
+    const response = await server.client.get(url).set({ 'accept-encoding': 'gzip, br' })
+    equal(response.status, 200)
+    equal(response.headers['content-type']?.toLowerCase(), contentType)
+    equal(response.headers['content-encoding'], 'br')
+    equal(response.headers['cache-control'], IMMUTABLE)
+    equal(response.headers.vary, 'Accept-Encoding')
+    ok(Number(response.headers['content-length']) < bytes)
+    const etag = response.headers.etag ?? ''
     const again = await server.client.get(url).set({ 'accept-encoding': 'gzip, br', 'if-none-match': etag })
     equal(again.status, 304)
     equal(again.headers.etag, etag)
@@ -159,10 +159,10 @@ test('refuses a page that has waited too long, and no file', async () => {
   await using server = await serve(createApp(createOptions({ MAX_QUEUE_WAIT_MS: '1' })))
   const ask = (path: string) =>
     Promise.all(
-      Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(30_000) })),
+      Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(120_000) })),
     )
   // Connections that are open already bring all requests at once; new ones are accepted one by one.
-  await Promise.all((await ask('/livez')).map((answer) => answer.text()))
+  await Promise.all((await ask('/livez')).map((response) => response.text()))
   const pages = await ask('/?items=1000')
   ok(pages.some(({ status }) => status === 200))
   const refused = pages.find(({ status }) => status === 503)

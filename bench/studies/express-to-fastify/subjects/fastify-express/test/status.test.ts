@@ -12,18 +12,18 @@ import { serve } from './serve.ts'
 
 test('says that it is well', async () => {
   await using server = await serve(createApp(createOptions()))
-  const answer = await server.client.get('/_/status')
-  equal(answer.status, 200)
-  equal(answer.headers['content-type'], PLAIN_TEXT)
-  equal(answer.text, 'OK')
+  const response = await server.client.get('/_/status')
+  equal(response.status, 200)
+  equal(response.headers['content-type'], PLAIN_TEXT)
+  equal(response.text, 'OK')
 })
 
 test('has nothing else', async () => {
   await using server = await serve(createApp(createOptions()))
   for (const path of ['/', '/json', '/_/status/']) {
-    const answer = await server.client.get(path)
-    equal(answer.status, 404)
-    equal(answer.headers['content-type'], PROBLEM_JSON)
+    const response = await server.client.get(path)
+    equal(response.status, 404)
+    equal(response.headers['content-type'], PROBLEM_JSON)
   }
 })
 

@@ -24,7 +24,7 @@ import { RecordingWire } from './support/wire.ts'
 
 const LIMITS = { params: 1_000, body: 100 }
 
-/** A connection whose requests are answered when the test wants it. */
+/** A connection whose requests get a response when the test wants it. */
 function connect(limits = LIMITS) {
   const wire = new RecordingWire()
   const handled: { request: Request; respond: Respond }[] = []
@@ -42,7 +42,7 @@ function endRequest(protocolStatus: number): Buffer {
   return Buffer.of(0, 0, 0, 0, protocolStatus, 0, 0, 0)
 }
 
-test('a request is handled when all of it has come, and answered in CGI', () => {
+test('a request is handled when all of it has come, and the response is CGI', () => {
   const { wire, handled, send } = connect()
   const records = request(7, variables('/a?b=c', { HTTP_ACCEPT: '*/*', CONTENT_LENGTH: '4' }), 'body')
   for (const record of records.slice(0, -1)) send(record)

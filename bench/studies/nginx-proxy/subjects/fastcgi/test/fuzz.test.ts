@@ -27,7 +27,7 @@ import { RecordingWire } from './support/wire.ts'
 
 const LIMITS = { params: 65_536, body: 65_536 }
 
-/** A connection that answers each request at once, by its target and body. */
+/** A connection that responds to each request at once, by its target and body. */
 function echo() {
   const wire = new RecordingWire()
   const received: Request[] = []
@@ -83,7 +83,7 @@ function survives(bytes: Buffer, positions: readonly number[]): void {
   ok(written.filter(({ type }) => type === END).length <= begun, 'as many ends as begun at most')
   for (const response of splitResponses(written)) {
     const output = response.filter(({ type }) => type === STDOUT)
-    // Answered whole or not at all.
+    // A whole response or none.
     if (output.length > 0)
       readResponse(
         response.filter(({ id }) => id !== 0),

@@ -72,7 +72,7 @@ test('greets by name', async () => {
   }
 })
 
-test('answers a problem to what it does not know', async () => {
+test('responds with a problem to what it does not know', async () => {
   const app = createApp(createOptions())
   for (const [method, url, status] of [
     ['GET', '/nowhere', 404],

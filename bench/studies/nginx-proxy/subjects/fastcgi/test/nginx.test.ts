@@ -131,7 +131,7 @@ describe('behind NGINX', { skip: nginx === undefined && found.kind === 'none' &&
     ok(/^[0-9a-f]{32}$/.test(params.HTTP_X_REQUEST_ID))
   })
 
-  test('without a responder NGINX answers 502', async () => {
+  test('without a responder NGINX responds with 502', async () => {
     const closed = await serve(() => {})
     await closed[Symbol.asyncDispose]()
     await using front = await startFront(closed.address)

@@ -61,7 +61,7 @@ test('many requests on one connection, and many connections', async () => {
   equal(server.sockets.length, 20)
 })
 
-test('requests sent at once, one behind the other on the wire, are all answered', async () => {
+test('requests sent at once, one behind the other on the wire, all get a response', async () => {
   await using server = await serve(sayUrl)
   const client = await server.open()
   client.send(...request(1, variables('/a')), ...request(2, variables('/b')))
@@ -127,7 +127,7 @@ test('an idle connection is closed after a time that NGINX does not reach; a slo
   equal(String(readResponse(await busy.records(), 1).body), 'at last')
 })
 
-test('drains: what is in flight is answered, who is active comes once more, who is silent is closed', async () => {
+test('drains: what is in flight gets its response, who is active comes once more, who is silent is closed', async () => {
   const { handler, responds, until } = waiting()
   await using server = await serve(handler)
   const [silent, inFlight, active] = [await server.open(), await server.open(), await server.open()]

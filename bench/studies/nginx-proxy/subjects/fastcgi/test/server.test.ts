@@ -11,7 +11,7 @@ function open(address: Awaited<ReturnType<typeof startApp>>['address']): Promise
   return Client.open('socketPath' in address ? { path: address.socketPath } : address)
 }
 
-test('one line says where it listens, another that it answered, and SIGTERM drains it', async () => {
+test('one line says where it listens, another that it responded, and SIGTERM drains it', async () => {
   await using app = await startApp(['status'], { LOG_LEVEL: 'info' })
   const [ready] = app.log()
   equal(ready?.app, 'fastcgi/status')

@@ -3,7 +3,7 @@ import { createApp } from '@startgrid/bun/app.ts'
 import { testPool } from '@startgrid/worker-pool/test/task-pool.ts'
 import { pool } from '../src/pool.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(120_000)
 
 testPool(test, async (options) => {
   const app = createApp(options, pool(options))

@@ -74,7 +74,7 @@ function createOptions() {
 
   /** All lines, as soon as there are so many: a response may be here before its line is written. */
   async function readLines(count: number): Promise<Line[]> {
-    while (lines.length < count) await once(written, 'line', { signal: AbortSignal.timeout(30_000) })
+    while (lines.length < count) await once(written, 'line', { signal: AbortSignal.timeout(120_000) })
     return lines
   }
 
@@ -84,7 +84,7 @@ function createOptions() {
 /** Registers the tests, for both libraries. */
 export function testPool(test: Test, serve: Serve): void {
   for (const library of POOL_LIBRARIES) {
-    test(`${library}: a worker answers what the main process answers`, async () => {
+    test(`${library}: a worker gives the same response as the main process`, async () => {
       await using app = await servePool(serve, { POOL: library })
       for (const path of ['/local', '/helloworld']) {
         const response = await app.ask(path)

@@ -31,7 +31,7 @@ test('in NGINX', async (t) => {
   })
   while (service.exitCode === null && !(await isUp(url))) await sleep(50)
 
-  await t.test('answers with the headers that every answer has', async () => {
+  await t.test('responds with the headers that every response has', async () => {
     const response = await fetch(`${url}/livez`, { headers: { 'x-request-id': 'r-1' } })
     equal(response.status, 200)
     equal(await response.text(), '{"status":"pass"}')
@@ -62,7 +62,7 @@ test('in NGINX', async (t) => {
     equal((await fetch(`${url}/readyz`)).status, 200)
   })
 
-  await t.test('logs a line for each answer', async () => {
+  await t.test('logs a line for each response', async () => {
     await fetch(`${url}/missing?a="b"`, { headers: { 'x-request-id': 'logged-1' } })
     const lines = readFileSync(join(ROOT, 'logs/access.log'), 'utf8').trim().split('\n')
     const { time, ms, ...rest } = JSON.parse(lines.at(-1) ?? '')

@@ -50,7 +50,7 @@ export class Client {
         this.#received = this.#received.subarray(encode(...taken).length)
         return taken
       }
-      await once(this.socket, 'data', { signal: AbortSignal.timeout(30_000) })
+      await once(this.socket, 'data', { signal: AbortSignal.timeout(120_000) })
     }
   }
 

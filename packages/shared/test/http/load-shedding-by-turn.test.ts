@@ -2,14 +2,14 @@ import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { STANDING_MS } from '../../src/http/load-shedding.ts'
-import { createTurnAge } from '../../src/http/turn-age.ts'
+import { createTurnLoadShedder } from '../../src/http/load-shedding-by-turn.ts'
 
 const LIMIT_MS = 250
 
 /** With a clock that stands still until a test moves it. */
 function setUp(limitMs = LIMIT_MS) {
   const clock = { ms: 1000 }
-  return { clock, shouldShed: createTurnAge(limitMs, () => clock.ms) }
+  return { clock, shouldShed: createTurnLoadShedder(limitMs, () => clock.ms) }
 }
 
 test('after one pause of 400 ms with 20 requests waiting, nothing is shed', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
+import { APPS, FRAMEWORKS, findApps, findRole, findTopology, ROLES, UnknownName } from '../src/apps.ts'
 import { CATALOGUE } from '../src/frameworks.ts'
-import { APPS, FRAMEWORKS, findApps, findRole, findTopology, ROLES, UnknownName } from '../src/matrix.ts'
 
 const APPS_DIR = new URL('../../../apps/', import.meta.url)
 const ENTRIES = 'packages/grid/src/frameworks.ts'

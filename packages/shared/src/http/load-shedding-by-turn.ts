@@ -13,7 +13,10 @@ const FULL_TURN = 900
  * @param clock in milliseconds
  * @returns a function to call once per expensive request. It costs a clock reading, and one `setImmediate` per turn
  */
-export function createTurnAge(limitMs: number, clock: () => number = () => performance.now()): () => boolean {
+export function createTurnLoadShedder(
+  limitMs: number,
+  clock: () => number = () => performance.now(),
+): () => boolean {
   if (limitMs === 0) return () => false
   let since = 0
   let refusingSince: number | undefined

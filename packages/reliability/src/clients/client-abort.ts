@@ -2,21 +2,21 @@ import { connect } from 'node:net'
 import type { Target } from '@startgrid/grid/launcher.ts'
 
 /** A client that leaves before the end of the response. */
-export interface Departure {
+export interface ClientAbort {
   readonly path: string
   /** Whether it leaves after the first bytes of the response, or before them. */
   readonly sawBytes: boolean
 }
 
 /** Client aborts alternate: one closes its connection in order, the next one resets it. */
-let departed = 0
+let aborts = 0
 
 /** Sends a request and leaves. @throws {Error} if there is no connection, or no response to leave, within 60 s */
-export function leave(target: Target, { path, sawBytes }: Departure): Promise<void> {
+export function leave(target: Target, { path, sawBytes }: ClientAbort): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const socket = connect('socketPath' in target ? { path: target.socketPath } : target)
-  departed += 1
-  const isOrderly = departed % 2 === 0
+  aborts += 1
+  const isOrderly = aborts % 2 === 0
   const go = (): void => void (isOrderly ? socket.destroy() : socket.resetAndDestroy())
   socket.setTimeout(60_000, () => {
     const missing = socket.connecting ? 'no connection' : 'no byte of a response'

@@ -1,0 +1,56 @@
+import { type ChildProcessByStdio, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+
+/** The programs that tests run: scripts in a Node of their own, and a browser. */
+
+/** How a program ended, with all that it printed. */
+export interface Ended {
+  /** Null if a signal ended it. */
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface TestProgram {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>
+  /** What it has printed so far. */
+  stderr(): string
+  readonly ended: Promise<Ended>
+}
+
+/** Starts a program. The environment lacks what tells Node that it runs below a test runner. */
+export function startProgram(
+  file: string,
+  args: readonly string[],
+  { env = process.env, ...options }: Pick<SpawnOptions, 'cwd' | 'env' | 'detached'> = {},
+): TestProgram {
+  const { NODE_TEST_CONTEXT: _, ...rest } = env
+  const child = spawn(file, args, { ...options, env: rest, stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text
+    })
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }))
+  return { child, stderr: () => output.stderr, ended }
+}
+
+/** Starts Node with a script and its arguments. */
+export function startNode(
+  args: readonly string[],
+  options?: Parameters<typeof startProgram>[2],
+): TestProgram {
+  return startProgram(process.execPath, args, options)
+}
+
+/** Undefined where no browser is installed. */
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+
+/** The path of the browser; tests are skipped with `skip` where there is none. */
+export const BROWSER = {
+  executablePath: CHROMIUM ?? '',
+  skip: CHROMIUM === undefined && 'no Chromium: sudo apt-get install chromium',
+} as const
