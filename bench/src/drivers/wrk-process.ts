@@ -8,6 +8,9 @@ import type { SlicePlan } from './driver.ts'
 /** wrk ignores an interruption until its threads run, moments after it said that it is ready. */
 const SETTLE_MS = 100
 
+/** On a busy machine its threads may not run yet. Then the interruption is lost, and wrk would go on to the end of its own time. */
+const AGAIN_MS = 2_000
+
 /** One run of wrk with wrk.lua, which is interrupted when its time is over. */
 export class WrkProcess {
   /** Of all threads, up to its interruption; null before it, and where the system does not tell. */
@@ -15,6 +18,7 @@ export class WrkProcess {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>
   readonly #timing: Pick<SlicePlan, 'durationMs' | 'signal'>
   readonly #timers: NodeJS.Timeout[] = []
+  #isPrinting = false
 
   constructor(
     [program, ...args]: readonly [string, ...string[]],
@@ -23,7 +27,12 @@ export class WrkProcess {
     this.#timing = timing
     this.#child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     // The first thing that the script says: the load begins.
-    this.#child.stdout.once('data', () => this.#began())
+    this.#child.stdout.once('data', () => {
+      this.#began()
+      this.#child.stdout.once('data', () => {
+        this.#isPrinting = true
+      })
+    })
   }
 
   /**
@@ -65,12 +74,13 @@ export class WrkProcess {
     this.#timers.push(setTimeout(() => this.#interrupt(), milliseconds))
   }
 
-  /** Once: a second interruption could cut its output. */
   #interrupt(): void {
-    const { pid, killed } = this.#child
-    if (killed || pid === undefined) return
-    this.waitSeconds = waitSeconds([pid]) ?? null
+    const { pid } = this.#child
+    // It prints its result when it ends, and a second interruption could cut that.
+    if (pid === undefined || this.#isPrinting) return
+    this.waitSeconds ??= waitSeconds([pid]) ?? null
     this.#child.kill('SIGINT')
+    this.#interruptAfter(AGAIN_MS)
   }
 }
 

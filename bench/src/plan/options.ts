@@ -1,5 +1,5 @@
-import type { Capability } from '@startgrid/grid/frameworks.ts'
 import type { App, Role, Topology } from '@startgrid/grid/apps.ts'
+import type { Capability } from '@startgrid/grid/frameworks.ts'
 import type { ClusterRecord, DriverRecord, Mode, ResultKind } from '../model/result.ts'
 import type { ProfileName } from './profiles.ts'
 

@@ -7,10 +7,10 @@ import type {
   V1Probe,
   V1Volume,
 } from '@kubernetes/client-node'
+import type { App } from '@startgrid/grid/apps.ts'
 import { APP_PORT, FRONT_SERVICE, PAGE_PORT } from '@startgrid/grid/compose.ts'
 import { IMAGE_TAG } from '@startgrid/grid/kubernetes.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import type { App } from '@startgrid/grid/apps.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { renderNginx } from '@startgrid/nginx/render.ts'
 import { hostOf } from '../docker/project.ts'

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { startNode } from '@startgrid/cli/test-programs.ts'
 import { isDue } from '@startgrid/cli/test-run.ts'
 import { APPS } from '@startgrid/grid/apps.ts'
-import { type Launch, launch } from '@startgrid/grid/launcher.ts'
+import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import type { LatencyResult, RaceResult } from '../../../src/model/result.ts'
 import { validateResult } from '../../../src/model/result-file.ts'
 
@@ -47,7 +47,7 @@ const testIf = (isTried: boolean) => (isTried ? test : () => {})
 describe('an app that runs', () => {
   let app: Launch
   before(async () => {
-    app = await launch(findApp('fastify/status'))
+    app = await launch(findApp('fastify/status'), { env: NEVER_SHED })
   })
   after(() => app.stop())
 
@@ -146,7 +146,7 @@ test('a host that does not respond is one sentence before anything is measured',
 })
 
 testIf(isDue('a target that lacks something', 3))('what it lacks is left out if that is said', async () => {
-  const app = await launch(findApp('bun/ssr'))
+  const app = await launch(findApp('bun/ssr'), { env: NEVER_SHED })
   try {
     const args = ['--target', app.ready.address, '--role', 'ssr', ...SHORT]
     const { read } = await bench(...args, '--without', 'pipelined-stream')
