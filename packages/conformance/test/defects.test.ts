@@ -9,7 +9,7 @@ describe('every defect is found by the check for it', { concurrency: 4 }, () => 
   for (const { name, role, check, behaviour, absent = [], compressed = false } of DEFECTS) {
     test(`${role}: ${name}`, async () => {
       const reference = await startReference(role, behaviour)
-      try {
+      const find = async (): Promise<boolean> => {
         const report = await checkConformance({
           target: reference.target,
           role,
@@ -20,8 +20,12 @@ describe('every defect is found by the check for it', { concurrency: 4 }, () => 
           log: reference.log,
           timeoutMs: 3000,
         })
-        const names = new Set(report.differences.map((difference) => difference.check))
-        assert.ok(names.has(check), `'${check}' saw no difference`)
+        return report.differences.some((difference) => difference.check === check)
+      }
+      try {
+        // A machine that stands still for a moment can hide a response that came too early.
+        const isFound = (await find()) || (await find()) || (await find())
+        assert.ok(isFound, `'${check}' saw no difference`)
       } finally {
         await reference.close()
       }
