@@ -105,21 +105,16 @@ export const EXISTING: Readonly<Record<Role, string>> = { hello: '/json', ssr: '
  * @param code exports `withReaderRoutes(routes, existing)` in the framework's own form
  */
 export function addReaderRoutes({ app, write }: Copy, code: string): void {
-  const { role, directory, runtime } = app
+  const { role, directory } = app
   renameSync(join(directory, `src/${role}.ts`), join(directory, `src/own-routes.ts`))
   write({ file: 'src/reader-routes.ts', code })
-  const routes = (own: string) => `withReaderRoutes(${own}, '${EXISTING[role]}')`
-  const exported =
-    role === 'ssr' && runtime !== 'nginx'
-      ? `(options: Parameters<typeof own>[0]) => ${routes('own(options)')}`
-      : routes('own')
   write({
     file: `src/${role}.ts`,
     code: `import { ${role} as own } from './own-routes.ts'
 import { withReaderRoutes } from './reader-routes.ts'
 
 export * from './own-routes.ts'
-export const ${role} = ${exported}
+export const ${role} = withReaderRoutes(own, '${EXISTING[role]}')
 `,
   })
 }
