@@ -5,19 +5,24 @@ export interface Outcome {
   name: string
   /** The innermost suite around it; empty where there is none. */
   suite: string
-  state: 'passed' | 'failed' | 'skipped'
+  /** Flaky: it failed beside other tests, and passed alone. */
+  state: 'passed' | 'flaky' | 'failed' | 'skipped'
   /** Why it was skipped, or how it failed, in one line. */
   reason: string
+  /** Where it is, if the report says so. node:test gives an absolute path. */
+  file?: string
 }
 
 const parser = new XMLParser({
   ignoreAttributes: false,
+  htmlEntities: true, // `&#10;` in messages
   attributeNamePrefix: '',
   isArray: (name) => name === 'testcase' || name === 'testsuite',
 })
 
 interface Node {
   name?: unknown
+  file?: unknown
   message?: unknown
   testsuites?: Node
   testsuite?: Node[]
@@ -37,11 +42,11 @@ function readSuite({ name = '', testcase = [], testsuite = [] }: Node): Outcome[
 }
 
 function readCase(node: Node, suite: string): Outcome {
-  const name = String(node.name)
-  const failure = node.failure ?? node.error
-  if (failure !== undefined) return { name, suite, state: 'failed', reason: readMessage(failure) }
-  if (node.skipped !== undefined) return { name, suite, state: 'skipped', reason: readMessage(node.skipped) }
-  return { name, suite, state: 'passed', reason: '' }
+  const { skipped, failure = node.error, file } = node
+  const test = { name: String(node.name), suite, ...(file !== undefined && { file: String(file) }) }
+  if (failure !== undefined) return { ...test, state: 'failed', reason: readMessage(failure) }
+  if (skipped !== undefined) return { ...test, state: 'skipped', reason: readMessage(skipped) }
+  return { ...test, state: 'passed', reason: '' }
 }
 
 function readMessage(node: Node | string): string {

@@ -38,14 +38,15 @@ function causeOf({ name, reason }: Outcome): string {
  */
 export function formatOutcomes(outcomes: readonly Outcome[], failedJobs: readonly string[] = []): string {
   const of = (wanted: Outcome['state']) => outcomes.filter(({ state }) => state === wanted)
-  const failed = of('failed').map(({ name, suite, reason }) => {
-    const where = suite === '' ? name : `${suite}: ${name}`
-    return `failed: ${where}${reason ? ` (${reason})` : ''}`
-  })
+  const describe = ({ name, suite, reason }: Outcome) =>
+    `${suite === '' ? name : `${suite}: ${name}`}${reason ? ` (${reason})` : ''}`
+  const flaky = of('flaky').map((outcome) => `flaky, passed when run again alone: ${describe(outcome)}`)
+  const failed = of('failed').map((outcome) => `failed: ${describe(outcome)}`)
   const skipped = [...Map.groupBy(of('skipped'), causeOf)].map(
     ([cause, tests]) => `${plural(tests.length, 'test')} skipped: ${cause}`,
   )
   const jobs = failedJobs.length > 0 ? [`failed: ${failedJobs.join(', ')}`] : []
-  const count = `${of('passed').length} passed, ${of('failed').length} failed, ${of('skipped').length} skipped`
-  return [...skipped, ...failed, ...jobs, count].join('\n')
+  const passed = of('passed').length + flaky.length
+  const count = `${passed} passed, ${of('failed').length} failed, ${of('skipped').length} skipped`
+  return [...skipped, ...flaky, ...failed, ...jobs, count].join('\n')
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, isAbsolute } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { parseCommandLine, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
@@ -65,8 +65,10 @@ async function main(args: readonly string[]): Promise<number> {
     rmSync(`${ROOT}${file}`)
   const repeat = settings.full ? '' : `; the same samples again: pnpm test --seed ${seed}`
   process.stdout.write(`${jobs.length} packages and checks, ${atOnce()} at a time${repeat}\n`)
-  const { failed, outcomes } = await runAll(jobs, settings)
+  const verdicts = await runAgain(await runAll(jobs, settings), settings)
   if (interrupted) return 130
+  const outcomes = verdicts.flatMap((verdict) => verdict.outcomes)
+  const failed = verdicts.filter(({ isSound }) => !isSound).map(({ job }) => job.name)
   if (framework === undefined) process.stdout.write(`\n${formatConformance(outcomes)}`)
   process.stdout.write(`\n${formatOutcomes(outcomes, failed)}\n`)
   return failed.length === 0 && outcomes.every(({ state }) => state !== 'failed') ? 0 : 1
@@ -106,14 +108,14 @@ function jobsOf(framework: string): Job[] {
   ]
 }
 
-/** @param file only this one */
-function testJob(name: string, file?: string): Job {
+/** @param files only these */
+function testJob(name: string, ...files: string[]): Job {
   const directory = `${ROOT}${name}`
-  if (file === undefined) return { name, directory, command: ['node', '--run', 'test'] }
+  if (files.length === 0) return { name, directory, command: ['node', '--run', 'test'] }
   const reporters = ['spec', 'stdout', 'junit', '.junit.xml'].map(
     (value, index) => `--test-reporter${index % 2 === 0 ? '' : '-destination'}=${value}`,
   )
-  return { name, directory, command: ['node', '--test', ...reporters, file] }
+  return { name, directory, command: ['node', '--test', ...reporters, ...files] }
 }
 
 /** Tests wait for servers most of the time. */
@@ -131,27 +133,64 @@ process.once('SIGINT', () => {
 /** Minutes after which a job that hangs is killed, so that the others are still reported. */
 const LIMIT_MINUTES = { short: 30, full: 120 }
 
-async function runAll(jobs: readonly Job[], settings: Settings) {
-  const failed: string[] = []
-  const outcomes: Outcome[] = []
+interface Verdict {
+  readonly job: Job
+  readonly isSound: boolean
+  readonly outcomes: Outcome[]
+}
+
+async function runAll(jobs: readonly Job[], settings: Settings): Promise<Verdict[]> {
+  const verdicts: Verdict[] = []
   const open = jobs.values()
   const work = async (): Promise<void> => {
     for (const job of open) {
       if (interrupted) return
-      const { code, output, seconds } = await runJob(job, settings)
-      const own = readReport(job)
-      outcomes.push(...own)
-      const isSound = code === 0 && own.every(({ state }) => state !== 'failed')
-      if (!isSound) failed.push(job.name)
-      const passed = own.filter(({ state }) => state === 'passed').length
-      const counts = own.length === 0 ? '' : `  ${passed} of ${own.length} passed`
-      process.stdout.write(
-        `${isSound ? '' : `${output}\n`}${isSound ? '✓' : '✗'} ${job.name}  ${formatMinutes(seconds * 1_000)}${counts}\n`,
-      )
+      verdicts.push(await judge(job, settings))
     }
   }
   await Promise.all(Array.from({ length: atOnce() }, work))
-  return { failed, outcomes }
+  return verdicts
+}
+
+async function judge(job: Job, settings: Settings): Promise<Verdict> {
+  const { code, output, seconds } = await runJob(job, settings)
+  const outcomes = readReport(job)
+  const isSound = code === 0 && outcomes.every(({ state }) => state !== 'failed')
+  const passed = outcomes.filter(({ state }) => state === 'passed').length
+  const counts = outcomes.length === 0 ? '' : `  ${passed} of ${outcomes.length} passed`
+  process.stdout.write(
+    `${isSound ? '' : `${output}\n`}${isSound ? '✓' : '✗'} ${job.name}  ${formatMinutes(seconds * 1_000)}${counts}\n`,
+  )
+  return { job, isSound, outcomes }
+}
+
+/** More failures than these are no accident. */
+const MOST_FLAKY = 5
+
+/**
+ * Runs the files of a few failed tests again, one package at a time and nothing beside it. What passes then is flaky: it is named, and the
+ * run passes. A defect fails twice.
+ */
+async function runAgain(verdicts: readonly Verdict[], settings: Settings): Promise<Verdict[]> {
+  const failures = verdicts.flatMap(({ outcomes }) => outcomes.filter(({ state }) => state === 'failed'))
+  if (failures.length > MOST_FLAKY) return [...verdicts]
+  const second: Verdict[] = []
+  for (const verdict of verdicts) second.push(await secondVerdict(verdict, settings))
+  return second
+}
+
+async function secondVerdict(verdict: Verdict, settings: Settings): Promise<Verdict> {
+  const { job, isSound, outcomes } = verdict
+  const failures = outcomes.filter(({ state }) => state === 'failed')
+  const files = new Set(failures.map(({ file = '' }) => file))
+  // Of bun test, and of a test outside of any file, there is no path.
+  if (isSound || interrupted || files.size === 0 || ![...files].every(isAbsolute)) return verdict
+  const again = await judge({ ...testJob(job.name, ...files), name: `${job.name}, again alone` }, settings)
+  if (!again.isSound || again.outcomes.length === 0) return verdict
+  const judged = outcomes.map(
+    (outcome): Outcome => (outcome.state === 'failed' ? { ...outcome, state: 'flaky' } : outcome),
+  )
+  return { job, isSound: true, outcomes: judged }
 }
 
 async function runJob({ directory, command: [file, ...args] }: Job, { full, seed, framework }: Settings) {

@@ -5,16 +5,15 @@ import { readJunit } from '../junit.ts'
 test('reads the report of node:test: suites in suites, each test once', () => {
   const outcomes = readJunit(`<?xml version="1.0" encoding="utf-8"?>
 <testsuites>
-  <testcase name="alone" time="0.1" classname="test"/>
+  <testcase name="alone" time="0.1" classname="test" file="/x/alone.test.ts"/>
   <testsuite name="outer" tests="3" failures="1" skipped="1">
     <testsuite name="inner" tests="1"><testcase name="a &lt;b&gt;" time="0.1"/></testsuite>
-    <testcase name="broken" failure="it broke"><failure type="testCodeFailure" message="it broke
-at line 1">Error</failure></testcase>
+    <testcase name="broken" failure="it broke"><failure type="testCodeFailure" message="it broke&#10;at line 1">Error</failure></testcase>
     <testcase name="left out"><skipped type="skipped" message="no NGINX"/></testcase>
   </testsuite>
 </testsuites>`)
   assert.deepEqual(outcomes, [
-    { name: 'alone', suite: '', state: 'passed', reason: '' },
+    { name: 'alone', suite: '', file: '/x/alone.test.ts', state: 'passed', reason: '' },
     { name: 'broken', suite: 'outer', state: 'failed', reason: 'it broke' },
     { name: 'left out', suite: 'outer', state: 'skipped', reason: 'no NGINX' },
     { name: 'a <b>', suite: 'inner', state: 'passed', reason: '' },

@@ -18,13 +18,15 @@ test('each cause to skip is one line, and the counts are the last one', () => {
     outcome('three', 'skipped', 'No Docker engine responds: start Docker.'),
     { ...outcome('four', 'failed', 'it broke'), suite: 'grid' },
     outcome('five', 'skipped', 'needs /proc'),
+    outcome('six', 'flaky', 'it was late'),
   ])
   assert.equal(
     text,
     `2 tests skipped: Docker is not running. Start it, then run pnpm test again.
 1 test skipped: needs /proc
+flaky, passed when run again alone: six (it was late)
 failed: grid: four (it broke)
-1 passed, 1 failed, 3 skipped`,
+2 passed, 1 failed, 3 skipped`,
   )
 })
 

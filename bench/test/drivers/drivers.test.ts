@@ -85,7 +85,7 @@ function describeDriver(name: Driver['name']): void {
       const plan = planOf('/wrong', { expect: { body: exactly(BODY), checkEvery: 1 } })
       const [checked, load] = [await driver.check(plan), await driver.run(plan)]
       const { errors } = driver.capabilities.checks === 'inside' ? load : checked
-      assert.ok((errors.body ?? 0) > 0)
+      assert.ok((errors.body ?? 0) > 0, JSON.stringify({ checked, load }))
       assert.equal(load.checked > 0, driver.capabilities.checks === 'inside')
     })
 

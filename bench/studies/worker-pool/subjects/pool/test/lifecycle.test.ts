@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
+import { Agent, get, globalAgent, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Launch, LaunchError, launch, type Startable } from '@startgrid/grid/launcher.ts'
@@ -20,9 +23,10 @@ for (const framework of FRAMEWORKS) {
     for (const library of LIBRARIES) {
       test(`${library}: what waits for a worker at SIGTERM is finished`, async () => {
         const launched = await launch(pool, { env: { POOL: library, POOL_SIZE: '1', LOG_LEVEL: 'info' } })
-        // On connections that exist: what is not yet accepted when the server stops listening is reset.
-        await Promise.all(Array.from({ length: 60 }, () => ask(launched, '/helloworld')))
-        const pages = Array.from({ length: 60 }, () => ask(launched, '/pooled-page?items=1000'))
+        // Each on a connection of its own, which exists: one that the server has not accepted when it stops listening is reset.
+        const agents = Array.from({ length: 60 }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+        await Promise.all(agents.map((agent) => ask(launched, '/helloworld', agent)))
+        const pages = agents.map((agent) => ask(launched, '/pooled-page?items=1000', agent))
         await Promise.race(pages)
         // As systemd does: to the whole group.
         for (const pid of childrenOf(launched)) process.kill(pid, 'SIGTERM')
@@ -69,11 +73,9 @@ for (const framework of FRAMEWORKS) {
   })
 }
 
-async function ask({ ready }: Launch, path: string) {
-  const { status, body } = await fetch(ready.address + path)
-  let last = ''
-  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) last = chunk
-  return { status, whole: /<\/html>$|}$/.test(last) }
+async function ask({ ready }: Launch, path: string, agent = globalAgent) {
+  const [response] = (await once(get(ready.address + path, { agent }), 'response')) as [IncomingMessage]
+  return { status: response.statusCode, whole: /<\/html>$|}$/.test(await text(response)) }
 }
 
 /** The processes that an app has started; none where there is no /proc. */
