@@ -1,7 +1,7 @@
 import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import { adaptServer, adaptStatusTest } from '../src/code/adapt.ts'
-import { packageOf } from '../src/code/imports.ts'
+import { listImports, packageOf } from '../src/code/imports.ts'
 import { leaveOut } from '../src/code/leave-out.ts'
 import { prune } from '../src/code/prune.ts'
 import { listSettings } from '../src/code/settings.ts'
@@ -159,6 +159,22 @@ export function readConfig(env: Env): Config {
   return { one: env.ONE ?? '', two: readTwo(env, 'TWO') }
 }
 `
+
+test('every kind of import is found: a package that is only re-exported, too', () => {
+  const text = `import 'a'
+import b, { type B } from 'b'
+import type { C } from 'c'
+export { d } from 'd'
+export * from 'e'
+const f = await import('f')
+type G = import('g').G
+export const none = 'not-a-package'
+`
+  deepEqual(
+    listImports('a.ts', text).map(({ from }) => from),
+    ['a', 'b', 'c', 'd', 'e', 'f', 'g'],
+  )
+})
 
 test('settings that nobody asks for are left out', () => {
   const sources = new Map([
