@@ -1,9 +1,7 @@
-import { setDefaultTimeout, test } from 'bun:test'
+import { test } from 'bun:test'
 import { createApp } from '@startgrid/bun/app.ts'
 import { testPool } from '@startgrid/worker-pool/test/task-pool.ts'
 import { pool } from '../src/pool.ts'
-
-setDefaultTimeout(120_000)
 
 testPool(test, async (options) => {
   const app = createApp(options, pool(options))
