@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { pino } from 'pino'
-import { createHealth } from '#shared/http/health.ts'
+import { Health } from '#shared/http/health.ts'
 import { readConfig } from '#shared/process/config.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 
@@ -26,7 +26,7 @@ export function createOptions(env: Record<string, string> = {}) {
   const options: AppOptions = {
     // No page is refused because the machine is busy.
     config: readConfig({ MAX_QUEUE_WAIT_MS: '0', ...env }),
-    health: createHealth(),
+    health: new Health(),
     log: pino({ level: 'trace' }, destination),
   }
 

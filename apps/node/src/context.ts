@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readBody } from '#shared/http/body.ts'
-import { HTML, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
+import { HTML, JSON_TEXT, PLAIN_TEXT, PRIVATE, RETRY_AFTER } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
-import { requestId } from '#shared/http/ids.ts'
+import { createNonce, requestId } from '#shared/http/ids.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
+import { pagePolicy } from '#shared/http/security-headers.ts'
 import { type Logger, withoutQuery } from '#shared/process/log.ts'
-import { shedLoad } from './plugins/load-shedding.ts'
-import { allowScripts } from './plugins/security-headers.ts'
 
 interface Services {
   log: Logger
@@ -83,13 +82,17 @@ export class Context<Name extends string = string> {
       .end(body)
   }
 
-  /** Allows this page its scripts. @returns the nonce of the page */
+  /** Allows this page its scripts: sets the policy of pages, and keeps the page out of caches. @returns the nonce of the page */
   allowScripts(): string {
-    return allowScripts(this.response)
+    const nonce = createNonce()
+    this.response.setHeader('content-security-policy', pagePolicy(nonce)).setHeader('cache-control', PRIVATE)
+    return nonce
   }
 
   /** For expensive routes. @throws {HttpProblem} 503 while too many requests wait */
-  shedLoad(): Promise<void> {
-    return shedLoad(this.response, this.#shouldShed)
+  async shedLoad(): Promise<void> {
+    if (!(await this.#shouldShed(this.response))) return
+    this.response.setHeader('retry-after', RETRY_AFTER)
+    throw new HttpProblem(503)
   }
 }

@@ -1,44 +1,10 @@
 import type { Logger } from '../process/log.ts'
 
-/** Liveness and readiness, in the media type of draft-inadarei-api-health-check, and what to close at the end. */
-
-export interface Health {
-  /** True after `drain()`: `/readyz` fails and every response says `connection: close`. */
-  readonly draining: boolean
-  /** Aborted by `drain()`. It ends streams that would never end by themselves, such as server-sent events. */
-  readonly signal: AbortSignal
-  /** Called once, when the process is told to stop. */
-  drain(): void
-  /**
-   * Adds a condition of readiness, such as a database that responds. If several replicas share what it checks, they all become unready
-   * together when that fails.
-   * @param name for the log; `/readyz` does not show it
-   */
-  addCheck(name: string, check: Check): void
-  /**
-   * Whether `/readyz` passes: not draining, and no check fails. The checks run in parallel, and at most once per second. A check that needs
-   * longer than that fails.
-   */
-  isReady(): Promise<boolean>
-  /** Adds a callback that runs after the last response, such as one that closes a database. The newest runs first. */
-  onClose(callback: CloseCallback): void
-  /**
-   * Runs the callbacks of `onClose`, one after the other. Called once, after the last response.
-   * @throws {AggregateError} if some reject, after all have run
-   */
-  close(): Promise<void>
-}
-
 /**
  * Passes, unless it throws, rejects or returns false.
  * @param signal aborted when the time is over
  */
 export type Check = (signal: AbortSignal) => unknown
-
-export type CloseCallback = () => unknown
-
-/** Milliseconds for which a result is kept. A check has the same time to respond. */
-const ROUND_MS = 1_000
 
 interface NamedCheck {
   readonly name: string
@@ -46,62 +12,68 @@ interface NamedCheck {
   passes: boolean
 }
 
-/** @param log gets a line when a check begins to fail, and when it passes again */
-export function createHealth(log?: Pick<Logger, 'info' | 'warn'>): Health {
-  const controller = new AbortController()
-  const checks: NamedCheck[] = []
-  const callbacks: CloseCallback[] = []
-  let round: Promise<boolean> | undefined
-  // A plain field is fast: every request reads it.
-  const health = {
-    draining: false,
-    signal: controller.signal,
-    drain() {
-      health.draining = true
-      controller.abort()
-    },
-    addCheck(name: string, check: Check) {
-      checks.push({ name, check, passes: true })
-    },
-    async isReady() {
-      if (health.draining) return false
-      if (checks.length === 0) return true
-      round ??= runChecks()
-      return (await round) && !health.draining
-    },
-    onClose(callback: CloseCallback) {
-      callbacks.push(callback)
-    },
-    async close() {
-      const errors: unknown[] = []
-      for (const callback of callbacks.toReversed()) {
-        try {
-          await callback()
-        } catch (error) {
-          errors.push(error)
-        }
-      }
-      if (errors.length > 0) throw new AggregateError(errors, 'A callback of onClose failed.')
-    },
-  }
-  return health
+/** Milliseconds for which a result is kept. A check has the same time to respond. */
+const ROUND_MS = 1_000
 
-  async function runChecks(): Promise<boolean> {
+/** Liveness and readiness, in the media type of draft-inadarei-api-health-check, and what to close at the end. */
+export class Health {
+  /** True after `drain()`: `/readyz` fails and every response says `connection: close`. A plain field is fast: every request reads it. */
+  draining = false
+  readonly #stop = new AbortController()
+  /** Aborted by `drain()`. It ends streams that would never end by themselves, such as server-sent events. */
+  readonly signal = this.#stop.signal
+  readonly #log: Pick<Logger, 'info' | 'warn'> | undefined
+  readonly #checks: NamedCheck[] = []
+  #round: Promise<boolean> | undefined
+  readonly #callbacks: (() => unknown)[] = []
+
+  /** @param log gets a line when a check begins to fail, and when it passes again */
+  constructor(log?: Pick<Logger, 'info' | 'warn'>) {
+    this.#log = log
+  }
+
+  /** Called once, when the process is told to stop. */
+  drain(): void {
+    this.draining = true
+    this.#stop.abort()
+  }
+
+  /**
+   * Adds a condition of readiness, such as a database that responds. If several replicas share what it checks, they all become unready
+   * together when that fails.
+   * @param name for the log; `/readyz` does not show it
+   */
+  addCheck(name: string, check: Check): void {
+    this.#checks.push({ name, check, passes: true })
+  }
+
+  /**
+   * Whether `/readyz` passes: not draining, and no check fails. The checks run in parallel, and at most once per second. A check that needs
+   * longer than that fails.
+   */
+  async isReady(): Promise<boolean> {
+    if (this.draining) return false
+    if (this.#checks.length === 0) return true
+    this.#round ??= this.#runChecks()
+    return (await this.#round) && !this.draining
+  }
+
+  async #runChecks(): Promise<boolean> {
     const time = new AbortController()
     const { promise: late, reject } = Promise.withResolvers<never>()
     late.catch(() => {}) // usually, nothing waits for it any more
     const timer = setTimeout(() => {
-      round = undefined
+      this.#round = undefined
       const error = new Error(`The check did not respond within ${ROUND_MS} ms.`)
       time.abort(error)
       reject(error)
     }, ROUND_MS)
     timer.unref()
-    const results = await Promise.all(checks.map((check) => runCheck(check, time.signal, late)))
+    const results = await Promise.all(this.#checks.map((check) => this.#runCheck(check, time.signal, late)))
     return results.every(Boolean)
   }
 
-  async function runCheck(named: NamedCheck, signal: AbortSignal, late: Promise<never>): Promise<boolean> {
+  async #runCheck(named: NamedCheck, signal: AbortSignal, late: Promise<never>): Promise<boolean> {
     const { name, check, passes } = named
     let cause: unknown
     try {
@@ -110,9 +82,30 @@ export function createHealth(log?: Pick<Logger, 'info' | 'warn'>): Health {
       named.passes = false
       cause = error
     }
-    if (passes && !named.passes) log?.warn({ check: name, err: cause }, 'check fails')
-    if (!passes && named.passes) log?.info({ check: name }, 'check passes again')
+    if (passes && !named.passes) this.#log?.warn({ check: name, err: cause }, 'check fails')
+    if (!passes && named.passes) this.#log?.info({ check: name }, 'check passes again')
     return named.passes
+  }
+
+  /** Adds a callback that runs after the last response, such as one that closes a database. The newest runs first. */
+  onClose(callback: () => unknown): void {
+    this.#callbacks.push(callback)
+  }
+
+  /**
+   * Runs the callbacks of `onClose`, one after the other. Called once, after the last response.
+   * @throws {AggregateError} if some reject, after all have run
+   */
+  async close(): Promise<void> {
+    const errors: unknown[] = []
+    for (const callback of this.#callbacks.toReversed()) {
+      try {
+        await callback()
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, 'A callback of onClose failed.')
   }
 }
 

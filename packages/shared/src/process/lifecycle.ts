@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace, { type CloseWithGraceAsyncCallback } from 'close-with-grace'
-import { createHealth, type Health } from '../http/health.ts'
+import { Health } from '../http/health.ts'
 import { runPrimary } from './cluster.ts'
 import { closeWhenTold, tellPrimary } from './cluster-worker.ts'
 import { type Config, readConfig, StartError } from './config.ts'
@@ -42,7 +42,7 @@ export async function start<App>(
     const log = createLogger(name, config)
     // The primary serves no requests, so it needs no app.
     if (config.cluster !== 'single' && cluster.isPrimary) return await runPrimary(config, log)
-    const health = createHealth(log)
+    const health = new Health(log)
     const options = { config, health, log }
     starts.publish(options)
     const service = await createService(await find(load), options)

@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict'
 import { describe, mock, type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { type Check, createHealth } from '../../src/http/health.ts'
+import { type Check, Health } from '../../src/http/health.ts'
 
 /** Its time passes only by `t.mock.timers.tick`. */
 function recordHealth(t: TestContext) {
@@ -11,12 +11,12 @@ function recordHealth(t: TestContext) {
     const { msg, check, err } = JSON.parse(text)
     lines.push([msg, check, err?.message])
   }
-  return { health: createHealth(pino({ level: 'info' }, { write })), lines }
+  return { health: new Health(pino({ level: 'info' }, { write })), lines }
 }
 
 describe('readiness', () => {
   test('passes without checks, and not while draining', async () => {
-    const health = createHealth()
+    const health = new Health()
     equal(await health.isReady(), true)
     health.drain()
     deepEqual([await health.isReady(), health.signal.aborted], [false, true])
@@ -111,7 +111,7 @@ describe('readiness', () => {
 
 describe('closing', () => {
   test('runs the callbacks one after the other, newest first', async () => {
-    const health = createHealth()
+    const health = new Health()
     const steps: string[] = []
     health.onClose(() => steps.push('database'))
     health.onClose(async () => {
@@ -124,7 +124,7 @@ describe('closing', () => {
   })
 
   test('runs the others if one fails, and reports it', async () => {
-    const health = createHealth()
+    const health = new Health()
     const database = mock.fn()
     const error = new Error('no')
     health.onClose(database)

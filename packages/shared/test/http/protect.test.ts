@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { IDLE_MS } from '../../src/http/handler-timeout.ts'
-import { createHealth } from '../../src/http/health.ts'
+import { Health } from '../../src/http/health.ts'
 import { protect, SERVER_OPTIONS } from '../../src/http/protect.ts'
 import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { readConfig } from '../../src/process/config.ts'
@@ -19,7 +19,7 @@ async function setUp(
   listener: RequestListener = (request, response) => response.end(JSON.stringify(request.headers)),
 ) {
   const config = readConfig({ PORT: '0', HANDLER_TIMEOUT_MS: '400' })
-  const health = createHealth()
+  const health = new Health()
   const server = protect(createServer(listener), { config, health, log: pino({ level: 'silent' }) })
   const url = await listen(server, config)
   t.after(() => {

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { pino } from 'pino'
-import { createHealth } from '#shared/http/health.ts'
+import { Health } from '#shared/http/health.ts'
 import { readConfig } from '#shared/process/config.ts'
 import type { Options } from '../src/base.ts'
 
@@ -25,7 +25,7 @@ export function createOptions(env: Record<string, string> = {}) {
   }
   const options: Options = {
     config: readConfig(env),
-    health: createHealth(),
+    health: new Health(),
     log: pino({ level: 'trace' }, destination),
   }
 

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HTML } from '@startgrid/shared/http/contract.ts'
-import { createHealth } from '@startgrid/shared/http/health.ts'
+import { Health } from '@startgrid/shared/http/health.ts'
 import { pagePolicy } from '@startgrid/shared/http/security-headers.ts'
 import { readConfig } from '@startgrid/shared/process/config.ts'
 import type { AppOptions } from '@startgrid/shared/process/lifecycle.ts'
@@ -68,7 +68,7 @@ function createOptions() {
   }
   const options: AppOptions = {
     config: readConfig({ MAX_QUEUE_WAIT_MS: '0' }), // no page is refused because the machine is busy
-    health: createHealth(),
+    health: new Health(),
     log: pino({ level: 'trace' }, destination),
   }
 
