@@ -11,7 +11,10 @@ import { LIGHT } from '../src/clients/clients.ts'
 import { ClusterSubject } from '../src/cluster/cluster-subject.ts'
 import { startLoad } from '../src/cluster/load.ts'
 
-/** `pnpm eject --with kubernetes`, in a cluster that has the image startgrid/loadgen. */
+/**
+ * `pnpm eject --with kubernetes`, in a cluster that has the image startgrid/loadgen. The app has no pages: a busy one may refuse these with 503,
+ * and here every request must succeed.
+ */
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -59,7 +62,7 @@ test('an ejected app loses no request during a rolling update', {
   run(
     process.execPath,
     'packages/eject/src/cli.ts',
-    'fastify/ssr',
+    'fastify/hello',
     project,
     '--with',
     'kubernetes',
@@ -80,7 +83,7 @@ test('an ejected app loses no request during a rolling update', {
   const pod = await cluster.startPod('loadgen')
   context.after(() => cluster.removePod(pod))
   const clients = { kept: 5, fresh: 5, pauseMs: 50, timeoutMs: 30_000 }
-  const load = await startLoad(cluster, pod, [{ host: 'my-app', port: 3000, path: LIGHT.ssr, ...clients }])
+  const load = await startLoad(cluster, pod, [{ host: 'my-app', port: 3000, path: LIGHT.hello, ...clients }])
   await new ClusterSubject(cluster).restart('my-app')
   const [tally] = await load.stop()
   context.diagnostic(`${tally?.responded} requests got a response during the rolling update.`)
