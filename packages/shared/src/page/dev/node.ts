@@ -33,7 +33,10 @@ function standInFront(server: Server): void {
       for (const listener of listeners) listener.call(server, request, response)
     })
   })
-  server.on('upgrade', (...args) => upgrades.emit('upgrade', ...args))
+  server.on('upgrade', (request, socket, head) => {
+    // While the app stops, Vite does not listen any more.
+    if (!upgrades.emit('upgrade', request, socket, head)) socket.destroy()
+  })
 }
 
 function adaptHeaders(response: ServerResponse, rendering: Rendering): void {

@@ -51,8 +51,14 @@ export function latest<Render extends (...args: never[]) => unknown>(
 /** Starts Vite with the options of the server that it runs in. */
 export async function startVite(server: NonNullable<InlineConfig['server']>): Promise<ViteDevServer> {
   vite = await createServer({ ...config, configFile: false, appType: 'custom', server })
-  // The browser keeps connections to Vite open, and they would keep the app from closing.
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => vite.close())
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => {
+      // The browser's WebSockets would keep the app from closing. The rest of Vite stays, because requests in flight need it.
+      vite.ws.close().catch(() => {}) // closed by another signal before
+      // The app waits for signals as soon as it listens. Until then, this handler is the only one.
+      if (process.listenerCount(signal) === 0) process.exit(1)
+    })
+  }
   vite.watcher.on('all', (_event, path) => {
     const { client, ssr } = vite.environments
     const isLoaded = ({ moduleGraph }: typeof client) => (moduleGraph.getModulesByFile(path)?.size ?? 0) > 0
