@@ -28,8 +28,8 @@ export interface HeatPlan<Spec extends Cell> {
   run(frame: HeatFrame, cells: readonly Spec[]): Promise<Heat>
   /** Whether what was measured is enough, so that this heat and those after it are not needed. */
   isEnough(planned: PlannedHeat): boolean
-  /** Cells that are not measured again, besides those that failed. */
-  isValid(cell: Spec): boolean
+  /** Whether cells that break the contract, or gave wrong responses, are measured all the same. */
+  keepsWrong?: boolean
   nameOf(cell: Spec): string
 }
 
@@ -117,23 +117,24 @@ function remainingHeats<Spec extends Cell>(result: Run<Spec>, plan: HeatPlan<Spe
 
 /** Those of a race that can be measured. What failed stays void: measuring it again would only cost time. */
 function validCells<Spec extends Cell>(
-  { cells, heats }: Run<Spec>,
+  { cells, heats, conformance }: Run<Spec>,
   plan: HeatPlan<Spec>,
   race: string,
 ): Spec[] {
+  const own = cells.filter((cell) => cell.race === race && cell.skipped === null)
   const failed = new Set(heats.flatMap(({ failures }) => failures.map(({ cell }) => cell)))
-  return cells.filter(
-    (cell) => cell.race === race && cell.skipped === null && !failed.has(cell.id) && plan.isValid(cell),
-  )
+  const wrong = plan.keepsWrong === true ? failed : wrongCells({ conformance, heats })
+  return own.filter(({ id }) => !failed.has(id) && !wrong.has(id))
 }
 
 /** What breaks the contract, or gave wrong responses. */
-export function wrongCells({ conformance, heats }: Run): ReadonlySet<string> {
-  const slices = heats.flatMap((heat) => heat.slices)
-  return new Set([
-    ...conformance.filter(({ differences }) => differences.length > 0).map(({ cell }) => cell),
-    ...slices.filter(({ errors }) => Object.keys(errors).length > 0).map(({ cell }) => cell),
-  ])
+function wrongCells({ conformance, heats }: Pick<Run, 'conformance' | 'heats'>): ReadonlySet<string> {
+  const wrong = new Set(
+    conformance.filter(({ differences }) => differences.length > 0).map(({ cell }) => cell),
+  )
+  for (const { slices } of heats)
+    for (const { cell, errors } of slices) if (Object.keys(errors).length > 0) wrong.add(cell)
+  return wrong
 }
 
 async function runOne<Spec extends Cell>(

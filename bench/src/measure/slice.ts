@@ -85,7 +85,7 @@ async function takeSlice(
   const checked = await driver.check(plan).catch(asFailure)
   if (checked instanceof CellFailure) throw checked
   const at = (performance.now() - beganAt) / 1000
-  const accounts = new SliceAccounts(servers, cell, driver)
+  const accounts = new SliceAccounts(servers, cell, driver, details)
   const load = await accounts.observe((onPhase) => driver.run({ ...plan, ...onPhase }).catch(asFailure))
   const account = await accounts.read(load instanceof CellFailure ? UNKNOWN : load.generator)
   // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
@@ -125,14 +125,17 @@ class SliceAccounts {
   readonly #servers: Servers
   readonly #cell: Cell
   readonly #driver: Driver
+  readonly #counts: boolean
   #end: EndAccount | undefined
   #compare: Awaited<ReturnType<EndAccount>> | undefined
   #accepted: (number | undefined)[] = []
 
-  constructor(servers: Servers, cell: Cell, driver: Driver) {
+  /** @param counts whether it also counts connections */
+  constructor(servers: Servers, cell: Cell, driver: Driver, counts: boolean) {
     this.#servers = servers
     this.#cell = cell
     this.#driver = driver
+    this.#counts = counts
   }
 
   async observe<Load>(offer: (phases: Pick<SlicePlan, 'onPhase'>) => Promise<Load>): Promise<Load> {
@@ -154,7 +157,7 @@ class SliceAccounts {
   }
 
   async #phase(phase: LoadPhase): Promise<void> {
-    this.#accepted.push(acceptedConnections())
+    if (this.#counts) this.#accepted.push(acceptedConnections())
     if (phase === 'open') this.#end = await this.#servers.beginAccount(this.#cell, this.#driver)
     else this.#compare = await this.#end?.()
   }

@@ -2,7 +2,7 @@ import { createStartgridDriver } from '../drivers/create.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
 import { attempt, runHeat } from '../measure/heat.ts'
-import { type HeatFrame, type HeatPlan, runHeats, wrongCells } from '../measure/heats.ts'
+import { type HeatFrame, type HeatPlan, runHeats } from '../measure/heats.ts'
 import { type PreparedRun, type RunContext, withPreparedRun } from '../measure/preparation.ts'
 import { createRun, openEnvironment } from '../measure/run.ts'
 import type { CellSpec, Heat, OpenLoopResult, Trial } from '../model/result.ts'
@@ -91,7 +91,6 @@ function planOf(prepared: PreparedRun<OpenLoopResult, StartgridDriver>, method: 
       return heat
     },
     isEnough: () => false,
-    isValid: ({ id }) => !wrongCells(result).has(id),
     nameOf: ({ id }) => id,
   }
 }
