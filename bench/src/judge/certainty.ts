@@ -1,6 +1,6 @@
 import { median } from '@startgrid/stats/moments.ts'
 import { tQuantile } from '@startgrid/stats/student.ts'
-import type { Analysis } from '../model/figures.ts'
+import type { Analysis, Race } from '../model/figures.ts'
 import type { Result } from '../model/result.ts'
 import { SIGNIFICANT } from './standings.ts'
 
@@ -50,6 +50,10 @@ export function widthWith(heats: number, now: { width: number; heats: number; ro
 /** Pairs of apps by rate: how many were shown to differ, of how many. */
 export function countDecided({ races }: Pick<Analysis, 'races'>): { decided: number; of: number } {
   const pairs = races.filter(({ metric }) => metric === 'rate').flatMap((race) => race.pairs)
-  const decided = pairs.filter(({ pAdjusted }) => pAdjusted !== null && pAdjusted < SIGNIFICANT)
-  return { decided: decided.length, of: pairs.length }
+  return { decided: pairs.filter(isDecided).length, of: pairs.length }
+}
+
+/** Whether two apps were told apart. */
+export function isDecided({ pAdjusted }: Pick<Race['pairs'][number], 'pAdjusted'>): boolean {
+  return pAdjusted !== null && pAdjusted < SIGNIFICANT
 }

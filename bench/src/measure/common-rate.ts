@@ -2,7 +2,7 @@ import { shuffle } from '@startgrid/stats/random.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
 import { isQuiet } from '../judge/analysis/slices.ts'
 import type { Span } from '../model/result.ts'
-import { closedLoopOf, isProbe, type Study } from '../model/study.ts'
+import { closedLoopOf, type Experiment, isProbe } from '../model/study.ts'
 import type { StudyCell, StudyOpenLoop, StudySettings } from '../model/study-result.ts'
 import { COMMON_PART, lowestOf, MOST_PART } from '../plan/latency-levels.ts'
 import { durationFor, shareOf } from '../plan/open-loop-effort.ts'
@@ -16,7 +16,10 @@ import { measureTrial } from './trial.ts'
  */
 
 /** Systems whose capacity decides the rate of a race. */
-export function baseOf({ claims, races }: Pick<Study, 'claims' | 'races'>, name: string): readonly string[] {
+export function baseOf(
+  { claims, races }: Pick<Experiment, 'claims' | 'races'>,
+  name: string,
+): readonly string[] {
   const race = races[name]
   if (race === undefined || isProbe(race)) return []
   const named = claims
@@ -49,7 +52,7 @@ export function commonRate(
 }
 
 export interface OpenLoopOptions {
-  study: Pick<Study, 'claims' | 'races'>
+  study: Pick<Experiment, 'claims' | 'races'>
   settings: Pick<StudySettings, 'heats' | 'openLoop'>
   /** Requests per second, if an earlier heat has found them. */
   known: number | undefined

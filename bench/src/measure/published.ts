@@ -3,7 +3,7 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { formatAddress } from '@startgrid/nginx/address.ts'
 import type { StudyEnvironment } from '../environments/study/environment.ts'
 import type { RunningSystem } from '../environments/study/running-system.ts'
-import { isProbe, type PublishedLoad, type Study, type System } from '../model/study.ts'
+import { type Experiment, isProbe, type PublishedLoad, type System } from '../model/study.ts'
 import type { PublishedFigures, StudyResult } from '../model/study-result.ts'
 import { publishedSeconds, publishedSystems } from '../plan/study.ts'
 import { commandOf, runTool, type ToolRun } from './published-tool.ts'
@@ -20,7 +20,7 @@ export interface PublishedRun {
 }
 
 export async function runPublished(
-  study: Study,
+  study: Experiment,
   result: StudyResult,
   { environment, signal, progress }: PublishedRun,
 ): Promise<PublishedFigures[]> {
@@ -40,7 +40,7 @@ export async function runPublished(
 }
 
 interface PublishedSystem {
-  study: Study
+  study: Experiment
   load: PublishedLoad
   name: string
   system: System

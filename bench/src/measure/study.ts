@@ -4,7 +4,7 @@ import type { EnvironmentOptions } from '../environments/environment.ts'
 import { StudyEnvironment } from '../environments/study/environment.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
 import { openRateOf } from '../judge/study/open-figures.ts'
-import { isProbe, type LoadRace, type Race, type Study } from '../model/study.ts'
+import { type Experiment, isProbe, type LoadRace, type Race } from '../model/study.ts'
 import type { StudyCell, StudyHeat, StudyOpenLoop, StudyResult } from '../model/study-result.ts'
 import { expectedRaceMs } from '../plan/study.ts'
 import { runOpenLoop } from './common-rate.ts'
@@ -19,7 +19,7 @@ import { runPublished } from './published.ts'
  * @throws {LoadError} with a sentence, if no load can be offered
  */
 export async function runStudy(
-  study: Study,
+  study: Experiment,
   result: StudyResult,
   context: RunContext<StudyResult>,
 ): Promise<void> {
@@ -45,7 +45,7 @@ export async function runStudy(
 
 type Prepared = PreparedRun<StudyResult, StartgridDriver>
 
-function planOf(study: Study, prepared: Prepared): HeatPlan<StudyCell> {
+function planOf(study: Experiment, prepared: Prepared): HeatPlan<StudyCell> {
   const { result } = prepared
   const raceOf = (name: string): Race => {
     const race = study.races[name]
@@ -74,7 +74,7 @@ function planOf(study: Study, prepared: Prepared): HeatPlan<StudyCell> {
 async function runLoads(
   frame: HeatFrame,
   cells: readonly StudyCell[],
-  { study, race, prepared }: { study: Study; race: LoadRace; prepared: Prepared },
+  { study, race, prepared }: { study: Experiment; race: LoadRace; prepared: Prepared },
 ): Promise<StudyHeat> {
   const { result, environment, drivers } = prepared
   const { settings } = result

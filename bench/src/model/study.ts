@@ -1,16 +1,9 @@
 import type { Workload } from './workload.ts'
 
-/**
- * What a study file says: a source's question, the systems that it compared, how they are loaded, and what it claims. It is data, so that
- * it reads as the experiment; bench/src/measure/study.ts runs it on the engine of the grid.
- */
-export interface Study {
+/** Systems that are compared under load. It is data; bench/src/measure/study.ts runs it on the engine of the grid. */
+export interface Experiment {
   /** `nginx-proxy`: as it is typed, and the name of its file and page. */
   name: string
-  /** One line for `--list`. */
-  title: string
-  question: string
-  source: Source
   /** By name. A race, a claim and a step refer to these. */
   systems: Readonly<Record<string, System>>
   /** By name. The systems of one race are started together and compared with each other, never with those of another one. */
@@ -22,6 +15,14 @@ export interface Study {
   scaling?: readonly Scaling[]
   /** The source's own tool and settings, for `--as-published`. */
   published?: readonly PublishedLoad[]
+}
+
+/** What a study file says: a source's question, the systems that it compared, how they are loaded, and what it claims. */
+export interface Study extends Experiment {
+  /** One line for `--list`. */
+  title: string
+  question: string
+  source: Source
 }
 
 export interface Source {
@@ -64,6 +65,8 @@ export interface Program {
   env?: Readonly<Record<string, string>>
   /** Options of Node or Bun: `--jitless`. */
   flags?: readonly string[]
+  /** Default: Bun for a package of that name, else Node. */
+  runtime?: 'node' | 'bun'
   /** Processes, each on a port of its own, for an NGINX of kind `balanced`. Default 1. */
   copies?: number
 }

@@ -3,11 +3,11 @@ import { ROLES } from '@startgrid/grid/apps.ts'
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import {
+  type Experiment,
   isProbe,
   type LoadRace,
   type ProbeRace,
   type PublishedLoad,
-  type Study,
   type System,
 } from '../model/study.ts'
 import type { StudyCell, StudyProfile, StudyResult, StudySettings } from '../model/study-result.ts'
@@ -34,7 +34,7 @@ export interface PlanOptions {
 
 /** A result without measurements: the plan of a run. */
 export function createStudyResult(
-  study: Study,
+  study: Experiment,
   { profile, asPublished, heats, maxTimeMs, seed }: PlanOptions,
   command: string,
 ): StudyResult {
@@ -70,7 +70,7 @@ export function createStudyResult(
 }
 
 /** All systems of all races, as if the machine had what they want: `fitToMachine` says what it has. */
-export function planStudyCells(study: Study): StudyCell[] {
+export function planStudyCells(study: Experiment): StudyCell[] {
   return Object.entries(study.races).flatMap(([race, plan]) =>
     plan.systems.map((name) => {
       const system = study.systems[name]
@@ -87,7 +87,8 @@ function cellOf(race: string, plan: LoadRace | ProbeRace, name: string, system: 
     id: `${race} ${name}`,
     race,
     app: name,
-    role: ROLES.find((role) => role === app?.role) ?? null,
+    // A bare proxy gives responses of its own, which no contract covers.
+    role: nginx?.front.startsWith('bare') ? null : (ROLES.find((role) => role === app?.role) ?? null),
     topology: app !== undefined && nginx !== undefined ? 'nginx' : 'direct',
     engine: null,
     title,
@@ -146,7 +147,7 @@ export function expectedRaceMs(
 
 /** Milliseconds before the run, when its systems are not yet fitted to this machine: of the heats that are left, and of the source's own tools. */
 export function plannedStudyMs(
-  study: Study,
+  study: Experiment,
   { settings, heats, cells, profile, published }: StudyResult,
 ): number {
   const fitted = structuredClone(cells)
@@ -170,13 +171,13 @@ export function publishedSeconds({ seconds }: PublishedLoad, quick: boolean): nu
 }
 
 /** Milliseconds. */
-function expectedPublishedMs(study: Study, quick: boolean): number {
+function expectedPublishedMs(study: Experiment, quick: boolean): number {
   return (study.published ?? []).reduce((sum, load) => {
     const runs = load.connections.length * publishedSeconds(load, quick) * 1000
     return sum + publishedSystems(study, load).length * (START_MS + runs)
   }, 0)
 }
 
-export function publishedSystems({ races }: Study, { race, systems }: PublishedLoad): readonly string[] {
+export function publishedSystems({ races }: Experiment, { race, systems }: PublishedLoad): readonly string[] {
   return systems ?? races[race]?.systems ?? []
 }

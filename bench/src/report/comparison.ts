@@ -20,6 +20,7 @@ import type {
 import type { Metric } from '../model/figures.ts'
 import { METRIC_NAMES } from '../model/names.ts'
 import type { Mode } from '../model/result.ts'
+import { formatEffect } from './summary.ts'
 import type { TerminalStyle } from './terminal.ts'
 
 /** A comparison for people: on a terminal, and as Markdown for a pull request. */
@@ -116,7 +117,7 @@ function conclusions({ mode, metric, races, ceiling, smallestEffect }: Compariso
     `No difference shown in ${same} of ${plural(cells.length, 'cell')}, by ${METRIC_NAMES[metric]}.`,
     ...(smallestEffect === null
       ? ['One launch of each app shows no difference: add heats.']
-      : [`Differences smaller than ${formatDistance(smallestEffect)} would probably have been missed.`]),
+      : [`Differences smaller than ${formatEffect(smallestEffect)} would probably have been missed.`]),
     ...(mode === 'target' ? [ONE_LAUNCH] : []),
     ceiling === null
       ? 'The ceiling was not measured in both runs, so whether the machine changed is not known.'

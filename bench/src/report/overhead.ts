@@ -6,14 +6,16 @@ import {
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
 import { layOut, markdownTable, type Table } from '@startgrid/cli/table.ts'
-import type { OverheadFigures } from '../judge/overhead.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import { NGINX, systemOf } from '../../studies/overhead/study.ts'
+import type { StudyAnalysis, StudyFigures } from '../model/study-result.ts'
 import { writeBetween } from './output.ts'
 
 /** The tables of `pnpm bench overhead`: microseconds of CPU per request, and what a way without the duties costs as a part of that. */
 
 const right = (heading: string) => ({ heading, align: 'right' as const, priority: 0 })
 
-function frameworkTable(groups: readonly OverheadFigures[]): Table {
+function frameworkTable(analysis: StudyAnalysis, races: readonly string[]): Table {
   return {
     columns: [
       { heading: '', align: 'left', priority: 0 },
@@ -25,23 +27,23 @@ function frameworkTable(groups: readonly OverheadFigures[]): Table {
       right('app with log'),
       right('+ headers, id / app with log'),
     ],
-    rows: groups.map((group) => ({
+    rows: races.map((race) => ({
       tone: 'plain',
       cells: [
-        group.name,
-        cost(group, 'bare'),
-        cost(group, 'headers'),
-        cost(group, 'app'),
-        ratio(group, 'bare', 'app'),
-        ratio(group, 'headers', 'app'),
-        cost(group, 'logged'),
-        ratio(group, 'headers', 'logged'),
+        race,
+        cost(analysis, race, 'bare'),
+        cost(analysis, race, 'headers'),
+        cost(analysis, race, 'app'),
+        ratio(analysis, race, 'bare', 'app'),
+        ratio(analysis, race, 'headers', 'app'),
+        cost(analysis, race, 'logged'),
+        ratio(analysis, race, 'headers', 'logged'),
       ],
     })),
   }
 }
 
-function nginxTable(group: OverheadFigures): Table {
+function nginxTable(analysis: StudyAnalysis): Table {
   const rows = [
     ['connections kept open', 'bare', 'ours'],
     ['a connection per request', 'bare-naive', 'ours-naive'],
@@ -60,38 +62,53 @@ function nginxTable(group: OverheadFigures): Table {
       tone: 'plain',
       cells: [
         name,
-        cost(group, bare),
-        orUnknown(group.costs[bare]?.proxy, formatMicros),
-        cost(group, ours),
-        orUnknown(group.costs[ours]?.proxy, formatMicros),
-        ratio(group, bare, ours),
-        orUnknown(group.ratio('direct', ours)?.value, formatPercent),
+        cost(analysis, NGINX, bare),
+        proxyCost(analysis, bare),
+        cost(analysis, NGINX, ours),
+        proxyCost(analysis, ours),
+        ratio(analysis, NGINX, bare, ours),
+        orUnknown(ratioOf(analysis, NGINX, 'direct', ours)?.value, formatPercent),
       ],
     })),
   }
 }
 
-function cost(group: OverheadFigures, way: string): string {
-  return orUnknown(group.costs[way]?.value, formatMicros)
+function figuresOf({ cells }: StudyAnalysis, race: string, way: string): StudyFigures | undefined {
+  return cells.find((one) => one.race === race && one.system === systemOf(race, way) && !one.voided)
 }
 
-function ratio(group: OverheadFigures, over: string, under: string): string {
-  const found = group.ratio(over, under)
-  return found === undefined ? UNKNOWN : formatRatioInterval(found)
+/** Of app and proxy together, in CPU time or, where the system does not tell, the time per response. */
+function cost(analysis: StudyAnalysis, race: string, way: string): string {
+  const { cpu, rate } = figuresOf(analysis, race, way)?.figures ?? {}
+  return orUnknown(cpu?.value ?? (rate && 1 / rate.value), formatMicros)
 }
 
-function tablesOf(groups: readonly OverheadFigures[], proxy: string): Table[] {
-  const frameworks = groups.filter(({ name }) => name !== proxy)
-  const nginx = groups.find(({ name }) => name === proxy)
+function proxyCost(analysis: StudyAnalysis, way: string): string {
+  return orUnknown(figuresOf(analysis, NGINX, way)?.cpu.proxy, formatMicros)
+}
+
+function ratioOf({ steps }: StudyAnalysis, race: string, over: string, under: string): Interval | null {
+  const [to, from] = [systemOf(race, over), systemOf(race, under)]
+  return steps.find((step) => step.race === race && step.to === to && step.from === from)?.ratio ?? null
+}
+
+function ratio(analysis: StudyAnalysis, race: string, over: string, under: string): string {
+  const found = ratioOf(analysis, race, over, under)
+  return found === null ? UNKNOWN : formatRatioInterval(found)
+}
+
+function tablesOf(analysis: StudyAnalysis): Table[] {
+  const races = [...new Set(analysis.cells.map(({ race }) => race))]
+  const frameworks = races.filter((race) => race !== NGINX)
   return [
-    ...(frameworks.length > 0 ? [frameworkTable(frameworks)] : []),
-    ...(nginx === undefined ? [] : [nginxTable(nginx)]),
+    ...(frameworks.length > 0 ? [frameworkTable(analysis, frameworks)] : []),
+    ...(races.includes(NGINX) ? [nginxTable(analysis)] : []),
   ]
 }
 
-/** @param proxy the name of the group that has NGINX in it; @param width columns of the terminal */
-export function formatOverhead(groups: readonly OverheadFigures[], proxy: string, width: number): string {
-  return layOut(tablesOf(groups, proxy), width)
+/** @param width columns of the terminal */
+export function formatOverhead(analysis: StudyAnalysis, width: number): string {
+  return layOut(tablesOf(analysis), width)
     .map(({ head, rows }) => [head, ...rows.map(({ text }) => text), ''].join('\n'))
     .join('\n')
 }
@@ -106,12 +123,7 @@ const MARKS = {
  * @param about a sentence: when, at which commit, on which machine
  * @throws {ResultError} if the page has no place for them
  */
-export function writeOverhead(
-  page: string,
-  groups: readonly OverheadFigures[],
-  proxy: string,
-  about: string,
-): void {
-  const tables = tablesOf(groups, proxy).map((table) => markdownTable(table, 0))
+export function writeOverhead(page: string, analysis: StudyAnalysis, about: string): void {
+  const tables = tablesOf(analysis).map((table) => markdownTable(table, 0))
   writeBetween(page, MARKS, [...tables, about].join('\n\n'))
 }

@@ -11,7 +11,7 @@ import {
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import { countDecided, NOISY, speedSpread, typicalWidth, widthWith } from '../judge/certainty.ts'
+import { countDecided, isDecided, NOISY, speedSpread, typicalWidth, widthWith } from '../judge/certainty.ts'
 import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
 import type { CellFigures, GateName, Race } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
@@ -151,14 +151,28 @@ export function describeControl({ control, metric }: Race, result: Result): stri
 }
 
 /** `Smallest difference this race could have shown at 80 % power: 6.1 % in one pair, 10 % in all pairs together.` */
-export function describeSmallestEffect({ smallestEffect }: Race): string | null {
+export function describeSmallestEffect({ smallestEffect, pairs }: Race): string | null {
   if (smallestEffect === null) return null
   const { single, adjusted } = smallestEffect
+  if (single >= LARGE && !pairs.some(isDecided))
+    return 'This race cannot tell any two of its apps apart: the machine was too noisy for so short a run.'
   return (
-    `Smallest difference this race could have shown (80 % power): ${formatDistance(single)} in one pair, ` +
-    `${formatDistance(adjusted)} with all pairs tested.`
+    `Smallest difference this race could have shown (80 % power): ${formatEffect(single)} in one pair, ` +
+    `${formatEffect(adjusted)} with all pairs tested.`
   )
 }
+
+/** Apps seldom differ by a larger factor: a race that shows only such differences shows none. */
+const LARGE = 2
+
+/** `6.1 %`; of a large one, the factor. */
+export function formatEffect(ratio: number): string {
+  return ratio < LARGE ? formatDistance(ratio) : `a factor of ${formatRatio(ratio)}`
+}
+
+/** A run that shows so little needs ratios that are certain to about ±30 %. */
+const USEFUL_WIDTH = 0.3
+const MOST_TIMES_LONGER = 16
 
 /** What is decided, how certain ratios are, and what more time would buy. */
 function describeCertainty({ analysis, cells, heats }: RaceResult): string[] {
@@ -177,10 +191,18 @@ function describeCertainty({ analysis, cells, heats }: RaceResult): string[] {
   const rows = Math.max(...[...races.values()].map(({ length }) => length))
   const certain = `${found} Ratios of req/s are certain to about ±${formatPercent(width)}`
   if (heats.length === 0 || launches < 2) return [`${certain}.`]
-  const more = widthWith(2 * launches, { width, heats: launches, rows })
-  const minutes = Math.ceil(heats.reduce((sum, { seconds }) => sum + seconds, 0) / 60)
+  const spent = heats.reduce((sum, { seconds }) => sum + seconds, 0) / 60
+  const widthOf = (times: number) => widthWith(times * launches, { width, heats: launches, rows })
+  if (decided === 0 && 1 + width >= LARGE) {
+    let times = 2
+    while (widthOf(times) > USEFUL_WIDTH && times < MOST_TIMES_LONGER) times *= 2
+    return [
+      `This run cannot tell any two apps apart: the machine was too noisy for so short a run. \`--max-time ${Math.ceil(times * spent)}m\` would make ratios of req/s certain to about ±${formatPercent(widthOf(times))}.`,
+    ]
+  }
+  const minutes = Math.ceil(spent)
   return [
-    `${certain}. As many heats again would make that ±${formatPercent(more)}, in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}: \`pnpm bench --resume\`.`,
+    `${certain}. As many heats again would make that ±${formatPercent(widthOf(2))}, in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}: \`pnpm bench --resume\`.`,
   ]
 }
 

@@ -139,6 +139,29 @@ test('ties and reach of a race', () => {
   assert.match(describeSmallestEffect(rateRace(result)) ?? '', /5\.6 % in one pair, 7\.9 % with all pairs/)
 })
 
+test('a run that was too short for its machine says in one sentence what to do, and no percentage beyond reason', () => {
+  const heats = [1, 2].map((heat) => ({ ...HEAT, heat, seconds: 20 }))
+  const wide = (value: number) => ({ value, low: value / 4, high: value * 4 })
+  const noisy = withRaces(smallRace({ heats }), ({ pairs, ratios }) => ({
+    pairs: pairs.map((pair) => ({ ...pair, pAdjusted: 1 })),
+    ratios: ratios.map((one) => ({ ...one, ratio: wide(one.ratio.value) })),
+    smallestEffect: { single: 12.45, adjusted: 400 },
+  }))
+  assertSays(
+    noisy,
+    /^This run cannot tell any two apps apart: the machine was too noisy for so short a run\. `--max-time \d+m` would make ratios of req\/s certain to about ±\d+ %\.$/m,
+  )
+  assert.doesNotMatch(summarise(noisy).join(), /None of|as many heats/i)
+  assert.match(
+    describeSmallestEffect(rateRace(noisy)) ?? '',
+    /^This race cannot tell any two of its apps apart/,
+  )
+  const decided = withRaces(noisy, ({ pairs }) => ({
+    pairs: pairs.map((pair) => ({ ...pair, pAdjusted: 0.01 })),
+  }))
+  assert.match(describeSmallestEffect(rateRace(decided)) ?? '', /: a factor of 12\.4\d? in one pair/)
+})
+
 test('a selfcheck counts false differences', () => {
   assert.deepEqual(summarise(smallRace({ kind: 'selfcheck' })).slice(0, 1), [
     "hello nginx: of 3 pairs of names for one app, 2 differed at 5 % alone (about 0 expected) and 2 after Holm's " +

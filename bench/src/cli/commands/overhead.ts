@@ -1,35 +1,27 @@
-import { writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseOptions, readInteger, split, UsageError } from '@startgrid/cli/arguments.ts'
-import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
-import { chooseCores } from '@startgrid/machine/cores.ts'
 import { describeMachine, readMachine } from '@startgrid/machine/machine.ts'
-import { readVersions } from '@startgrid/machine/provenance.ts'
-import { findNginx } from '@startgrid/nginx/find.ts'
-import { createStartgridDriver } from '../../drivers/create.ts'
-import { judgeOverhead } from '../../judge/overhead.ts'
-import {
-  expectedOverheadMs,
-  frameworkGroup,
-  measureOverhead,
-  NGINX,
-  nginxGroup,
-  OVERHEAD_FRAMEWORKS,
-} from '../../measure/overhead.ts'
-import { describeWarning } from '../../model/warnings.ts'
+import { OVERHEAD_RACES, overheadOf } from '../../../studies/overhead/study.ts'
+import { runStudy } from '../../measure/study.ts'
+import { ResultError } from '../../model/result-file.ts'
+import { writeStudy } from '../../model/study-file.ts'
+import type { StudyResult } from '../../model/study-result.ts'
+import { createStudyResult } from '../../plan/study.ts'
+import { commandOf } from '../../report/output.ts'
 import { formatOverhead, writeOverhead } from '../../report/overhead.ts'
+import { whyStudyFailed } from '../exit-code.ts'
 
-const NAMES = [...OVERHEAD_FRAMEWORKS, NGINX]
 const PAGE = fileURLToPath(new URL('../../../../docs/choosing-a-framework.md', import.meta.url))
 
 const HELP = `pnpm bench overhead [options]   what the duties of an app cost: hello as it is
                                 in production, against a bare hello of the same
                                 framework, and against one that sends the same
-                                headers and a random id (3 minutes)
+                                headers and a random id (7 minutes)
 
-  --only NAMES        with commas: ${NAMES.join(', ')}
+  --only NAMES        with commas: ${OVERHEAD_RACES.join(', ')}
   --heats N           starts of every program, 2 to 50 (default 3)
   --slices N          passes per heat: 3 to 100 (default 19)
   --seed N            repeats an order
@@ -41,8 +33,6 @@ A ratio is CPU per request without the duties over CPU per request with them: 1
 means that they cost nothing.
 `
 
-const SLICE_MS = 50
-
 /** `pnpm bench overhead`. @returns the exit code: 1 if something did not start, or a response was wrong */
 export async function overheadCommand(args: readonly string[]): Promise<number> {
   const options = readOverheadOptions(args)
@@ -50,55 +40,47 @@ export async function overheadCommand(args: readonly string[]): Promise<number> 
     process.stdout.write(HELP)
     return 0
   }
+  const { heats, slices, seed, json } = options
+  const study = overheadOf(options.names)
+  const plan = { profile: 'full', asPublished: false, heats, seed } as const
+  const result = createStudyResult(study, plan, commandOf('pnpm bench overhead', args, seed))
+  result.settings.slices = slices
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
-  const cores = chooseCores((warning) => progress.say(describeWarning(warning)))
-  const found = await findNginx({ download: false })
-  const nginx = found.kind === 'none' ? undefined : found
-  if (nginx === undefined && options.names.includes(NGINX)) progress.say(`Without NGINX: ${found.describe()}`)
-  const groups = options.names
-    .filter((name) => name !== NGINX || nginx !== undefined)
-    .map((name) => (name === NGINX ? nginxGroup() : frameworkGroup(name)))
-  const plan = { groups, heats: options.heats, slices: options.slices, sliceMs: SLICE_MS }
-  const total = expectedOverheadMs(plan)
-  progress.say(`About ${formatMinutes(total)} (minutes:seconds).`)
-  progress.begin(total)
-  const driver = await createStartgridDriver({ cpu: cores?.generator })
-  const measured = await measureOverhead({
-    ...plan,
-    seed: options.seed,
-    nginx,
-    cores,
-    driver,
-    signal,
-    onProgress: progress.update,
-  }).finally(() => driver.stop())
-  progress.stop()
-  const heats = [...measured].map(([{ name, ways }, own]) => ({
-    name,
-    cells: ways.map(({ cell }) => cell),
-    heats: own,
-  }))
-  const judged = judgeOverhead(heats.filter((group) => group.heats.length > 0))
-  if (options.json !== undefined) {
-    const record = { machine: readMachine(), versions: readVersions(), seed: options.seed, groups: heats }
-    const text = `${JSON.stringify(record, undefined, 1)}\n`
-    if (options.json === '-') process.stdout.write(text)
-    else writeFileSync(options.json, text)
-  }
-  if (options.json !== '-')
-    process.stdout.write(`${formatOverhead(judged.groups, NGINX, process.stdout.columns ?? 160)}`)
-  for (const sentence of judged.failures) process.stderr.write(`${sentence}\n`)
+  const context = { progress, signal, save: () => {}, download: false }
+  await runStudy(study, result, context).finally(progress.stop)
+  if (json === '-') process.stdout.write(`${JSON.stringify(result)}\n`)
+  else if (json !== undefined) writeStudy(json, result)
+  const { analysis } = result
+  if (json !== '-' && analysis !== null)
+    process.stdout.write(formatOverhead(analysis, process.stdout.columns ?? 160))
   if (signal.aborted) return code()
-  if (judged.failures.length > 0) return 1
-  if (options.docs) writeOverhead(PAGE, judged.groups, NGINX, describeRun(options.heats, options.slices))
+  const skipped = whySkipped(result)
+  const failed = [...whyVoid(result), ...whyStudyFailed(result)]
+  for (const sentence of [...skipped, ...failed]) process.stderr.write(`${sentence}\n`)
+  if (failed.length > 0) return 1
+  if (options.docs && skipped.length > 0)
+    throw new ResultError(`${relative('.', PAGE)} is as it was: --docs needs all of the systems.`)
+  if (options.docs && analysis !== null) writeOverhead(PAGE, analysis, describeRun(result))
   return 0
 }
 
-function describeRun(heats: number, slices: number): string {
-  const { startgrid } = readVersions()
+function whySkipped({ cells }: StudyResult): string[] {
+  return cells.flatMap(({ title, skipped }) =>
+    skipped === null ? [] : `${title} was skipped, because ${skipped}.`,
+  )
+}
+
+function whyVoid({ analysis }: StudyResult): string[] {
+  return (analysis?.cells ?? []).flatMap(({ system, voided, gates }) => {
+    const failed = gates.find(({ verdict }) => verdict === 'failed')
+    return voided && failed !== undefined ? `${system} is void: ${failed.finding}.` : []
+  })
+}
+
+function describeRun({ settings: { heats, slices, sliceMs }, versions: { startgrid } }: StudyResult): string {
   return (
-    `Microseconds of CPU per request, 64 connections, ${heats} launches of ${slices} slices of ${SLICE_MS} ms. Measured by \`pnpm bench overhead --docs\` on ` +
+    `Microseconds of CPU per request, 64 connections, ${heats} launches of ${slices} slices of ${sliceMs} ms. Measured by \`pnpm bench overhead --docs\` on ` +
     `${new Date().toISOString().slice(0, 10)} at commit ${startgrid} on ${describeMachine(readMachine())}.`
   )
 }
@@ -107,7 +89,7 @@ function readOverheadOptions(args: readonly string[]) {
   const values = parseOptions(
     args,
     {
-      only: { type: 'string', default: NAMES.join(',') },
+      only: { type: 'string', default: OVERHEAD_RACES.join(',') },
       heats: { type: 'string', default: '3' },
       slices: { type: 'string', default: '19' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
@@ -119,8 +101,9 @@ function readOverheadOptions(args: readonly string[]) {
   )
   const names = split(values.only)
   for (const name of names)
-    if (!NAMES.includes(name)) throw new UsageError(`--only knows ${NAMES.join(', ')}, but not '${name}'.`)
-  if (values.docs && names.length < NAMES.length)
+    if (!OVERHEAD_RACES.includes(name))
+      throw new UsageError(`--only knows ${OVERHEAD_RACES.join(', ')}, but not '${name}'.`)
+  if (values.docs && names.length < OVERHEAD_RACES.length)
     throw new UsageError('--docs writes the whole table: leave out --only.')
   return {
     ...values,

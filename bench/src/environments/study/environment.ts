@@ -9,7 +9,7 @@ import type { Nginx } from '@startgrid/nginx/find.ts'
 import { type CeilingServer, startNginxCeiling } from '../../drivers/ceiling.ts'
 import type { Driver } from '../../drivers/driver.ts'
 import type { LaunchRecord, NginxVersion, Spread } from '../../model/result.ts'
-import type { Study, System } from '../../model/study.ts'
+import type { Experiment, System } from '../../model/study.ts'
 import type { StudyCell, StudyCores } from '../../model/study-result.ts'
 import type { Warning } from '../../model/warnings.ts'
 import { fitToMachine } from '../../plan/study.ts'
@@ -35,11 +35,11 @@ export class StudyEnvironment implements Environment {
   readonly facts = {}
   readonly #options: EnvironmentOptions
   readonly #proofs = new Map<string, Promise<Proof | undefined>>()
-  #study: Study
+  #study: Experiment
   #nginx: Nginx | undefined
 
   /** @param cells are given the cores that this machine has for them */
-  constructor(study: Study, cells: readonly StudyCell[], options: EnvironmentOptions) {
+  constructor(study: Experiment, cells: readonly StudyCell[], options: EnvironmentOptions) {
     this.#study = study
     this.#options = options
     this.cores = studyCores(options.warn)

@@ -1,6 +1,6 @@
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import type { NginxVersion } from '../../model/result.ts'
-import type { Study, System } from '../../model/study.ts'
+import type { Experiment, System } from '../../model/study.ts'
 import type { StudyCell } from '../../model/study-result.ts'
 import { versionOf } from '../proxy.ts'
 
@@ -13,7 +13,7 @@ export interface Nginxes {
 }
 
 /** Finds what the study needs. Beside the usual one only what is here already is looked at: nothing is downloaded for it. */
-export async function findNginxes(study: Study, { download }: { download: boolean }): Promise<Nginxes> {
+export async function findNginxes(study: Experiment, { download }: { download: boolean }): Promise<Nginxes> {
   const found = await findNginx({ download })
   const usual = found.kind === 'none' ? undefined : found
   const needsOther = Object.values(study.systems).some(isOnQuickJs) && usual?.njs?.engine !== 'qjs'
@@ -30,7 +30,7 @@ async function findQuickJs(): Promise<Nginx | undefined> {
 }
 
 /** The study with its njs apps told which NGINX to run in, where that is not the one that they would find. */
-export function equipStudy(study: Study, { usual, quickjs }: Nginxes): Study {
+export function equipStudy(study: Experiment, { usual, quickjs }: Nginxes): Experiment {
   if (quickjs === undefined || quickjs === usual) return study
   const equip = (system: System): System => {
     if (system.app === undefined || !isOnQuickJs(system)) return system
@@ -41,7 +41,7 @@ export function equipStudy(study: Study, { usual, quickjs }: Nginxes): Study {
 }
 
 /** Notes on each cell which NGINX it runs in, and skips those that this machine lacks the tools for. */
-export function assignNginxes(study: Study, cells: readonly StudyCell[], nginxes: Nginxes): void {
+export function assignNginxes(study: Experiment, cells: readonly StudyCell[], nginxes: Nginxes): void {
   for (const cell of cells) {
     const system = study.systems[cell.app]
     if (system === undefined) continue

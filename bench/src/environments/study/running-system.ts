@@ -96,10 +96,10 @@ function flagsOf({ package: path, flags = [] }: Program): string[] {
   return flags.includes('--jitless') ? [...flags, '--import', strippedTypes(path)] : [...flags]
 }
 
-function startableOf({ package: path, role }: Program): Startable {
+function startableOf({ package: path, role, runtime }: Program): Startable {
   const framework = path.replace(/^.*\//, '')
-  const runtime = framework === 'bun' ? 'bun' : 'node'
-  return { name: `${framework}/${role}`, runtime, role, directory: join(ROOT, path) }
+  const usual = framework === 'bun' ? 'bun' : 'node'
+  return { name: `${framework}/${role}`, runtime: runtime ?? usual, role, directory: join(ROOT, path) }
 }
 
 /** A container does not inherit the cores of the process that asked for it. */

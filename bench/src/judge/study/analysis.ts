@@ -2,7 +2,7 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import { rowMean } from '@startgrid/stats/estimate.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { GateResult } from '../../model/figures.ts'
-import { METRICS, type Measured, type Metric, type Step, type Study } from '../../model/study.ts'
+import { type Experiment, METRICS, type Measured, type Metric, type Step } from '../../model/study.ts'
 import type {
   StepResult,
   StudyAnalysis,
@@ -23,7 +23,7 @@ import { type OpenFigures, openFigures, openRateOf } from './open-figures.ts'
 import { scalingOf } from './scaling.ts'
 
 /** What follows from the heats of a study: pure, so that a result can be analysed again. */
-export function analyseStudy(study: Study, result: StudyResult): StudyAnalysis {
+export function analyseStudy(study: Experiment, result: StudyResult): StudyAnalysis {
   const records = recordsOf(result)
   const layouts = new StudyLayouts(records)
   const cells = records.map((record) => figuresOf(record, layouts))
@@ -187,7 +187,8 @@ function stepOf({ what, race, from, to }: Step, layouts: StudyLayouts): StepResu
     from,
     to,
     cpu: before && after && { from: before.value, to: after.value },
-    ratio: layouts.ratio(race, 'cpu', to, from),
+    // Where the system does not tell CPU time, a busy core has a time per response.
+    ratio: layouts.ratio(race, 'cpu', to, from) ?? layouts.ratio(race, 'rate', from, to),
   }
 }
 

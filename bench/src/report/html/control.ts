@@ -1,8 +1,8 @@
-import { formatDistance, formatEnds, formatPercent, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
+import { formatEnds, formatPercent, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
 import type { Control, Race } from '../../model/figures.ts'
 import { METRIC_NAMES } from '../../model/names.ts'
 import type { RaceResult } from '../../model/result.ts'
-import { shortName } from '../summary.ts'
+import { formatEffect, shortName } from '../summary.ts'
 import { filterable, raceTitle } from './chart.ts'
 import { html, type Markup } from './markup.ts'
 import { formatP } from './pairs.ts'
@@ -43,8 +43,8 @@ function controlRow(race: Race, result: RaceResult, axis: ReturnType<typeof rati
     whiskerCell(control?.ratio ?? null, axis, framework),
     numberCell(control?.p, orUnknown(control?.p, formatP)),
     html`<td>${verdict(control)}</td>`,
-    numberCell(smallestEffect?.single, orUnknown(smallestEffect?.single, formatDistance)),
-    numberCell(smallestEffect?.adjusted, orUnknown(smallestEffect?.adjusted, formatDistance)),
+    numberCell(smallestEffect?.single, orUnknown(smallestEffect?.single, formatEffect)),
+    numberCell(smallestEffect?.adjusted, orUnknown(smallestEffect?.adjusted, formatEffect)),
     numberCell(launchSpread, orUnknown(launchSpread, formatPercent)),
   ]}</tr>`
 }

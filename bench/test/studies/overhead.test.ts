@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startSystem } from '../../src/environments/study/running-system.ts'
+import { planStudyCells } from '../../src/plan/study.ts'
+import { WORKLOADS } from '../../src/plan/workloads.ts'
+import { OVERHEAD_RACES, overheadOf } from '../../studies/overhead/study.ts'
+
+const STUDY = overheadOf(OVERHEAD_RACES)
+
+test('every framework but NGINX has two kinds of bare hello, and both give the response of the apps', {
+  timeout: 240_000,
+}, async () => {
+  const bare = Object.entries(STUDY.systems).filter(([, { app }]) => app?.package === 'bench/bare')
+  assert.deepEqual(
+    bare.map(([name]) => name),
+    ['node', 'fastify', 'express', 'koa', 'hono', 'bun'].flatMap((name) => [
+      `${name} bare`,
+      `${name} headers`,
+    ]),
+  )
+  for (const [name, system] of bare) {
+    const running = await startSystem(system, { nginx: undefined, cpus: undefined })
+    try {
+      assert.ok('port' in running.target, name)
+      const response = await fetch(`http://127.0.0.1:${running.target.port}${WORKLOADS.hello.path}`)
+      assert.deepEqual(await response.json(), { hello: 'world' }, name)
+      assert.equal(response.headers.has('x-request-id'), name.endsWith(' headers'), name)
+    } finally {
+      await running.stop()
+    }
+  }
+})
+
+test('each ratio compares two systems of its race', () => {
+  for (const { race, from, to } of STUDY.steps ?? []) {
+    const systems = STUDY.races[race]?.systems ?? []
+    assert.ok(systems.includes(from) && systems.includes(to) && from !== to, `${to} / ${from}`)
+  }
+})
+
+test('what has duties keeps the contract, and what has none is not asked to', () => {
+  const proven = planStudyCells(STUDY)
+    .filter(({ role }) => role !== null)
+    .map(({ app }) => app.replace(/^\S+ /, ''))
+  assert.deepEqual(new Set(proven), new Set(['app', 'logged', 'direct', 'ours', 'ours-naive']))
+})
