@@ -21,8 +21,8 @@ export interface HeatPlan<Spec extends Cell> {
   /** Heats per race, and how many more may follow. */
   planned: number
   most: number
-  /** Milliseconds of a heat with so many passes. */
-  expectedMs(race: string, cells: readonly Spec[], passes: number): number
+  /** Milliseconds of a heat with so many passes. The first of a race may do something else than the others. */
+  expectedMs(planned: Pick<PlannedHeat, 'race' | 'heat'>, cells: readonly Spec[], passes: number): number
   /** For how long a heat may take passes, in milliseconds. */
   longestMs: number
   run(frame: HeatFrame, cells: readonly Spec[]): Promise<Heat>
@@ -89,7 +89,7 @@ function openHeats<Spec extends Cell>(result: Run<Spec>, plan: HeatPlan<Spec>): 
   return remainingHeats(result, plan).map((heat) => {
     const cells = validCells(result, plan, heat.race)
     const pace = paceOf(result, plan, heat.race)
-    const msOf = (passes: number) => pace * plan.expectedMs(heat.race, cells, passes)
+    const msOf = (passes: number) => pace * plan.expectedMs(heat, cells, passes)
     return { ...heat, fullMs: msOf(slices), shortMs: msOf(slices / 2) }
   })
 }
@@ -101,7 +101,7 @@ function paceOf<Spec extends Cell>({ heats, cells }: Run<Spec>, plan: HeatPlan<S
   const measured = new Set(last.slices.map(({ cell }) => cell))
   const passes = Math.max(1, ...last.slices.map(({ pass }) => pass ?? 0))
   const own = cells.filter(({ id }) => measured.has(id))
-  const expectedMs = own.length === 0 ? last.seconds * 1000 : plan.expectedMs(race, own, passes)
+  const expectedMs = own.length === 0 ? last.seconds * 1000 : plan.expectedMs(last, own, passes)
   return Math.max(1, (last.seconds * 1000) / expectedMs)
 }
 

@@ -83,7 +83,7 @@ function planOf(prepared: PreparedRun<OpenLoopResult, StartgridDriver>, method: 
     races: result.cells.map(({ race }) => race),
     planned: launches,
     most: launches,
-    expectedMs: (_, [cell]) => (cell === undefined ? 0 : method.expectedMs(cell, launches)),
+    expectedMs: ({ heat }, [cell]) => (cell === undefined ? 0 : method.expectedMs(cell, heat)),
     longestMs: Number.POSITIVE_INFINITY,
     run: async (frame, cells) => {
       const { heat, trials } = await launch(frame, cells, { prepared, method })
