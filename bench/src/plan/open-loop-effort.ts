@@ -107,7 +107,12 @@ export function assumedRate({ role, app }: Pick<CellSpec, 'role' | 'app'>): numb
   return role === 'ssr' && app.startsWith('njs/') ? ASSUMED_NJS_PAGES : ASSUMED_RATE[role]
 }
 
-/** What one launch takes, with these loads beside its warm-up. */
-export function launchMs({ warmupMs }: Pick<CellSpec, 'warmupMs'>, loads: readonly number[]): number {
-  return loads.reduce((sum, duration) => sum + duration + LOAD_MS, LAUNCH_MS + warmupMs + LOAD_MS)
+type Warmed = Pick<CellSpec, 'role' | 'app' | 'warmupMs' | 'warmupRequests'>
+
+/** What one launch takes, with these loads beside its warm-up. A slow machine warms up for up to twice the time. */
+export function launchMs(cell: Warmed, loads: readonly number[]): number {
+  const { warmupMs, warmupRequests } = cell
+  const requestsMs = (warmupRequests / assumedRate(cell)) * 1000
+  const warmMs = Math.min(2 * warmupMs, Math.max(warmupMs, requestsMs))
+  return loads.reduce((sum, duration) => sum + duration + LOAD_MS, LAUNCH_MS + warmMs + LOAD_MS)
 }
