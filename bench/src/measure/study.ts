@@ -57,7 +57,8 @@ function planOf(study: Experiment, prepared: Prepared): HeatPlan<StudyCell> {
     races: Object.keys(study.races),
     planned: result.settings.heats,
     most: result.settings.heats,
-    expectedMs: ({ race }, cells, slices) => expectedRaceMs(raceOf(race), cells, { ...result.settings, slices }),
+    expectedMs: ({ race }, cells, slices) =>
+      expectedRaceMs(raceOf(race), cells, { ...result.settings, slices }),
     // The warm-up of twenty systems alone takes most of a minute.
     longestMs: Number.POSITIVE_INFINITY,
     run: (frame, cells) => {
