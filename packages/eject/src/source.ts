@@ -7,7 +7,7 @@ import { type Catalog, readCatalog, resolveVersions } from './catalog.ts'
 import { writeCode } from './code/code.ts'
 import { describe } from './describe.ts'
 import { type AppSource, ejectTree } from './eject-tree.ts'
-import { PRODUCTION, productionEnv, REQUIRE_NODE, requireNode } from './files/start.ts'
+import { OWN_ENV, PRODUCTION, productionEnv, REQUIRE_NODE, requireNode } from './files/start.ts'
 import { format } from './format.ts'
 import { writeLint } from './lint.ts'
 import { writeNjsCode } from './njs/index.ts'
@@ -48,6 +48,7 @@ export async function readSource(app: App, signal: AbortSignal): Promise<AppSour
       'tsconfig.json': await writeTypeCheck(code),
       'biome.json': await writeLint(),
       '.editorconfig': await readWorkspaceFile('.editorconfig'),
+      '.env': OWN_ENV,
       ...(app.runtime === 'bun' ? {} : { [REQUIRE_NODE]: requireNode() }),
       ...(isNjs ? {} : { [PRODUCTION]: productionEnv() }),
     },

@@ -21,7 +21,7 @@ function strangerTo(home: string): NodeJS.ProcessEnv {
 
 const git = (cwd: string, ...args: string[]) => execFileSync('git', args, { cwd, encoding: 'utf8' }).trim()
 
-test('all files are in the first commit, also where git knows nobody', LIMIT, async () => {
+test('all files but .env are in the first commit, also where git knows nobody', LIMIT, async () => {
   using directory = temporaryDirectory()
   const { code, stdout, stderr } = await runEject(['hono/status', 'app', '--no-lockfile'], {
     cwd: directory.path,
@@ -31,7 +31,7 @@ test('all files are in the first commit, also where git knows nobody', LIMIT, as
   match(stdout, /^First commit by \S+ <\S+@localhost>$/m)
   match(stdout, /--reset-author/)
   const app = join(directory.path, 'app')
-  equal(git(app, 'status', '--short'), '')
+  equal(git(app, 'status', '--short', '--ignored'), '!! .env')
   equal(git(app, 'log', '--format=%s'), 'First commit')
   equal(git(app, 'branch', '--show-current'), 'main')
   deepEqual(

@@ -23,3 +23,10 @@ export function productionEnv(): string {
 NODE_ENV=production
 `
 }
+
+/**
+ * A person's own settings, empty at first. It is there from the start, because `node --watch` with `--env-file-if-exists` crashes at Ctrl-C
+ * if it is missing (https://github.com/nodejs/node/pull/64821).
+ */
+export const OWN_ENV =
+  '# Settings of this machine, such as PORT=8080. README.md lists all. Git and images leave this file out.\n'
