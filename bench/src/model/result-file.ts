@@ -124,7 +124,7 @@ function fromSchema3({
     settings: { ...settings, precision, extensions: 0 },
     forecast: null,
     warnings: cautions.filter(({ kind }) => !DERIVED_IN_SCHEMA_3.includes(kind)),
-    cells: cells.map((cell) => ({ ...cell, race: cell.role, warmupRequests: 0 })),
+    cells: cells.map((cell) => ({ ...cell, race: cell.role, warmupRequests: 0, replicas: null })),
     heats: [
       ...heats.map(({ role, slices, ...heat }) => ({
         ...heat,
@@ -140,6 +140,8 @@ function fromSchema3({
     case 'rate':
     case 'selfcheck':
       return { ...common, kind }
+    case 'capacity':
+      return { ...common, kind, trials, scaling: [] }
     default:
       return { ...common, kind, trials }
   }

@@ -1,5 +1,5 @@
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import type { GateResult } from './figures.ts'
+import type { GateResult, ScalingResult } from './figures.ts'
 import type { Cell, DriverRecord, Effort, Heat, NginxVersion, Result, Run, Span, Trial } from './result.ts'
 import type { Figures, Metric } from './study.ts'
 
@@ -157,26 +157,6 @@ export interface StepResult {
   /** Seconds of CPU per request; null if not measured. */
   cpu: { from: number; to: number } | null
   ratio: Interval | null
-}
-
-export interface ScalingResult {
-  title: string
-  race: string
-  /** Against one worker. */
-  points: { workers: number; ratio: Interval; cores: number }[]
-  /** The fit, or why there is none. */
-  fit: ContentionRecord | null
-  withheld: string | null
-}
-
-/** What the Universal Scalability Law says of a curve. */
-export interface ContentionRecord {
-  /** The part of the work that is done by one worker at a time. */
-  contention: Interval
-  /** What each worker costs each other one. */
-  coherency: Interval
-  /** Where the rate is highest; null if it is not shown to fall. */
-  peakWorkers: number | null
 }
 
 /** What becomes of a claim. */

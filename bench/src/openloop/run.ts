@@ -26,7 +26,7 @@ export function createOpenLoopResult(
   options: OpenLoopOptions,
   command: string,
 ): OpenLoopResult {
-  const { topologies, p99Ms } = options
+  const { topologies, p99Ms, replicas } = options
   const results = topologies.map((topology) =>
     createRun({ ...options, topologies: [topology] }, kind, command),
   )
@@ -34,14 +34,20 @@ export function createOpenLoopResult(
   if (first === undefined) throw new RangeError('There is no topology to measure.')
   // The A/A twin is for races: here nothing is ranked.
   const cells = results.flatMap((one) => one.cells).filter(({ twinOf }) => twinOf === null)
-  return {
+  const run = {
     ...first,
-    kind,
     trials: [],
     analysis: null,
-    cells: cells.map((cell) => ({ ...cell, race: cell.id })),
+    cells: cells.flatMap((cell) => copiesOf(cell, replicas)).map((cell) => ({ ...cell, race: cell.id })),
     settings: { ...first.settings, p99Ms },
   }
+  return kind === 'capacity' ? { ...run, kind, scaling: [] } : { ...run, kind }
+}
+
+/** `node/hello direct ×2`: one cell for each number of replicas. */
+function copiesOf(cell: CellSpec, replicas: readonly number[]): CellSpec[] {
+  if (replicas.length === 0) return [cell]
+  return replicas.map((count) => ({ ...cell, id: `${cell.id} ×${count}`, replicas: count }))
 }
 
 /** Milliseconds of the launches that a result lacks, if nobody disturbs it. */

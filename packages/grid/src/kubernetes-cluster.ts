@@ -236,14 +236,19 @@ export class Cluster {
     return ask('create pods', () => this.#core.createNamespacedPod(request))
   }
 
-  async createService(body: V1Service): Promise<void> {
+  createService(body: V1Service): Promise<V1Service> {
     const { namespace } = this
-    await ask('create services', () => this.#core.createNamespacedService({ namespace, body }))
+    return ask('create services', () => this.#core.createNamespacedService({ namespace, body }))
   }
 
+  /** One that is gone already does not matter. */
   async removeService(name: string): Promise<void> {
     const { namespace } = this
-    await ask('delete services', () => this.#core.deleteNamespacedService({ name, namespace }))
+    try {
+      await this.#core.deleteNamespacedService({ name, namespace })
+    } catch (error) {
+      if (!(error instanceof ApiException && error.code === 404)) throw explain('delete services', error)
+    }
   }
 
   createLease(body: V1Lease): Promise<V1Lease> {

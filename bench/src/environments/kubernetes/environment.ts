@@ -1,29 +1,26 @@
-import type { V1ContainerStatus } from '@kubernetes/client-node'
-import { UsageError } from '@startgrid/cli/arguments.ts'
+import type { V1Pod } from '@kubernetes/client-node'
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { App } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE } from '@startgrid/grid/compose.ts'
-import { Cluster, KubernetesError } from '@startgrid/grid/kubernetes-cluster.ts'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import type { CeilingServer } from '../../drivers/ceiling.ts'
 import type { GeneratorSource } from '../../drivers/generator.ts'
 import type { CellSpec, ClusterRecord, NginxVersion, Settings } from '../../model/result.ts'
 import { appOf } from '../../plan/cells.ts'
+import { hostOf } from '../docker/project.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
-import { Agent } from './agent.ts'
-import { describeNodes } from './facts.ts'
-import { type Generators, startGenerators } from './generators.ts'
-import { AGENT, CEILING_PORT, generatorPod, type Placement, scoutPod, serverPod } from './pods.ts'
-import { beginRun, type ClusterRun, removeLeftovers } from './run.ts'
+import { CEILING_PORT, frontPortOf, portOf, serverPod } from './pods.ts'
+import { type ClusterContext, prepareCluster, serverPlacement, startServerPod } from './prepare.ts'
+import { startReplicas } from './replicas.ts'
 import { KubernetesServers } from './servers.ts'
-import { describeMissing, PERMISSIONS, READ_NODES, readNodeSelector } from './site.ts'
-import { containerIds, type StartedPod, startPod, stopPod } from './start.ts'
+import { SERVICE_PERMISSIONS } from './site.ts'
+import { startPod, stopPod } from './start.ts'
 import { proveInPods } from './suite.ts'
 
 /**
- * Gets everything ready that lasts for the whole run: permissions, images and quota are there, what killed runs left is removed, and the generators wait.
+ * Gets everything ready that lasts for the whole run.
  * @param record filled in place, also while the run goes on
  * @throws {UsageError} one sentence: what is missing
  */
@@ -32,118 +29,25 @@ export async function openKubernetes(
   record: ClusterRecord,
   options: EnvironmentOptions,
 ): Promise<Environment> {
-  try {
-    return await prepare(cells, record, options)
-  } catch (error) {
-    if (!(error instanceof KubernetesError)) throw error
-    throw new UsageError(`--kubernetes cannot be used here. ${whatToDo(error, record)}`)
-  }
-}
-
-function whatToDo({ message, status }: KubernetesError, { namespace }: ClusterRecord): string {
-  if (status === 404 && message.includes(`namespaces "${namespace}"`))
-    return `There is no namespace ${namespace}: make it with kubectl create namespace ${namespace}, or name another one with --namespace.`
-  return message
-}
-
-async function prepare(
-  cells: readonly CellSpec[],
-  record: ClusterRecord,
-  { progress, signal, warn }: EnvironmentOptions,
-): Promise<Environment> {
-  const cluster = new Cluster(record.namespace, record.context ?? undefined)
-  const missing = await cluster.missing(PERMISSIONS)
-  if (missing.length > 0) throw new UsageError(describeMissing(missing, record.namespace))
-  record.version = await cluster.version()
-  await removeLeftovers(cluster, { say: (text) => progress.say(text), signal })
-  const run = await beginRun(cluster)
-  try {
-    await tryPods(cluster, run, cells, record)
-    progress.say('Looking for the images on the node of the servers.')
-    const scouted = await scout(cluster, run, cells, { record, signal })
-    const generators = await startGenerators(cluster, run, record, { notNode: scouted.node, signal })
-    const seesNodes = (await cluster.missing([READ_NODES])).length === 0
-    record.nodes = describeNodes(scouted, generators.views, seesNodes ? await cluster.nodes() : [])
-    const [servers, ...others] = record.nodes
-    if (servers !== undefined && servers.cpus.length > 1)
-      warn({ kind: 'node-cores', node: servers.name, cpus: servers.cpus.length })
-    const cores = coresOf(servers?.cpus, others[0]?.cpus)
-    return new KubernetesEnvironment({ ...{ cluster, run, record, generators, scouted, cores, signal } })
-  } catch (error) {
-    await run.end().catch(() => {})
-    throw error
-  }
+  const heats = [...Map.groupBy(cells, ({ race }) => race).values()].map((own) => appsOf(own))
+  const largest = heats.toSorted((one, other) => other.length - one.length)[0] ?? []
+  const isCopied = cells.some(({ replicas }) => replicas !== null)
+  const context = await prepareCluster(
+    record,
+    {
+      images: [...new Set([...cells.map((cell) => appOf(cell).framework), FRONT_SERVICE])],
+      tried: [(metadata, placement) => serverPod(metadata, placement, { apps: largest, proxied: true })],
+      permissions: isCopied ? SERVICE_PERMISSIONS : [],
+    },
+    options,
+  )
+  return new KubernetesEnvironment(context, isCopied)
 }
 
 /** Null where the servers have more than one, and so do not share it. */
-function coresOf(server: readonly number[] = [], generator: readonly number[] = []): Settings['cores'] {
-  const [first] = server
-  return first === undefined || server.length > 1 ? null : { server: first, generator: generator[0] ?? 0 }
-}
-
-/** Where the servers may run: on the given nodes. */
-function serverPlacement({ serverNode }: ClusterRecord): Placement {
-  return { labels: serverNode === null ? undefined : readNodeSelector('--server-node', serverNode) }
-}
-
-/** Whether quota and policies of the namespace allow the largest heat and a generator. @throws {KubernetesError} if not */
-async function tryPods(
-  cluster: Cluster,
-  run: ClusterRun,
-  cells: readonly CellSpec[],
-  record: ClusterRecord,
-): Promise<void> {
-  const heats = [...Map.groupBy(cells, ({ race }) => race).values()].map((own) => appsOf(own))
-  const largest = heats.toSorted((one, other) => other.length - one.length)[0] ?? []
-  const pods = [
-    serverPod(run.metadata('tried-1', 'servers'), serverPlacement(record), { apps: largest, proxied: true }),
-    generatorPod(run.metadata('tried-2', 'generator'), {}),
-  ]
-  for (const pod of pods) await cluster.createPod(pod, { dryRun: true })
-}
-
-/** What the first pod found on the node of the servers. */
-export interface Scouted {
-  node: string
-  view: Awaited<ReturnType<Agent['look']>>
-  /** By image: what identifies it, and what the programs in it say of themselves. */
-  images: ReadonlyMap<string, { id: string; says: string }>
-}
-
-async function scout(
-  cluster: Cluster,
-  run: ClusterRun,
-  cells: readonly CellSpec[],
-  { record, signal }: { record: ClusterRecord; signal: AbortSignal },
-): Promise<Scouted> {
-  const images = [...new Set([...cells.map((cell) => appOf(cell).framework), FRONT_SERVICE])]
-  const body = scoutPod(run.metadata('scout', 'servers'), serverPlacement(record), images)
-  const { pod, ready, failures } = await startPod(cluster, body, { signal, ending: images })
-  for (const [name, why] of failures)
-    throw new KubernetesError(
-      `The image of ${name} does not start on ${pod.spec?.nodeName}: ${oneLine(why)}.`,
-    )
-  const name = pod.metadata?.name ?? ''
-  const agent = await Agent.start(cluster, name, AGENT)
-  const view = await agent.look()
-  await agent.stop()
-  await stopPod(cluster, name)
-  const said = (one: V1ContainerStatus) => one.state?.terminated?.message?.trim() ?? ''
-  return {
-    node: pod.spec?.nodeName ?? '',
-    view,
-    images: new Map([...ready].map(([image, one]) => [image, { id: one.imageID, says: said(one) }])),
-  }
-}
-
-interface Context {
-  cluster: Cluster
-  run: ClusterRun
-  record: ClusterRecord
-  generators: Generators
-  scouted: Scouted
-  cores: Settings['cores']
-  signal: AbortSignal
+function coresOf({ nodes: [servers, ...others] }: ClusterRecord): Settings['cores'] {
+  const [first, ...more] = servers?.cpus ?? []
+  return first === undefined || more.length > 0 ? null : { server: first, generator: others[0]?.cpus[0] ?? 0 }
 }
 
 /** The servers of a heat are one pod, and the generators are pods on other nodes. */
@@ -151,14 +55,15 @@ class KubernetesEnvironment implements Environment {
   readonly cores: Settings['cores']
   readonly generator: GeneratorSource
   readonly facts: Environment['facts']
-  readonly #context: Context
+  readonly #context: ClusterContext
   #njsEngine: string | null = null
   #started = 0
 
-  constructor(context: Context) {
-    const { cores, generators, record, scouted } = context
+  /** @param isCopied replicas are on cores of their own */
+  constructor(context: ClusterContext, isCopied: boolean) {
+    const { generators, record, scouted } = context
     this.#context = context
-    this.cores = cores
+    this.cores = isCopied ? null : coresOf(record)
     this.generator = generators.source
     const versions = readVersions()
     const [servers] = record.nodes
@@ -186,19 +91,29 @@ class KubernetesEnvironment implements Environment {
   }
 
   /** Images say it all, but for the configuration of NGINX, which is made for each heat. */
-  fingerprint({ app, topology }: CellSpec): string {
+  fingerprint({ app, topology, replicas }: CellSpec): string {
     const { scouted, generators } = this.#context
     const name = app.replace(/#\d+$/, '')
     const [framework = ''] = name.split('/')
     const ids = [framework, FRONT_SERVICE].map((image) => scouted.images.get(image)?.id)
     return fingerprint(
       ['bench/src/environments/kubernetes', 'nginx/conf'],
-      ['kubernetes', name, topology, ...ids, generators.imageId],
+      ['kubernetes', name, topology, String(replicas ?? ''), ...ids, generators.imageId],
     )
   }
 
   async prove(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>> {
+    const proofs = new Map<string, Proof>()
+    const alone = cells.filter(({ replicas }) => replicas !== null).map((cell) => [cell])
+    const together = cells.filter(({ replicas }) => replicas === null)
+    for (const own of [...(together.length > 0 ? [together] : []), ...alone])
+      for (const [id, proof] of await this.#proveStarted(own)) proofs.set(id, proof)
+    return proofs
+  }
+
+  async #proveStarted(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>> {
     const { cluster, generators, signal } = this.#context
+    if (signal.aborted) return new Map()
     const servers = await this.startServers(cells).catch((error: unknown) => oneLine(error))
     if (typeof servers === 'string') {
       const differences = [`the servers did not start: ${servers}`]
@@ -215,7 +130,7 @@ class KubernetesEnvironment implements Environment {
   async startCeiling(): Promise<CeilingServer | undefined> {
     const { cluster, record, generators, signal } = this.#context
     if (signal.aborted) return undefined
-    const { pod, failures } = await this.#startPod([], true)
+    const { pod, failures } = await startPod(cluster, this.#serverPod([], true), { signal })
     const [failure] = failures.values()
     if (failure !== undefined) throw new Error(failure)
     const target = { host: pod.status?.podIP ?? '', port: CEILING_PORT }
@@ -224,22 +139,31 @@ class KubernetesEnvironment implements Environment {
   }
 
   async startServers(cells: readonly CellSpec[]): Promise<Servers> {
+    const [first, ...others] = cells
+    if (first !== undefined && first.replicas !== null && others.length === 0)
+      return startReplicas(this.#context, first, ++this.#started, this.#njsEngine)
     const { cluster, record } = this.#context
     const apps = appsOf(cells)
     const proxied = cells.some(({ topology }) => topology !== 'direct')
-    const started = await this.#startPod(apps, proxied)
-    const name = started.pod.metadata?.name ?? ''
-    try {
-      const front = started.failures.get(FRONT_SERVICE)
-      if (front !== undefined) throw new Error(`NGINX does not start: ${front}.`)
-      const agent = await Agent.start(cluster, name, AGENT)
-      const unseen = await agent.watch(containerIds(started.ready.values()))
-      if (unseen.length > 0) throw new Error(`The agent does not see the processes of ${unseen.join(', ')}.`)
-      return new KubernetesServers({ cluster, started, agent, apps, njsEngine: this.#njsEngine, record })
-    } catch (error) {
-      await stopPod(cluster, name)
-      throw error
+    const pod = await startServerPod(this.#context, this.#serverPod(apps, proxied))
+    const front = pod.started.failures.get(FRONT_SERVICE)
+    if (front !== undefined) {
+      await stopPod(cluster, pod.started.pod.metadata?.name ?? '')
+      throw new Error(`NGINX does not start: ${front}.`)
     }
+    const host = pod.started.pod.status?.podIP ?? ''
+    return new KubernetesServers({
+      ...{ cluster, record, pods: [pod] },
+      partsOf: (cell) => ({
+        app: hostOf(appOf(cell)),
+        proxy: cell.topology === 'direct' ? null : FRONT_SERVICE,
+      }),
+      targetOf: ({ app, topology }) => {
+        const index = apps.findIndex(({ name }) => name === app)
+        return { host, port: topology === 'direct' ? portOf(index) : frontPortOf(index) }
+      },
+      engineOf: ({ app }) => (app.startsWith('njs/') ? this.#njsEngine : null),
+    })
   }
 
   async close(): Promise<void> {
@@ -249,11 +173,10 @@ class KubernetesEnvironment implements Environment {
     await run.end().catch(() => {})
   }
 
-  #startPod(apps: readonly App[], proxied: boolean): Promise<StartedPod> {
-    const { cluster, run, record, scouted, signal } = this.#context
+  #serverPod(apps: readonly App[], proxied: boolean): V1Pod {
+    const { run, record, scouted } = this.#context
     const metadata = run.metadata(`servers-${++this.#started}`, 'servers')
-    const placement = { ...serverPlacement(record), node: scouted.node }
-    return startPod(cluster, serverPod(metadata, placement, { apps, proxied }), { signal })
+    return serverPod(metadata, { ...serverPlacement(record), node: scouted.node }, { apps, proxied })
   }
 }
 

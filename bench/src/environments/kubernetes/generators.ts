@@ -1,11 +1,12 @@
 import { PassThrough } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cluster, KubernetesError } from '@startgrid/grid/kubernetes-cluster.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { type GeneratorChannel, LoadError } from '@startgrid/loadgen'
-import type { NodeView } from '@startgrid/machine/agent/messages.ts'
 import type { GeneratorSource } from '../../drivers/generator.ts'
 import type { ClusterRecord } from '../../model/result.ts'
 import { Agent } from './agent.ts'
+import { readBootId, type SeenNode } from './facts.ts'
 import { GENERATOR, GENERATOR_COMMAND, generatorPod } from './pods.ts'
 import type { ClusterRun } from './run.ts'
 import { readNodeSelector } from './site.ts'
@@ -18,9 +19,11 @@ export interface Generators {
   first: string
   imageId: string | undefined
   /** By name of the node. */
-  views: ReadonlyMap<string, NodeView>
+  views: ReadonlyMap<string, SeenNode>
   /** Milliseconds to open a connection, the median of many. */
   roundTripMs(target: Extract<Target, { port: number }>): Promise<number>
+  /** Resolves when each of them can connect, because the nodes learn of a new Service one after the other. @throws {Error} after 30 s */
+  untilReached(target: Extract<Target, { port: number }>): Promise<void>
   close(): Promise<void>
 }
 
@@ -38,7 +41,7 @@ export async function startGenerators(
   { notNode, signal }: { notNode: string; signal: AbortSignal },
 ): Promise<Generators> {
   const labels = generatorNode === null ? undefined : readNodeSelector('--generator-node', generatorNode)
-  const placement = { notNode, labels }
+  const placement = { notNodes: [notNode], labels }
   const started = await Promise.all(
     Array.from({ length: generators }, (_, index) =>
       startPod(cluster, generatorPod(run.metadata(`generator-${index + 1}`, 'generator'), placement), {
@@ -52,11 +55,10 @@ export async function startGenerators(
   if (first === undefined || failure !== undefined)
     throw new KubernetesError(`A generator does not start: ${failure ?? 'there is none'}.`)
   const agents = await Promise.all(pods.map(({ name }) => Agent.start(cluster, name, GENERATOR)))
-  const views = new Map<string, NodeView>()
+  const views = new Map<string, SeenNode>()
   for (const [index, agent] of agents.entries()) {
-    views.set(pods[index]?.node ?? '', await agent.look())
-    // The first one stays, for the round trip.
-    if (index > 0) await agent.stop()
+    const { name = '', node = '' } = pods[index] ?? {}
+    views.set(node, { view: await agent.look(), bootId: await readBootId(cluster, name, GENERATOR) })
   }
   return {
     source: {
@@ -73,9 +75,25 @@ export async function startGenerators(
       const ms = (await agents[0]?.connect(host, port, ROUND_TRIPS)) ?? []
       return ms.toSorted((one, other) => one - other)[Math.floor(ms.length / 2)] ?? 0
     },
-    close: async () => {
-      await agents[0]?.stop().catch(() => {})
+    untilReached: async ({ host, port }) => {
+      await Promise.all(agents.map((agent) => untilConnected(agent, host, port, signal)))
     },
+    close: async () => {
+      await Promise.all(agents.map((agent) => agent.stop().catch(() => {})))
+    },
+  }
+}
+
+const REACHED_WITHIN_MS = 30_000
+
+async function untilConnected(agent: Agent, host: string, port: number, signal: AbortSignal): Promise<void> {
+  for (const from = performance.now(); ; await sleep(100, undefined, { signal })) {
+    try {
+      await agent.connect(host, port, 1)
+      return
+    } catch (error) {
+      if (performance.now() - from > REACHED_WITHIN_MS) throw error
+    }
   }
 }
 

@@ -5,12 +5,14 @@ import type {
   V1Pod,
   V1PodSpec,
   V1Probe,
+  V1Service,
   V1Volume,
 } from '@kubernetes/client-node'
 import type { App } from '@startgrid/grid/apps.ts'
 import { APP_PORT, FRONT_SERVICE, PAGE_PORT } from '@startgrid/grid/compose.ts'
 import { IMAGE_TAG } from '@startgrid/grid/kubernetes.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
+import type { Address } from '@startgrid/nginx/address.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { renderNginx } from '@startgrid/nginx/render.ts'
 import { hostOf } from '../docker/project.ts'
@@ -49,8 +51,10 @@ export function imageOf(name: string, environment = process.env): string {
 export interface Placement {
   /** The only node; undefined for any. */
   node?: string
-  /** Never this node. */
-  notNode?: string
+  /** Never these nodes. */
+  notNodes?: readonly string[]
+  /** Pods with these labels are spread over nodes, as far as possible. */
+  spread?: Readonly<Record<string, string>>
   labels?: NodeLabels | undefined
 }
 
@@ -82,7 +86,9 @@ export interface HeatPods {
 export function serverPod(metadata: V1ObjectMeta, placement: Placement, { apps, proxied }: HeatPods): V1Pod {
   const parts = [
     ...apps.map((app, index) => appContainer(app, portOf(index))),
-    ...(proxied ? [nginxContainer(FRONT_SERVICE, imageOf('nginx'), renderFronts(apps), CEILING_PORT)] : []),
+    ...(proxied
+      ? [nginxContainer(FRONT_SERVICE, imageOf('nginx'), renderFronts(frontsOf(apps)), CEILING_PORT)]
+      : []),
   ]
   return podOf(metadata, placement, {
     // The agent sees the processes of the other containers.
@@ -124,17 +130,25 @@ function podOf(metadata: V1ObjectMeta, placement: Placement, spec: V1PodSpec): V
       },
       ...(placement.labels !== undefined && { nodeSelector: { ...placement.labels } }),
       ...(affinity !== undefined && { affinity }),
+      ...(placement.spread !== undefined && {
+        topologySpreadConstraints: [
+          {
+            ...{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
+            labelSelector: { matchLabels: { ...placement.spread } },
+          },
+        ],
+      }),
       ...spec,
     },
   }
 }
 
 /** The names of nodes are no labels, which somebody may have changed. */
-function affinityOf({ node, notNode }: Placement): V1Affinity | undefined {
-  if (node === undefined && notNode === undefined) return undefined
+function affinityOf({ node, notNodes = [] }: Placement): V1Affinity | undefined {
+  if (node === undefined && notNodes.length === 0) return undefined
   const matchFields = [
     ...(node === undefined ? [] : [{ key: 'metadata.name', operator: 'In', values: [node] }]),
-    ...(notNode === undefined ? [] : [{ key: 'metadata.name', operator: 'NotIn', values: [notNode] }]),
+    ...notNodes.map((name) => ({ key: 'metadata.name', operator: 'NotIn', values: [name] })),
   ]
   return {
     nodeAffinity: {
@@ -213,21 +227,54 @@ function probeOf(port: number, path: string): V1Probe {
 /** Where docker/nginx.Dockerfile puts the page's files. */
 const ASSETS = '/srv/assets'
 
-/** Fronts for the apps of a heat, as natively, and one that responds to `/ceiling` alone. */
-function renderFronts(apps: readonly App[]): string {
-  const front = (name: string, port: number, upstream: number): Front => ({
-    ...{ name, topology: 'nginx' },
+/** Fronts for the apps of a heat, as natively. */
+function frontsOf(apps: readonly App[]): Front[] {
+  return apps.map((app, index) =>
+    frontOf(app, frontPortOf(index), [{ host: '127.0.0.1', port: portOf(index) }]),
+  )
+}
+
+function frontOf(app: App, port: number, [upstream, ...copies]: readonly [Address, ...Address[]]): Front {
+  return {
+    ...{ name: hostOf(app), topology: 'nginx', upstream, copies },
     listen: { host: '0.0.0.0', port },
-    upstream: { host: '127.0.0.1', port: upstream },
-  })
+    ...(app.role === 'ssr' && { serveAssets: ASSETS }),
+  }
+}
+
+/** These fronts, and one that responds to `/ceiling` alone. */
+function renderFronts(fronts: readonly Front[], workers = 1): string {
   return renderNginx({
-    ...{ dir: '/tmp', workers: 1, contained: true, keepaliveMinTimeout: true, accessLog: 'off' },
+    ...{ dir: '/tmp', workers, contained: true, keepaliveMinTimeout: true, accessLog: 'off' },
     fronts: [
-      front('ceiling', CEILING_PORT, 1), // never asked
-      ...apps.map((app, index) => ({
-        ...front(hostOf(app), frontPortOf(index), portOf(index)),
-        ...(app.role === 'ssr' && { serveAssets: ASSETS }),
-      })),
+      {
+        ...{ name: 'ceiling', topology: 'nginx', listen: { host: '0.0.0.0', port: CEILING_PORT } },
+        upstream: { host: '127.0.0.1', port: 1 }, // never asked
+      },
+      ...fronts,
     ],
   })
+}
+
+/** One NGINX in front of all replicas of an app. */
+export function balancerPod(
+  metadata: V1ObjectMeta,
+  placement: Placement,
+  { app, replicas, workers }: { app: App; replicas: readonly [Address, ...Address[]]; workers: number },
+): V1Pod {
+  const config = renderFronts([frontOf(app, frontPortOf(0), replicas)], workers)
+  const { container, volume } = nginxContainer(FRONT_SERVICE, imageOf('nginx'), config, CEILING_PORT)
+  return podOf(metadata, placement, {
+    shareProcessNamespace: true,
+    containers: [container, waiting(AGENT)],
+    volumes: volume === undefined ? [] : [volume],
+  })
+}
+
+/** The Service in front of all replicas of an app. @param selector labels of their pods */
+export function serviceOf(metadata: V1ObjectMeta, selector: Readonly<Record<string, string>>): V1Service {
+  return {
+    metadata,
+    spec: { selector: { ...selector }, ports: [{ port: portOf(0), targetPort: portOf(0) }] },
+  }
 }

@@ -1,12 +1,14 @@
 import { formatEnds, formatPercent } from '@startgrid/cli/numbers.ts'
 import { type Contention, fitContention } from '@startgrid/stats/contention.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
+import type { ContentionRecord, ScalingResult } from '../../model/figures.ts'
 import type { Scaling } from '../../model/study.ts'
-import type { ContentionRecord, ScalingResult } from '../../model/study-result.ts'
+import type { StudyCell } from '../../model/study-result.ts'
 import type { ClaimContext } from './claim.ts'
 
 /** What curves are made of beside the ratios. */
-export interface ScalingContext extends Pick<ClaimContext, 'cells' | 'ratio'> {
+export interface ScalingContext extends Pick<ClaimContext, 'ratio'> {
+  cells: readonly Pick<StudyCell, 'race' | 'app' | 'cores'>[]
   /** Responses per second, by heat; null where a launch does not count. */
   rates(race: string, system: string): readonly (number | null)[]
 }
