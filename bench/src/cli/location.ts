@@ -7,15 +7,20 @@ import { readNodeSelector } from '../environments/kubernetes/site.ts'
 import { readOrigin } from '../environments/target/origin.ts'
 import type { ClusterSite, ServerLocation } from '../plan/options.ts'
 
-/** Options about the site, the same for every command that measures. */
-export const SITE = {
-  docker: { type: 'boolean' },
+/** Options about a cluster. */
+export const CLUSTER = {
   kubernetes: { type: 'boolean' },
   context: { type: 'string' },
   namespace: { type: 'string' },
   'server-node': { type: 'string' },
   'generator-node': { type: 'string' },
   generators: { type: 'string' },
+} as const satisfies ParseArgsOptionsConfig
+
+/** Options about the site, the same for every command that measures. */
+export const SITE = {
+  ...CLUSTER,
+  docker: { type: 'boolean' },
   target: { type: 'string' },
   without: { type: 'string' },
 } as const satisfies ParseArgsOptionsConfig
@@ -61,7 +66,7 @@ const OF_A_CLUSTER = ['context', 'namespace', 'server-node', 'generator-node', '
 /** More than one machine could need. */
 const MOST_GENERATORS = 32
 
-function readCluster(words: Words): ClusterSite | undefined {
+export function readCluster(words: Words): ClusterSite | undefined {
   if (words.kubernetes !== true) {
     const lost = OF_A_CLUSTER.find((name) => words[name] !== undefined)
     if (lost === undefined) return undefined

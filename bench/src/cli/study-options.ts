@@ -2,6 +2,8 @@ import { parseOptions, readInteger, UsageError } from '@startgrid/cli/arguments.
 import { STUDIES } from '../../studies/index.ts'
 import type { Study } from '../model/study.ts'
 import type { StudyProfile } from '../model/study-result.ts'
+import type { ClusterSite } from '../plan/options.ts'
+import { CLUSTER, readCluster } from './location.ts'
 import { OUTPUT, readMaxTime, withResumeValue } from './options.ts'
 
 /** What `pnpm bench study` is asked to do. */
@@ -24,6 +26,8 @@ export interface StudyOptions {
   json: string | undefined
   output: string | undefined
   download: boolean
+  /** Undefined: processes of this machine. */
+  cluster: ClusterSite | undefined
 }
 
 export const STUDY_HELP = `pnpm bench study NAME [options]   tests a source's claims on this machine
@@ -34,6 +38,9 @@ pnpm bench study --resume        goes on with an interrupted run
 
   --quick             3 launches of every system instead of 8; all studies in
                       under 25 minutes
+  --kubernetes        measures pods of a cluster, from pods on other nodes: where
+                      this machine has too few cores. pnpm bench --help has
+                      the options of a cluster (--server-node, --generators ...)
   --as-published      also runs the source's own tool and settings; its
                       figures are shown beside ours and decide nothing
   --heats N           launches of every system, 2 to 100
@@ -62,6 +69,7 @@ export function readStudyOptions(args: readonly string[]): StudyOptions {
     withResumeValue(name === undefined ? args : args.slice(1)),
     {
       ...OUTPUT,
+      ...CLUSTER,
       all: { type: 'boolean' },
       list: { type: 'boolean' },
       quick: { type: 'boolean' },
@@ -73,6 +81,8 @@ export function readStudyOptions(args: readonly string[]): StudyOptions {
     },
     'pnpm bench study',
   )
+  const cluster = readCluster(values)
+  assertFitsCluster(cluster, values)
   const flag = (key: 'all' | 'list' | 'quick' | 'as-published' | 'docs') => values[key] === true
   const studies = chooseStudies(name, flag('all') || flag('list'))
   const isIdle = flag('list') || flag('docs') || values.help === true || values.resume !== undefined
@@ -98,7 +108,20 @@ export function readStudyOptions(args: readonly string[]): StudyOptions {
     json: values.json,
     output: values.output,
     download: values['no-download'] !== true,
+    cluster,
   }
+}
+
+/** Figures of the source's own tool, and those in docs/studies, are of one machine. */
+function assertFitsCluster(
+  cluster: ClusterSite | undefined,
+  values: Partial<Record<'as-published' | 'docs' | 'resume', unknown>>,
+): void {
+  if (cluster === undefined) return
+  if (values.resume !== undefined)
+    throw new UsageError('--resume goes on as the run was begun: leave out --kubernetes.')
+  for (const option of ['as-published', 'docs'] as const)
+    if (values[option] === true) throw new UsageError(`--${option} and --kubernetes exclude each other.`)
 }
 
 function chooseStudies(name: string | undefined, all: boolean): readonly Study[] {

@@ -1,5 +1,6 @@
 import { oneLine } from '@startgrid/cli/text.ts'
-import type { Report } from '@startgrid/conformance'
+import type { Capability, Report } from '@startgrid/conformance'
+import type { Role } from '@startgrid/grid/apps.ts'
 import type { CellSpec } from '../model/result.ts'
 import { appOf } from '../plan/cells.ts'
 import { linesOf, SUITE_RUNS } from './conformance.ts'
@@ -10,12 +11,20 @@ import type { Proof } from './environment.ts'
 /** What Node runs there. @param url where the cell is reached */
 export function suiteWords(cell: CellSpec, url: string): string[] {
   const { role, absent, framework } = appOf(cell)
-  const proxied = cell.topology !== 'direct' || framework === 'njs'
+  const isProxied = cell.topology !== 'direct'
+  const words = suiteProgram(url, { role, absent, proxied: isProxied || framework === 'njs' })
+  return isProxied ? [...words, '--compressed'] : words
+}
+
+/** @param absent what the app lacks */
+export function suiteProgram(
+  url: string,
+  { role, proxied, absent }: { role: Role; proxied: boolean; absent: readonly Capability[] },
+): string[] {
   return [
     ...['packages/conformance/src/cli.ts', role, url],
     ...['--json', '--runs', String(SUITE_RUNS)],
     ...(proxied ? ['--proxied'] : []),
-    ...(cell.topology === 'direct' ? [] : ['--compressed']),
     ...absent.flatMap((capability) => ['--without', capability]),
   ]
 }

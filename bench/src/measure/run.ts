@@ -10,11 +10,11 @@ import { NativeEnvironment } from '../environments/native/environment.ts'
 import { beginAccountOf } from '../environments/servers.ts'
 import { TargetEnvironment } from '../environments/target/environment.ts'
 import { analyse, isWithin } from '../judge/analysis.ts'
-import type { CellSpec, ClusterRecord, RaceResult, ResultKind } from '../model/result.ts'
+import type { CellSpec, RaceResult, ResultKind } from '../model/result.ts'
 import { heatsWithin } from '../plan/budget.ts'
 import { expectedHeatMs, planCells, planSelfcheck } from '../plan/cells.ts'
-import type { ClusterSite, Options } from '../plan/options.ts'
-import { modeOf } from '../plan/options.ts'
+import type { Options } from '../plan/options.ts'
+import { clusterRecord, modeOf } from '../plan/options.ts'
 import { planTarget } from '../plan/target.ts'
 import { WORKLOADS } from '../plan/workloads.ts'
 import { describeForesight, type Foresight, foresee, isCrowded, watchCore } from './forecast.ts'
@@ -71,11 +71,6 @@ export function createRun(
     conformance: [],
     heats: [],
   }
-}
-
-function clusterRecord(site: ClusterSite): ClusterRecord {
-  const nothing = { version: null, nodes: [], roundTripMs: null, voided: [] }
-  return { ...site, ...nothing, agent: { cpuSeconds: 0, seconds: 0 } }
 }
 
 function planOf(options: Options, kind: ResultKind): CellSpec[] {

@@ -1,6 +1,7 @@
 import { createStartgridDriver } from '../drivers/create.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
+import { openStudyInCluster } from '../environments/kubernetes/study.ts'
 import { StudyEnvironment } from '../environments/study/environment.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
 import { openRateOf } from '../judge/study/open-figures.ts'
@@ -29,6 +30,8 @@ export async function runStudy(
   const preparation = {
     ...context,
     openEnvironment: (options: EnvironmentOptions) => {
+      const { cluster, cells } = result
+      if (cluster !== undefined) return openStudyInCluster(study, cells, cluster, options)
       opened = new StudyEnvironment(study, result.cells, options)
       return opened
     },

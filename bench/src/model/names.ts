@@ -45,3 +45,14 @@ function describePods(nodes: readonly ClusterNode[]): string {
   const [servers, generators] = [namesOf('servers'), namesOf('generators')]
   return servers.length === 0 ? 'pods' : `pods on ${listOf(servers)}, loaded from ${listOf(generators)}`
 }
+
+/** Nodes of one kernel share processors. @returns a clause; null if each node is a machine of its own, as far as is known */
+export function describeSharedMachine(nodes: readonly ClusterNode[]): string | null {
+  const known = nodes.filter(({ bootId }) => bootId !== null)
+  const shared = [...Map.groupBy(known, ({ bootId }) => bootId).values()]
+    .map((own) => [...new Set(own.map(({ name }) => name))])
+    .find((names) => names.length > 1)
+  return shared === undefined
+    ? null
+    : `${listOf(shared)} are nodes of one machine, so servers and generators share its processors`
+}

@@ -1,11 +1,13 @@
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { GateResult, ScalingResult } from './figures.ts'
-import type { Cell, DriverRecord, Effort, Heat, NginxVersion, Result, Run, Span, Trial } from './result.ts'
+import type { Cell, ClusterRecord, DriverRecord, Effort, Heat, NginxVersion, Result, Run, Span, Trial } from './result.ts'
 import type { Figures, Metric } from './study.ts'
 
 /** What reports need of a run: everything but the slices. */
 export interface StudyRecord extends Omit<Run<StudyCell>, 'conformance' | 'heats'> {
   kind: 'study'
+  /** Where it ran, of mode `kubernetes` alone. */
+  cluster?: ClusterRecord
   study: string
   profile: StudyProfile
   settings: StudySettings

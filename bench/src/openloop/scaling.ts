@@ -1,8 +1,7 @@
-import { listOf, plural } from '@startgrid/cli/text.ts'
 import { scalingOf } from '../judge/study/scaling.ts'
 import type { ScalingResult } from '../model/figures.ts'
-import { wayToReplicas } from '../model/names.ts'
-import type { CapacityResult, CellSpec, ClusterNode } from '../model/result.ts'
+import { describeSharedMachine, wayToReplicas } from '../model/names.ts'
+import type { CapacityResult, CellSpec } from '../model/result.ts'
 import { proxyWorkers } from '../plan/cells.ts'
 import { limitsOf } from './capacity-figures.ts'
 import { intervalOf } from './interval.ts'
@@ -22,8 +21,8 @@ function curveOf(first: CellSpec, cells: readonly CellSpec[], result: CapacityRe
   const title = `${first.app} ${wayToReplicas(first.topology)}`
   const race = `${first.role} ${first.topology}`
   const nodes = result.cluster?.nodes ?? []
-  const shared = sharedKernel(nodes)
-  if (shared !== null) return { title, race, points: [], fit: null, withheld: shared }
+  const shared = describeSharedMachine(nodes)
+  if (shared !== null) return { title, race, points: [], fit: null, withheld: `${shared}: the rates show that the measurement works, and no curve.` }
   const had = nodes.filter(({ role }) => role === 'servers').reduce((sum, { cpus }) => sum + cpus.length, 0)
   const limits = new Map(cells.map((cell) => [cell.id, limitsOf(cell, result)]))
   return scalingOf(
@@ -49,20 +48,4 @@ function ratioOf(over: readonly (number | null)[], under: readonly (number | nul
     return rate === null || other === null ? [] : [rate / other]
   })
   return ratios.length === 0 ? null : intervalOf(ratios)
-}
-
-/** @returns a sentence; null if each node is a machine of its own, as far as is known */
-function sharedKernel(nodes: readonly ClusterNode[]): string | null {
-  const byKernel = Map.groupBy(
-    nodes.filter(({ bootId }) => bootId !== null),
-    ({ bootId }) => bootId,
-  )
-  const shared = [...byKernel.values()]
-    .map((own) => [...new Set(own.map(({ name }) => name))])
-    .find((names) => names.length > 1)
-  if (shared === undefined) return null
-  return (
-    `${listOf(shared)} are ${plural(shared.length, 'node')} of one machine, so replicas and generators share its processors: ` +
-    'the rates show that the measurement works, and no curve.'
-  )
 }

@@ -9,6 +9,12 @@ export type ClusterSite = Pick<
   'context' | 'namespace' | 'serverNode' | 'generatorNode' | 'generators'
 >
 
+/** Before anything is known of the cluster. */
+export function clusterRecord(site: ClusterSite): ClusterRecord {
+  const nothing = { version: null, nodes: [], roundTripMs: null, voided: [] }
+  return { ...site, ...nothing, agent: { cpuSeconds: 0, seconds: 0 } }
+}
+
 /** Where the servers of a run are: processes of this machine, its containers, a cluster, or one server that already runs somewhere. */
 export interface ServerLocation {
   /** The services of Compose. */

@@ -13,6 +13,7 @@ import {
 import type { StudyCell, StudyProfile, StudyResult, StudySettings } from '../model/study-result.ts'
 import { expectedHeatMs } from './cells.ts'
 import { LATENCY_EFFORT } from './open-loop-effort.ts'
+import { type ClusterSite, clusterRecord } from './options.ts'
 import { PROFILES } from './profiles.ts'
 
 /** What a study measures, and how long that takes. */
@@ -30,12 +31,14 @@ export interface PlanOptions {
   heats: number | undefined
   maxTimeMs?: number | undefined
   seed: number
+  /** Undefined: processes of this machine. */
+  cluster?: ClusterSite | undefined
 }
 
 /** A result without measurements: the plan of a run. */
 export function createStudyResult(
   study: Experiment,
-  { profile, asPublished, heats, maxTimeMs, seed }: PlanOptions,
+  { profile, asPublished, heats, maxTimeMs, seed, cluster }: PlanOptions,
   command: string,
 ): StudyResult {
   const settings = STUDY_PROFILES[profile]
@@ -44,7 +47,8 @@ export function createStudyResult(
     kind: 'study',
     study: study.name,
     profile,
-    mode: 'native',
+    mode: cluster === undefined ? 'native' : 'kubernetes',
+    ...(cluster !== undefined && { cluster: clusterRecord(cluster) }),
     target: null,
     startedAt: new Date().toISOString(),
     finishedAt: null,
@@ -125,9 +129,14 @@ export function fitToMachine(cells: readonly StudyCell[], servers: number | null
   const all = availableParallelism()
   const most = servers ?? Math.max(1, all - 1)
   // A probe has the whole machine, for there is no generator beside it.
+  fitTo(cells, ({ workload }) => (workload === null ? all : most))
+}
+
+/** Gives every cell at most so many cores. @param most of one cell, or of each */
+export function fitTo(cells: readonly StudyCell[], most: number | ((cell: StudyCell) => number)): void {
   for (const cell of cells) {
     const { cores } = cell
-    cores.given = Math.min(cores.wanted, cell.workload === null ? all : most)
+    cores.given = Math.min(cores.wanted, typeof most === 'number' ? most : most(cell))
     // Every process has to become warm, and those that share a core take turns.
     cell.warmupMs *= Math.ceil(cores.wanted / cores.given)
   }

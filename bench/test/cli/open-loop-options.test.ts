@@ -74,8 +74,8 @@ describe('the words of the open-loop commands', () => {
         kind,
       )
       const names = [...help.matchAll(/^ {2}--([\w-]+)/gm)].map(([, name = '']) => name)
-      // What goes with a target or a cluster alone is tested in location.test.ts.
-      const apart = ['help', 'target', 'without', 'context', 'server-node', 'generators']
+      // What goes with a target or a cluster alone is tested above and in location.test.ts.
+      const apart = ['help', 'target', 'without', 'context', 'server-node', 'generators', 'replicas']
       for (const name of names.filter((one) => !apart.includes(one))) {
         const words: Record<string, string> = {
           only: 'node',

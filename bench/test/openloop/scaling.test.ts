@@ -68,7 +68,7 @@ describe('capacity by number of replicas', () => {
     const [section] = sectionsOf(result)
     assert.match(section?.title ?? '', /^hello through a Service: /)
     assert.deepEqual(section?.notes, [
-      'No fit of contention: node1 and node2 are 2 nodes of one machine, so replicas and generators share its processors: the rates show that the ' +
+      'No fit of contention: node1 and node2 are nodes of one machine, so servers and generators share its processors: the rates show that the ' +
         'measurement works, and no curve.',
     ])
     assert.ok(section?.table.rows.some(({ cells }) => cells[0] === 'node ×4'))

@@ -11,6 +11,7 @@ import { appOf } from '../../plan/cells.ts'
 import { hostOf } from '../docker/project.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
+import { suiteWords } from '../suite-elsewhere.ts'
 import { CEILING_PORT, frontPortOf, portOf, serverPod } from './pods.ts'
 import { type ClusterContext, prepareCluster, serverPlacement, startServerPod } from './prepare.ts'
 import { startReplicas } from './replicas.ts'
@@ -120,7 +121,7 @@ class KubernetesEnvironment implements Environment {
       return new Map(signal.aborted ? [] : cells.map(({ id }) => [id, { checked: 0, differences }]))
     }
     try {
-      return await proveInPods(cells, { cluster, pod: generators.first, servers, signal })
+      return await proveInPods(cells, { cluster, pod: generators.first, servers, words: suiteWords, signal })
     } finally {
       await servers.stop()
     }

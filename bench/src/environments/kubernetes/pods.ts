@@ -8,13 +8,14 @@ import type {
   V1Service,
   V1Volume,
 } from '@kubernetes/client-node'
-import type { App } from '@startgrid/grid/apps.ts'
+import type { App, Topology } from '@startgrid/grid/apps.ts'
 import { APP_PORT, FRONT_SERVICE, PAGE_PORT } from '@startgrid/grid/compose.ts'
 import { IMAGE_TAG } from '@startgrid/grid/kubernetes.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import type { Address } from '@startgrid/nginx/address.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { renderNginx } from '@startgrid/nginx/render.ts'
+import type { Program, System } from '../../model/study.ts'
 import { hostOf } from '../docker/project.ts'
 import type { NodeLabels } from './site.ts'
 
@@ -277,4 +278,55 @@ export function serviceOf(metadata: V1ObjectMeta, selector: Readonly<Record<stri
     metadata,
     spec: { selector: { ...selector }, ports: [{ port: portOf(0), targetPort: portOf(0) }] },
   }
+}
+
+/** Where a system of a study is reached in its pod. */
+export function studyAddress(topology: Topology): Address {
+  return { host: '0.0.0.0', port: topology === 'direct' ? portOf(0) : frontPortOf(0) }
+}
+
+/** One system of a study: its app, and the NGINX in front of it. An NGINX that is alone is the app. */
+export function studyPod(metadata: V1ObjectMeta, placement: Placement, { app, nginx }: System): V1Pod {
+  const parts = [
+    ...(app === undefined ? [] : [programContainer(app)]),
+    ...(nginx === undefined ? [] : [studyNginx(app, nginx)]),
+  ]
+  return podOf(metadata, placement, {
+    shareProcessNamespace: true,
+    containers: [...parts.map(({ container }) => container), waiting(AGENT)],
+    volumes: parts.flatMap(({ volume }) => volume ?? []),
+  })
+}
+
+function programContainer({ package: path, role, env = {}, flags = [] }: Program): Part {
+  const framework = path.replace(/^.*\//, '')
+  const own = { ...NEVER_SHED, LOG_LEVEL: 'warn', PORT: String(portOf(0)), TRUST_PROXY: 'loopback', ...env }
+  return {
+    container: {
+      ...containerOf('app', imageOf(framework)),
+      args: [framework === 'bun' ? 'bun' : 'node', ...flags, 'src/server.ts', role],
+      env: Object.entries(own).map(([key, value]) => ({ name: key, value })),
+      startupProbe: probeOf(portOf(0), '/readyz'),
+    },
+  }
+}
+
+function studyNginx(app: Program | undefined, { front, workers = 1 }: NonNullable<System['nginx']>): Part {
+  // Every front of NGINX responds to /ceiling; one that is alone responds so to everything.
+  if (app === undefined) {
+    const config = renderFronts([], workers).replaceAll(`:${CEILING_PORT}`, `:${portOf(0)}`)
+    return nginxContainer('app', imageOf('nginx'), config, portOf(0))
+  }
+  const config = renderFronts(
+    [
+      {
+        ...{ name: 'app', topology: front === 'nginx-naive' ? 'nginx-naive' : 'nginx' },
+        listen: { host: '0.0.0.0', port: frontPortOf(0) },
+        upstream: { host: '127.0.0.1', port: portOf(0) },
+        ...(app.role === 'ssr' && { serveAssets: ASSETS }),
+      },
+    ],
+    workers,
+  )
+  return nginxContainer(FRONT_SERVICE, imageOf('nginx'), config, CEILING_PORT)
 }

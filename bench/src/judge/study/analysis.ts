@@ -36,7 +36,8 @@ export function analyseStudy(study: Experiment, result: StudyResult): StudyAnaly
     records
       .find(({ cell }) => cell.race === race && cell.app === system)
       ?.launches.map((one) => one?.figures.rate ?? null) ?? []
-  const context = { cells: result.cells, figures: cells, ratio: layouts.ratio, measured, rates }
+  const { cluster } = result
+  const context = { cluster, cells: result.cells, figures: cells, ratio: layouts.ratio, measured, rates }
   return {
     cells,
     openRates,

@@ -1,11 +1,15 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
+import { describeSharedMachine } from '../../model/names.ts'
+import type { ClusterRecord } from '../../model/result.ts'
 import { type Claim, closedLoopOf, type Measured, type Metric, publishedRatio } from '../../model/study.ts'
 import type { ClaimResult, StudyCell, StudyFigures } from '../../model/study-result.ts'
 import { decide } from './verdict.ts'
 
 /** What claims are judged by. */
 export interface ClaimContext {
+  /** Undefined: one machine. */
+  cluster?: Pick<ClusterRecord, 'nodes'> | undefined
   cells: readonly StudyCell[]
   figures: readonly StudyFigures[]
   ratio(race: string, metric: Metric, over: string, under: string): Interval | null
@@ -53,8 +57,10 @@ function whyUndecided(
   // What no second run on this machine would mend comes first.
   const unlike = unlikeNginxes(cells)
   if (unlike !== null) return `its systems ran in ${unlike}, which may be all the difference`
+  const shared = describeSharedMachine(context.cluster?.nodes ?? [])
+  if (shared !== null) return shared
   const small = cells.find((cell) => cell !== undefined && cell.cores.given < cell.cores.wanted)
-  if (small !== undefined) return whyTooSmall(small)
+  if (small !== undefined) return whyTooSmall(small, context.cluster)
   for (const cell of cells) {
     const figures = context.figures.find((one) => one.race === race && one.system === cell?.app)
     const failed = figures?.gates.find(({ verdict }) => verdict === 'failed')
@@ -66,7 +72,9 @@ function whyUndecided(
   return ratio.low === null ? 'one launch gives no interval' : null
 }
 
-function whyTooSmall({ title, cores, workload }: StudyCell): string {
+function whyTooSmall({ title, cores, workload }: StudyCell, cluster: ClaimContext['cluster']): string {
+  if (cluster !== undefined)
+    return `${title} needs ${plural(cores.wanted, 'core')}, and ${cluster.nodes[0]?.name} has ${cores.given} for it`
   const generator = workload === null ? '' : ' and one for the generator'
   return `${title} needs ${plural(cores.wanted, 'core')}${generator}, and this machine has ${cores.given} for it`
 }

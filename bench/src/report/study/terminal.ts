@@ -1,6 +1,7 @@
 import { formatRate, formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { type Format, painter } from '@startgrid/cli/paint.ts'
-import { indented, listOf, plural, wrap } from '@startgrid/cli/text.ts'
+import { capital, indented, listOf, plural, wrap } from '@startgrid/cli/text.ts'
+import { describeServers } from '../../model/names.ts'
 import type { Study } from '../../model/study.ts'
 import type { ClaimResult, StudyRecord, Verdict } from '../../model/study-result.ts'
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
@@ -89,17 +90,20 @@ function openLoopOf({ analysis, settings: { openLoop } }: StudyRecord): string[]
 /** What the figures rest on. */
 export function conditions({ source }: Study, result: StudyRecord): string[] {
   const { settings, command } = result
-  const native = { ...result, mode: 'native', cluster: null } as const
+  const { cluster = null } = result
+  const run = { ...result, cluster }
   const { cores } = settings
   const where =
-    cores === null
+    cluster !== null
+      ? `${capital(describeServers(run))}: a system may use ${plural(cluster.nodes[0]?.cpus.length ?? 0, 'core')}.`
+      : cores === null
       ? 'Nothing was pinned to a core.'
       : `Servers on ${plural(cores.servers.length, 'core')} (${cores.servers.join(', ')}), a system of one core on core ${cores.servers[0]}; generator on core ${cores.generator}.`
   return [
     `The source: ${source.title}, on ${source.machine}, with ${source.tool}.`,
     `${plural(settings.heats, 'heat')} of each race, ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per system and heat. ${where}`,
     ...openLoopOf(result),
-    `${describeMachine(native)}; ${describeNginx(native)}.`,
+    `${describeMachine(run)}; ${describeNginx(run)}.`,
     `${describeSource(result)}. Repeat it: ${command}`,
   ]
 }
