@@ -1,6 +1,17 @@
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { GateResult, ScalingResult } from './figures.ts'
-import type { Cell, ClusterRecord, DriverRecord, Effort, Heat, NginxVersion, Result, Run, Span, Trial } from './result.ts'
+import type {
+  Cell,
+  ClusterRecord,
+  DriverRecord,
+  Effort,
+  Heat,
+  NginxVersion,
+  Result,
+  Run,
+  Span,
+  Trial,
+} from './result.ts'
 import type { Figures, Metric } from './study.ts'
 
 /** What reports need of a run: everything but the slices. */

@@ -22,7 +22,14 @@ function curveOf(first: CellSpec, cells: readonly CellSpec[], result: CapacityRe
   const race = `${first.role} ${first.topology}`
   const nodes = result.cluster?.nodes ?? []
   const shared = describeSharedMachine(nodes)
-  if (shared !== null) return { title, race, points: [], fit: null, withheld: `${shared}: the rates show that the measurement works, and no curve.` }
+  if (shared !== null)
+    return {
+      title,
+      race,
+      points: [],
+      fit: null,
+      withheld: `${shared}: the rates show that the measurement works, and no curve.`,
+    }
   const had = nodes.filter(({ role }) => role === 'servers').reduce((sum, { cpus }) => sum + cpus.length, 0)
   const limits = new Map(cells.map((cell) => [cell.id, limitsOf(cell, result)]))
   return scalingOf(

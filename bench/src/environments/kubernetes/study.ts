@@ -40,7 +40,9 @@ export async function openStudyInCluster(
     record,
     {
       images: [...new Set([...systems.flatMap((system) => frameworkOf(system) ?? []), FRONT_SERVICE])],
-      tried: systems.slice(0, 1).map((system) => (metadata, placement) => studyPod(metadata, placement, system)),
+      tried: systems
+        .slice(0, 1)
+        .map((system) => (metadata, placement) => studyPod(metadata, placement, system)),
     },
     options,
   )
@@ -136,7 +138,8 @@ class StudyPods implements Environment {
       const isOfSystem = ({ directory, role: own }: (typeof APPS)[number]) =>
         own === role && directory.endsWith(`/${app?.package}`)
       const absent = APPS.find(isOfSystem)?.absent ?? []
-      const words = (_: StudyCell, url: string) => suiteProgram(url, { role, proxied: cell.topology !== 'direct', absent })
+      const words = (_: StudyCell, url: string) =>
+        suiteProgram(url, { role, proxied: cell.topology !== 'direct', absent })
       const found = await proveInPods([cell], { cluster, pod: generators.first, servers, words, signal })
       return found.get(cell.id)
     } finally {
@@ -227,9 +230,7 @@ class SystemsInPods implements Servers {
   }
 
   whyMissing(cell: StudyCell): string {
-    return (
-      this.#running.get(cell.id)?.whyMissing(cell) ?? `it did not start: ${this.#failures.get(cell.id)}`
-    )
+    return this.#running.get(cell.id)?.whyMissing(cell) ?? `it did not start: ${this.#failures.get(cell.id)}`
   }
 
   engine(): null {
@@ -247,7 +248,9 @@ class SystemsInPods implements Servers {
   }
 
   async launches(cells: readonly StudyCell[]) {
-    const own = await Promise.all(cells.map(async (cell) => this.#running.get(cell.id)?.launches([cell]) ?? []))
+    const own = await Promise.all(
+      cells.map(async (cell) => this.#running.get(cell.id)?.launches([cell]) ?? []),
+    )
     return own.flat()
   }
 

@@ -30,7 +30,10 @@ test('--dry-run prints systems and time; words that are not known end with 2 and
     [['--resume', '--json', 'x.json'], /^--json takes the result of one study: name it\.$/m],
     [['cluster', '--generators', '2'], /^--generators goes with --kubernetes alone\.$/m],
     [['cluster', '--kubernetes', '--docs'], /^--docs and --kubernetes exclude each other\.$/m],
-    [['cluster', '--kubernetes', '--as-published'], /^--as-published and --kubernetes exclude each other\.$/m],
+    [
+      ['cluster', '--kubernetes', '--as-published'],
+      /^--as-published and --kubernetes exclude each other\.$/m,
+    ],
     [['--resume', '--kubernetes'], /^--resume goes on as the run was begun: leave out --kubernetes\.$/m],
     [['--fast'], /^Unknown option '--fast'\. pnpm bench study --help lists the options\.$/m],
   ]

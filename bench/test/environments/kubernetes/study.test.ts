@@ -25,7 +25,8 @@ function reasonsOf(study: typeof cluster): Map<string, string | null> {
 describe('a study in a cluster', () => {
   test('measures workers of one pod, and says why it measures no others', () => {
     const reasons = reasonsOf(cluster)
-    for (const system of ['single', 'cluster-4', 'reuse-port-4']) assert.equal(reasons.get(system), null, system)
+    for (const system of ['single', 'cluster-4', 'reuse-port-4'])
+      assert.equal(reasons.get(system), null, system)
     assert.match(reasons.get('balanced-4') ?? '', /^several copies behind one NGINX/)
     const others = reasonsOf(nginx)
     assert.equal(others.get('nginx'), null)
