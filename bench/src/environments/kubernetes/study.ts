@@ -7,7 +7,7 @@ import { readVersions } from '@startgrid/machine/provenance.ts'
 import type { CeilingServer } from '../../drivers/ceiling.ts'
 import type { GeneratorSource } from '../../drivers/generator.ts'
 import type { ClusterRecord, NginxVersion } from '../../model/result.ts'
-import type { Study, System } from '../../model/study.ts'
+import type { Experiment, System } from '../../model/study.ts'
 import type { StudyCell } from '../../model/study-result.ts'
 import { fitTo } from '../../plan/study.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
@@ -29,7 +29,7 @@ const APP = 'app'
  * @throws {UsageError} one sentence: what is missing
  */
 export async function openStudyInCluster(
-  study: Study,
+  study: Experiment,
   cells: readonly StudyCell[],
   record: ClusterRecord,
   options: EnvironmentOptions,
@@ -76,11 +76,11 @@ class StudyPods implements Environment {
   readonly cores = null
   readonly generator: GeneratorSource
   readonly facts: Environment['facts']
-  readonly #study: Study
+  readonly #study: Experiment
   readonly #context: ClusterContext
   #started = 0
 
-  constructor(study: Study, context: ClusterContext) {
+  constructor(study: Experiment, context: ClusterContext) {
     const { generators, record, scouted } = context
     this.#study = study
     this.#context = context
