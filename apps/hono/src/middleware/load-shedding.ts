@@ -10,14 +10,22 @@ declare module 'hono' {
   }
 }
 
+/** A class, because V8 keeps what a getter of an object literal refers to until a full garbage collection: here, the whole request. */
+class Client {
+  readonly #request: Request
+
+  constructor(request: Request) {
+    this.#request = request
+  }
+
+  get closed(): boolean {
+    return this.#request.signal.aborted
+  }
+}
+
 /** For expensive routes: 503 while too many requests wait. */
 export const shedLoad = createMiddleware(async (c, next) => {
-  const response = {
-    get closed() {
-      return c.req.raw.signal.aborted
-    },
-  }
-  if (await c.get('shouldShed')(response)) {
+  if (await c.get('shouldShed')(new Client(c.req.raw))) {
     c.header('retry-after', RETRY_AFTER)
     throw new HttpProblem(503)
   }
