@@ -192,7 +192,7 @@ function limitOf(
  * The chosen apps, framework by framework.
  * @param frameworks those of the profile, if none is named
  */
-export function chooseApps(
+function chooseApps(
   only: string | undefined,
   role: string | undefined,
   frameworks: readonly string[] = FRAMEWORKS,

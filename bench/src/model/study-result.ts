@@ -173,6 +173,6 @@ export interface StepResult {
 }
 
 /** What becomes of a claim. */
-export const VERDICTS = ['holds', 'direction holds, size differs', 'fails', 'undecided here'] as const
+const VERDICTS = ['holds', 'direction holds, size differs', 'fails', 'undecided here'] as const
 
 export type Verdict = (typeof VERDICTS)[number]

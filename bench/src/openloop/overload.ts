@@ -20,7 +20,7 @@ const HALF = 0.5
  * Open at most during the overload: so many requests are with the server at once. What arrives while all are busy waits in the
  * generator, in order, and its latency counts from when it was due.
  */
-export const OVERLOAD_CONNECTIONS = 1000
+const OVERLOAD_CONNECTIONS = 1000
 
 /** A right response after more than this, in milliseconds, is of no use to the client. */
 export const PATIENCE_MS = 5000

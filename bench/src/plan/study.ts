@@ -19,7 +19,7 @@ import { PROFILES } from './profiles.ts'
 /** What a study measures, and how long that takes. */
 
 /** Launches and passes. A full run is for figures that are published; a quick one shows differences of about a factor of 1.3. */
-export const STUDY_PROFILES: Readonly<Record<StudyProfile, Omit<StudySettings, 'cores'>>> = {
+const STUDY_PROFILES: Readonly<Record<StudyProfile, Omit<StudySettings, 'cores'>>> = {
   quick: { heats: 3, slices: 6, sliceMs: 50, openLoop: LATENCY_EFFORT.quick.level, maxTimeMs: 300_000 },
   full: { heats: 8, slices: 20, sliceMs: 50, openLoop: LATENCY_EFFORT.default.level, maxTimeMs: null },
 }

@@ -5,7 +5,7 @@ import { TARGET_WARMUP_MS } from './target-profiles.ts'
 import { WORKLOADS } from './workloads.ts'
 
 /** What results call the server that already ran: the same in all, so that two of them can be compared. */
-export const TARGET_NAME = 'target'
+const TARGET_NAME = 'target'
 
 /** One cell, without a twin: nothing is launched, so nothing can be launched twice. */
 export function planTarget({

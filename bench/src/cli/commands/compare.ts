@@ -10,7 +10,7 @@ import { formatComparison, formatComparisonMarkdown } from '../../report/compari
 import { terminalStyle } from '../../report/terminal.ts'
 import { analyseAgain, openStored, parseStored } from '../stored.ts'
 
-export const COMPARE_HELP = `pnpm bench compare A B [options]   two results, cell by cell
+const COMPARE_HELP = `pnpm bench compare A B [options]   two results, cell by cell
 
 A and B are directories of runs (bench/results/<time>) or their result.json, or
 two runs of one study; B is compared with A: faster, slower, or no difference

@@ -3,7 +3,7 @@ import { prepareOutput, publishStudy, writeReports } from '../../report/output.t
 import { formatTables, terminalStyle } from '../../report/terminal.ts'
 import { analyseAgain, openStored, parseStored, studyOf } from '../stored.ts'
 
-export const REPORT_HELP = `pnpm bench report RESULT [options]   makes the reports of a result again
+const REPORT_HELP = `pnpm bench report RESULT [options]   makes the reports of a result again
 
 RESULT is the directory of a run (bench/results/<time>) or its result.json. What
 was measured stays as it is; the figures are worked out again, and report.md and

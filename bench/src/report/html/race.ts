@@ -38,7 +38,7 @@ ${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${pr
 </article>`
 }
 
-export function raceId({ role, topology }: Pick<Standing, 'role' | 'topology'>): string {
+function raceId({ role, topology }: Pick<Standing, 'role' | 'topology'>): string {
   return `race-${role}-${topology}`
 }
 

@@ -70,7 +70,7 @@ function claimsOf({ analysis }: StudyRecord, { color, columns }: TerminalStyle):
 }
 
 /** `published 4.08, ours 1.62 (1.55–1.70): direction holds, size differs` */
-export function describeVerdict({ published, ratio, closedLoop, verdict, undecided }: ClaimResult): string {
+function describeVerdict({ published, ratio, closedLoop, verdict, undecided }: ClaimResult): string {
   const closed = closedLoop === null ? '' : `, in closed loop ${formatRatioInterval(closedLoop)}`
   const ours = `${ratio === null ? '' : `, ours ${formatRatioInterval(ratio)}`}${closed}`
   const why = undecided === null ? '' : ` (${undecided})`
