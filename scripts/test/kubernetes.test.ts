@@ -255,7 +255,7 @@ describe('the grid in a cluster', { skip: missing }, () => {
   })
 
   test('delete leaves nothing behind', () => {
-    kubectl('delete', '-k', overlay, '--timeout=120s')
+    kubectl('delete', '-k', overlay, '--timeout=600s')
     assert.equal(kubectl('get', 'namespace', `${NAMESPACE}-grid`, '--ignore-not-found'), '')
   })
 })

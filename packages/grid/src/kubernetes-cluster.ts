@@ -213,7 +213,7 @@ export class Cluster {
 
   async #untilReady(name: string): Promise<void> {
     const { namespace } = this
-    for (const deadline = Date.now() + 60_000; ; await sleep(250)) {
+    for (const deadline = Date.now() + 180_000; ; await sleep(250)) {
       const { status } = await ask('read pods', () => this.#core.readNamespacedPod({ name, namespace }))
       if (status?.phase === 'Running') return
       const waiting = status?.containerStatuses?.[0]?.state?.waiting
