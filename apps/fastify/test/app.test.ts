@@ -330,7 +330,7 @@ test('believes X-Forwarded-For only as far as it trusts its sender', async () =>
   }
 })
 
-test('what the parser refuses is a problem, and the connection closes', { timeout: 30_000 }, async () => {
+test('what the parser refuses is a problem, and the connection closes', { timeout: 120_000 }, async () => {
   await using server = await serve(createApp(createOptions(), routes))
   /** Sends bytes and reads until the connection ends. */
   const send = async (bytes: string) => {
@@ -355,7 +355,7 @@ test('what the parser refuses is a problem, and the connection closes', { timeou
   }
 })
 
-test('garbage behind a response that has begun cuts it off', { timeout: 30_000 }, async () => {
+test('garbage behind a response that has begun cuts it off', { timeout: 120_000 }, async () => {
   await using server = await serve(
     createApp(createOptions(), async (app) => {
       app.get('/', (_request, reply) => {

@@ -174,7 +174,7 @@ for (const CLUSTER of WAYS) {
       using app = start(2, { SHUTDOWN_TIMEOUT_MS: '200' })
       const { address, workers } = await app.line('listening')
       ask(address, '/spin').catch(() => {})
-      await sleep(100)
+      await app.line('spins')
       app.stop()
       const { code, messages } = await app.end()
       deepEqual([code, messages.includes('killed by timeout (200ms)')], [1, true])
