@@ -36,7 +36,8 @@ function podsLeft() {
 
 describe('with a cluster', { skip }, () => {
   test('a race of pods has rates, CPU, memory and the nodes; nothing is left', async () => {
-    const child = start([...SHORT, '--generators', '2', '--output', 'out'])
+    // On a busy machine two generators do not begin together; generator-team.test.ts tries them with clocks of its own.
+    const child = start([...SHORT, '--output', 'out'])
     const [, stderr] = await Promise.all([once(child, 'close'), text(child.stderr)])
     const result = JSON.parse(readFileSync(join(DIRECTORY, 'out/result.json'), 'utf8')) as Result
     assert.deepEqual(validateResult(result), [])
