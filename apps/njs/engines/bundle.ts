@@ -8,7 +8,7 @@ import { shrinkFrames } from './frames.ts'
 
 /** `qjs`: QuickJS. `njs`: njs's own, older engine. The names are those of `js_engine`. */
 export const ENGINES = ['qjs', 'njs'] as const
-export type Engine = (typeof ENGINES)[number]
+type Engine = (typeof ENGINES)[number]
 
 const ROOT = join(import.meta.dirname, '..')
 const resolve = createRequire(import.meta.url).resolve

@@ -7,7 +7,7 @@ import type { HandlerResponse, NginxRequest, Routes } from './handler.ts'
 import { createRouter } from './router.ts'
 
 /** The function that NGINX calls: `js_content app.respond`. */
-export interface App {
+interface App {
   respond(request: NginxRequest): void | Promise<void>
 }
 

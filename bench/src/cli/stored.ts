@@ -15,7 +15,7 @@ import { analyseOpenLoop } from '../openloop/analyse.ts'
 
 /** Results on disk, as commands are given them. */
 
-export interface Stored {
+interface Stored {
   result: StoredResult
   /** Where its reports are. */
   directory: string

@@ -5,7 +5,7 @@ import { startNginx } from '@startgrid/nginx/instance.ts'
 import type { Warning } from '../model/warnings.ts'
 import type { Driver, SlicePlan } from './driver.ts'
 
-export interface CeilingOptions {
+interface CeilingOptions {
   driver: Driver
   connections: number
   signal: AbortSignal

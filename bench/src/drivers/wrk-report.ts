@@ -2,7 +2,7 @@ import { type ErrorCounts, LoadError } from '@startgrid/loadgen'
 import type { LatencySeconds } from './driver.ts'
 
 /** What one run of wrk measured. */
-export interface WrkReport {
+interface WrkReport {
   requests: number
   seconds: number
   cpuSeconds: number

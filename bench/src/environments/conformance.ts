@@ -8,7 +8,7 @@ import { Memory } from './remembered.ts'
 /** Random inputs per check. `pnpm test` takes 50; here the fixed ones count, and time is short. */
 export const SUITE_RUNS = 5
 
-export interface ConformityOptions {
+interface ConformityOptions {
   environment: Pick<Environment, 'fingerprint' | 'prove'>
   signal: AbortSignal
   /** Called before the first check; not if everything is remembered. */

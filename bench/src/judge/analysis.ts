@@ -48,7 +48,7 @@ export function analyse(
 }
 
 /** What was measured of a cell, and whether its number may be used. */
-export interface JudgedCell<Spec extends Cell> {
+interface JudgedCell<Spec extends Cell> {
   record: CellRecord<Spec>
   gates: GateResult[]
   voided: boolean

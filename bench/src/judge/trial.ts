@@ -23,7 +23,7 @@ export interface LoadSpec {
 }
 
 /** Where and when a load ran, and what the kernel says of it. */
-export interface TrialFrame extends Pick<Trial, 'cell' | 'launch' | 'at'> {
+interface TrialFrame extends Pick<Trial, 'cell' | 'launch' | 'at'> {
   cpuSeconds: CpuSeconds
   disturbance: Disturbance
   disturbed: boolean

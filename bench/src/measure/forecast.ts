@@ -9,7 +9,7 @@ import { expectedHeatMs } from '../plan/cells.ts'
 
 /** What a run can be expected to show, said before it starts. */
 
-export interface WatchedSpin extends Spin, SpinTime {}
+interface WatchedSpin extends Spin, SpinTime {}
 
 const WATCHED_MS = 5000
 const EVERY_MS = 20

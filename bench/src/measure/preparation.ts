@@ -36,7 +36,7 @@ export interface PreparedRun<Kind extends Run = Run, Offers extends Driver = Dri
   store(): void
 }
 
-export interface Preparation<Kind extends Run, Offers extends Driver> extends RunContext<Kind> {
+interface Preparation<Kind extends Run, Offers extends Driver> extends RunContext<Kind> {
   openEnvironment(options: EnvironmentOptions): Environment | Promise<Environment>
   /** @throws {LoadError} with a sentence if it is not there */
   createDriver(options: GeneratorSource): Promise<Offers>

@@ -15,7 +15,7 @@ export interface ToolRun {
   seconds: number
 }
 
-export type ToolFigures = Pick<PublishedFigures, 'rate' | 'latency' | 'medianRate' | 'errors'>
+type ToolFigures = Pick<PublishedFigures, 'rate' | 'latency' | 'medianRate' | 'errors'>
 
 const WRK_SCRIPT = fileURLToPath(new URL('../drivers/wrk.lua', import.meta.url))
 const AUTOCANNON = fileURLToPath(import.meta.resolve('autocannon'))

@@ -13,7 +13,7 @@ import { commandOf, runTool, type ToolRun } from './published-tool.ts'
  * figures are shown beside ours and decide nothing.
  */
 
-export interface PublishedRun {
+interface PublishedRun {
   environment: Pick<StudyEnvironment, 'startSystem'>
   signal: AbortSignal
   progress: Progress

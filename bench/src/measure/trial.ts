@@ -17,7 +17,7 @@ import {
 /** Allowed to a response where nothing else is said. */
 const TIMEOUT_MS = 10_000
 
-export interface TrialOptions {
+interface TrialOptions {
   /** From 1: which start of the app. */
   launch: number
   /** Of arrivals: no two loads have the same ones. */

@@ -172,7 +172,7 @@ export interface Settings extends Effort {
 }
 
 /** From spins on the servers' core. */
-export interface ForecastRecord {
+interface ForecastRecord {
   /** By what factor the speed of the core varied within seconds: the 90th over the 10th percentile of spins. */
   spread: number
   /** Of the ratios of one race, 95 %, as a part of 1; null with fewer than two heats. */

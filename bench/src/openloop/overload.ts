@@ -11,7 +11,7 @@ import { recoveredAfter } from './recovery.ts'
 import type { Method } from './run.ts'
 
 /** The offered rate, as a multiple of the closed-loop rate. */
-export const FACTOR = 2
+const FACTOR = 2
 
 /** The rate before and after, as a part of it. */
 const HALF = 0.5
@@ -23,7 +23,7 @@ const HALF = 0.5
 const OVERLOAD_CONNECTIONS = 1000
 
 /** A right response after more than this, in milliseconds, is of no use to the client. */
-export const PATIENCE_MS = 5000
+const PATIENCE_MS = 5000
 
 /** Twice what a cell can do, for seconds; before and after that half of it. */
 export function overloadMethod({ settings }: OpenLoopResult, effort: OverloadEffort): Method {

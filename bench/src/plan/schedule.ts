@@ -20,7 +20,7 @@ export function scheduleWarmup<One extends Cell>(cells: readonly One[], random: 
 }
 
 /** How a cell takes part in the passes of a heat. */
-export interface PlannedCell {
+interface PlannedCell {
   cell: Cell
   /** It joins every so many passes. */
   every: number
@@ -66,7 +66,7 @@ const LEAST_SLICES = 3
 export const LEAST_PASSES = 3
 
 /** A cell, with what decides how long its slices are. */
-export interface Measurable {
+interface Measurable {
   cell: Cell
   /** Responses per second, as the warm-up saw it. */
   rate: number

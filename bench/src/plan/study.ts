@@ -24,7 +24,7 @@ const STUDY_PROFILES: Readonly<Record<StudyProfile, Omit<StudySettings, 'cores'>
   full: { heats: 8, slices: 20, sliceMs: 50, openLoop: LATENCY_EFFORT.default.level, maxTimeMs: null },
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   profile: StudyProfile
   asPublished: boolean
   /** Instead of the profile's. */

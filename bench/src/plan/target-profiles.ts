@@ -1,7 +1,7 @@
 import type { Profile, ProfileName } from './profiles.ts'
 
 /** How much effort a server takes that already runs. Times are in milliseconds. */
-export interface TargetEffort extends Pick<Profile, 'heats' | 'slices' | 'sliceMs' | 'maxTimeMs' | 'shows'> {
+interface TargetEffort extends Pick<Profile, 'heats' | 'slices' | 'sliceMs' | 'maxTimeMs' | 'shows'> {
   /** In which the server is left alone before every heat but the first. */
   pauseMs: number
 }

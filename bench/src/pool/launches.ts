@@ -1,7 +1,7 @@
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 
-export interface Launches<Result> {
+interface Launches<Result> {
   /** Those that were complete. */
   results: Result[]
   /** Of the process: 0, or what the interruption asks for. */

@@ -9,7 +9,7 @@ import { PoolError } from './pool-error.ts'
 import { type Report, WARMUP } from './report.ts'
 import type { PoolResult, PoolSettings } from './settings.ts'
 
-export interface MeasureOptions {
+interface MeasureOptions {
   /** Ends the launch at once. */
   signal?: AbortSignal | undefined
   /** @param part of all messages that get a response, 0 to 1 */

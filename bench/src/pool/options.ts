@@ -4,7 +4,7 @@ import { POOL_LIBRARIES } from '@startgrid/worker-pool/config.ts'
 import type { Pace, PoolSettings } from './settings.ts'
 
 /** What `pnpm bench pool` is asked to do. */
-export interface PoolOptions {
+interface PoolOptions {
   settings: PoolSettings
   launches: number
   /** Also written here; `-` is standard output. */

@@ -16,7 +16,7 @@ export interface Message {
 }
 
 /** What came of the pace. */
-export interface Paced {
+interface Paced {
   /** The most messages that were found waiting when others followed. */
   longestQueue: number
   /** The pause at the end, in milliseconds; null without pauses. */

@@ -243,7 +243,7 @@ function describeVoidCount({ analysis, cells }: RaceResult): string[] {
 }
 
 /** The cells that failed one gate, and what to do about it. */
-export interface VoidGroup {
+interface VoidGroup {
   gate: GateName
   cells: { cell: string; finding: string }[]
   /** Sentences. */

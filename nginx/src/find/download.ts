@@ -5,7 +5,7 @@ import type { Binary } from './binary.ts'
 import { type Outcome, run } from './command.ts'
 
 /** An NGINX unpacked from the distribution's packages. */
-export interface Unpacked {
+interface Unpacked {
   readonly binary: Binary & { type: 'native' }
   readonly modules: string
   /** `name=version` of every package that was unpacked. */

@@ -25,7 +25,7 @@ export interface Plan {
 }
 
 /** A directory for one NGINX. */
-export interface Directory {
+interface Directory {
   readonly dir: string
   /** Whether it is ours to remove as a whole. */
   readonly own: boolean
@@ -112,7 +112,7 @@ function frontsPlan(
 }
 
 /** What a raw configuration needs. */
-export interface RawConfig {
+interface RawConfig {
   readonly config: (place: Place) => string
   readonly listen: readonly Address[]
   readonly mounts?: readonly Mount[]

@@ -18,7 +18,7 @@ export interface Cell {
   readonly seconds: number
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly faults: readonly Fault[]
   readonly apps: readonly App[]
   readonly size: Size

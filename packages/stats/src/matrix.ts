@@ -40,6 +40,6 @@ export function multiply(matrix: Matrix, vector: readonly number[]): number[] {
   return matrix.map((row) => row.reduce((sum, value, j) => sum + value * (vector[j] ?? 0), 0))
 }
 
-export function entry(matrix: Matrix, i: number, j: number): number {
+function entry(matrix: Matrix, i: number, j: number): number {
   return matrix[i]?.[j] ?? 0
 }

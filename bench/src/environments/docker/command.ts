@@ -11,14 +11,14 @@ export class DockerError extends Error {
   override name = 'DockerError'
 }
 
-export interface Ended {
+interface Ended {
   /** Null if it was killed: by an abort, or because its time was up. */
   code: number | null
   stdout: string
   stderr: string
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   /** An abort ends the command. */
   signal?: AbortSignal | undefined
   /** Milliseconds until it is killed; default a minute. */

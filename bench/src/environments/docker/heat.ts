@@ -10,7 +10,7 @@ import type { DockerRun } from './run.ts'
 
 /** The containers of one heat, from `docker compose up` to `docker compose down`. */
 
-export interface HeatOptions {
+interface HeatOptions {
   engine: Engine
   run: DockerRun
   file: ComposeFile

@@ -30,7 +30,7 @@ const BUILD_LIMIT_MS = 1_800_000
 /** The images that a run needs: by framework, `nginx` and `loadgen`. */
 export type Images = ReadonlyMap<string, Image>
 
-export interface BuildOptions {
+interface BuildOptions {
   engine: Engine
   file: ComposeFile
   apps: readonly App[]

@@ -17,7 +17,7 @@ export interface ComposeService {
   [option: string]: unknown
 }
 
-export interface HeatProject {
+interface HeatProject {
   apps: readonly App[]
   /** The configuration of NGINX, on this machine; undefined without NGINX. */
   nginxConfig: string | undefined

@@ -19,7 +19,7 @@ import type { HeatContainers } from './heat.ts'
 import { peakMemoryIn } from './memory-peak.ts'
 import { hostOf } from './project.ts'
 
-export interface DockerServersOptions {
+interface DockerServersOptions {
   engine: Engine
   containers: HeatContainers
   apps: readonly App[]

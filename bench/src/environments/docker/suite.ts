@@ -14,7 +14,7 @@ const AT_A_TIME = 4
 
 const LIMIT_MS = 120_000
 
-export interface SuiteOptions {
+interface SuiteOptions {
   run: DockerRun
   servers: Servers
   signal: AbortSignal

@@ -77,7 +77,7 @@ export function generatorPod(metadata: V1ObjectMeta, placement: Placement): V1Po
   return podOf(metadata, placement, { containers: [waiting(GENERATOR)] })
 }
 
-export interface HeatPods {
+interface HeatPods {
   apps: readonly App[]
   /** Whether an NGINX stands in front. */
   proxied: boolean

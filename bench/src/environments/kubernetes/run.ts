@@ -81,7 +81,7 @@ async function removeAll(cluster: Removing, name: string): Promise<void> {
   }
 }
 
-export interface LeftoverOptions {
+interface LeftoverOptions {
   say(text: string): void
   signal: AbortSignal
   /** For tests: how long a Lease must stay as it is, in seconds. */

@@ -21,7 +21,7 @@ export interface StartedPod {
   failures: ReadonlyMap<string, string>
 }
 
-export interface StartOptions {
+interface StartOptions {
   signal: AbortSignal
   /** Containers that have done their work when they have ended. */
   ending?: readonly string[]

@@ -9,7 +9,7 @@ import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
 import { appOf, launchName } from '../../plan/cells.ts'
 import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
 
-export interface NativeOptions {
+interface NativeOptions {
   nginx: Nginx | undefined
   cores: Settings['cores']
 }

@@ -10,7 +10,7 @@ import { CONF, fill, type Place, renderMain, renderTemporaryPaths } from '@start
 import { ASSETS_DIR } from '@startgrid/shared/page/server.js'
 import type { FrontKind } from '../../model/study.ts'
 
-export interface FrontOptions {
+interface FrontOptions {
   kind: FrontKind
   /** What stands behind it: one, or several for `balanced`; none where NGINX is alone. */
   upstreams: readonly Target[]

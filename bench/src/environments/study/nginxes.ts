@@ -5,7 +5,7 @@ import type { StudyCell } from '../../model/study-result.ts'
 import { versionOf } from '../proxy.ts'
 
 /** The NGINXes of this machine that the systems of a study run in. */
-export interface Nginxes {
+interface Nginxes {
   /** In front of apps, alone, and with njs in it. */
   usual: Nginx | undefined
   /** With QuickJS: the usual one if it has that, else another. */

@@ -25,7 +25,7 @@ export interface RunningSystem {
   stop(): Promise<number[] | null>
 }
 
-export interface SystemOptions {
+interface SystemOptions {
   /** Undefined: systems with an NGINX cannot be started. */
   nginx: Nginx | undefined
   /** The cores to stay on, as taskset writes them; undefined: all. */

@@ -9,7 +9,7 @@ import type { CellRecord, LaunchTotals } from './record.ts'
 import { serverSeconds } from './slices.ts'
 
 /** What is known of a cell without comparing it. */
-export interface Judged {
+interface Judged {
   record: CellRecord
   gates: GateResult[]
   voided: boolean
@@ -17,7 +17,7 @@ export interface Judged {
 }
 
 /** What the figures of a cell are taken from. */
-export interface Source {
+interface Source {
   heats: readonly Heat[]
   /** Of all roles, in both metrics. */
   layouts: readonly RaceLayout[]

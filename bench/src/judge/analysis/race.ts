@@ -16,7 +16,7 @@ const POWER = 0.8
 const SUSPECT = 0.005
 
 /** A comparison of two rows of a layout. */
-export interface Comparison {
+interface Comparison {
   ratio: Interval
   p: number | null
   /** Null with one launch. */

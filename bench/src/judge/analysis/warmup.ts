@@ -7,7 +7,7 @@ import type { CellRecord } from './record.ts'
 import { serverSeconds } from './slices.ts'
 
 /** Milliseconds of load that the app of each slice had since its launch. */
-export type Ages = ReadonlyMap<Slice, number>
+type Ages = ReadonlyMap<Slice, number>
 
 /** An app that listens on a socket for `nginx-socket` is another launch than the one on a port. */
 export function agesOf(heats: readonly Heat[], cells: readonly CellSpec[]): Ages {

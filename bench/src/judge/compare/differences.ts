@@ -8,13 +8,13 @@ import { recordCells } from '../analysis/record.ts'
 
 /** The cells of one race in two runs: B less A on the scale of logarithms. */
 
-export interface Differences {
+interface Differences {
   /** The median over cells; null with fewer than three, of which one alone would move it. */
   shift: number | null
   cells: Difference[]
 }
 
-export interface Difference {
+interface Difference {
   spec: Cell
   launches: { a: number; b: number }
   /** Mean logarithm of launches. */

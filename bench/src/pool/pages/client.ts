@@ -3,13 +3,13 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Random } from '@startgrid/stats/random.ts'
 import { PoolError } from '../pool-error.ts'
 
-export interface Saturation {
+interface Saturation {
   responses: number
   /** Per second. */
   rate: number
 }
 
-export interface Offer {
+interface Offer {
   /** Per second. */
   rate: number
   ms: number

@@ -49,7 +49,7 @@ export interface Percentiles {
   p99: number
 }
 
-export interface PageOptions {
+interface PageOptions {
   signal?: AbortSignal | undefined
   /** @param part 0 to 1 */
   onProgress?: (part: number) => void

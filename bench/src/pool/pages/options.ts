@@ -5,7 +5,7 @@ import { readName } from '../options.ts'
 import type { PageSettings } from './measure.ts'
 
 /** What `pnpm bench pool pages` is asked to do. */
-export interface PageOptions {
+interface PageOptions {
   settings: PageSettings
   launches: number
   /** Also written here; `-` is standard output. */

@@ -5,7 +5,7 @@ import { html, type Markup, type Part, trusted } from './markup.ts'
 
 /** Charts by Observable Plot as figures that need no script. */
 
-export interface Chart {
+interface Chart {
   /** Above it. */
   title: string
   /** What it shows, for who cannot see it: sentences with the figures that matter. */

@@ -83,7 +83,7 @@ function rowOf(entry: StandingEntry, groups: readonly ColumnGroup[], columns: nu
 }
 
 /** The gates that failed, what they found and what to do. */
-export function whyVoid({ gates, slices }: CellFigures): Part {
+function whyVoid({ gates, slices }: CellFigures): Part {
   const failed = gates.filter(({ verdict }) => verdict === 'failed')
   if (failed.length === 0) return slices === 0 ? 'Nothing was measured.' : 'It has no number.'
   return failed.map(

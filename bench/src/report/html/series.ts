@@ -2,7 +2,7 @@ import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { html, type Markup } from './markup.ts'
 
 /** How a framework is drawn: the same colour and dashes in every chart, so that neither is needed alone. */
-export interface Series {
+interface Series {
   /** A custom property of page.css, which knows light, dark, print and forced colours. */
   color: string
   /** For `stroke-dasharray`. */

@@ -174,7 +174,7 @@ export function publishedSection(study: Study, result: StudyRecord): StudySectio
   }
 }
 
-export function errorsOf({ errors }: PublishedFigures): number {
+function errorsOf({ errors }: PublishedFigures): number {
   return Object.values(errors).reduce((sum, count) => sum + count, 0)
 }
 

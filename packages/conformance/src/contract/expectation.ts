@@ -38,7 +38,7 @@ export interface Expectation {
 }
 
 /** A body of known bytes. */
-export function content(type: string, body: string | Buffer, status = 200): Expectation {
+function content(type: string, body: string | Buffer, status = 200): Expectation {
   return { status, type, headers: {}, body: Buffer.from(body) }
 }
 

@@ -11,7 +11,7 @@ export interface Told {
 export type Inspection = (body: Buffer, told: Told) => Finding[]
 
 /** A start tag. */
-export interface Tag {
+interface Tag {
   name: string
   attributes: ReadonlyMap<string, string>
 }

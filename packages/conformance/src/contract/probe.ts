@@ -141,7 +141,7 @@ export class Probe {
 }
 
 /** Whether a request gets a response as expected. */
-export type Holds = (request: Request, expected: Expectation | readonly Expectation[]) => Promise<boolean>
+type Holds = (request: Request, expected: Expectation | readonly Expectation[]) => Promise<boolean>
 
 /** A check ended early; what it found is noted. */
 export class GaveUp extends Error {

@@ -11,7 +11,7 @@ import {
 import type { Probe } from './probe.ts'
 
 /** A GET that succeeds. */
-export interface Route {
+interface Route {
   /** As the contract writes it. */
   pattern: string
   target: string

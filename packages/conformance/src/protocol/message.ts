@@ -1,7 +1,7 @@
 /** Requests as bytes: every character of these strings is one byte on the wire, and nothing is added. */
 
 /** Where a request is put together, an oddity can take the place of each part. */
-export interface Parts {
+interface Parts {
   /** `GET /<id> HTTP/1.1` by default. */
   readonly line?: string
   /** `Host: app.test` by default; empty: no such line. */

@@ -11,7 +11,7 @@ import { checkRfc9112, type Deviations } from './rfc9112.ts'
 
 /** HTTP below the contract: what a server does with bytes that no honest client sends. */
 
-export interface ProtocolOptions {
+interface ProtocolOptions {
   readonly target: Target
   readonly role: Role
   /** Only checks whose name contains this. */
@@ -31,7 +31,7 @@ interface Part {
   readonly notes: readonly string[]
 }
 
-export interface ProtocolReport {
+interface ProtocolReport {
   readonly seed: number
   readonly parts: Part[]
 }

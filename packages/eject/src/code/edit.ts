@@ -4,7 +4,7 @@ import { includeComments, SourceError, type Span } from './module.ts'
 import { remove } from './remove.ts'
 
 /** Replaces a node with a text. An empty text removes the node and the comments above it. */
-export type Replace = (place: Span, text: string) => void
+type Replace = (place: Span, text: string) => void
 
 /**
  * Changes one place of a source that is found by its syntax.

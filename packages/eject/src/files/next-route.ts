@@ -2,7 +2,7 @@ import type { Role } from '@startgrid/grid/apps.ts'
 import { EjectError } from '../eject-error.ts'
 
 /** How a POST is added to the routes of a project, as docs/add-a-route.md does it. */
-export interface Snippet {
+interface Snippet {
   /** Goes below the imports of the file: imports, schemas. */
   head: string
   /** Goes before the first route. */

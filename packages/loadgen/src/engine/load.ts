@@ -23,7 +23,7 @@ import { Tally } from './tally.ts'
 const PROGRESS_MS = 200
 
 /** Makes a load one thread's part of a larger load. */
-export interface LoadPart {
+interface LoadPart {
   /** Milliseconds by which a constant rate begins later. */
   firstMs: number
   /** Called when all connections are open; the load begins when it resolves. Absent: `onPhase` says when. */

@@ -7,7 +7,7 @@ const BACK_OFF_MS = 10
 /** Connections that may be opening at the same time: servers commonly queue 128 to 511. */
 const MOST_CONNECTING = 100
 
-export interface PoolOptions extends ConnectionOptions {
+interface PoolOptions extends ConnectionOptions {
   /** The number of open connections. With `fresh`, the maximum. */
   connections: number
   /** A connection per request. */

@@ -11,7 +11,7 @@ import { gunzipSync } from 'node:zlib'
 export const TICK_SECONDS = 0.01
 
 /** The columns of a line of /proc/stat (https://docs.kernel.org/filesystems/proc.html), in seconds. */
-export interface CpuTimes {
+interface CpuTimes {
   user: number
   nice: number
   system: number

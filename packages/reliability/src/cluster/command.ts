@@ -14,7 +14,7 @@ import { ClusterSubject, type LostNode } from './cluster-subject.ts'
 
 /** `pnpm reliability --kubernetes`: faults of a cluster, tried on the grid that runs there. */
 
-export const CLUSTER_HELP = `pnpm reliability --kubernetes [APP …] [options]   faults of a cluster, tried on the
+const CLUSTER_HELP = `pnpm reliability --kubernetes [APP …] [options]   faults of a cluster, tried on the
 grid that runs there (kubectl apply -k deploy/kubernetes/grid)
 
   APP                  an app, a framework or a role (default: one app per runtime;

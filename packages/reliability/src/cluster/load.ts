@@ -6,7 +6,7 @@ import { LIGHT } from '../clients/clients.ts'
 import type { InPodTally, InPodTarget } from '../clients/in-pod.ts'
 
 /** Clients in a pod of the cluster. */
-export interface ClusterLoad {
+interface ClusterLoad {
   /** Failures are timed from now on. */
   mark(): void
   /** @returns a tally per target, in the order of the targets */

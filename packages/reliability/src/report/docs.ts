@@ -48,7 +48,7 @@ export function writePage(
 }
 
 /** Fault × app, one table per role, with the reasons, notes and figures below. Ends with a line feed. */
-export function formatMarkdown(result: Result): string {
+function formatMarkdown(result: Result): string {
   return `${[
     formatFaults(result),
     '✓ passed, ✗ failed, – cannot be tried, ? could not be told on this machine at that time; reasons are below.',

@@ -8,7 +8,7 @@ import { Clients, type ClientsOptions } from '../clients/clients.ts'
 /** How much is tried: a sample, or all. */
 export type Size = 'short' | 'full'
 
-export interface SubjectOptions {
+interface SubjectOptions {
   readonly app: App
   readonly size: Size
   /** Without one nothing is tried behind NGINX. */

@@ -6,7 +6,7 @@ import type { Config } from './config.ts'
 import type { Logger } from './log.ts'
 
 /** What one worker served from its start to its end; null if it could not report. */
-export interface Share {
+interface Share {
   worker: number
   pid: number | undefined
   served: Served | null

@@ -28,7 +28,7 @@ export interface Wire {
   destroy(): void
 }
 
-export interface Limits {
+interface Limits {
   /** Bytes of the name-value pairs of one request. */
   params: number
   /** Bytes of one request body. */

@@ -1,7 +1,7 @@
 import { HEADER_LENGTH, ProtocolError, VERSION } from './record.ts'
 
 /** Takes one whole record without its padding. The bytes may be those of the chunk that brought them. */
-export type OnRecord = (type: number, id: number, content: Buffer) => void
+type OnRecord = (type: number, id: number, content: Buffer) => void
 
 /**
  * Splits a byte stream into records, independent of its chunks. A record that is complete in one chunk, as nearly all are, is

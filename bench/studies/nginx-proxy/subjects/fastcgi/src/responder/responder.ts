@@ -10,7 +10,7 @@ import { Connection, type Handler } from './connection.ts'
 const LIMITS = { params: 4 * HEADER_LIMIT, body: BODY_LIMIT }
 
 /** A FastCGI server. */
-export interface Responder {
+interface Responder {
   /** To be told where to listen. */
   readonly server: Server
   /** Stops listening, and resolves when all responses in flight are complete. */
