@@ -34,7 +34,7 @@ export async function proveInside(
       '--json',
     ],
     ...(proxied ? ['--proxied'] : []),
-    ...app.absent.flatMap((capability) => ['--absent', capability]),
+    ...app.absent.flatMap((capability) => ['--without', capability]),
   ])
   if (code === 0 || code === 1) return JSON.parse(stdout) as Report
   throw new KubernetesError(stderr.trim() || `The suite ended with exit code ${code} and without a report.`)
