@@ -116,7 +116,7 @@ describe('a folder and an entry', () => {
     assert.equal(code, 0, output)
   })
 
-  test('dev starts it, and conformance finds nothing wrong', async () => {
+  test('dev starts it, and conformance finds nothing wrong', { timeout: 300_000 }, async () => {
     const dev = spawn(process.execPath, ['scripts/dev.ts', `${NAME}/hello`], {
       cwd: copy,
       env: { ...process.env, PORT: '0' },
@@ -126,8 +126,8 @@ describe('a folder and an entry', () => {
     try {
       for await (const address of readAddresses(dev.stdout)) {
         const { code, output } = await run('scripts/conformance.ts', 'hello', address)
-        // It restarts, with another port, when a file has just been written. The tests before wrote some.
-        if (output.startsWith('Nothing listens')) continue
+        // It restarts with another port, perhaps during the suite, because the tests before wrote files.
+        if (output.includes('Nothing listens')) continue
         assert.equal(code, 0, output)
         break
       }

@@ -44,6 +44,17 @@ test('a pipeline: so many requests at once on each connection, with responses in
   assert.equal(server.connections, 3)
 })
 
+test('a generator that shares its core sends all, and counts each response once', async () => {
+  for (const pace of [{}, { rate: 500, arrivals: 'constant' }] as const) {
+    await using server = await serve((socket) => setTimeout(() => socket.write(rawResponse('x')), 1))
+    const plan = { target: server.target, path: '/', connections: 3, requests: 100, ...pace }
+    const result = await runLoad({ ...plan, sharesCore: true })
+    assert.deepEqual(result.errors, noErrors())
+    assert.equal(result.requests, 100)
+    assert.equal(server.requests, 100)
+  }
+})
+
 test('a pipeline behind an announced close is sent again, and nothing is lost', async () => {
   // Every fifth response closes; what was sent behind it is never read.
   await using server = createServer((_request, response) => response.end('hi'))

@@ -60,11 +60,14 @@ export async function startGenerators(
     const { name = '', node = '' } = pods[index] ?? {}
     views.set(node, { view: await agent.look(), bootId: await readBootId(cluster, name, GENERATOR) })
   }
+  const sharesCore = (node: string) =>
+    pods.filter((pod) => pod.node === node).length >
+    (views.get(node)?.view.cpus.length ?? Number.POSITIVE_INFINITY)
   return {
     source: {
       team: pods.map(({ name, node }, index) => ({
         name: `generator ${index + 1} on ${node}`,
-        options: { reach: 'anywhere', connect: () => connect(cluster, name) },
+        options: { reach: 'anywhere', connect: () => connect(cluster, name, sharesCore(node)) },
       })),
       onVoid: (reason) => voided.push(reason),
     },
@@ -97,10 +100,11 @@ async function untilConnected(agent: Agent, host: string, port: number, signal: 
   }
 }
 
-/** Starts the generator's process in a pod. @throws {LoadError} a sentence */
-async function connect(cluster: Cluster, pod: string): Promise<GeneratorChannel> {
+/** Starts the generator's process in a pod. @param sharesCore others poll on the same core; @throws {LoadError} a sentence */
+async function connect(cluster: Cluster, pod: string, sharesCore: boolean): Promise<GeneratorChannel> {
   try {
-    const running = await cluster.start(pod, GENERATOR, GENERATOR_COMMAND)
+    const command = sharesCore ? [...GENERATOR_COMMAND, '--shares-core'] : GENERATOR_COMMAND
+    const running = await cluster.start(pod, GENERATOR, command)
     const stderr = new PassThrough()
     const ended = Promise.all([running.stderr, running.ended]).then(([text, code]) => {
       stderr.end(text)

@@ -10,6 +10,9 @@ import { measureShare, runLoad } from './run-load.ts'
 import type { Share } from './shares.ts'
 import { ThreadTeam } from './thread-team.ts'
 
+/** `--shares-core`: see `LoadOptions.sharesCore`. */
+const sharesCore = process.argv.includes('--shares-core')
+
 /** The threads stay warm between loads, too. */
 const team = new ThreadTeam()
 let running = new AbortController()
@@ -26,7 +29,7 @@ function waitForGo(phase: LoadPhase): Promise<number | undefined> {
 async function run(plan: LoadPlan, phases: boolean): Promise<void> {
   running = new AbortController()
   try {
-    const options = { ...plan, signal: running.signal, ...(phases && { onPhase: waitForGo }) }
+    const options = { ...plan, sharesCore, signal: running.signal, ...(phases && { onPhase: waitForGo }) }
     reply({ result: await runLoad(options, team) })
   } catch (error) {
     refuse(error)
@@ -36,7 +39,7 @@ async function run(plan: LoadPlan, phases: boolean): Promise<void> {
 async function take(share: Share): Promise<void> {
   running = new AbortController()
   try {
-    const measurement = await measureShare(share, { signal: running.signal, onPhase: waitForGo })
+    const measurement = await measureShare(share, { sharesCore, signal: running.signal, onPhase: waitForGo })
     reply({ measured: serialize([measurement]).toString('base64') })
   } catch (error) {
     refuse(error)

@@ -22,6 +22,12 @@ import { Tally } from './tally.ts'
 
 const PROGRESS_MS = 200
 
+/** What a wait for 0.05 ms takes on Linux is about 0.1 ms: its timers may be late by as much. */
+const PAUSE_MS = 0.05
+
+/** Nobody wakes this. */
+const NEVER = new Int32Array(new SharedArrayBuffer(4))
+
 /** Makes a load one thread's part of a larger load. */
 interface LoadPart {
   /** Milliseconds by which a constant rate begins later. */
@@ -49,6 +55,7 @@ export class Load implements ConnectionOwner, Line {
   #isOver = false
   #isCounting = false
   #inFlight = 0
+  #eventsBefore = 0
   #lateMs = 0
 
   /** @param options valid ones; @param target resolved; @param part absent if it is a load of its own */
@@ -216,7 +223,11 @@ export class Load implements ConnectionOwner, Line {
       this.#drained()
       return
     }
-    if (!this.#isOver) setImmediate(this.#turn)
+    if (this.#isOver) return
+    const { events } = this.#watch
+    if (this.#options.sharesCore && events === this.#eventsBefore) Atomics.wait(NEVER, 0, 0, PAUSE_MS)
+    this.#eventsBefore = events
+    setImmediate(this.#turn)
   }
 
   /** The warm-up is over. */

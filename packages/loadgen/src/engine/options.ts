@@ -65,6 +65,11 @@ export interface LoadOptions extends LoadPlan {
    * load begins, in milliseconds of `sharedNow`.
    */
   onPhase?: (phase: LoadPhase) => Promise<number | undefined>
+  /**
+   * Other generators poll on the same core: whenever nothing happens, this one leaves it for a tenth of a millisecond. Else each would wait
+   * for milliseconds until the others have used their share of the time.
+   */
+  sharesCore?: boolean
 }
 
 /** Moments at which a load waits until the accounts have been read. */

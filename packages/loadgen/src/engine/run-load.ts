@@ -38,7 +38,7 @@ async function withLearnt<Plan extends LoadPlan>(plan: Plan, target: Target): Pr
  */
 export async function measureShare(
   { plan, firstMs }: Share,
-  options: Pick<LoadOptions, 'signal' | 'onPhase'>,
+  options: Pick<LoadOptions, 'signal' | 'onPhase' | 'sharesCore'>,
 ): Promise<Measurement> {
   validatePlan(plan)
   requireOpenFiles(plan.connections)
