@@ -84,7 +84,8 @@ describe('pnpm bench', () => {
   })
 
   testIf(kinds.includes('latency'))('latency takes every level, with the capacity beside it', async () => {
-    const result = await run('latency', '--rate', '300')
+    // So low that an app on a starved core can still serve it: else the level is left out.
+    const result = await run('latency', '--rate', '20')
     const { trials, analysis } = result
     const levels = new Set(trials.filter(({ purpose }) => purpose === 'level').map(({ level }) => level))
     assert.deepEqual([...levels].toSorted(), ['25 %', '50 %', '75 %', 'common'])
