@@ -51,11 +51,11 @@ describe('rendering', () => {
     )
   })
 
-  test('a last resort is asked when no other takes a request, and is never skipped', () => {
+  test('a last resort is asked when no other takes a request, twice, and is never skipped', () => {
     const text = render({ ...FRONT, discovered: true, fallback: { host: 'app.example', port: 80 } })
     assert.match(
       text,
-      /server \[::1\]:3000 resolve max_fails=1 fail_timeout=1s;\n\s+server app\.example:80 resolve max_fails=0 backup;/,
+      /server \[::1\]:3000 resolve max_fails=1 fail_timeout=1s;(?:\n\s+server app\.example:80 resolve max_fails=0 backup;){2}/,
     )
   })
 

@@ -122,7 +122,7 @@ function renderFront(front: Front, accessLog: string): string {
     UPSTREAM: formatUpstream(front.upstream),
     SERVERS: [
       ...upstreams.map((upstream) => formatServer(upstream, front.discovered)),
-      ...(front.fallback === undefined ? [] : [formatServer(front.fallback, front.discovered, 'backup')]),
+      ...(front.fallback === undefined ? [] : fallbackServers(front.fallback, front.discovered)),
     ].join('\n    '),
     ZONE: front.discovered === true || upstreams.length > 1 ? `zone ${front.name} 64k;` : '',
     ACCESS_LOG: accessLog,
@@ -139,6 +139,11 @@ function formatServer(upstream: Upstream, discovered = false, role?: 'backup'): 
   const resolve = discovered ? ' resolve' : ''
   const failures = role === 'backup' ? 'max_fails=0 backup' : 'max_fails=1 fail_timeout=1s'
   return `server ${formatUpstream(upstream)}${resolve} ${failures};`
+}
+
+/** Twice, because the address of a Service leads to another pod each time: where the first try failed, the second may not. */
+function fallbackServers(fallback: Upstream, discovered: boolean | undefined): string[] {
+  return Array(2).fill(formatServer(fallback, discovered, 'backup'))
 }
 
 function readTemplate(name: string): string {

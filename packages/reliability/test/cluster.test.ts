@@ -198,6 +198,7 @@ async function trial(name: string, behaviour: Behaviour = {}, apps = HELLO) {
     patienceS: behaviour.isStuck === true ? 0 : 120,
     pollMs: 1,
     aftermathMs: 0,
+    namedAfterMs: 0,
     withoutNodeMs: 0,
   }
   const cells: Cell[] = []
@@ -299,7 +300,7 @@ test('a node whose loss nobody can cause is absent, with what is missing', LIMIT
 
 test('a node without a pod of the app is not lost for nothing', LIMIT, async () => {
   const fault = CLUSTER_FAULTS.find(({ name }) => name === 'node-lost')
-  const times = { patienceS: 120, pollMs: 1, aftermathMs: 0, withoutNodeMs: 0 }
+  const times = { patienceS: 120, pollMs: 1, aftermathMs: 0, withoutNodeMs: 0, namedAfterMs: 0 }
   const subject = new ClusterSubject(new FakeCluster(HELLO, {}), { ...NODE_3, name: 'node9' }, times)
   await assert.rejects(async () => fault?.run(subject, HELLO), new Error('No pod of node-hello is on node9.'))
 })

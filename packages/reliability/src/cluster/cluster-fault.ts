@@ -108,10 +108,13 @@ const podKilled: ClusterFault = {
   name: 'pod-killed',
   title: 'SIGKILL for all processes of a pod, under load',
   expected: 'directly, requests in flight and new connections to that pod may fail; behind NGINX no GET does',
-  run: (subject, apps) =>
-    subject.underLoad(apps, judgeKill, async (mark) => {
+  async run(subject, apps) {
+    // Until then NGINX has only the Service, which may lead to the killed pod at each try.
+    await subject.untilNamed(apps)
+    return subject.underLoad(apps, judgeKill, async (mark) => {
       for (const app of apps) await subject.kill(serviceName(app), mark)
-    }),
+    })
+  },
 }
 
 const drain: ClusterFault = {

@@ -31,6 +31,8 @@ const TIMES = {
   aftermathMs: 3_000,
   /** After the cluster noticed that a node is gone: for as long as its name server may keep the addresses there, and 10 s without failures. */
   withoutNodeMs: 45_000,
+  /** After a pod became ready, until NGINX has its address: name servers keep what they said before for 30 s. */
+  namedAfterMs: 35_000,
 }
 
 type Pods = Awaited<ReturnType<Cluster['pods']>>
@@ -127,6 +129,14 @@ export class ClusterSubject {
   async scale(name: string, replicas: number): Promise<void> {
     await this.#cluster.patchDeployment(name, { spec: { replicas } })
     await this.#untilWhole(name)
+  }
+
+  /** Resolves when NGINX has had the time to learn of all pods of these apps. */
+  async untilNamed(apps: readonly App[]): Promise<void> {
+    const pods = await Promise.all(apps.map((app) => this.#cluster.pods(serviceName(app))))
+    const leftMs = pods.flat().map((pod) => readySince(pod) + this.#times.namedAfterMs - Date.now())
+    // The clocks of this machine and of the cluster may differ.
+    await sleep(Math.min(this.#times.namedAfterMs, Math.max(0, ...leftMs)))
   }
 
   /** Kills all processes of one pod; resolves when it is ready again. */
@@ -263,7 +273,16 @@ function restartsOf(pod: Pod | undefined): number {
 }
 
 function isReady(pod: Pod | undefined): boolean {
-  return pod?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
+  return readiness(pod)?.status === 'True'
+}
+
+/** Milliseconds since 1970; 0 if the cluster does not say it. */
+function readySince(pod: Pod): number {
+  return readiness(pod)?.lastTransitionTime?.getTime() ?? 0
+}
+
+function readiness(pod: Pod | undefined) {
+  return pod?.status?.conditions?.find(({ type }) => type === 'Ready')
 }
 
 /** A person's own command line. */
