@@ -35,9 +35,6 @@ const TIMES = {
   namedAfterMs: 35_000,
 }
 
-/** New pods for an app until one of them is on the node to lose. */
-const MOST_TRIES = 8
-
 type Pods = Awaited<ReturnType<Cluster['pods']>>
 type Pod = Pods[number]
 
@@ -180,8 +177,7 @@ export class ClusterSubject {
     await Promise.all(
       apps.map(serviceName).map(async (name) => {
         for (let tries = 0; !nodesOf(await this.#cluster.pods(name)).includes(node); tries++) {
-          // The scheduler may avoid it: with three nodes and two pods, each try fails one time in three.
-          if (tries === MOST_TRIES) throw new Error(`No pod of ${name} is on ${node}.`)
+          if (tries === 3) throw new Error(`No pod of ${name} is on ${node}.`)
           await this.restart(name)
         }
       }),
