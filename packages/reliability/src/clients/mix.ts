@@ -21,7 +21,7 @@ const PAGES: Readonly<Record<Role, readonly Step[]>> = {
     { target: '/', status: 200 },
     { target: '/json', status: 200 },
     { target: '/hello/Zo%C3%AB', status: 200 },
-    { target: '/hello/', status: 404 },
+    { target: '/hello/', status: 404, orStatus: [400] },
   ],
   ssr: [
     { target: '/?items=20', status: 200 },
