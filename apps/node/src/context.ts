@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readBody } from '#shared/http/body.ts'
-import { HTML, JSON_TEXT, PLAIN_TEXT, PRIVATE, RETRY_AFTER } from '#shared/http/contract.ts'
+import { HTML, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
-import { createNonce, requestId } from '#shared/http/ids.ts'
+import { requestId } from '#shared/http/ids.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
-import { pagePolicy } from '#shared/http/security-headers.ts'
 import { type Logger, withoutQuery } from '#shared/process/log.ts'
 
 interface Services {
@@ -25,7 +24,7 @@ export class Context<Name extends string = string> {
   route: string | undefined
   /** The decoded `:name` segments of the path. */
   params = {} as Record<Name, string>
-  readonly #shouldShed: Services['shouldShed']
+  readonly shouldShed: Services['shouldShed']
 
   constructor(request: IncomingMessage, response: ServerResponse, services: Services) {
     this.request = request
@@ -34,7 +33,7 @@ export class Context<Name extends string = string> {
     request.headers['x-request-id'] = this.requestId // as it is on the response
     this.log = services.log
     this.health = services.health
-    this.#shouldShed = services.shouldShed
+    this.shouldShed = services.shouldShed
   }
 
   /** The path as it was sent, without the query. */
@@ -80,19 +79,5 @@ export class Context<Name extends string = string> {
     this.response
       .writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) })
       .end(body)
-  }
-
-  /** Allows this page its scripts: sets the policy of pages, and keeps the page out of caches. @returns the nonce of the page */
-  allowScripts(): string {
-    const nonce = createNonce()
-    this.response.setHeader('content-security-policy', pagePolicy(nonce)).setHeader('cache-control', PRIVATE)
-    return nonce
-  }
-
-  /** For expensive routes. @throws {HttpProblem} 503 while too many requests wait */
-  async shedLoad(): Promise<void> {
-    if (!(await this.#shouldShed(this.response))) return
-    this.response.setHeader('retry-after', RETRY_AFTER)
-    throw new HttpProblem(503)
   }
 }

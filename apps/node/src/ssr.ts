@@ -4,6 +4,8 @@ import { HttpProblem } from '#shared/http/problem.ts'
 import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
 import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
 import { logFailure } from '#shared/process/log.ts'
+import { shedLoad } from './plugins/load-shedding.ts'
+import { allowScripts } from './plugins/security-headers.ts'
 import { staticFiles } from './plugins/static-files.ts'
 import { type Route, route } from './router.ts'
 
@@ -11,28 +13,28 @@ export const ssr: Route[] = [
   staticFiles(ASSETS_DIR),
 
   route('GET', '/', async (context) => {
-    await context.shedLoad()
+    await shedLoad(context)
     const items = parseCount(context.query('items'), ITEMS)
     const { requestId } = context
-    context.html(renderDocument({ items, requestId, nonce: context.allowScripts() }))
+    context.html(renderDocument({ items, requestId, nonce: allowScripts(context.response) }))
   }),
 
   route('GET', '/stream', async (context) => {
-    await context.shedLoad()
+    await shedLoad(context)
     const items = parseCount(context.query('items'), ITEMS)
     const delayMs = parseCount(context.query('delay'), DELAY_MS)
     const { requestId, response } = context
     const signal = closeSignal(response)
-    const props = { items, delayMs, requestId, nonce: context.allowScripts() }
+    const props = { items, delayMs, requestId, nonce: allowScripts(context.response) }
     const html = await streamDocument(props, signal, (error) => logFailure(context.log, requestId, error))
     await pipeline(html, response.writeHead(200, { 'content-type': HTML }))
   }),
 
   route('GET', '/partial/:locale/:slug', async (context) => {
-    await context.shedLoad()
+    await shedLoad(context)
     const fragment = renderPartial(context.params.locale, context.params.slug)
     if (fragment === undefined) throw new HttpProblem(404)
-    context.allowScripts()
+    allowScripts(context.response)
     context.html(fragment)
   }),
 ]

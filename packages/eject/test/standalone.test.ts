@@ -222,7 +222,7 @@ hydrateRoot(document, <About />)
 
 /** Its route, as the other routes of the framework are written. */
 const ABOUT_ROUTES: Readonly<Record<string, string>> = {
-  node: "  route('GET', '/about', (context) => context.html(renderAbout(context.allowScripts()))),",
+  node: "  route('GET', '/about', (context) => context.html(renderAbout(allowScripts(context.response)))),",
   fastify: `  app.get('/about', async (_request, reply) =>
     reply.type('text/html; charset=utf-8').send(renderAbout(reply.allowScripts())),
   )`,

@@ -38,16 +38,12 @@ export function adaptServer(path: string, text: string, role: string): string {
   }))
 }
 
-/** The names of the load shedder, and of the method that asks it. */
-const SHEDDING = /^(?:shouldShed|shedLoad)$/
-
 /** Removes the load shedder, because only pages are ever refused: statements, and members of objects and classes. */
 export function leaveShedding(path: string, text: string): string {
-  const isNamed = (key: Node) =>
-    (key.type === 'Identifier' || key.type === 'PrivateIdentifier') && SHEDDING.test(key.name)
+  const isNamed = (key: Node) => key.type === 'Identifier' && key.name === 'shouldShed'
   const textOf = ({ start, end }: Span) => text.slice(start, end)
   const isOfIt = (node: Span) =>
-    /^[\w.]+\.(?:set\(')?#?shouldShed\b|^app\.register\(loadShedding\b/.test(textOf(node))
+    /^[\w.]+\.(?:set\(')?shouldShed\b|^app\.register\(loadShedding\b/.test(textOf(node))
   return edit(path, text, (replace) => ({
     ExpressionStatement: (node) => isOfIt(node) && replace(node, ''),
     VariableDeclaration: (node) => node.declarations.some(({ id }) => isNamed(id)) && replace(node, ''),
@@ -57,7 +53,6 @@ export function leaveShedding(path: string, text: string): string {
     },
     TSPropertySignature: (node) => isNamed(node.key) && replace(node, ''),
     PropertyDefinition: (node) => isNamed(node.key) && replace(node, ''),
-    MethodDefinition: (node) => isNamed(node.key) && replace(node, ''),
   })).edited
 }
 

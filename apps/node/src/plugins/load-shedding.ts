@@ -1,0 +1,10 @@
+import { RETRY_AFTER } from '#shared/http/contract.ts'
+import { HttpProblem } from '#shared/http/problem.ts'
+import type { Context } from '../context.ts'
+
+/** For expensive routes. @throws {HttpProblem} 503 while too many requests wait */
+export async function shedLoad({ response, shouldShed }: Context): Promise<void> {
+  if (!(await shouldShed(response))) return
+  response.setHeader('retry-after', RETRY_AFTER)
+  throw new HttpProblem(503)
+}
