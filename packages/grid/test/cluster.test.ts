@@ -3,15 +3,18 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isTested, sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
-import { exactly, type LoadPlan, type LoadResult, runLoad, sumErrors } from '@startgrid/loadgen'
+import { exactly, type LoadResult, runLoad, sumErrors } from '@startgrid/loadgen'
 import { APPS, type App } from '../src/apps.ts'
 import { type Launch, LaunchError, launch } from '../src/launcher.ts'
-import { askUntilClosed } from './client.ts'
+import { askOnEach, askOnNewOnes } from './client.ts'
 
 /** Apps as several processes: the contract holds, and what happens to one worker does not touch the others. A sample in short runs. */
 
 const WAYS = process.platform === 'linux' ? ['cluster', 'reuse-port'] : ['cluster']
 const CONNECTIONS = 32
+/** Clients with a new connection for each request. */
+const NEW_AT_ONCE = 4
+const LIMIT = { timeout: 180_000 }
 const JSON_BODY = '{"hello":"world"}'
 
 const hellos = APPS.filter((app) => app.role === 'hello' && isTested(app))
@@ -44,7 +47,7 @@ for (const way of WAYS) {
     describe(`${way}: ${app.name} under load`, () => {
       test('a worker is killed: it alone loses what it had in flight', async () => {
         const launched = await launchWorkers(app, way, 3)
-        const { errors, requests } = await loadWhile(launched, {}, () => signalOne(launched, 'SIGKILL'))
+        const { errors, requests } = await loadWhile(launched, () => signalOne(launched, 'SIGKILL'))
         assert.equal(await launched.stop(), 0, launched.output())
         assert.ok(requests > CONNECTIONS)
         assert.ok(errors.reset > 0, 'it had no connections')
@@ -58,31 +61,34 @@ for (const way of WAYS) {
         assert.match(launched.output(), /"signal":"SIGKILL".*"msg":"worker ended"/)
       })
 
-      test('a worker is told to stop: nothing is lost', async () => {
+      test('a worker is told to stop: nothing is lost', LIMIT, async () => {
         const launched = await launchWorkers(app, way, 3)
+        const { responses } = await askOnEach(CONNECTIONS, launched.target)
+        let isOver = false
         // The kernel resets what waits to be accepted by a process that stops listening, so only node:cluster can lose no new connection.
-        const plan = { newConnections: way === 'cluster' }
-        const { errors, requests } = await loadWhile(launched, plan, () => signalOne(launched, 'SIGTERM'))
+        const others = Array.from({ length: way === 'cluster' ? NEW_AT_ONCE : 0 }, () =>
+          askOnNewOnes(launched.target, () => isOver),
+        )
+        signalOne(launched, 'SIGTERM')
+        const ended = await endedWorker(launched)
+        isOver = true
+        const counts = await Promise.all(others)
         assert.equal(await launched.stop(), 0, launched.output())
-        assert.ok(requests > CONNECTIONS)
-        assert.equal(sumErrors(errors), 0, JSON.stringify(errors))
-        assert.match(launched.output(), /"code":0,.*"msg":"worker ended"/)
+        assert.equal(ended.code, 0)
+        // It had clients, or nothing would have been at risk.
+        assert.ok(ended.served && ended.served.connections > 0)
+        const asked = counts.reduce((sum, count) => sum + count, await responses)
+        assert.equal(requestsOf([...sharesIn(launched), ended]), asked)
       })
 
-      test('all are told to stop: nothing is lost, and their shares add up', async () => {
+      test('all are told to stop: nothing is lost, and their shares add up', LIMIT, async () => {
         const launched = await launchWorkers(app, way, 3)
-        const first = Array.from({ length: CONNECTIONS }, () => Promise.withResolvers<void>())
-        const clients = Promise.all(first.map((one) => askUntilClosed(launched.target, one.resolve)))
-        // Connections that no worker has accepted yet would be refused.
-        await Promise.all(first.map((one) => one.promise))
+        const { responses } = await askOnEach(CONNECTIONS, launched.target)
         assert.equal(await launched.stop(), 0, launched.output())
-        const asked = (await clients).reduce((sum, count) => sum + count, 0)
+        const asked = await responses
         assert.ok(asked > CONNECTIONS)
         const shares = sharesIn(launched)
-        assert.equal(
-          shares.reduce((sum, { served }) => sum + (served?.requests ?? 0), 0),
-          asked,
-        )
+        assert.equal(requestsOf(shares), asked)
         assert.equal(shares.length, 3)
       })
     })
@@ -106,24 +112,21 @@ function launchWorkers(app: App, way: string, workers: number): Promise<Launch> 
   return launch(app, { env: { CLUSTER: way, WORKERS: String(workers) } })
 }
 
-/** Closed-loop load, in the midst of which something happens. */
-async function loadWhile(
-  { target }: Launch,
-  plan: Partial<LoadPlan>,
-  happening: () => void,
-): Promise<LoadResult> {
-  const expect = { body: exactly(JSON_BODY) }
-  const load = runLoad({
+/** Closed-loop load, in the midst of which something happens: when it has responses. */
+async function loadWhile({ target }: Launch, happening: () => void): Promise<LoadResult> {
+  let hasHappened = false
+  return runLoad({
     target,
     path: '/json',
     connections: CONNECTIONS,
     durationMs: 1_500,
-    expect,
-    ...plan,
+    expect: { body: exactly(JSON_BODY) },
+    onProgress({ requests }) {
+      if (hasHappened || requests <= CONNECTIONS) return
+      hasHappened = true
+      happening()
+    },
   })
-  await sleep(500)
-  happening()
-  return load
 }
 
 function signalOne({ ready }: Launch, signal: NodeJS.Signals): void {
@@ -138,9 +141,23 @@ interface Share {
 
 /** What the last line of the primary says. */
 function sharesIn(launched: Launch): Share[] {
-  const line = launched
-    .output()
-    .split('\n')
-    .find((text) => text.includes('"msg":"stopped"'))
-  return (JSON.parse(line ?? '{}') as { spread?: Share[] }).spread ?? []
+  return (JSON.parse(lineIn(launched, 'stopped') ?? '{}') as { spread?: Share[] }).spread ?? []
+}
+
+/** What the primary says of the first worker that ends. */
+async function endedWorker(launched: Launch): Promise<Share & { code: number | null }> {
+  for (;;) {
+    const line = lineIn(launched, 'worker ended')
+    if (line !== undefined) return JSON.parse(line)
+    await sleep(10)
+  }
+}
+
+function lineIn(launched: Launch, msg: string): string | undefined {
+  const whole = launched.output().split('\n').slice(0, -1)
+  return whole.find((line) => line.includes(`"msg":"${msg}"`))
+}
+
+function requestsOf(shares: readonly Share[]): number {
+  return shares.reduce((sum, { served }) => sum + (served?.requests ?? 0), 0)
 }
