@@ -12,12 +12,19 @@ import { hostOf } from '../docker/project.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
 import { suiteWords } from '../suite-elsewhere.ts'
-import { CEILING_PORT, frontPortOf, portOf, serverPod } from './pods.ts'
-import { type ClusterContext, prepareCluster, serverPlacement, startServerPod } from './prepare.ts'
+import { frontPortOf, portOf, serverPod } from './pods.ts'
+import {
+  type ClusterContext,
+  closeCluster,
+  prepareCluster,
+  serverPlacement,
+  startCeilingPod,
+  startServerPod,
+} from './prepare.ts'
 import { startReplicas } from './replicas.ts'
 import { KubernetesServers } from './servers.ts'
 import { SERVICE_PERMISSIONS } from './site.ts'
-import { startPod, stopPod } from './start.ts'
+import { stopPod } from './start.ts'
 import { proveInPods } from './suite.ts'
 
 /**
@@ -127,16 +134,8 @@ class KubernetesEnvironment implements Environment {
     }
   }
 
-  /** Also measures the round trip between the nodes, because an idle server is there. */
-  async startCeiling(): Promise<CeilingServer | undefined> {
-    const { cluster, record, generators, signal } = this.#context
-    if (signal.aborted) return undefined
-    const { pod, failures } = await startPod(cluster, this.#serverPod([], true), { signal })
-    const [failure] = failures.values()
-    if (failure !== undefined) throw new Error(failure)
-    const target = { host: pod.status?.podIP ?? '', port: CEILING_PORT }
-    record.roundTripMs = await generators.roundTripMs(target)
-    return { target, stop: () => stopPod(cluster, pod.metadata?.name ?? '') }
+  startCeiling(): Promise<CeilingServer | undefined> {
+    return startCeilingPod(this.#context, `ceiling-${++this.#started}`)
   }
 
   async startServers(cells: readonly CellSpec[]): Promise<Servers> {
@@ -167,11 +166,8 @@ class KubernetesEnvironment implements Environment {
     })
   }
 
-  async close(): Promise<void> {
-    const { run, generators } = this.#context
-    await generators.close()
-    // What the cluster does not remove now, the next run removes.
-    await run.end().catch(() => {})
+  close(): Promise<void> {
+    return closeCluster(this.#context)
   }
 
   #serverPod(apps: readonly App[], proxied: boolean): V1Pod {

@@ -2,12 +2,13 @@ import type { V1ContainerStatus, V1Node, V1Pod } from '@kubernetes/client-node'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { Cluster, KubernetesError, type Permission } from '@startgrid/grid/kubernetes-cluster.ts'
+import type { CeilingServer } from '../../drivers/ceiling.ts'
 import type { ClusterRecord } from '../../model/result.ts'
 import type { EnvironmentOptions } from '../environment.ts'
 import { Agent } from './agent.ts'
 import { describeNode, describeNodes, readBootId, type SeenNode } from './facts.ts'
 import { type Generators, startGenerators } from './generators.ts'
-import { AGENT, generatorPod, type Placement, scoutPod } from './pods.ts'
+import { AGENT, CEILING_PORT, generatorPod, type Placement, scoutPod, serverPod } from './pods.ts'
 import { beginRun, type ClusterRun, removeLeftovers } from './run.ts'
 import type { ServerPod } from './servers.ts'
 import { describeMissing, PERMISSIONS, READ_NODES, readNodeSelector } from './site.ts'
@@ -158,4 +159,34 @@ export async function startServerPod(
     await stopPod(cluster, name)
     throw error
   }
+}
+
+/**
+ * Starts NGINX alone, to find what the generators can do. Also measures the round trip between the nodes, because an idle server is there.
+ * @param name of the pod within the run
+ * @returns undefined after an abort
+ * @throws {Error} a sentence: why NGINX does not start
+ */
+export async function startCeilingPod(
+  { cluster, run, record, scouted, generators, signal }: ClusterContext,
+  name: string,
+): Promise<CeilingServer | undefined> {
+  if (signal.aborted) return undefined
+  const placement = { ...serverPlacement(record), node: scouted.node }
+  const body = serverPod(run.metadata(name, 'servers'), placement, { apps: [], proxied: true })
+  const { pod, failures } = await startPod(cluster, body, { signal })
+  const [failure] = failures.values()
+  if (failure !== undefined) throw new Error(failure)
+  const target = { host: pod.status?.podIP ?? '', port: CEILING_PORT }
+  record.roundTripMs = await generators.roundTripMs(target)
+  return { target, stop: () => stopPod(cluster, pod.metadata?.name ?? '') }
+}
+
+/** Ends the generators, and removes what the run made. What the cluster does not remove now, the next run removes. */
+export async function closeCluster({
+  run,
+  generators,
+}: Pick<ClusterContext, 'run' | 'generators'>): Promise<void> {
+  await generators.close()
+  await run.end().catch(() => {})
 }

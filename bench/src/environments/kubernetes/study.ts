@@ -13,10 +13,16 @@ import { fitTo } from '../../plan/study.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
 import { suiteProgram } from '../suite-elsewhere.ts'
-import { CEILING_PORT, serverPod, studyAddress, studyPod } from './pods.ts'
-import { type ClusterContext, prepareCluster, serverPlacement, startServerPod } from './prepare.ts'
+import { studyAddress, studyPod } from './pods.ts'
+import {
+  type ClusterContext,
+  closeCluster,
+  prepareCluster,
+  serverPlacement,
+  startCeilingPod,
+  startServerPod,
+} from './prepare.ts'
 import { KubernetesServers, type ServerPod } from './servers.ts'
-import { startPod, stopPod } from './start.ts'
 import { proveInPods } from './suite.ts'
 
 /** The container of a system's app; of an NGINX that is alone, its own. */
@@ -147,18 +153,8 @@ class StudyPods implements Environment {
     }
   }
 
-  async startCeiling(): Promise<CeilingServer | undefined> {
-    const { cluster, run, record, scouted, generators, signal } = this.#context
-    if (signal.aborted) return undefined
-    const placement = { ...serverPlacement(record), node: scouted.node }
-    const metadata = run.metadata(`ceiling-${++this.#started}`, 'servers')
-    const body = serverPod(metadata, placement, { apps: [], proxied: true })
-    const { pod, failures } = await startPod(cluster, body, { signal })
-    const [failure] = failures.values()
-    if (failure !== undefined) throw new Error(failure)
-    const target = { host: pod.status?.podIP ?? '', port: CEILING_PORT }
-    record.roundTripMs = await generators.roundTripMs(target)
-    return { target, stop: () => stopPod(cluster, pod.metadata?.name ?? '') }
+  startCeiling(): Promise<CeilingServer | undefined> {
+    return startCeilingPod(this.#context, `ceiling-${++this.#started}`)
   }
 
   /** A pod for each system: one that does not start is missing. */
@@ -195,11 +191,8 @@ class StudyPods implements Environment {
     return new SystemsInPods(each, failures)
   }
 
-  async close(): Promise<void> {
-    const { run, generators } = this.#context
-    await generators.close()
-    // What the cluster does not remove now, the next run removes.
-    await run.end().catch(() => {})
+  close(): Promise<void> {
+    return closeCluster(this.#context)
   }
 
   #podOf(cell: StudyCell): V1Pod {
