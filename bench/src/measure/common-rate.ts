@@ -4,7 +4,7 @@ import { isQuiet } from '../judge/analysis/slices.ts'
 import type { Span } from '../model/result.ts'
 import { closedLoopOf, type Experiment, isProbe } from '../model/study.ts'
 import type { StudyCell, StudyOpenLoop, StudySettings } from '../model/study-result.ts'
-import { COMMON_PART, lowestOf, MOST_PART } from '../plan/latency-levels.ts'
+import { commonRate, MOST_PART } from '../plan/latency-levels.ts'
 import { durationFor, shareOf } from '../plan/open-loop-effort.ts'
 import { attempt, type Course } from './heat.ts'
 import type { Entrant } from './slice.ts'
@@ -29,26 +29,11 @@ export function baseOf(
 }
 
 /** What a system can do, by its slices in the same heat. */
-export interface Capacity {
+interface Capacity {
   /** Responses per second in closed loop. */
   rate: number
   /** Nobody disturbed these slices. */
   isQuiet: boolean
-}
-
-/**
- * Half of what the slowest of them can do.
- * @returns requests per second, in whole tens; null if none of them was measured
- */
-export function commonRate(
-  base: readonly string[],
-  capacities: ReadonlyMap<string, Capacity>,
-): number | null {
-  const halves = base
-    .flatMap((system) => capacities.get(system) ?? [])
-    .map(({ rate }) => rate * COMMON_PART)
-    .filter((rate) => rate > 0)
-  return lowestOf(halves)
 }
 
 export interface OpenLoopOptions {
@@ -72,7 +57,8 @@ export async function runOpenLoop(
   const { entrants, failed, planned, random, signal } = course
   const asked = entrants.filter(({ cell }) => cell.openLoop && !failed.has(cell.id))
   const capacities = new Map(asked.map(({ cell }) => [cell.app, capacityOf(course, cell)]))
-  const rate = known ?? commonRate(baseOf(study, planned.race), capacities)
+  const base = baseOf(study, planned.race).flatMap((system) => capacities.get(system)?.rate ?? [])
+  const rate = known ?? commonRate(base)
   if (signal.aborted || asked.length === 0 || rate === null) return null
   // What a system can do while others take its core says nothing.
   const isSlow = ({ cell }: Entrant) => {

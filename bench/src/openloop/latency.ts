@@ -1,7 +1,7 @@
 import type { Role } from '@startgrid/grid/apps.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { OpenLoopResult } from '../model/result.ts'
-import { COMMON, COMMON_PART, lowestOf, MOST_PART, OWN_LEVELS } from '../plan/latency-levels.ts'
+import { COMMON, commonRate, MOST_PART, OWN_LEVELS } from '../plan/latency-levels.ts'
 import {
   assumedRate,
   capacityMs,
@@ -79,18 +79,18 @@ class LevelPlan {
     if (this.#given !== null) return this.#given
     const known = this.#common.get(role)
     if (known !== undefined) return known
-    const found = commonRate(this.#result, role, this.#effort)
+    const found = rateOfRole(this.#result, role, this.#effort)
     this.#common.set(role, found)
     return found
   }
 }
 
 /**
- * Half of what the slowest cell of a role can do, by the closed-loop rates so far. Cells that are too slow for p99 at half their
- * capacity do not count: at their rate no percentile of any cell could be printed.
+ * The common rate of the cells of a role, by the closed-loop rates so far. Cells that are too slow for p99 at half their capacity do not
+ * count: at their rate no percentile of any cell could be printed.
  * @returns requests per second, in whole tens; null if no cell counts
  */
-export function commonRate(
+export function rateOfRole(
   result: Pick<OpenLoopResult, 'cells' | 'trials' | 'settings'>,
   role: Role,
   { level }: Pick<LatencyEffort, 'level'>,
@@ -100,10 +100,8 @@ export function commonRate(
     maxMs: Number.POSITIVE_INFINITY,
   })
   const least = neededMs / level.maxMs
-  const halves = result.cells
+  const capacities = result.cells
     .filter((cell) => cell.role === role)
     .flatMap((cell) => closedLoopOf(cell, result.trials) ?? [])
-    .map((capacity) => capacity * COMMON_PART)
-    .filter((rate) => rate >= least)
-  return lowestOf(halves)
+  return commonRate(capacities, least)
 }

@@ -5,11 +5,12 @@ import type { StartgridDriver } from '../../src/drivers/startgrid.ts'
 import { analyseStudy } from '../../src/judge/study/analysis.ts'
 import { openFigures } from '../../src/judge/study/open-figures.ts'
 import { isTimely } from '../../src/judge/trial.ts'
-import { baseOf, commonRate, runOpenLoop } from '../../src/measure/common-rate.ts'
+import { baseOf, runOpenLoop } from '../../src/measure/common-rate.ts'
 import type { Course } from '../../src/measure/heat.ts'
 import type { Study } from '../../src/model/study.ts'
 import { recordOf, validateStudy } from '../../src/model/study-file.ts'
 import type { StudyCell, StudyOpenLoad, StudyResult } from '../../src/model/study-result.ts'
+import { commonRate } from '../../src/plan/latency-levels.ts'
 import { formatStudyBlock } from '../../src/report/study/markdown.ts'
 import { formatStudy } from '../../src/report/study/terminal.ts'
 import { QUIET } from '../fixtures/evidence.ts'
@@ -105,23 +106,17 @@ function analyse(study: Study, change: (result: StudyResult) => void = () => {})
 const MEAN: Study = { ...LATE, claims: LATE.claims.map((one) => ({ ...one, metric: 'mean-latency' })) }
 
 describe('the rate', () => {
-  const capacities = new Map(
-    Object.entries({ fast: 40_000, slow: 20_131, other: 5000 }).map(([system, rate]) => [
-      system,
-      { rate, isQuiet: true },
-    ]),
-  )
-
-  test('is half of what the slowest can do that a claim about latency names, in whole tens', () => {
-    deepEqual(baseOf(LATE, 'race'), ['fast', 'slow'])
-    equal(commonRate(baseOf(LATE, 'race'), capacities), 10_070)
-    equal(commonRate(['fast', 'slow', 'other'], capacities), 2500)
+  test('is half of what the slowest can do, in whole tens, and nobody measured has none', () => {
+    equal(commonRate([40_000, 20_131]), 10_070)
+    equal(commonRate([40_000, 20_131, 5000]), 2500)
+    equal(commonRate([40_000, 20_131, 5000], 2501), 10_070)
+    equal(commonRate([]), null)
+    equal(commonRate([0]), null)
   })
 
-  test('without such a claim is that of all who are asked, and nobody measured has none', () => {
+  test('is that of the systems that a claim about latency names, and without one of all who are asked', () => {
+    deepEqual(baseOf(LATE, 'race'), ['fast', 'slow'])
     deepEqual(baseOf({ ...LATE, claims: PAPER.claims }, 'race'), ['fast', 'slow', 'wide'])
-    equal(commonRate(['absent'], capacities), null)
-    equal(commonRate(['idle'], new Map([['idle', { rate: 0, isQuiet: true }]])), null)
   })
 })
 
@@ -209,6 +204,7 @@ describe('the loads of a heat', () => {
     rates: Readonly<Record<string, number>>,
     loadOf: (system: string) => StudyOpenLoad,
     disturbed: readonly string[] = [],
+    known: number | null = 10_000,
   ) {
     const [driver, target] = [{} as StartgridDriver, { path: '/json', expect: {} }]
     const slices = Object.entries(rates).map(([system, rate]) => ({
@@ -222,7 +218,7 @@ describe('the loads of a heat', () => {
       entrants: cells.map((cell) => ({ cell, workload: target, driver })),
     } as unknown as Course<StudyCell>
     const found = await runOpenLoop(course, {
-      ...{ study: LATE, settings, known: 10_000, driver },
+      ...{ study: LATE, settings, known: known ?? undefined, driver },
       measure: async (_, { cell: { app } }) => {
         const { meanMs, ...trial } = loadOf(app)
         return { trial, meanMs }
@@ -238,6 +234,12 @@ describe('the loads of a heat', () => {
     )
     deepEqual(loads.map(({ cell }) => cell.replace('race ', '')).toSorted(), ['fast', 'slow', 'wide'])
     deepEqual(tooSlow, [])
+  })
+
+  test('at the known rate, or at one that this heat finds', async () => {
+    const rates = { fast: 40_000, slow: 11_200, wide: 900 }
+    equal((await offer(rates, (system) => soundLoad(system, 1))).rate, 10_000)
+    equal((await offer(rates, (system) => soundLoad(system, 1), [], null)).rate, 5600)
   })
 
   test('none for a system whose capacity is too near; a disturbed capacity says nothing', async () => {

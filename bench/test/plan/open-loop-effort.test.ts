@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
 import { capacityMethod } from '../../src/openloop/capacity.ts'
-import { commonRate, latencyMethod } from '../../src/openloop/latency.ts'
+import { latencyMethod, rateOfRole } from '../../src/openloop/latency.ts'
 import { overloadMethod } from '../../src/openloop/overload.ts'
 import { createOpenLoopResult, expectedOpenLoopMs } from '../../src/openloop/run.ts'
 import { COMMON } from '../../src/plan/latency-levels.ts'
@@ -94,22 +94,22 @@ describe('the common rate', () => {
   const trials = [closedLoop('node/ssr', 6011), closedLoop('koa/ssr', 4444), closedLoop('bun/hello', 90_000)]
 
   test('is half of what the slowest cell of the role can do', () => {
-    assert.equal(commonRate(resultOf('latency', trials, { cells }), 'ssr', LATENCY_EFFORT.default), 2220)
-    assert.equal(commonRate(resultOf('latency', trials, { cells }), 'hello', LATENCY_EFFORT.default), 45_000)
+    assert.equal(rateOfRole(resultOf('latency', trials, { cells }), 'ssr', LATENCY_EFFORT.default), 2220)
+    assert.equal(rateOfRole(resultOf('latency', trials, { cells }), 'hello', LATENCY_EFFORT.default), 45_000)
   })
 
   test('does not hear a cell at whose rate no p99 could be printed', () => {
     const slow = [...trials, closedLoop('njs/ssr', 60)]
-    assert.equal(commonRate(resultOf('latency', slow, { cells }), 'ssr', LATENCY_EFFORT.default), 2220)
+    assert.equal(rateOfRole(resultOf('latency', slow, { cells }), 'ssr', LATENCY_EFFORT.default), 2220)
   })
 
   test('does not hear what others disturbed, and is unknown before anything was measured', () => {
     const disturbed = { ...closedLoop('koa/ssr', 100), disturbed: true }
     assert.equal(
-      commonRate(resultOf('latency', [...trials, disturbed], { cells }), 'ssr', LATENCY_EFFORT.default),
+      rateOfRole(resultOf('latency', [...trials, disturbed], { cells }), 'ssr', LATENCY_EFFORT.default),
       2220,
     )
-    assert.equal(commonRate(resultOf('latency', [], { cells }), 'ssr', LATENCY_EFFORT.default), null)
+    assert.equal(rateOfRole(resultOf('latency', [], { cells }), 'ssr', LATENCY_EFFORT.default), null)
   })
 
   test('takes a survey of its own, unless it is given', () => {
