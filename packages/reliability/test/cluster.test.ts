@@ -223,7 +223,7 @@ test(
       'pod-killed': /^start loadgen on node\d, kill -9 -1 in node-hello-\d, remove loadgen$/,
       drain:
         /^start loadgen on node\d, cordon (node\d), (evict (?!loadgen)\S+, )+uncordon \1, remove loadgen$/,
-      'node-lost': /^(restart node-hello, )*start loadgen on node[12], remove loadgen$/,
+      'node-lost': /^start loadgen on node[12], remove loadgen$/,
     }
     assert.deepEqual(Object.keys(done).sort(), NAMES.toSorted())
     for (const [name, expected] of Object.entries(done)) {
@@ -298,11 +298,35 @@ test('a node whose loss nobody can cause is absent, with what is missing', LIMIT
   assert.equal(fault?.absent?.(subject), 'It needs --node NAME, --node-down COMMAND and --node-up COMMAND.')
 })
 
+test(
+  'an app without a pod on the node to lose gets one there, and all nodes get pods afterwards',
+  LIMIT,
+  async () => {
+    const { did, cells } = await trial('node-lost', {}, TWO)
+    assert.deepEqual(
+      cells.map(({ state }) => state),
+      ['passed', 'passed'],
+    )
+    assert.match(
+      did.join(', '),
+      /^cordon node1, cordon node2, evict koa-ssr-\d, uncordon node1, uncordon node2, start loadgen on node[12], remove loadgen$/,
+    )
+  },
+)
+
+test('an app whose pods may not be evicted fails, and all nodes get pods afterwards', LIMIT, async () => {
+  const { did, findings } = await trial('node-lost', { isStuck: true }, TWO)
+  assert.deepEqual(findings, ['After 0 s: no pod of koa-ssr may be evicted.'])
+  assert.deepEqual(did, ['cordon node1', 'cordon node2', 'uncordon node1', 'uncordon node2'])
+})
+
 test('a node without a pod of the app is not lost for nothing', LIMIT, async () => {
   const fault = CLUSTER_FAULTS.find(({ name }) => name === 'node-lost')
   const times = { patienceS: 120, pollMs: 1, aftermathMs: 0, withoutNodeMs: 0, namedAfterMs: 0 }
-  const subject = new ClusterSubject(new FakeCluster(HELLO, {}), { ...NODE_3, name: 'node9' }, times)
+  const cluster = new FakeCluster(HELLO, {})
+  const subject = new ClusterSubject(cluster, { ...NODE_3, name: 'node9' }, times)
   await assert.rejects(async () => fault?.run(subject, HELLO), new Error('No pod of node-hello is on node9.'))
+  assert.deepEqual(cluster.did, [])
 })
 
 test('what never becomes whole is found, and the cluster is left as it was', LIMIT, async () => {
@@ -331,7 +355,7 @@ test('a permission that is missing is one sentence for each app', LIMIT, async (
     scaling: ['nodes', 'startPod', 'start', 'patchDeployment'],
     'pod-killed': ['nodes', 'startPod', 'start', 'run'],
     drain: ['nodes', 'startPod', 'start', 'setSchedulable', 'evict'],
-    'node-lost': ['nodes', 'startPod', 'start'],
+    'node-lost': ['nodes', 'startPod', 'start', 'setSchedulable', 'evict'],
   } as const
   for (const name of Object.keys(needed) as (keyof typeof needed)[])
     for (const forbidden of needed[name]) {

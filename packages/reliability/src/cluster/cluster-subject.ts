@@ -171,17 +171,34 @@ export class ClusterSubject {
     }
   }
 
-  /** Makes sure that a pod of each app is on the node to lose; otherwise its loss would show nothing. */
+  /**
+   * Makes sure that a pod of each app is on the node to lose; otherwise its loss would show nothing. The scheduler avoids that node while
+   * others have room, so for a while it is the only one that gets pods.
+   */
   async occupyLostNode(apps: readonly App[]): Promise<void> {
     const node = this.lost?.name
-    await Promise.all(
-      apps.map(serviceName).map(async (name) => {
-        for (let tries = 0; !nodesOf(await this.#cluster.pods(name)).includes(node); tries++) {
-          if (tries === 3) throw new Error(`No pod of ${name} is on ${node}.`)
-          await this.restart(name)
-        }
-      }),
-    )
+    const isThere = async (name: string) => nodesOf(await this.#cluster.pods(name)).includes(node)
+    const names = apps.map(serviceName)
+    const present = await Promise.all(names.map(isThere))
+    const missing = names.filter((_, index) => !present[index])
+    const [first] = missing
+    if (first === undefined) return
+    const schedulable = await this.#schedulableNodes()
+    if (!schedulable.some((name) => name === node)) throw new Error(`No pod of ${first} is on ${node}.`)
+    const others = schedulable.filter((name) => name !== node)
+    try {
+      for (const other of others) await this.#cluster.setSchedulable(other, false)
+      await Promise.all(
+        missing.map(async (name) => {
+          const [pod] = await this.#cluster.pods(name)
+          await this.#until(`no pod of ${name} may be evicted`, () => this.#cluster.evict(nameOf(pod)))
+          await this.#until(`no pod of ${name} is on ${node}`, () => isThere(name))
+          await this.#untilWhole(name)
+        }),
+      )
+    } finally {
+      await Promise.all(others.map((other) => this.#cluster.setSchedulable(other, true)))
+    }
   }
 
   /** Resolves when the cluster has noticed, and some seconds have passed. The node is back afterwards. */
@@ -209,14 +226,18 @@ export class ClusterSubject {
 
   /** Not the node to lose. For one app, a node without a pod of it, if there is one. */
   async #nodeForLoad(apps: readonly App[]): Promise<string | undefined> {
-    const names = (await this.#cluster.nodes())
-      .filter(({ spec }) => spec?.unschedulable !== true)
-      .map(({ metadata }) => metadata?.name)
-      .filter((name) => name !== this.lost?.name)
+    const names = (await this.#schedulableNodes()).filter((name) => name !== this.lost?.name)
     const [app, ...others] = apps
     const pods = app === undefined || others.length > 0 ? [] : await this.#cluster.pods(serviceName(app))
     const taken = nodesOf(pods)
     return names.find((name) => !taken.includes(name)) ?? names[0]
+  }
+
+  /** The names of the nodes that get new pods. */
+  async #schedulableNodes(): Promise<string[]> {
+    return (await this.#cluster.nodes())
+      .filter(({ spec }) => spec?.unschedulable !== true)
+      .flatMap(({ metadata }) => metadata?.name ?? [])
   }
 
   /** The node with the most pods, but not the one where the clients are. */
