@@ -1,7 +1,8 @@
 import type { Report } from '@startgrid/conformance'
 import { APPS } from '@startgrid/grid/apps.ts'
 import { addressInside, COMPOSE_TOPOLOGIES, FRONT_SERVICE, serviceName } from '@startgrid/grid/compose.ts'
-import { type Cluster, KubernetesError } from '@startgrid/grid/kubernetes-cluster.ts'
+import type { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
+import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
 import type { Cell } from './compose-conformance.ts'
 
 /** Both ways to every app that the namespace has, framework by framework. */

@@ -23,20 +23,7 @@ import {
   VersionApi,
 } from '@kubernetes/client-node'
 import { isRunning } from '@startgrid/machine/processes.ts'
-
-/** A namespace of a Kubernetes cluster to which deploy/kubernetes was applied. */
-
-/** The cluster, a permission or an object is missing. The message is a sentence. */
-export class KubernetesError extends Error {
-  override name = 'KubernetesError'
-  /** The status of the response; undefined if the cluster does not respond. */
-  readonly status: number | undefined
-
-  constructor(message: string, { status, ...options }: ErrorOptions & { status?: number } = {}) {
-    super(message, options)
-    this.status = status
-  }
-}
+import { ask, askToDelete, explain, KubernetesError } from './kubernetes-error.ts'
 
 /** What an account may have to do in the namespace, or, without one, in the whole cluster. */
 export interface Permission {
@@ -69,6 +56,7 @@ export interface Running {
   readonly stderr: Promise<string>
 }
 
+/** A namespace of a Kubernetes cluster to which deploy/kubernetes was applied. */
 export class Cluster {
   readonly namespace: string
   readonly #core: CoreV1Api
@@ -241,14 +229,9 @@ export class Cluster {
     return ask('create services', () => this.#core.createNamespacedService({ namespace, body }))
   }
 
-  /** One that is gone already does not matter. */
   async removeService(name: string): Promise<void> {
     const { namespace } = this
-    try {
-      await this.#core.deleteNamespacedService({ name, namespace })
-    } catch (error) {
-      if (!(error instanceof ApiException && error.code === 404)) throw explain('delete services', error)
-    }
+    await askToDelete('services', () => this.#core.deleteNamespacedService({ name, namespace }))
   }
 
   createLease(body: V1Lease): Promise<V1Lease> {
@@ -271,25 +254,19 @@ export class Cluster {
     await ask('change leases', () => this.#leases.patchNamespacedLease({ name, namespace, body }, MERGE))
   }
 
-  /** The cluster then also removes the objects that the lease owns. One that is gone already does not matter. */
+  /** The cluster then also removes the objects that the lease owns. */
   async removeLease(name: string): Promise<void> {
     const { namespace } = this
     const request = { name, namespace, propagationPolicy: 'Background' }
-    try {
-      await this.#leases.deleteNamespacedLease(request)
-    } catch (error) {
-      if (!(error instanceof ApiException && error.code === 404)) throw explain('delete leases', error)
-    }
+    await askToDelete('leases', () => this.#leases.deleteNamespacedLease(request))
   }
 
   /** @param graceSeconds until its processes are killed; with 0 the pod is gone before they are */
   async removePod(name: string, graceSeconds = 0): Promise<void> {
     const { namespace } = this
-    try {
-      await this.#core.deleteNamespacedPod({ name, namespace, gracePeriodSeconds: graceSeconds })
-    } catch (error) {
-      if (!(error instanceof ApiException && error.code === 404)) throw explain('delete pods', error)
-    }
+    await askToDelete('pods', () =>
+      this.#core.deleteNamespacedPod({ name, namespace, gracePeriodSeconds: graceSeconds }),
+    )
   }
 
   /** Pods of processes of this machine that are over. Those of other machines are not ours to judge. */
@@ -331,32 +308,4 @@ function exitCodeOf({ status, details }: V1Status): number {
   if (status === 'Success') return 0
   const cause = details?.causes?.find(({ reason }) => reason === 'ExitCode')
   return cause === undefined ? -1 : Number(cause.message)
-}
-
-/** Makes a request to the cluster. @throws {KubernetesError} one sentence */
-async function ask<Value>(what: string, request: () => Promise<Value>): Promise<Value> {
-  try {
-    return await request()
-  } catch (error) {
-    throw explain(what, error)
-  }
-}
-
-/** @param what the rest of "cannot" */
-function explain(what: string, error: unknown): KubernetesError {
-  if (error instanceof ApiException) {
-    const { message } = (typeof error.body === 'string' ? parse(error.body) : error.body) as V1Status
-    const reason = message ?? `status ${error.code}`
-    return new KubernetesError(`The cluster does not let us ${what}: ${reason}.`, { status: error.code })
-  }
-  const { message, cause } = error as Error & { cause?: Error }
-  return new KubernetesError(`We cannot ${what}: ${cause?.message ?? message}.`, { cause: error })
-}
-
-function parse(body: string): V1Status {
-  try {
-    return JSON.parse(body) as V1Status
-  } catch {
-    return { message: body.trim() }
-  }
 }

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { Cluster, KubernetesError } from '../src/kubernetes-cluster.ts'
+import { Cluster } from '../src/kubernetes-cluster.ts'
+import { KubernetesError } from '../src/kubernetes-error.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'startgrid-cluster-'))
 after(() => rmSync(directory, { recursive: true }))

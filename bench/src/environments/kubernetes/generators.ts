@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Cluster, KubernetesError } from '@startgrid/grid/kubernetes-cluster.ts'
+import type { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
+import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { type GeneratorChannel, LoadError } from '@startgrid/loadgen'
 import type { GeneratorSource } from '../../drivers/generator.ts'

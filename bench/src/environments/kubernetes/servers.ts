@@ -1,6 +1,7 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import { FRONT_SERVICE } from '@startgrid/grid/compose.ts'
-import { type Cluster, KubernetesError } from '@startgrid/grid/kubernetes-cluster.ts'
+import type { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
+import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import type { ContainerAccount } from '@startgrid/machine/agent/messages.ts'
 import type { Cell, ClusterRecord, LaunchRecord } from '../../model/result.ts'

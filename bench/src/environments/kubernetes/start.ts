@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
-import { type Cluster, KubernetesError } from '@startgrid/grid/kubernetes-cluster.ts'
+import type { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
+import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
 
 /** Starting a pod, and why one does not start. */
 
