@@ -11,7 +11,18 @@ export function sampleVariance(values: readonly number[]): number {
 
 /** Of an even number of values, the mean of the middle two; NaN without values. */
 export function median(values: readonly number[]): number {
+  return quantile(values, 0.5)
+}
+
+/**
+ * Linear between the two nearest values: type 7 of Hyndman and Fan, "Sample quantiles in statistical packages" (1996).
+ * @param p 0 to 1
+ * @returns NaN without values
+ */
+export function quantile(values: readonly number[], p: number): number {
   const sorted = values.toSorted((a, b) => a - b)
-  const middle = (sorted.length - 1) / 2
-  return mean([sorted[Math.floor(middle)] ?? Number.NaN, sorted[Math.ceil(middle)] ?? Number.NaN])
+  const at = (sorted.length - 1) * p
+  const below = sorted[Math.floor(at)] ?? Number.NaN
+  const above = sorted[Math.ceil(at)] ?? Number.NaN
+  return below + (at - Math.floor(at)) * (above - below)
 }

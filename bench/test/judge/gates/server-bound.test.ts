@@ -29,10 +29,20 @@ test('in a direct cell the proxy has no part', () => {
   assert.deepEqual([verdict, finding], ['failed', 'the server used 71 % of its core'])
 })
 
-test('slices weigh as much as they last; warm-up and disturbed ones not at all', () => {
-  const long = used(1.96, 0, { seconds: 2 })
-  const { finding } = judge(long, used(0.1, 0), used(0.001, 0, { disturbed: true }))
-  assert.equal(finding, 'server and proxy used 94 % of their core')
+test('warm-up and slices that others disturbed do not count', () => {
+  const { finding } = judge(
+    used(0.18, 0),
+    used(0.2, 0, { disturbed: true }),
+    used(0.2, 0, { phase: 'warmup' }),
+  )
+  assert.equal(finding, 'server and proxy used 90 % of their core')
+})
+
+test('a neighbour that stops the generator at times does not void a cell; a server that waits in every slice is found', () => {
+  const slices = (...uses: number[]) => judge(...uses.map((use) => used(0.2 * use, 0)))
+  assert.equal(slices(0.5, 0.99, 0.98, 0.6, 1, 0.97, 0.98, 0.52).verdict, 'passed')
+  const { verdict, finding } = slices(0.9, 0.91, 0.92, 0.9, 0.93, 0.92, 0.91, 0.9)
+  assert.deepEqual([verdict, finding], ['failed', 'server and proxy used 92 % of their core'])
 })
 
 test('what others took of the core was not there to be used', () => {
