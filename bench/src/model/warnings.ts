@@ -18,7 +18,7 @@ const WARNINGS = {
   busy: ({ share }: { share: number }) =>
     `Other programs use ${formatPercent(share)} of this machine: close them, or read the rates as lower bounds.`,
   'load-average': ({ load, cores }: { load: number; cores: number }) =>
-    `The load average was ${load.toFixed(2)} on ${plural(cores, 'core')} at the beginning: something ran until just now. Wait for a minute if it was not a run of this benchmark.`,
+    `The load average was ${load.toFixed(2)} on ${plural(cores, 'core')} at the beginning: another program ran until just now. If it was not a run of this benchmark, wait for a minute.`,
   'node-cores': ({ node, cpus }: { node: string; cpus: number }) =>
     `The servers may use ${plural(cpus, 'CPU')} of ${node}: app, proxy and the threads of a runtime run beside each other there, and rates are not those of one core.`,
   governor: ({ governor }: { governor: string }) =>
@@ -26,7 +26,7 @@ const WARNINGS = {
   boost: () =>
     'The CPU may boost its clock: rates depend on its temperature. For close differences switch boost off in the firmware.',
   'virtual-machine': ({ name }: { name: string }) =>
-    `This is a virtual machine (${name}): what its host's other guests do cannot be seen from here. Measure again at another time before you trust a close difference.`,
+    `This is a virtual machine (${name}). What other guests of its host do is not visible here. Measure again at another time before you trust a close difference.`,
 
   // Tools.
   'no-nginx': ({ cells, help }: { cells: number; help: string }) =>
@@ -68,11 +68,11 @@ const WARNINGS = {
   voided: ({ loads, first }: { loads: number; first: string }) =>
     `${plural(loads, 'load')} did not count and ${loads === 1 ? 'was' : 'were'} offered again (${first}).`,
   excluded: ({ slices, of }: { slices: number; of: number }) =>
-    `Others visibly took the cores during ${slices} of ${plural(of, 'slice')}: these do not count.`,
+    `Other programs visibly used the cores during ${slices} of ${plural(of, 'slice')}. These slices do not count.`,
   crowded: ({ cells }: { cells: number }) =>
     `In at least one launch of ${plural(cells, 'cell')} others took the cores during most slices, so all slices count. Close other programs before you trust a close difference.`,
   'disturbed-loads': ({ loads, of, crowded }: { loads: number; of: number; crowded: number }) =>
-    `Others visibly took the cores during ${loads} of ${plural(of, 'open loop')}. ` +
+    `Other programs visibly used the cores during ${loads} of ${plural(of, 'open loop')}. ` +
     (crowded === 0
       ? 'These do not count.'
       : `These do not count, except in ${plural(crowded, 'cell')} where most loads are so. Close other programs before you trust latencies.`),

@@ -42,8 +42,7 @@ function describeEngines(cells: Result['cells']): string {
   return named.map((sentence) => ` ${sentence}`).join('')
 }
 
-const RANK_LEGEND =
-  'rank: as a range where others could not be told apart. ×: ratio to the named app, within heats.'
+const RANK_LEGEND = 'rank: a range if apps could not be told apart. ×: ratio to the named app, within heats.'
 
 const TARGET_LEGEND =
   '95 %: confidence interval over heats of one launch. mean ms: from a request to the last byte of its response, with a request always under ' +

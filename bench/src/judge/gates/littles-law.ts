@@ -19,7 +19,7 @@ export function judgeLittlesLaw({
   driver,
 }: Pick<Evidence, 'cell' | 'counted' | 'driver'>): GateResult {
   if (driver.name === 'startgrid')
-    return notMeant('littles-law', "Startgrid's own generator is tested for it")
+    return notMeant('littles-law', "only for other generators: the tests of Startgrid's own check it")
   const slices = counted.flat()
   const seconds = slices.reduce((sum, slice) => sum + slice.seconds, 0)
   if (seconds === 0) return unknown('littles-law', 'nothing was measured')

@@ -170,7 +170,7 @@ describe('report', () => {
     assert.ok(warnings.length > 1)
     const said = (await run('report', store('warnings', { ...result, warnings }))).stdout.replace(/\s+/g, ' ')
     assert.equal(said.match(/Other programs use 32 %/g)?.length, 1)
-    assert.equal(said.match(/Others visibly took the cores during \d+ of \d+ slices/g)?.length, 1)
+    assert.equal(said.match(/Other programs visibly used the cores during \d+ of \d+ slices/g)?.length, 1)
     assert.equal(said.match(/In at least one launch of \d+ cells? others took the cores/g)?.length, 1)
   })
 

@@ -5,9 +5,9 @@ export type MannersByFramework = ReadonlyMap<string, Manners>
 
 const HEAD = `# Manners
 
-Where the [contract](contract.md) allows several outcomes, and what each framework does. No client may rely on one of them. The
-conformance suite noted them at the apps themselves, without NGINX in front; \`pnpm conformance --manners\` writes this page. A dash:
-the situation does not arise there, or the version of NGINX decides.
+The [contract](contract.md) allows several outcomes in these situations. This page says what each framework does. No client may rely
+on it. \`pnpm conformance --manners\` runs the suite on every app, without NGINX in front, and writes this page. Two values: the outcome
+depends on the route or the request. A dash: the situation does not arise, or the version of NGINX decides.
 `
 
 /** The union of what several apps of one framework showed. */

@@ -16,10 +16,13 @@ export const SITUATIONS = {
     manners: ['404', '405', '501'],
   },
   options: { about: '`OPTIONS` on a known path', manners: ['200', '204', '405', '404', '501'] },
-  allow: { about: '`Allow` on such a path', manners: ['GET, HEAD', 'GET, HEAD, OPTIONS'] },
+  allow: {
+    about: '`Allow` in a 405, or in the response to `OPTIONS`',
+    manners: ['GET, HEAD', 'GET, HEAD, OPTIONS'],
+  },
   'asterisk-options': { about: '`OPTIONS *`', manners: ['200', '204', '400', '404', '405', '501'] },
   'text-type': {
-    about: 'How `content-type` of text is written',
+    about: 'The spelling of `content-type` for text',
     manners: [
       'text/plain; charset=utf-8',
       'text/plain;charset=utf-8',
@@ -40,7 +43,7 @@ export const SITUATIONS = {
     manners: ['with', 'without'],
   },
   framing: {
-    about: 'A response whose length is known',
+    about: 'The framing of a response of known length',
     manners: ['content-length', 'chunked'],
   },
   'head-length': { about: '`content-length` in the response to `HEAD`', manners: ['sent', 'not sent'] },
@@ -53,7 +56,7 @@ export const SITUATIONS = {
     about: 'A path whose last parameter is empty, such as `/hello/`',
     manners: ['404', '400'],
   },
-  directory: { about: 'The directory of the static files: `/assets/`', manners: ['404', '403'] },
+  directory: { about: '`/assets/`, the directory of the static files', manners: ['404', '403'] },
   'escaped-letter': {
     about: 'An escaped letter in the fixed part of a path, such as `/%6Ason`',
     manners: ['the same path', '404'],
@@ -93,7 +96,7 @@ export const SITUATIONS = {
       'The connection after a request that is refused before any route, such as one with two `Host` headers',
     manners: ['closed', 'open'],
   },
-  coding: { about: 'A static file where `br` and `gzip` are accepted', manners: ['br', 'gzip'] },
+  coding: { about: 'The coding of a static file if `br` and `gzip` are accepted', manners: ['br', 'gzip'] },
   'last-modified': { about: '`last-modified` on a static file', manners: ['sent', 'not sent'] },
   'accept-ranges': { about: '`accept-ranges` on a static file', manners: ['sent', 'not sent'] },
   range: { about: 'A range of a static file', manners: ['206', 'the whole file'] },

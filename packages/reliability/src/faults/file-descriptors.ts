@@ -24,7 +24,8 @@ const SECONDS = { short: 3, full: 15 } as const
 const MOST_CPU = 0.5
 
 /** 0.75 to 0.83 of a core in Bun 1.4.5; an application cannot prevent it. */
-const BUN_NOTE = 'Bun tries again at once when it cannot accept, and takes a core (oven-sh/bun#32705).'
+const BUN_NOTE =
+  'When Bun cannot accept a connection, it tries again at once, and takes a whole core (oven-sh/bun#32705).'
 
 /** Log lines per second that an app may write about it. */
 const MOST_LINES = 10

@@ -8,7 +8,8 @@ import { frontOf } from '../subject/front.ts'
 export const rfc9112: Fault = {
   name: 'rfc9112',
   title: `${FORMS.length} odd requests on raw sockets, direct and behind NGINX`,
-  expected: 'what RFC 9112 refuses with MUST is refused, and the connection closed where its end is in doubt',
+  expected:
+    'requests that RFC 9112 refuses with MUST are refused; the connection closes if the end of a request is in doubt',
   atOnce: 2,
   async run(subject) {
     const app = await subject.launch()

@@ -9,7 +9,7 @@ import type { Subject } from '../subject/subject.ts'
 export const sigterm: Fault = {
   name: 'sigterm',
   title: 'SIGTERM under load, direct and behind NGINX',
-  expected: 'no failed request, exit 0 within the grace, a second signal exits at once',
+  expected: 'no failed request, exit 0 within the grace period, exit at once on a second signal',
   atOnce: 2,
   async run(subject) {
     const parts = [

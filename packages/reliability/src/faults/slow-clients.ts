@@ -23,7 +23,7 @@ const limitOf = (way: Way, size: Size): number =>
 
 /** Limits that a framework lacks, or that work differently. */
 const NOTES: Readonly<Record<string, string>> = {
-  bun: 'A body may take 65 s: idleTimeout is all there is in Bun, and it must outlive the keep-alive of NGINX.',
+  bun: 'A body may take 65 s: Bun has only idleTimeout, which must be longer than the keep-alive of NGINX.',
   njs: 'A body at 1 byte/s is never cut off: NGINX limits only the time between two reads (client_body_timeout).',
 }
 

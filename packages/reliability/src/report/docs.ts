@@ -51,7 +51,7 @@ export function writePage(
 function formatMarkdown(result: Result): string {
   return `${[
     formatFaults(result),
-    '✓ passed, ✗ failed, – cannot be tried, ? could not be told on this machine at that time; reasons are below.',
+    '✓ passed, ✗ failed, – cannot be tried, ? undecided, because something disturbed the machine; reasons are below.',
     ...ROLES.filter((role) => result.apps.some((app) => app.endsWith(`/${role}`))).map((role) =>
       formatRole(result, role),
     ),
@@ -68,7 +68,7 @@ function formatMarkdown(result: Result): string {
       remarksOf(result, 'failed', ({ findings }) => findings),
     ),
     ...section(
-      'To know',
+      'Notes',
       remarksOf(result, undefined, ({ notes }) => notes),
     ),
     ...section('Figures', formatFigures(result)),
