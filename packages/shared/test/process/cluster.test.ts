@@ -120,7 +120,7 @@ for (const CLUSTER of WAYS) {
     }
 
     test('SIGTERM to workers that drain already changes nothing', LIMIT, async () => {
-      using app = start(2, { SHUTDOWN_DELAY_MS: '500' })
+      using app = start(2, { SHUTDOWN_DELAY_MS: '3000' }) // a slow machine must not be late for it
       const { workers } = await app.line('listening')
       app.stop()
       await app.line('draining', 2)
@@ -130,7 +130,7 @@ for (const CLUSTER of WAYS) {
     })
 
     test('a worker is killed while it drains: exit 1, and the log says which', LIMIT, async () => {
-      using app = start(2, { SHUTDOWN_DELAY_MS: '500' })
+      using app = start(2, { SHUTDOWN_DELAY_MS: '3000' }) // a slow machine must not be late for it
       const { workers } = await app.line('listening')
       app.stop()
       await app.line('draining', 2)
