@@ -11,6 +11,8 @@ export interface Outcome {
   reason: string
   /** Where it is, if the report says so. node:test gives an absolute path. */
   file?: string
+  /** A whole file that failed: it crashed, or ended with another exit code than 0. */
+  isFile?: true
 }
 
 const parser = new XMLParser({
@@ -32,9 +34,13 @@ interface Node {
   error?: Node | string
 }
 
-/** The tests of a report as node:test and bun test write it: suites in suites, whose sums are not counted again. */
+/**
+ * The tests of a report as node:test and bun test write it: suites in suites, whose sums are not counted again. node:test reports a file
+ * without tests like a test that passed: it is left out.
+ */
 export function readJunit(xml: string): Outcome[] {
-  return readSuite((parser.parse(xml) as Node).testsuites ?? {})
+  const outcomes = readSuite((parser.parse(xml) as Node).testsuites ?? {})
+  return outcomes.filter(({ isFile, state }) => !isFile || state === 'failed')
 }
 
 function readSuite({ name = '', testcase = [], testsuite = [] }: Node): Outcome[] {
@@ -43,7 +49,14 @@ function readSuite({ name = '', testcase = [], testsuite = [] }: Node): Outcome[
 
 function readCase(node: Node, suite: string): Outcome {
   const { skipped, failure = node.error, file } = node
-  const test = { name: String(node.name), suite, ...(file !== undefined && { file: String(file) }) }
+  const name = String(node.name)
+  const isFile = file !== undefined && name.endsWith('.test.ts') && String(file).endsWith(name)
+  const test = {
+    name,
+    suite,
+    ...(file !== undefined && { file: String(file) }),
+    ...(isFile && { isFile }),
+  }
   if (failure !== undefined) return { ...test, state: 'failed', reason: readMessage(failure) }
   if (skipped !== undefined) return { ...test, state: 'skipped', reason: readMessage(skipped) }
   return { ...test, state: 'passed', reason: '' }

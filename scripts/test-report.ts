@@ -46,7 +46,7 @@ export function formatOutcomes(outcomes: readonly Outcome[], failedJobs: readonl
     ([cause, tests]) => `${plural(tests.length, 'test')} skipped: ${cause}`,
   )
   const jobs = failedJobs.length > 0 ? [`failed: ${failedJobs.join(', ')}`] : []
-  const passed = of('passed').length + flaky.length
+  const passed = [...of('passed'), ...of('flaky')].filter(({ isFile }) => !isFile).length
   const count = `${passed} passed, ${of('failed').length} failed, ${of('skipped').length} skipped`
   return [...skipped, ...flaky, ...failed, ...jobs, count].join('\n')
 }

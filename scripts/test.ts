@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { dirname, isAbsolute } from 'node:path'
+import { basename, dirname, isAbsolute } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { parseCommandLine, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { type Outcome, readJunit } from './junit.ts'
+import { failuresToRepeat, isSound, mergeRuns, type Run } from './second-run.ts'
 import { formatConformance, formatOutcomes } from './test-report.ts'
 
 const HELP = `pnpm test [FRAMEWORK] [options]   tests, type check and linter of all packages
@@ -61,14 +62,12 @@ async function main(args: readonly string[]): Promise<number> {
       : readInteger('--seed', values.seed, 0, 9_999_999_999)
   const settings: Settings = { framework, full: values.full ?? false, seed }
   const jobs = framework === undefined ? allJobs() : jobsOf(framework)
-  for (const file of globSync('{*,*/*,bench/studies/*/subjects/*}/.junit.xml', { cwd: ROOT }))
-    rmSync(`${ROOT}${file}`)
   const repeat = settings.full ? '' : `; the same samples again: pnpm test --seed ${seed}`
   process.stdout.write(`${jobs.length} packages and checks, ${atOnce()} at a time${repeat}\n`)
   const verdicts = await runAgain(await runAll(jobs, settings), settings)
   if (interrupted) return 130
   const outcomes = verdicts.flatMap((verdict) => verdict.outcomes)
-  const failed = verdicts.filter(({ isSound }) => !isSound).map(({ job }) => job.name)
+  const failed = verdicts.filter((verdict) => !isSound(verdict)).map(({ job }) => job.name)
   if (framework === undefined) process.stdout.write(`\n${formatConformance(outcomes)}`)
   process.stdout.write(`\n${formatOutcomes(outcomes, failed)}\n`)
   return failed.length === 0 && outcomes.every(({ state }) => state !== 'failed') ? 0 : 1
@@ -133,10 +132,8 @@ process.once('SIGINT', () => {
 /** Minutes after which a job that hangs is killed, so that the others are still reported. */
 const LIMIT_MINUTES = { short: 30, full: 120 }
 
-interface Verdict {
+interface Verdict extends Run {
   readonly job: Job
-  readonly isSound: boolean
-  readonly outcomes: Outcome[]
 }
 
 async function runAll(jobs: readonly Job[], settings: Settings): Promise<Verdict[]> {
@@ -153,44 +150,44 @@ async function runAll(jobs: readonly Job[], settings: Settings): Promise<Verdict
 }
 
 async function judge(job: Job, settings: Settings): Promise<Verdict> {
-  const { code, output, seconds } = await runJob(job, settings)
-  const outcomes = readReport(job)
-  const isSound = code === 0 && outcomes.every(({ state }) => state !== 'failed')
+  rmSync(`${job.directory}/.junit.xml`, { force: true }) // of an earlier run
+  const { exitCode, output, seconds } = await runJob(job, settings)
+  const verdict = { job, exitCode, outcomes: readReport(job) }
+  const { outcomes } = verdict
   const passed = outcomes.filter(({ state }) => state === 'passed').length
   const counts = outcomes.length === 0 ? '' : `  ${passed} of ${outcomes.length} passed`
   process.stdout.write(
-    `${isSound ? '' : `${output}\n`}${isSound ? '✓' : '✗'} ${job.name}  ${formatMinutes(seconds * 1_000)}${counts}\n`,
+    `${isSound(verdict) ? '✓' : `${output}\n✗`} ${job.name}  ${formatMinutes(seconds * 1_000)}${counts}\n`,
   )
-  return { job, isSound, outcomes }
+  return verdict
 }
-
-/** More failures than these are no accident. */
-const MOST_FLAKY = 5
 
 /**
  * Runs the files of a few failed tests again, one package at a time and nothing beside it. What passes then is flaky: it is named, and the
  * run passes. A defect fails twice.
  */
 async function runAgain(verdicts: readonly Verdict[], settings: Settings): Promise<Verdict[]> {
-  const failures = verdicts.flatMap(({ outcomes }) => outcomes.filter(({ state }) => state === 'failed'))
-  if (failures.length > MOST_FLAKY) return [...verdicts]
+  if (failuresToRepeat(verdicts.flatMap(({ outcomes }) => outcomes)).length === 0) return [...verdicts]
   const second: Verdict[] = []
   for (const verdict of verdicts) second.push(await secondVerdict(verdict, settings))
   return second
 }
 
 async function secondVerdict(verdict: Verdict, settings: Settings): Promise<Verdict> {
-  const { job, isSound, outcomes } = verdict
-  const failures = outcomes.filter(({ state }) => state === 'failed')
-  const files = new Set(failures.map(({ file = '' }) => file))
+  const { job, outcomes } = verdict
+  const failed = new Set(failuresToRepeat(outcomes).map(({ file = '' }) => file))
   // Of bun test, and of a test outside of any file, there is no path.
-  if (isSound || interrupted || files.size === 0 || ![...files].every(isAbsolute)) return verdict
+  if (interrupted || failed.size === 0 || ![...failed].every(isAbsolute)) return verdict
+  const files = new Set([...failed].flatMap((file) => testFilesOf(job, file)))
   const again = await judge({ ...testJob(job.name, ...files), name: `${job.name}, again alone` }, settings)
-  if (!again.isSound || again.outcomes.length === 0) return verdict
-  const judged = outcomes.map(
-    (outcome): Outcome => (outcome.state === 'failed' ? { ...outcome, state: 'flaky' } : outcome),
-  )
-  return { job, isSound: true, outcomes: judged }
+  return { job, exitCode: again.exitCode, outcomes: mergeRuns(outcomes, again) }
+}
+
+/** node:test names the file that called `test()`: that may be one which test files import. */
+function testFilesOf({ directory }: Job, file: string): string[] {
+  if (file.endsWith('.test.ts')) return [file]
+  const isImporter = (path: string) => readFileSync(path, 'utf8').includes(`/${basename(file)}'`)
+  return globSync(`${directory}/test/**/*.test.ts`).filter(isImporter)
 }
 
 async function runJob({ directory, command: [file, ...args] }: Job, { full, seed, framework }: Settings) {
@@ -217,10 +214,10 @@ async function runJob({ directory, command: [file, ...args] }: Job, { full, seed
   }, minutes * 60_000)
   const { promise, resolve } = Promise.withResolvers<number | null>()
   child.once('close', resolve).once('error', () => resolve(null))
-  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), promise])
+  const [out, err, exitCode] = await Promise.all([text(child.stdout), text(child.stderr), promise])
   clearTimeout(limit)
   running.delete(child)
-  return { code, output: out + err + hint, seconds: (performance.now() - startedAt) / 1_000 }
+  return { exitCode, output: out + err + hint, seconds: (performance.now() - startedAt) / 1_000 }
 }
 
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {

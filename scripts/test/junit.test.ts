@@ -37,6 +37,21 @@ test('reads the report of bun test', () => {
   )
 })
 
+test('node:test reports files like tests: one that failed is marked, one without tests is left out', () => {
+  const outcomes = readJunit(`<testsuites>
+  <testcase name="test/crash.test.ts" file="/x/test/crash.test.ts"><failure message="test failed"/></testcase>
+  <testcase name="test/empty.test.ts" file="/x/test/empty.test.ts"/>
+  <testcase name="reads other.test.ts" file="/x/test/some.test.ts"/>
+</testsuites>`)
+  assert.deepEqual(
+    outcomes.map(({ name, state, isFile }) => [name, state, isFile]),
+    [
+      ['test/crash.test.ts', 'failed', true],
+      ['reads other.test.ts', 'passed', undefined],
+    ],
+  )
+})
+
 test('a report without tests has no outcome', () => {
   assert.deepEqual(readJunit('<testsuites></testsuites>'), [])
 })
