@@ -38,10 +38,14 @@ function findTarget(
 
 /**
  * Runs the contract's checks through one port.
+ * @param runs random inputs per check; default 50
  * @returns undefined if the service is not running
  * @throws {NoResponse} if it runs, but does not respond
  */
-export async function proveCell({ app, topology, target }: Cell): Promise<Report | undefined> {
+export async function proveCell(
+  { app, topology, target }: Cell,
+  { runs }: { runs?: number } = {},
+): Promise<Report | undefined> {
   if (target === undefined) return undefined
   const proxied = topology === 'nginx' || app.runtime === 'nginx'
   return checkConformance({
@@ -50,5 +54,6 @@ export async function proveCell({ app, topology, target }: Cell): Promise<Report
     absent: app.absent,
     proxied,
     compressed: topology === 'nginx',
+    ...(runs !== undefined && { runs }),
   })
 }

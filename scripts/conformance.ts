@@ -36,7 +36,7 @@ async function proveServices([extra]: string[]): Promise<number> {
     const cells = listCells(await listServices())
     if (cells.length === 0)
       return refuse('No app is running: start them with docker compose up --build --wait')
-    return await proveAll(cells, proveCell)
+    return await proveAll(cells, (cell) => proveCell(cell))
   } catch (error) {
     if (error instanceof ComposeError) return refuse(error.message)
     throw error

@@ -8,7 +8,7 @@ import { delimiter, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { sample } from '@startgrid/cli/test-run.ts'
+import { RANDOM_INPUTS, sample } from '@startgrid/cli/test-run.ts'
 import { formatReport } from '@startgrid/conformance'
 import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { COMPOSE_TOPOLOGIES, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
@@ -83,7 +83,7 @@ describe('Docker Compose', { skip }, () => {
     assert.equal(cells.length, 2 * started.length)
     for (const cell of cells) {
       await context.test(`${cell.app.name} ${cell.topology} in a container`, async () => {
-        const report = await proveCell(cell)
+        const report = await proveCell(cell, { runs: RANDOM_INPUTS })
         assert.ok(report, 'it is not running')
         assert.equal(report.differences.length, 0, `\n${formatReport(report)}`)
       })

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline/promises'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parseTarget } from '@startgrid/cli/arguments.ts'
+import { RANDOM_INPUTS } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport, type Role } from '@startgrid/conformance'
 
 const BUN = fileURLToPath(new URL('../../node_modules/.bin/bun', import.meta.url))
@@ -31,7 +32,8 @@ for (const role of ['hello', 'status'] satisfies Role[]) {
     const exited = once(child, 'exit')
     const { value = '{}' } = await createInterface(child.stdout)[Symbol.asyncIterator]().next()
     child.stdout.resume() // its log
-    const report = await checkConformance({ role, target: parseTarget(JSON.parse(value).address) })
+    const target = parseTarget(JSON.parse(value).address)
+    const report = await checkConformance({ role, target, runs: RANDOM_INPUTS })
     const unexpected = report.differences.filter(
       ({ check, received }) => !NEEDS_PROTECT.includes(check) && received !== EMPTY,
     )

@@ -96,7 +96,7 @@ test('a second Ctrl-C ends at once', async () => {
 
 test('what dies during a run voids its cells, and the rest goes on', { skip }, async () => {
   const nginx = await findNginx({ download: false })
-  const long = [...SHORT, '--slice', '1s', '--warmup', '1s', '--heats', '2']
+  const long = [...SHORT, '--slice', '500ms', '--warmup', '500ms', '--heats', '2']
   const run = start(['--only', 'node,bun', '--role', 'status', ...long])
   await saying(run, 'heat 1 of') // earlier, apps run for the proof
   const app = await findLoaded(run.place, /bun\S* src\/server\.ts/)

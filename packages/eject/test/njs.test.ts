@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sample } from '@startgrid/cli/test-run.ts'
+import { RANDOM_INPUTS, sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { APPS } from '@startgrid/grid/apps.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
@@ -16,7 +16,6 @@ import { run } from '../src/run.ts'
 import { WORKSPACE } from '../src/workspace.ts'
 import { runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
-import { SUITE } from './support/project.ts'
 
 const NJS_APPS = APPS.filter(({ framework }) => framework === 'njs')
 
@@ -67,7 +66,7 @@ describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: tru
       const nginx = await startImage(project, port)
       try {
         const target = { host: '127.0.0.1', port }
-        const report = await checkConformance({ target, role, absent, proxied: true, ...SUITE })
+        const report = await checkConformance({ target, role, absent, proxied: true, runs: RANDOM_INPUTS })
         deepEqual(
           report.differences,
           [],

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { json, text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isTested, sample } from '@startgrid/cli/test-run.ts'
+import { isTested, RANDOM_INPUTS, sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
@@ -90,7 +90,7 @@ test('an app that cannot have an option says why, in one sentence', async () => 
 
 async function conforms({ role, absent }: App, target: { host: string; port: number }, isBehind = false) {
   const behind = { proxied: isBehind, compressed: isBehind }
-  const report = await checkConformance({ target, role, absent, ...behind, runs: 10 })
+  const report = await checkConformance({ target, role, absent, ...behind, runs: RANDOM_INPUTS })
   deepEqual(report.differences, [], formatReport(report))
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isTested, sample } from '@startgrid/cli/test-run.ts'
+import { isTested, RANDOM_INPUTS, sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { exactly, type LoadResult, runLoad, sumErrors } from '@startgrid/loadgen'
 import { APPS, type App } from '../src/apps.ts'
@@ -36,6 +36,7 @@ for (const way of WAYS) {
           role: app.role,
           absent: app.absent,
           proxied: false,
+          runs: RANDOM_INPUTS,
         }).finally(() => launched.stop())
         assert.deepEqual(report.differences, [], `\n${formatReport(report)}`)
         assert.ok(sharesIn(launched).every(({ served }) => served && served.requests > 0))

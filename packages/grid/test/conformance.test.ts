@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
-import { isTested, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
+import { isTested, RANDOM_INPUTS, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
 import {
   checkConformance,
   formatManners,
@@ -99,7 +99,7 @@ async function conforms(lineup: Lineup | undefined, app: App, topology: Topology
     proxied,
     compressed: topology !== 'direct',
     seed: TEST_RUN.seed % 2 ** 31,
-    runs: TEST_RUN.full ? 50 : 20,
+    runs: RANDOM_INPUTS,
     ...(launched && { log: launched.output }),
   })
   if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)

@@ -9,9 +9,6 @@ import { personalEnvironment } from './environment.ts'
 
 export type PackageManager = 'npm' | 'pnpm'
 
-/** Options of the contract's suite: a short run generates fewer requests. */
-export const SUITE = TEST_RUN.full ? {} : { runs: 10 }
-
 /** A short run installs one project: one with options in one run of four, otherwise one without. A full run installs all. */
 export const INSTALLS_OPTIONS = isDue('projects with options', 4)
 export const INSTALLS_PLAIN = TEST_RUN.full || !INSTALLS_OPTIONS
