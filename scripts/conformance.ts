@@ -2,7 +2,7 @@ import { parseOptions, UsageError } from '@startgrid/cli/arguments.ts'
 import { formatReport, NoResponse, type Report } from '@startgrid/conformance'
 import { ComposeError, listServices } from '@startgrid/grid/compose-project.ts'
 import { NAMESPACE } from '@startgrid/grid/kubernetes.ts'
-import { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
+import type { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
 import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
 import { type Cell, listCells, proveCell } from './compose-conformance.ts'
 import { listClusterCells, proveInside } from './kubernetes-conformance.ts'
@@ -54,6 +54,8 @@ async function proveCluster(args: readonly string[]): Promise<number> {
       },
       'pnpm conformance',
     )
+    // The client of Kubernetes takes a second to load.
+    const { Cluster } = await import('@startgrid/grid/kubernetes-cluster.ts')
     const cluster = new Cluster(namespace, context)
     const cells = await listClusterCells(cluster)
     if (cells.length === 0) return refuse(RUN_GRID)

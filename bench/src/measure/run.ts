@@ -5,7 +5,6 @@ import { createDriver } from '../drivers/create.ts'
 import type { GeneratorSource } from '../drivers/generator.ts'
 import { openDocker } from '../environments/docker/environment.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
-import { openKubernetes } from '../environments/kubernetes/environment.ts'
 import { NativeEnvironment } from '../environments/native/environment.ts'
 import { beginAccountOf } from '../environments/servers.ts'
 import { TargetEnvironment } from '../environments/target/environment.ts'
@@ -90,7 +89,11 @@ export async function openEnvironment(
   options: EnvironmentOptions,
 ): Promise<Environment> {
   if (mode === 'docker') return openDocker(cells, options)
-  if (cluster !== null) return openKubernetes(cells, cluster, options)
+  if (cluster !== null) {
+    // The client of Kubernetes takes a second to load.
+    const { openKubernetes } = await import('../environments/kubernetes/environment.ts')
+    return openKubernetes(cells, cluster, options)
+  }
   if (target !== null) return new TargetEnvironment(target, settings, options)
   return new NativeEnvironment(options)
 }

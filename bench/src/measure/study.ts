@@ -1,7 +1,6 @@
 import { createStartgridDriver } from '../drivers/create.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
-import { openStudyInCluster } from '../environments/kubernetes/study.ts'
 import { StudyEnvironment } from '../environments/study/environment.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
 import { openRateOf } from '../judge/study/open-figures.ts'
@@ -29,9 +28,13 @@ export async function runStudy(
   let opened: StudyEnvironment | undefined
   const preparation = {
     ...context,
-    openEnvironment: (options: EnvironmentOptions) => {
+    openEnvironment: async (options: EnvironmentOptions) => {
       const { cluster, cells } = result
-      if (cluster !== undefined) return openStudyInCluster(study, cells, cluster, options)
+      if (cluster !== undefined) {
+        // The client of Kubernetes takes a second to load.
+        const { openStudyInCluster } = await import('../environments/kubernetes/study.ts')
+        return openStudyInCluster(study, cells, cluster, options)
+      }
       opened = new StudyEnvironment(study, result.cells, options)
       return opened
     },

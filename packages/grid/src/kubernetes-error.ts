@@ -1,4 +1,4 @@
-import { ApiException, type V1Status } from '@kubernetes/client-node'
+import type { ApiException, V1Status } from '@kubernetes/client-node'
 
 /** The cluster, a permission or an object is missing. The message is a sentence. */
 export class KubernetesError extends Error {
@@ -26,13 +26,18 @@ export async function askToDelete(what: string, request: () => Promise<unknown>)
   try {
     await request()
   } catch (error) {
-    if (!(error instanceof ApiException && error.code === 404)) throw explain(`delete ${what}`, error)
+    if (!(isRefusal(error) && error.code === 404)) throw explain(`delete ${what}`, error)
   }
+}
+
+/** By its shape: commands that need no cluster import this file, and the client takes a second to load. */
+function isRefusal(error: unknown): error is ApiException<unknown> {
+  return error instanceof Error && 'code' in error && 'body' in error && 'headers' in error
 }
 
 /** @param what the rest of "cannot" */
 export function explain(what: string, error: unknown): KubernetesError {
-  if (error instanceof ApiException) {
+  if (isRefusal(error)) {
     const { message } = (typeof error.body === 'string' ? parse(error.body) : error.body) as V1Status
     const reason = message ?? `status ${error.code}`
     return new KubernetesError(`The cluster does not let us ${what}: ${reason}.`, { status: error.code })

@@ -6,7 +6,6 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { APPS, UnknownName } from '@startgrid/grid/apps.ts'
 import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
 import { type Nginx, requireNginx } from '@startgrid/nginx/find.ts'
-import { clusterMain } from '../cluster/command.ts'
 import { FAULTS } from '../faults/index.ts'
 import { DocsError, writePage } from '../report/docs.ts'
 import {
@@ -29,7 +28,11 @@ const WHOLE_MS = { short: 8 * 60_000, full: 50 * 60_000 } as const
 
 /** @returns the exit code, as `HELP` lists them */
 async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--kubernetes')) return clusterMain(args)
+  if (args.includes('--kubernetes')) {
+    // The client of Kubernetes takes a second to load.
+    const { clusterMain } = await import('../cluster/command.ts')
+    return clusterMain(args)
+  }
   const options = readOptions(args)
   if (options.help) process.stdout.write(HELP)
   else if (options.list) process.stdout.write(formatFaults(options.faults))
