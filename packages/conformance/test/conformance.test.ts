@@ -35,17 +35,21 @@ test('a proxy in front may compress', async () => {
   }
 })
 
-test('an app without the stream shows no difference where that is said', async () => {
-  const path = (target: string) => (target.startsWith('/stream') ? '/absent' : CORRECT.path(target))
-  const reference = await startReference('ssr', { path })
-  try {
-    const report = await checkConformance({ target: reference.target, role: 'ssr', absent: ['stream'] })
-    assert.equal(report.differences.length, 0, formatReport(report))
-    assert.deepEqual([...new Set(report.skipped.map(({ reason }) => reason))], ['the app has no stream'])
-  } finally {
-    await reference.close()
-  }
-})
+for (const capability of ['stream', 'partial'] as const) {
+  test(`an app without the ${capability} shows no difference where that is said`, async () => {
+    const path = (target: string) => (target.startsWith(`/${capability}`) ? '/absent' : CORRECT.path(target))
+    const reference = await startReference('ssr', { path })
+    try {
+      const { target, log } = reference
+      const report = await checkConformance({ target, role: 'ssr', absent: [capability], log })
+      assert.equal(report.differences.length, 0, formatReport(report))
+      const reasons = new Set(report.skipped.map(({ reason }) => reason))
+      assert.deepEqual([...reasons], [`the app has no ${capability}`])
+    } finally {
+      await reference.close()
+    }
+  })
+}
 
 test('a server that does not respond ends the run soon', async () => {
   const sockets = new Set<Socket>()

@@ -17,11 +17,6 @@ export const ROUTES: Readonly<Record<Role, readonly Route[]>> = {
     },
     {
       method: 'GET',
-      path: '/partial/:locale/:slug',
-      response: 'one product as a fragment, in `en-US`, `de-DE` or `fr-FR`',
-    },
-    {
-      method: 'GET',
       path: '/assets/*',
       response: 'client files under hashed names, compressed at build time',
     },

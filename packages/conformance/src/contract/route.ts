@@ -35,10 +35,9 @@ const HEALTH: readonly Route[] = ['/livez', '/readyz'].map((path) => ({
   expected: health(),
 }))
 
-const SSR: readonly Route[] = [
-  { pattern: '/', target: '/?items=2', expected: document(2) },
-  { pattern: '/partial/:locale/:slug', target: FRAGMENT, expected: fragment() },
-]
+const PAGE: Route = { pattern: '/', target: '/?items=2', expected: document(2) }
+
+const PARTIAL: Route = { pattern: '/partial/:locale/:slug', target: FRAGMENT, expected: fragment() }
 
 const STREAM: Route = {
   pattern: '/stream',
@@ -51,11 +50,17 @@ export async function routesOf(probe: Probe): Promise<Route[]> {
   const { role } = probe.subject
   if (role === 'hello') return [...HELLO, ...HEALTH]
   if (role === 'status') return [...STATUS, ...HEALTH]
-  return [...SSR, ...streamOf(probe), ...(await assetsOf(probe)), ...HEALTH]
+  const partial = hasPartial(probe) ? [PARTIAL] : []
+  return [PAGE, ...partial, ...streamOf(probe), ...(await assetsOf(probe)), ...HEALTH]
 }
 
 function streamOf({ subject }: Probe): Route[] {
   return subject.absent.includes('stream') ? [] : [STREAM]
+}
+
+/** Whether the app has fragments. Only an app of the role ssr can have them. */
+export function hasPartial({ subject }: Probe): boolean {
+  return subject.role === 'ssr' && !subject.absent.includes('partial')
 }
 
 async function assetsOf({ subject }: Probe): Promise<Route[]> {
@@ -79,13 +84,15 @@ export function assetType(url: string): string {
 /** Paths whose pattern matches, so that another method is 405, whether or not anything is there. */
 export async function knownPaths(probe: Probe): Promise<string[]> {
   const targets = (await routesOf(probe)).map(({ target }) => target)
-  return probe.subject.role === 'ssr' ? [...targets, '/partial/a/b', '/assets/x'] : targets
+  const partial = hasPartial(probe) ? ['/partial/a/b'] : []
+  return probe.subject.role === 'ssr' ? [...targets, ...partial, '/assets/x'] : targets
 }
 
-/** A route that responds with a body, and that is cheap to request again and again. */
-export function plainRoute({ subject }: Probe): Route {
-  const routes = { hello: HELLO[1], ssr: SSR[1], status: STATUS[0] }
-  return routes[subject.role] ?? { pattern: '/livez', target: '/livez', expected: health() }
+/** A route without a query that responds with a body, and that is cheap to request again and again. */
+export function plainRoute(probe: Probe): Route {
+  const page = hasPartial(probe) ? PARTIAL : { pattern: '/', target: '/', expected: document(50) }
+  const routes = { hello: HELLO[1], ssr: page, status: STATUS[0] }
+  return routes[probe.subject.role] ?? { pattern: '/livez', target: '/livez', expected: health() }
 }
 
 export const UNKNOWN_PATH = '/no-such-path'

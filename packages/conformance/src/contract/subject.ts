@@ -7,10 +7,10 @@ export type Role = 'hello' | 'ssr' | 'status'
 
 export const ROLES: readonly Role[] = ['hello', 'ssr', 'status']
 
-/** What an app may lack, as the last section of the contract says. */
-export type Capability = 'stream' | 'pipelined-stream'
+/** What an app may lack: the last section of the contract lists the first two, and a project of `pnpm eject` has no `partial`. */
+export type Capability = 'stream' | 'pipelined-stream' | 'partial'
 
-export const CAPABILITIES: readonly Capability[] = ['stream', 'pipelined-stream']
+export const CAPABILITIES: readonly Capability[] = ['stream', 'pipelined-stream', 'partial']
 
 /** The headings of docs/contract.md. */
 export type Section =

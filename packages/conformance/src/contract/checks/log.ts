@@ -4,7 +4,7 @@ import type { Check } from '../check.ts'
 import { otherMethod, problemOf } from '../expectation.ts'
 import type { Finding } from '../finding.ts'
 import type { Probe } from '../probe.ts'
-import { FRAGMENT, plainRoute, UNKNOWN_PATH } from '../route.ts'
+import { FRAGMENT, hasPartial, plainRoute, UNKNOWN_PATH } from '../route.ts'
 
 /** One line of the access log. */
 type Line = Readonly<Record<string, unknown>>
@@ -61,7 +61,8 @@ export const log: readonly Check[] = [
     section: 'Log',
     needsLog: true,
     async run(probe) {
-      const parameters = PARAMETERS[probe.subject.role]
+      const { role } = probe.subject
+      const parameters = role === 'ssr' && !hasPartial(probe) ? undefined : PARAMETERS[role]
       const target = parameters?.target ?? plainRoute(probe).target
       await probe.connected((connection) => connection.exchange(identified({ target }, 'logged-route')))
       const [line] = await linesOf(probe, 'logged-route')

@@ -95,6 +95,7 @@ export const page: readonly Check[] = [
     name: 'a fragment for every locale and slug',
     section: 'Routes',
     roles: ['ssr'],
+    needs: ['partial'],
     needsPage: true,
     async run(probe) {
       for (const locale of LOCALES) {
@@ -111,6 +112,7 @@ export const page: readonly Check[] = [
     name: 'locale and slug are percent-decoded',
     section: 'Routes',
     roles: ['ssr'],
+    needs: ['partial'],
     run: (probe) =>
       probe.expectEach(
         [{ target: FRAGMENT.replaceAll('-', '%2D') }, { target: FRAGMENT.replace('honeyed', '%68oneyed') }],
@@ -121,6 +123,7 @@ export const page: readonly Check[] = [
     name: 'an unknown locale or slug is 404',
     section: 'Routes',
     roles: ['ssr'],
+    needs: ['partial'],
     async run(probe) {
       const locales = [
         'xx',
@@ -150,6 +153,15 @@ export const page: readonly Check[] = [
         targets.map((target) => ({ target })),
         problemOf(404),
       )
+    },
+  },
+  {
+    name: 'an absent fragment is unknown',
+    section: 'Absent capabilities',
+    roles: ['ssr'],
+    lacks: 'partial',
+    async run(probe) {
+      for (const method of ['GET', 'POST']) await probe.expect({ method, target: FRAGMENT }, problemOf(404))
     },
   },
 ]

@@ -1,16 +1,7 @@
 import { asyncProperty, stringMatching } from 'fast-check'
 import type { Check } from '../check.ts'
-import {
-  document,
-  type Expectation,
-  emptyParameter,
-  fragment,
-  json,
-  problemOf,
-  shows,
-  text,
-} from '../expectation.ts'
-import { routesOf, UNKNOWN_PATH } from '../route.ts'
+import { document, emptyParameter, health, problemOf, shows, text } from '../expectation.ts'
+import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
 import type { Role } from '../subject.ts'
 
 const CASED: Readonly<Record<Role, readonly string[]>> = {
@@ -32,12 +23,6 @@ const FOREIGN: Readonly<Record<Role, readonly string[]>> = {
   hello: ['/_/status', '/stream', '/partial/en-US/honeyed-assam-black', '/assets/x'],
   ssr: ['/json', '/hello/x', '/_/status'],
   status: ['/json', '/hello/x', '/stream', '/assets/x'],
-}
-
-const DOTTED: Readonly<Record<Role, { target: string; expected: Expectation }>> = {
-  hello: { target: '/json', expected: json({ hello: 'world' }) },
-  ssr: { target: '/partial/en-US/honeyed-assam-black', expected: fragment() },
-  status: { target: '/_/status', expected: text('OK') },
 }
 
 /** Queries that no route uses, some of them not form-encoded. */
@@ -94,9 +79,11 @@ export const routes: readonly Check[] = [
     name: 'dot segments are resolved or not',
     section: 'Routes',
     async run(probe) {
-      const { target: plain, expected } = DOTTED[probe.subject.role]
+      const { target, expected } = plainRoute(probe)
+      const plain = target === '/' ? '/livez' : target
+      const resolved = target === '/' ? health() : expected
       const choices = [
-        shows(expected, 'dot-segments', 'resolved'),
+        shows(resolved, 'dot-segments', 'resolved'),
         shows(problemOf(404), 'dot-segments', 'as sent'),
       ]
       await probe.expectEach(

@@ -146,6 +146,7 @@ export const page: readonly Defect[] = [
     EVERY_ROUTE,
     onPath('/partial', (a) => replaceBody(a, `<html><body>${a.body}</body></html>`)),
   ),
+  { ...ssr('a fragment that should be absent', 'an absent fragment is unknown', {}), absent: ['partial'] },
 ]
 
 /** Takes what the pattern takes beside the plain decimals. */
