@@ -1,4 +1,5 @@
 import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert/strict'
+import { extname } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { HTML, IMMUTABLE } from '#shared/http/contract.ts'
@@ -10,7 +11,14 @@ import { createOptions, INFO } from './options.ts'
 import { serve } from './serve.ts'
 
 /** Pictures and fonts are compressed already. */
-const COMPRESSED = ASSETS.filter(({ contentType }) => /^text\/|svg/.test(contentType))
+const COMPRESSED = ASSETS.filter(({ url }) => /\.(?:css|js|svg)$/.test(url))
+
+/** The media types of those. */
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8', // RFC 9239
+  '.svg': 'image/svg+xml',
+}
 
 /** The end of the shell, and the start of what React sends when the slow part is there. */
 const SHELL_END = '</footer>'
@@ -133,12 +141,12 @@ test('responds with a fragment in a known language about a known product', async
 
 test('serves the files of the page compressed, and not again to whoever has them', async () => {
   const app = createApp(createOptions(), ssr)
-  for (const { url, contentType, bytes } of COMPRESSED) {
+  for (const { url, bytes } of COMPRESSED) {
     const plain = await app.inject({ url: url, headers: { 'accept-encoding': 'identity' } })
     equal(plain.headers['content-length'], String(bytes))
     const response = await app.inject({ url: url, headers: { 'accept-encoding': 'gzip, br' } })
     equal(response.statusCode, 200)
-    equal(response.headers['content-type'], contentType)
+    equal(response.headers['content-type'], TYPES[extname(url)])
     equal(response.headers['content-encoding'], 'br')
     equal(response.headers['cache-control'], IMMUTABLE)
     match(String(response.headers.vary), /^accept-encoding$/i)

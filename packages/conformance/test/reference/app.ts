@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as page from '@startgrid/shared/page/server.js'
+import { assetType } from '../../src/contract/route.ts'
 import type { Role } from '../../src/contract/subject.ts'
 import { headerValues } from '../../src/http/header.ts'
 import type { Behaviour, Coding } from './behaviour.ts'
@@ -113,7 +114,7 @@ function assetResponse(behaviour: Behaviour, { headers }: Incoming, sent: string
   if (condition !== '' && behaviour.matches(condition, behaviour.etag(body, coding))) {
     return { status: 304, headers: validator, body: Buffer.alloc(0) }
   }
-  const whole = text(listed?.contentType ?? 'application/octet-stream', body)
+  const whole = text(assetType(name), body)
   const encoded: Outgoing['headers'] = coding === undefined ? [] : [['content-encoding', coding]]
   return { ...whole, headers: [...whole.headers, ...validator, ...encoded] }
 }

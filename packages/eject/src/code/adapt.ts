@@ -38,6 +38,17 @@ export function adaptServer(path: string, text: string, role: string): string {
   }))
 }
 
+/** Removes the check at start that the browser's files are there: in a project, one build makes them and the page that the server imports. */
+export function leaveAssetCheck(path: string, text: string): string {
+  return editOnce(path, text, 'the call of requireAssets', (replace) => ({
+    ExpressionStatement(node) {
+      const { expression: call } = node
+      if (call.type !== 'CallExpression' || call.callee.type !== 'Identifier') return
+      if (call.callee.name === 'requireAssets') replace(node, '')
+    },
+  }))
+}
+
 /** Removes the load shedder, because only pages are ever refused: statements, and members of objects and classes. */
 export function leaveShedding(path: string, text: string): string {
   const isNamed = (key: Node) => key.type === 'Identifier' && key.name === 'shouldShed'

@@ -2,7 +2,7 @@ import type { App } from '@startgrid/grid/apps.ts'
 import { PRODUCTION, REQUIRE_NODE } from '../files/start.ts'
 import { toJson } from '../manifest.ts'
 import type { Code } from '../project.ts'
-import { adaptServer, adaptStatusTest, leaveShedding } from './adapt.ts'
+import { adaptServer, adaptStatusTest, leaveAssetCheck, leaveShedding } from './adapt.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from './layout.ts'
 import { ASKING, leaveOut } from './leave-out.ts'
 import { leavePartial } from './leave-partial.ts'
@@ -52,8 +52,9 @@ function adapt({ framework, runtime, role }: App, files: ReadonlyMap<string, str
   const rewrite = (path: string, how: (path: string, text: string) => string) =>
     adapted.set(path, how(path, files.get(path) ?? ''))
   rewrite('src/server.ts', (path, text) => adaptServer(path, text, role))
-  if (role !== 'ssr')
-    for (const path of ['src/app.ts', 'src/context.ts']) if (files.has(path)) rewrite(path, leaveShedding)
+  if (role === 'ssr')
+    for (const name of ['node', 'web']) rewrite(`shared/http/stream-${name}.ts`, leaveAssetCheck)
+  else for (const path of ['src/app.ts', 'src/context.ts']) if (files.has(path)) rewrite(path, leaveShedding)
   if (role === 'status')
     rewrite('test/status.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`))
   for (const path of [...ASKING, ...(runtime === 'bun' ? ['src/service.ts'] : [])]) rewrite(path, leaveOut)

@@ -7,6 +7,7 @@ import { StartError } from '../process/config.ts'
 
 /** Static files for servers that have no static file handler. They are read once: they are few, small and never change. */
 
+/** A file of another type is sent as `application/octet-stream`. */
 const TYPES: Readonly<Record<string, string>> = {
   '.avif': 'image/avif',
   '.css': 'text/css; charset=utf-8',
@@ -37,14 +38,8 @@ export type Assets = ReadonlyMap<string, ReadonlyMap<Coding | undefined, Represe
 /** A hashed file of the page. */
 export interface Asset {
   url: string
-  contentType: string
   /** The size without content coding. */
   bytes: number
-}
-
-/** The media type of a file or of its `.br` or `.gz` sibling. Libraries differ for JavaScript; RFC 9239 says `text/javascript`. */
-export function assetType(url: string): string {
-  return TYPES[extname(url.replace(/\?.*$/, '').replace(/\.(?:br|gz)$/, ''))] ?? 'application/octet-stream'
 }
 
 /**
@@ -68,8 +63,8 @@ export function readAssets(directory: URL): Assets {
   const names = new Set(readdirSync(root))
   const assets = new Map<string, Map<Coding | undefined, Representation>>()
   for (const name of names) {
-    const type = TYPES[extname(name)]
-    if (type === undefined) continue
+    if (/\.(?:br|gz)$/.test(name)) continue
+    const type = TYPES[extname(name)] ?? 'application/octet-stream'
     const representations = new Map<Coding | undefined, Representation>()
     for (const [coding, extension] of [[undefined, ''], ...Object.entries(EXTENSIONS)] as [
       Coding | undefined,

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin, type Rolldown } from 'vite'
-import { type Asset, assetType } from '../http/assets.ts'
+import type { Asset } from '../http/assets.ts'
 
 /** The URL path of the page's files. */
 const BASE = '/assets/'
@@ -70,10 +70,8 @@ function clientFiles(): Plugin {
         if (this.environment.name === 'ssr') return
         for (const file of Object.values(bundle)) {
           const url = BASE + file.fileName
-          if (assetType(url) === 'application/octet-stream')
-            this.error(`${file.fileName} has no media type: add one to http/assets.ts.`)
           const content = Buffer.from(file.type === 'chunk' ? file.code : file.source)
-          assets.push({ url, contentType: assetType(url), bytes: content.length })
+          assets.push({ url, bytes: content.length })
           if (file.type === 'chunk' && file.isEntry)
             pages[file.name] = { script: url, stylesheets: listStylesheets(file, bundle) }
           if (!COMPRESSIBLE.test(url)) continue

@@ -8,7 +8,6 @@ import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import {
   accepts,
-  assetType,
   findAsset,
   isFresh,
   prepareAssetRequest,
@@ -24,7 +23,7 @@ before(async () => {
     'a.js.br': 'brotli',
     'a.js.gz': 'gzip',
     'b.css': 'plain',
-    'c.txt': 'no asset',
+    'c.mp9': 'plain',
   }
   for (const [name, content] of Object.entries(files)) await writeFile(join(directory, name), content)
 })
@@ -32,8 +31,12 @@ after(() => rm(directory, { recursive: true }))
 
 const read = () => readAssets(pathToFileURL(`${directory}/`))
 
-test('reads assets, but neither their siblings nor other files as such', () => {
-  deepEqual([...read().keys()].sort(), ['a.js', 'b.css'])
+test('reads assets with their types, and their siblings not as assets', () => {
+  deepEqual([...read()].map(([name, codings]) => [name, codings.get(undefined)?.type]).sort(), [
+    ['a.js', 'text/javascript; charset=utf-8'],
+    ['b.css', 'text/css; charset=utf-8'],
+    ['c.mp9', 'application/octet-stream'],
+  ])
 })
 
 test('a file that a page names, but that is not there, is one sentence', () => {
@@ -132,11 +135,4 @@ test('leaves a static file plugin one coding and only names of assets', () => {
   deepEqual(prepare('/assets/a.js'), [true, 'identity'])
   for (const path of ['', 'a.js.br', 'a.js.gz', '../a.js', '..', 'x/a.js', 'a%2Ejs', 'a.js/'])
     equal(prepare(`/assets/${path}`)[0], false, path)
-})
-
-test('knows the type of a file and of its siblings', () => {
-  for (const url of ['/assets/a.css', 'a.css.br', 'a.css.gz', '/a.css?x.js'])
-    equal(assetType(url), 'text/css; charset=utf-8')
-  equal(assetType('/a.svg'), 'image/svg+xml')
-  equal(assetType('/a'), 'application/octet-stream')
 })
