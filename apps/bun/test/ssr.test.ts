@@ -1,12 +1,13 @@
 import { mock, test } from 'bun:test'
 import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
 import { connect } from 'node:net'
-import { extname } from 'node:path'
+import { basename, extname } from 'node:path'
 import * as timers from 'node:timers/promises'
 import { HTML, IMMUTABLE, PRIVATE, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { pagePolicy } from '#shared/http/security-headers.ts'
-import { ASSETS } from '#shared/page/server.js'
+import { ASSETS, ASSETS_DIR } from '#shared/page/server.js'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
@@ -18,14 +19,10 @@ function createSsr(options: AppOptions) {
   return createApp(options, ssr({ config, log }))
 }
 
-/** Pictures and fonts are compressed already. */
-const COMPRESSED = ASSETS.filter(({ url }) => /\.(?:css|js|svg)$/.test(url))
-
-/** The media types of those. */
+/** The media types of the page's files. */
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8', // RFC 9239
-  '.svg': 'image/svg+xml',
 }
 
 /** The end of the shell, and the start of what React sends when the slow part is there. */
@@ -166,7 +163,8 @@ test('a fragment in a known language about a known product', async () => {
 
 test('serves the files of the page compressed, and 304 to a client that has them', async () => {
   await using server = await serve(createSsr(createOptions()))
-  for (const { url, bytes } of COMPRESSED) {
+  for (const url of ASSETS) {
+    const { size: bytes } = statSync(new URL(basename(url), ASSETS_DIR))
     const plain = await fetch(server.url + url, { headers: { 'accept-encoding': 'identity' } })
     equal(plain.headers.get('content-length'), String(bytes))
     const response = await fetch(server.url + url, { headers: { 'accept-encoding': 'gzip, br' } })
@@ -184,7 +182,7 @@ test('serves the files of the page compressed, and 304 to a client that has them
     equal(again.headers.get('etag'), etag)
     equal(await again.text(), '')
   }
-  for (const path of ['/assets/no-such-file.js', `${ASSETS[0]?.url}.br`, '/assets/..%2Fpage%2Fserver.js']) {
+  for (const path of ['/assets/no-such-file.js', `${ASSETS[0]}.br`, '/assets/..%2Fpage%2Fserver.js']) {
     const missing = await fetch(server.url + path)
     equal(missing.status, 404, path)
     equal(missing.headers.get('content-type'), PROBLEM_JSON)
@@ -208,7 +206,7 @@ test('refuses pages while they have waited too long for 100 ms, and no file', as
   await using server = await serve(createSsr(createOptions({ MAX_QUEUE_WAIT_MS: '1' })))
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('latin1')
   // All are there in one turn of the event loop, and each takes some milliseconds.
-  const targets = [...Array.from({ length: 100 }, () => '/?items=1000'), ASSETS[0]?.url]
+  const targets = [...Array.from({ length: 100 }, () => '/?items=1000'), ASSETS[0]]
   socket.write(targets.map((target) => `GET ${target} HTTP/1.1\r\nhost: localhost\r\n\r\n`).join(''))
   let statuses: string[] = []
   let received = ''

@@ -96,7 +96,7 @@ const FILES: Readonly<Record<string, System>> = {
 
 /** One of the page's files, whole and not compressed. */
 function file(extension: string): Workload {
-  const path = ASSETS.find(({ url }) => url.endsWith(extension))?.url ?? '/assets/'
+  const path = ASSETS.find((url) => url.endsWith(extension)) ?? '/assets/'
   return { path, expect: exactly(readFileSync(new URL(path.replace('/assets/', ''), ASSETS_DIR))) }
 }
 

@@ -1,6 +1,6 @@
 import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { adaptServer, adaptStatusTest } from '../src/code/adapt.ts'
+import { adaptServer, adaptStatusTest, leaveAssetCheck } from '../src/code/adapt.ts'
 import { listImports, packageOf } from '../src/code/imports.ts'
 import { leaveOut } from '../src/code/leave-out.ts'
 import { leavePartial } from '../src/code/leave-partial.ts'
@@ -132,6 +132,11 @@ test('an edit that has lost its place is an error', () => {
   throws(() => adaptStatusTest('x.test.ts', 'equal(1, 1)', 'koa/status'), {
     message: /0 places that are the arguments of the process/,
   })
+})
+
+test('the check that the assets are there is left out', () => {
+  equal(leaveAssetCheck('a.ts', 'const a = 1\nrequireAssets(ASSETS, DIR)\nuse(a)\n'), 'const a = 1\nuse(a)\n')
+  throws(() => leaveAssetCheck('a.ts', 'use(a)'), { message: /0 places that are the call of requireAssets/ })
 })
 
 test('a package is known by any of its modules', () => {

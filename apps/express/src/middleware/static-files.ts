@@ -12,7 +12,8 @@ export function staticFiles(root: URL): Router {
       response.once('pipe', (file: Readable) => request.once('close', () => file.destroy()))
       // express-static-gzip gives `*` precedence over `br;q=0`, serves the siblings as files, and adds `vary` to a 404.
       const isRead = request.method === 'GET' || request.method === 'HEAD'
-      next(isRead && prepareAssetRequest(request) ? 'route' : 'router')
+      const accepts = (coding: string) => request.acceptsEncodings(coding)
+      next(isRead && prepareAssetRequest(request, accepts) ? 'route' : 'router')
     })
     .use(
       '/assets',

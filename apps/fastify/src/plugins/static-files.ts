@@ -1,12 +1,13 @@
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
-import { prepareAssetRequest } from '#shared/http/assets.ts'
+import { accepts, prepareAssetRequest } from '#shared/http/assets.ts'
 
 /** Serves files with a hash in their names, and their `.br` and `.gz` siblings from the build. */
 const staticFiles: FastifyPluginAsync<{ root: URL }> = async (app, { root }) => {
   app.addHook('onRequest', async (request, reply) => {
     // @fastify/static gives `*` precedence over `br;q=0`, and serves the siblings as files.
-    if (!prepareAssetRequest(request.raw)) return reply.callNotFound()
+    const accepted = request.headers['accept-encoding']
+    if (!prepareAssetRequest(request.raw, (coding) => accepts(accepted, coding))) return reply.callNotFound()
   })
 
   await app.register(fastifyStatic, {

@@ -8,7 +8,7 @@ import { IMMUTABLE } from '#shared/http/contract.ts'
 export function staticFiles(root: URL): RouterMiddleware {
   return async (ctx) => {
     // @koa/send serves the siblings as files. It has no entity tags, and its cache-control is not public.
-    if (!prepareAssetRequest(ctx.req)) ctx.throw(404)
+    if (!prepareAssetRequest(ctx.req, (coding) => ctx.acceptsEncodings(coding))) ctx.throw(404)
     const sent = await send(ctx, ctx.path.slice('/assets/'.length), {
       root: fileURLToPath(root),
       setHeaders: (_response, _path, { size, mtimeMs }) => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import * as page from '@startgrid/shared/page/server.js'
 import { assetType } from '../../src/contract/route.ts'
 import type { Role } from '../../src/contract/subject.ts'
@@ -96,11 +96,13 @@ function partialResponse(behaviour: Behaviour, locale: string, slug: string): Ou
   return fragment === undefined ? problem(404) : html(fragment, behaviour.nonce())
 }
 
+/** The files of the page, without their compressed siblings. */
+const FILES = new Set(readdirSync(page.ASSETS_DIR).filter((name) => !/\.(?:br|gz)$/.test(name)))
+
 function assetResponse(behaviour: Behaviour, { headers }: Incoming, sent: string): Outgoing {
   const name = behaviour.asset(sent) ?? ''
-  const listed = page.ASSETS.find(({ url }) => url === `/assets/${name}`)
   // Only a defect leads to a name that is not listed.
-  if (listed === undefined && name === sent) return problem(404)
+  if (!FILES.has(name) && name === sent) return problem(404)
   const accepted = headerValues(headers, 'accept-encoding').join(',')
   const coding = behaviour.negotiate(accepted === '' ? undefined : accepted)
   const body = readAsset(name, coding)

@@ -14,7 +14,7 @@ export interface Step {
   readonly orStatus?: readonly number[]
 }
 
-const SCRIPT = ASSETS.find(({ url }) => url.endsWith('.js'))?.url ?? '/'
+const SCRIPT = ASSETS.find((url) => url.endsWith('.js')) ?? '/'
 
 const PAGES: Readonly<Record<Role, readonly Step[]>> = {
   hello: [

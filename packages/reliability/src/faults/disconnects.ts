@@ -57,7 +57,7 @@ export const disconnects: Fault = {
 function abortsOf({ role, absent, framework }: App): Share[] {
   if (role === 'hello') return [{ path: '/json', sawBytes: false, share: 10 }]
   if (role === 'status') return [{ path: '/_/status', sawBytes: false, share: 10 }]
-  const script = ASSETS.find(({ url }) => url.endsWith('.js'))
+  const script = ASSETS.find((url) => url.endsWith('.js'))
   const canStream = !absent.includes('stream')
   // njs takes half a second for 500.
   const page = `/?items=${framework === 'njs' ? 10 : 500}`
@@ -66,7 +66,7 @@ function abortsOf({ role, absent, framework }: App): Share[] {
     { path: '/stream?delay=5000', sawBytes: false, share: canStream ? 1 : 0 },
     { path: page, sawBytes: false, share: 1 },
     { path: page, sawBytes: true, share: 1 },
-    { path: script?.url ?? '/', sawBytes: true, share: 1 },
+    { path: script ?? '/', sawBytes: true, share: 1 },
   ]
 }
 

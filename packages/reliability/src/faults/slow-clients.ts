@@ -100,7 +100,7 @@ function opening(way: Way, { role }: App): string {
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
 
 /** Some hundred KB, without work for the app. */
-const LARGEST = ASSETS.find(({ url }) => url.endsWith('.js'))?.url ?? '/'
+const LARGEST = ASSETS.find((url) => url.endsWith('.js')) ?? '/'
 
 /** Clients that are slow in one way, until the server has let go of them. */
 class SlowClients {

@@ -35,19 +35,12 @@ export interface Representation {
 
 export type Assets = ReadonlyMap<string, ReadonlyMap<Coding | undefined, Representation>>
 
-/** A hashed file of the page. */
-export interface Asset {
-  url: string
-  /** The size without content coding. */
-  bytes: number
-}
-
 /**
  * Checks that the files of a page exist. Without this, a server would start and its pages would lack scripts and styles.
  * @throws {StartError} naming the first file that cannot be read
  */
-export function requireAssets(assets: readonly { url: string }[], directory: URL): void {
-  for (const { url } of assets) {
+export function requireAssets(urls: readonly string[], directory: URL): void {
+  for (const url of urls) {
     const path = join(fileURLToPath(directory), basename(url))
     try {
       accessSync(path, constants.R_OK)
@@ -98,11 +91,14 @@ export function findAsset(
 /**
  * Prepares a request for a static file plugin. The plugins differ: some ignore `q=0` or give `*` precedence, some serve the `.br` and
  * `.gz` siblings as files of their own, and some respond with 403 to a path outside the directory.
+ * @param isAccepted whether the client accepts a coding
  * @returns false if the path cannot name an asset: respond with 404
  */
-export function prepareAssetRequest({ url = '', headers }: IncomingMessage): boolean {
-  const coding = (['br', 'gzip'] as const).find((one) => accepts(headers['accept-encoding'], one))
-  headers['accept-encoding'] = coding ?? 'identity'
+export function prepareAssetRequest(
+  { url = '', headers }: IncomingMessage,
+  isAccepted: (coding: Coding) => unknown,
+): boolean {
+  headers['accept-encoding'] = (['br', 'gzip'] as const).find((coding) => isAccepted(coding)) ?? 'identity'
   const [path = ''] = url.split('?', 1)
   return /^\/assets\/[\w.-]*\w$/.test(path) && !/\.(?:br|gz)$/.test(path) && !path.includes('..')
 }

@@ -12,7 +12,7 @@ import { type DocumentProps, type PageProps, STATE_ID, type State, serializeStat
 /** The number of products that have a fragment, counted from the first. */
 const PARTIALS = 50
 
-/** All hashed files of the page. The compressible ones have siblings that end in `.br` and `.gz`. */
+/** URLs of the scripts and stylesheets that a page loads. Each file has siblings that end in `.br` and `.gz`. */
 export const ASSETS = assets
 
 /** The directory of the files below `/assets/`. */

@@ -1,8 +1,8 @@
 /// <reference types="vite/client" />
 
-/** The browser's files, listed by vite.config.ts for the server. */
+/** The browser's files that the server must know, from vite.config.ts. */
 declare module 'virtual:client' {
-  export const assets: readonly import('../http/assets.ts').Asset[]
+  export const assets: readonly string[]
   /** The keys are the names of the entries. */
   export const pages: Readonly<Record<string, { script: string; stylesheets: string[] }>>
 }

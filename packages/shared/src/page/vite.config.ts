@@ -1,9 +1,7 @@
 import { join, relative } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, gzip } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin, type Rolldown } from 'vite'
-import type { Asset } from '../http/assets.ts'
 
 /** The URL path of the page's files. */
 const BASE = '/assets/'
@@ -12,9 +10,6 @@ const DIST = join(import.meta.dirname, '../../dist')
 
 /** Formats that are not compressed already. */
 const COMPRESSIBLE = /\.(?:css|ico|js|svg)$/
-
-const compressBrotli = promisify(brotliCompress)
-const compressGzip = promisify<Buffer, { level: number }, Buffer>(gzip)
 
 /** Builds the page into dist/: hashed files for the browser in assets/, and page/server.js for the server. */
 export default defineConfig({
@@ -46,9 +41,8 @@ export default defineConfig({
   builder: {}, // builds both, the browser's files first
 })
 
-/** Compresses the browser's files, and lists them for the server as `virtual:client`. */
+/** Compresses the browser's files, and tells the server as `virtual:client` which ones a page loads. */
 function clientFiles(): Plugin {
-  const assets: Asset[] = []
   const pages: Record<string, { script: string; stylesheets: string[] }> = {}
   return {
     name: 'client-files',
@@ -62,22 +56,27 @@ function clientFiles(): Plugin {
     resolveId: { filter: { id: /^virtual:client$/ }, handler: () => '\0client' },
     load: {
       filter: { id: /^\0client$/ },
-      handler: () => `export const assets = ${JSON.stringify(assets)}, pages = ${JSON.stringify(pages)}`,
+      handler: () => {
+        const assets = Object.values(pages).flatMap(({ script, stylesheets }) => [script, ...stylesheets])
+        return `export const assets = ${JSON.stringify(assets)}, pages = ${JSON.stringify(pages)}`
+      },
     },
     generateBundle: {
       order: 'post',
-      async handler(_options, bundle) {
+      handler(_options, bundle) {
         if (this.environment.name === 'ssr') return
         for (const file of Object.values(bundle)) {
-          const url = BASE + file.fileName
-          const content = Buffer.from(file.type === 'chunk' ? file.code : file.source)
-          assets.push({ url, bytes: content.length })
+          const { fileName } = file
           if (file.type === 'chunk' && file.isEntry)
-            pages[file.name] = { script: url, stylesheets: listStylesheets(file, bundle) }
-          if (!COMPRESSIBLE.test(url)) continue
-          const [br, gz] = await Promise.all([compressBrotli(content), compressGzip(content, { level: 9 })])
-          this.emitFile({ type: 'asset', fileName: `${file.fileName}.br`, source: br })
-          this.emitFile({ type: 'asset', fileName: `${file.fileName}.gz`, source: gz })
+            pages[file.name] = { script: BASE + fileName, stylesheets: listStylesheets(file, bundle) }
+          if (!COMPRESSIBLE.test(fileName)) continue
+          const content = file.type === 'chunk' ? file.code : file.source
+          this.emitFile({ type: 'asset', fileName: `${fileName}.br`, source: brotliCompressSync(content) })
+          this.emitFile({
+            type: 'asset',
+            fileName: `${fileName}.gz`,
+            source: gzipSync(content, { level: 9 }),
+          })
         }
       },
     },

@@ -41,8 +41,7 @@ test('reads assets with their types, and their siblings not as assets', () => {
 
 test('a file that a page names, but that is not there, is one sentence', () => {
   const require = (...urls: string[]) => {
-    const assets = urls.map((url) => ({ url }))
-    return () => requireAssets(assets, pathToFileURL(`${directory}/`))
+    return () => requireAssets(urls, pathToFileURL(`${directory}/`))
   }
   doesNotThrow(require('/assets/a.js', '/assets/b.css'))
   throws(require('/assets/a.js', '/assets/d.js'), {
@@ -128,7 +127,8 @@ test('leaves a static file plugin one coding and only names of assets', () => {
     const request = new IncomingMessage(new Socket())
     request.url = url
     if (acceptEncoding !== undefined) request.headers['accept-encoding'] = acceptEncoding
-    return [prepareAssetRequest(request), request.headers['accept-encoding']]
+    const isAsset = prepareAssetRequest(request, (coding) => accepts(acceptEncoding, coding))
+    return [isAsset, request.headers['accept-encoding']]
   }
   deepEqual(prepare('/assets/a.js', 'gzip, br;q=0.1'), [true, 'br'])
   deepEqual(prepare('/assets/a.js?x=/', 'gzip, br;q=0'), [true, 'gzip'])

@@ -2,12 +2,12 @@ import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert
 import { execFile } from 'node:child_process'
 import { appendFile, cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { ASSETS, ASSETS_DIR, type Asset } from '#shared/page/server.js'
+import { ASSETS, ASSETS_DIR } from '#shared/page/server.js'
 
 const PACKAGE = fileURLToPath(new URL('../../', import.meta.url))
 const NONCE = 'MDEyMzQ1Njc4OWFiY2RlZmdo'
@@ -16,14 +16,19 @@ function read(name: string): Promise<Buffer> {
   return readFile(new URL(name, ASSETS_DIR))
 }
 
-test('ASSETS lists every file of assets/', async () => {
-  const names = ASSETS.flatMap(({ url }) => ['', '.br', '.gz'].map((suffix) => basename(url) + suffix))
-  deepEqual((await readdir(ASSETS_DIR)).sort(), names.sort())
-  for (const { url, bytes } of ASSETS) equal((await read(basename(url))).length, bytes)
+/** The files without their compressed siblings. */
+async function listFiles(directory: URL): Promise<string[]> {
+  return (await readdir(directory)).filter((name) => !/\.(?:br|gz)$/.test(name))
+}
+
+test('ASSETS lists the script and the stylesheet of the page', async () => {
+  deepEqual(ASSETS.map((url) => extname(url)).sort(), ['.css', '.js'])
+  const names = await listFiles(ASSETS_DIR)
+  for (const url of ASSETS) ok(names.includes(basename(url)), url)
 })
 
 test('compressed siblings decompress to the same bytes and are smaller', async () => {
-  for (const name of ASSETS.map(({ url }) => basename(url))) {
+  for (const name of await listFiles(ASSETS_DIR)) {
     const [plain, br, gz] = await Promise.all([read(name), read(`${name}.br`), read(`${name}.gz`)])
     ok(brotliDecompressSync(br).equals(plain), name)
     ok(gunzipSync(gz).equals(plain), name)
@@ -32,8 +37,8 @@ test('compressed siblings decompress to the same bytes and are smaller', async (
 })
 
 test('both sides are built for production', async () => {
-  const script = ASSETS.find(({ url }) => url.endsWith('.js'))
-  const source = (await read(basename(script?.url ?? ''))).toString()
+  const script = ASSETS.find((url) => url.endsWith('.js')) ?? ''
+  const source = (await read(basename(script))).toString()
   ok(source.includes('Minified React error #'))
   const server = await readFile(join(PACKAGE, 'dist/page/server.js'), 'utf8')
   for (const text of [source, server]) doesNotMatch(text, /process\.env|jsxDEV|csp-nonce|sourceMappingURL/)
@@ -84,7 +89,7 @@ test('a second page with an image, a font and an imported stylesheet is built', 
   const { assets, renderAbout, renderDocument } = await copy.build()
 
   const html = renderAbout(NONCE)
-  const url = (name: RegExp) => assets.find((asset) => name.test(asset.url))?.url ?? 'missing'
+  const url = (name: RegExp) => assets.find((asset) => name.test(asset)) ?? 'missing'
   ok(html.includes(`<img src="${url(/photo/)}"`))
   ok(html.includes(`src="${url(/about.*\.js$/)}" nonce="${NONCE}"`))
   ok(html.includes(`<link rel="stylesheet" href="${url(/about.*\.css$/)}"`))
@@ -96,10 +101,10 @@ test('a file with another content has another name, and the rest keeps its own',
   await using copy = await Copy.make()
   await copy.edit('page.css', '--paper: light-dark(#fbfaf5', '--paper: light-dark(#ffffff')
   const { assets } = await copy.build()
-  const urlOf = (list: readonly Asset[], extension: string) =>
-    list.find(({ url }) => url.endsWith(extension))?.url
-  notEqual(urlOf(assets, '.css'), urlOf(ASSETS, '.css'))
-  equal(urlOf(assets, '.svg'), urlOf(ASSETS, '.svg'))
+  const before = (await listFiles(ASSETS_DIR)).map((name) => `/assets/${name}`)
+  const find = (list: readonly string[], extension: string) => list.find((url) => url.endsWith(extension))
+  notEqual(find(assets, '.css'), find(before, '.css'))
+  equal(find(assets, '.svg'), find(before, '.svg'))
 })
 
 type Built = typeof import('#shared/page/server.js') & { renderAbout(nonce: string): string }
@@ -131,12 +136,13 @@ class Copy {
     await writeFile(this.path(name), source.replace(text, replacement))
   }
 
-  async build(): Promise<Built & { assets: readonly Asset[] }> {
+  async build(): Promise<Built & { assets: readonly string[] }> {
     const vite = join(PACKAGE, 'node_modules/vite/bin/vite.js')
     const env = { ...process.env, NODE_ENV: 'production' }
     await promisify(execFile)(process.execPath, [vite, 'build', 'src/page'], { cwd: this.#directory, env })
     const built: Built = await import(pathToFileURL(join(this.#directory, 'dist/page/server.js')).href)
-    return { ...built, assets: built.ASSETS }
+    const names = await listFiles(pathToFileURL(join(this.#directory, 'dist/assets/')))
+    return { ...built, assets: names.map((name) => `/assets/${name}`) }
   }
 
   async read(url: string): Promise<string> {

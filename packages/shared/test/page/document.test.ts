@@ -31,7 +31,7 @@ test('it is a whole document that names its language, its size and its files', (
   match(html, /^<!DOCTYPE html><html lang="en"><head><meta charSet="utf-8"\/>.*<\/body><\/html>$/s)
   match(html, /<meta name="viewport" content="width=device-width, initial-scale=1"\/>/)
   match(html, /<title>[^<]+<\/title>/)
-  for (const { url } of ASSETS) equal(html.split(`"${url}"`).length, 2, url)
+  for (const url of ASSETS) equal(html.split(`"${url}"`).length, 2, url)
 })
 
 test('the script comes after all that it hydrates and carries the nonce', () => {
