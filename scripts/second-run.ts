@@ -7,13 +7,14 @@ export interface Run {
   readonly outcomes: readonly Outcome[]
 }
 
-/** More failures than these are no accident. */
+/** Failures in more files than these are no accident. A hook that fails once fails all tests of its file. */
 const MOST_FLAKY = 5
 
-/** The failed tests that a second run tries; none where too many failed. @param outcomes of all packages */
+/** The failed tests that a second run tries; none where too many files failed. @param outcomes of all packages */
 export function failuresToRepeat(outcomes: readonly Outcome[]): Outcome[] {
   const failures = outcomes.filter(({ state }) => state === 'failed')
-  return failures.length > MOST_FLAKY ? [] : failures
+  const files = new Set(failures.map(({ file, name }) => file ?? name))
+  return files.size > MOST_FLAKY ? [] : failures
 }
 
 /** Whether a run had no failure: not even one outside of its tests. */

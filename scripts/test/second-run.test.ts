@@ -133,8 +133,12 @@ test('a command that fails without a failed test is not sound', () => {
   assert.equal(merged([outcome('a', 'failed')], [outcome('a')], 1).isSound, false)
 })
 
-test('up to five failures are repeated; of more, none', () => {
-  const failures = Array.from({ length: 6 }, (_, index) => outcome(`test ${index}`, 'failed'))
+test('failures in up to five files are tried again, however many tests a hook failed; in six files none', () => {
+  const failures = Array.from({ length: 6 }, (_, index) =>
+    outcome(`t${index}`, 'failed', { file: `/x/test/${index}.test.ts` }),
+  )
+  const ofOneHook = failures.map((one) => ({ ...one, file: FILE }))
   assert.deepEqual(failuresToRepeat([outcome('a'), ...failures.slice(1)]), failures.slice(1))
+  assert.deepEqual(failuresToRepeat([outcome('a'), ...ofOneHook]), ofOneHook)
   assert.deepEqual(failuresToRepeat(failures), [])
 })

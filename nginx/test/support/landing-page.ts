@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import {
   createServer,
@@ -6,6 +7,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PageApp, type PageRoute, renderPage, writePage } from '../../page/render.ts'
@@ -64,7 +66,7 @@ export async function startFrontPage(nginx: Nginx): Promise<FrontPage> {
   const results = join(directory, 'results')
   writePage(join(directory, 'page'), APPS)
   const stubs = new Map<string, Stub>()
-  for (const { service } of APPS) stubs.set(service, createStub(await claimPort(LOOPBACK)))
+  for (const { service } of APPS) stubs.set(service, await createStub())
   const fronts = await startFronts(nginx, stubs)
   const routes = [...stubs].map(([service, { address }], index) => ({
     service,
@@ -149,7 +151,11 @@ function startPage(
   })
 }
 
-function createStub(port: number): Stub {
+async function createStub(): Promise<Stub> {
+  const server = createServer((request, response) => respond(stub, request, response))
+  // A port that is only looked up would be free for others until the first `start`.
+  await listen(server, LOOPBACK.port)
+  const { port } = server.address() as AddressInfo
   const stub: Stub = {
     address: { ...LOOPBACK, port },
     state: 'pass',
@@ -162,7 +168,6 @@ function createStub(port: number): Stub {
       await stub.start()
     },
   }
-  const server = createServer((request, response) => respond(stub, request, response))
   return stub
 }
 
@@ -177,11 +182,9 @@ function respond(stub: Stub, { url = '', headers }: IncomingMessage, response: S
   }
 }
 
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve) => {
-    if (server.listening) resolve()
-    else server.listen(port, LOOPBACK.host, resolve)
-  })
+/** @throws {Error} EADDRINUSE, if another process took the port while the stand-in was stopped */
+async function listen(server: Server, port: number): Promise<void> {
+  if (!server.listening) await once(server.listen(port, LOOPBACK.host), 'listening')
 }
 
 function close(server: Server): Promise<void> {

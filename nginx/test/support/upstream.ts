@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -33,10 +34,8 @@ export async function startApp(socketPath?: string): Promise<App> {
   server.on('connection', () => {
     connections++
   })
-  await new Promise<void>((resolve) => {
-    if (socketPath === undefined) server.listen(0, '127.0.0.1', resolve)
-    else server.listen(socketPath, resolve)
-  })
+  server.listen(socketPath === undefined ? { host: '127.0.0.1', port: 0 } : { path: socketPath })
+  await once(server, 'listening')
   return {
     address: { host: '127.0.0.1', port: portOf(server) },
     server,
