@@ -1,13 +1,15 @@
+import fastifyAccepts from '@fastify/accepts'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
-import { accepts, prepareAssetRequest } from '#shared/http/assets.ts'
+import { prepareAssetRequest } from '#shared/http/assets.ts'
 
 /** Serves files with a hash in their names, and their `.br` and `.gz` siblings from the build. */
 const staticFiles: FastifyPluginAsync<{ root: URL }> = async (app, { root }) => {
+  await app.register(fastifyAccepts)
+
   app.addHook('onRequest', async (request, reply) => {
     // @fastify/static gives `*` precedence over `br;q=0`, and serves the siblings as files.
-    const accepted = request.headers['accept-encoding']
-    if (!prepareAssetRequest(request.raw, (coding) => accepts(accepted, coding))) return reply.callNotFound()
+    if (!prepareAssetRequest(request.raw, (coding) => request.encoding(coding))) return reply.callNotFound()
   })
 
   await app.register(fastifyStatic, {

@@ -5,8 +5,6 @@ import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { StartError } from '../process/config.ts'
 
-/** Static files for servers that have no static file handler. They are read once: they are few, small and never change. */
-
 /** A file of another type is sent as `application/octet-stream`. */
 const TYPES: Readonly<Record<string, string>> = {
   '.avif': 'image/avif',
@@ -21,9 +19,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-const EXTENSIONS = { br: '.br', gzip: '.gz' } as const
+export type Coding = 'br' | 'gzip'
 
-export type Coding = keyof typeof EXTENSIONS
+const EXTENSIONS: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' }
 
 /** One file in one content coding. */
 export interface Representation {
@@ -50,7 +48,10 @@ export function requireAssets(urls: readonly string[], directory: URL): void {
   }
 }
 
-/** Reads the files of a flat directory, each with its `.br` and `.gz` siblings made at build time. */
+/**
+ * Reads the files of a flat directory, each with its `.br` and `.gz` siblings made at build time, for servers that have no static file
+ * handler. They are read once: they are few, small and never change.
+ */
 export function readAssets(directory: URL): Assets {
   const root = fileURLToPath(directory)
   const names = new Set(readdirSync(root))

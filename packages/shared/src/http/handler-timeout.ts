@@ -56,11 +56,13 @@ export function createHandlerTimeout(limitMs: number, log: Logger): (response: S
     let isIdle = true
     for (const [socket, connection] of connections) {
       const response = dropComplete(connection, look)
-      limitTraffic(socket, response === undefined ? IDLE_MS : limitMs + STALL_MS)
+      const silenceMs = response === undefined ? IDLE_MS : limitMs + STALL_MS
+      if (socket.timeout !== silenceMs) socket.setTimeout(silenceMs) // only here, so fast responses do without
       if (response === undefined) continue
       isIdle = false
       const bytes = socket.bytesWritten
-      if (bytes !== connection.bytes || !isUpToHandler(response)) Object.assign(connection, { look, bytes })
+      const isUpToHandler = response.req.complete && !response.writableEnded && !response.writableNeedDrain
+      if (bytes !== connection.bytes || !isUpToHandler) Object.assign(connection, { look, bytes })
       else if (look - connection.look >= LOOKS) giveUp(response)
     }
     if (!isIdle) return
@@ -89,11 +91,6 @@ export function createHandlerTimeout(limitMs: number, log: Logger): (response: S
   }
 }
 
-/** Only the check sets it, so fast responses do without. */
-function limitTraffic(socket: Socket, ms: number): void {
-  if (socket.timeout !== ms) socket.setTimeout(ms)
-}
-
 /**
  * Forgets the complete responses in front. The time of the next one begins now.
  * @returns the first response that is not complete
@@ -105,10 +102,6 @@ function dropComplete(connection: Connection, look: number): ServerResponse | un
     connection.look = look
   }
   return responses[0]
-}
-
-function isUpToHandler(response: ServerResponse): boolean {
-  return response.req.complete && !response.writableEnded && !response.writableNeedDrain
 }
 
 function endResponse(response: ServerResponse, id: string): void {

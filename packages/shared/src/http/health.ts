@@ -62,13 +62,12 @@ export class Health {
     const time = new AbortController()
     const { promise: late, reject } = Promise.withResolvers<never>()
     late.catch(() => {}) // usually, nothing waits for it any more
-    const timer = setTimeout(() => {
+    setTimeout(() => {
       this.#round = undefined
       const error = new Error(`The check did not respond within ${ROUND_MS} ms.`)
       time.abort(error)
       reject(error)
-    }, ROUND_MS)
-    timer.unref()
+    }, ROUND_MS).unref()
     const results = await Promise.all(this.#checks.map((check) => this.#runCheck(check, time.signal, late)))
     return results.every(Boolean)
   }

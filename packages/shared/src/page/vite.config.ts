@@ -48,9 +48,8 @@ function clientFiles(): Plugin {
     name: 'client-files',
     sharedDuringBuild: true,
     configureServer({ config }) {
-      for (const [name, path] of Object.entries(
-        config.environments.client?.build.rolldownOptions.input ?? {},
-      ))
+      const { input = {} } = config.environments.client?.build.rolldownOptions ?? {}
+      for (const [name, path] of Object.entries(input))
         pages[name] = { script: BASE + relative(config.root, path), stylesheets: [] }
     },
     resolveId: { filter: { id: /^virtual:client$/ }, handler: () => '\0client' },
@@ -71,12 +70,9 @@ function clientFiles(): Plugin {
             pages[file.name] = { script: BASE + fileName, stylesheets: listStylesheets(file, bundle) }
           if (!COMPRESSIBLE.test(fileName)) continue
           const content = file.type === 'chunk' ? file.code : file.source
-          this.emitFile({ type: 'asset', fileName: `${fileName}.br`, source: brotliCompressSync(content) })
-          this.emitFile({
-            type: 'asset',
-            fileName: `${fileName}.gz`,
-            source: gzipSync(content, { level: 9 }),
-          })
+          const copies = { br: brotliCompressSync(content), gz: gzipSync(content, { level: 9 }) }
+          for (const [extension, source] of Object.entries(copies))
+            this.emitFile({ type: 'asset', fileName: `${fileName}.${extension}`, source })
         }
       },
     },

@@ -79,22 +79,12 @@ const responses = channel('app:response')
 
 /** Writes one line per response, aborted ones included. */
 export function logResponse(log: Pick<Logger, 'info'>, response: LoggedResponse): void {
-  const { requestId, method, url, route, status, ms, client, traceparent } = response
   if (responses.hasSubscribers) responses.publish(response)
-  const traceId = traceparent && readTraceId(String(traceparent))
-  log.info(
-    {
-      requestId,
-      method,
-      path: withoutQuery(url),
-      route,
-      status,
-      ms: Math.round(ms * 1000) / 1000,
-      client,
-      ...(traceId && { trace_id: traceId }),
-    },
-    'request completed',
-  )
+  const { requestId, method, route, status, client, traceparent } = response
+  const path = withoutQuery(response.url)
+  const ms = Math.round(response.ms * 1000) / 1000
+  const traceId = traceparent ? readTraceId(String(traceparent)) : undefined
+  log.info({ requestId, method, path, route, status, ms, client, trace_id: traceId }, 'request completed')
 }
 
 /** @returns the trace id of a valid `traceparent` header (W3C Trace Context section 3.2) */

@@ -36,7 +36,7 @@ export function latest<Render extends (...args: never[]) => unknown>(
   find: (page: Page) => Render,
   show: (content: string) => ReturnType<Render>,
 ): Render {
-  const render = (...args: never[]) => {
+  return ((...args: never[]) => {
     try {
       const result = find(page)(...args)
       if (isValidElement(result)) renderToString(result) // An error within a stream comes too late for another page.
@@ -44,8 +44,7 @@ export function latest<Render extends (...args: never[]) => unknown>(
     } catch (error) {
       return show(describe(error))
     }
-  }
-  return render as Render
+  }) as Render
 }
 
 /** Starts Vite with the options of the server that it runs in. */
