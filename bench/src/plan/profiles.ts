@@ -76,7 +76,7 @@ const WARMUP_MS: Readonly<Record<string, Readonly<Record<Role, number>>>> = {
   njs: { hello: 250, ssr: 250, status: 250 },
 }
 
-/** Responses per second on that machine, direct (docs/results.md): how fast an app becomes warm depends on requests, not on time. */
+/** Responses per second in that run, direct: how fast an app becomes warm depends on requests, not on time. */
 const RATES: Readonly<Record<string, Readonly<Record<Role, number>>>> = {
   node: { hello: 74_000, ssr: 5800, status: 71_000 },
   fastify: { hello: 56_000, ssr: 5300, status: 55_000 },
@@ -109,7 +109,7 @@ interface Warmed {
 export const PROXIED_WARMUP_MS = 250
 
 /**
- * Connections by role. A slice lasts at least 8 × connections / rate: an interpreted page at 56 responses per second would take
- * 9 s with 64, and 8 keep one core as busy.
+ * Connections by role. A slice lasts at least 4 × connections / rate: with 64, an interpreted page at 54 responses per second would take
+ * 5 s, and 8 keep one core as busy.
  */
 export const CONNECTIONS: Readonly<Record<Role, number>> = { hello: 64, ssr: 8, status: 64 }
