@@ -13,14 +13,7 @@ import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
 import { suiteWords } from '../suite-elsewhere.ts'
 import { frontPortOf, portOf, serverPod } from './pods.ts'
-import {
-  type ClusterContext,
-  closeCluster,
-  prepareCluster,
-  serverPlacement,
-  startCeilingPod,
-  startServerPod,
-} from './prepare.ts'
+import { type ClusterContext, closeCluster, prepareCluster, startCeiling, startServerPod } from './prepare.ts'
 import { startReplicas } from './replicas.ts'
 import { KubernetesServers } from './servers.ts'
 import { SERVICE_PERMISSIONS } from './site.ts'
@@ -135,7 +128,7 @@ class KubernetesEnvironment implements Environment {
   }
 
   startCeiling(): Promise<CeilingServer | undefined> {
-    return startCeilingPod(this.#context, `ceiling-${++this.#started}`)
+    return startCeiling(this.#context, `ceiling-${++this.#started}`)
   }
 
   async startServers(cells: readonly CellSpec[]): Promise<Servers> {
@@ -171,9 +164,9 @@ class KubernetesEnvironment implements Environment {
   }
 
   #serverPod(apps: readonly App[], proxied: boolean): V1Pod {
-    const { run, record, scouted } = this.#context
+    const { run, placement } = this.#context
     const metadata = run.metadata(`servers-${++this.#started}`, 'servers')
-    return serverPod(metadata, { ...serverPlacement(record), node: scouted.node }, { apps, proxied })
+    return serverPod(metadata, placement, { apps, proxied })
   }
 }
 

@@ -41,6 +41,8 @@ export interface ClusterContext {
   record: ClusterRecord
   generators: Generators
   scouted: Scouted
+  /** On the node that was scouted. */
+  placement: Placement
   /** What the cluster says of its nodes; empty where this account may not ask. */
   nodes: readonly V1Node[]
   signal: AbortSignal
@@ -96,7 +98,8 @@ async function prepare(
     const [servers] = record.nodes
     if (servers !== undefined && servers.cpus.length > 1)
       warn({ kind: 'node-cores', node: servers.name, cpus: servers.cpus.length })
-    return { cluster, run, record, generators, scouted, nodes, signal }
+    const placement = { ...serverPlacement(record), node: scouted.node }
+    return { cluster, run, record, generators, scouted, placement, nodes, signal }
   } catch (error) {
     await run.end().catch(() => {})
     throw error
@@ -168,12 +171,11 @@ export async function startServerPod(
  * @returns undefined after an abort
  * @throws {Error} a sentence: why NGINX does not start
  */
-export async function startCeilingPod(
-  { cluster, run, record, scouted, generators, signal }: ClusterContext,
+export async function startCeiling(
+  { cluster, run, record, placement, generators, signal }: ClusterContext,
   name: string,
 ): Promise<CeilingServer | undefined> {
   if (signal.aborted) return undefined
-  const placement = { ...serverPlacement(record), node: scouted.node }
   const body = serverPod(run.metadata(name, 'servers'), placement, { apps: [], proxied: true })
   const { pod, failures } = await startPod(cluster, body, { signal })
   const [failure] = failures.values()

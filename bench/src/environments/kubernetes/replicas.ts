@@ -104,13 +104,12 @@ async function startBalancer(
   context: ClusterContext,
   { app, pods, number }: { app: App; pods: ServerPod[]; number: number },
 ): Promise<Target> {
-  const { run, record, scouted } = context
+  const { run, placement } = context
   const [first, ...others] = pods.map(
     ({ started }): Address => ({ host: started.pod.status?.podIP ?? '', port: portOf(0) }),
   )
   if (first === undefined) throw new Error('There is no replica.')
   const metadata = run.metadata(`balancer-${number}`, 'servers')
-  const placement = { ...serverPlacement(record), node: scouted.node }
   const options = { app, replicas: [first, ...others] as const, workers: proxyWorkers(pods.length) }
   const pod = await startServerPod(context, balancerPod(metadata, placement, options))
   pods.push(pod)

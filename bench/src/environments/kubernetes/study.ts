@@ -14,14 +14,7 @@ import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
 import { suiteProgram } from '../suite-elsewhere.ts'
 import { studyAddress, studyPod } from './pods.ts'
-import {
-  type ClusterContext,
-  closeCluster,
-  prepareCluster,
-  serverPlacement,
-  startCeilingPod,
-  startServerPod,
-} from './prepare.ts'
+import { type ClusterContext, closeCluster, prepareCluster, startCeiling, startServerPod } from './prepare.ts'
 import { KubernetesServers, type ServerPod } from './servers.ts'
 import { proveInPods } from './suite.ts'
 
@@ -154,7 +147,7 @@ class StudyPods implements Environment {
   }
 
   startCeiling(): Promise<CeilingServer | undefined> {
-    return startCeilingPod(this.#context, `ceiling-${++this.#started}`)
+    return startCeiling(this.#context, `ceiling-${++this.#started}`)
   }
 
   /** A pod for each system: one that does not start is missing. */
@@ -196,9 +189,9 @@ class StudyPods implements Environment {
   }
 
   #podOf(cell: StudyCell): V1Pod {
-    const { run, record, scouted } = this.#context
+    const { run, placement } = this.#context
     const metadata = run.metadata(`servers-${++this.#started}`, 'servers')
-    return studyPod(metadata, { ...serverPlacement(record), node: scouted.node }, this.#systemOf(cell))
+    return studyPod(metadata, placement, this.#systemOf(cell))
   }
 
   #systemOf({ app }: Pick<StudyCell, 'app'>): System {
