@@ -95,10 +95,10 @@ function widest({ ratios }: Findings): number {
   return Math.max(...ratios.map((ratio) => halfWidthOf(ratio) ?? Number.POSITIVE_INFINITY))
 }
 
-function forecastOf(spins: Parameters<typeof forecast>[0], heats: number): number {
+function forecastOf(spins: Parameters<typeof forecast>[0][number], heats: number): number {
   const { passes, sliceSeconds } = DEFAULT_RUN
   const design = { cells: 16, rows: 8, passes, sliceSeconds, stepSeconds: sliceSeconds + 0.012 }
-  return forecast(spins, design).halfWidth(heats)
+  return forecast([spins], design).halfWidth(heats)
 }
 
 /** The median half-width of rate ratios in one run. */

@@ -17,12 +17,16 @@ export function describePlan(result: Result): string {
   const ends =
     precision === null ? '' : ` More heats follow until 95 % intervals are within ±${precision * 100} %.`
   const limit =
-    maxTimeMs === null ? '' : ` The last heats are dropped when ${formatMinutes(maxTimeMs)} are over.`
+    maxTimeMs === null
+      ? ''
+      : ` A slower machine takes fewer passes, then fewer heats, to end within ${formatMinutes(maxTimeMs)}.`
   const cores = mode === 'target' || mode === 'kubernetes' ? '' : ' on two cores, if nobody disturbs it'
   const reach = settings.profile === 'custom' ? null : describeReach(result)
   return [
     ...(mode === 'target' ? [describeTarget(result)] : describeRoles(result, byRole)),
-    wrap(`About ${formatMinutes(total)} (minutes:seconds)${cores}.${ends}${limit}`),
+    wrap(
+      `About ${formatMinutes(Math.min(total, maxTimeMs ?? total))} (minutes:seconds)${cores}.${ends}${limit}`,
+    ),
     wrap(
       mode === 'target'
         ? 'The contract is proven first, each time: some seconds more.'

@@ -2,23 +2,34 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import type { Spinner, SpinTime } from '@startgrid/machine/spin.ts'
 import { forecast, type Spin } from '@startgrid/stats/forecast.ts'
+import { mean, median } from '@startgrid/stats/moments.ts'
 import { NOISY } from '../judge/certainty.ts'
 import type { CellSpec, Result } from '../model/result.ts'
-import { ENDING_MS, PREPARATION_MS } from '../plan/budget.ts'
+import { ENDING_MS, heatsWithin, PREPARATION_MS, passesWithin } from '../plan/budget.ts'
 import { expectedHeatMs } from '../plan/cells.ts'
 
 /** What a run can be expected to show, said before it starts. */
 
 interface WatchedSpin extends Spin, SpinTime {}
 
+/** A core and the spins on it, in order. */
+export interface WatchedCore {
+  spins: readonly WatchedSpin[]
+  /** Rounds of each spin. */
+  rounds: number
+}
+
 const WATCHED_MS = 5000
 const EVERY_MS = 20
 
 /**
- * Spins on the servers' core for 5 s. Nothing else may run on it meanwhile.
+ * Spins on a core for 5 s. Nothing else may run on it meanwhile.
  * @returns after an abort, or if the process ended, those that there were
  */
-export async function watchCore(spinner: Pick<Spinner, 'spin'>, signal: AbortSignal): Promise<WatchedSpin[]> {
+export async function watchCore(
+  spinner: Pick<Spinner, 'spin' | 'rounds'>,
+  signal: AbortSignal,
+): Promise<WatchedCore> {
   const spins: WatchedSpin[] = []
   const began = performance.now()
   for (let due = 0; due < WATCHED_MS && !signal.aborted; due += EVERY_MS) {
@@ -29,37 +40,54 @@ export async function watchCore(spinner: Pick<Spinner, 'spin'>, signal: AbortSig
     if (spin === null) break
     spins.push({ at, ...spin })
   }
-  return spins
+  return { spins, rounds: spinner.rounds }
 }
+
+/** CPU time of a round, in nanoseconds, on the machine on which the times in plan/ were measured. */
+const REFERENCE_ROUND_NS = 6.5
 
 /** Fewer spins tell nothing. */
 const LEAST_SPINS = 20
 
 /**
  * Of the ratios of the largest race.
- * @param foreign what other programs used of the core meanwhile, 0 to 1; null where the system does not tell
+ * @param cores that of the servers, then that of the generator
+ * @param foreign what other programs used of the servers' core meanwhile, 0 to 1; null where the system does not tell
  * @returns null with too few spins
  */
 export function foresee(
   result: Result,
-  spins: readonly WatchedSpin[],
+  cores: readonly WatchedCore[],
   foreign: number | null,
 ): Foresight | null {
-  if (spins.length < LEAST_SPINS) return null
+  const [servers] = cores
+  if (servers === undefined || cores.some(({ spins }) => spins.length < LEAST_SPINS)) return null
   const { cells, settings } = result
+  const { maxTimeMs, heats: planned } = settings
+  const slowness = mean(cores.map(slownessOf))
+  const passes = maxTimeMs === null ? settings.slices : passesWithin(maxTimeMs, planned, result, slowness)
   const heats = Map.groupBy(cells, ({ role }) => role)
   const races = Map.groupBy(cells, ({ role, topology }) => `${role} ${topology}`)
   const sizeOf = (groups: ReadonlyMap<string, readonly CellSpec[]>) =>
     Math.max(...[...groups.values()].map(({ length }) => length))
-  const { spread, halfWidth } = forecast(spins, {
-    cells: sizeOf(heats),
-    rows: sizeOf(races),
-    passes: settings.slices,
-    sliceSeconds: settings.sliceMs / 1000,
-    stepSeconds: settings.sliceMs / 1000 + BETWEEN_SECONDS,
-  })
-  const taken = Math.max(foreign ?? 0, preempted(spins))
-  return { spread, taken, widthOf: (count) => (count < 2 ? null : halfWidth(count)) }
+  const { spread, halfWidth } = forecast(
+    cores.map(({ spins }) => spins),
+    {
+      cells: sizeOf(heats),
+      rows: sizeOf(races),
+      passes,
+      sliceSeconds: settings.sliceMs / 1000,
+      stepSeconds: settings.sliceMs / 1000 + slowness * BETWEEN_SECONDS,
+    },
+  )
+  const taken = Math.max(foreign ?? 0, preempted(servers.spins))
+  return { spread, slowness, taken, widthOf: (count) => (count < 2 ? null : halfWidth(count)) }
+}
+
+/** What a round costs, divided by what it costs on the machine of reference: at least 1, for a faster machine has not been seen. */
+function slownessOf({ spins, rounds }: WatchedCore): number {
+  const typical = median(spins.map(({ cpuSeconds }) => cpuSeconds))
+  return rounds === 0 ? 1 : Math.max(1, (typical * 1e9) / rounds / REFERENCE_ROUND_NS)
 }
 
 /** Part of the time of the spins in which others had the core. Who wakes up is served first, so this is a lower bound. */
@@ -71,6 +99,8 @@ function preempted(spins: readonly WatchedSpin[]): number {
 
 export interface Foresight {
   spread: number
+  /** What work costs here, divided by what it costs on the machine on which the times of the plan were measured; at least 1. */
+  slowness: number
   /** Part of the core's time that other programs visibly used, 0 to 1. */
   taken: number
   /** With so many heats of each role: a part of 1; null with one. */
@@ -85,16 +115,17 @@ export function describeForesight(result: Result, foresight: Foresight | null): 
   if (foresight === null)
     return result.settings.cores === null
       ? 'Nothing can be pinned to a core here, so nobody can say how fast the cores of the servers are, nor how certain the result will be.'
-      : 'The speed of the core of the servers could not be measured, so how certain the result will be is not known.'
+      : 'The speed of the cores could not be measured, so how certain the result will be is not known.'
   const { spread, taken, widthOf } = foresight
   const { heats } = result.settings
   const found =
     spread >= NOISY
       ? `This machine's cores change speed by ×${formatRatio(spread)} within seconds: neighbours that you cannot see.`
-      : `The core of the servers keeps its speed within ×${formatRatio(spread)}.`
+      : `The cores of the servers and of the load generator keep their speed within ×${formatRatio(spread)}.`
   const width = widthOf(heats)
   if (width === null) return `${found} One heat of each role gives no intervals.`
-  const more = Math.ceil(minutesOf(result, 2 * heats))
+  let more = Math.ceil(minutesOf(result, 2 * heats))
+  while (heatsWithin((more - 1) * 60_000, result) >= 2 * heats) more--
   const others = isCrowded(foresight)
     ? ` Other programs use ${formatPercent(taken)} of the core of the servers: close them, for they widen the intervals by more than can be foreseen. Without them,`
     : ''

@@ -17,6 +17,8 @@ export interface HeatOptions<Spec extends Cell = Cell> {
   settings: Pick<Effort, 'slices' | 'sliceMs'>
   /** How long the heat is expected to take. */
   expectedMs: number
+  /** As of `expectedHeatMs`; default 1. */
+  slowness?: number
   environment: Pick<Environment, 'startServers'>
   driverOf(cell: Spec): Driver | Promise<Driver>
   workloadOf(cell: Spec): Workload
@@ -169,9 +171,15 @@ async function warm<Spec extends Cell>(course: Course<Spec>): Promise<void> {
 }
 
 /** `performance.now()` when a warm-up that lasted long enough, but with too few responses, has to end: the planned passes come first. */
-function moreUntil({ endsAt, settings, entrants }: Pick<Course, 'endsAt' | 'settings' | 'entrants'>): number {
+function moreUntil({
+  endsAt,
+  settings,
+  entrants,
+  slowness,
+}: Pick<Course, 'endsAt' | 'settings' | 'entrants' | 'slowness'>): number {
   const cells = entrants.map(({ cell }) => cell)
-  return endsAt - (expectedHeatMs(cells, settings) - expectedHeatMs(cells, { ...settings, slices: 0 }))
+  const msOf = (slices: number) => expectedHeatMs(cells, { ...settings, slices }, 'native', slowness)
+  return endsAt - (msOf(settings.slices) - msOf(0))
 }
 
 /** Opening so many connections takes longer than a slice of warm-up: one load then has all of it. */

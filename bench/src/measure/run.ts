@@ -114,13 +114,16 @@ export async function runBench(
     figures: (so: RaceResult) => ({ analysis: analyse(so, { keepVoided }) }),
   }
   let spinner: Spinner | undefined
+  let slowness = 1
   const look = async () => {
     if (result.mode !== 'native') return
     const { progress, signal } = context
-    spinner = await startSpinner(result)
-    if (spinner !== undefined) progress.say('Watching the core of the servers for 5 s.')
+    const { cores } = result.settings
+    spinner = cores === null ? undefined : await Spinner.start(cores.server)
+    if (spinner !== undefined) progress.say('Watching the speed of the cores for 5 s.')
     const foresight = spinner === undefined ? null : await lookAt(spinner, result, signal)
     if (signal.aborted) return
+    slowness = foresight?.slowness ?? 1
     const { heats } = result.settings
     result.forecast = foresight && {
       spread: foresight.spread,
@@ -130,25 +133,26 @@ export async function runBench(
   }
   try {
     await withPreparedRun(result, { ...preparation, look }, (prepared) =>
-      runHeats(prepared, planOfGrid(prepared, { keepVoided, spinner })),
+      runHeats(prepared, planOfGrid(prepared, { keepVoided, spinner, slowness })),
     )
   } finally {
     await spinner?.stop()
   }
 }
 
-/** Of servers elsewhere, and of those that have no core, the current speed is unknown. */
-function startSpinner({ mode, settings: { cores } }: RaceResult): Promise<Spinner> | undefined {
-  return mode === 'native' && cores !== null ? Spinner.start(cores.server) : undefined
-}
-
-/** How fast the core is, and what other programs use of it meanwhile. */
+/** How fast both cores are, and what other programs use of the servers' core meanwhile. */
 async function lookAt(spinner: Spinner, result: RaceResult, signal: AbortSignal): Promise<Foresight | null> {
-  const app = spinner.pid === undefined ? undefined : [spinner.pid]
-  const end = beginAccountOf({ app, proxy: [], generator: [], cores: result.settings.cores })
-  const spins = await watchCore(spinner, signal)
-  const { disturbance } = (await end())({ cpuSeconds: null, waitSeconds: null })
-  return foresee(result, spins, disturbance.serverForeign)
+  const { cores } = result.settings
+  const other = await Spinner.start(cores?.generator ?? null)
+  try {
+    const pidsOf = ({ pid }: Spinner) => (pid === undefined ? [] : [pid])
+    const end = beginAccountOf({ app: pidsOf(spinner), proxy: [], generator: pidsOf(other), cores })
+    const watched = await Promise.all([spinner, other].map((one) => watchCore(one, signal)))
+    const { disturbance } = (await end())({ cpuSeconds: null, waitSeconds: null })
+    return foresee(result, watched, disturbance.serverForeign)
+  } finally {
+    await other.stop()
+  }
 }
 
 /** What the heats of the grid are. */
@@ -161,7 +165,11 @@ export function planOfGrid(
     environment: Pick<Environment, 'startServers'>
     drivers: Pick<PreparedRun['drivers'], 'usual'>
   },
-  { keepVoided, spinner }: { keepVoided: boolean; spinner: Spinner | undefined },
+  {
+    keepVoided,
+    spinner,
+    slowness = 1,
+  }: { keepVoided: boolean; spinner: Spinner | undefined; slowness?: number },
 ): HeatPlan<CellSpec> {
   const { mode, settings, cells } = result
   return {
@@ -169,13 +177,15 @@ export function planOfGrid(
     races: [...new Set(cells.map(({ race }) => race))],
     planned: settings.heats,
     most: settings.precision === null ? settings.heats : MOST_HEATS,
-    expectedMs: (_, own, slices) => settings.pauseMs + expectedHeatMs(own, { ...settings, slices }, mode),
+    expectedMs: (_, own, slices) =>
+      settings.pauseMs + expectedHeatMs(own, { ...settings, slices }, mode, slowness),
     longestMs: LONGEST_HEAT_MS,
     run: (frame, own) =>
       runHeat({
         ...frame,
         cells: own,
         settings,
+        slowness,
         environment,
         spinner,
         driverOf: () => drivers.usual,

@@ -171,9 +171,9 @@ export interface Settings extends Effort {
   p99Ms: number | null
 }
 
-/** From spins on the servers' core. */
+/** From spins on the cores of the servers and of the generator, before the run. */
 interface ForecastRecord {
-  /** By what factor the speed of the core varied within seconds: the 90th over the 10th percentile of spins. */
+  /** By what factor the speed of a core varied within seconds: the 90th over the 10th percentile of spins; the larger of both. */
   spread: number
   /** Of the ratios of one race, 95 %, as a part of 1; null with fewer than two heats. */
   halfWidth: number | null

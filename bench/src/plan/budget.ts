@@ -51,9 +51,14 @@ interface Plan {
   mode: Mode
 }
 
+/** A run that lacks a quarter of a heat takes a few passes less in each. */
+const TOLERANCE = 0.25
+
 /** The heats of every role that fit into the time, if nothing slows the machine: at least 2, at most 100. */
 export function heatsWithin(maxTimeMs: number, plan: Plan): number {
-  const fit = Math.floor((maxTimeMs - PREPARATION_MS - ENDING_MS) / roundMs(plan, plan.settings.slices))
+  const fit = Math.floor(
+    (maxTimeMs - PREPARATION_MS - ENDING_MS) / roundMs(plan, plan.settings.slices) + TOLERANCE,
+  )
   return Math.min(MOST_HEATS, Math.max(LEAST_HEATS, fit))
 }
 
@@ -63,11 +68,23 @@ export function leastTimeMs(plan: Plan): number {
   return PREPARATION_MS + ENDING_MS + LEAST_HEATS * roundMs(plan, passes)
 }
 
+/**
+ * The passes of a heat that fit on average, if so many heats of every role share the time: at least 5, at most those of the settings.
+ * @param slowness as of `expectedHeatMs`
+ */
+export function passesWithin(maxTimeMs: number, heats: number, plan: Plan, slowness: number): number {
+  const { slices } = plan.settings
+  const ofRoundMs = (maxTimeMs - PREPARATION_MS - ENDING_MS) / heats
+  const [without, all] = [roundMs(plan, 0, slowness), roundMs(plan, slices, slowness)]
+  const fit = all <= ofRoundMs ? slices : (slices * (ofRoundMs - without)) / (all - without)
+  return Math.max(Math.min(slices, LEAST_PASSES), fit)
+}
+
 /** One heat of every role. */
-function roundMs({ cells, settings, mode }: Plan, slices: number): number {
+function roundMs({ cells, settings, mode }: Plan, slices: number, slowness = 1): number {
   const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
   return roles.reduce(
-    (sum, own) => sum + settings.pauseMs + expectedHeatMs(own, { ...settings, slices }, mode),
+    (sum, own) => sum + settings.pauseMs + expectedHeatMs(own, { ...settings, slices }, mode, slowness),
     0,
   )
 }

@@ -108,7 +108,7 @@ export function planHeats(races: readonly string[], heats: number, seed: number)
 
 /** Starting, stopping and asking for the first responses, in milliseconds: a part for all, and one per app. */
 const START_MS: Readonly<Record<Mode, { all: number; each: number }>> = {
-  native: { all: 400, each: 170 },
+  native: { all: 400, each: 390 },
   // Containers are made and removed, and their health is asked for every half second.
   docker: { all: 2500, each: 500 },
   // A pod with all of them: its probe is sent every second, and its removal takes some seconds.
@@ -119,20 +119,24 @@ const START_MS: Readonly<Record<Mode, { all: number; each: number }>> = {
 /** Opening connections and draining, in milliseconds per slice. */
 const SLICE_OVERHEAD_MS = 14
 
-/** What a heat takes, in milliseconds, if nothing disturbs it and no cell is slow. */
+/**
+ * What a heat takes, in milliseconds, if nothing disturbs it and no cell is slow.
+ * @param slowness what the same work costs here, divided by what it costs where these times were measured
+ */
 export function expectedHeatMs(
   cells: readonly Cell[],
   { slices, sliceMs }: Pick<Effort, 'slices' | 'sliceMs'>,
   mode: Mode = 'native',
+  slowness = 1,
 ): number {
   const launches = new Set(cells.map(launchName)).size
   return cells.reduce(
     (sum, { warmupMs, leastSliceMs = 0 }) => {
       const measuredMs = Math.max(slices * sliceMs, leastSliceMs)
       const count = Math.ceil(measuredMs / Math.max(sliceMs, leastSliceMs)) + warmupMs / WARMUP_SLICE_MS
-      return sum + warmupMs + measuredMs + count * SLICE_OVERHEAD_MS
+      return sum + warmupMs + measuredMs + slowness * count * SLICE_OVERHEAD_MS
     },
-    START_MS[mode].all + START_MS[mode].each * launches,
+    slowness * (START_MS[mode].all + START_MS[mode].each * launches),
   )
 }
 

@@ -11,7 +11,14 @@ const plan = () => {
   return result
 }
 
+/** Of a core as fast as that of reference. */
+const ROUNDS = 2e6 / 6.5
+
 /** A core with two speeds, each for half a second. */
+function coreOf(slower: number) {
+  return { spins: spinsOf(slower), rounds: ROUNDS }
+}
+
 function spinsOf(slower: number) {
   const random = createRandom(3)
   return Array.from({ length: 250 }, (_, index) => ({
@@ -22,8 +29,8 @@ function spinsOf(slower: number) {
 
 test('a core that changes its speed gives wide intervals, and the sentence says what more time buys', () => {
   const result = plan()
-  const noisy = foresee(result, spinsOf(1.5), 0)
-  const quiet = foresee(result, spinsOf(1), null)
+  const noisy = foresee(result, [coreOf(1.5), coreOf(1)], 0)
+  const quiet = foresee(result, [coreOf(1), coreOf(1)], null)
   assert.ok((noisy?.widthOf(3) ?? 0) > 2 * (quiet?.widthOf(3) ?? 1))
   assert.match(
     describeForesight(result, noisy),
@@ -31,7 +38,7 @@ test('a core that changes its speed gives wide intervals, and the sentence says 
   )
   assert.match(
     describeForesight(result, quiet),
-    /^The core of the servers keeps its speed within ×1\.0\d\. In 5 minutes: /,
+    /^The cores of the servers and of the load generator keep their speed within ×1\.0\d\. In 5 minutes: /,
   )
 })
 
@@ -40,35 +47,53 @@ test('the time that the sentence names buys the heats that it promises', () => {
   assert.equal(createResult(options, 'rate', '').settings.heats, 2 * plan().settings.heats)
 })
 
+test('a core that changes its speed counts on either side; a slow machine takes fewer passes, so intervals are wider', () => {
+  const result = plan()
+  const widthOf = (...cores: ReturnType<typeof coreOf>[]) => foresee(result, cores, 0)?.widthOf(3) ?? 0
+  const quiet = widthOf(coreOf(1), coreOf(1))
+  const generator = widthOf(coreOf(1), coreOf(1.5))
+  assert.ok(generator > 1.5 * quiet)
+  assert.equal(generator, widthOf(coreOf(1.5), coreOf(1)))
+  assert.ok(widthOf(coreOf(1.5), coreOf(1.5)) > generator)
+  const slow = { ...coreOf(1), rounds: ROUNDS / 2 }
+  assert.equal(foresee(result, [slow, slow], 0)?.slowness.toFixed(1), '2.0')
+  assert.ok(widthOf(slow, slow) > 1.15 * quiet, `${widthOf(slow, slow)} ${quiet}`)
+  const fast = { ...coreOf(1), rounds: 2 * ROUNDS }
+  assert.ok(Math.abs(widthOf(fast, fast) / quiet - 1) < 0.01)
+})
+
 test('where nothing can be pinned it says so, and one heat gives no forecast', () => {
   const result = plan()
   assert.match(
     describeForesight({ ...result, settings: { ...result.settings, cores: null } }, null),
     /^Nothing can be pinned/,
   )
-  assert.equal(foresee(result, spinsOf(1).slice(0, 10), 0), null)
+  assert.equal(foresee(result, [coreOf(1), { spins: spinsOf(1).slice(0, 10), rounds: ROUNDS }], 0), null)
   const single = { ...result, settings: { ...result.settings, heats: 1 } }
   assert.match(
-    describeForesight(single, foresee(single, spinsOf(1), 0)),
+    describeForesight(single, foresee(single, [coreOf(1), coreOf(1)], 0)),
     /One heat of each role gives no intervals\.$/,
   )
 })
 
 test('programs that visibly use the core are named, and nothing is promised', () => {
   const result = plan()
-  const spins = spinsOf(1)
+  const cores = [coreOf(1), coreOf(1)]
   const said =
     /Other programs use 60 % of the core of the servers: close them, for they widen .* Without them, in 5 minutes: about ±\d/
-  const used = foresee(result, spins, 0.6)
+  const used = foresee(result, cores, 0.6)
   assert.match(describeForesight(result, used), said)
   const preempted = foresee(
     result,
-    spins.map((spin) => ({ ...spin, wallSeconds: spin.cpuSeconds / 0.4 })),
+    cores.map(({ spins, rounds }) => ({
+      rounds,
+      spins: spins.map((spin) => ({ ...spin, wallSeconds: spin.cpuSeconds / 0.4 })),
+    })),
     null,
   )
   assert.match(describeForesight(result, preempted), said)
   for (const foresight of [used, preempted]) assert.ok(foresight !== null && isCrowded(foresight))
-  const few = foresee(result, spins, 0.05)
+  const few = foresee(result, cores, 0.05)
   assert.ok(few !== null && !isCrowded(few))
   assert.doesNotMatch(describeForesight(result, few), /Other programs/)
 })
@@ -77,14 +102,15 @@ const SPIN = { cpuSeconds: 0.002, wallSeconds: 0.002 }
 
 test('watching ends with the process that spins, and with an abort', async () => {
   let left = 3
-  const ending = { spin: async () => (left-- > 0 ? SPIN : null) }
-  assert.equal((await watchCore(ending, new AbortController().signal)).length, 3)
+  const ending = { rounds: ROUNDS, spin: async () => (left-- > 0 ? SPIN : null) }
+  assert.equal((await watchCore(ending, new AbortController().signal)).spins.length, 3)
   const abort = new AbortController()
   const aborting = {
+    rounds: ROUNDS,
     spin: async () => {
       abort.abort()
       return SPIN
     },
   }
-  assert.equal((await watchCore(aborting, abort.signal)).length, 1)
+  assert.equal((await watchCore(aborting, abort.signal)).spins.length, 1)
 })

@@ -1,4 +1,7 @@
-/** Started by spin.ts: a line on standard input asks for one spin, a line on standard output has its CPU time and its duration in seconds. */
+/**
+ * Started by spin.ts. The first line on standard output says how many rounds a spin has. A line on standard input asks for one spin; a line
+ * on standard output has its CPU time and its duration in seconds.
+ */
 
 import { createInterface } from 'node:readline'
 
@@ -53,4 +56,4 @@ createInterface({ input: process.stdin }).on('line', () => {
   const cpuSeconds = timed(perSpin) / 1e6
   process.stdout.write(`${cpuSeconds} ${(performance.now() - began) / 1e3}\n`)
 })
-process.stdout.write('0 0\n')
+process.stdout.write(`${perSpin}\n`)

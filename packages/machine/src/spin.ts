@@ -23,6 +23,8 @@ export class Spinner {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
   readonly #lines: Interface
   readonly #ended: Promise<null>
+  /** Rounds of a spin: about as many as took 2 ms when it was calibrated. 0 if the process ended before. */
+  rounds = 0
 
   private constructor(child: ChildProcessByStdio<Writable, Readable, null>) {
     this.#child = child
@@ -40,7 +42,7 @@ export class Spinner {
     const pinned = cpu !== null && canPin() ? ['taskset', '-c', String(cpu)] : []
     const [command = process.execPath, ...args] = [...pinned, process.execPath, CHILD]
     const spinner = new Spinner(spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] }))
-    await spinner.#next()
+    spinner.rounds = Number((await spinner.#nextLine()) ?? 0)
     return spinner
   }
 
@@ -49,9 +51,12 @@ export class Spinner {
   }
 
   /** Spins once; null if the process has ended. */
-  spin(): Promise<SpinTime | null> {
+  async spin(): Promise<SpinTime | null> {
     this.#child.stdin.write('spin\n')
-    return this.#next()
+    const line = await this.#nextLine()
+    if (line === null) return null
+    const [cpuSeconds = 0, wallSeconds = 0] = line.split(' ').map(Number)
+    return { cpuSeconds, wallSeconds }
   }
 
   /** Ends the process; resolves when it is gone. */
@@ -61,14 +66,11 @@ export class Spinner {
     await this.#ended
   }
 
-  async #next(): Promise<SpinTime | null> {
+  async #nextLine(): Promise<string | null> {
     if (this.#child.exitCode !== null) return null
     const given = new AbortController()
     const line = once(this.#lines, 'line', { signal: given.signal }).then(
-      ([text]: string[]) => {
-        const [cpuSeconds = 0, wallSeconds = 0] = (text ?? '').split(' ').map(Number)
-        return { cpuSeconds, wallSeconds }
-      },
+      ([text]: string[]) => text ?? null,
       () => null,
     )
     return Promise.race([line, this.#ended]).finally(() => given.abort())

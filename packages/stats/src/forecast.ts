@@ -1,7 +1,7 @@
 import { mean, median, sampleVariance } from './moments.ts'
 import { tQuantile } from './student.ts'
 
-/** How wide intervals will be, before anything is measured: from a trace of short calibrated spins on the core of the servers. */
+/** How wide intervals will be, before anything is measured: from short calibrated spins on each core that is measured. */
 
 /** A spin does the same work each time. */
 export interface Spin {
@@ -17,6 +17,7 @@ export interface Design {
   cells: number
   /** Apps that are compared with each other in one race, the twin included. */
   rows: number
+  /** Those of a heat, on average. */
   passes: number
   sliceSeconds: number
   /** From the beginning of one slice to the next. */
@@ -24,7 +25,7 @@ export interface Design {
 }
 
 export interface Forecast {
-  /** By what factor the core's speed varies: the 90th over the 10th percentile of spins. */
+  /** By what factor the speed of a core varies: the 90th over the 10th percentile of its spins. Of several cores the largest. */
   spread: number
   /**
    * The 95 % half-width of a ratio, as a part of 1.
@@ -58,33 +59,47 @@ const MOST_HEATS = 1000
 /**
  * Forecasts half-widths of the ratios of a run that is measured in passes.
  *
- * The variance of a slice within its pass has three parts: the change of the core's speed within a pass, from the trace; the slice's own
- * noise, which spins do not show and which is estimated from the core's total variation; and a floor. From them follow the standard
- * error of a difference of two launch means, and the interval by Student's t.
- * @param spins in order, 5 s of them or more; at least 20
+ * The variance of a slice within its pass has three parts: the changes of the cores' speed within a pass, from the spins; the slice's own
+ * noise, which spins do not show and which is estimated from the total variation of the cores; and a floor. The cores count alike: a load
+ * is as slow as the slower side. From these parts follow the standard error of a difference of two launch means, and the interval by
+ * Student's t.
+ * @param cores of each core its spins in order, 5 s of them or more; at least 20
  * @throws {RangeError} with fewer spins, or fewer than two heats
  */
-export function forecast(spins: readonly Spin[], design: Design): Forecast {
-  if (spins.length < 20) throw new RangeError(`a forecast needs 20 spins, there are ${spins.length}`)
-  const logs = spins.map(({ cpuSeconds }) => Math.log(cpuSeconds))
-  const sorted = logs.toSorted((a, b) => a - b)
-  const at = (part: number) => sorted[Math.round(part * (sorted.length - 1))] ?? Number.NaN
-  const spin = spinVariance(logs)
-  const speed = Math.max(0, sampleVariance(logs) - spin)
-  const own = (NOISE.slice ** 2 + NOISE.perSpeed ** 2 * speed) * (REFERENCE_SECONDS / design.sliceSeconds)
-  const slice = own + NOISE.floor ** 2 + withinPass(spins, logs, spin, design)
+export function forecast(cores: readonly (readonly Spin[])[], design: Design): Forecast {
+  const least = Math.min(...cores.map(({ length }) => length))
+  if (!(least >= 20 && cores.length > 0))
+    throw new RangeError(`a forecast needs 20 spins, there are ${least}`)
+  const found = cores.map((spins) => variationOf(spins, design))
+  const sumOf = (part: 'speed' | 'within') => found.reduce((sum, core) => sum + core[part], 0)
+  const own =
+    (NOISE.slice ** 2 + NOISE.perSpeed ** 2 * sumOf('speed')) * (REFERENCE_SECONDS / design.sliceSeconds)
+  const slice = own + NOISE.floor ** 2 + sumOf('within')
   const halfWidth = (heats: number): number => {
     if (!(heats >= 2)) throw new RangeError(`an interval needs 2 heats, not ${heats}`)
     const variance = (2 * (NOISE.launch ** 2 + slice / design.passes)) / heats
     return Math.expm1(tQuantile(0.975, Math.max(1, (design.rows - 1) * (heats - 1))) * Math.sqrt(variance))
   }
   return {
-    spread: Math.exp(at(0.9) - at(0.1)),
+    spread: Math.max(...found.map(({ spread }) => spread)),
     halfWidth,
     heatsFor(wanted) {
       for (let heats = 2; heats <= MOST_HEATS; heats++) if (halfWidth(heats) <= wanted) return heats
       return null
     },
+  }
+}
+
+/** How the speed of one core varied: its spread, its variance, and that within stretches as long as a pass. */
+function variationOf(spins: readonly Spin[], design: Design): Record<'spread' | 'speed' | 'within', number> {
+  const logs = spins.map(({ cpuSeconds }) => Math.log(cpuSeconds))
+  const sorted = logs.toSorted((a, b) => a - b)
+  const at = (part: number) => sorted[Math.round(part * (sorted.length - 1))] ?? Number.NaN
+  const spin = spinVariance(logs)
+  return {
+    spread: Math.exp(at(0.9) - at(0.1)),
+    speed: Math.max(0, sampleVariance(logs) - spin),
+    within: withinPass(spins, logs, spin, design),
   }
 }
 

@@ -19,10 +19,7 @@ function trace(logCost: (at: number) => number): Spin[] {
 const twoStates = (at: number) => (at % 2.2 < 1.6 ? 0.45 : 0)
 
 test('a steady core: what is left is the noise of slices and launches', () => {
-  const { spread, halfWidth } = forecast(
-    trace(() => 0),
-    DESIGN,
-  )
+  const { spread, halfWidth } = forecast([trace(() => 0)], DESIGN)
   assert.equal(spread, 1)
   // Launch 0.016, slice 0.035 × 2 and 0.02, 19 passes, 3 heats; t of 14 degrees of freedom is 2.1448.
   const error = Math.sqrt((2 * (0.016 ** 2 + (0.07 ** 2 + 0.02 ** 2) / 19)) / 3)
@@ -31,31 +28,25 @@ test('a steady core: what is left is the noise of slices and launches', () => {
 
 test('the error of a spin is not taken for a change of speed', () => {
   const random = createRandom(1)
-  const steady = forecast(
-    trace(() => 0),
-    DESIGN,
-  ).halfWidth(3)
-  const found = forecast(
-    trace(() => 0.03 * drawNormal(random)),
-    DESIGN,
-  ).halfWidth(3)
+  const steady = forecast([trace(() => 0)], DESIGN).halfWidth(3)
+  const found = forecast([trace(() => 0.03 * drawNormal(random))], DESIGN).halfWidth(3)
   assert.ok(found / steady < 1.15, `${found / steady}`)
 })
 
 test('a core that changes its speed within seconds: the spread says by how much, and intervals are wide', () => {
-  const { spread, halfWidth } = forecast(trace(twoStates), DESIGN)
+  const { spread, halfWidth } = forecast([trace(twoStates)], DESIGN)
   near(spread, Math.exp(0.45))
   assert.ok(halfWidth(3) > 0.09 && halfWidth(3) < 0.16, `${halfWidth(3)}`)
 })
 
 test('a slow change costs nothing: cells are compared within passes', () => {
   const slow = (at: number) => 0.2 * Math.sin(at / 10)
-  const { halfWidth } = forecast(trace(slow), DESIGN)
+  const { halfWidth } = forecast([trace(slow)], DESIGN)
   assert.ok(halfWidth(3) < 0.07, `${halfWidth(3)}`)
 })
 
 test('more heats give narrower intervals, and the fewest that suffice are named', () => {
-  const { halfWidth, heatsFor } = forecast(trace(twoStates), DESIGN)
+  const { halfWidth, heatsFor } = forecast([trace(twoStates)], DESIGN)
   assert.ok(halfWidth(6) < halfWidth(3) / Math.SQRT2)
   const heats = heatsFor(0.05) ?? 0
   assert.ok(halfWidth(heats) <= 0.05 && halfWidth(heats - 1) > 0.05, `${heats}`)
@@ -63,13 +54,6 @@ test('more heats give narrower intervals, and the fewest that suffice are named'
 })
 
 test('too little is refused', () => {
-  assert.throws(() => forecast(trace(() => 0).slice(0, 19), DESIGN), RangeError)
-  assert.throws(
-    () =>
-      forecast(
-        trace(() => 0),
-        DESIGN,
-      ).halfWidth(1),
-    RangeError,
-  )
+  assert.throws(() => forecast([trace(() => 0).slice(0, 19)], DESIGN), RangeError)
+  assert.throws(() => forecast([trace(() => 0)], DESIGN).halfWidth(1), RangeError)
 })
