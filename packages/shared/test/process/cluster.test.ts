@@ -6,8 +6,9 @@ import { get, type IncomingMessage } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sample } from '../../../cli/src/test-run.ts'
 import { type Line, launch } from './fixtures/launch.ts'
 
 const LIMIT = { timeout: 120_000 }
@@ -23,8 +24,13 @@ for (const CLUSTER of WAYS) {
   const start = (workers: number, env: Record<string, string> = {}, role = 'slow', detached = false) =>
     launch({ CLUSTER, WORKERS: String(workers), ...env }, [role], detached)
 
+  /** A short run tries each test in one way, and the next run in the other. */
+  const prove = (name: string, run: (context: TestContext) => Promise<void>) => {
+    if (sample(name, WAYS, 1).includes(CLUSTER)) test(name, LIMIT, run)
+  }
+
   describe(`cluster, ${CLUSTER}`, () => {
-    test('one line when all listen, and one at the end with the share of each', LIMIT, async () => {
+    prove('one line when all listen, and one at the end with the share of each', async () => {
       using app = start(3, { LOG_LEVEL: 'silent' })
       const { address, workers, pid, cluster } = await app.line('listening')
       deepEqual([cluster, new Set([pid, ...pidsIn(workers)]).size], [CLUSTER, 4])
@@ -42,7 +48,7 @@ for (const CLUSTER of WAYS) {
       ok(shares.filter(({ served }) => served?.requests).length > 1, 'one worker had it all')
     })
 
-    test('each line of a worker names it', LIMIT, async () => {
+    prove('each line of a worker names it', async () => {
       using app = start(2)
       await app.line('listening')
       app.stop()
@@ -51,7 +57,7 @@ for (const CLUSTER of WAYS) {
       deepEqual(drained.map(({ worker }) => worker ?? 'primary').toSorted(), [1, 2, 'primary'])
     })
 
-    test('a worker that is killed is replaced, later each time, and the log says why', LIMIT, async () => {
+    prove('a worker that is killed is replaced, later each time, and the log says why', async () => {
       using app = start(2)
       const { address, workers } = await app.line('listening')
       const [first = 0] = pidsIn(workers)
@@ -76,7 +82,7 @@ for (const CLUSTER of WAYS) {
       deepEqual([code, sharesIn(lines).map(({ worker }) => worker)], [0, [2, 4]])
     })
 
-    test('all workers killed: they come back on the port that the system picked', LIMIT, async () => {
+    prove('all workers killed: they come back on the port that the system picked', async () => {
       using app = start(2)
       const { address, workers } = await app.line('listening')
       for (const pid of pidsIn(workers)) process.kill(pid, 'SIGKILL')
@@ -86,7 +92,7 @@ for (const CLUSTER of WAYS) {
       equal((await app.end()).code, 0)
     })
 
-    test('an uncaught exception: the worker drains and is replaced', LIMIT, async () => {
+    prove('an uncaught exception: the worker drains and is replaced', async () => {
       using app = start(1)
       const { address } = await app.line('listening')
       const slow = await fetch(`${address}/slow`)
@@ -106,7 +112,7 @@ for (const CLUSTER of WAYS) {
       ['the primary', false],
       ['all processes at once, as systemd and a terminal do', true],
     ] as const) {
-      test(`SIGTERM to ${whom}: every request gets its response, exit 0`, LIMIT, async () => {
+      prove(`SIGTERM to ${whom}: every request gets its response, exit 0`, async () => {
         using app = start(2, {}, 'slow', detached)
         const { address, pid } = await app.line('listening')
         const responses = await Promise.all(Array.from({ length: 8 }, () => fetch(`${address}/slow`)))
@@ -119,7 +125,7 @@ for (const CLUSTER of WAYS) {
       })
     }
 
-    test('SIGTERM to workers that drain already changes nothing', LIMIT, async () => {
+    prove('SIGTERM to workers that drain already changes nothing', async () => {
       using app = start(2, { SHUTDOWN_DELAY_MS: '3000' }) // a slow machine must not be late for it
       const { workers } = await app.line('listening')
       app.stop()
@@ -129,7 +135,7 @@ for (const CLUSTER of WAYS) {
       deepEqual([code, messages.filter((msg) => msg === 'draining').length], [0, 3])
     })
 
-    test('a worker is killed while it drains: exit 1, and the log says which', LIMIT, async () => {
+    prove('a worker is killed while it drains: exit 1, and the log says which', async () => {
       using app = start(2, { SHUTDOWN_DELAY_MS: '3000' }) // a slow machine must not be late for it
       const { workers } = await app.line('listening')
       app.stop()
@@ -139,7 +145,7 @@ for (const CLUSTER of WAYS) {
       deepEqual([code, messages.at(-1)], [1, 'Not drained: workers 2'])
     })
 
-    test('SIGTERM while a worker is being replaced: exit 0', LIMIT, async () => {
+    prove('SIGTERM while a worker is being replaced: exit 0', async () => {
       using app = start(2)
       const { workers } = await app.line('listening')
       process.kill(pidsIn(workers)[0] ?? 0, 'SIGKILL')
@@ -149,7 +155,7 @@ for (const CLUSTER of WAYS) {
       equal((await app.end()).code, 0)
     })
 
-    test('SIGTERM before all listen: no worker is left, and none complains', LIMIT, async (context) => {
+    prove('SIGTERM before all listen: no worker is left, and none complains', async (context) => {
       if (process.platform !== 'linux') return context.skip('needs /proc')
       using app = start(4)
       while (childrenOf(app.pid).length === 0) await sleep(5)
@@ -159,7 +165,7 @@ for (const CLUSTER of WAYS) {
       await goneAll(workers)
     })
 
-    test('while the load balancer gets its time, workers serve and say that they close', LIMIT, async () => {
+    prove('while the load balancer gets its time, workers serve and say that they close', async () => {
       using app = start(2, { SHUTDOWN_DELAY_MS: '600000' })
       const { address } = await app.line('listening')
       app.stop()
@@ -170,7 +176,7 @@ for (const CLUSTER of WAYS) {
       equal((await app.end()).code, 1)
     })
 
-    test('the deadline passes: exit 1, and not even a worker that spins is left', LIMIT, async () => {
+    prove('the deadline passes: exit 1, and not even a worker that spins is left', async () => {
       using app = start(2, { SHUTDOWN_TIMEOUT_MS: '200' })
       const { address, workers } = await app.line('listening')
       ask(address, '/spin').catch(() => {})
@@ -181,7 +187,7 @@ for (const CLUSTER of WAYS) {
       await goneAll(pidsIn(workers))
     })
 
-    test('a second SIGTERM while requests hang: exit 1 at once, without workers', LIMIT, async () => {
+    prove('a second SIGTERM while requests hang: exit 1 at once, without workers', async () => {
       using app = start(2, { SHUTDOWN_TIMEOUT_MS: '600000' })
       const { address, workers } = await app.line('listening')
       await fetch(`${address}/hang`)
@@ -193,7 +199,7 @@ for (const CLUSTER of WAYS) {
       await goneAll(pidsIn(workers))
     })
 
-    test('the primary is killed: no worker is left', LIMIT, async () => {
+    prove('the primary is killed: no worker is left', async () => {
       using app = start(2)
       const { address, workers, pid } = await app.line('listening')
       await fetch(`${address}/hang`)
@@ -201,7 +207,7 @@ for (const CLUSTER of WAYS) {
       await goneAll(pidsIn(workers))
     })
 
-    test('a port in use: one sentence, exit 1', LIMIT, async () => {
+    prove('a port in use: one sentence, exit 1', async () => {
       using other = await occupy()
       using app = start(3, { PORT: other.port })
       const { code, messages, stderr } = await app.end()
@@ -213,7 +219,7 @@ for (const CLUSTER of WAYS) {
       )
     })
 
-    test('a port that another cluster has: one sentence, exit 1', LIMIT, async () => {
+    prove('a port that another cluster has: one sentence, exit 1', async () => {
       using first = start(1)
       const { port } = new URL(String((await first.line('listening')).address))
       using second = start(1, { PORT: port })
@@ -223,14 +229,14 @@ for (const CLUSTER of WAYS) {
       match(stderr, new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use by another process: .*\\.\\n$`))
     })
 
-    test('a worker that ends before it listens ends everything', LIMIT, async () => {
+    prove('a worker that ends before it listens ends everything', async () => {
       using app = start(3, {}, 'empty')
       const { code, messages, stderr } = await app.end()
       deepEqual([code, messages, stderr.match(/TypeError/g)?.length], [1, [], 1])
       match(stderr, /A worker ended before it listened \(exit code 1\), so the cluster does not start\.\n$/)
     })
 
-    test('an unknown role and a bad setting: one sentence, exit 1', LIMIT, async () => {
+    prove('an unknown role and a bad setting: one sentence, exit 1', async () => {
       using unknown = start(2, {}, 'quick')
       equal((await unknown.end()).stderr, "There is no app 'quick' here, only broken, empty, slow.\n")
       using bad = start(2, { PORT: 'x' })
