@@ -12,6 +12,8 @@ import { type Launch, launch, NEVER_SHED, type Target } from './launcher.ts'
 export interface LineupOptions {
   apps: readonly App[]
   topologies: readonly Topology[]
+  /** Whether an app is wanted in one of these topologies; default: each in all. What is not wanted is not started. */
+  isWanted?: (app: App, topology: Topology) => boolean
   /** Without it, only `direct` can be used. */
   nginx: Nginx | undefined
   /** The core that apps and NGINX stay on. */
@@ -43,6 +45,9 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
   const addresses = new Map<string, Target>()
   let instance: Instance | undefined
 
+  const topologiesOf = (app: App) =>
+    options.topologies.filter((topology) => options.isWanted?.(app, topology) ?? true)
+
   const start = async (app: App, socketPath: string | undefined): Promise<void> => {
     const env = { ...NEVER_SHED, ...options.env, ...(socketPath && { SOCKET: socketPath }) }
     try {
@@ -60,11 +65,11 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
   try {
     await Promise.all(
       options.apps.flatMap((app) =>
-        socketsOf(app, options.topologies, directory).map((path) => start(app, path)),
+        socketsOf(app, topologiesOf(app), directory).map((path) => start(app, path)),
       ),
     )
     const fronts = options.apps.flatMap((app) =>
-      options.topologies.flatMap((topology) => createFront(app, topology)),
+      topologiesOf(app).flatMap((topology) => createFront(app, topology)),
     )
     if (fronts.length > 0 && options.nginx) {
       instance = await startNginx(options.nginx, {

@@ -75,7 +75,13 @@ function proveAll(
   let lineup: Lineup | undefined
   before(async () => {
     if (absent === false && apps.length > 0)
-      lineup = await startLineup({ apps, topologies, nginx, env: { ...env, LOG_LEVEL: 'info' } })
+      lineup = await startLineup({
+        apps,
+        topologies,
+        isWanted: isChosen,
+        nginx,
+        env: { ...env, LOG_LEVEL: 'info' },
+      })
   })
   after(() => lineup?.stop())
 
