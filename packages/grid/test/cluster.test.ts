@@ -22,7 +22,7 @@ const onNode = hellos.filter(({ runtime }) => runtime === 'node')
 const [bun] = hellos.filter(({ runtime }) => runtime === 'bun')
 // Fastify closes its server in a way of its own, the others all in one.
 const closers = onNode.filter(({ framework }) => framework === 'node' || framework === 'fastify')
-const conforming = sample('cluster conformance', inEachWay(onNode), 2)
+const conforming = sample('cluster conformance', inEachWay(onNode), 1)
 const loaded = sample('cluster load', inEachWay(closers), 1)
 
 for (const way of WAYS) {
