@@ -35,7 +35,7 @@ async function load(
     target: server.target,
     path: '/',
     connections: CONNECTIONS,
-    ...(settings.durationMs === undefined && { requests: 2_000 }),
+    ...(settings.durationMs === undefined && { requests: 700 }),
     expect: { body: exactly(RIGHT), checkEvery: 1 },
     ...settings,
   })
@@ -87,6 +87,7 @@ test('the length of every response is compared, sampled or not', async () => {
 test('samples find wrong bodies of the right length in their true proportion', async () => {
   // The period of the defect and the mean distance of the samples are the same: fixed distances would find all or none.
   const { result, did } = await loadEveryNth('body', {
+    requests: 2_000,
     expect: { body: exactly(RIGHT), checkEvery: EVERY },
   })
   const { checked } = result
@@ -119,8 +120,8 @@ test('a close that is not announced loses the request that is sent into it', asy
 test('silence is a timeout, and the connection is given up', async () => {
   await using server = await startFault('every-nth', { every: 50, fault: 'silence' })
   // Long enough that no other response is late on a busy machine.
-  const { result, did } = await load(server, { timeoutMs: 2_000, requests: 500 })
-  assert.equal(did.faults, 10)
+  const { result, did } = await load(server, { timeoutMs: 2_000, requests: 200 })
+  assert.equal(did.faults, 4)
   assert.equal(result.requests, did.responses)
   assert.deepEqual(result.errors, errors({ timeout: did.faults }))
   assert.ok(result.latency.max < 2_000, 'a request without a response has no latency')

@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { startFault } from '../src/instrument/faults/fault-server.ts'
 import { observe, readHistogram, respondedAfter } from '../src/instrument/observe.ts'
 import { mean, quantile } from '../src/instrument/statistics.ts'
@@ -12,7 +13,7 @@ import { mean, quantile } from '../src/instrument/statistics.ts'
 /** HDR histograms keep three digits. */
 const DIGITS = 1.001
 
-for (const ms of [20, 50]) {
+for (const ms of sample('constant delays', [20, 50], 1)) {
   test(`a constant delay of ${ms} ms is never reported as less`, async () => {
     const start = () => startFault('delay', { ms })
     const { result, did } = await observe(start, { connections: 16, durationMs: 600 })
@@ -38,15 +39,17 @@ for (const ms of [20, 50]) {
 /** Requests can be read in another order than they were due. */
 const ORDER_MS = 10
 
-for (const [name, start] of [
-  ['stands still for part of each period', () => startFault('freeze', { frozenMs: 200, everyMs: 500 })],
+const SERVERS = [
+  ['stands still for part of each period', () => startFault('freeze', { frozenMs: 100, everyMs: 250 })],
   ['can do half of what is offered', () => startFault('capacity', { perSecond: 100 })],
-] as const) {
-  for (const connections of [8, 256]) {
+] as const
+
+for (const connections of [8, 256]) {
+  for (const [name, start] of sample(`servers of ${connections} connections`, SERVERS, 1)) {
     test(`a server that ${name}, ${connections} connections: latency counts from the intended time`, async () => {
-      const plan = { connections, rate: 200, arrivals: 'constant', durationMs: 1_000 } as const
+      const plan = { connections, rate: 200, arrivals: 'constant', durationMs: 500 } as const
       const { result, did } = await observe(start, plan)
-      assert.equal(result.requests, 200, 'every request that is due is sent')
+      assert.equal(result.requests, 100, 'every request that is due is sent')
       const truth = respondedAfter(did, plan.rate)
       for (const part of [0.1, 0.3, 0.5, 0.7, 0.9, 0.99]) {
         const reported = readHistogram(result.histograms.latency, part)

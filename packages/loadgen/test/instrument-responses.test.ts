@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { TEST_RUN } from '@startgrid/cli/test-run.ts'
 import { exactly, type LoadGenerator, startGenerator } from '../src/index.ts'
 import { bodyOf } from '../src/instrument/faults/bodies.ts'
 import { startFault } from '../src/instrument/faults/fault-server.ts'
@@ -14,8 +15,11 @@ before(async () => {
 })
 after(() => generator.stop())
 
+/** Hundreds of reads; in a full run thousands. */
+const MANY_BYTES = TEST_RUN.full ? 10_000_000 : 1_000_000
+
 for (const framing of ['length', 'chunks', 'close'] as const) {
-  for (const bytes of [0, 1, 7_919, 10_000_000]) {
+  for (const bytes of [0, 1, 7_919, MANY_BYTES]) {
     test(`${bytes} bytes framed by ${framing}, in odd pieces`, async () => {
       await using server = await startFault('chunks', { bytes, framing })
       const body = bodyOf(bytes)

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { spawnLoad } from '../src/index.ts'
 import { startFault } from '../src/instrument/faults/fault-server.ts'
 import { noErrors } from '../src/report/result.ts'
@@ -24,7 +25,7 @@ function openFilesLimit(): number {
   return soft === 'unlimited' ? Number.POSITIVE_INFINITY : soft
 }
 
-for (const connections of [2_000, 10_000]) {
+for (const connections of sample('connections', [2_000, 10_000], 1)) {
   const skip =
     openFilesLimit() < connections + OTHER_FILES &&
     `only ${openFilesLimit()} files may be open: raise ulimit -n`
