@@ -61,7 +61,9 @@ export const slowClients: Fault = {
     const { target } = launched
     await statusOf(target, LIGHT[app.role])
     const files = (countFiles(launched) ?? 0) + OTHER_FILES
-    const others = subject.clients({ target, path: LIGHT[app.role], kept: 1, fresh: 1 })
+    // For 90 s: without a longer pause, they alone would keep a core busy for a third of it.
+    const pauseMs = size === 'short' ? 50 : 5
+    const others = subject.clients({ target, path: LIGHT[app.role], kept: 1, fresh: 1, pauseMs })
     const slow = waysOf(app, size).map(
       (way) => new SlowClients(way, app, target, countOf(way, size, app.role)),
     )
