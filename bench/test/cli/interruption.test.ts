@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import {
   assertNothingLeft,
@@ -20,56 +21,63 @@ import {
 const linux = process.platform === 'linux'
 const skip = !linux && 'needs /proc'
 
+/** Each starts one or two whole runs: a short run of the tests has half of them, the next seed the others. */
+const TRIED = sample('interruption', ['resume', 'start', 'second Ctrl-C', 'death'] as const, 2)
+const testOne = (name: (typeof TRIED)[number]) => (TRIED.includes(name) ? test : () => {})
+
 const NODE = ['--role', 'status', '--topology', 'direct', ...SHORT]
 
-test('without NGINX its cells are skipped; Ctrl-C keeps what was measured; --resume goes on with the same plan; so does kill -9', async () => {
-  const env = { STARTGRID_NGINX: '/no/such/nginx' }
-  const run = start(['--only', 'node,njs', '--role', 'status', ...SHORT, '--heats', '100'], env)
-  const { place, stderr } = run
-  await saying(run, 'heat 3 of')
-  interrupt(run.child)
-  const { code, stdout } = await run.ended
-  assert.equal(code, 130, stderr())
-  const before = readResult(join(place, 'out/result.json'))
-  assert.deepEqual(
-    before.cells.filter(({ twinOf }) => twinOf === null).map(({ id, skipped }) => [id, skipped]),
-    [
-      ['node/status direct', null],
-      ['node/status nginx', 'there is no NGINX'],
-      ['njs/status direct', 'there is no NGINX'],
-      ['njs/status nginx', 'there is no NGINX'],
-    ],
-  )
-  assert.ok(before.warnings.some(({ kind }) => kind === 'no-nginx'))
-  assert.match(stderr(), /NGINX/)
-  assert.equal(before.finishedAt, null)
-  assert.ok(before.heats.length >= 2 && before.heats.length < 100)
-  assert.deepEqual(failuresOf(before), {})
-  const direct = before.analysis?.cells.find(({ cell }) => cell === 'node/status direct')
-  assert.ok((direct?.rate?.value ?? 0) > 0, stdout)
-  assert.match(stdout, /GET \/_\/status/)
-  assert.match(stderr(), /Interrupted: what was measured before/)
-  assertNothingLeft(place)
+testOne('resume')(
+  'without NGINX its cells are skipped; Ctrl-C keeps what was measured; --resume goes on with the same plan; so does kill -9',
+  async () => {
+    const env = { STARTGRID_NGINX: '/no/such/nginx' }
+    const run = start(['--only', 'node,njs', '--role', 'status', ...SHORT, '--heats', '100'], env)
+    const { place, stderr } = run
+    await saying(run, 'heat 3 of')
+    interrupt(run.child)
+    const { code, stdout } = await run.ended
+    assert.equal(code, 130, stderr())
+    const before = readResult(join(place, 'out/result.json'))
+    assert.deepEqual(
+      before.cells.filter(({ twinOf }) => twinOf === null).map(({ id, skipped }) => [id, skipped]),
+      [
+        ['node/status direct', null],
+        ['node/status nginx', 'there is no NGINX'],
+        ['njs/status direct', 'there is no NGINX'],
+        ['njs/status nginx', 'there is no NGINX'],
+      ],
+    )
+    assert.ok(before.warnings.some(({ kind }) => kind === 'no-nginx'))
+    assert.match(stderr(), /NGINX/)
+    assert.equal(before.finishedAt, null)
+    assert.ok(before.heats.length >= 2 && before.heats.length < 100)
+    assert.deepEqual(failuresOf(before), {})
+    const direct = before.analysis?.cells.find(({ cell }) => cell === 'node/status direct')
+    assert.ok((direct?.rate?.value ?? 0) > 0, stdout)
+    assert.match(stdout, /GET \/_\/status/)
+    assert.match(stderr(), /Interrupted: what was measured before/)
+    assertNothingLeft(place)
 
-  const on = start(['--resume', join(place, 'out')], env)
-  await saying(on, `heat ${before.heats.length + 2} of`)
-  assert.match(on.stderr(), new RegExp(`^${100 - before.heats.length} heats`, 'm'))
-  on.child.kill('SIGKILL')
-  await on.ended
-  for (let waited = 0; waited < 120_000 && processesOf(on.place).length > 0; waited += 100) await sleep(100)
-  assert.deepEqual(processesOf(on.place).map(commandLine), [])
-  const after = readResult(join(place, 'out/result.json'))
-  assert.equal(after.finishedAt, null)
-  assert.deepEqual(after.heats.slice(0, before.heats.length), before.heats)
-  assert.ok(after.heats.length > before.heats.length)
-  assert.deepEqual(
-    after.heats.map(({ heat }) => heat),
-    after.heats.map((_, index) => index + 1),
-  )
-  assert.ok(after.warnings.some(({ kind }) => kind === 'resumed'))
-})
+    const on = start(['--resume', join(place, 'out')], env)
+    await saying(on, `heat ${before.heats.length + 2} of`)
+    assert.match(on.stderr(), new RegExp(`^${100 - before.heats.length} heats`, 'm'))
+    on.child.kill('SIGKILL')
+    await on.ended
+    for (let waited = 0; waited < 120_000 && processesOf(on.place).length > 0; waited += 100) await sleep(100)
+    assert.deepEqual(processesOf(on.place).map(commandLine), [])
+    const after = readResult(join(place, 'out/result.json'))
+    assert.equal(after.finishedAt, null)
+    assert.deepEqual(after.heats.slice(0, before.heats.length), before.heats)
+    assert.ok(after.heats.length > before.heats.length)
+    assert.deepEqual(
+      after.heats.map(({ heat }) => heat),
+      after.heats.map((_, index) => index + 1),
+    )
+    assert.ok(after.warnings.some(({ kind }) => kind === 'resumed'))
+  },
+)
 
-test('Ctrl-C while apps start stops them as well', async () => {
+testOne('start')('Ctrl-C while apps start stops them as well', async () => {
   const run = start(['--only', 'node,fastify,koa', ...NODE])
   const { place, stderr } = run
   await saying(run, 'heat 1 of')
@@ -80,7 +88,7 @@ test('Ctrl-C while apps start stops them as well', async () => {
   assertNothingLeft(place)
 })
 
-test('a second Ctrl-C ends at once', async () => {
+testOne('second Ctrl-C')('a second Ctrl-C ends at once', async () => {
   const run = start(['--only', 'node', ...NODE])
   await saying(run, 'heat 1 of')
   // Stopped servers cannot end in good order, so the first Ctrl-C waits for them.
@@ -94,7 +102,7 @@ test('a second Ctrl-C ends at once', async () => {
   assert.equal(code, 130)
 })
 
-test('what dies during a run voids its cells, and the rest goes on', { skip }, async () => {
+testOne('death')('what dies during a run voids its cells, and the rest goes on', { skip }, async () => {
   const nginx = await findNginx({ download: false })
   const long = [...SHORT, '--slice', '500ms', '--warmup', '500ms', '--heats', '2']
   const run = start(['--only', 'node,bun', '--role', 'status', ...long])

@@ -196,17 +196,27 @@ function get(value: Json, path: Path): Json | undefined {
 }
 
 function withValue(full: Json, path: Path, value: Json): Json {
-  const result = asJson(full)
-  const parent = get(result, path.slice(0, -1)) as Record<string | number, Json>
-  parent[path.at(-1) ?? ''] = value
-  return result
+  return changed(full, path, (parent, key) => {
+    parent[key] = value
+  })
 }
 
 function without(full: Json, path: Path): Json {
-  const result = asJson(full)
-  const parent = get(result, path.slice(0, -1)) as Record<string | number, Json>
-  delete parent[path.at(-1) ?? '']
-  return result
+  return changed(full, path, (parent, key) => {
+    delete parent[key]
+  })
+}
+
+/** Copies what is on the path alone: a copy of the whole for each of its thousands of fields takes seconds. */
+function changed(
+  value: Json,
+  [key = '', ...rest]: Path,
+  change: (parent: Record<string | number, Json>, key: string | number) => void,
+): Json {
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string | number, Json>
+  if (rest.length === 0) change(copy, key)
+  else copy[key] = changed(copy[key] ?? null, rest, change)
+  return copy as Json
 }
 
 function isObject(value: Json | undefined): boolean {

@@ -52,13 +52,13 @@ function spread(values: readonly number[]): number {
  * this many arrivals.
  */
 function p99OfQueue(rate: number, arrivals: number, random: Random): number {
-  const times: number[] = []
+  const times = new Float64Array(arrivals)
   let wait = 0
   for (let arrival = 0; arrival < arrivals; arrival++) {
-    times.push(wait + 1)
+    times[arrival] = wait + 1
     wait = Math.max(0, wait + 1 + Math.log(1 - random()) / rate)
   }
-  return times.toSorted((a, b) => a - b)[Math.floor(arrivals * 0.99)] ?? Number.NaN
+  return times.sort()[Math.floor(arrivals * 0.99)] ?? Number.NaN
 }
 
 describe('a staircase', () => {

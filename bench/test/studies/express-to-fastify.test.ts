@@ -15,22 +15,23 @@ const { systems, races, claims } = expressToFastify
 const front = await findNginx()
 const nginx = front.kind === 'none' ? undefined : front
 
-/** It is no app of the grid, so the tests of the grid do not prove it. */
-for (const role of ['status', 'ssr'] as const) {
-  for (const topology of sample(`fastify-express/${role}`, TOPOLOGIES, 1)) {
-    const skip = topology !== 'direct' && front.kind === 'none' && front.describe()
-    test(`conformance of fastify-express/${role} ${topology}`, { skip }, async (t) => {
-      const proxy: Pick<System, 'nginx'> = topology === 'direct' ? {} : { nginx: { front: topology } }
-      const running = await start(t, { ...systemOf(`fastify-express/${role}`), ...proxy })
-      const report = await checkConformance({
-        target: running.target,
-        role,
-        proxied: topology !== 'direct',
-        runs: RANDOM_INPUTS,
-      })
-      if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)
+const ROLES = ['ssr', 'status'] as const
+const PLACES = TOPOLOGIES.flatMap((topology) => ROLES.map((role) => ({ role, topology })))
+
+/** It is no app of the grid, so the tests of the grid do not prove it. A short run tries one of its roles in one place. */
+for (const { role, topology } of sample('fastify-express', PLACES, 1)) {
+  const skip = topology !== 'direct' && front.kind === 'none' && front.describe()
+  test(`conformance of fastify-express/${role} ${topology}`, { skip }, async (t) => {
+    const proxy: Pick<System, 'nginx'> = topology === 'direct' ? {} : { nginx: { front: topology } }
+    const running = await start(t, { ...systemOf(`fastify-express/${role}`), ...proxy })
+    const report = await checkConformance({
+      target: running.target,
+      role,
+      proxied: topology !== 'direct',
+      runs: RANDOM_INPUTS,
     })
-  }
+    if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)
+  })
 }
 
 test('responses have about the size that the source had, on the wire', async (t) => {

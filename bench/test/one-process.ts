@@ -1,0 +1,13 @@
+import { globSync } from 'node:fs'
+
+/**
+ * Tests that start nothing and change nothing outside of themselves share one process: alone, each of these fifty files would load the same
+ * modules again.
+ */
+
+const files = globSync('{judge,model,openloop,plan,report}/**/*.test.ts', {
+  cwd: import.meta.dirname,
+  exclude: ['**/browser.test.ts'],
+})
+if (files.length === 0) throw new Error('There is no test file that could share this process.')
+for (const file of files.toSorted()) await import(`./${file}`)
