@@ -102,6 +102,8 @@ export interface GeneratorAccounts {
   cpuSeconds: number | null
   /** Ready to run, but waiting for a core. */
   waitSeconds: number | null
+  /** For how long it polled, that is, never left its core by itself; absent if it sleeps. */
+  pollingSeconds?: number
 }
 
 /** The rate; 0 instead of a division by zero. */

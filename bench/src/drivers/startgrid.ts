@@ -57,7 +57,7 @@ export class StartgridDriver implements Driver {
       errors: occurred(errors),
       latencySeconds: { mean: latency.mean / 1000, p50: latency.p50 / 1000, p99: latency.p99 / 1000 },
       ...(details && detailsOf(load)),
-      generator: { cpuSeconds: cpu.seconds, waitSeconds: self.waitSeconds },
+      generator: { cpuSeconds: cpu.seconds, waitSeconds: self.waitSeconds, pollingSeconds: seconds },
     }
   }
 

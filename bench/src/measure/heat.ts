@@ -6,6 +6,7 @@ import type { Environment } from '../environments/environment.ts'
 import type { Servers } from '../environments/servers.ts'
 import type { Cell, Effort, Heat, Slice } from '../model/result.ts'
 import type { Workload } from '../model/workload.ts'
+import { KEPT_PASSES } from '../plan/budget.ts'
 import { expectedHeatMs, type PlannedHeat, WARMUP_SLICE_MS } from '../plan/cells.ts'
 import { fitPasses, LEAST_PASSES, schedulePasses, scheduleWarmup } from '../plan/schedule.ts'
 import { learnLength } from '../plan/workloads.ts'
@@ -153,6 +154,10 @@ async function warm<Spec extends Cell>(course: Course<Spec>): Promise<void> {
     if (slice !== undefined)
       rates.set(cell.id, Math.max(rates.get(cell.id) ?? 0, slice.requests / slice.seconds))
   }
+  const doneOf = ({ id, warmupRequests }: Spec) => (done.get(id)?.requests ?? 0) / Math.max(1, warmupRequests)
+  // There may not be time for all.
+  const coldestOf = (cells: Spec[]) =>
+    cells.reduce((least, cell) => (doneOf(cell) < doneOf(least) ? cell : least))
   const more = moreUntil(course)
   const isShort = ({ id, warmupMs, warmupRequests }: Spec) => {
     const { ms = 0, requests = 0 } = done.get(id) ?? {}
@@ -162,7 +167,7 @@ async function warm<Spec extends Cell>(course: Course<Spec>): Promise<void> {
   }
   for (const cell of scheduleWarmup(running, random)) if (isShort(cell)) await warmOnce(cell)
   for (let short = running.filter(isShort); short.length > 0; short = short.filter(isShort))
-    for (const cell of shuffle(short, random)) await warmOnce(cell)
+    await warmOnce(coldestOf(shuffle(short, random)))
   for (const cell of running.filter(({ id }) => moreWarmup.has(id))) {
     const slices = moreWarmup.get(cell.id) ?? 0
     for (let slice = 0; slice < slices; slice++) await warmOnce(cell)
@@ -170,7 +175,7 @@ async function warm<Spec extends Cell>(course: Course<Spec>): Promise<void> {
   }
 }
 
-/** `performance.now()` when a warm-up that lasted long enough, but with too few responses, has to end: the planned passes come first. */
+/** `performance.now()` when a warm-up that lasted long enough, but with too few responses, has to end. */
 function moreUntil({
   endsAt,
   settings,
@@ -179,7 +184,8 @@ function moreUntil({
 }: Pick<Course, 'endsAt' | 'settings' | 'entrants' | 'slowness'>): number {
   const cells = entrants.map(({ cell }) => cell)
   const msOf = (slices: number) => expectedHeatMs(cells, { ...settings, slices }, 'native', slowness)
-  return endsAt - (msOf(settings.slices) - msOf(0))
+  const kept = Math.max(Math.min(settings.slices, LEAST_PASSES), KEPT_PASSES * settings.slices)
+  return endsAt - (msOf(kept) - msOf(0))
 }
 
 /** Opening so many connections takes longer than a slice of warm-up: one load then has all of it. */

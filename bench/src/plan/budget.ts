@@ -69,16 +69,26 @@ export function leastTimeMs(plan: Plan): number {
 }
 
 /**
- * The passes of a heat that fit on average, if so many heats of every role share the time: at least 5, at most those of the settings.
+ * The passes of a heat that fit on average, if so many heats of every role share the time: at least 5, at most those of the settings. A slow
+ * machine warms its cells for longer, as long as there is time for half of the passes.
  * @param slowness as of `expectedHeatMs`
  */
 export function passesWithin(maxTimeMs: number, heats: number, plan: Plan, slowness: number): number {
   const { slices } = plan.settings
   const ofRoundMs = (maxTimeMs - PREPARATION_MS - ENDING_MS) / heats
   const [without, all] = [roundMs(plan, 0, slowness), roundMs(plan, slices, slowness)]
-  const fit = all <= ofRoundMs ? slices : (slices * (ofRoundMs - without)) / (all - without)
+  const moreWarmupMs = plan.cells.reduce(
+    (sum, { warmupMs, warmupRequests }) => sum + (warmupRequests > 0 ? warmupMs : 0),
+    0,
+  )
+  const within = (ms: number) => Math.min(slices, (slices * (ms - without)) / (all - without))
+  const warmed = within(ofRoundMs - Math.min(1, slowness - 1) * moreWarmupMs)
+  const fit = Math.max(warmed, Math.min(within(ofRoundMs), KEPT_PASSES * slices))
   return Math.max(Math.min(slices, LEAST_PASSES), fit)
 }
+
+/** Part of the planned passes for which a longer warm-up leaves time: a few passes of warm servers are worth more than many of cold ones. */
+export const KEPT_PASSES = 0.5
 
 /** One heat of every role. */
 function roundMs({ cells, settings, mode }: Plan, slices: number, slowness = 1): number {

@@ -60,6 +60,19 @@ describe('waiting', () => {
     near(disturbance.serverWait, 0)
   })
 
+  test('of a generator that polls includes stops of its core, which no other account shows', () => {
+    const waitOf = (cpu: number, waited: number, pollingSeconds?: number) => {
+      const generator = new Map([process(GENERATOR, [cpu, waited])])
+      const own = { cpuSeconds: null, waitSeconds: null, ...(pollingSeconds && { pollingSeconds }) }
+      return compareSamples(NOTHING, { ...NOTHING, at: 2000, generator }, own).disturbance.generatorWait
+    }
+    near(waitOf(0.6, 0, 0.95), 0.35)
+    near(waitOf(0.6, 0.1, 0.95), 0.35)
+    near(waitOf(0.6, 0.4, 0.95), 0.4)
+    near(waitOf(0.99, 0.01, 0.95), 0.01)
+    near(waitOf(0.6, 0), 0)
+  })
+
   test('before the slice does not count', () => {
     const before = { app: new Map([process(APP, [5, 2])]) }
     const after = { app: new Map([process(APP, [5.9, 2.1])]) }

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Driver, SlicePlan } from '../../src/drivers/driver.ts'
+import type { Servers } from '../../src/environments/servers.ts'
+import { runHeat } from '../../src/measure/heat.ts'
+import type { CellSpec } from '../../src/model/result.ts'
+import { planTarget } from '../../src/plan/target.ts'
+import { WORKLOADS } from '../../src/plan/workloads.ts'
+
+const [CELL] = planTarget({ role: 'status', connections: undefined, warmupMs: 500 })
+
+/** Half a second of load of its own; `warmupRequests` is what that gives on a fast machine. */
+const cellOf = (id: string, warmupRequests: number): CellSpec => {
+  assert.ok(CELL)
+  return { ...CELL, id, app: id, warmupMs: 500, warmupRequests }
+}
+
+const ACCOUNT = {
+  cpuSeconds: { app: 0.1, proxy: 0, generator: 0.1 },
+  disturbance: { serverWait: 0, generatorWait: 0, serverForeign: 0, generatorForeign: 0 },
+}
+
+/** Of every cell the port is its place. */
+const serversOf = (cells: readonly CellSpec[]): Servers => ({
+  target: ({ id }) => ({ host: '127.0.0.1', port: cells.findIndex((cell) => cell.id === id) + 1 }),
+  whyMissing: () => 'never',
+  engine: () => null,
+  whyEnded: async () => null,
+  beginAccount: async () => async () => () => ACCOUNT,
+  launches: async () => [],
+  stop: async () => {},
+})
+
+/** Serves as many requests per second as the list says of each cell, and takes no time. */
+const driverOf = (rates: readonly number[]): Driver => ({
+  name: 'startgrid',
+  version: '1.0.0',
+  capabilities: { openLoop: true, unixSockets: true, checks: 'inside', minSliceMs: 1, warmupMs: 0 },
+  pids: () => [],
+  check: async () => ({ checked: 0, errors: {} }),
+  responseLength: async () => 2,
+  stop: async () => {},
+  run: async ({ target, durationMs }: SlicePlan) => {
+    const seconds = durationMs / 1000
+    const rate = rates[('port' in target ? target.port : 0) - 1] ?? 0
+    return {
+      ...{ requests: rate * seconds, seconds, rate, checked: 1, errors: {} },
+      latencySeconds: { mean: 0.001, p50: 0.001, p99: 0.002 },
+      generator: { cpuSeconds: 0.1, waitSeconds: 0 },
+    }
+  },
+})
+
+/** The slices of warm-up, by the names of their cells. */
+async function warmupOf(cells: CellSpec[], rates: readonly number[], endsAt: number): Promise<string[]> {
+  const { slices } = await runHeat({
+    expectedMs: 1000,
+    planned: { race: 'status', heat: 1, seed: 7 },
+    cells,
+    settings: { slices: 2, sliceMs: 50 },
+    environment: { startServers: async () => serversOf(cells) },
+    driverOf: () => driverOf(rates),
+    workloadOf: () => WORKLOADS.status,
+    moreWarmup: new Map(),
+    endsAt,
+    signal: new AbortController().signal,
+    onProgress: () => {},
+  })
+  return slices.filter(({ phase }) => phase === 'warmup').map(({ cell }) => cell)
+}
+
+const countOf = (names: readonly string[], name: string) => names.filter((one) => one === name).length
+
+describe('the warm-up', () => {
+  const cells = [cellOf('fast', 500), cellOf('slow', 1000), cellOf('slower', 1000)]
+  const rates = [1000, 1500, 100]
+
+  test('lasts until a cell has served as many requests as on a fast machine, at most twice its time', async () => {
+    const slices = await warmupOf(cells, rates, Number.POSITIVE_INFINITY)
+    assert.deepEqual(
+      ['fast', 'slow', 'slower'].map((name) => countOf(slices, name)),
+      [2, 3, 4],
+    )
+    // The coldest cell first, for there may not be time for all.
+    assert.deepEqual(slices.slice(6), ['slower', 'slower', 'slow'])
+  })
+
+  test('takes no longer if that would leave too little time for the passes', async () => {
+    const slices = await warmupOf(cells, rates, performance.now())
+    assert.equal(slices.length, 6)
+  })
+})
