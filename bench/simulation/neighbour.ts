@@ -109,7 +109,7 @@ async function live(habits: Habits, shouldEnd: () => boolean): Promise<void> {
     const until = Math.min(end, performance.now() + seconds * 1000)
     while (performance.now() < until && !shouldEnd())
       if (work) spin(Math.min(until, performance.now() + STRETCH_MS))
-      else await rest(Math.min(100, until - performance.now()))
+      else await rest(Math.max(0, Math.min(100, until - performance.now())))
     if (shouldEnd() || performance.now() >= end) return
   }
 }

@@ -113,9 +113,20 @@ function urlOf({ target }: Launch): string {
   return `http://${target.host}:${target.port}`
 }
 
+/** Vite may load the page again once it has bundled what the page imports: then the text is lost, and typed again. */
 async function filter(page: Page, text: string): Promise<void> {
-  await page.getByRole('searchbox').pressSequentially(text)
-  await page.waitForFunction(() => document.querySelector('output')?.textContent !== '50 of 50')
+  const box = page.getByRole('searchbox')
+  for (const end = Date.now() + 120_000; Date.now() < end; ) {
+    await box.fill('')
+    await box.pressSequentially(text)
+    const isFiltered = page.waitForFunction(
+      () => document.querySelector('output')?.textContent !== '50 of 50',
+      undefined,
+      { timeout: 5000 },
+    )
+    if (await isFiltered.then(Boolean, () => false)) return
+  }
+  throw new Error(`The filter does not take '${text}'.`)
 }
 
 /** Lost when the browser loads the page again. */
