@@ -71,7 +71,7 @@ describe('hot reload', { skip: BROWSER.skip }, () => {
 
       // Only the server runs this line.
       await copy.edit('entry-server.tsx', 'const page = pages[entry]', "const page = pages['nowhere']")
-      await overlay.getByText("vite.config.ts has no entry 'page'.").waitFor()
+      await seen(page, overlay.getByText("vite.config.ts has no entry 'page'."))
       assert.match(copy.output(), /entry-server\.tsx:\d+:\d+/)
       for (const path of ['/', '/stream']) assert.equal((await copy.fetch(path)).status, 500, path)
       await copy.edit('entry-server.tsx', "const page = pages['nowhere']", 'const page = pages[entry]')
@@ -93,10 +93,10 @@ describe('hot reload', { skip: BROWSER.skip }, () => {
 })
 
 /** On a busy machine the browser may load the page again before Vite's server has seen the change. */
-async function seen(page: Page, heading: Locator): Promise<void> {
-  await heading.waitFor({ timeout: 120_000 }).catch(async () => {
+async function seen(page: Page, change: Locator): Promise<void> {
+  await change.waitFor({ timeout: 30_000 }).catch(async () => {
     await page.reload()
-    await heading.waitFor()
+    await change.waitFor()
   })
 }
 
