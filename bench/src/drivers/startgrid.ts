@@ -18,6 +18,7 @@ export class StartgridDriver implements Driver {
   readonly version: string
   readonly capabilities: Capabilities
   readonly #generator: LastingGenerator
+  readonly #isAlone: boolean
 
   /** @param version of this checkout; @param source how its processes are started */
   constructor(version: string, source: GeneratorSource) {
@@ -31,6 +32,7 @@ export class StartgridDriver implements Driver {
       warmupMs: 1000,
     }
     this.#generator = new LastingGenerator(source)
+    this.#isAlone = source.team === undefined
   }
 
   pids(): number[] {
@@ -57,7 +59,12 @@ export class StartgridDriver implements Driver {
       errors: occurred(errors),
       latencySeconds: { mean: latency.mean / 1000, p50: latency.p50 / 1000, p99: latency.p99 / 1000 },
       ...(details && detailsOf(load)),
-      generator: { cpuSeconds: cpu.seconds, waitSeconds: self.waitSeconds, pollingSeconds: seconds },
+      generator: {
+        cpuSeconds: cpu.seconds,
+        waitSeconds: self.waitSeconds,
+        // Generators of a team may leave their core to each other.
+        ...(this.#isAlone && { pollingSeconds: seconds }),
+      },
     }
   }
 

@@ -6,7 +6,7 @@ import type { Environment } from '../environments/environment.ts'
 import type { Servers } from '../environments/servers.ts'
 import type { Cell, Effort, Heat, Slice } from '../model/result.ts'
 import type { Workload } from '../model/workload.ts'
-import { KEPT_PASSES } from '../plan/budget.ts'
+import { keptPasses } from '../plan/budget.ts'
 import { expectedHeatMs, type PlannedHeat, WARMUP_SLICE_MS } from '../plan/cells.ts'
 import { fitPasses, LEAST_PASSES, schedulePasses, scheduleWarmup } from '../plan/schedule.ts'
 import { learnLength } from '../plan/workloads.ts'
@@ -180,12 +180,11 @@ function moreUntil({
   endsAt,
   settings,
   entrants,
-  slowness,
+  slowness = 1,
 }: Pick<Course, 'endsAt' | 'settings' | 'entrants' | 'slowness'>): number {
   const cells = entrants.map(({ cell }) => cell)
   const msOf = (slices: number) => expectedHeatMs(cells, { ...settings, slices }, 'native', slowness)
-  const kept = Math.max(Math.min(settings.slices, LEAST_PASSES), KEPT_PASSES * settings.slices)
-  return endsAt - (msOf(kept) - msOf(0))
+  return endsAt - (msOf(keptPasses(settings.slices, slowness)) - msOf(0))
 }
 
 /** Opening so many connections takes longer than a slice of warm-up: one load then has all of it. */

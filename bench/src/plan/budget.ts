@@ -70,7 +70,7 @@ export function leastTimeMs(plan: Plan): number {
 
 /**
  * The passes of a heat that fit on average, if so many heats of every role share the time: at least 5, at most those of the settings. A slow
- * machine warms its cells for longer, as long as there is time for half of the passes.
+ * machine warms its cells for longer.
  * @param slowness as of `expectedHeatMs`
  */
 export function passesWithin(maxTimeMs: number, heats: number, plan: Plan, slowness: number): number {
@@ -83,12 +83,18 @@ export function passesWithin(maxTimeMs: number, heats: number, plan: Plan, slown
   )
   const within = (ms: number) => Math.min(slices, (slices * (ms - without)) / (all - without))
   const warmed = within(ofRoundMs - Math.min(1, slowness - 1) * moreWarmupMs)
-  const fit = Math.max(warmed, Math.min(within(ofRoundMs), KEPT_PASSES * slices))
+  const fit = Math.max(warmed, Math.min(within(ofRoundMs), keptPasses(slices, slowness)))
   return Math.max(Math.min(slices, LEAST_PASSES), fit)
 }
 
-/** Part of the planned passes for which a longer warm-up leaves time: a few passes of warm servers are worth more than many of cold ones. */
-export const KEPT_PASSES = 0.5
+/**
+ * For how many of the planned passes a longer warm-up leaves time. All of them, unless the machine is slower than that of reference: it serves fewer
+ * requests in the same warm-up, and a few passes of warm servers are worth more than many of cold ones.
+ * @param slowness as of `expectedHeatMs`
+ */
+export function keptPasses(slices: number, slowness: number): number {
+  return Math.max(Math.min(slices, LEAST_PASSES), slices * Math.max(0.5, 1 / slowness))
+}
 
 /** One heat of every role. */
 function roundMs({ cells, settings, mode }: Plan, slices: number, slowness = 1): number {

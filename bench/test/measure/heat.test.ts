@@ -52,17 +52,23 @@ const driverOf = (rates: readonly number[]): Driver => ({
 })
 
 /** The slices of warm-up, by the names of their cells. */
-async function warmupOf(cells: CellSpec[], rates: readonly number[], endsAt: number): Promise<string[]> {
+async function warmupOf(
+  cells: CellSpec[],
+  rates: readonly number[],
+  { leftMs = Number.POSITIVE_INFINITY, slowness = 1 } = {},
+): Promise<string[]> {
   const { slices } = await runHeat({
     expectedMs: 1000,
     planned: { race: 'status', heat: 1, seed: 7 },
     cells,
-    settings: { slices: 2, sliceMs: 50 },
+    // So long that the time which passes meanwhile does not matter: all passes take 3,000 s.
+    settings: { slices: 10, sliceMs: 100_000 },
+    slowness,
     environment: { startServers: async () => serversOf(cells) },
     driverOf: () => driverOf(rates),
     workloadOf: () => WORKLOADS.status,
     moreWarmup: new Map(),
-    endsAt,
+    endsAt: performance.now() + leftMs,
     signal: new AbortController().signal,
     onProgress: () => {},
   })
@@ -76,7 +82,7 @@ describe('the warm-up', () => {
   const rates = [1000, 1500, 100]
 
   test('lasts until a cell has served as many requests as on a fast machine, at most twice its time', async () => {
-    const slices = await warmupOf(cells, rates, Number.POSITIVE_INFINITY)
+    const slices = await warmupOf(cells, rates)
     assert.deepEqual(
       ['fast', 'slow', 'slower'].map((name) => countOf(slices, name)),
       [2, 3, 4],
@@ -85,8 +91,13 @@ describe('the warm-up', () => {
     assert.deepEqual(slices.slice(6), ['slower', 'slower', 'slow'])
   })
 
-  test('takes no longer if that would leave too little time for the passes', async () => {
-    const slices = await warmupOf(cells, rates, performance.now())
-    assert.equal(slices.length, 6)
+  test('takes no longer if that would take time from the planned passes', async () => {
+    assert.equal((await warmupOf(cells, rates, { leftMs: 2_000_000 })).length, 6)
+    assert.equal((await warmupOf(cells, rates, { leftMs: 4_000_000 })).length, 9)
+  })
+
+  test('of a machine that is half as fast leaves time for half of them', async () => {
+    assert.equal((await warmupOf(cells, rates, { leftMs: 2_000_000, slowness: 2 })).length, 9)
+    assert.equal((await warmupOf(cells, rates, { leftMs: 1_000_000, slowness: 2 })).length, 6)
   })
 })

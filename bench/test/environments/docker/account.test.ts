@@ -17,6 +17,7 @@ const UNSEEN: Sample = {
   serverCore: undefined,
   generatorCore: undefined,
   uncertainty: 0,
+  isApart: false,
   interrupts: 0,
 }
 const OWN = { cpuSeconds: 0.9, waitSeconds: 0.2 }

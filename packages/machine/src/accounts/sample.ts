@@ -54,6 +54,8 @@ export interface Sample {
   generatorCore: number | undefined
   /** Seconds by which a difference of `serverCore` or `generatorCore` may be too high. */
   uncertainty: number
+  /** Whether the kernel keeps the time of interrupts out of the accounts of processes. */
+  isApart: boolean
   /** Seconds in interrupts on the core of the servers that no account contains. */
   interrupts: number
 }
@@ -76,6 +78,7 @@ export function takeSample({ app, proxy, generator, cores }: Subject): Sample {
     serverCore: cpus ? clock?.read(cpus.server) : undefined,
     generatorCore: cpus ? clock?.read(cpus.generator) : undefined,
     uncertainty: clock?.uncertainty ?? 0,
+    isApart,
     interrupts: isApart && cpus ? readInterrupts(cpus.server) : 0,
   }
 }
@@ -94,7 +97,8 @@ export function takeSample({ app, proxy, generator, cores }: Subject): Sample {
  * sibling counts like work on the core itself.
  *
  * *A host that stops a core* shows in no account: the kernel neither runs nor waits meanwhile. A generator that polls tells it, because it lacks
- * CPU time. On a busy host such stops took 25 ms, half of a slice.
+ * CPU time. On a busy host such stops took 25 ms, half of a slice. Where the kernel keeps interrupts apart, it always lacks some, which tells
+ * nothing.
  * @param own the generator's accounts, for a driver whose processes live as long as one load
  */
 export function compareSamples(
@@ -109,7 +113,8 @@ export function compareSamples(
   const used = { app: totalOf(app), proxy: totalOf(proxy), servers: totalOf(servers) }
   const generatorCpu = totalOf(generator) ?? own?.cpuSeconds ?? null
   const generatorWait = unexplainedWait(generator) ?? own?.waitSeconds ?? null
-  const stopped = generatorCpu === null ? 0 : (own?.pollingSeconds ?? 0) - generatorCpu
+  const tellsStops = generatorCpu !== null && !after.isApart
+  const stopped = tellsStops ? (own?.pollingSeconds ?? 0) - generatorCpu : 0
   const interrupts = (after.interrupts - before.interrupts) / (used.servers || 1)
   return {
     cpuSeconds: {

@@ -26,6 +26,7 @@ const NOTHING: Sample = {
   serverCore: 10,
   generatorCore: 20,
   uncertainty: 0,
+  isApart: false,
   interrupts: 0,
 }
 
@@ -61,16 +62,18 @@ describe('waiting', () => {
   })
 
   test('of a generator that polls includes stops of its core, which no other account shows', () => {
-    const waitOf = (cpu: number, waited: number, pollingSeconds?: number) => {
-      const generator = new Map([process(GENERATOR, [cpu, waited])])
+    const waitOf = (cpu: number, waited: number, pollingSeconds?: number, isApart = false) => {
+      const after = { ...NOTHING, at: 2000, generator: new Map([process(GENERATOR, [cpu, waited])]), isApart }
       const own = { cpuSeconds: null, waitSeconds: null, ...(pollingSeconds && { pollingSeconds }) }
-      return compareSamples(NOTHING, { ...NOTHING, at: 2000, generator }, own).disturbance.generatorWait
+      return compareSamples(NOTHING, after, own).disturbance.generatorWait
     }
     near(waitOf(0.6, 0, 0.95), 0.35)
     near(waitOf(0.6, 0.1, 0.95), 0.35)
     near(waitOf(0.6, 0.4, 0.95), 0.4)
     near(waitOf(0.99, 0.01, 0.95), 0.01)
     near(waitOf(0.6, 0), 0)
+    // What it lacks may be the time of interrupts.
+    near(waitOf(0.6, 0.1, 0.95, true), 0.1)
   })
 
   test('before the slice does not count', () => {

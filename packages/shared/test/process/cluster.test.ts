@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sample } from '../../../cli/src/test-run.ts'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { type Line, launch } from './fixtures/launch.ts'
 
 const LIMIT = { timeout: 120_000 }
