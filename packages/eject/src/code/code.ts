@@ -72,7 +72,8 @@ function writeScripts(runtime: 'node' | 'bun', hasPage: boolean): Record<string,
     ...(runtime === 'node' ? { predev: `node ${REQUIRE_NODE}` } : {}),
     dev: `${runtime} ${own} ${watch} src/server.ts`,
     ...(hasPage ? { build: 'vite build shared/page' } : {}),
-    test: runtime === 'node' ? 'node --test "test/**/*.test.ts"' : 'bun test',
+    // Bun's own limit of 5 s is too short for 100 pages on a busy machine.
+    test: runtime === 'node' ? 'node --test "test/**/*.test.ts"' : 'bun test --timeout=60000',
     typecheck: hasPage ? 'tsc && tsc --project shared/page' : 'tsc',
     lint: 'biome check',
   }
