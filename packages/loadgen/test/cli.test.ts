@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type Ended, startNode } from '@startgrid/cli/test-programs.ts'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { listTags } from 'hdr-histogram-js'
 import { readCommand } from '../src/cli/arguments.ts'
 import { type LoadResult, runLoad, sumErrors } from '../src/index.ts'
@@ -188,12 +189,13 @@ test('what cannot be used is one sentence, and exit code 2', async () => {
 
 test('nobody listening, and another machine: one sentence, and exit code 1', async () => {
   const port = await closedPort()
-  for (const args of [
+  const targets = [
     [`http://127.0.0.1:${port}/`],
     ['http://192.0.2.1/'],
     ['http://nobody.invalid/'],
     ['http://x/', '--socket', '/nowhere/server.sock'],
-  ]) {
+  ]
+  for (const args of sample('targets that nobody serves', targets, 1)) {
     const { code, stdout, stderr } = await load(...args, '--json', '-')
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(stderr, SENTENCE)

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
   exactly,
   GeneratorTeam,
   LoadError,
+  type LoadGenerator,
   mergeHistograms,
   percentiles,
   startGenerator,
@@ -15,23 +16,33 @@ import { decode } from '../src/report/histogram.ts'
 
 const CHILD = fileURLToPath(new URL('child-with-other-clock.ts', import.meta.url))
 
-/** Generators whose clocks are ahead by these milliseconds. */
-async function startTeam(...offsets: { offsetMs: number; delayMs?: number }[]) {
-  const members = await Promise.all(
-    offsets.map(async ({ offsetMs, delayMs = 0 }, n) => ({
-      name: `generator ${n + 1}`,
-      generator: await startGenerator({
-        command: [process.execPath, CHILD, String(offsetMs), String(delayMs)],
-      }),
-    })),
-  )
-  const team = new GeneratorTeam(members)
-  return Object.assign(team, { members, [Symbol.asyncDispose]: () => team.stop() })
+/** Two with the same clock, for all tests. */
+let first: LoadGenerator
+let second: LoadGenerator
+before(async () => {
+  ;[first, second] = await Promise.all([startGenerator(), startGenerator()])
+})
+after(() => Promise.all([first.stop(), second.stop()]))
+
+/** The first one and another one. */
+function teamWith(other: LoadGenerator): GeneratorTeam {
+  return new GeneratorTeam([
+    { name: 'generator 1', generator: first },
+    { name: 'generator 2', generator: other },
+  ])
+}
+
+/** One whose clock is ahead by these milliseconds, and which gets messages late; ended with the block. */
+async function startOther({ offsetMs = 0, delayMs = 0 } = {}) {
+  const generator = await startGenerator({
+    command: [process.execPath, CHILD, String(offsetMs), String(delayMs)],
+  })
+  return { generator, [Symbol.asyncDispose]: () => generator.stop() }
 }
 
 test('counts are exact sums, and percentiles are of the merged histogram', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
+  const team = teamWith(second)
   const expect = { body: exactly('hi'), checkEvery: 1 }
   const plan = { target: server.target, path: '/', connections: 3, requests: 101, expect }
   const result = await untilInTime(() => team.run(plan))
@@ -55,9 +66,9 @@ for (const offsetMs of [5, 5_000]) {
       if (order.at(-1) === 'open') order.push('request')
       socket.write(rawResponse('hi'))
     })
-    await using team = await startTeam({ offsetMs: 0 }, { offsetMs })
-    const [one, other] = await Promise.all(team.members.map(({ generator }) => generator.compareClocks(5)))
-    assert.ok(one !== undefined && other !== undefined)
+    await using ahead = await startOther({ offsetMs })
+    const team = teamWith(ahead.generator)
+    const [one, other] = await Promise.all([first.compareClocks(5), ahead.generator.compareClocks(5)])
     const difference = other.offsetMs - one.offsetMs
     const margin = one.uncertaintyMs + other.uncertaintyMs
     assert.ok(Math.abs(difference - offsetMs) <= margin, `${difference} ms, known to ±${margin} ms`)
@@ -72,18 +83,16 @@ for (const offsetMs of [5, 5_000]) {
   })
 }
 
-test('a generator that begins late is named, and the next load counts again', async () => {
+test('a generator that begins late is named, and the next load counts again', async (t) => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
+  const team = teamWith(second)
   const plan = { target: server.target, path: '/', connections: 2, durationMs: 50 }
-  const [, second] = team.members
-  assert.ok(second !== undefined)
-  const compare = second.generator.compareClocks.bind(second.generator)
+  const compare = second.compareClocks.bind(second)
   // As if its clock were behind by a second: it begins at once when told, which is a second late.
-  second.generator.compareClocks = async (n) => {
+  const behind = t.mock.method(second, 'compareClocks', async (n: number) => {
     const offset = await compare(n)
     return { ...offset, offsetMs: offset.offsetMs - 1000 }
-  }
+  })
   const late = /^VoidLoadError: Generator 2 began \d+\.\d ms after the agreed time\.$/
   const knowsClocks = async () => {
     const reason = await team.run(plan).catch(String)
@@ -91,27 +100,26 @@ test('a generator that begins late is named, and the next load counts again', as
     return reason
   }
   assert.match(String(await untilInTime(knowsClocks)), late)
-  const healthy = new GeneratorTeam(team.members)
-  second.generator.compareClocks = compare
+  const healthy = teamWith(second)
+  behind.mock.restore()
   assert.ok((await untilInTime(() => healthy.run(plan))).requests > 0)
 })
 
 test('a clock that cannot be compared well enough is refused by name', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0, delayMs: 30 })
+  await using slow = await startOther({ delayMs: 30 })
   await assert.rejects(
-    team.run({ target: server.target, path: '/', connections: 2, durationMs: 50 }),
+    teamWith(slow.generator).run({ target: server.target, path: '/', connections: 2, durationMs: 50 }),
     /^VoidLoadError: The clock of generator 2 is known to ±\d+\.\d ms only, but must be to ±5 ms\.$/,
   )
 })
 
 test('a generator that dies is named, and the others end', async () => {
-  await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
-  const [first, second] = team.members
-  assert.ok(first !== undefined && second !== undefined)
+  await using dying = await startOther()
+  const team = teamWith(dying.generator)
   await using server = await serve((socket, n) => {
     socket.write(rawResponse('hi'))
-    if (n === 50) process.kill(second.generator.pid, 'SIGKILL')
+    if (n === 50) process.kill(dying.generator.pid, 'SIGKILL')
   })
   const plan = { target: server.target, path: '/', connections: 2, durationMs: 60_000 }
   await assert.rejects(
@@ -119,7 +127,7 @@ test('a generator that dies is named, and the others end', async () => {
     /^LoadError: Generator 2: The generator process \d+ has ended \(signal SIGKILL\)\.$/,
   )
   const alone = { target: server.target, path: '/', connections: 1, requests: 3 }
-  assert.equal((await first.generator.run(alone)).requests, 3)
+  assert.equal((await first.run(alone)).requests, 3)
 })
 
 test('an aborted load keeps what was measured', async () => {
@@ -128,14 +136,14 @@ test('an aborted load keeps what was measured', async () => {
     socket.write(rawResponse('hi'))
     if (n === 100) stop.abort()
   })
-  await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
+  const team = teamWith(second)
   const plan = { target: server.target, path: '/', connections: 2, durationMs: 60_000, signal: stop.signal }
   assert.ok((await untilInTime(() => team.run(plan))).requests > 0)
 })
 
 test('constant arrivals of all generators take turns', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  await using team = await startTeam({ offsetMs: 0 }, { offsetMs: 0 })
+  const team = teamWith(second)
   const plan = { target: server.target, path: '/', connections: 4, rate: 200, arrivals: 'constant' } as const
   const { openLoop, threads } = await untilInTime(() => team.run({ ...plan, durationMs: 500 }))
   assert.equal(Math.round(openLoop?.offered ?? 0), 200)
@@ -146,7 +154,7 @@ test('constant arrivals of all generators take turns', async () => {
 })
 
 test('a plan of several threads is refused', async () => {
-  await using team = await startTeam({ offsetMs: 0 })
+  const team = teamWith(second)
   await assert.rejects(
     team.run({ target: { host: '127.0.0.1', port: 9 }, path: '/', connections: 4, requests: 4, threads: 2 }),
     LoadError,

@@ -2,15 +2,22 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { exactly, LoadError, spawnLoad, startGenerator } from '../src/index.ts'
+import { exactly, LoadError, type LoadGenerator, spawnLoad, startGenerator } from '../src/index.ts'
 import { rawResponse, serve } from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 import { addressElsewhere } from './elsewhere.ts'
 
 const settings = { path: '/', connections: 4, durationMs: 50 }
+
+/** For all tests that do not end it. */
+let generator: LoadGenerator
+before(async () => {
+  generator = await startGenerator()
+})
+after(() => generator.stop())
 
 test('one process serves several loads, one after the other', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
@@ -34,13 +41,11 @@ test('one process serves several loads, one after the other', async () => {
 
 test('its refusals arrive as sentences, and it goes on', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const generator = await startGenerator()
   await assert.rejects(
     generator.run({ ...settings, target: server.target, connections: 0 }),
     /^LoadError: connections is 0, but must be/,
   )
   assert.ok((await generator.run({ ...settings, target: server.target })).requests > 0)
-  await generator.stop()
 })
 
 test('a load in it can be aborted, and keeps what was measured', async () => {
@@ -70,19 +75,15 @@ test('a load whose process dies is rejected with a sentence', async () => {
 
 test('it says once what a response is', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const generator = await startGenerator()
   const { length, sha256 } = await generator.learn({ target: server.target, path: '/' })
   assert.equal(length, 2)
   assert.equal(sha256, createHash('sha256').update('hi').digest('hex'))
   assert.equal(server.requests, 1)
-  await generator.stop()
 })
 
 test('what it is asked is refused out of its reach', async () => {
-  const generator = await startGenerator()
   const target = { host: addressElsewhere(), port: 80 }
   await assert.rejects(generator.learn({ target, path: '/' }), /^LoadError: .* is not on this machine/)
-  await generator.stop()
   const network = await startGenerator({ reach: 'network' })
   await assert.rejects(
     network.run({ ...settings, target }),
@@ -135,7 +136,6 @@ function isAlive(pid: number): boolean {
 
 test('a load waits when all connections are open, and with its last response before they close', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const generator = await startGenerator()
   const seen: { phase: string; connections: number; requests: number }[] = []
   const result = await generator.run({
     ...settings,
@@ -146,7 +146,6 @@ test('a load waits when all connections are open, and with its last response bef
       seen.push({ phase, connections: await server.open(), requests: server.requests })
     },
   })
-  await generator.stop()
   assert.deepEqual(seen, [
     { phase: 'open', connections: 4, requests: 0 },
     { phase: 'responded', connections: 4, requests: result.requests },
@@ -157,7 +156,6 @@ test('a load waits when all connections are open, and with its last response bef
 
 test('a load that is aborted while it waits ends without a request', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const generator = await startGenerator()
   const abort = new AbortController()
   const { requests } = await generator.run({
     ...settings,
@@ -166,5 +164,4 @@ test('a load that is aborted while it waits ends without a request', async () =>
     onPhase: async () => abort.abort(),
   })
   assert.equal(requests, 0)
-  await generator.stop()
 })

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { ThreadTeam } from '../src/engine/thread-team.ts'
 import { exactly, type LoadResult, type Progress, runLoad, startGenerator } from '../src/index.ts'
 import { rawResponse, serve } from '../src/instrument/faults/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 
 const PLAN = { path: '/', connections: 7, threads: 3 }
+
+/** For all tests that do not start their own. */
+const team = new ThreadTeam()
+after(() => team.close())
 
 function sumOf(result: LoadResult, pick: (thread: LoadResult['threads'][number]) => number): number {
   return result.threads.reduce((sum, thread) => sum + pick(thread), 0)
@@ -29,7 +33,7 @@ test('threads share connections and requests, and their responses add up', async
 test('threads share a rate: at a constant one exactly its requests are due', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const load = { ...PLAN, target: server.target, rate: 600, durationMs: 200, seriesMs: 50 }
-  const result = await runLoad({ ...load, arrivals: 'constant' })
+  const result = await runLoad({ ...load, arrivals: 'constant' }, team)
   assert.deepEqual([server.requests, result.requests], [120, 120])
   assert.equal(Math.round(result.openLoop?.offered ?? 0), 600)
   for (const { openLoop } of result.threads) assert.equal(Math.round(openLoop?.offered ?? 0), 200)
@@ -41,7 +45,7 @@ test('threads share a rate: at a constant one exactly its requests are due', asy
 
 test('threads do not draw the same arrivals', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const result = await runLoad({ ...PLAN, target: server.target, rate: 3_000, durationMs: 200 })
+  const result = await runLoad({ ...PLAN, target: server.target, rate: 3_000, durationMs: 200 }, team)
   assert.equal(
     sumOf(result, ({ requests }) => requests),
     result.requests,
@@ -82,17 +86,15 @@ test('progress is that of all threads', async () => {
     told.push(progress)
     if (told.length === 6) stop.abort()
   }
-  await runLoad({ ...PLAN, target: server.target, durationMs: 60_000, onProgress, signal: stop.signal })
+  await runLoad({ ...PLAN, target: server.target, durationMs: 60_000, onProgress, signal: stop.signal }, team)
   const [first, last] = [told[0], told.at(-1)]
   assert.ok(first !== undefined && last !== undefined)
   assert.ok(last.requests >= first.requests && last.requests > 0)
   assert.ok(last.done > 0 && last.done < 1 && !last.warmingUp)
 })
 
-test('a thread that cannot run its part refuses with a sentence, and can run the next', async (t) => {
+test('a thread that cannot run its part refuses with a sentence, and can run the next', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const team = new ThreadTeam()
-  t.after(() => team.close())
   const load = { ...PLAN, target: server.target, requests: 30 }
   // What runLoad would not have let pass.
   await assert.rejects(

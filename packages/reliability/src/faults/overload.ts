@@ -37,6 +37,12 @@ const PAUSE = { ms: 500, connections: 20 } as const
 /** A short one takes the first without a finding, and judges neither times nor shares. */
 const SHORT_ATTEMPTS = 3
 
+/** Milliseconds of each load before the overload, and of the overload. njs renders few pages per second: a second is too short. */
+function durationsFor({ app, size }: Subject): { calmMs: number; overloadMs: number } {
+  if (size === 'full') return { calmMs: 1_500, overloadMs: 10_000 }
+  return app.framework === 'njs' ? { calmMs: 1_500, overloadMs: 2_000 } : { calmMs: 750, overloadMs: 1_000 }
+}
+
 /** The part of the time for which others may keep the app from its core before its times say nothing about it. */
 const MOST_DISTURBANCE = 0.2
 
@@ -162,15 +168,15 @@ async function measure(
   generator: LoadGenerator,
   factor: number,
 ): Promise<Measured> {
-  const { app, size } = subject
+  const { app } = subject
   const path = pathOf(app)
-  const calm = { path, connections: 4, durationMs: 1_500 }
+  const { calmMs, overloadMs: durationMs } = durationsFor(subject)
+  const calm = { path, connections: 4, durationMs: calmMs }
   await load(generator, launched, calm) // compiles
   const before = await load(generator, launched, calm)
   const capacity = before.goodRate
   const paused = isTimed(subject) ? await pause(generator, launched) : undefined
   const witness = new Witness(launched.target, path)
-  const durationMs = size === 'short' ? 2_000 : 10_000
   const rate = capacity * factor
   const connections = Math.min(MOST_CONNECTIONS, Math.max(20, Math.ceil(rate * TURN_S)))
   const plan = { path, rate, connections, durationMs, timeoutMs: TIMEOUT_MS }

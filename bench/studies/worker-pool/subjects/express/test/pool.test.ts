@@ -6,7 +6,7 @@ import { listen } from '@startgrid/shared/process/listen.ts'
 import { testPool } from '@startgrid/worker-pool/test/task-pool.ts'
 import { createApp } from '../src/pool.ts'
 
-testPool(test, async (options) => {
+testPool('express', test, async (options) => {
   const server = protect(createServer(createApp(options)), options)
   const url = await listen(server, readConfig({ PORT: '0' }))
   return {

@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { HTML } from '@startgrid/shared/http/contract.ts'
 import { Health } from '@startgrid/shared/http/health.ts'
 import { pagePolicy } from '@startgrid/shared/http/security-headers.ts'
@@ -81,9 +82,12 @@ function createOptions() {
   return { ...options, readLines }
 }
 
-/** Registers the tests, for both libraries. */
-export function testPool(test: Test, serve: Serve): void {
-  for (const library of POOL_LIBRARIES) {
+/**
+ * Registers the tests: in a full run for both libraries, in a short one for one of them.
+ * @param framework others may have the other library in the same run
+ */
+export function testPool(framework: string, test: Test, serve: Serve): void {
+  for (const library of sample(`library of ${framework}/pool`, POOL_LIBRARIES, 1)) {
     test(`${library}: a worker gives the same response as the main process`, async () => {
       await using app = await servePool(serve, { POOL: library })
       for (const path of ['/local', '/helloworld']) {
