@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startNode } from '@startgrid/cli/test-programs.ts'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { claimPort } from '../src/render/address.ts'
 import { candidates } from './support/nginxes.ts'
 import { request } from './support/raw.ts'
@@ -103,7 +104,7 @@ for (const { choice, nginx, skip } of await candidates()) {
     })
 
     test('what is not understood: exit code 2 and what is right', async () => {
-      for (const [args, message] of [
+      const invalid = [
         [[], 'Say what to do: start, status, reload, workers N or stop.'],
         [['restart'], 'There is no command "restart": start, status, reload, workers N or stop.'],
         [['workers'], 'Say how many: pnpm nginx workers N.'],
@@ -116,7 +117,8 @@ for (const { choice, nginx, skip } of await candidates()) {
         ],
         [['start', '--fast'], "Unknown option '--fast'. pnpm nginx --help lists the options."],
         [['stop', 'now'], 'stop takes no now.'],
-      ] as const) {
+      ] as const
+      for (const [args, message] of sample('invalid nginx commands', invalid, 3)) {
         const result = await cli(...args)
         assert.deepEqual(result, { code: 2, out: '', err: `${message}\n` })
       }

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { sample } from '@startgrid/cli/test-run.ts'
 import type { Page } from 'playwright-core'
 import { skip, textOf, untilSummary, useFrontPage } from './support/visit.ts'
 
@@ -99,7 +100,7 @@ describe('landing page: use', { skip }, () => {
       assert.match(await textOf(page, '#report'), /^There is none yet: pnpm bench --docker/)
     }))
 
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const colorScheme of sample('colour schemes', ['light', 'dark'] as const, 1)) {
     test(`${colorScheme}: axe finds nothing, with every state and with responses`, async () => {
       await front().stub('koa-ssr').stop()
       front().stub('koa-hello').state = 'fail'
@@ -113,7 +114,7 @@ describe('landing page: use', { skip }, () => {
     })
   }
 
-  for (const width of [320, 360, 768, 1280]) {
+  for (const width of sample('widths', [320, 360, 768, 1280], 2)) {
     test(`at ${width} pixels nothing scrolls sideways`, () =>
       visit({ viewport: { width, height: 800 } }, async (page) => {
         await untilSummary(page, '12 of 12 respond')

@@ -8,7 +8,7 @@ import { delimiter, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { RANDOM_INPUTS, sample } from '@startgrid/cli/test-run.ts'
+import { oneRunIn, RANDOM_INPUTS, sample } from '@startgrid/cli/test-run.ts'
 import { formatReport } from '@startgrid/conformance'
 import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { COMPOSE_TOPOLOGIES, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
@@ -78,10 +78,14 @@ describe('Docker Compose', { skip }, () => {
     for (const { name, health } of services) assert.equal(health, 'healthy', name)
   })
 
-  test('every app keeps the contract through both of its ports', async (context) => {
+  // A framework comes up alone in one run of so many, and has another two of its six ports each time.
+  test('apps keep the contract through both of their ports', async (context) => {
     const cells = listCells(services)
     assert.equal(cells.length, 2 * started.length)
-    for (const cell of cells) {
+    const portsOf = (framework: string) => cells.filter(({ app }) => app.framework === framework)
+    for (const cell of [alone, ...others].flatMap((framework) =>
+      sample(`ports of ${framework}`, portsOf(framework), 2, oneRunIn(servers.length)),
+    )) {
       await context.test(`${cell.app.name} ${cell.topology} in a container`, async () => {
         const report = await proveCell(cell, { runs: RANDOM_INPUTS })
         assert.ok(report, 'it is not running')

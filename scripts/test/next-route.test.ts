@@ -14,7 +14,7 @@ import { addReaderRoutes, type Copy, copyApp, EXISTING, ejectApp, readSnippets }
 
 /**
  * Routes that are not ours: the snippets of docs/add-a-route.md, and what people do on the first day (reader-routes/). A full run tries both
- * on all apps. A short one tries the snippets of some frameworks and the routes of the others, on one role each.
+ * on all apps. A short one tries the snippets of two frameworks and the routes of three others, on one role each.
  */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -24,8 +24,10 @@ const TESTED = APPS.filter(isTested)
 /** A test that hangs is stopped. */
 const timeout = 60_000
 
-/** Frameworks whose snippets are tried. In a short run of all frameworks, the others get reader-routes/ instead. */
-const withSnippets = sample('snippets', FRAMEWORKS, 4)
+/** Frameworks whose snippets are tried, and in a short run of all frameworks those that get reader-routes/ instead. */
+const withSnippets = sample('snippets', FRAMEWORKS, 2)
+const others = FRAMEWORKS.filter((name) => !withSnippets.includes(name))
+const withReaderRoutes = sample('reader routes', others, 3)
 const isChosen = ({ framework }: App) => TEST_RUN.framework !== undefined || withSnippets.includes(framework)
 
 for (const app of TESTED.filter((one) => one.role === 'hello' && isChosen(one)))
@@ -41,7 +43,7 @@ if (TEST_RUN.full)
     )
 
 const isShort = !TEST_RUN.full && TEST_RUN.framework === undefined
-for (const framework of FRAMEWORKS.filter((name) => !isShort || !withSnippets.includes(name))) {
+for (const framework of isShort ? withReaderRoutes : FRAMEWORKS) {
   const apps = TESTED.filter((app) => app.framework === framework)
   for (const app of sample(`the next route of ${framework}`, apps, 1))
     describe(`the next route: ${app.name}`, { timeout: 8 * timeout }, () =>

@@ -1,6 +1,6 @@
 import { deepEqual, equal, notDeepEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { isDue, sample } from '../src/test-run.ts'
+import { isDue, oneRunIn, sample } from '../src/test-run.ts'
 
 const ITEMS = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
 const short = (seed: number) => ({ full: false, seed, framework: undefined })
@@ -37,4 +37,13 @@ test('a proof is due in every full run, and in one of so many short ones', () =>
     const due = Array.from({ length: runs }, (_, index) => isDue('x', runs, short(70 + index)))
     equal(due.filter(Boolean).length, 1)
   }
+})
+
+test('the runs in which a proof is due try all items, also where their number has a factor in common', () => {
+  const items = ITEMS.slice(0, 6)
+  const due = Array.from({ length: 4 * items.length }, (_, index) => short(70 + index)).filter((run) =>
+    isDue('x', 4, run),
+  )
+  deepEqual(new Set(due.flatMap((run) => sample('y', items, 1, oneRunIn(4, run)))), new Set(items))
+  ok(oneRunIn(4, { full: true, seed: 1, framework: undefined }).full)
 })

@@ -21,7 +21,7 @@ const NJS_APPS = APPS.filter(({ framework }) => framework === 'njs')
 
 test('its configuration is one file, in which only what the build knows is left open', async () => {
   using directory = temporaryDirectory()
-  for (const { name, role } of NJS_APPS) {
+  for (const { name, role } of sample('configuration of njs', NJS_APPS, 1)) {
     const project = join(directory.path, role)
     equal((await runEject([name, project, '--no-git', '--no-lockfile'])).code, 0)
     const config = readFileSync(join(project, 'nginx.conf.template'), 'utf8')

@@ -15,7 +15,7 @@ import { claimPort } from '@startgrid/nginx/address.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
-import { INSTALLS_OPTIONS, ProjectDirectory } from './support/project.ts'
+import { ProjectDirectory, sampleInstalled } from './support/project.ts'
 
 /** Each option, installed and run. A short run tries at most one framework, with ssr, which has all that there is to observe. */
 
@@ -27,7 +27,7 @@ const front = await findNginx({ choice: 'path', download: false })
 
 const apps = APPS.filter((app) => app.runtime !== 'nginx' && app.role === 'ssr' && isTested(app))
 
-for (const app of sample('apps with options', apps, INSTALLS_OPTIONS ? 1 : 0)) {
+for (const app of sampleInstalled('with options', apps)) {
   const isObserved = app.runtime === 'node'
   const names = [...(isObserved ? ['telemetry', 'metrics'] : []), 'nginx', 'kubernetes']
   test(`${app.name} with ${names.join(', ')}`, { timeout: 600_000 }, async (t) => {
@@ -75,13 +75,14 @@ for (const app of sample('apps with options', apps, INSTALLS_OPTIONS ? 1 : 0)) {
 
 test('an app that cannot have an option says why, in one sentence', async () => {
   using directory = temporaryDirectory()
-  for (const [name, option, reason] of [
+  const refused = [
     ['bun/hello', 'telemetry', /choose an app on Node/],
     ['bun/hello', 'metrics', /choose an app on Node/],
     ['njs/hello', 'telemetry', /choose an app on Node/],
     ['njs/hello', 'metrics', /choose an app on Node/],
     ['njs/hello', 'nginx', /inside NGINX already/],
-  ] as const) {
+  ] as const
+  for (const [name, option, reason] of sample('refused options', refused, 2)) {
     const { code, stderr } = await runEject([name, join(directory.path, 'my-app'), '--with', option])
     deepEqual([code === 0, stderr.trim().split('\n').length], [false, 1], `${name} ${option}`)
     match(stderr, reason)

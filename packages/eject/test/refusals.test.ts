@@ -2,13 +2,14 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { WORKSPACE } from '../src/workspace.ts'
 import { runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
 
 const LIMIT = { timeout: 180_000 }
 
-for (const [what, args, code, sentence] of [
+const REFUSED = [
   ['no arguments', [], 2, /^pnpm eject <framework>\/<role> <directory>[\s\S]* njs\/status\n/],
   ['no directory', ['fastify/ssr'], 2, /^pnpm eject <framework>/],
   ['one word too many', ['fastify/ssr', 'a', 'b'], 2, /^pnpm eject <framework>/],
@@ -54,7 +55,9 @@ for (const [what, args, code, sentence] of [
     /^'http' cannot be the name of a package/,
   ],
   ['the name of a dependency', ['fastify/ssr', 'react'], 1, /^'react' is a package that the project needs: /],
-] as const) {
+] as const
+
+for (const [what, args, code, sentence] of sample('refused command lines', REFUSED, 5)) {
   test(`${what}: refused, and nothing is left`, LIMIT, async () => {
     using directory = temporaryDirectory()
     const { stdout, stderr, ...ended } = await runEject(args, { cwd: directory.path })
@@ -92,12 +95,13 @@ test('a file is not overwritten', LIMIT, async () => {
 test('nothing is written into the workspace, whichever way it is named', LIMIT, async () => {
   using directory = temporaryDirectory()
   symlinkSync(WORKSPACE, join(directory.path, 'link'))
-  for (const [cwd, path] of [
+  const ways = [
     [WORKSPACE, 'apps/mine'],
     [join(WORKSPACE, 'apps'), '../mine'],
     [directory.path, 'link/apps/mine'],
     [WORKSPACE, '.'],
-  ] as const) {
+  ] as const
+  for (const [cwd, path] of sample('ways into the workspace', ways, 2)) {
     const { code, stderr } = await runEject(['koa/hello', path], { cwd })
     equal(code, 1)
     equal(stderr, `${path} is inside this repository: choose a directory outside of it.\n`)

@@ -4,18 +4,33 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isDue, TEST_RUN } from '@startgrid/cli/test-run.ts'
+import { isDue, oneRunIn, sample } from '@startgrid/cli/test-run.ts'
 import { personalEnvironment } from './environment.ts'
 
 export type PackageManager = 'npm' | 'pnpm'
 
-/** A short run installs one project: one with options in one run of four, otherwise one without. A full run installs all. */
-export const INSTALLS_OPTIONS = isDue('projects with options', 4)
-export const INSTALLS_PLAIN = TEST_RUN.full || !INSTALLS_OPTIONS
+const installed = isDue('installed projects', 2)
+  ? sample('kinds of installed projects', ['plain', 'with options'] as const, 1, oneRunIn(2))
+  : []
+
+/**
+ * The projects that this run installs. A full run installs all. Of short ones, one in two installs one project, in turn a plain one and
+ * one with options; the others pack `create-startgrid`, in the tests of that package.
+ */
+export function sampleInstalled<Item>(kind: 'plain' | 'with options', items: readonly Item[]): Item[] {
+  return installed.includes(kind) ? sample(`installed ${kind}`, items, 1, oneRunIn(4)) : []
+}
 
 const COMMANDS: Readonly<Record<PackageManager, readonly string[]>> = {
   npm: ['npm'],
   pnpm: ['npx', '--yes', 'pnpm@12'],
+}
+
+/** npm installs the same packages, but asks the registry neither for known weaknesses nor again for what is in its cache. */
+const QUICK_INSTALL = {
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  npm_config_prefer_offline: 'true',
 }
 
 /** A project as the person sees it who types commands in its directory. */
@@ -69,7 +84,7 @@ export class ProjectDirectory {
     const [file = '', ...first] = this.#command
     const child = spawn(file, [...first, ...args], {
       cwd: this.#path,
-      env: { ...personalEnvironment(this.#node), CI: 'true', ...env },
+      env: { ...personalEnvironment(this.#node), CI: 'true', ...QUICK_INSTALL, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
