@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isTested, RANDOM_INPUTS, sample } from '@startgrid/cli/test-run.ts'
-import { checkConformance, formatReport } from '@startgrid/conformance'
+import { formatReport } from '@startgrid/conformance'
 import { exactly, type LoadResult, runLoad, sumErrors } from '@startgrid/loadgen'
 import { APPS, type App } from '../src/apps.ts'
 import { type Launch, LaunchError, launch } from '../src/launcher.ts'
 import { askOnEach, askOnNewOnes } from './client.ts'
+import { ConformanceThread } from './conformance-thread.ts'
 
 /** Apps as several processes: the contract holds, and what happens to one worker does not touch the others. A sample in short runs. */
 
@@ -16,6 +17,9 @@ const CONNECTIONS = 32
 const NEW_AT_ONCE = 4
 const LIMIT = { timeout: 180_000 }
 const JSON_BODY = '{"hello":"world"}'
+
+const suite = new ConformanceThread()
+after(() => suite.stop())
 
 const hellos = APPS.filter((app) => app.role === 'hello' && isTested(app))
 const onNode = hellos.filter(({ runtime }) => runtime === 'node')
@@ -31,13 +35,10 @@ for (const way of WAYS) {
       test(app.name, async () => {
         const launched = await launchWorkers(app, way, 2)
         const { target } = launched
-        const report = await checkConformance({
-          target,
-          role: app.role,
-          absent: app.absent,
-          proxied: false,
-          runs: RANDOM_INPUTS,
-        }).finally(() => launched.stop())
+        const { role, absent } = app
+        const report = await suite
+          .check({ target, role, absent, proxied: false, runs: RANDOM_INPUTS })
+          .finally(() => launched.stop())
         assert.deepEqual(report.differences, [], `\n${formatReport(report)}`)
         assert.ok(sharesIn(launched).every(({ served }) => served && served.requests > 0))
       })
