@@ -20,19 +20,26 @@ export interface WatchedCore {
 }
 
 const WATCHED_MS = 5000
+/** 30 spins. */
+const LEAST_WATCHED_MS = 600
 const EVERY_MS = 20
 
+/** How long the cores are watched before a run, in milliseconds: 5 s, or a tenth of heats that take less than 50 s, but at least 0.6 s. */
+export function watchingMs(result: Result): number {
+  return Math.min(WATCHED_MS, Math.max(LEAST_WATCHED_MS, heatsMs(result, result.settings.heats) / 10))
+}
+
 /**
- * Spins on a core for 5 s. Nothing else may run on it meanwhile.
+ * Spins on a core for so many milliseconds. Nothing else may run on it meanwhile.
  * @returns after an abort, or if the process ended, those that there were
  */
 export async function watchCore(
   spinner: Pick<Spinner, 'spin' | 'rounds'>,
-  signal: AbortSignal,
+  { ms, signal }: { ms: number; signal: AbortSignal },
 ): Promise<WatchedCore> {
   const spins: WatchedSpin[] = []
   const began = performance.now()
-  for (let due = 0; due < WATCHED_MS && !signal.aborted; due += EVERY_MS) {
+  for (let due = 0; due < ms && !signal.aborted; due += EVERY_MS) {
     await sleep(Math.max(0, began + due - performance.now()))
     const at = (performance.now() - began) / 1000
     if (at * 1000 > 2 * WATCHED_MS) break // so busy that it would take minutes
@@ -143,11 +150,15 @@ export function isCrowded({ taken }: Pick<Foresight, 'taken'>): boolean {
 
 const CROWDED = 0.1
 
-/** Minutes that so many heats of each role take. */
-function minutesOf({ cells, settings, mode }: Result, heats: number): number {
+/** Minutes of a run with so many heats of each role. */
+function minutesOf(result: Result, heats: number): number {
+  return (PREPARATION_MS + ENDING_MS + heatsMs(result, heats)) / 60_000
+}
+
+/** Milliseconds that so many heats of each role take. */
+function heatsMs({ cells, settings, mode }: Result, heats: number): number {
   const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
-  const round = roles.reduce((sum, own) => sum + expectedHeatMs(own, settings, mode), 0)
-  return (PREPARATION_MS + ENDING_MS + heats * round) / 60_000
+  return heats * roles.reduce((sum, own) => sum + expectedHeatMs(own, settings, mode), 0)
 }
 
 function inMinutes(minutes: number): string {

@@ -16,7 +16,7 @@ import type { Options } from '../plan/options.ts'
 import { clusterRecord, modeOf } from '../plan/options.ts'
 import { planTarget } from '../plan/target.ts'
 import { WORKLOADS } from '../plan/workloads.ts'
-import { describeForesight, type Foresight, foresee, isCrowded, watchCore } from './forecast.ts'
+import { describeForesight, type Foresight, foresee, isCrowded, watchCore, watchingMs } from './forecast.ts'
 import { runHeat } from './heat.ts'
 import { type HeatPlan, type HeatsRun, runHeats } from './heats.ts'
 import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
@@ -120,8 +120,10 @@ export async function runBench(
     const { progress, signal } = context
     const { cores } = result.settings
     spinner = cores === null ? undefined : await Spinner.start(cores.server)
-    if (spinner !== undefined) progress.say('Watching the speed of the cores for 5 s.')
-    const foresight = spinner === undefined ? null : await lookAt(spinner, result, signal)
+    const ms = watchingMs(result)
+    if (spinner !== undefined)
+      progress.say(`Watching the speed of the cores for ${Number((ms / 1000).toFixed(1))} s.`)
+    const foresight = spinner === undefined ? null : await lookAt(spinner, result, { ms, signal })
     if (signal.aborted) return
     slowness = foresight?.slowness ?? 1
     const { heats } = result.settings
@@ -141,13 +143,17 @@ export async function runBench(
 }
 
 /** How fast both cores are, and what other programs use of the servers' core meanwhile. */
-async function lookAt(spinner: Spinner, result: RaceResult, signal: AbortSignal): Promise<Foresight | null> {
+async function lookAt(
+  spinner: Spinner,
+  result: RaceResult,
+  watching: { ms: number; signal: AbortSignal },
+): Promise<Foresight | null> {
   const { cores } = result.settings
   const other = await Spinner.start(cores?.generator ?? null)
   try {
     const pidsOf = ({ pid }: Spinner) => (pid === undefined ? [] : [pid])
     const end = beginAccountOf({ app: pidsOf(spinner), proxy: [], generator: pidsOf(other), cores })
-    const watched = await Promise.all([spinner, other].map((one) => watchCore(one, signal)))
+    const watched = await Promise.all([spinner, other].map((one) => watchCore(one, watching)))
     const { disturbance } = (await end())({ cpuSeconds: null, waitSeconds: null })
     return foresee(result, watched, disturbance.serverForeign)
   } finally {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { readOptions } from '../../src/cli/options.ts'
-import { describeForesight, foresee, isCrowded, watchCore } from '../../src/measure/forecast.ts'
+import { describeForesight, foresee, isCrowded, watchCore, watchingMs } from '../../src/measure/forecast.ts'
 import { createResult } from '../../src/measure/run.ts'
 
 const plan = () => {
@@ -103,7 +103,7 @@ const SPIN = { cpuSeconds: 0.002, wallSeconds: 0.002 }
 test('watching ends with the process that spins, and with an abort', async () => {
   let left = 3
   const ending = { rounds: ROUNDS, spin: async () => (left-- > 0 ? SPIN : null) }
-  assert.equal((await watchCore(ending, new AbortController().signal)).spins.length, 3)
+  assert.equal((await watchCore(ending, { ms: 600, signal: new AbortController().signal })).spins.length, 3)
   const abort = new AbortController()
   const aborting = {
     rounds: ROUNDS,
@@ -112,5 +112,14 @@ test('watching ends with the process that spins, and with an abort', async () =>
       return SPIN
     },
   }
-  assert.equal((await watchCore(aborting, abort.signal)).spins.length, 1)
+  assert.equal((await watchCore(aborting, { ms: 600, signal: abort.signal })).spins.length, 1)
+})
+
+test('a default run watches for 5 s, one of a few seconds for a tenth of them, but never for less than 30 spins', () => {
+  const result = plan()
+  assert.equal(watchingMs(result), 5000)
+  const ofHeats = (heats: number, cells = result.cells.filter(({ role }) => role === 'status')) =>
+    watchingMs({ ...result, cells, settings: { ...result.settings, heats } })
+  assert.ok(ofHeats(1) > 600 && ofHeats(1) < 5000, `${ofHeats(1)}`)
+  assert.equal(ofHeats(1, result.cells.slice(0, 1)), 600)
 })

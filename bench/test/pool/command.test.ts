@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startNode } from '@startgrid/cli/test-programs.ts'
+import { sample } from '@startgrid/cli/test-run.ts'
 import type { PoolFigures } from '../../src/pool/figures.ts'
 import type { PageFigures } from '../../src/pool/pages/figures.ts'
 
@@ -13,12 +14,16 @@ const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-pool-'))
 after(() => rmSync(DIRECTORY, { recursive: true }))
 
+/** Each starts a program that starts pools: a short run of the tests has one of the three. */
+const TRIED = sample('pnpm bench pool', ['launches', 'pages', 'Ctrl-C'] as const, 1)
+const testOne = (name: (typeof TRIED)[number]) => (TRIED.includes(name) ? test : () => {})
+
 /** In a process group of its own, as a terminal starts it. */
 function start(words: string) {
   return startNode([CLI, 'pool', ...words.split(' ')], { detached: true })
 }
 
-test('measures launches, shows them, and writes them', async () => {
+testOne('launches')('measures launches, shows them, and writes them', async () => {
   const file = join(DIRECTORY, 'pool.json')
   const { code, stdout, stderr } = await start(
     `--size 1 --messages 1000 --launches 2 --library piscina --json ${file}`,
@@ -31,7 +36,7 @@ test('measures launches, shows them, and writes them', async () => {
   assert.ok((figures.rate.low ?? 0) < figures.rate.value)
 })
 
-test('pages as JSON on standard output', async () => {
+testOne('pages')('pages as JSON on standard output', async () => {
   const { code, stdout, stderr } = await start(
     'pages --size 1 --items 2 --duration 200ms --launches 1 --json -',
   ).ended
@@ -47,7 +52,7 @@ test('wrong words are one sentence and exit 2', async () => {
   assert.equal(stderr, "--size is 'none', but must be a whole number from 1 to 64.\n")
 })
 
-test('Ctrl-C ends it with 130, and what was complete is shown', async () => {
+testOne('Ctrl-C')('Ctrl-C ends it with 130, and what was complete is shown', async () => {
   const { child, stderr, ended } = start('--size 1 --messages 1000 --launches 100')
   while (!stderr().includes('launch 2 of')) await once(child.stderr, 'data')
   process.kill(-(child.pid ?? 0), 'SIGINT')

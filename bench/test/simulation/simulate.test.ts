@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { measureByReference } from '../../simulation/reference.ts'
 import { QUIET } from '../../simulation/scenarios.ts'
 import { DEFAULT_RUN, type Findings, halfWidthOf, Score } from '../../simulation/score.ts'
@@ -15,6 +16,14 @@ import { World } from '../../simulation/world.ts'
 
 const RUNS = 6
 
+/** Each simulates several whole runs: a short run of the tests has three of the six. */
+const TRIED = sample(
+  'simulations',
+  ['noisy', 'quiet', 'cold', 'heats', 'extensions', 'benchmark'] as const,
+  3,
+)
+const testOne = (name: (typeof TRIED)[number]) => (TRIED.includes(name) ? test : () => {})
+
 /** Of a part near `expected` in so many independent trials. */
 const allowance = (expected: number, trials: number) => 4 * Math.sqrt((expected * (1 - expected)) / trials)
 
@@ -22,7 +31,7 @@ for (const [name, width] of [
   ['noisy', 0.13],
   ['quiet', 0.045],
 ] as const)
-  test(`${name}: intervals cover, are narrow, and find nothing that is not there`, async () => {
+  testOne(name)(`${name}: intervals cover, are narrow, and find nothing that is not there`, async () => {
     const score = await study(name, { runs: RUNS, seed: 20261122 })
     for (const [metric, { coverage, twins, halfWidth, wrong }] of Object.entries(score.metrics)) {
       // Ratios of one race share a baseline: those of a run are worth about one in three.
@@ -41,15 +50,18 @@ for (const [name, width] of [
     assert.ok(Math.max(...score.seconds) < DEFAULT_RUN.maxSeconds)
   })
 
-test('quiet, cold cells are found, and what remains of them is not far from the truth', async () => {
-  const { foundCold, falselyCold, metrics } = await study('quiet-cold', { runs: 3, seed: 7 })
-  assert.equal(foundCold.count, 3 * 3 * 2)
-  assert.ok(foundCold.part > 0.85, `${foundCold.part}`)
-  assert.ok(falselyCold.happened <= 1)
-  assert.ok(metrics.cpu.coverage.part > 0.85, `${metrics.cpu.coverage.part}`)
-})
+testOne('cold')(
+  'quiet, cold cells are found, and what remains of them is not far from the truth',
+  async () => {
+    const { foundCold, falselyCold, metrics } = await study('quiet-cold', { runs: 3, seed: 7 })
+    assert.equal(foundCold.count, 3 * 3 * 2)
+    assert.ok(foundCold.part > 0.85, `${foundCold.part}`)
+    assert.ok(falselyCold.happened <= 1)
+    assert.ok(metrics.cpu.coverage.part > 0.85, `${metrics.cpu.coverage.part}`)
+  },
+)
 
-test('more heats give narrower intervals, within the time that they have', async () => {
+testOne('heats')('more heats give narrower intervals, within the time that they have', async () => {
   const few = await study('quiet', { runs: 2, seed: 2, heats: 2 })
   const many = await study('quiet', { runs: 2, seed: 2, heats: 6 })
   assert.ok(many.metrics.rate.halfWidth < few.metrics.rate.halfWidth)
@@ -58,7 +70,7 @@ test('more heats give narrower intervals, within the time that they have', async
   assert.ok(world.now <= 250, `${world.now}`)
 })
 
-test('extensions add heats: while pairs tie, and until a width is reached', async () => {
+testOne('extensions')('extensions add heats: while pairs tie, and until a width is reached', async () => {
   const options = { runs: 1, seed: 4 }
   const before = await study('quiet', options)
   const halfWidth = 0.8 * Math.max(...before.metrics.rate.halfWidths)
@@ -71,18 +83,21 @@ test('extensions add heats: while pairs tie, and until a width is reached', asyn
   )
 })
 
-test('the benchmark itself measures a world by its own plan, and judges every cell of it', async () => {
-  const { metrics, voided, seconds } = await study('quiet', { method: 'benchmark', runs: 2, seed: 1 })
-  assert.equal(voided.count, 2 * 48)
-  for (const { coverage, halfWidth, twins } of Object.values(metrics)) {
-    // A cell without a number has no ratio, and a baseline without one costs a race.
-    assert.ok(coverage.count >= 0.8 * 2 * 36, `${coverage.count}`)
-    assert.ok(coverage.part > 0.8, `${coverage.part}`)
-    assert.ok(halfWidth > 0.01 && halfWidth < 0.08, `${halfWidth}`)
-    assert.ok(twins.count > 0)
-  }
-  assert.ok(Math.max(...seconds) > 100 && Math.max(...seconds) < DEFAULT_RUN.maxSeconds, `${seconds}`)
-})
+testOne('benchmark')(
+  'the benchmark itself measures a world by its own plan, and judges every cell of it',
+  async () => {
+    const { metrics, voided, seconds } = await study('quiet', { method: 'benchmark', runs: 2, seed: 1 })
+    assert.equal(voided.count, 2 * 48)
+    for (const { coverage, halfWidth, twins } of Object.values(metrics)) {
+      // A cell without a number has no ratio, and a baseline without one costs a race.
+      assert.ok(coverage.count >= 0.8 * 2 * 36, `${coverage.count}`)
+      assert.ok(coverage.part > 0.8, `${coverage.part}`)
+      assert.ok(halfWidth > 0.01 && halfWidth < 0.08, `${halfWidth}`)
+      assert.ok(twins.count > 0)
+    }
+    assert.ok(Math.max(...seconds) > 100 && Math.max(...seconds) < DEFAULT_RUN.maxSeconds, `${seconds}`)
+  },
+)
 
 /** One run of a quiet machine. */
 function findingsOf(world: World): Findings {

@@ -17,7 +17,15 @@ export interface Versions {
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
+/** As of the first call: what runs was loaded by then. */
 export function readVersions(): Versions {
+  known ??= findVersions()
+  return structuredClone(known)
+}
+
+let known: Versions | undefined
+
+function findVersions(): Versions {
   const lockfile = readFileSync(`${ROOT}pnpm-lock.yaml`)
   const pinned = readPinned()
   const version = (name: string): string => pinned.get(name) ?? 'unknown'

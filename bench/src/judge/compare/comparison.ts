@@ -7,7 +7,8 @@ import { describeServers, nameOf } from '../../model/names.ts'
 import type { Cell, CellSpec, Mode } from '../../model/result.ts'
 import { ResultError } from '../../model/result-file.ts'
 import type { StoredResult, StudyCell } from '../../model/study-result.ts'
-import { differencesOf } from './differences.ts'
+import type { CellRecord } from '../analysis/record.ts'
+import { differencesOf, recordRun } from './differences.ts'
 import { findChanges, findUnlikeness, sharedCells } from './likeness.ts'
 
 /** Two results with slices, of the grid or of a study, cell by cell: what follows from them, as plain data. */
@@ -109,8 +110,9 @@ export function compareResults(
   const chosen =
     metric ??
     (compared.every(({ id }) => figuresA.get(id)?.hasCpu && figuresB.get(id)?.hasCpu) ? 'cpu' : 'rate')
+  const [recordsA, recordsB] = [recordRun(a), recordRun(b)]
   const races = [...Map.groupBy(compared, raceOf)].map(([title, specs]) =>
-    compareRace(title, specs, a, b, chosen),
+    compareRace(title, specs, recordsA, recordsB, chosen),
   )
   if (races.length === 0)
     throw new ComparisonError('The two results have no cell in common that has a number in both.')
@@ -204,8 +206,8 @@ function whyWithout({ cells }: StoredResult, figures: ReadonlyMap<string, Known>
 function compareRace(
   title: string,
   specs: readonly Cell[],
-  a: StoredResult,
-  b: StoredResult,
+  a: readonly CellRecord<Cell>[],
+  b: readonly CellRecord<Cell>[],
   metric: Metric,
 ): ComparedRace {
   const by = { rate: differencesOf(specs, a, b, 'rate'), cpu: differencesOf(specs, a, b, 'cpu') }

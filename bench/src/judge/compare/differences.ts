@@ -4,7 +4,7 @@ import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Metric } from '../../model/figures.ts'
 import type { Cell } from '../../model/result.ts'
 import type { StoredResult } from '../../model/study-result.ts'
-import { recordCells } from '../analysis/record.ts'
+import { type CellRecord, recordCells } from '../analysis/record.ts'
 
 /** The cells of one race in two runs: B less A on the scale of logarithms. */
 
@@ -27,14 +27,22 @@ interface Difference {
 
 const FEWEST_FOR_SHIFT = 3
 
+/** The cells of a run that were tried. Passes are fitted with all cells of a heat, as in the run's own analysis. */
+export function recordRun(result: StoredResult): CellRecord<Cell>[] {
+  const tried: readonly Cell[] = result.cells.filter(({ skipped }) => skipped === null)
+  return recordCells(tried, result.heats)
+}
+
 /**
  * @param cells of one race
+ * @param a the records of one run, as of `recordRun`
+ * @param b those of the other
  * @returns null if one of the runs lacks the metric in one of the cells
  */
 export function differencesOf(
   cells: readonly Cell[],
-  a: StoredResult,
-  b: StoredResult,
+  a: readonly CellRecord<Cell>[],
+  b: readonly CellRecord<Cell>[],
   metric: Metric,
 ): Differences | null {
   const [inA, inB] = [layoutOf(cells, a, metric), layoutOf(cells, b, metric)]
@@ -62,10 +70,11 @@ export function differencesOf(
 }
 
 /** The rows are in the order of the cells. */
-function layoutOf(cells: readonly Cell[], result: StoredResult, metric: Metric): Fitted | null {
-  const tried: readonly Cell[] = result.cells.filter(({ skipped }) => skipped === null)
-  // Passes are fitted with all cells of a heat, as in the run's own analysis.
-  const records = recordCells(tried, result.heats)
+function layoutOf(
+  cells: readonly Cell[],
+  records: readonly CellRecord<Cell>[],
+  metric: Metric,
+): Fitted | null {
   const own = cells.flatMap(({ id }) => records.find(({ cell }) => cell.id === id) ?? [])
   const known = own.filter(({ logs }) => logs[metric].some((log) => log !== null))
   if (known.length < cells.length) return null

@@ -6,11 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { sample } from '@startgrid/cli/test-run.ts'
 import type { OpenLoopResult } from '../../../src/model/result.ts'
 import { readResult } from '../../../src/model/result-file.ts'
 import { analyseOpenLoop } from '../../../src/openloop/analyse.ts'
-import { failuresOf } from '../../fixtures/bench-run.ts'
+import { failuresOf, OPEN_LOOPS } from '../../fixtures/bench-run.ts'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-openloop-'))
@@ -67,12 +66,10 @@ function processesOf(mark: string): string[] {
   })
 }
 
-/** A short run tries one of the four. */
-const tried = sample('open loop', ['capacity', 'latency', 'overload', 'Ctrl-C'], 1)
-const testIf = (isTried: boolean) => (isTried ? test : () => {})
+const testOne = (name: (typeof OPEN_LOOPS)[number]) => (OPEN_LOOPS.includes(name) ? test : () => {})
 
 describe('pnpm bench', () => {
-  testIf(tried.includes('capacity'))('capacity climbs a staircase beside the closed-loop rate', async () => {
+  testOne('capacity')('capacity climbs a staircase beside the closed-loop rate', async () => {
     const result = await run('capacity', '--p99', '80ms')
     const { trials, analysis, settings } = result
     assert.equal(settings.p99Ms, 80)
@@ -83,7 +80,7 @@ describe('pnpm bench', () => {
     assert.equal(analysis?.[0]?.steps.length, steps.length)
   })
 
-  testIf(tried.includes('latency'))('latency takes every level, with the capacity beside it', async () => {
+  testOne('latency')('latency takes every level, with the capacity beside it', async () => {
     // So low that an app on a starved core can still serve it: else the level is left out.
     const result = await run('latency', '--rate', '20')
     const { trials, analysis } = result
@@ -100,21 +97,18 @@ describe('pnpm bench', () => {
     assert.equal(analysis?.[0]?.levels.length, 4)
   })
 
-  testIf(tried.includes('overload'))(
-    'overload offers twice the capacity, and watches the recovery',
-    async () => {
-      const result = await run('overload')
-      const { trials, analysis } = result
-      const purposes = trials.map(({ purpose }) => purpose)
-      assert.ok(purposes.indexOf('level') < purposes.indexOf('overload'))
-      assert.ok(purposes.indexOf('overload') < purposes.indexOf('recovery'))
-      const recovery = trials.find(({ purpose }) => purpose === 'recovery')
-      assert.ok((recovery?.series?.length ?? 0) >= 1)
-      assert.equal(analysis?.length, 1)
-    },
-  )
+  testOne('overload')('overload offers twice the capacity, and watches the recovery', async () => {
+    const result = await run('overload')
+    const { trials, analysis } = result
+    const purposes = trials.map(({ purpose }) => purpose)
+    assert.ok(purposes.indexOf('level') < purposes.indexOf('overload'))
+    assert.ok(purposes.indexOf('overload') < purposes.indexOf('recovery'))
+    const recovery = trials.find(({ purpose }) => purpose === 'recovery')
+    assert.ok((recovery?.series?.length ?? 0) >= 1)
+    assert.equal(analysis?.length, 1)
+  })
 
-  testIf(tried.includes('Ctrl-C'))(
+  testOne('Ctrl-C')(
     'keeps what was measured after Ctrl-C, and leaves no server',
     {
       skip: process.platform !== 'linux',

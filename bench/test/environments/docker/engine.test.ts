@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { isDue } from '@startgrid/cli/test-run.ts'
 import { dockerObstacle } from '@startgrid/grid/compose-project.ts'
 import { docker } from '../../../src/environments/docker/command.ts'
 import { Engine, type Labelled } from '../../../src/environments/docker/engine.ts'
@@ -43,40 +44,46 @@ async function ownedBy(pid: number | undefined): Promise<Labelled[]> {
   return owned
 }
 
+/** A race of containers takes half a minute: one in three short runs has it. */
+const testRace = isDue('a race of containers', 3) ? test : () => {}
+
 describe('with an engine', { skip }, () => {
-  test('a race of containers has rates, CPU of app, proxy and generator, and memory; nothing is left', async () => {
-    const args = ['--docker', '--only', 'node/hello', '--heats', '1', '--slices', '1', '--slice', '100ms']
-    const { pid, stderr } = await bench([...args, '--warmup', '250ms', '--keep-voided', '--output', 'out'])
-    const result = JSON.parse(readFileSync(join(DIRECTORY, 'out/result.json'), 'utf8')) as Result
-    assert.deepEqual(validateResult(result), [])
-    assert.equal(result.mode, 'docker', stderr)
-    assert.match(result.machine.os, /^Docker Engine \d/)
-    assert.match(result.nginx?.version ?? '', /^1\./)
-    assert.deepEqual(
-      result.conformance.map(({ cell, differences }) => [cell, differences]),
-      ['node/hello direct', 'node/hello nginx', 'node/hello#2 direct', 'node/hello#2 nginx'].map((id) => [
-        id,
-        [],
-      ]),
-    )
-    const [heat] = result.heats
-    assert.deepEqual(heat?.failures, [])
-    assert.deepEqual(
-      heat?.launches.map(({ app, peakMemory }) => [app, (peakMemory ?? 0) > 5e6]),
-      [
-        ['node/hello', true],
-        ['node/hello#2', true],
-        ['nginx', true],
-      ],
-    )
-    for (const { cell, requests, checked, errors, cpuSeconds } of heat?.slices ?? []) {
-      assert.deepEqual(errors, {}, cell)
-      assert.ok(requests > 0 && checked > 0, cell)
-      assert.ok((cpuSeconds.app ?? 0) > 0 && (cpuSeconds.generator ?? 0) > 0, cell)
-      assert.equal((cpuSeconds.proxy ?? 0) > 0, cell.endsWith(' nginx'), cell)
-    }
-    assert.deepEqual(await ownedBy(pid), [])
-  })
+  testRace(
+    'a race of containers has rates, CPU of app, proxy and generator, and memory; nothing is left',
+    async () => {
+      const args = ['--docker', '--only', 'node/hello', '--heats', '1', '--slices', '1', '--slice', '100ms']
+      const { pid, stderr } = await bench([...args, '--warmup', '250ms', '--keep-voided', '--output', 'out'])
+      const result = JSON.parse(readFileSync(join(DIRECTORY, 'out/result.json'), 'utf8')) as Result
+      assert.deepEqual(validateResult(result), [])
+      assert.equal(result.mode, 'docker', stderr)
+      assert.match(result.machine.os, /^Docker Engine \d/)
+      assert.match(result.nginx?.version ?? '', /^1\./)
+      assert.deepEqual(
+        result.conformance.map(({ cell, differences }) => [cell, differences]),
+        ['node/hello direct', 'node/hello nginx', 'node/hello#2 direct', 'node/hello#2 nginx'].map((id) => [
+          id,
+          [],
+        ]),
+      )
+      const [heat] = result.heats
+      assert.deepEqual(heat?.failures, [])
+      assert.deepEqual(
+        heat?.launches.map(({ app, peakMemory }) => [app, (peakMemory ?? 0) > 5e6]),
+        [
+          ['node/hello', true],
+          ['node/hello#2', true],
+          ['nginx', true],
+        ],
+      )
+      for (const { cell, requests, checked, errors, cpuSeconds } of heat?.slices ?? []) {
+        assert.deepEqual(errors, {}, cell)
+        assert.ok(requests > 0 && checked > 0, cell)
+        assert.ok((cpuSeconds.app ?? 0) > 0 && (cpuSeconds.generator ?? 0) > 0, cell)
+        assert.equal((cpuSeconds.proxy ?? 0) > 0, cell.endsWith(' nginx'), cell)
+      }
+      assert.deepEqual(await ownedBy(pid), [])
+    },
+  )
 
   test('what a killed run left is removed, what a living one has is not', async () => {
     const engine = await Engine.connect()

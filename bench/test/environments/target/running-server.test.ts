@@ -13,12 +13,18 @@ import { APPS } from '@startgrid/grid/apps.ts'
 import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import type { LatencyResult, RaceResult } from '../../../src/model/result.ts'
 import { validateResult } from '../../../src/model/result-file.ts'
+import { OPEN_LOOPS } from '../../fixtures/bench-run.ts'
+import { startCommandLine } from '../../fixtures/command-line.ts'
 
 /** `pnpm bench --target` on apps that this file starts, and that must run on when it is over. */
 
 const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-target-'))
-after(() => rmSync(DIRECTORY, { recursive: true }))
+const { run, stop } = startCommandLine(DIRECTORY)
+after(() => {
+  stop()
+  rmSync(DIRECTORY, { recursive: true })
+})
 
 /** `--keep-voided`: on a machine that others use as well, numbers are voided, and that is not what is tested here. */
 const SHORT = [
@@ -92,25 +98,29 @@ describe('an app that runs', () => {
     process.kill(pid, 0)
   })
 
-  test('as another role it is void with its differences, and has figures only on request', async () => {
-    const role = ['--target', app.ready.address, '--role', 'hello']
-    const { code, stdout, read } = await bench(...role, ...SHORT.filter((word) => word !== '--keep-voided'))
-    assert.equal(code, 1)
-    const { conformance, heats, analysis } = read()
-    assert.ok((conformance[0]?.differences.length ?? 0) > 5)
-    assert.deepEqual([heats.length, analysis?.cells[0]?.voided], [0, true])
-    assert.match(stdout, /^Void by the gate conformance: it breaks the contract: /m)
-    assert.match(stdout, /^Not as the contract says, /m)
-    assert.match(stdout, /more differences of the contract/)
+  testIf(isDue('a target in another role', 3))(
+    'as another role it is void with its differences',
+    async () => {
+      const words = SHORT.filter((word) => word !== '--keep-voided')
+      const { code, stdout, read } = await bench('--target', app.ready.address, '--role', 'hello', ...words)
+      assert.equal(code, 1)
+      const { conformance, heats, analysis } = read()
+      assert.ok((conformance[0]?.differences.length ?? 0) > 5)
+      assert.deepEqual([heats.length, analysis?.cells[0]?.voided], [0, true])
+      assert.match(stdout, /^Void by the gate conformance: it breaks the contract: /m)
+      assert.match(stdout, /^Not as the contract says, /m)
+      assert.match(stdout, /more differences of the contract/)
+    },
+  )
 
-    if (!isDue('figures of a void target', 3)) return
-    const kept = await bench(...role, ...SHORT)
-    assert.equal(kept.code, 1)
-    assert.equal(kept.read().heats.length, 2)
-    assert.match(kept.stdout, /void [\d,.]+/)
+  testIf(isDue('figures of a void target', 3))('a void server has figures on request', async () => {
+    const { code, stdout, read } = await bench('--target', app.ready.address, '--role', 'hello', ...SHORT)
+    assert.equal(code, 1)
+    assert.equal(read().heats.length, 2)
+    assert.match(stdout, /void [\d,.]+/)
   })
 
-  testIf(isDue('latency of a target', 3))('latency is measured at fixed rates too', async () => {
+  testIf(OPEN_LOOPS.includes('target'))('latency is measured at fixed rates too', async () => {
     const args = ['--target', app.ready.address, '--role', 'status', '--quick', '--launches', '1']
     const { stderr, stdout, read } = await bench('latency', ...args, '--output', 'out')
     const { mode, trials, heats, analysis } = read() as unknown as LatencyResult
@@ -123,7 +133,7 @@ describe('an app that runs', () => {
   })
 
   test('cannot be started seven times', async () => {
-    const { code, stderr } = await bench('selfcheck', '--target', app.ready.address, '--role', 'status')
+    const { code, stderr } = await run('selfcheck', '--target', app.ready.address, '--role', 'status')
     assert.equal(code, 2)
     assert.match(stderr, /^pnpm bench selfcheck starts one app seven times, .*: leave out --target\.\n$/)
   })
@@ -136,7 +146,7 @@ test('a host that does not respond is one sentence before anything is measured',
   server.close()
   for (const command of [[], ['latency']]) {
     const args = [...command, '--target', `http://127.0.0.1:${port}`, '--role', 'status']
-    const { code, stdout, stderr } = await bench(...args)
+    const { code, stdout, stderr } = await run(...args)
     assert.deepEqual([code, stdout], [2, ''])
     assert.match(
       stderr,

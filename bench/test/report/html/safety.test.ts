@@ -61,9 +61,7 @@ test('whatever is put in stays text', () => {
   }
 })
 
-test('is small enough to be sent: the whole grid below 1.5 MB, a thorough run too', () => {
-  const result = rateResult()
-  const thorough = { ...result, heats: simulateHeats({ cells: gridCells(), heats: 12, slices: 6, seed: 7 }) }
-  assert.ok(formatHtml(result).length < 1.5e6)
-  assert.ok(formatHtml(thorough).length < 1.5e6)
+test('is small enough to be sent: a thorough run of the whole grid has less than 1.5 MB', () => {
+  const heats = simulateHeats({ cells: gridCells(), heats: 12, slices: 6, seed: 7 })
+  assert.ok(formatHtml({ ...rateResult(), heats }).length < 1.5e6)
 })
