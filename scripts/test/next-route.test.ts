@@ -284,10 +284,12 @@ function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
     assertHeaders(response)
   })
 
-  test('a route that never responds is 503', async () => {
+  test('a route that never responds is 503, and is in the log', { timeout }, async (t) => {
     const response = await get('/reader/silent')
     // njs ends a handler for which no event is left.
-    await assertProblem(response, app.runtime === 'nginx' ? 500 : 503)
+    if (app.runtime === 'nginx') return assertProblem(response, 500)
+    await assertProblem(response, 503)
+    await untilLogged(/was silent for 500 ms/, t)
   })
 
   test('the app serves on after all that', async () => {

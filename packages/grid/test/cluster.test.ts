@@ -111,7 +111,8 @@ function inEachWay(apps: readonly App[]): { app: App; way: string }[] {
 }
 
 function launchWorkers(app: App, way: string, workers: number): Promise<Launch> {
-  return launch(app, { env: { CLUSTER: way, WORKERS: String(workers) } })
+  // On a busy machine a worker that is just starting takes longer than the 9 s that an app has to stop.
+  return launch(app, { env: { CLUSTER: way, WORKERS: String(workers), SHUTDOWN_TIMEOUT_MS: '120000' } })
 }
 
 /** Closed-loop load, in the midst of which something happens: when it has responses. */
