@@ -43,7 +43,7 @@ test('shows as many items as asked for', async () => {
   }
 })
 
-test('refuses what is no count in range', async () => {
+test('refuses a count that is not in range', async () => {
   const app = createApp(createOptions(), ssr)
   for (const path of [
     '/?items=1001',
@@ -136,7 +136,7 @@ test('responds with a fragment in a known language about a known product', async
   }
 })
 
-test('serves the files of the page compressed, and not again to whoever has them', async () => {
+test('serves the files of the page compressed, and 304 to a client that has them', async () => {
   const app = createApp(createOptions(), ssr)
   for (const url of ASSETS) {
     const { size: bytes } = statSync(new URL(basename(url), ASSETS_DIR))

@@ -2,7 +2,7 @@ import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { moreWarmupOf } from '../judge/analysis/cold-cells.ts'
 import type { Cell, Heat, Run } from '../model/result.ts'
-import { ENDING_MS, heatsThatFit, type OpenHeat, shareOf } from '../plan/budget.ts'
+import { ENDING_MS, heatsThatFit, type OpenHeat, SHORTENED_PASSES, shareOf } from '../plan/budget.ts'
 import { type PlannedHeat, planHeats } from '../plan/cells.ts'
 import type { HeatOptions } from './heat.ts'
 import type { PreparedRun } from './preparation.ts'
@@ -90,7 +90,12 @@ function openHeats<Spec extends Cell>(result: Run<Spec>, plan: HeatPlan<Spec>): 
     const cells = validCells(result, plan, heat.race)
     const pace = paceOf(result, plan, heat.race)
     const msOf = (passes: number) => pace * plan.expectedMs(heat, cells, passes)
-    return { ...heat, fullMs: msOf(slices), shortMs: msOf(slices / 2) }
+    return {
+      ...heat,
+      fullMs: msOf(slices),
+      halfMs: msOf(slices / 2),
+      shortMs: msOf(Math.min(slices / 2, SHORTENED_PASSES)),
+    }
   })
 }
 

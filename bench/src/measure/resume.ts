@@ -72,7 +72,7 @@ export function directoryOf(name: string): string {
 }
 
 /**
- * The newest run in bench/results that fits; what cannot be read is none, such as one of another version.
+ * The newest run in bench/results that fits. Files that cannot be read are left out, such as those of another version.
  * @param fits is asked with the directory
  */
 export function newestRun(fits: (directory: string) => boolean): string | undefined {

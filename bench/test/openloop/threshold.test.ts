@@ -33,7 +33,7 @@ describe('the highest rate that is kept', () => {
     assert.equal(highestKept(steps([100, 'kept'], [110, 'failed'], [110, 'kept'])), 100)
   })
 
-  test('is none where the steps that failed outweigh those that kept', () => {
+  test('is unknown where no fewer steps failed than kept', () => {
     assert.equal(highestKept(steps([100, 'kept'], [100, 'failed'])), null)
     assert.equal(highestKept(steps([100, 'failed'])), null)
     assert.equal(highestKept([]), null)

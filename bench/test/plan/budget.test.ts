@@ -4,14 +4,22 @@ import { readOptions } from '../../src/cli/options.ts'
 import { heatsThatFit, heatsWithin, leastTimeMs, passesWithin, shareOf } from '../../src/plan/budget.ts'
 import { planCells } from '../../src/plan/cells.ts'
 
-const heats = [1, 2, 3].flatMap((heat) =>
-  ['hello', 'ssr'].map((role) => ({ role, heat, fullMs: 30_000, shortMs: 20_000 })),
-)
+const heatsUpTo = (last: number) =>
+  Array.from({ length: last }, (_, index) => index + 1).flatMap((heat) =>
+    ['hello', 'ssr'].map((role) => ({ role, heat, fullMs: 30_000, halfMs: 20_000, shortMs: 15_000 })),
+  )
+const heats = heatsUpTo(3)
 
-test('all heats are run that fit with half of their passes', () => {
-  assert.equal(heatsThatFit(heats, 120_000).length, 6)
-  assert.equal(heatsThatFit(heats, 119_000).length, 5)
+test('the third heat of every role is run if a few passes of each fit', () => {
+  assert.equal(heatsThatFit(heats, 90_000).length, 6)
+  assert.equal(heatsThatFit(heats, 89_000).length, 5)
   assert.equal(heatsThatFit(heats, Number.POSITIVE_INFINITY).length, 6)
+})
+
+test('more heats are run if half of the passes of all fit', () => {
+  assert.equal(heatsThatFit(heatsUpTo(5), 160_000).length, 8)
+  assert.equal(heatsThatFit(heatsUpTo(5), 159_000).length, 7)
+  assert.equal(heatsThatFit(heatsUpTo(5), 139_000).length, 6)
 })
 
 test('the first two heats of every role are never dropped', () => {
@@ -22,8 +30,8 @@ test('the first two heats of every role are never dropped', () => {
 
 test('heats share the time by what they need', () => {
   const [one, other] = [
-    { heat: 1, fullMs: 10_000, shortMs: 1 },
-    { heat: 1, fullMs: 30_000, shortMs: 1 },
+    { heat: 1, fullMs: 10_000, halfMs: 1, shortMs: 1 },
+    { heat: 1, fullMs: 30_000, halfMs: 1, shortMs: 1 },
   ]
   assert.equal(shareOf([one, other], 20_000), 5000)
   assert.equal(shareOf([other, one], 20_000), 15_000)

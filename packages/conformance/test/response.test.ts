@@ -65,7 +65,7 @@ describe('a response', () => {
   }
 })
 
-describe('what is no response', () => {
+describe('bytes that are not a response', () => {
   const malformed = {
     'another protocol': 'HTTP/2 200 OK\r\n\r\n',
     'a status of two digits': 'HTTP/1.1 20 OK\r\n\r\n',

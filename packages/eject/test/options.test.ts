@@ -176,7 +176,7 @@ async function conformsBehindNginx(app: App, path: string, appPort: number): Pro
   }
 }
 
-/** Workers keep the rights of whoever runs the test. */
+/** Workers keep the rights of the user who runs the test. */
 function asRoot(): string {
   return process.getuid?.() === 0 ? 'user root;\n' : ''
 }

@@ -83,6 +83,6 @@ test('a summary has exact mean and extremes, and no percentile above the largest
   assert.ok(p999 <= max)
 })
 
-test('what is no histogram is refused', () => {
+test('a text that is not a histogram is refused', () => {
   assert.throws(() => percentiles('bm9uZQ==', [50]))
 })

@@ -87,7 +87,7 @@ test('the same seed makes the same requests', () => {
   assert.notDeepEqual(sequence(1), sequence(2))
 })
 
-test('what is no random part is refused with a sentence that shows what is', () => {
+test('a wrong random part is refused with a sentence that shows a right one', () => {
   for (const path of [
     '/{}',
     '/{int:2-1}',

@@ -158,7 +158,7 @@ test('says what is missing', () => {
   assert.match(missing([absurd]), /^No curve of the Universal Scalability Law comes near/)
 })
 
-test('refuses what is no throughput', () => {
+test('refuses a throughput that is not a positive number', () => {
   for (const workers of [0, -1, 1.5, Number.NaN])
     assert.throws(() => fitContention([[{ workers, rate: 1 }]]), RangeError)
   for (const rate of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])

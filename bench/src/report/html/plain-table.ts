@@ -21,7 +21,7 @@ export function plainTable(caption: string, { columns, rows }: Table, cells: Res
   )
 }
 
-/** `20,469`, `17.6k` or `86 %` as a number; null if it is none. */
+/** `20,469`, `17.6k` or `86 %` as a number; null if it is not a number. */
 function numberIn(text: string): number | null {
   const found = /^(-?[\d,]+(?:\.\d+)?)(k?)/.exec(text)
   if (found === null) return null

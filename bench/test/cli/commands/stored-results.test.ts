@@ -91,7 +91,7 @@ describe('compare', () => {
     assert.match(gate.stderr, /^Each run met one launch .* leave\sout\s--fail-on-regression/s)
   })
 
-  test('refuses what is no race, or no result', async () => {
+  test('refuses a file that is not a race, or not a result', async () => {
     const wrong = await run('compare', a, latency, '--force')
     assert.equal(wrong.code, 2)
     assert.match(wrong.stderr, /^B is of kind latency: only races/)
@@ -194,7 +194,7 @@ describe('report', () => {
     )
   })
 
-  test('refuses what is no result, and old results', async () => {
+  test('refuses a file that is not a result, and old results', async () => {
     mkdirSync(join(DIRECTORY, 'empty'))
     const missing = await run('report', 'empty')
     assert.equal(missing.code, 1)

@@ -91,7 +91,7 @@ describe('peak memory', () => {
     )
     .join('')
 
-  test('is that of what serves, without init and whoever asks', () => {
+  test('is that of the processes that serve, without init and the health check', () => {
     assert.equal(sumPeaks(STATUSES), 15_000 * 1024)
   })
 

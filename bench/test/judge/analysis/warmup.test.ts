@@ -77,7 +77,7 @@ test('a trend that is there is found, and its size is over what was measured', (
   near(profile?.trend, 0.21, 1e-3)
 })
 
-test('without a trend beyond chance there is none, nor with too few slices', () => {
+test('finds nothing where a trend may be chance, or slices are too few', () => {
   const launch = (...requests: number[]) => requests.map((count) => sliceOf(DIRECT.id, count))
   assert.equal(profileOf([DIRECT], [launch(1000, 1030, 990), launch(1000, 970, 1020)])?.trend, null)
   assert.equal(profileOf([DIRECT], [launch(1000, 900)])?.trend, null)

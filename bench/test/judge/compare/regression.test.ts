@@ -33,7 +33,7 @@ test('a cell that is slower by far more than the limit is one, in either metric'
   assert.match(rate[0] ?? '', /^koa\/hello direct has (19|2\d) % less req\/s/)
 })
 
-test('slower than before for certain, but not than the limit, is none', () => {
+test('certainly slower than before, but not by more than the limit, is not a regression', () => {
   const [a, b] = twoRuns({ factorOf: koa(0.88) })
   const comparison = compareResults(a, b)
   const cells = comparison.races.flatMap(({ cells }) => cells)
@@ -42,11 +42,11 @@ test('slower than before for certain, but not than the limit, is none', () => {
   assert.equal(findRegressions(comparison, 0.01).length, 1)
 })
 
-test('faster is none, in either metric', () => {
+test('faster is not a regression, in either metric', () => {
   for (const metric of ['rate', 'cpu'] as const) assert.deepEqual(regressions(koa(1.4), 0.05, metric), [])
 })
 
-test('a machine that is slower as a whole is none, as far as machines have been seen to go', () => {
+test('a machine that is slower as a whole is not a regression, within what machines have been seen to do', () => {
   assert.deepEqual(
     regressions(() => 0.88, 0.05),
     [],
@@ -74,7 +74,7 @@ test('a limit of 5 % that is just reached alarms rarely: it is tested against th
   assert.ok(alarms <= 1, `${alarms} of ${runs}`)
 })
 
-test('wrong responses in B are one, a busy machine in B is none', () => {
+test('wrong responses in B are a regression, a busy machine in B is not', () => {
   const [a, b] = twoRuns()
   const failing = (gate: 'conformance' | 'interference') =>
     withFigures(b, ({ cell }) =>

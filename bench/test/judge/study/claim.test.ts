@@ -117,7 +117,7 @@ for (const study of STUDIES) {
       }
     })
 
-    test('a reason without figures is none, not a sentence with holes', () => {
+    test('a reason without figures is left out, instead of a sentence with holes', () => {
       const nothing = () => undefined
       const measured = {
         value: nothing,

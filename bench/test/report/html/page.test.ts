@@ -27,7 +27,7 @@ describe('every report', () => {
     const result = make()
     const page = pageOf(result)
 
-    test(`${name}: is whole, and has no number that is none`, () => {
+    test(`${name}: is whole, and has no NaN`, () => {
       for (const id of ['summary', 'provenance', 'guide']) assert.ok(page.querySelector(`#${id}`), id)
       assert.doesNotMatch(
         page.querySelector('body')?.innerHTML.replace(/<script>.*/s, '') ?? '',

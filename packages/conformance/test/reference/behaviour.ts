@@ -42,7 +42,7 @@ export interface Behaviour {
   /** The last word about the bytes of a response without a late part. */
   bytes(bytes: Buffer, request: Incoming, response: Outgoing): Buffer
   staysOpen(response: Outgoing, request: Incoming): boolean
-  /** The status of what is no HTTP. */
+  /** The status for bytes that are not HTTP. */
   garbage: number
   /** Whether 100 is sent where it is expected. */
   continues: boolean

@@ -43,7 +43,7 @@ describe('waiting', () => {
     near(compare({ app }).disturbance.serverWait, 0)
   })
 
-  test('for the proxy is none, nor the other way round', () => {
+  test('of the app for the proxy does not count, nor the other way round', () => {
     const app = new Map([process(APP, [0.6, 0.4])])
     const proxy = new Map([process(PROXY, [0.4, 0.6])])
     near(compare({ app, proxy }).disturbance.serverWait, 0)

@@ -23,7 +23,7 @@ const CASES: [
   ['nothing but proxies', PROXY, '10.0.0.3, 10.0.0.2', '10.0.0.3'],
   ['no spaces', PROXY, `192.0.2.1,${CLIENT},10.0.0.2`, CLIENT],
   ['an empty entry', PROXY, `${CLIENT}, , 10.0.0.2`, '10.0.0.2'],
-  ['what is no address', PROXY, `${CLIENT}, unknown`, 'unknown'],
+  ['a text that is not an address', PROXY, `${CLIENT}, unknown`, 'unknown'],
   ['IPv6', '::ffff:10.0.0.1', '2001:db8::1', '2001:db8::1'],
   ['a peer without an address on TCP', undefined, CLIENT, undefined],
 ]

@@ -141,7 +141,7 @@ test('trusts the addresses that it was told, in every notation', () => {
     equal(readConfig({ TRUST_PROXY: trusted }).trustProxy(peer), expected, `${trusted} ${peer}`)
 })
 
-test('whoever may open the socket is trusted, if anyone is', () => {
+test('on a socket, every client is trusted if any is', () => {
   equal(readConfig({ SOCKET: '/run/app.sock', TRUST_PROXY: 'loopback' }).trustProxy(undefined), true)
   equal(readConfig({ SOCKET: '/run/app.sock' }).trustProxy(undefined), false)
 })

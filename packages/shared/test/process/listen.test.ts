@@ -80,7 +80,7 @@ test('takes the place of a process that was killed', async () => {
   equal(await ask(path), 'here')
 })
 
-test('leaves a socket to whoever listens on it', async () => {
+test('leaves a socket alone on which a process listens', async () => {
   const path = join(directory, 'live.sock')
   await listen(server, on({ SOCKET: path }))
   await rejects(listen(createServer(), on({ SOCKET: path })), {

@@ -57,7 +57,7 @@ export const assets: readonly Defect[] = [
           }
         : a,
   }),
-  ssr('500 for a range that is none', RANGE, {
+  ssr('500 for a range that is not valid', RANGE, {
     finish: (a, r) =>
       r.headers.some(([, value]) => value === 'bytes=99999999-') ? { ...a, status: 500 } : a,
   }),

@@ -28,7 +28,7 @@ test('a name that comes twice has both values', () => {
   equal(decodePairs(twice)?.get('HTTP_HOST'), 'a, b')
 })
 
-test('pairs that are cut off are none, wherever that is', () => {
+test('a pair that is cut off is left out, wherever it is cut', () => {
   const bytes = wire.encodePairs([['NAME', 'v'.repeat(200)]])
   for (let length = 1; length < bytes.length; length++)
     equal(decodePairs(bytes.subarray(0, length)), undefined)
