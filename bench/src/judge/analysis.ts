@@ -9,7 +9,10 @@ import { agesOf, profileOf } from './analysis/warmup.ts'
 import { type Evidence, isVoided, judgeCell } from './gates/index.ts'
 
 /** What was measured, and what judges it. */
-export type Measured = Pick<Result, 'mode' | 'cells' | 'heats' | 'conformance' | 'driver' | 'settings'>
+export type Measured = Pick<
+  Result,
+  'mode' | 'cells' | 'heats' | 'conformance' | 'driver' | 'settings' | 'warnings'
+>
 
 export interface AnalysisOptions {
   /** Says which gates a cell passes. */
@@ -86,7 +89,8 @@ export function evidenceOf(
     heats,
     driver,
     settings,
-  }: Pick<Run, 'mode' | 'conformance' | 'heats' | 'driver'> & {
+    warnings,
+  }: Pick<Run, 'mode' | 'conformance' | 'heats' | 'driver' | 'warnings'> & {
     settings: Pick<Effort, 'cores'>
   },
 ): Evidence {
@@ -103,6 +107,7 @@ export function evidenceOf(
     ),
     driver,
     cores: settings.cores,
+    stolen: Math.max(0, ...warnings.map((warning) => (warning.kind === 'steal' ? warning.share : 0))),
   }
 }
 

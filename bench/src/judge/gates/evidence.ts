@@ -32,4 +32,6 @@ export interface Evidence {
   driver: DriverRecord
   /** Null where processes cannot be kept apart. */
   cores: Effort['cores']
+  /** Part of this virtual machine's CPU that its host took during the run, as far as its kernel knows. */
+  stolen: number
 }

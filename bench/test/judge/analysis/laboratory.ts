@@ -62,6 +62,7 @@ export function heatOf(heat: number, slices: Slice[], given: Partial<Heat> = {})
 export function measuredOf(cells: CellSpec[], heats: Heat[]): Measured {
   return {
     mode: 'native',
+    warnings: [],
     cells,
     heats,
     conformance: cells.map(({ id }) => ({ cell: id, checked: 1, differences: [], remembered: false })),

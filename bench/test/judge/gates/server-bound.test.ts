@@ -61,6 +61,19 @@ test('where others took every slice nothing can be told', () => {
   assert.equal(verdict, 'unknown')
 })
 
+test('where the host took much of the CPU, an idle server says nothing, and a busy one is busy', () => {
+  const on = (stolen: number, ...slices: Partial<Slice>[]) =>
+    judgeServerBound(createEvidence({ cell: proxied, launches: [createLaunch(...slices)], stolen }))
+  const { verdict, finding } = on(0.23, used(0.14, 0))
+  assert.equal(verdict, 'unknown')
+  assert.equal(
+    finding,
+    "server and proxy used 70 % of their core, but the host took 23 % of this machine's CPU",
+  )
+  assert.equal(on(0.23, used(0.2, 0)).verdict, 'passed')
+  assert.equal(on(0.02, used(0.14, 0)).verdict, 'failed')
+})
+
 test('advice depends on what limits the rate', () => {
   const slow = createLaunch(used(0.1, 0))
   const advice = (ceiling: number | null, name: 'startgrid' | 'wrk' = 'startgrid') =>
