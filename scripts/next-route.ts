@@ -105,12 +105,7 @@ export const EXISTING: Readonly<Record<Role, string>> = { hello: '/json', ssr: '
  * @param code exports `withReaderRoutes(routes, existing)` in the framework's own form
  */
 export function addReaderRoutes({ app, write }: Copy, code: string): void {
-  const { role, directory, framework } = app
-  // The page's routes on Bun are made with the options of the app.
-  const isMade = framework === 'bun' && role === 'ssr'
-  const routes = isMade
-    ? `(...options: Parameters<typeof own>) => withReaderRoutes(own(...options), '${EXISTING[role]}')`
-    : `withReaderRoutes(own, '${EXISTING[role]}')`
+  const { role, directory } = app
   renameSync(join(directory, `src/${role}.ts`), join(directory, `src/own-routes.ts`))
   write({ file: 'src/reader-routes.ts', code })
   write({
@@ -119,7 +114,7 @@ export function addReaderRoutes({ app, write }: Copy, code: string): void {
 import { withReaderRoutes } from './reader-routes.ts'
 
 export * from './own-routes.ts'
-export const ${role} = ${routes}
+export const ${role} = withReaderRoutes(own, '${EXISTING[role]}')
 `,
   })
 }

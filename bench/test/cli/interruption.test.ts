@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
@@ -17,13 +16,14 @@ import {
   saying,
   start,
 } from '../fixtures/bench-run.ts'
+import { testIf } from '../fixtures/test-if.ts'
 
 const linux = process.platform === 'linux'
 const skip = !linux && 'needs /proc'
 
 /** Each starts one or two whole runs: a short run of the tests has one of the four. */
 const TRIED = sample('interruption', ['resume', 'start', 'second Ctrl-C', 'death'] as const, 1)
-const testOne = (name: (typeof TRIED)[number]) => (TRIED.includes(name) ? test : () => {})
+const testOne = (name: (typeof TRIED)[number]) => testIf(TRIED.includes(name))
 
 const NODE = ['--role', 'status', '--topology', 'direct', ...SHORT]
 

@@ -9,6 +9,7 @@ import type { RaceResult } from '../../src/model/result.ts'
 import { validateResult } from '../../src/model/result-file.ts'
 import { assertNothingLeft, CLI, failuresOf, readResult, SHORT, start } from '../fixtures/bench-run.ts'
 import { startCommandLine } from '../fixtures/command-line.ts'
+import { testIf } from '../fixtures/test-if.ts'
 
 const nginx = await findNginx({ download: false })
 
@@ -70,9 +71,7 @@ function assertMeasuredBehindNginx({ driver, heats, cells }: RaceResult): void {
 }
 
 /** One more whole run: one in three short runs has it. */
-const testFailing = isDue('an app that does not come up', 3) ? test : () => {}
-
-testFailing(
+testIf(isDue('an app that does not come up', 3))(
   'an app that does not come up fails the gate with its own words, and that is exit code 1',
   async () => {
     const args = ['--only', 'node,koa', '--role', 'status', '--topology', 'direct', ...SHORT, '--json', '-']

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { exactly, LoadError } from '@startgrid/loadgen'
-import { createDriver } from '../../src/drivers/create.ts'
+import { createDriver, createStartgridDriver } from '../../src/drivers/create.ts'
 import type { Driver, SlicePlan } from '../../src/drivers/driver.ts'
 import { wrkVersion } from '../../src/drivers/wrk-process.ts'
 import { type BehavingServer, BODY, DELAY_MS, startServer } from './behaving-server.ts'
@@ -103,6 +103,8 @@ function describeDriver(name: Driver['name']): void {
         generator.cpuSeconds !== null && generator.cpuSeconds > 0 && generator.cpuSeconds < 2 * seconds,
       )
       assert.ok(generator.waitSeconds !== null && generator.waitSeconds >= 0)
+      // The others wait in the kernel, so CPU time that they lack says nothing.
+      assert.equal(generator.pollingSeconds, name === 'startgrid' ? seconds : undefined)
     })
 
     test('ends early on request, and keeps what it measured', async () => {
@@ -166,6 +168,15 @@ describe('what some drivers do', { concurrency: 4 }, () => {
       assert.equal(load.requests, 0)
     })
   }
+
+  test('generators of a team may leave a core to each other, so none says how long it polled', async () => {
+    const team = ['one', 'other'].map((name) => ({ name, options: {} }))
+    const driver = await createStartgridDriver({ team })
+    const { generator, seconds } = await driver.run(planAt(server, '/'))
+    await driver.stop()
+    assert.ok(seconds > 0)
+    assert.equal(generator.pollingSeconds, undefined)
+  })
 
   test('wrk cannot see that a request never gets a response', { skip: missing }, async () => {
     const driver = await createDriver('wrk', { cpu: undefined })

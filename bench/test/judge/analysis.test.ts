@@ -191,6 +191,17 @@ test('the judge sees the launches of the cell, and why it failed', () => {
   )
 })
 
+test('the judge knows the most that the host took in any part of the run', () => {
+  const seen = new Set<number>()
+  const judge: AnalysisOptions['judge'] = ({ stolen }) => {
+    seen.add(stolen)
+    return []
+  }
+  analyseAll(RACE, { judge })
+  analyseAll({ ...RACE, warnings: [0.02, 0.2, 0.1].map((share) => ({ kind: 'steal', share })) }, { judge })
+  assert.deepEqual([...seen], [0, 0.2])
+})
+
 test('a launch is its slices that count: warm-up and disturbed ones do not', () => {
   const half = { seconds: 0.6, cpuSeconds: { app: 0.6, proxy: 0, generator: 0.3 } }
   const slices = [

@@ -14,6 +14,7 @@ import { createStudyResult } from '../../src/plan/study.ts'
 import { WORKLOADS } from '../../src/plan/workloads.ts'
 import { nginxProxy } from '../../studies/nginx-proxy/study.ts'
 import { njsVsNode } from '../../studies/njs-vs-node/study.ts'
+import { testIf } from '../fixtures/test-if.ts'
 
 /** A study as small as one can be. */
 const TINY: Study = {
@@ -140,24 +141,25 @@ test('an interruption keeps whole heats only', async () => {
 })
 
 /** One more run of the study: one in three short runs has it. */
-const testResumed = isDue('a study that goes on', 3) ? test : () => {}
-
-testResumed('a run that was interrupted goes on with the heats that it lacks', async () => {
-  const [before] = await wholeRun()
-  const rest = planned(TINY)
-  rest.heats = before.heats.filter(({ race, heat }) => race === 'hello' && heat === 1)
-  rest.conformance = [...before.conformance]
-  const [kept] = rest.heats
-  const [resumed, saved] = await run(TINY, { result: rest })
-  equal(resumed.heats[0], kept, 'what was measured stays')
-  const names = ({ heats }: StudyResult) => heats.map(({ race, heat }) => `${race} ${heat}`).toSorted()
-  deepEqual(names(resumed), names(before))
-  equal(saved, 4, 'after each of three heats, and at the end')
-  deepEqual(resumed.conformance, before.conformance, 'nothing is proven twice')
-  const rates = resumed.heats.flatMap(({ openLoop }) => openLoop?.rate ?? [])
-  deepEqual(rates, [kept?.openLoop?.rate, kept?.openLoop?.rate])
-  ok(resumed.finishedAt !== null)
-})
+testIf(isDue('a study that goes on', 3))(
+  'a run that was interrupted goes on with the heats that it lacks',
+  async () => {
+    const [before] = await wholeRun()
+    const rest = planned(TINY)
+    rest.heats = before.heats.filter(({ race, heat }) => race === 'hello' && heat === 1)
+    rest.conformance = [...before.conformance]
+    const [kept] = rest.heats
+    const [resumed, saved] = await run(TINY, { result: rest })
+    equal(resumed.heats[0], kept, 'what was measured stays')
+    const names = ({ heats }: StudyResult) => heats.map(({ race, heat }) => `${race} ${heat}`).toSorted()
+    deepEqual(names(resumed), names(before))
+    equal(saved, 4, 'after each of three heats, and at the end')
+    deepEqual(resumed.conformance, before.conformance, 'nothing is proven twice')
+    const rates = resumed.heats.flatMap(({ openLoop }) => openLoop?.rate ?? [])
+    deepEqual(rates, [kept?.openLoop?.rate, kept?.openLoop?.rate])
+    ok(resumed.finishedAt !== null)
+  },
+)
 
 const nginx = await findNginx({ download: false })
 const skip = nginx.kind === 'none' && nginx.describe()

@@ -8,6 +8,7 @@ import { QUIET } from '../../simulation/scenarios.ts'
 import { DEFAULT_RUN, type Findings, halfWidthOf, Score } from '../../simulation/score.ts'
 import { study } from '../../simulation/study.ts'
 import { World } from '../../simulation/world.ts'
+import { testIf } from '../fixtures/test-if.ts'
 
 /**
  * The short version of `node bench/simulation/simulate.ts`: what 1,000 runs keep to, and four standard errors of so few. The seed makes
@@ -22,7 +23,7 @@ const TRIED = sample(
   ['noisy', 'quiet', 'cold', 'heats', 'extensions', 'benchmark'] as const,
   3,
 )
-const testOne = (name: (typeof TRIED)[number]) => (TRIED.includes(name) ? test : () => {})
+const testOne = (name: (typeof TRIED)[number]) => testIf(TRIED.includes(name))
 
 /** Of a part near `expected` in so many independent trials. */
 const allowance = (expected: number, trials: number) => 4 * Math.sqrt((expected * (1 - expected)) / trials)

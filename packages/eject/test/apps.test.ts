@@ -4,14 +4,14 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isTested, sample } from '@startgrid/cli/test-run.ts'
-import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
+import { APPS, type App, FRAMEWORKS, ROLES } from '@startgrid/grid/apps.ts'
 import { listImports, packageOf } from '../src/code/imports.ts'
 import { resolveImport } from '../src/code/tree.ts'
 import { eject } from '../src/eject.ts'
 import { requireNode } from '../src/files/start.ts'
 import { temporaryDirectory } from './support/directory.ts'
 
-/** What every project is like, without installing any. A short run tries four apps. */
+/** What every project is like, without installing any. A short run tries one role of each framework. */
 
 const LIMIT = { timeout: 180_000 }
 
@@ -84,7 +84,10 @@ async function ejectAnew(app: App): Promise<Map<string, string>> {
   )
 }
 
-const tried = sample('eject', APPS.filter(isTested), 4)
+const tried = FRAMEWORKS.flatMap((framework) => {
+  const roles = sample(`eject ${framework}`, ROLES, 1)
+  return APPS.filter((app) => app.framework === framework && roles.includes(app.role) && isTested(app))
+})
 
 for (const app of tried) {
   test(`${app.name} speaks of nothing but itself, and has all that it imports`, LIMIT, async () => {

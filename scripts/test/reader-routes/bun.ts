@@ -8,7 +8,18 @@ const TEAS = ['Assam', 'Keemun']
 const Id = z.object({ id: z.coerce.number().int() })
 const Greeting = z.object({ name: z.string().min(1).max(100) })
 
-export const withReaderRoutes = (own: Routes, existing: string): Routes => ({
+type Make<Options> = (options: Options) => Routes
+
+/** The page's own routes are made from the options of the app. */
+export function withReaderRoutes(own: Routes, existing: string): Routes
+export function withReaderRoutes<Options>(own: Make<Options>, existing: string): Make<Options>
+export function withReaderRoutes<Options>(own: Routes | Make<Options>, existing: string) {
+  return typeof own === 'function'
+    ? (options: Options) => addRoutes(own(options), existing)
+    : addRoutes(own, existing)
+}
+
+const addRoutes = (own: Routes, existing: string): Routes => ({
   ...own,
   ...events,
 

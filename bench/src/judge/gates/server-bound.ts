@@ -15,7 +15,7 @@ const BOUND = 0.95
  */
 const BUSIEST = 0.75
 
-/** From here on the host also stops the servers' core for much of a slice. At 0.23, 11 of 48 busy cells seemed to use 70 to 95 % of it. */
+/** A host that takes more than this also stops the servers' core. When it took 0.23, 11 of 48 busy cells seemed to use 70 to 95 % of it. */
 const STOLEN = 0.05
 
 /**

@@ -4,12 +4,13 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { after, describe } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { OpenLoopResult } from '../../../src/model/result.ts'
 import { readResult } from '../../../src/model/result-file.ts'
 import { analyseOpenLoop } from '../../../src/openloop/analyse.ts'
 import { failuresOf, OPEN_LOOPS } from '../../fixtures/bench-run.ts'
+import { testIf } from '../../fixtures/test-if.ts'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-openloop-'))
@@ -66,7 +67,7 @@ function processesOf(mark: string): string[] {
   })
 }
 
-const testOne = (name: (typeof OPEN_LOOPS)[number]) => (OPEN_LOOPS.includes(name) ? test : () => {})
+const testOne = (name: (typeof OPEN_LOOPS)[number]) => testIf(OPEN_LOOPS.includes(name))
 
 describe('pnpm bench', () => {
   testOne('capacity')('capacity climbs a staircase beside the closed-loop rate', async () => {

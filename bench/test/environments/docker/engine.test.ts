@@ -14,6 +14,7 @@ import { Engine, type Labelled } from '../../../src/environments/docker/engine.t
 import { beginRun, endRun, removeLeftovers } from '../../../src/environments/docker/run.ts'
 import type { Result } from '../../../src/model/result.ts'
 import { validateResult } from '../../../src/model/result-file.ts'
+import { testIf } from '../../fixtures/test-if.ts'
 
 const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const DIRECTORY = mkdtempSync(join(os.tmpdir(), 'startgrid-docker-'))
@@ -44,11 +45,9 @@ async function ownedBy(pid: number | undefined): Promise<Labelled[]> {
   return owned
 }
 
-/** A race of containers takes half a minute: one in three short runs has it. */
-const testRace = isDue('a race of containers', 3) ? test : () => {}
-
 describe('with an engine', { skip }, () => {
-  testRace(
+  // It takes half a minute: one in three short runs has it.
+  testIf(isDue('a race of containers', 3))(
     'a race of containers has rates, CPU of app, proxy and generator, and memory; nothing is left',
     async () => {
       const args = ['--docker', '--only', 'node/hello', '--heats', '1', '--slices', '1', '--slice', '100ms']

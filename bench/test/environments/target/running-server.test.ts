@@ -15,6 +15,7 @@ import type { LatencyResult, RaceResult } from '../../../src/model/result.ts'
 import { validateResult } from '../../../src/model/result-file.ts'
 import { OPEN_LOOPS } from '../../fixtures/bench-run.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
+import { testIf } from '../../fixtures/test-if.ts'
 
 /** `pnpm bench --target` on apps that this file starts, and that must run on when it is over. */
 
@@ -47,8 +48,6 @@ function findApp(name: string) {
   assert.ok(app)
   return app
 }
-
-const testIf = (isTried: boolean) => (isTried ? test : () => {})
 
 describe('an app that runs', () => {
   let app: Launch
