@@ -108,7 +108,7 @@ export function planHeats(races: readonly string[], heats: number, seed: number)
 
 /** Starting, stopping and asking for the first responses, in milliseconds: a part for all, and one per app. */
 const START_MS: Readonly<Record<Mode, { all: number; each: number }>> = {
-  native: { all: 400, each: 390 },
+  native: { all: 400, each: 240 },
   // Containers are made and removed, and their health is asked for every half second.
   docker: { all: 2500, each: 500 },
   // A pod with all of them: its probe is sent every second, and its removal takes some seconds.

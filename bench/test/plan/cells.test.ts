@@ -118,7 +118,7 @@ test('a dry run tells cells, heats, order, time and what to expect', () => {
   assert.match(text, /^48 cells, 19 × 50 ms per cell and heat, profile default:/)
   assert.match(text, /hello {3}16 cells of 8 launches, 3 heats of 0:[23]\d, 1:[23]\d/)
   assert.match(text, /seed 5\): (hello|ssr|status),/)
-  assert.match(text, /About 5:00/)
+  assert.match(text, /About 4:56/)
   assert.ok(
     text.split('\n').every((line) => line.length <= 80),
     text,

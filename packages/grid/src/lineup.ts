@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { pin } from '@startgrid/machine/cores.ts'
+import { serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
@@ -16,7 +18,7 @@ export interface LineupOptions {
   isWanted?: (app: App, topology: Topology) => boolean
   /** Without it, only `direct` can be used. */
   nginx: Nginx | undefined
-  /** The core that apps and NGINX stay on. */
+  /** The core that apps and NGINX stay on. They start on all: on one core, seven apps took 6.4 s to listen instead of 2.6. */
   cpu?: number | undefined
   env?: Readonly<Record<string, string>>
 }
@@ -51,7 +53,7 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
   const start = async (app: App, socketPath: string | undefined): Promise<void> => {
     const env = { ...NEVER_SHED, ...options.env, ...(socketPath && { SOCKET: socketPath }) }
     try {
-      launches.set(key(app, socketPath !== undefined), await launch(app, { env, cpu: options.cpu }))
+      launches.set(key(app, socketPath !== undefined), await launch(app, { env }))
     } catch (error) {
       failures.set(app.name, error instanceof Error ? error.message : String(error))
     }
@@ -68,6 +70,11 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
         socketsOf(app, topologiesOf(app), directory).map((path) => start(app, path)),
       ),
     )
+    if (options.cpu !== undefined)
+      pin(
+        [...launches.values()].flatMap((one) => [one.ready.pid, ...(serverPids(one) ?? [])]),
+        options.cpu,
+      )
     const fronts = options.apps.flatMap((app) =>
       topologiesOf(app).flatMap((topology) => createFront(app, topology)),
     )

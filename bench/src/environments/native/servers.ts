@@ -1,7 +1,6 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { Launch as Started, Target } from '@startgrid/grid/launcher.ts'
 import { type Lineup, startLineup } from '@startgrid/grid/lineup.ts'
-import { pin } from '@startgrid/machine/cores.ts'
 import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Driver } from '../../drivers/driver.ts'
@@ -25,9 +24,7 @@ export async function startNativeServers(
   const apps = [...new Map(cells.map((cell) => [cell.app, appOf(cell)])).values()]
   const topologies = [...new Set(cells.map(({ topology }) => topology))]
   const lineup = await startLineup({ apps, topologies, nginx, cpu: cores?.server })
-  const servers = new NativeServers(lineup, cores)
-  servers.pinContainers(cells)
-  return servers
+  return new NativeServers(lineup, cores)
 }
 
 /** Processes of this machine, and what its kernel says of them. */
@@ -38,14 +35,6 @@ class NativeServers implements Servers {
   constructor(lineup: Lineup, cores: Settings['cores']) {
     this.#lineup = lineup
     this.#cores = cores
-  }
-
-  /** A container does not inherit the core of the process that asked for it. */
-  pinContainers(cells: readonly CellSpec[]): void {
-    if (this.#cores === null) return
-    const started = new Set(cells.map((cell) => this.#launched(cell)))
-    for (const one of started)
-      if (one?.ready.nginx !== undefined) pin(serverPids(one) ?? [], this.#cores.server)
   }
 
   target(cell: CellSpec): Target | undefined {
