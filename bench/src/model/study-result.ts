@@ -173,6 +173,12 @@ export interface StepResult {
 }
 
 /** What becomes of a claim. */
-const VERDICTS = ['holds', 'direction holds, size differs', 'fails', 'undecided here'] as const
+const VERDICTS = [
+  'holds',
+  'direction holds, size differs',
+  'direction holds, size undecided',
+  'fails',
+  'undecided here',
+] as const
 
 export type Verdict = (typeof VERDICTS)[number]

@@ -10,7 +10,8 @@ const NO_EFFECT = { low: 0.9, high: 1.1 }
 /**
  * The verdict from the 95 % interval of our ratio, the first that fits:
  * - *holds*: it lies within 0.8 to 1.25 times the published ratio
- * - *direction holds, size differs*: it lies on the published side of 1
+ * - *direction holds, size differs*: it lies on the published side of 1, and outside of that band
+ * - *direction holds, size undecided*: it lies on the published side of 1, and partly within that band
  * - *fails*: it lies on the other side of 1
  * - *undecided here*: none of these, or there is no interval
  *
@@ -24,8 +25,10 @@ export function decide(ratio: Interval, published: number, { noEffect = false } 
     if (low >= NO_EFFECT.low && high <= NO_EFFECT.high) return 'holds'
     return low > NO_EFFECT.high || high < NO_EFFECT.low ? 'fails' : 'undecided here'
   }
-  if (low >= SIZE.low * published && high <= SIZE.high * published) return 'holds'
-  if (isBeyondOne(low, high, published)) return 'direction holds, size differs'
+  const [least, most] = [SIZE.low * published, SIZE.high * published]
+  if (low >= least && high <= most) return 'holds'
+  if (isBeyondOne(low, high, published))
+    return high < least || low > most ? 'direction holds, size differs' : 'direction holds, size undecided'
   return isBeyondOne(low, high, 1 / published) ? 'fails' : 'undecided here'
 }
 

@@ -81,9 +81,10 @@ function formatIndex(studies: readonly Study[], records: ReadonlyMap<string, Stu
 }
 
 const RULE =
-  'The verdict follows from the 95 % interval of our ratio. *Holds*: it lies within 0.8 to 1.25 times the published ratio. *Direction holds, ' +
-  'size differs*: on the same side of 1 as published, but not within that band. *Fails*: it excludes the published direction. *Undecided here*: ' +
-  'anything else, a failed gate, or a machine too small. A claim of no effect holds if the interval lies within 0.9 to 1.1.'
+  'The verdict follows from the 95 % interval of our ratio. *Holds*: it lies within 0.8 to 1.25 times the published ratio. *Direction holds*: ' +
+  'it is on the same side of 1 as published; the *size differs* if it is outside of that band, and is *undecided* if it is partly within. ' +
+  '*Fails*: it excludes the published direction. *Undecided here*: anything else, a failed gate, or a machine too small. A claim of no effect ' +
+  'holds if the interval lies within 0.9 to 1.1.'
 
 /** Runs of one machine are told in one sentence. */
 function whereOf(records: readonly StudyRecord[]): string[] {

@@ -49,6 +49,7 @@ function headline({ name, title }: Study, { profile, startedAt, finishedAt }: St
 const TONES: Readonly<Record<Verdict, Format | null>> = {
   holds: 'green',
   'direction holds, size differs': 'cyan',
+  'direction holds, size undecided': 'cyan',
   fails: 'red',
   'undecided here': 'yellow',
 }

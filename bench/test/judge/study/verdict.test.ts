@@ -11,8 +11,9 @@ describe('verdicts, by example', () => {
     ['within the size', [3.5, 4.5], 4, false, 'holds'],
     ['at both ends of the size', [3.2, 5], 4, false, 'holds'],
     ['smaller, but on the same side', [1.5, 1.7], 4, false, 'direction holds, size differs'],
-    ['larger', [5, 9], 4, false, 'direction holds, size differs'],
-    ['half in the size', [3, 4], 4, false, 'direction holds, size differs'],
+    ['larger', [5.1, 9], 4, false, 'direction holds, size differs'],
+    ['half in the size', [3, 4], 4, false, 'direction holds, size undecided'],
+    ['around the size', [2.4, 7.3], 4, false, 'direction holds, size undecided'],
     ['below 1, and so it was published', [0.1, 0.2], 0.43, false, 'direction holds, size differs'],
     ['on the other side', [0.8, 0.95], 4, false, 'fails'],
     ['above 1 where less was published', [1.01, 1.2], 0.43, false, 'fails'],
@@ -45,7 +46,10 @@ test('whatever the figures: the rule, and its mirror image', () => {
     const sides = [low > 1, high < 1]
     equal(verdict === 'holds', isWithin)
     if (verdict === 'fails') ok(sides[published > 1 ? 1 : 0], `${low} to ${high} against ${published}`)
-    if (verdict === 'direction holds, size differs') ok(sides[published > 1 ? 0 : 1])
+    const isApart = high < 0.8 * published || low > 1.25 * published
+    if (verdict.startsWith('direction holds')) ok(sides[published > 1 ? 0 : 1])
+    if (verdict === 'direction holds, size differs') ok(isApart)
+    if (verdict === 'direction holds, size undecided') ok(!isApart && !isWithin)
     if (verdict === 'undecided here') ok(low <= 1 && high >= 1)
     equal(
       decide(interval(1 / high, 1 / low), 1 / published),
@@ -53,5 +57,5 @@ test('whatever the figures: the rule, and its mirror image', () => {
       'a ratio upside down is the same claim',
     )
   }
-  equal(seen.size, 4)
+  equal(seen.size, 5)
 })
