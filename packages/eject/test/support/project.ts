@@ -26,11 +26,10 @@ const COMMANDS: Readonly<Record<PackageManager, readonly string[]>> = {
   pnpm: ['npx', '--yes', 'pnpm@12'],
 }
 
-/** npm installs the same packages, but asks the registry neither for known weaknesses nor again for what is in its cache. */
+/** npm installs the same packages, but does not ask the registry for known weaknesses. */
 const QUICK_INSTALL = {
   npm_config_audit: 'false',
   npm_config_fund: 'false',
-  npm_config_prefer_offline: 'true',
 }
 
 /** A project as the person sees it who types commands in its directory. */
