@@ -7,10 +7,10 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { isTested, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
-import { SECURITY_HEADERS } from '@startgrid/conformance'
 import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { addReaderRoutes, type Copy, copyApp, EXISTING, ejectApp, readSnippets } from '../next-route.ts'
+import { assertAllow, assertFieldError, assertHeaders, assertProblem } from './fixtures/assert-response.ts'
 
 /**
  * Routes that are not ours: the snippets of docs/add-a-route.md, and what people do on the first day (reader-routes/). A full run tries both
@@ -402,40 +402,6 @@ function tryPost(read: () => Running | undefined, path: string): void {
       else await assertProblem(response, 413)
     })
   }
-}
-
-function assertHeaders(response: Response, own: Readonly<Record<string, string>> = {}): void {
-  for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, ...own }))
-    assert.equal(response.headers.get(name), value, name)
-  assert.match(response.headers.get('x-request-id') ?? '', /^[A-Za-z0-9._-]{1,64}$/)
-  assert.equal(response.headers.get('x-powered-by'), null)
-}
-
-/** @param methods in alphabetical order */
-async function assertAllow(response: Response, methods: readonly string[]): Promise<void> {
-  await response.arrayBuffer()
-  assert.ok([404, 405, 501].includes(response.status), `status ${response.status}`)
-  const allow = (response.headers.get('allow') ?? '').split(/ *, */).filter((method) => method !== 'OPTIONS')
-  assert.deepEqual(allow.sort(), response.status === 405 ? methods : [''])
-  assertHeaders(response)
-}
-
-async function assertProblem(response: Response, status: number): Promise<{ errors?: unknown }> {
-  const body = await response.text()
-  assert.equal(response.status, status, body)
-  assert.match(response.headers.get('content-type') ?? '', /^application\/problem\+json/)
-  assert.doesNotMatch(body, /secret|\bat /)
-  const problem = JSON.parse(body)
-  assert.equal(problem.status, status)
-  assertHeaders(response)
-  return problem
-}
-
-async function assertFieldError(response: Response, field: string): Promise<void> {
-  const { errors } = await assertProblem(response, 400)
-  assert.ok(Array.isArray(errors), 'the problem has no errors')
-  const found = errors.find((error) => error.field === field)
-  assert.equal(typeof found?.reason, 'string', JSON.stringify(errors))
 }
 
 function typecheck(copy: Copy): void {

@@ -70,11 +70,11 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
         socketsOf(app, topologiesOf(app), directory).map((path) => start(app, path)),
       ),
     )
-    if (options.cpu !== undefined)
-      pin(
-        [...launches.values()].flatMap((one) => [one.ready.pid, ...(serverPids(one) ?? [])]),
-        options.cpu,
-      )
+    if (options.cpu !== undefined) {
+      // With what starts an app: njs's NGINX is no child of it where that runs in a container.
+      const pids = [...launches.values()].flatMap((one) => [one.ready.pid, ...(serverPids(one) ?? [])])
+      pin([...new Set(pids)], options.cpu)
+    }
     const fronts = options.apps.flatMap((app) =>
       topologiesOf(app).flatMap((topology) => createFront(app, topology)),
     )
