@@ -6,16 +6,38 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
-/** Pages with figures, and the command that measures them again. */
-const PAGES: Readonly<Record<string, string>> = {
-  'docs/results.md': 'pnpm bench, whose report.md is this page',
-  'docs/choosing-a-framework.md': 'pnpm bench overhead --docs',
-  'docs/reliability.md': 'pnpm reliability --full --docs',
-  'docs/studies/*.md': 'pnpm bench study --all --docs',
+interface Figures {
+  /** It measures them again. */
+  command: string
+  /** What only this page measures. */
+  own?: readonly string[]
+}
+
+/** Pages with figures. */
+const PAGES: Readonly<Record<string, Figures>> = {
+  'docs/results.md': { command: 'pnpm bench, whose report.md is this page' },
+  'docs/choosing-a-framework.md': {
+    command: 'pnpm bench overhead --docs',
+    own: ['nginx/conf/studies/bare*'],
+  },
+  'docs/reliability.md': { command: 'pnpm reliability --full --docs' },
+  'docs/studies/cluster.md': {
+    command: 'pnpm bench study cluster --docs',
+    own: ['nginx/conf/studies/balanced*'],
+  },
+  'docs/studies/nginx-proxy.md': {
+    command: 'pnpm bench study nginx-proxy --docs',
+    own: ['nginx/conf/studies/return*', 'nginx/conf/studies/static*'],
+  },
+  'docs/studies/{express,njs,worker}-*.md': { command: 'pnpm bench study --all --docs' },
 }
 
 /** What is measured: sources of the apps, what they share, and the proxy in front. */
-const MEASURED = ['apps/*/src', 'packages/shared/src', 'nginx/conf']
+const MEASURED = [
+  'apps/*/src/**',
+  'packages/shared/src/**',
+  ...['*', 'http/**', 'server/**', 'templates/**'].map((path) => `nginx/conf/${path}`),
+]
 
 /** The commits that a page names as the ones that were measured. */
 export function commitsIn(text: string): string[] {
@@ -24,16 +46,16 @@ export function commitsIn(text: string): string[] {
 }
 
 /**
- * @param changedSince the directories that changed after a commit; undefined: the commit is not known here, as in a shallow clone
+ * @param changedSince the directories that changed after a commit, also in what only this page measures; undefined: the commit is not known here, as in a shallow clone
  * @returns a sentence per page whose figures are older than what they are about
  */
 export function findStaleFigures(
-  pages: Iterable<{ page: string; text: string; command: string }>,
-  changedSince: (commit: string) => readonly string[] | undefined,
+  pages: Iterable<Figures & { page: string; text: string }>,
+  changedSince: (commit: string, own: readonly string[]) => readonly string[] | undefined,
 ): string[] {
-  return [...pages].flatMap(({ page, text, command }) =>
+  return [...pages].flatMap(({ page, text, command, own = [] }) =>
     commitsIn(text).flatMap((commit) => {
-      const changed = changedSince(commit) ?? []
+      const changed = changedSince(commit, own) ?? []
       if (changed.length === 0) return []
       const [first, ...more] = changed
       const what = more.length === 0 ? first : `${first} and ${more.length} more`
@@ -43,14 +65,15 @@ export function findStaleFigures(
 }
 
 function* readPages() {
-  for (const [pattern, command] of Object.entries(PAGES))
+  for (const [pattern, figures] of Object.entries(PAGES))
     for (const page of globSync(pattern, { cwd: ROOT }))
-      yield { page, text: readFileSync(`${ROOT}${page}`, 'utf8'), command }
+      yield { page, text: readFileSync(`${ROOT}${page}`, 'utf8'), ...figures }
 }
 
-function changedSince(commit: string): string[] | undefined {
+function changedSince(commit: string, own: readonly string[]): string[] | undefined {
   try {
-    const args = ['diff', '--name-only', commit, 'HEAD', '--', ...MEASURED.map((path) => `:(glob)${path}/**`)]
+    const paths = [...MEASURED, ...own].map((path) => `:(glob)${path}`)
+    const args = ['diff', '--name-only', commit, 'HEAD', '--', ...paths]
     const files = execFileSync('git', args, {
       cwd: ROOT,
       encoding: 'utf8',

@@ -21,6 +21,21 @@ test('figures that are older than the apps are named, with the command that meas
   )
 })
 
+test('what only one page measures makes no other page old', () => {
+  const own = ['nginx/conf/studies/balanced*']
+  const cluster = {
+    page: 'docs/studies/cluster.md',
+    text: 'Startgrid 58eae5a',
+    command: 'pnpm bench study',
+    own,
+  }
+  const found = findStaleFigures([...page('Startgrid 58eae5a'), cluster], (_, paths) => paths)
+  deepEqual(
+    found.map((sentence) => sentence.split(' ')[0]),
+    ['docs/studies/cluster.md'],
+  )
+})
+
 test('nothing is said where nothing changed, and where git does not know the commit', () => {
   deepEqual(
     findStaleFigures(page('Startgrid 58eae5a'), () => []),
