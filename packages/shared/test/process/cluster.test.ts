@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sample } from '@startgrid/cli/test-run.ts'
-import { type Line, launch } from './fixtures/launch.ts'
+import { hang, type Line, launch } from './fixtures/launch.ts'
 
 const LIMIT = { timeout: 120_000 }
 const WAYS = process.platform === 'linux' ? ['cluster', 'reuse-port'] : ['cluster']
@@ -190,7 +190,7 @@ for (const CLUSTER of WAYS) {
     prove('a second SIGTERM while requests hang: exit 1 at once, without workers', async () => {
       using app = start(2, { SHUTDOWN_TIMEOUT_MS: '600000' })
       const { address, workers } = await app.line('listening')
-      await fetch(`${address}/hang`)
+      await hang(address)
       app.stop()
       await app.line('draining', 2)
       app.stop()
@@ -202,7 +202,7 @@ for (const CLUSTER of WAYS) {
     prove('the primary is killed: no worker is left', async () => {
       using app = start(2)
       const { address, workers, pid } = await app.line('listening')
-      await fetch(`${address}/hang`)
+      await hang(address)
       process.kill(Number(pid), 'SIGKILL')
       await goneAll(pidsIn(workers))
     })

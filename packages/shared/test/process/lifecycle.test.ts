@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { launch } from './fixtures/launch.ts'
+import { hang, launch } from './fixtures/launch.ts'
 
 const LIMIT = { timeout: 120_000 }
 
@@ -75,7 +75,7 @@ test('while the load balancer gets its time, new connections are served', LIMIT,
 test('the deadline passes while a request hangs: exit 1', LIMIT, async () => {
   using app = launch({ SHUTDOWN_TIMEOUT_MS: '200' })
   const { address } = await app.line('listening')
-  await fetch(`${address}/hang`)
+  await hang(address)
   app.stop()
   const { code, messages } = await app.end()
   deepEqual([code, messages], [1, ['listening', 'draining', 'killed by timeout (200ms)']])
@@ -84,7 +84,7 @@ test('the deadline passes while a request hangs: exit 1', LIMIT, async () => {
 test('a second SIGTERM while a request hangs: exit 1 at once', LIMIT, async () => {
   using app = launch({ SHUTDOWN_TIMEOUT_MS: '600000' })
   const { address } = await app.line('listening')
-  await fetch(`${address}/hang`)
+  await hang(address)
   app.stop()
   await app.line('draining')
   app.stop()
