@@ -29,7 +29,7 @@ const PAGES: Readonly<Record<string, Figures>> = {
     command: 'pnpm bench study nginx-proxy --docs',
     own: ['nginx/conf/studies/return*', 'nginx/conf/studies/static*'],
   },
-  'docs/studies/{express,njs,worker}-*.md': { command: 'pnpm bench study --all --docs' },
+  'docs/studies/!(cluster|nginx-proxy).md': { command: 'pnpm bench study --all --docs' },
 }
 
 /** What is measured: sources of the apps, what they share, and the proxy in front. */
@@ -46,7 +46,8 @@ export function commitsIn(text: string): string[] {
 }
 
 /**
- * @param changedSince the directories that changed after a commit, also in what only this page measures; undefined: the commit is not known here, as in a shallow clone
+ * @param changedSince the directories that changed after a commit, `own` of a page included; undefined: the commit is not known here, as in a
+ * shallow clone
  * @returns a sentence per page whose figures are older than what they are about
  */
 export function findStaleFigures(

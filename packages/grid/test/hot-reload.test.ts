@@ -202,7 +202,10 @@ class Copy {
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
     })
     page.on('pageerror', (error) => complaints.push(error.message))
+    // An edit before that is not told to the browser.
+    const connected = page.waitForEvent('console', (message) => message.text() === '[vite] connected.')
     await page.goto(urlOf(this.#launch) + path)
+    await connected
     return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
   }
 

@@ -20,7 +20,7 @@ function load(...args: string[]): Promise<Ended> {
 
 test('a table of at most 80 columns, and nothing on stderr that is no terminal', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const { code, stdout, stderr } = await load(server.url, '-c', '4', '-d', '100ms', '--warmup', '50ms')
+  const { code, stdout, stderr } = await load(server.url, '-c', '4', '-n', '200', '--warmup', '50ms')
   assert.equal(stderr, '')
   assert.equal(code, 0)
   for (const word of ['rate', 'errors      none', 'p99.9', '200: ', 'generator   busy'])
@@ -30,7 +30,7 @@ test('a table of at most 80 columns, and nothing on stderr that is no terminal',
 
 test('--json - writes one line of JSON and nothing else', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const { code, stdout, stderr } = await load(server.url, '-c', '4', '-d', '100ms', '--json', '-')
+  const { code, stdout, stderr } = await load(server.url, '-c', '4', '-n', '200', '--json', '-')
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /^[^\n]+\n$/)
   const result = JSON.parse(stdout) as LoadResult
@@ -58,25 +58,16 @@ test('--json FILE, --socket, --method and -H', async () => {
     '--expect-status',
     '204',
   ]
-  const { code, stdout, stderr } = await load(
-    'http://x/y',
-    '-c',
-    '2',
-    '-d',
-    '50ms',
-    '--json',
-    file,
-    ...options,
-  )
+  const { code, stdout, stderr } = await load('http://x/y', '-c', '2', '-d', '1s', '--json', file, ...options)
   assert.deepEqual([code, stderr], [0, ''])
-  assert.match(stdout, /^DELETE http:\/\/x\/y with 2 connections for 50 ms\n/)
+  assert.match(stdout, /^DELETE http:\/\/x\/y with 2 connections for 1 s\n/)
   assert.equal((JSON.parse(await readFile(file, 'utf8')) as LoadResult).requests, server.requests)
   await rm(directory, { recursive: true })
 })
 
 test('errors are printed, and the exit code says so', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi', { status: '500 No' })))
-  const { code, stdout } = await load(server.url, '-c', '2', '-d', '50ms')
+  const { code, stdout } = await load(server.url, '-c', '2', '-n', '50')
   assert.equal(code, 1)
   assert.match(stdout, /errors {6}status: /)
 })
