@@ -60,9 +60,9 @@ const MOST_HEATS = 1000
  * Forecasts half-widths of the ratios of a run that is measured in passes.
  *
  * The variance of a slice within its pass has three parts: the changes of the cores' speed within a pass, from the spins; the slice's own
- * noise, which spins do not show and which is estimated from the total variation of the cores; and a floor. The cores count half each: a
- * load waits for one side at a time. Their sum foretold 1.3 to 1.85 times the half-widths of seven runs on two machines. From these parts
- * follow the standard error of a difference of two launch means, and the interval by Student's t.
+ * noise, which spins do not show and which is estimated from the total variation of the cores; and a floor. Each core counts for half,
+ * because a load waits for one side at a time. With the sum of both, forecasts were 1.3 to 1.85 times the half-widths of seven runs. From
+ * these parts follow the standard error of a difference of two launch means, and the interval by Student's t.
  * @param cores of each core its spins in order, 5 s of them or more; at least 20
  * @throws {RangeError} with fewer spins, or fewer than two heats
  */

@@ -45,6 +45,13 @@ test('a slow change costs nothing: cells are compared within passes', () => {
   assert.ok(halfWidth(3) < 0.07, `${halfWidth(3)}`)
 })
 
+test('each core counts for half: a second one that varies alike widens nothing, and a steady one halves the variance', () => {
+  const [noisy, steady] = [trace(twoStates), trace(() => 0)]
+  const widthOf = (...cores: Spin[][]) => Math.log1p(forecast(cores, DESIGN).halfWidth(3))
+  near(widthOf(noisy, noisy), widthOf(noisy), 1e-12)
+  near(2 * widthOf(noisy, steady) ** 2, widthOf(noisy) ** 2 + widthOf(steady) ** 2, 1e-12)
+})
+
 test('more heats give narrower intervals, and the fewest that suffice are named', () => {
   const { halfWidth, heatsFor } = forecast([trace(twoStates)], DESIGN)
   assert.ok(halfWidth(6) < halfWidth(3) / Math.SQRT2)
