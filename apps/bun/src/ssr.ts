@@ -1,9 +1,7 @@
-import type { BunRequest } from 'bun'
 import { z } from 'zod'
 import { streamDocument } from '#shared/http/stream-web.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { sendProblem } from './plugins/errors.ts'
 import { loadShedding } from './plugins/load-shedding.ts'
 import { idOf } from './plugins/request-id.ts'
 import { allowScripts } from './plugins/security-headers.ts'
@@ -41,14 +39,6 @@ export function ssr({ config, log }: Pick<AppOptions, 'config' | 'log'>): Routes
           if (request.method !== 'HEAD') log.error({ requestId, err }, 'failed')
         })
         return new Response(stream, { headers })
-      }),
-    },
-
-    '/partial/:locale/:slug': {
-      GET: shedLoad(({ params }: BunRequest<string>) => {
-        const fragment = renderPartial(params.locale ?? '', params.slug ?? '')
-        if (fragment === undefined) return sendProblem(404)
-        return new Response(fragment, { headers: allowScripts().headers })
       }),
     },
   }

@@ -147,20 +147,6 @@ test('HEAD to a stream has its headers and no body, and nothing has failed', asy
   )
 })
 
-test('a fragment in a known language about a known product', async () => {
-  await using server = await serve(createSsr(createOptions()))
-  const found = await fetch(`${server.url}/partial/de-DE/honeyed-assam-black`)
-  equal(found.status, 200)
-  equal(found.headers.get('content-type'), HTML)
-  match(found.headers.get('content-security-policy') ?? '', /script-src 'nonce-/)
-  match(await found.text(), /^<article lang="de-DE"/)
-  for (const path of ['/partial/xx-XX/honeyed-assam-black', '/partial/de-DE/no-such-tea']) {
-    const missing = await fetch(server.url + path)
-    equal(missing.status, 404)
-    equal(missing.headers.get('content-type'), PROBLEM_JSON)
-  }
-})
-
 test('serves the files of the page compressed, and 304 to a client that has them', async () => {
   await using server = await serve(createSsr(createOptions()))
   for (const url of ASSETS) {

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises'
 import { Router } from 'express'
 import { z } from 'zod'
 import { streamDocument } from '#shared/http/stream-node.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
 import { staticFiles } from './middleware/static-files.ts'
@@ -12,7 +12,6 @@ const Items = Count.pipe(z.number().max(1000)).default(50)
 const Delay = Count.pipe(z.number().max(5000)).default(50) // milliseconds
 const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
-const Product = z.object({ locale: z.string(), slug: z.string() })
 
 export const ssr = Router({ caseSensitive: true, strict: true })
 
@@ -31,12 +30,4 @@ ssr.get('/stream', shedLoad, async (request, response) => {
   response.once('close', () => closing.abort())
   const html = await streamDocument(props, closing.signal, (err) => request.log.error({ err }, 'failed'))
   await pipeline(html, response.type('html'))
-})
-
-ssr.get('/partial/:locale/:slug', shedLoad, (request, response, next) => {
-  const { locale, slug } = Product.parse(request.params)
-  const fragment = renderPartial(locale, slug)
-  if (fragment === undefined) return next()
-  allowScripts(response)
-  response.type('html').send(fragment)
 })

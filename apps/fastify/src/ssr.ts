@@ -1,14 +1,13 @@
 import type { Readable } from 'node:stream'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { streamDocument } from '#shared/http/stream-node.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
 import staticFiles from './plugins/static-files.ts'
 
 const html = { response: { 200: Type.String() } }
 const Items = Type.Integer({ minimum: 0, maximum: 1000, default: 50 })
 const Delay = Type.Integer({ minimum: 0, maximum: 5000, default: 50, description: 'milliseconds' })
 const Shell = Type.Unsafe<Readable>(Type.String({ description: 'the shell first, then the slow part' }))
-const Fragment = Type.Object({ locale: Type.String(), slug: Type.String() })
 
 export const ssr: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(staticFiles, { root: ASSETS_DIR })
@@ -35,11 +34,4 @@ export const ssr: FastifyPluginAsyncTypebox = async (app) => {
       return reply.type('text/html; charset=utf-8').send(stream)
     },
   )
-
-  app.get('/partial/:locale/:slug', { schema: { params: Fragment, ...html } }, async (request, reply) => {
-    const fragment = renderPartial(request.params.locale, request.params.slug)
-    if (fragment === undefined) return reply.callNotFound()
-    reply.allowScripts()
-    return reply.type('text/html; charset=utf-8').send(fragment)
-  })
 }

@@ -122,20 +122,6 @@ test('HEAD to a stream has its headers and no body', async () => {
   equal(response.payload, '')
 })
 
-test('responds with a fragment in a known language about a known product', async () => {
-  const app = createApp(createOptions(), ssr)
-  const found = await app.inject('/partial/de-DE/honeyed-assam-black')
-  equal(found.statusCode, 200)
-  equal(found.headers['content-type'], HTML)
-  match(found.headers['content-security-policy'] ?? '', /script-src 'nonce-/)
-  match(found.payload, /^<article lang="de-DE"/)
-  for (const path of ['/partial/xx-XX/honeyed-assam-black', '/partial/de-DE/no-such-tea']) {
-    const missing = await app.inject(path)
-    equal(missing.statusCode, 404)
-    match(String(missing.headers['content-type']), /^application\/problem\+json/)
-  }
-})
-
 test('serves the files of the page compressed, and 304 to a client that has them', async () => {
   const app = createApp(createOptions(), ssr)
   for (const url of ASSETS) {

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { streamDocument } from '#shared/http/stream-web.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
 import { staticFiles } from './middleware/static-files.ts'
@@ -30,11 +30,4 @@ export const ssr = new Hono()
       c.get('log').error({ requestId, err }, 'failed'),
     )
     return c.body(stream, 200, { 'content-type': 'text/html; charset=utf-8' })
-  })
-
-  .get('/partial/:locale/:slug', shedLoad, (c) => {
-    const fragment = renderPartial(c.req.param('locale'), c.req.param('slug'))
-    if (fragment === undefined) return c.notFound()
-    allowScripts(c)
-    return c.html(fragment)
   })

@@ -126,20 +126,6 @@ test('HEAD to a stream has its headers and no body', async () => {
   equal(await response.text(), '')
 })
 
-test('a fragment in a known language about a known product', async () => {
-  const app = createApp(createOptions(), ssr)
-  const found = await app.request('/partial/de-DE/honeyed-assam-black')
-  equal(found.status, 200)
-  match(found.headers.get('content-type') ?? '', HTML)
-  match(found.headers.get('content-security-policy') ?? '', /script-src 'nonce-/)
-  match(await found.text(), /^<article lang="de-DE"/)
-  for (const path of ['/partial/xx-XX/honeyed-assam-black', '/partial/de-DE/no-such-tea']) {
-    const missing = await app.request(path)
-    equal(missing.status, 404)
-    equal(missing.headers.get('content-type'), PROBLEM_JSON)
-  }
-})
-
 test('serves the files of the page compressed, and 304 to a client that has them', async () => {
   await using server = await serve(createNodeServer(createOptions(), ssr))
   for (const url of ASSETS) {

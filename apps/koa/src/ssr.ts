@@ -1,7 +1,7 @@
 import Router from '@koa/router'
 import { z } from 'zod'
 import { streamDocument } from '#shared/http/stream-node.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
 import { staticFiles } from './middleware/static-files.ts'
@@ -11,7 +11,6 @@ const Items = Count.pipe(z.number().max(1000)).default(50)
 const Delay = Count.pipe(z.number().max(5000)).default(50) // milliseconds
 const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
-const Product = z.object({ locale: z.string(), slug: z.string() })
 
 export const ssr = new Router({ sensitive: true, strict: true })
 
@@ -29,12 +28,4 @@ ssr.get('/stream', shedLoad, async (ctx) => {
   ctx.res.once('close', () => closing.abort())
   ctx.type = 'html'
   ctx.body = await streamDocument(props, closing.signal, (err) => ctx.log.error({ err }, 'failed'))
-})
-
-ssr.get('/partial/:locale/:slug', shedLoad, (ctx) => {
-  const { locale, slug } = Product.parse(ctx.params)
-  const fragment = renderPartial(locale, slug)
-  if (fragment === undefined) return ctx.throw(404)
-  allowScripts(ctx)
-  ctx.body = fragment
 })

@@ -123,20 +123,6 @@ test('HEAD to a stream has its headers and no body', async () => {
   equal(response.text ?? '', '')
 })
 
-test('sends a fragment for a known language and product', async () => {
-  const app = createApp(createOptions(), ssr).callback()
-  const found = await request(app).get('/partial/de-DE/honeyed-assam-black')
-  equal(found.status, 200)
-  equal(found.headers['content-type'], HTML)
-  match(found.headers['content-security-policy'] ?? '', /script-src 'nonce-/)
-  match(found.text, /^<article lang="de-DE"/)
-  for (const path of ['/partial/xx-XX/honeyed-assam-black', '/partial/de-DE/no-such-tea']) {
-    const missing = await request(app).get(path)
-    equal(missing.status, 404)
-    match(missing.headers['content-type'] ?? '', /^application\/problem\+json/)
-  }
-})
-
 test('serves the files of the page compressed, and 304 to a client that has them', async () => {
   const app = createApp(createOptions(), ssr).callback()
   for (const url of ASSETS) {

@@ -1,7 +1,7 @@
-import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, notEqual } from 'node:assert/strict'
 import { test } from 'node:test'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
-import { renderDocument, renderPartial } from '#shared/page/server.js'
+import { renderDocument } from '#shared/page/server.js'
 import { ssr } from '../src/ssr.ts'
 import { send } from './fake-request.ts'
 
@@ -50,15 +50,6 @@ test('items that are not a plain decimal from 0 to 1000, or come twice, are 400 
     equal(status, 400, query)
     equal(JSON.parse(body ?? '').errors[0].field, 'items')
     equal(headers['content-security-policy'], SECURITY_HEADERS['content-security-policy'])
-  }
-})
-
-test('GET /partial/:locale/:slug', async () => {
-  const { headers, body } = await send(ssr, '/partial/de-DE/honeyed-assam-black')
-  equal(body, renderPartial('de-DE', 'honeyed-assam-black'))
-  ok(nonceOf(headers['content-security-policy']))
-  for (const target of ['/partial/de/honeyed-assam-black', '/partial/de-DE/x', '/partial/de-DE']) {
-    equal((await send(ssr, target)).status, 404)
   }
 })
 

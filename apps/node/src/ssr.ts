@@ -1,8 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import { DELAY_MS, HTML, ITEMS, parseCount } from '#shared/http/contract.ts'
-import { HttpProblem } from '#shared/http/problem.ts'
 import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
-import { ASSETS_DIR, renderDocument, renderPartial } from '#shared/page/server.js'
+import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
 import { logFailure } from '#shared/process/log.ts'
 import { shedLoad } from './plugins/load-shedding.ts'
 import { allowScripts } from './plugins/security-headers.ts'
@@ -28,13 +27,5 @@ export const ssr: Route[] = [
     const props = { items, delayMs, requestId, nonce: allowScripts(context.response) }
     const html = await streamDocument(props, signal, (error) => logFailure(context.log, requestId, error))
     await pipeline(html, response.writeHead(200, { 'content-type': HTML }))
-  }),
-
-  route('GET', '/partial/:locale/:slug', async (context) => {
-    await shedLoad(context)
-    const fragment = renderPartial(context.params.locale, context.params.slug)
-    if (fragment === undefined) throw new HttpProblem(404)
-    allowScripts(context.response)
-    context.html(fragment)
   }),
 ]

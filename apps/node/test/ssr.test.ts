@@ -122,20 +122,6 @@ test('HEAD to a stream has its headers and no body', async () => {
   equal(await response.text(), '')
 })
 
-test('sends a fragment in a known language about a known product', async () => {
-  await using server = await serve(ssr)
-  const found = await fetch(`${server.url}/partial/de-DE/honeyed-assam-black`)
-  equal(found.status, 200)
-  equal(found.headers.get('content-type'), HTML)
-  match(found.headers.get('content-security-policy') ?? '', /script-src 'nonce-/)
-  match(await found.text(), /^<article lang="de-DE"/)
-  for (const path of ['/partial/xx-XX/honeyed-assam-black', '/partial/de-DE/no-such-tea']) {
-    const missing = await fetch(server.url + path)
-    equal(missing.status, 404)
-    equal(missing.headers.get('content-type'), PROBLEM_JSON)
-  }
-})
-
 test('serves the files of the page compressed, and responds 304 to a client that has them', async () => {
   await using server = await serve(ssr)
   for (const url of ASSETS) {

@@ -28,7 +28,7 @@ pnpm bench COMMAND     each has its own --help
   --generators N      pods that offer each load together (default 1)
   --target URL        benches an app that already runs, with the workload of
                       its --role: http://10.0.0.9:3000
-  --without NAMES     what that app lacks: stream, pipelined-stream, partial
+  --without NAMES     what that app lacks: stream, pipelined-stream
   --quick             hello and ssr of three frameworks, 2 heats of 5 passes: a
                       minute
   --thorough          12 heats of 24 passes, 3 s of warm-up, half an hour

@@ -135,7 +135,7 @@ export function helpOf(kind: OpenLoopKind): string {
                       the name of a node, or labels of nodes: pool=bench
   --generators N      pods that offer each load together (default 1)
   --target URL        measures an app that already runs, by its --role
-  --without NAMES     what that app lacks: stream, pipelined-stream, partial
+  --without NAMES     what that app lacks: stream, pipelined-stream
   --quick             three frameworks, hello, under a minute
   --thorough          longer loads on more launches
   --launches N        starts of every app, 1 to 100 (default ${launches})

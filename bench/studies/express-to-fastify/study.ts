@@ -21,19 +21,28 @@ const STAGES = {
 
 type Stage = keyof typeof STAGES
 
-const packageOf = (stage: Stage): string =>
-  stage === 'fastify-express' ? `bench/studies/express-to-fastify/subjects/${stage}` : `apps/${stage}`
+type Role = 'status' | 'ssr' | 'partial'
+
+/** The grid has the first and the last stage, but no fragments. */
+const packageOf = (stage: Stage, role: Role): string =>
+  stage === 'fastify-express' || role === 'partial'
+    ? `bench/studies/express-to-fastify/subjects/${stage}`
+    : `apps/${stage}`
 
 /** After 1.5 s a fragment and a status line cost 17 % more than later; profiles of 250 ms slices come within 5 % of the end in the thirteenth. */
 const MOUNTED_WARMUP_MS = 3500
 
+/** A fragment is rendered as a page is, and becomes warm as late. */
+const PARTIAL_WARMUP_MS = 1500
+
 const SYSTEMS: Record<string, System> = Object.fromEntries(
-  (['status', 'ssr'] as const).flatMap((role) =>
+  (['status', 'ssr', 'partial'] as const).flatMap((role) =>
     Object.entries(STAGES).map(([stage, title]) => [
       `${stage}/${role}`,
       {
         title,
-        app: { package: packageOf(stage as Stage), role },
+        app: { package: packageOf(stage as Stage, role), role },
+        ...(role === 'partial' && { warmupMs: PARTIAL_WARMUP_MS }),
         ...(stage === 'fastify-express' && { warmupMs: MOUNTED_WARMUP_MS }),
       },
     ]),
@@ -52,10 +61,10 @@ const PARTIAL: Workload = {
   expect: { includes: ['<article lang="en-US"', '</article>'] },
 }
 
-const systemsOf = (role: string) => Object.keys(STAGES).map((stage) => `${stage}/${role}`)
+const systemsOf = (role: Role) => Object.keys(STAGES).map((stage) => `${stage}/${role}`)
 
 /** As published: 10 connections. */
-const race = (role: string, workload: Workload): LoadRace => ({
+const race = (role: Role, workload: Workload): LoadRace => ({
   systems: systemsOf(role),
   workload,
   connections: 10,
@@ -71,7 +80,7 @@ const PUBLISHED = {
 
 /** A stage of the migration against Express, where it began. */
 function rateClaim(stage: Exclude<Stage, 'express'>, race: keyof typeof PUBLISHED, says: string): Claim {
-  const role = race === 'status' ? 'status' : 'ssr'
+  const role = race === 'full' ? 'ssr' : race
   const [over, under] = [`${stage}/${role}`, `express/${role}`]
   return {
     id: `${stage}-${race}`,
@@ -134,7 +143,7 @@ export const expressToFastify: Study = {
   systems: SYSTEMS,
   races: {
     status: race('status', WORKLOADS.status),
-    partial: race('ssr', PARTIAL),
+    partial: race('partial', PARTIAL),
     full: race('ssr', PAGE),
     start: {
       systems: systemsOf('ssr'),

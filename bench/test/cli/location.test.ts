@@ -120,7 +120,7 @@ const REFUSED: [args: string, message: RegExp][] = [
   ],
   [
     `--target ${URL} --role ssr --without streams`,
-    /^--without is 'streams', but must be stream or pipelined-stream or partial\.$/,
+    /^--without is 'streams', but must be stream or pipelined-stream\.$/,
   ],
   ['--target https://app.example --role ssr', /without TLS/],
   ['--without stream', /^--without goes with --target alone/],

@@ -35,11 +35,33 @@ for (const { role, topology } of sample('fastify-express', PLACES, 1)) {
 }
 
 test('responses have about the size that the source had, on the wire', async (t) => {
-  const { target } = await start(t, systemOf('express/ssr'))
-  const sizes = await Promise.all([bytesOf(target, loadRace('full')), bytesOf(target, loadRace('partial'))])
+  const sizes = await Promise.all([sizeOf('full', 'express/ssr'), sizeOf('partial', 'express/partial')])
   // Bytes/Sec over Req/Sec of the source, Express only: 4.74 MB / 482.3 and 673 kB / 534.1.
   ok(Math.abs((sizes[0] ?? 0) / 9828 - 1) < 0.05, `the page has ${sizes[0]} bytes`)
   ok(Math.abs((sizes[1] ?? 0) / 1260 - 1) < 0.35, `the fragment has ${sizes[1]} bytes`)
+
+  async function sizeOf(race: string, system: string): Promise<number> {
+    const { target } = await start(t, systemOf(system))
+    return bytesOf(target, loadRace(race))
+  }
+})
+
+test('a fragment is the same in all stages, and an unknown one is 404', async (t) => {
+  const seen = await Promise.all(races.partial?.systems.map(readFragments) ?? [])
+  equal(seen.length, 3)
+  for (const one of seen) deepEqual(one, seen[0])
+
+  async function readFragments(name: string): Promise<unknown[]> {
+    const { target } = await start(t, systemOf(name))
+    if (!('port' in target)) throw new Error(`${name} listens on a socket.`)
+    const { path } = loadRace('partial')
+    return Promise.all(
+      [path, `${path}x`, path.replace('en-US', 'xx')].map(async (one) => {
+        const response = await fetch(`http://${target.host}:${target.port}${one}`)
+        return [response.status, response.headers.get('cache-control'), await response.text()]
+      }),
+    )
+  }
 })
 
 test("claims are the issue's", () => {

@@ -61,7 +61,7 @@ test('wrong usage is one sentence and 2', async () => {
     [/^Say where the server is/, 'ssr', 'http://127.0.0.1:1', '--socket', '/x'],
     [/is not an http:\/\/ address/, 'ssr', '127.0.0.1:3000'],
     [
-      /^--without is 'x', but must be stream or pipelined-stream or partial\.\n$/,
+      /^--without is 'x', but must be stream or pipelined-stream\.\n$/,
       'ssr',
       'http://127.0.0.1:1',
       '--without',

@@ -25,7 +25,6 @@ for (const role of ROLES) {
 const VARIANTS = [
   ['a proxy in front may compress', mayBeCompressed],
   ['an app without the stream shows no difference where that is said', () => mayBeAbsent('stream')],
-  ['an app without the partial shows no difference where that is said', () => mayBeAbsent('partial')],
 ] as const
 
 for (const [name, run] of sample('variants of ssr', VARIANTS, 1)) test(name, run)

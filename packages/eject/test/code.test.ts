@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { adaptServer, adaptStatusTest, leaveAssetCheck } from '../src/code/adapt.ts'
 import { listImports, packageOf } from '../src/code/imports.ts'
 import { leaveOut } from '../src/code/leave-out.ts'
-import { leavePartial } from '../src/code/leave-partial.ts'
 import { prune } from '../src/code/prune.ts'
 import { listSettings } from '../src/code/settings.ts'
 import { dropUnusedSettings } from '../src/code/unused-settings.ts'
@@ -224,41 +223,4 @@ open({ port, cure: 'port' })
 `,
   )
   throws(() => leaveOut('a.ts', 'stay()'), { message: 'a.ts does not ask for a cluster or a unix socket.' })
-})
-
-/** The sources that are about fragments, with one route. */
-const withPartial = (route: string) =>
-  new Map([
-    ['src/ssr.ts', route],
-    ['test/ssr.test.ts', "test('pages', () => get('/'))\ntest('fragments', () => get('/partial/a/b'))\n"],
-    [
-      'shared/page/entry-server.tsx',
-      '/** Page. */\nexport const page = 1\n/** One. */\nexport function renderPartial() {}\n',
-    ],
-    ['shared/page/server.d.ts', 'export declare function renderPartial(): string\n'],
-    ['shared/page/dev/server.ts', 'export const renderPartial = latest()\n'],
-  ])
-
-test('fragments are left out: their route, in the form of each framework, their test and their function', () => {
-  for (const [route, rest] of [
-    ["ssr.get('/', a)\nssr.get('/partial/:locale/:slug', b)\n", "ssr.get('/', a)\n"],
-    [
-      "const x = [\n  route('GET', '/', a),\n  route('GET', '/partial/:locale/:slug', b),\n]\n",
-      "const x = [\n  route('GET', '/', a),\n]\n",
-    ],
-    ["const x = {\n  '/': a,\n  '/partial/:locale/:slug': { GET: b },\n}\n", "const x = {\n  '/': a,\n}\n"],
-    [
-      "const x = new Hono()\n  .get('/', a)\n  .get('/partial/:locale/:slug', b)\n",
-      "const x = new Hono()\n  .get('/', a)\n",
-    ],
-  ] as const) {
-    const files = leavePartial(withPartial(route))
-    equal(files.get('src/ssr.ts'), rest)
-    equal(files.get('test/ssr.test.ts'), "test('pages', () => get('/'))\n")
-    equal(files.get('shared/page/entry-server.tsx'), '/** Page. */\nexport const page = 1\n')
-    deepEqual([files.get('shared/page/server.d.ts'), files.get('shared/page/dev/server.ts')], ['', ''])
-  }
-  throws(() => leavePartial(withPartial("ssr.get('/', a)")), {
-    message: 'src/ssr.ts has 0 places that are about fragments, instead of one.',
-  })
 })

@@ -78,7 +78,7 @@ describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: tru
         const report = await checkConformance({
           target,
           role,
-          absent: [...absent, 'partial'],
+          absent,
           proxied: true,
           runs: RANDOM_INPUTS,
         })

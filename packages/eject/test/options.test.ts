@@ -94,7 +94,7 @@ async function conforms({ role, absent }: App, target: { host: string; port: num
   const report = await checkConformance({
     target,
     role,
-    absent: [...absent, 'partial'],
+    absent,
     ...behind,
     runs: RANDOM_INPUTS,
   })

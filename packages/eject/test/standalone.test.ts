@@ -332,7 +332,7 @@ async function conforms(project: ProjectDirectory, { role, absent }: App): Promi
     const report = await checkConformance({
       target,
       role,
-      absent: [...absent, 'partial'],
+      absent,
       runs: RANDOM_INPUTS,
     })
     equal(report.differences.length, 0, `\n${formatReport(report)}`)

@@ -102,8 +102,8 @@ export interface Framework {
 /** The runtime of an app. Its image is made from `docker/RUNTIME.Dockerfile`. */
 export type Runtime = 'node' | 'bun' | 'nginx'
 
-/** What an app may lack. A project of `pnpm eject` has no `partial`. */
-export type Capability = 'stream' | 'pipelined-stream' | 'partial'
+/** What an app may lack. */
+export type Capability = 'stream' | 'pipelined-stream'
 
 export interface Absence {
   readonly role: string

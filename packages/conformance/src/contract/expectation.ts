@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Manner, Situation } from './manners.ts'
-import { type Inspection, inspectDocument, inspectFragment } from './markup.ts'
+import { type Inspection, inspectDocument } from './markup.ts'
 import { inspectProblem } from './problem.ts'
 
 /** Values from docs/contract.md. They are repeated here on purpose, and not imported from the apps. */
@@ -133,10 +133,6 @@ export function document(items: number): Expectation {
 /** The same document in pieces. */
 export function streamedDocument(items: number): Expectation {
   return { ...document(items), streamed: true }
-}
-
-export function fragment(): Expectation {
-  return { ...document(0), inspect: inspectFragment }
 }
 
 /** RFC 9110 section 8.8.3: quotes are part of it; weak or strong. */

@@ -59,16 +59,6 @@ export function inspectDocument(items: number): Inspection {
   }
 }
 
-/** A piece of markup without a document around it. */
-export const inspectFragment: Inspection = (body, told) => {
-  const html = body.toString('utf8')
-  const whole = startTags(html).find(({ name }) => ['html', 'head', 'body'].includes(name))
-  const frame =
-    whole === undefined ? [] : [{ expected: 'a fragment', received: `a document with <${whole.name}>` }]
-  const empty = html === '' ? [{ expected: 'a fragment', received: 'an empty body' }] : []
-  return [...empty, ...frame, ...inspectPolicy(html, told.nonce)]
-}
-
 function inspectFrame(html: string): Finding[] {
   const findings: Finding[] = []
   if (!/^<!doctype html><html\b/i.test(html)) {

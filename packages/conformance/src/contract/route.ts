@@ -1,13 +1,4 @@
-import {
-  asset,
-  document,
-  type Expectation,
-  fragment,
-  health,
-  json,
-  streamedDocument,
-  text,
-} from './expectation.ts'
+import { asset, document, type Expectation, health, json, streamedDocument, text } from './expectation.ts'
 import type { Probe } from './probe.ts'
 
 /** A GET that succeeds. */
@@ -17,9 +8,6 @@ interface Route {
   target: string
   expected: Expectation
 }
-
-/** A fragment that is always there: the first product in the first language. */
-export const FRAGMENT = '/partial/en-US/honeyed-assam-black'
 
 const HELLO: readonly Route[] = [
   { pattern: '/', target: '/', expected: text('Hello World!') },
@@ -37,8 +25,6 @@ const HEALTH: readonly Route[] = ['/livez', '/readyz'].map((path) => ({
 
 const PAGE: Route = { pattern: '/', target: '/?items=2', expected: document(2) }
 
-const PARTIAL: Route = { pattern: '/partial/:locale/:slug', target: FRAGMENT, expected: fragment() }
-
 const STREAM: Route = {
   pattern: '/stream',
   target: '/stream?items=2&delay=1',
@@ -50,17 +36,11 @@ export async function routesOf(probe: Probe): Promise<Route[]> {
   const { role } = probe.subject
   if (role === 'hello') return [...HELLO, ...HEALTH]
   if (role === 'status') return [...STATUS, ...HEALTH]
-  const partial = hasPartial(probe) ? [PARTIAL] : []
-  return [PAGE, ...partial, ...streamOf(probe), ...(await assetsOf(probe)), ...HEALTH]
+  return [PAGE, ...streamOf(probe), ...(await assetsOf(probe)), ...HEALTH]
 }
 
 function streamOf({ subject }: Probe): Route[] {
   return subject.absent.includes('stream') ? [] : [STREAM]
-}
-
-/** Whether the app has fragments. Only an app of the role ssr can have them. */
-export function hasPartial({ subject }: Probe): boolean {
-  return subject.role === 'ssr' && !subject.absent.includes('partial')
 }
 
 async function assetsOf({ subject }: Probe): Promise<Route[]> {
@@ -84,14 +64,16 @@ export function assetType(url: string): string {
 /** Paths whose pattern matches, so that another method is 405, whether or not anything is there. */
 export async function knownPaths(probe: Probe): Promise<string[]> {
   const targets = (await routesOf(probe)).map(({ target }) => target)
-  const partial = hasPartial(probe) ? ['/partial/a/b'] : []
-  return probe.subject.role === 'ssr' ? [...targets, ...partial, '/assets/x'] : targets
+  return probe.subject.role === 'ssr' ? [...targets, '/assets/x'] : targets
 }
 
 /** A route without a query that responds with a body, and that is cheap to request again and again. */
 export function plainRoute(probe: Probe): Route {
-  const page = hasPartial(probe) ? PARTIAL : { pattern: '/', target: '/', expected: document(50) }
-  const routes = { hello: HELLO[1], ssr: page, status: STATUS[0] }
+  const routes = {
+    hello: HELLO[1],
+    ssr: { pattern: '/', target: '/', expected: document(50) },
+    status: STATUS[0],
+  }
   return routes[probe.subject.role] ?? { pattern: '/livez', target: '/livez', expected: health() }
 }
 

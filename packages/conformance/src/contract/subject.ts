@@ -7,10 +7,10 @@ export type Role = 'hello' | 'ssr' | 'status'
 
 export const ROLES: readonly Role[] = ['hello', 'ssr', 'status']
 
-/** What an app may lack: the last section of the contract lists the first two, and a project of `pnpm eject` has no `partial`. */
-export type Capability = 'stream' | 'pipelined-stream' | 'partial'
+/** What an app may lack. */
+export type Capability = 'stream' | 'pipelined-stream'
 
-export const CAPABILITIES: readonly Capability[] = ['stream', 'pipelined-stream', 'partial']
+export const CAPABILITIES: readonly Capability[] = ['stream', 'pipelined-stream']
 
 /** The headings of docs/contract.md. */
 export type Section =
@@ -30,7 +30,7 @@ export interface Subject extends Patience {
   seed: number
   runs: number
   session: Session
-  /** What the documents and fragments should be; undefined where it was not built. */
+  /** What the documents should be; undefined where it was not built. */
   page: Page | undefined
   /** All that the server has logged so far; undefined where nobody can read it. */
   log: (() => string) | undefined

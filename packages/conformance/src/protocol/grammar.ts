@@ -19,7 +19,7 @@ const ODD_METHODS = [
   ' GET',
   'M'.repeat(300),
 ]
-const ROUTES = ['/', '/json', '/hello/x', '/livez', '/readyz', '/_/status', '/partial/en-US/x', '/?items=1']
+const ROUTES = ['/', '/json', '/hello/x', '/livez', '/readyz', '/_/status', '/?items=1']
 const ODD_TARGETS = [
   ...[
     '*',

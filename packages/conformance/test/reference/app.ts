@@ -59,9 +59,6 @@ function helloHandler(behaviour: Behaviour, path: string): Handler | undefined {
 function ssrHandler(behaviour: Behaviour, request: Incoming, path: string, id: string): Handler | undefined {
   if (path === '/') return () => documentResponse(behaviour, request, id)
   if (path === '/stream') return () => streamResponse(behaviour, request, id)
-  const [, locale = '', slug] = /^\/partial\/([^/]+)\/([^/]+)$/.exec(path) ?? []
-  if (slug !== undefined)
-    return () => partialResponse(behaviour, behaviour.decode(locale), behaviour.decode(slug))
   return /^\/assets\/./.test(path)
     ? () => assetResponse(behaviour, request, path.slice('/assets/'.length))
     : undefined
@@ -89,11 +86,6 @@ function streamResponse(behaviour: Behaviour, request: Incoming, requestId: stri
   const headers = whole.headers.filter(([name]) => name !== 'content-length')
   const parts = delay === 0 ? [] : late.map((part) => Buffer.from(part))
   return { ...whole, headers, late: { ms: behaviour.wait(delay), parts } }
-}
-
-function partialResponse(behaviour: Behaviour, locale: string, slug: string): Outgoing {
-  const fragment = page.renderPartial(locale, slug)
-  return fragment === undefined ? problem(404) : html(fragment, behaviour.nonce())
 }
 
 /** The files of the page, without their compressed siblings. */

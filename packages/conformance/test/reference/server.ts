@@ -84,7 +84,7 @@ async function serveOne(
   return open
 }
 
-const ROUTES = ['/hello/:name', '/partial/:locale/:slug', '/assets/*']
+const ROUTES = ['/hello/:name', '/assets/*']
 
 function logOf(behaviour: Behaviour, request: Incoming, { status, headers }: Outgoing): string[] {
   const path = request.target.split('?', 1)[0] ?? ''

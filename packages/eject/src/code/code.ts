@@ -5,7 +5,6 @@ import type { Code } from '../project.ts'
 import { adaptServer, adaptStatusTest, leaveAssetCheck, leaveShedding } from './adapt.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from './layout.ts'
 import { ASKING, leaveOut } from './leave-out.ts'
-import { leavePartial } from './leave-partial.ts'
 import { findPackages } from './packages.ts'
 import { prune } from './prune.ts'
 import { listSettings } from './settings.ts'
@@ -48,7 +47,7 @@ const PAGE_TYPES = toJson({
 
 /** Rewrites code that exists only because there are several apps. */
 function adapt({ framework, runtime, role }: App, files: ReadonlyMap<string, string>) {
-  const adapted = role === 'ssr' ? leavePartial(files) : new Map(files)
+  const adapted = new Map(files)
   const rewrite = (path: string, how: (path: string, text: string) => string) =>
     adapted.set(path, how(path, files.get(path) ?? ''))
   rewrite('src/server.ts', (path, text) => adaptServer(path, text, role))

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { App } from '@startgrid/grid/apps.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from '../code/layout.ts'
-import { leavePartial } from '../code/leave-partial.ts'
 import { findPackages } from '../code/packages.ts'
 import { prune } from '../code/prune.ts'
 import { REQUIRE_NODE } from '../files/start.ts'
@@ -19,8 +18,7 @@ const SOURCES = ['bundle.ts', 'nginx.ts', 'start.ts', 'test/nginx.test.ts']
  */
 export function writeNjsCode(app: App, tracked: ReadonlyMap<string, string>): Code {
   const hasPage = app.role === 'ssr'
-  const moved = moveFiles(app, tracked)
-  const files = hasPage ? leavePartial(moved) : moved
+  const files = moveFiles(app, tracked)
   for (const path of SOURCES) files.set(path, selectPage(readTemplate(path), hasPage))
   if (hasPage) {
     files.set('polyfill.ts', files.get('engines/polyfills/qjs.ts') ?? '')

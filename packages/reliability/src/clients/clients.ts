@@ -6,7 +6,7 @@ import type { Target } from '@startgrid/grid/launcher.ts'
 /** A path of each role that takes a few milliseconds at most, because these clients test connections, not capacity. */
 export const LIGHT: Readonly<Record<Role, string>> = {
   hello: '/json',
-  ssr: '/partial/en-US/honeyed-assam-black',
+  ssr: '/?items=0',
   status: '/_/status',
 }
 

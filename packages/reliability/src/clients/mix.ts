@@ -26,8 +26,7 @@ const PAGES: Readonly<Record<Role, readonly Step[]>> = {
   ssr: [
     { target: '/?items=20', status: 200 },
     { target: '/?items=1001', status: 400 },
-    { target: '/partial/en-US/honeyed-assam-black', status: 200 },
-    { target: '/partial/en-US/nothing', status: 404 },
+    { target: '/?items=0', status: 200 },
     { target: SCRIPT, headers: [['accept-encoding', 'br']], status: 200 },
     { target: '/assets/nothing.js', status: 404 },
   ],

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { ENGLISH, formatPrice } from './price.ts'
+import { formatPrice } from './price.ts'
 import { type Product, products } from './product.ts'
 
 /** The list of products and the filter above it. */
@@ -39,7 +39,7 @@ function Tea({ name, leaf, country, season, celsius, minutes, cents }: Product) 
     <li className={leaf}>
       <h3>{name}</h3>
       <p>{`Single-origin ${leaf} tea from ${country}, picked in ${season}. Brew ${minutes} minutes at ${celsius}\u00a0°C.`}</p>
-      <p className="price">{`${formatPrice(cents, ENGLISH)} / 100 g`}</p>
+      <p className="price">{`${formatPrice(cents)} / 100 g`}</p>
     </li>
   )
 }

@@ -1,16 +1,11 @@
 import { assets, pages } from 'virtual:client'
 import type { ReactElement } from 'react'
-import { renderToStaticMarkup, renderToString } from 'react-dom/server'
+import { renderToString } from 'react-dom/server'
 import { delayed } from './delay.ts'
 import { Document } from './document.tsx'
-import { findLocale } from './locales.ts'
-import { Partial } from './partial.tsx'
-import { type Product, products } from './product.ts'
+import type { Product } from './product.ts'
 import { recommend } from './recommendations.tsx'
 import { type DocumentProps, type PageProps, STATE_ID, type State, serializeState } from './state.ts'
-
-/** The number of products that have a fragment, counted from the first. */
-const PARTIALS = 50
 
 /** URLs of the scripts and stylesheets that a page loads. Each file has siblings that end in `.br` and `.gz`. */
 export const ASSETS = assets
@@ -31,22 +26,6 @@ export function renderDocument(props: PageProps): string {
 export function documentElement({ delayMs = 0, signal, ...props }: DocumentProps): ReactElement {
   const pending = delayMs > 0 ? delayed(recommend(props.items), delayMs, signal) : undefined
   return <Page {...props} pending={pending} />
-}
-
-let slugs: Map<string, Product> | undefined
-
-/**
- * Renders one product as a fragment.
- * @param tag `en-US`, `de-DE` or `fr-FR`
- * @param slug one of the first 50 products, such as `honeyed-assam-black`
- * @returns undefined if either is unknown
- */
-export function renderPartial(tag: string, slug: string): string | undefined {
-  slugs ??= new Map(products(PARTIALS).map((tea) => [tea.slug, tea]))
-  const locale = findLocale(tag)
-  const tea = slugs.get(slug)
-  if (locale === undefined || tea === undefined) return undefined
-  return renderToStaticMarkup(<Partial tag={tag} locale={locale} tea={tea} />)
 }
 
 function Page({ nonce, ...props }: PageProps & { pending?: Promise<Product[]> | undefined }) {

@@ -1,5 +1,5 @@
 import { use } from 'react'
-import { ENGLISH, formatPrice } from './price.ts'
+import { formatPrice } from './price.ts'
 import { PRODUCTS, type Product, product } from './product.ts'
 
 /**
@@ -22,7 +22,7 @@ export function Recommendations({ items, pending }: Props) {
   return (
     <ul>
       {teas.map(({ slug, name, leaf, cents }) => (
-        <li key={slug} className={leaf}>{`${name}, ${formatPrice(cents, ENGLISH)}`}</li>
+        <li key={slug} className={leaf}>{`${name}, ${formatPrice(cents)}`}</li>
       ))}
     </ul>
   )

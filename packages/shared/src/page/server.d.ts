@@ -8,4 +8,3 @@ export declare const ASSETS: readonly string[]
 export declare const ASSETS_DIR: URL
 export declare function renderDocument(props: PageProps): string
 export declare function documentElement(props: DocumentProps): ReactElement
-export declare function renderPartial(locale: string, slug: string): string | undefined

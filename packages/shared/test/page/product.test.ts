@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { ENGLISH, FRENCH, formatPrice, GERMAN } from '../../src/page/price.ts'
+import { formatPrice } from '../../src/page/price.ts'
 import { PRODUCTS, product, products } from '../../src/page/product.ts'
 
 test('a product depends on its number alone', () => {
@@ -24,14 +24,6 @@ test('no two products share a slug, and a slug needs no escaping', () => {
 })
 
 test('prices are written as Intl writes them', () => {
-  for (const [locale, format] of [
-    ['en-US', ENGLISH],
-    ['de-DE', GERMAN],
-    ['fr-FR', FRENCH],
-  ] as const) {
-    const intl = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' })
-    for (const cents of [0, 5, 99, 100, 390, 1210, 99_999]) {
-      equal(formatPrice(cents, format), intl.format(cents / 100))
-    }
-  }
+  const intl = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'EUR' })
+  for (const cents of [0, 5, 99, 100, 390, 1210, 99_999]) equal(formatPrice(cents), intl.format(cents / 100))
 })

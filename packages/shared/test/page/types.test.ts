@@ -15,6 +15,5 @@ test('server.d.ts declares what entry-server.tsx and its replacements in develop
     'ASSETS_DIR',
     'documentElement',
     'renderDocument',
-    'renderPartial',
   ])
 })

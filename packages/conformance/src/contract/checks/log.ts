@@ -4,7 +4,7 @@ import type { Check } from '../check.ts'
 import { otherMethod, problemOf } from '../expectation.ts'
 import type { Finding } from '../finding.ts'
 import type { Probe } from '../probe.ts'
-import { FRAGMENT, hasPartial, plainRoute, UNKNOWN_PATH } from '../route.ts'
+import { plainRoute, UNKNOWN_PATH } from '../route.ts'
 
 /** One line of the access log. */
 type Line = Readonly<Record<string, unknown>>
@@ -29,7 +29,7 @@ const CREDENTIAL = 'c0nf0rmance-secret'
 /** Targets with a parameter, and the value that must not appear in the logged route. */
 const PARAMETERS = {
   hello: { target: '/hello/somebody', value: 'somebody' },
-  ssr: { target: FRAGMENT, value: 'honeyed' },
+  ssr: undefined,
   status: undefined,
 } as const
 
@@ -61,8 +61,7 @@ export const log: readonly Check[] = [
     section: 'Log',
     needsLog: true,
     async run(probe) {
-      const { role } = probe.subject
-      const parameters = role === 'ssr' && !hasPartial(probe) ? undefined : PARAMETERS[role]
+      const parameters = PARAMETERS[probe.subject.role]
       const target = parameters?.target ?? plainRoute(probe).target
       await probe.connected((connection) => connection.exchange(identified({ target }, 'logged-route')))
       const [line] = await linesOf(probe, 'logged-route')

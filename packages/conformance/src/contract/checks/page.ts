@@ -1,24 +1,16 @@
 import { gunzipSync } from 'node:zlib'
-import { product, products } from '@startgrid/shared/page/product.ts'
 import { headerValue } from '../../http/header.ts'
 import type { Request } from '../../http/request.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import type { Check } from '../check.ts'
-import { document, type Expectation, fragment, problemOf, streamedDocument } from '../expectation.ts'
+import { document, type Expectation, streamedDocument } from '../expectation.ts'
 import { compareBytes } from '../finding.ts'
 import { nonceOf } from '../judge.ts'
 import { assetUrls, type Told, withoutSecrets } from '../markup.ts'
 import type { Probe } from '../probe.ts'
-import { FRAGMENT, routesOf } from '../route.ts'
+import { routesOf } from '../route.ts'
 
-const LOCALES = ['en-US', 'de-DE', 'fr-FR']
-
-/** How many products, counted from the first, have a fragment. */
-const FRAGMENTS = 50
-
-const SLUG = product(0).slug
-
-/** Lines about the document and the fragments. `inspectDocument` looks at nonce, id and products of every one. */
+/** Lines about the document. `inspectDocument` looks at nonce, id and products of every one. */
 export const page: readonly Check[] = [
   {
     name: 'the document works under its own policy',
@@ -89,79 +81,6 @@ export const page: readonly Check[] = [
         const second = await probe.expect({ target }, expected)
         if (first && second) probe.report({ target }, compareBytes(normalized(first), normalized(second)))
       }
-    },
-  },
-  {
-    name: 'a fragment for every locale and slug',
-    section: 'Routes',
-    roles: ['ssr'],
-    needs: ['partial'],
-    needsPage: true,
-    async run(probe) {
-      for (const locale of LOCALES) {
-        for (const { slug } of products(FRAGMENTS).filter((_, index) => index % 7 === 0)) {
-          const request = { target: `/partial/${locale}/${slug}` }
-          const response = await probe.expect(request, fragment())
-          const html = probe.subject.page?.renderPartial(locale, slug) ?? ''
-          if (response) probe.report(request, compareBytes(Buffer.from(html), response.body))
-        }
-      }
-    },
-  },
-  {
-    name: 'locale and slug are percent-decoded',
-    section: 'Routes',
-    roles: ['ssr'],
-    needs: ['partial'],
-    run: (probe) =>
-      probe.expectEach(
-        [{ target: FRAGMENT.replaceAll('-', '%2D') }, { target: FRAGMENT.replace('honeyed', '%68oneyed') }],
-        fragment(),
-      ),
-  },
-  {
-    name: 'an unknown locale or slug is 404',
-    section: 'Routes',
-    roles: ['ssr'],
-    needs: ['partial'],
-    async run(probe) {
-      const locales = [
-        'xx',
-        'en',
-        'en-us',
-        'EN-US',
-        'en_US',
-        'constructor',
-        '__proto__',
-        '%20en-US',
-        'en-US%2F',
-      ]
-      const slugs = [
-        'x',
-        SLUG.toUpperCase(),
-        `${SLUG}x`,
-        `${SLUG}%20`,
-        `${SLUG}%2F`,
-        'constructor',
-        '__proto__',
-      ]
-      const targets = [
-        ...locales.map((locale) => `/partial/${locale}/${SLUG}`),
-        ...[...slugs, product(FRAGMENTS).slug].map((slug) => `/partial/en-US/${slug}`),
-      ]
-      await probe.expectEach(
-        targets.map((target) => ({ target })),
-        problemOf(404),
-      )
-    },
-  },
-  {
-    name: 'an absent fragment is unknown',
-    section: 'Absent capabilities',
-    roles: ['ssr'],
-    lacks: 'partial',
-    async run(probe) {
-      for (const method of ['GET', 'POST']) await probe.expect({ method, target: FRAGMENT }, problemOf(404))
     },
   },
 ]

@@ -171,7 +171,7 @@ export const refusals: readonly Check[] = [
 /** Where a parameter of a route may follow. */
 const KNOWN = {
   hello: ['/hello/'],
-  ssr: ['/partial/', '/partial/en-US/', '/assets/'],
+  ssr: ['/assets/'],
   status: ['/_/'],
 } as const
 

@@ -3,7 +3,7 @@ import { asProblem, onPath, onStatus } from '../alterations.ts'
 import { problemText } from '../app.ts'
 import { type Behaviour, CORRECT } from '../behaviour.ts'
 import { replaceBody, replaceHeader } from '../message.ts'
-import { type Defect, EVERY_ROUTE, ssr } from './defect.ts'
+import { type Defect, ssr } from './defect.ts'
 
 const DOCUMENT = 'the document works under its own policy'
 const INVALID_ITEMS = 'items that are no whole number up to 1000 are 400'
@@ -18,11 +18,6 @@ export const page: readonly Defect[] = [
     'pages that a shared cache may keep',
     DOCUMENT,
     onPath('/', (a) => replaceHeader(a, 'cache-control', 'no-cache')),
-  ),
-  ssr(
-    'fragments that a cache may keep',
-    EVERY_ROUTE,
-    onPath('/partial', (a) => replaceHeader(a, 'cache-control')),
   ),
   ssr(
     'fonts not allowed',
@@ -131,22 +126,6 @@ export const page: readonly Defect[] = [
   ssr('a bad query refused', 'items are read among other parameters', {
     refuse: (r) => (r.target.includes('%zz') ? 400 : CORRECT.refuse(r)),
   }),
-  ssr('a wrong locale falls back', 'an unknown locale or slug is 404', {
-    decode: (text) => text.replace(/^(?:en|xx)$/, 'en-US'),
-  }),
-  ssr('locales without case', 'an unknown locale or slug is 404', {
-    decode: (text) => text.replace(/^en-us$/i, 'en-US'),
-  }),
-  ssr('slugs not decoded', 'locale and slug are percent-decoded', { decode: (text) => text }),
-  ssr('one fragment in all languages', 'a fragment for every locale and slug', {
-    decode: (text) => text.replace('de-DE', 'en-US'),
-  }),
-  ssr(
-    'a document as fragment',
-    EVERY_ROUTE,
-    onPath('/partial', (a) => replaceBody(a, `<html><body>${a.body}</body></html>`)),
-  ),
-  { ...ssr('a fragment that should be absent', 'an absent fragment is unknown', {}), absent: ['partial'] },
 ]
 
 /** Takes what the pattern takes beside the plain decimals. */

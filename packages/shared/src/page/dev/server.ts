@@ -10,5 +10,3 @@ export const ASSETS_DIR = new URL('./', import.meta.url)
 export const renderDocument = latest((page) => page.renderDocument, documentOf)
 
 export const documentElement = latest((page) => page.documentElement, elementOf)
-
-export const renderPartial = latest((page) => page.renderPartial, documentOf)

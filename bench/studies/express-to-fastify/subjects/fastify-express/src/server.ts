@@ -4,6 +4,7 @@ import { startRole } from '#shared/process/role.ts'
 import { createApp } from './app.ts'
 
 const ROLES = {
+  partial: async () => (await import('@startgrid/express-to-fastify-express/partial.ts')).partial,
   ssr: async () => (await import('@startgrid/express/ssr.ts')).ssr,
   status: async () => (await import('@startgrid/express/status.ts')).status,
 }

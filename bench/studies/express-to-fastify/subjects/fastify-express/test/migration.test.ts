@@ -1,8 +1,8 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Router } from 'express'
 import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
-import { createStatus as createApp, createPages } from './apps.ts'
+import { createStatus as createApp, createFragments, createPages } from './apps.ts'
 import { createOptions } from './options.ts'
 import { serve } from './serve.ts'
 
@@ -22,8 +22,6 @@ test('a policy comes from the route alone, and no other header is added', async 
   await using server = await serve(createPages(createOptions()))
   for (const [path, isPage] of [
     ['/', true],
-    ['/partial/de-DE/honeyed-assam-black', true],
-    ['/partial/de-DE/no-such-tea', false],
     ['/nowhere', false],
   ] as const) {
     const { headers } = await server.client.get(path)
@@ -99,8 +97,6 @@ test('Express is given the target as it was sent', async () => {
   deepEqual((await server.client.get(target)).body, [target, target])
   equal((await readLines(1)).pop()?.path, '/targets/%41%2541%2F')
   for (const [path, status] of [
-    ['/partial/%64e-DE/honeyed-assam-black', 200],
-    ['/partial/%2564e-DE/honeyed-assam-black', 404],
     ['/?items=%35', 200],
     ['/?items=%2535', 400],
     ['/?unknown=%zz', 200],
@@ -111,12 +107,21 @@ test('Express is given the target as it was sent', async () => {
   }
 })
 
+test('a fragment has its locale and its slug decoded once, and the policy of a page', async () => {
+  await using server = await serve(createFragments(createOptions()))
+  const { headers, text } = await server.client.get('/partial/%64e-DE/honeyed-assam-black')
+  match(text, /^<article lang="de-DE"/)
+  match(headers['content-security-policy'] ?? '', /script-src 'nonce-/)
+  for (const path of ['/partial/%2564e-DE/honeyed-assam-black', '/partial/de-DE/no-such-tea'])
+    equal((await server.client.get(path)).status, 404, path)
+})
+
 test('nothing waits for what `send` returns', async () => {
   for (const [create, path] of [
     [createApp, '/_/status'],
     [createApp, '/livez'],
     [createPages, '/'],
-    [createPages, '/partial/de-DE/honeyed-assam-black'],
+    [createFragments, '/partial/de-DE/honeyed-assam-black'],
   ] as const) {
     await using server = await serve(create(createOptions()))
     equal((await server.client.get(path)).status, 200)

@@ -121,20 +121,6 @@ test('HEAD to a stream has its headers and no body', async () => {
   equal(response.headers.get('content-length'), null)
 })
 
-test('responds with a fragment in a known language about a known product', async () => {
-  await using server = await serve(createApp(createOptions()))
-  const found = await server.client.get('/partial/de-DE/honeyed-assam-black')
-  equal(found.status, 200)
-  equal(found.headers['content-type'], HTML)
-  match(found.headers['content-security-policy'] ?? '', /script-src 'nonce-/)
-  match(found.text, /^<article lang="de-DE"/)
-  for (const path of ['/partial/xx-XX/honeyed-assam-black', '/partial/de-DE/no-such-tea']) {
-    const missing = await server.client.get(path)
-    equal(missing.status, 404)
-    equal(missing.headers['content-type'], PROBLEM_JSON)
-  }
-})
-
 test('serves the files of the page compressed, and 304 to a client that has them', async () => {
   await using server = await serve(createApp(createOptions()))
   for (const url of ASSETS) {

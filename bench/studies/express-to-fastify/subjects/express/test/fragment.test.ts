@@ -1,7 +1,7 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { renderPartial } from '#shared/page/server.js'
-import { products } from '../../src/page/product.ts'
+import { products } from '@startgrid/shared/page/product.ts'
+import { renderFragment } from '../src/fragment.ts'
 
 const SLUG = 'honeyed-assam-black'
 
@@ -12,7 +12,7 @@ test('the fragment speaks the language of its locale', () => {
     'fr-FR': ['Thé noir', 'Inde', 'Printemps', '95\u00a0°C', '4\u00a0min', '3,90\u00a0€ les 100\u00a0g'],
   }
   for (const [locale, expected] of Object.entries(facts)) {
-    const html = renderPartial(locale, SLUG) ?? ''
+    const html = renderFragment(locale, SLUG) ?? ''
     match(html, new RegExp(`^<article lang="${locale}" class="black".*</article>$`))
     ok(html.includes('Honeyed Assam Black</h2>'))
     equal([...html.matchAll(/<dd>(.*?)<\/dd>/g)].map(([, text]) => text).join('|'), expected.join('|'))
@@ -21,15 +21,15 @@ test('the fragment speaks the language of its locale', () => {
 
 test('every one of the first 50 products has a fragment, the next has none', () => {
   const [extra, ...rest] = products(51).reverse()
-  for (const { slug } of rest) ok(renderPartial('en-US', slug), slug)
-  equal(renderPartial('en-US', extra?.slug ?? ''), undefined)
+  for (const { slug } of rest) ok(renderFragment('en-US', slug), slug)
+  equal(renderFragment('en-US', extra?.slug ?? ''), undefined)
 })
 
 test('an unknown locale or slug has no fragment', () => {
   for (const locale of ['en', 'en-us', 'EN-US', '', 'constructor', '__proto__']) {
-    equal(renderPartial(locale, SLUG), undefined, locale)
+    equal(renderFragment(locale, SLUG), undefined, locale)
   }
   for (const slug of ['', 'tea', 'constructor', SLUG.toUpperCase(), `${SLUG}/`]) {
-    equal(renderPartial('en-US', slug), undefined, slug)
+    equal(renderFragment('en-US', slug), undefined, slug)
   }
 })

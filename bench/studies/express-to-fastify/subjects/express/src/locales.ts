@@ -1,5 +1,14 @@
-import { ENGLISH, FRENCH, GERMAN, type PriceFormat } from './price.ts'
-import type { Country, Leaf, Product, Season } from './product.ts'
+import type { Country, Leaf, Product, Season } from '@startgrid/shared/page/product.ts'
+
+interface PriceFormat {
+  decimal: '.' | ','
+  before: string
+  after: string
+}
+
+const ENGLISH: PriceFormat = { decimal: '.', before: '€', after: '' }
+const GERMAN: PriceFormat = { decimal: ',', before: '', after: '\u00a0€' }
+const FRENCH: PriceFormat = GERMAN
 
 /** The words of the fragment in one language. */
 export interface Locale {
@@ -159,4 +168,10 @@ const LOCALES: Readonly<Record<string, Locale>> = {
 export function findLocale(tag: string): Locale | undefined {
   // Not `LOCALES[tag]` alone: the tag comes from a URL, and could be `constructor`.
   return Object.keys(LOCALES).includes(tag) ? LOCALES[tag] : undefined
+}
+
+/** Formats an amount below 1000 euros, so it needs no thousands separator. */
+export function formatPrice(cents: number, { decimal, before, after }: PriceFormat): string {
+  const fraction = cents % 100
+  return `${before}${(cents - fraction) / 100}${decimal}${fraction < 10 ? '0' : ''}${fraction}${after}`
 }
