@@ -5,7 +5,7 @@ import { moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
 import { analyse } from '../src/judge/analysis.ts'
 import { runHeats } from '../src/measure/heats.ts'
 import { createResult, planOfGrid } from '../src/measure/run.ts'
-import type { Cell, Result } from '../src/model/result.ts'
+import type { Cell, RaceResult, Result } from '../src/model/result.ts'
 import { WARMUP_SLICE_MS } from '../src/plan/cells.ts'
 import type { Findings, Run, RunOptions } from './score.ts'
 import type { HeatOfWorld, Outcome, World } from './world.ts'
@@ -22,7 +22,7 @@ const BEFORE_MS = 7000
 export async function measureByBenchmark(
   world: World,
   { heats, maxSeconds, seed }: Pick<RunOptions, 'heats' | 'maxSeconds' | 'seed'>,
-): Promise<Run> {
+): Promise<Run & { result(): RaceResult }> {
   const result = createResult({ ...readOptions([]), seed, heats, maxTimeMs: maxSeconds * 1000 }, 'rate', '')
   result.settings.cores = { server: 0, generator: 1 }
   result.conformance = result.cells.map(({ id }) => ({
@@ -56,6 +56,8 @@ export async function measureByBenchmark(
       await run()
     },
     findings: () => findingsOf(analyse(result)),
+    /** Everything that was stored, for a test that it stays the same. */
+    result: () => ({ ...result, analysis: analyse(result) }),
   }
 }
 

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { measureByBenchmark } from '../../simulation/method.ts'
+import { QUIET } from '../../simulation/scenarios.ts'
+import { World } from '../../simulation/world.ts'
+import { analyseAgain, openStored, studyOf } from '../../src/cli/stored.ts'
+import { compareResults } from '../../src/judge/compare/comparison.ts'
+import { recordOf } from '../../src/model/study-file.ts'
+import type { StoredResult } from '../../src/model/study-result.ts'
+import { formatComparison, formatComparisonMarkdown } from '../../src/report/comparison.ts'
+import { formatHtml } from '../../src/report/html/page.ts'
+import { formatMarkdown } from '../../src/report/markdown.ts'
+import { formatStudyBlock } from '../../src/report/study/markdown.ts'
+import { formatStudy } from '../../src/report/study/terminal.ts'
+import { formatTables } from '../../src/report/terminal.ts'
+
+/**
+ * Small stored results of every kind, their figures and their reports. Figures change with the estimator alone. Texts may change on purpose:
+ * `node --test --test-update-snapshots bench/test/golden` writes them again, and the diff is for the reviewer.
+ */
+
+const FOLDER = fileURLToPath(new URL('.', import.meta.url))
+const STYLE = { columns: 100, color: false }
+const asText = { serializers: [(text: string) => text] }
+
+const analysed = (name: string): StoredResult =>
+  analyseAgain(openStored(`${FOLDER}results/${name}.json`)[0].result, { keepVoided: false })
+
+function keep(context: TestContext, name: string, files: Readonly<Record<string, string>>): void {
+  for (const [file, text] of Object.entries(files))
+    context.assert.fileSnapshot(text, `${FOLDER}${name}/${file}`, asText)
+}
+
+/** One line per entry, so that a diff names the cell. */
+function linesOf(figures: object): string {
+  return `${Object.entries(figures)
+    .flatMap(([name, value]) => (Array.isArray(value) ? value.map((one) => [name, one]) : [[name, value]]))
+    .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+    .join('\n')}\n`
+}
+
+/** What a reader sees of a page: styles and scripts have tests of their own. */
+function textOf(page: string): string {
+  return `${page
+    .replace(/<(style|script)>.*?<\/\1>/gs, '')
+    .replace(/<[^>]*>/g, '\n')
+    .replace(/\s*\n\s*/g, '\n')
+    .trim()}\n`
+}
+
+const NAMES = readdirSync(`${FOLDER}results`).map((file) => file.replace('.json', ''))
+
+// `race-b` is there to be compared with `race`.
+for (const name of NAMES.filter((one) => one !== 'race-b'))
+  test(`${name}: figures and reports are as they were`, (context) => {
+    const result = analysed(name)
+    const { analysis, warnings } = result
+    const figures = linesOf({ ...(Array.isArray(analysis) ? { cells: analysis } : analysis), warnings })
+    if (result.kind !== 'study')
+      return keep(context, name, {
+        'figures.txt': figures,
+        'terminal.txt': formatTables(result, STYLE),
+        'markdown.txt': formatMarkdown(result),
+        'html.txt': textOf(formatHtml(result)),
+      })
+    const [study, record] = [studyOf(result), recordOf(result)]
+    keep(context, name, {
+      'figures.txt': figures,
+      'terminal.txt': formatStudy(study, record, STYLE),
+      'markdown.txt': formatStudyBlock(study, record),
+    })
+  })
+
+test('compare: figures and reports are as they were', (context) => {
+  const comparison = compareResults(analysed('race'), analysed('race-b'), { metric: undefined })
+  keep(context, 'compare', {
+    'figures.txt': linesOf(comparison),
+    'terminal.txt': formatComparison(comparison, null, STYLE),
+    'markdown.txt': formatComparisonMarkdown(comparison, null),
+  })
+})
+
+test('the same seed in the same world gives the same schedule, heats and figures', async (context) => {
+  const run = await measureByBenchmark(new World(QUIET, 5), { heats: 2, maxSeconds: 200, seed: 1 })
+  const { cells, heats, analysis } = run.result()
+  const digestOf = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex')
+  keep(context, 'simulation', {
+    'digests.txt': linesOf({
+      cells: digestOf(cells),
+      schedule: digestOf(heats.map(({ race, heat, slices }) => [race, heat, slices.map(({ cell }) => cell)])),
+      heats: heats.map(({ startedAt: _, ...heat }) => `${heat.race} ${heat.heat} ${digestOf(heat)}`),
+      figures: digestOf(analysis),
+    }),
+  })
+})
