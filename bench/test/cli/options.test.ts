@@ -149,8 +149,6 @@ const REFUSED: [args: string, message: string][] = [
   ['--driver ab', "There is no driver 'ab', only startgrid, wrk, autocannon."],
   ['--quick --thorough', '--quick and --thorough exclude each other: choose one.'],
   ['--only node --role', "Option '--role <value>' argument missing. pnpm bench --help lists the options."],
-  ['--until 3%', '--until is now --precision. pnpm bench --help lists the options.'],
-  ['--absent stream', '--absent is now --without. pnpm bench --help lists the options.'],
   ['--require 10', "--require is '10', but must be a percentage above 0 % and below 100 %, such as 3%."],
   ['--colour', "Unknown option '--colour'. pnpm bench --help lists the options."],
   ['fastify', "Unexpected argument 'fastify'. pnpm bench --help lists the options."],

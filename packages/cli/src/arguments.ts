@@ -1,6 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { parseDuration } from './duration.ts'
-import { oneLine } from './text.ts'
 
 /** The command line cannot be used as it was typed; the message is a sentence that says what to change. */
 export class UsageError extends Error {
@@ -20,7 +19,7 @@ export function parseOptions<const Config extends ParseArgsOptionsConfig>(
   try {
     return parseArgs({ args: [...args], options }).values
   } catch (error) {
-    throw notUnderstood(error, command, options)
+    throw notUnderstood(error, command)
   }
 }
 
@@ -37,23 +36,12 @@ export function parseCommandLine<const Config extends ParseArgsOptionsConfig>(
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true })
   } catch (error) {
-    throw notUnderstood(error, command, options)
+    throw notUnderstood(error, command)
   }
 }
 
-/** Options that once had another name. */
-const RENAMED: Readonly<Record<string, string>> = {
-  '--until': '--precision',
-  '--anyway': '--force',
-  '--absent': '--without',
-}
-
 /** Node's message from `parseArgs`, shortened to one sentence. */
-function notUnderstood(error: unknown, command: string, known: object): UsageError {
-  const [, unknown = ''] = /^Unknown option '(--[\w-]+)'/.exec(oneLine(error)) ?? []
-  const renamed = RENAMED[unknown]
-  if (renamed !== undefined && renamed.slice(2) in known)
-    return new UsageError(`${unknown} is now ${renamed}. ${command} --help lists the options.`)
+function notUnderstood(error: unknown, command: string): UsageError {
   const reason = error instanceof Error ? error.message.split('. ')[0]?.replace(/\.$/, '') : String(error)
   return new UsageError(`${reason}. ${command} --help lists the options.`)
 }

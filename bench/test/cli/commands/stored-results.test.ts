@@ -119,7 +119,6 @@ describe('compare', () => {
       [['a', 'b', 'c'], /takes 2 results, not 3\./],
       [['a', 'b', '--metric', 'speed'], /^There is no metric 'speed', only rate and cpu\.$/],
       [['a', 'b', '--fail-on-regression', '5'], /^--fail-on-regression is '5', but must be a percentage/],
-      [['a', 'b', '--anyway'], /^--anyway is now --force\. pnpm bench compare --help lists the options\.$/],
       [['a', 'b', '--fast'], /^Unknown option '--fast'\. pnpm bench compare --help lists the options\.$/],
     ]
     for (const [args, message] of cases)
