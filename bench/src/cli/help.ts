@@ -46,7 +46,6 @@ pnpm bench COMMAND     each has its own --help
   --max-time T        as many heats as fit, at least 2: 90s, 10m. It covers all
                       but the first proof of equality
   --connections N     kept open, 1 to 10000 (default 64; ssr 8)
-  --driver NAME       startgrid, wrk or autocannon (default startgrid)
   --seed N            repeats an order
   --resume [RESULT]   goes on with a run, or adds heats to one that is complete
                       (default: the newest)

@@ -39,7 +39,6 @@ interface Words {
   only?: string | undefined
   role?: string | undefined
   topology?: string | undefined
-  driver?: string | undefined
   resume?: string | undefined
 }
 
@@ -52,7 +51,7 @@ export function readSite(words: Words): ServerLocation {
     throw new UsageError(`${place} and ${other} exclude each other: servers run in one place.`)
   if (words.resume !== undefined && place !== undefined)
     throw new UsageError(`--resume goes on as the run was begun: leave out ${place}.`)
-  if (docker || kubernetes) assertFitsContainers(words, place ?? '')
+  if (docker || kubernetes) assertFitsContainers(words)
   if (target === undefined && words.without !== undefined)
     throw new UsageError('--without goes with --target alone: of its own apps the grid knows what they lack.')
   const cluster = readCluster(words)
@@ -85,13 +84,11 @@ export function readCluster(words: Words): ClusterSite | undefined {
 
 const CONTAINER_TOPOLOGIES = ['direct', 'nginx']
 
-function assertFitsContainers({ topology = '', driver = 'startgrid' }: Words, place: string): void {
+function assertFitsContainers({ topology = '' }: Words): void {
   const names = topology === '' ? [] : topology.split(',').map((name) => name.trim())
   const other = names.find((name) => name.startsWith('nginx-') && !CONTAINER_TOPOLOGIES.includes(name))
   if (other !== undefined)
     throw new UsageError(`There is no ${other} in containers, only ${CONTAINER_TOPOLOGIES.join(' and ')}.`)
-  if (driver !== 'startgrid')
-    throw new UsageError(`--driver ${driver} does not run in containers: with ${place} it is startgrid.`)
 }
 
 function readTarget(target: string, { only, role, topology, without }: Words): ServerLocation {

@@ -59,7 +59,6 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
     sliceMs: kind === 'overload' ? OVERLOAD_EFFORT[profile].overloadMs : 0,
     pauseMs: 0,
     warmupMs: undefined,
-    driver: 'startgrid',
     precision: null,
     maxTimeMs: readMaxTime(values['max-time']) ?? null,
     timeGiven: values['max-time'] !== undefined,

@@ -17,7 +17,6 @@ import {
   ROLES,
   type Role,
 } from '@startgrid/grid/apps.ts'
-import type { DriverRecord } from '../model/result.ts'
 import type { Options } from '../plan/options.ts'
 import { PROFILES, type ProfileName } from '../plan/profiles.ts'
 import { TARGET_EFFORT } from '../plan/target-profiles.ts'
@@ -65,7 +64,6 @@ export function readOptions(args: readonly string[]): Options {
       warmup: { type: 'string' },
       precision: { type: 'string' },
       require: { type: 'string' },
-      driver: { type: 'string' },
       'keep-voided': { type: 'boolean' },
       list: { type: 'boolean' },
     },
@@ -92,7 +90,6 @@ export function readOptions(args: readonly string[]): Options {
     sliceMs: slice === undefined ? effort.sliceMs : readDuration('--slice', slice, 50),
     pauseMs: 'pauseMs' in effort ? effort.pauseMs : 0,
     warmupMs: warmup === undefined ? undefined : readDuration('--warmup', warmup, 0),
-    driver: readDriver(values.driver ?? 'startgrid'),
     precision: precision === undefined ? null : readPercent('--precision', precision),
     timeGiven: values['max-time'] !== undefined,
     heatsGiven: heats !== undefined || precision !== undefined,
@@ -203,12 +200,4 @@ function chooseApps(
   const chosen = APPS.filter((app) => named.has(app) && roles.has(app.role))
   if (chosen.length === 0) throw new UsageError(`No app is both in --only ${only} and in --role ${role}.`)
   return chosen
-}
-
-const DRIVERS = ['startgrid', 'wrk', 'autocannon'] as const
-
-function readDriver(value: string): DriverRecord['name'] {
-  const found = DRIVERS.find((name) => name === value)
-  if (found === undefined) throw new UsageError(`There is no driver '${value}', only ${DRIVERS.join(', ')}.`)
-  return found
 }

@@ -25,12 +25,12 @@ export async function createDriver(name: DriverRecord['name'], options: Generato
 }
 
 /** What offers the load of each cell: mostly the same, and others where a study asks for them. */
-export class Drivers<Usual extends Driver = Driver> {
-  readonly usual: Usual
+export class Drivers {
+  readonly usual: StartgridDriver
   readonly #options: GeneratorSource
   readonly #others = new Map<Driver['name'], Driver>()
 
-  constructor(usual: Usual, options: GeneratorSource) {
+  constructor(usual: StartgridDriver, options: GeneratorSource) {
     this.usual = usual
     this.#options = options
   }

@@ -31,13 +31,12 @@ export function deriveWarnings(result: Result | StudyResult): Warning[] {
     ...accounting(result),
   ]
   if (result.kind === 'study') return seen
-  if (!isRace(result)) return [...external(result), ...seen, ...driver(result), ...generatorBound(result)]
+  if (!isRace(result)) return [...external(result), ...seen, ...generatorBound(result)]
   return [
     ...external(result),
     ...extended(result),
     ...suspects(result),
     ...seen,
-    ...driver(result),
     ...nearCeiling(result),
     ...withoutIntervals(result),
     ...halfWidth(result),
@@ -58,7 +57,6 @@ const FOUND: ReadonlySet<WarningKind> = new Set<WarningKind>([
   'no-accounting',
   'no-foreign-accounting',
   'disturbance-unknown',
-  'foreign-driver',
   'near-ceiling',
   'generator-bound',
   'no-intervals',
@@ -132,10 +130,6 @@ function accounting({ mode, heats, trials = [] }: Run & { trials?: Trial[] }): W
 
 /** A rate that is higher than this part of the ceiling says that the ceiling is wrong. */
 const ABOVE_CEILING = 1.1
-
-function driver({ driver: { name } }: Result): Warning[] {
-  return name === 'startgrid' ? [] : [{ kind: 'foreign-driver', name }]
-}
 
 function nearCeiling({ driver: { ceiling }, analysis }: RaceResult): Warning[] {
   if (ceiling === null) return []

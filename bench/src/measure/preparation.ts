@@ -2,9 +2,7 @@ import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { inspectMachine, watchSteal } from '@startgrid/machine/state.ts'
 import { measureCeiling } from '../drivers/ceiling.ts'
-import { Drivers } from '../drivers/create.ts'
-import type { Driver } from '../drivers/driver.ts'
-import type { GeneratorSource } from '../drivers/generator.ts'
+import { createStartgridDriver, Drivers } from '../drivers/create.ts'
 import { proveCells } from '../environments/conformance.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
@@ -24,11 +22,10 @@ export interface RunContext<Kind extends Run = Run> {
 }
 
 /** What a measurement works with. */
-export interface PreparedRun<Kind extends Run = Run, Offers extends Driver = Driver>
-  extends RunContext<Kind> {
+export interface PreparedRun<Kind extends Run = Run> extends RunContext<Kind> {
   result: Kind
   environment: Environment
-  drivers: Drivers<Offers>
+  drivers: Drivers
   warn(warning: Warning): void
   /** `performance.now()` from which `--max-time` counts: the beginning, plus what the proof of equality took. */
   countsFrom: number
@@ -36,10 +33,8 @@ export interface PreparedRun<Kind extends Run = Run, Offers extends Driver = Dri
   store(): void
 }
 
-interface Preparation<Kind extends Run, Offers extends Driver> extends RunContext<Kind> {
+interface Preparation<Kind extends Run> extends RunContext<Kind> {
   openEnvironment(options: EnvironmentOptions): Environment | Promise<Environment>
-  /** @throws {LoadError} with a sentence if it is not there */
-  createDriver(options: GeneratorSource): Promise<Offers>
   /** The figures that follow from what was measured so far; part of the result. */
   figures(result: Kind): Partial<Kind>
   /** Looks at the machine before anything is started on it. */
@@ -48,12 +43,12 @@ interface Preparation<Kind extends Run, Offers extends Driver> extends RunContex
 
 /**
  * Prepares, lets `measure` fill the result in place, and clears up: driver stopped, result saved, finished unless it was aborted.
- * @throws {LoadError} with a sentence if the driver is not there
+ * @throws {LoadError} with a sentence if no load can be offered
  */
-export async function withPreparedRun<Kind extends Result | StudyResult, Offers extends Driver>(
+export async function withPreparedRun<Kind extends Result | StudyResult>(
   result: Kind,
-  preparation: Preparation<Kind, Offers>,
-  measure: (prepared: PreparedRun<Kind, Offers>) => Promise<void>,
+  preparation: Preparation<Kind>,
+  measure: (prepared: PreparedRun<Kind>) => Promise<void>,
 ): Promise<void> {
   const { progress, save, figures } = preparation
   const seen = observedWarnings(result)
@@ -78,7 +73,7 @@ export async function withPreparedRun<Kind extends Result | StudyResult, Offers 
   adoptFacts(result, environment, warn)
   Object.assign(result.settings, { cores: environment.cores })
   try {
-    const driver = await preparation.createDriver(environment.generator)
+    const driver = await createStartgridDriver(environment.generator)
     result.driver.version = driver.version
     const drivers = new Drivers(driver, environment.generator)
     try {
@@ -95,7 +90,7 @@ export async function withPreparedRun<Kind extends Result | StudyResult, Offers 
 
 /** @returns undefined after an abort */
 async function openEnvironment(
-  preparation: Pick<Preparation<never, never>, 'openEnvironment' | 'signal'>,
+  preparation: Pick<Preparation<never>, 'openEnvironment' | 'signal'>,
   options: EnvironmentOptions,
 ): Promise<Environment | undefined> {
   try {
@@ -118,10 +113,10 @@ function adoptFacts(result: Run, { facts }: Environment, warn: (warning: Warning
 }
 
 /** What every measurement does while generator and environment are there. */
-async function measureOn<Kind extends Run, Offers extends Driver>(
-  prepared: PreparedRun<Kind, Offers>,
+async function measureOn<Kind extends Run>(
+  prepared: PreparedRun<Kind>,
   look: (() => Promise<void>) | undefined,
-  measure: (prepared: PreparedRun<Kind, Offers>) => Promise<void>,
+  measure: (prepared: PreparedRun<Kind>) => Promise<void>,
 ): Promise<void> {
   const { result, environment, drivers, signal, warn } = prepared
   // In a cluster, nothing that is measured runs here.

@@ -1,8 +1,7 @@
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import { Spinner } from '@startgrid/machine/spin.ts'
-import { createDriver } from '../drivers/create.ts'
-import type { GeneratorSource } from '../drivers/generator.ts'
+import type { Driver } from '../drivers/driver.ts'
 import { openDocker } from '../environments/docker/environment.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { NativeEnvironment } from '../environments/native/environment.ts'
@@ -19,7 +18,7 @@ import { WORKLOADS } from '../plan/workloads.ts'
 import { describeForesight, type Foresight, foresee, isCrowded, watchCore, watchingMs } from './forecast.ts'
 import { runHeat } from './heat.ts'
 import { type HeatPlan, type HeatsRun, runHeats } from './heats.ts'
-import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
+import { type RunContext, withPreparedRun } from './preparation.ts'
 
 /** A result without measurements: the plan of a run. */
 export function createResult(options: Options, kind: RaceResult['kind'], command: string): RaceResult {
@@ -32,7 +31,7 @@ export function createRun(
   kind: ResultKind,
   command: string,
 ): Omit<RaceResult, 'kind' | 'analysis'> {
-  const { profile, custom, slices, sliceMs, pauseMs, precision, maxTimeMs, driver } = options
+  const { profile, custom, slices, sliceMs, pauseMs, precision, maxTimeMs } = options
   const mode = modeOf(options)
   const cells = planOf(options, kind)
   const heats =
@@ -51,7 +50,7 @@ export function createRun(
     machine: readMachine(),
     versions: readVersions(),
     nginx: null,
-    driver: { name: driver, version: '', ceiling: null },
+    driver: { name: 'startgrid', version: '', ceiling: null },
     settings: {
       profile: custom ? 'custom' : profile,
       heats,
@@ -101,7 +100,7 @@ export async function openEnvironment(
 /**
  * Measures what a result lacks: all heats of a new one, the remaining ones of an interrupted one. The result is filled in place.
  * @param keepVoided figures of cells that failed a gate are in the result all the same
- * @throws {LoadError} with a sentence if the driver is not there
+ * @throws {LoadError} with a sentence if no load can be offered
  */
 export async function runBench(
   result: RaceResult,
@@ -110,7 +109,6 @@ export async function runBench(
   const preparation = {
     ...context,
     openEnvironment: (options: EnvironmentOptions) => openEnvironment(result, options),
-    createDriver: (options: GeneratorSource) => createDriver(result.driver.name, options),
     figures: (so: RaceResult) => ({ analysis: analyse(so, { keepVoided }) }),
   }
   let spinner: Spinner | undefined
@@ -169,7 +167,7 @@ export function planOfGrid(
     drivers,
   }: Pick<HeatsRun<RaceResult>, 'result'> & {
     environment: Pick<Environment, 'startServers'>
-    drivers: Pick<PreparedRun['drivers'], 'usual'>
+    drivers: { usual: Driver }
   },
   {
     keepVoided,

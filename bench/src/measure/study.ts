@@ -1,5 +1,3 @@
-import { createStartgridDriver } from '../drivers/create.ts'
-import type { StartgridDriver } from '../drivers/startgrid.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
 import { StudyEnvironment } from '../environments/study/environment.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
@@ -38,7 +36,6 @@ export async function runStudy(
       opened = new StudyEnvironment(study, result.cells, options)
       return opened
     },
-    createDriver: createStartgridDriver,
     figures: (so: StudyResult) => ({ analysis: analyseStudy(study, so) }),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
@@ -49,7 +46,7 @@ export async function runStudy(
   })
 }
 
-type Prepared = PreparedRun<StudyResult, StartgridDriver>
+type Prepared = PreparedRun<StudyResult>
 
 function planOf(study: Experiment, prepared: Prepared): HeatPlan<StudyCell> {
   const { result } = prepared

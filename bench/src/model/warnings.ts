@@ -35,8 +35,6 @@ const WARNINGS = {
     `${plural(cells, 'cell')} of njs ${isOrAre(cells)} skipped, because ${nginx} cannot run njs: install its njs module.`,
   'ceiling-unknown': ({ reason }: { reason: string }) =>
     `The generator's ceiling was not measured: ${reason}. Whether it limits the fastest servers is not known.`,
-  'foreign-driver': ({ name }: { name: string }) =>
-    `The load came from ${name}: closed loop only, and responses are compared before each slice, not in it. Rates of unlike drivers cannot be compared.`,
 
   // While it ran.
   steal: ({ share }: { share: number }) =>

@@ -1,5 +1,3 @@
-import { createStartgridDriver } from '../drivers/create.ts'
-import type { StartgridDriver } from '../drivers/startgrid.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
 import { attempt, runHeat } from '../measure/heat.ts'
 import { type HeatFrame, type HeatPlan, runHeats } from '../measure/heats.ts'
@@ -75,13 +73,12 @@ export async function runOpenLoops(
   const preparation = {
     ...context,
     openEnvironment: (options: EnvironmentOptions) => openEnvironment(result, options),
-    createDriver: createStartgridDriver,
     figures: analyseOpenLoop,
   }
   await withPreparedRun(result, preparation, (prepared) => runHeats(prepared, planOf(prepared, method)))
 }
 
-function planOf(prepared: PreparedRun<OpenLoopResult, StartgridDriver>, method: Method): HeatPlan<CellSpec> {
+function planOf(prepared: PreparedRun<OpenLoopResult>, method: Method): HeatPlan<CellSpec> {
   const { result } = prepared
   const { launches } = method
   return {
@@ -102,7 +99,7 @@ function planOf(prepared: PreparedRun<OpenLoopResult, StartgridDriver>, method: 
 }
 
 interface LaunchOptions {
-  prepared: PreparedRun<OpenLoopResult, StartgridDriver>
+  prepared: PreparedRun<OpenLoopResult>
   method: Method
 }
 

@@ -1,6 +1,6 @@
 import type { App, Role, Topology } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
-import type { ClusterRecord, DriverRecord, Mode, ResultKind } from '../model/result.ts'
+import type { ClusterRecord, Mode, ResultKind } from '../model/result.ts'
 import type { ProfileName } from './profiles.ts'
 
 /** The nodes of a cluster that a run uses. */
@@ -55,7 +55,6 @@ export interface Options extends ServerLocation {
   warmupMs: number | undefined
   /** Replaces every role's own number; undefined leaves them. */
   connections: number | undefined
-  driver: DriverRecord['name']
   /** The half-width to reach, as a part of 1. */
   precision: number | null
   /** Largest half-width of a rate ratio with which the command succeeds, as a part of 1; null: any. */

@@ -18,7 +18,7 @@ test('without a word servers are processes of this machine', () => {
 })
 
 test('--docker takes what containers have', () => {
-  const options = words('--docker --only node --topology direct,nginx --driver startgrid')
+  const options = words('--docker --only node --topology direct,nginx')
   assert.equal(modeOf(options), 'docker')
   assert.equal(options.apps.length, 3)
 })
@@ -92,10 +92,6 @@ const REFUSED: [args: string, message: RegExp][] = [
   [`--docker --target ${URL}`, /^--docker and --target exclude each other: /],
   [`--kubernetes --target ${URL}`, /^--kubernetes and --target exclude each other: /],
   ['--docker --kubernetes', /^--docker and --kubernetes exclude each other: /],
-  [
-    '--kubernetes --driver wrk',
-    /^--driver wrk does not run in containers: with --kubernetes it is startgrid\.$/,
-  ],
   ['--kubernetes --resume out', /^--resume goes on as the run was begun: leave out --kubernetes\.$/],
   ['--kubernetes --generators 0', /^--generators is '0', but must be a whole number from 1 to 32\.$/],
   [
@@ -103,7 +99,6 @@ const REFUSED: [args: string, message: RegExp][] = [
     /^--server-node is 'a=b=c', but must be the name of a node, or labels/,
   ],
   ['--server-node node1', /^--server-node goes with --kubernetes alone\.$/],
-  ['--docker --driver wrk', /^--driver wrk does not run in containers: with --docker it is startgrid\.$/],
   [
     '--docker --topology direct,nginx-socket',
     /^There is no nginx-socket in containers, only direct and nginx\.$/,

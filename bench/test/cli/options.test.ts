@@ -25,7 +25,6 @@ test('without options: every app, direct and behind NGINX', () => {
     absent: [],
     warmupMs: undefined,
     connections: undefined,
-    driver: 'startgrid',
     precision: null,
     maxTimeMs: 300_000,
     timeGiven: false,
@@ -112,10 +111,10 @@ test('--resume alone is the newest run', () => {
 })
 
 test('numbers, times and files', () => {
-  const { heats, slices, sliceMs, warmupMs, connections, driver } = readOptions(
-    '--heats 3 --slices 9 --slice 2s --warmup 750ms --connections 128 --driver wrk'.split(' '),
+  const { heats, slices, sliceMs, warmupMs, connections } = readOptions(
+    '--heats 3 --slices 9 --slice 2s --warmup 750ms --connections 128'.split(' '),
   )
-  assert.deepEqual([heats, slices, sliceMs, warmupMs, connections, driver], [3, 9, 2000, 750, 128, 'wrk'])
+  assert.deepEqual([heats, slices, sliceMs, warmupMs, connections], [3, 9, 2000, 750, 128])
   const { json, output, list, help, download, dryRun } = readOptions(
     '--json - --output somewhere --list --help --no-download --dry-run'.split(' '),
   )
@@ -124,7 +123,7 @@ test('numbers, times and files', () => {
 
 test('the help names every option', () => {
   for (const option of [
-    'only,role,topology,docker,kubernetes,context,server-node,generators,target,without,quick,thorough,heats,slices,slice,warmup,precision,require,max-time,connections,driver',
+    'only,role,topology,docker,kubernetes,context,server-node,generators,target,without,quick,thorough,heats,slices,slice,warmup,precision,require,max-time,connections',
     'seed,resume,keep-voided,list,json,output,no-download,help',
   ].flatMap((names) => names.split(','))) {
     assert.match(HELP, new RegExp(`^ {2}--${option}\\b`, 'm'))
@@ -146,7 +145,6 @@ const REFUSED: [args: string, message: string][] = [
   ['--precision 3', "--precision is '3', but must be a percentage above 0 % and below 100 %, such as 3%."],
   ['--precision 0%', "--precision is '0%', but must be a percentage above 0 % and below 100 %, such as 3%."],
   ['--max-time 10', "--max-time is '10', but must be a time from 1000ms to 1440m, such as 90s or 10m."],
-  ['--driver ab', "There is no driver 'ab', only startgrid, wrk, autocannon."],
   ['--quick --thorough', '--quick and --thorough exclude each other: choose one.'],
   ['--only node --role', "Option '--role <value>' argument missing. pnpm bench --help lists the options."],
   ['--require 10', "--require is '10', but must be a percentage above 0 % and below 100 %, such as 3%."],

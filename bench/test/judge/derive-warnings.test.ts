@@ -151,14 +151,6 @@ test('cells to which the generator could not offer the load, each once', () => {
   assert.deepEqual(find({ ...result, trials: trials.slice(2) }, 'generator-bound'), [])
 })
 
-test('a foreign driver is named', () => {
-  const result = cleanResult()
-  assert.deepEqual(
-    find({ ...result, driver: { name: 'wrk', version: '4', ceiling: null } }, 'foreign-driver'),
-    [{ kind: 'foreign-driver', name: 'wrk' }],
-  )
-})
-
 describe('intervals', () => {
   const withRatios = (low: number | null, high: number | null, precision: number | null): RaceResult => {
     const result = cleanResult()

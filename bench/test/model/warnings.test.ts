@@ -16,7 +16,6 @@ const EXAMPLES: readonly [Warning, ...RegExp[]][] = [
   [{ kind: 'no-nginx', cells: 24, help: 'Install it.' }, /24 cells .* are skipped\. Install it\.$/],
   [{ kind: 'no-njs', cells: 1, nginx: 'nginx 1.30.3' }, /1 cell .* is skipped/, /nginx 1\.30\.3/],
   [{ kind: 'ceiling-unknown', reason: 'it did not start' }, /not measured: it did not start\./],
-  [{ kind: 'foreign-driver', name: 'wrk' }, /from wrk/, /closed loop only/],
   [{ kind: 'steal', share: 0.05 }, /5\.0 %/],
   [
     { kind: 'heats-dropped', from: 3, maxTimeMs: 300_000 },

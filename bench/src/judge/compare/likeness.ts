@@ -18,7 +18,6 @@ export function findUnlikeness(a: StoredResult, b: StoredResult): string[] {
     ['operating system', ({ machine }) => machine.os],
     ['kernel', ({ machine }) => kernelSeries(machine.kernel)],
     ['CPU frequency governor', ({ machine }) => machine.governor],
-    ['driver', ({ driver }) => driver.name],
     ['length of a slice', ({ settings }) => `${settings.sliceMs} ms`],
     [
       'separation of server and generator',

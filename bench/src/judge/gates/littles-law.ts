@@ -30,6 +30,6 @@ export function judgeLittlesLaw({
   return failed(
     'littles-law',
     `${finding}, more than ${formatPercent(WITHIN)} apart`,
-    `${driver.name} lost requests or measured wrong times: measure with --driver startgrid.`,
+    `${driver.name} lost requests or measured wrong times: trust no figure of it.`,
   )
 }

@@ -64,9 +64,7 @@ function adviceFor({ counted, driver }: Evidence): string {
   const slices = counted.flat()
   const rates = slices.map(({ requests, seconds }) => requests / seconds)
   if (driver.ceiling !== null && Math.max(...rates) >= driver.ceiling * NEAR_CEILING) {
-    return driver.name === 'startgrid'
-      ? 'The generator cannot offer more: read this rate as a lower bound, or measure a heavier workload.'
-      : `${driver.name} cannot offer more: measure with --driver startgrid.`
+    return 'The generator cannot offer more: read this rate as a lower bound, or measure a heavier workload.'
   }
   return 'Offer more --connections; if that does not help, the app waits for something else than its core.'
 }

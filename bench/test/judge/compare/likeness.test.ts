@@ -20,7 +20,7 @@ test('a result is like itself, and like one with other versions, seed and number
 })
 
 test('each difference in how it was measured is one sentence that names it', () => {
-  const { machine, driver, settings } = base
+  const { machine, settings } = base
   const cases: [Partial<RaceResult>, string][] = [
     [{ kind: 'selfcheck' }, 'The kind of measurement differs: rate in A, selfcheck in B.'],
     [{ machine: { ...machine, cpu: 'Other 5' } }, 'The CPU differs: Example 3000 in A, Other 5 in B.'],
@@ -37,7 +37,6 @@ test('each difference in how it was measured is one sentence that names it', () 
       { machine: { ...machine, governor: null } },
       'The CPU frequency governor differs: performance in A, unknown in B.',
     ],
-    [{ driver: { ...driver, name: 'wrk' } }, 'The driver differs: startgrid in A, wrk in B.'],
     [{ settings: { ...settings, sliceMs: 500 } }, 'The length of a slice differs: 200 ms in A, 500 ms in B.'],
     [
       { settings: { ...settings, cores: null } },
