@@ -17,7 +17,7 @@ export function createApp(options: AppOptions, routes: FastifyPluginAsync): Fast
     loggerInstance: log as FastifyBaseLogger,
     logController: new FailureLog({ requestIdLogLabel: 'requestId' }),
     bodyLimit: BODY_LIMIT,
-    trustProxy: (address) => config.trustProxy(address),
+    trustProxy: config.trustProxy,
     clientErrorHandler: sendClientError,
     return503OnClosing: false, // requests that arrive while draining are served
     forceCloseConnections: false, // drain() closes idle connections, when no request can be on its way

@@ -33,7 +33,7 @@ export function createApp<RouteEnv extends Env, RouteSchema extends Schema>(
   app.use(requestId(runtime))
   app.use(securityHeaders(runtime))
   app.route('/', createHealthRoutes(health)) // before the access log, which has no lines of them
-  app.use(accessLog({ config, log, runtime }))
+  app.use(accessLog({ log, runtime }))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }))
   app.use(catchThrown)
   app.use(limitBody(BODY_LIMIT))

@@ -1,9 +1,12 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
+import { isIP } from 'node:net'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Context, Env, Hono, Schema } from 'hono'
 import { addDefaultHeaders } from '#shared/http/default-headers.ts'
+import { type Forwarded, readForwarded } from '#shared/http/forwarded.ts'
 import { protect } from '#shared/http/protect.ts'
+import type { Config } from '#shared/process/config.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { createApp } from './app.ts'
 import type { Runtime } from './middleware/access-log.ts'
@@ -24,8 +27,41 @@ export function createNodeServer<RouteEnv extends Env, RouteSchema extends Schem
   options: AppOptions,
   routes: Hono<RouteEnv, RouteSchema>,
 ): Server {
+  const { host: hostname, trustProxy } = options.config
   const { fetch } = createApp({ ...options, runtime }, routes)
   // The host name replaces a missing Host header, which HTTP/1.0 allows.
-  const server = createAdaptorServer({ fetch, hostname: options.config.host }) as Server
+  if (!trustProxy) return protect(createAdaptorServer({ fetch, hostname }) as Server, options)
+
+  const readOnce = createReader(trustProxy)
+  const server = createAdaptorServer({
+    hostname,
+    fetch: (request, env) =>
+      fetch(request, withClient(env as HttpBindings, readOnce(env.incoming as IncomingMessage))),
+  }) as Server
+  server.prependListener('request', (incoming) => takeOrigin(incoming, readOnce(incoming)))
   return protect(server, options)
+}
+
+function createReader(trusts: Config['trustProxy']): (incoming: IncomingMessage) => Forwarded {
+  const known = new WeakMap<IncomingMessage, Forwarded>()
+  return (incoming) => {
+    const { socket, headers } = incoming
+    const forwarded =
+      known.get(incoming) ?? readForwarded(socket.remoteAddress, (name) => headers[name], trusts)
+    known.set(incoming, forwarded)
+    return forwarded
+  }
+}
+
+/** Makes the target absolute if the client used another scheme or host. The adapter makes `c.req.url` of that. */
+function takeOrigin(incoming: IncomingMessage, { protocol, host }: Forwarded): void {
+  if (host === '' || (protocol === 'http' && host === incoming.headers.host)) return
+  incoming.url = `${protocol}://${host}${incoming.url}`
+}
+
+/** Lets `getConnInfo(c)` return the client. It prefers `c.env.server` to `c.env`. */
+function withClient(env: HttpBindings, { client }: Forwarded): HttpBindings {
+  if (client === env.incoming.socket.remoteAddress) return env
+  const socket = { remoteAddress: client, remoteFamily: `IPv${isIP(client ?? '')}` }
+  return Object.assign(env, { server: { incoming: { socket } } })
 }

@@ -378,22 +378,6 @@ test('logs one line per response, with the route and the trace, without the quer
   )
 })
 
-test('believes X-Forwarded-For only as far as it trusts its sender', async () => {
-  for (const [trusted, forwardedFor, client] of [
-    ['', '203.0.113.7', '127.0.0.1'],
-    ['10.0.0.0/8', '203.0.113.7', '127.0.0.1'],
-    ['loopback', '203.0.113.7', '203.0.113.7'],
-    ['loopback', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
-    ['loopback,10.0.0.0/8', '198.51.100.1, 203.0.113.7, 10.1.2.3', '203.0.113.7'],
-  ] as const) {
-    const { readLines, ...options } = createOptions({ TRUST_PROXY: trusted })
-    const app = createApp(options, routes)
-    await app.request('/teas', { headers: { 'x-forwarded-for': forwardedFor } })
-    const [line] = await readLines(1)
-    equal(line?.client, client)
-  }
-})
-
 test('a body that a route reads without a validator is 400 if it is malformed, and 413 if it is too large', async () => {
   const app = createApp(
     createOptions(),

@@ -330,18 +330,3 @@ test('logs one line per response, with the route and the trace, without the quer
     ],
   )
 })
-
-test('believes X-Forwarded-For only as far as it trusts its sender', async () => {
-  for (const [trusted, forwardedFor, client] of [
-    ['', '203.0.113.7', '127.0.0.1'],
-    ['10.0.0.0/8', '203.0.113.7', '127.0.0.1'],
-    ['loopback', '203.0.113.7', '203.0.113.7'],
-    ['loopback', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
-    ['loopback,10.0.0.0/8', '198.51.100.1, 203.0.113.7, 10.1.2.3', '203.0.113.7'],
-  ] as const) {
-    const { readLines, ...options } = createOptions({ TRUST_PROXY: trusted })
-    await request(createApp(options, routes).callback()).get('/teas').set('x-forwarded-for', forwardedFor)
-    const [line] = await readLines(1)
-    equal(line?.client, client)
-  }
-})

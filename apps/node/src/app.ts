@@ -11,8 +11,9 @@ import { createRouter, type Route } from './router.ts'
 /** Does the work of a framework. A request meets the plugins in this order. */
 export function createApp(options: AppOptions, routes: readonly Route[]): RequestListener {
   const { config, health: state, log } = options
-  const logResponses = accessLog(log, config.trustProxy)
-  const services = { log, health: state, shouldShed: createLoadShedder(config.maxQueueWaitMs) }
+  const logResponses = accessLog(log)
+  const { trustProxy, maxQueueWaitMs } = config
+  const services = { log, health: state, trustProxy, shouldShed: createLoadShedder(maxQueueWaitMs) }
   const handle = createRouter([...health(state), ...routes])
 
   return (request, response) => {

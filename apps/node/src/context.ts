@@ -1,15 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readBody } from '#shared/http/body.ts'
 import { HTML, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
+import { type Forwarded, readForwarded } from '#shared/http/forwarded.ts'
 import type { Health } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
+import type { Config } from '#shared/process/config.ts'
 import { type Logger, withoutQuery } from '#shared/process/log.ts'
 
 interface Services {
   log: Logger
   /** Its `signal` ends endless streams when the server stops. */
   health: Health
+  trustProxy: Config['trustProxy']
   shouldShed: (response: ServerResponse) => boolean | Promise<boolean>
 }
 
@@ -25,6 +28,8 @@ export class Context<Name extends string = string> {
   /** The decoded `:name` segments of the path. */
   params = {} as Record<Name, string>
   readonly shouldShed: Services['shouldShed']
+  readonly #trustProxy: Services['trustProxy']
+  #forwarded: Forwarded | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse, services: Services) {
     this.request = request
@@ -34,11 +39,33 @@ export class Context<Name extends string = string> {
     this.log = services.log
     this.health = services.health
     this.shouldShed = services.shouldShed
+    this.#trustProxy = services.trustProxy
   }
 
   /** The path as it was sent, without the query. */
   get path(): string {
     return withoutQuery(this.request.url ?? '/')
+  }
+
+  /** `http` or `https`: behind a trusted proxy, what the client used. */
+  get protocol(): Forwarded['protocol'] {
+    return this.#readForwarded().protocol
+  }
+
+  /** Name and port that the client asked for; empty for HTTP/1.0 without a Host. */
+  get host(): string {
+    return this.#readForwarded().host
+  }
+
+  /** The client's address; undefined over a unix socket if no proxy names one. */
+  get client(): string | undefined {
+    return this.#readForwarded().client
+  }
+
+  #readForwarded(): Forwarded {
+    const { socket, headers } = this.request
+    this.#forwarded ??= readForwarded(socket.remoteAddress, (name) => headers[name], this.#trustProxy)
+    return this.#forwarded
   }
 
   /** All values of a query parameter. */

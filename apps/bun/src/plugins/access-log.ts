@@ -1,7 +1,7 @@
-import { clientAddress } from '#shared/http/client-address.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { logResponse, logsResponses } from '#shared/process/log.ts'
 import type { Plugin } from '../plugin.ts'
+import { forwardedOf } from './forwarded.ts'
 import { targetOf } from './protect.ts'
 import { idOf } from './request-id.ts'
 
@@ -12,8 +12,7 @@ export function accessLog({ config, log }: Pick<AppOptions, 'config' | 'log'>): 
   return (next, route) => async (request, server) => {
     const startedAt = performance.now()
     const { method, headers } = request
-    // Read now, because a closed connection has no address.
-    const peer = server.requestIP(request)?.address
+    const { client } = forwardedOf(request, server, config) // read now, because a closed connection has no address
     const response = await next(request, server)
     logResponse(log, {
       requestId: idOf(request),
@@ -22,7 +21,7 @@ export function accessLog({ config, log }: Pick<AppOptions, 'config' | 'log'>): 
       route,
       status: response?.status ?? 101, // a WebSocket
       ms: performance.now() - startedAt,
-      client: clientAddress(peer, headers.get('x-forwarded-for'), config.trustProxy),
+      client,
       traceparent: headers.get('traceparent'),
     })
     return response

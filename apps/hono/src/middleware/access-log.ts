@@ -2,8 +2,6 @@ import type { Context } from 'hono'
 import type { GetConnInfo } from 'hono/conninfo'
 import { createMiddleware } from 'hono/factory'
 import { routePath } from 'hono/route'
-import { clientAddress } from '#shared/http/client-address.ts'
-import type { Config } from '#shared/process/config.ts'
 import { isClientAbort, type Logger, logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
 
 declare module 'hono' {
@@ -14,6 +12,7 @@ declare module 'hono' {
 
 /** Functions that differ between runtimes. */
 export interface Runtime {
+  /** Its remote address is logged as the client's, so behind a trusted proxy it is what the proxy says. */
   getConnInfo: GetConnInfo
   /**
    * Calls back when the response was sent or the client has left, with the status that was sent and the error of its body. Without
@@ -25,28 +24,27 @@ export interface Runtime {
 }
 
 interface AccessLogOptions {
-  config: Pick<Config, 'trustProxy'>
   log: Logger
   runtime: Runtime
 }
 
 /** One line per response. Hono's own `logger()` writes text, and misses responses of the handler timeout. */
-export function accessLog({ config, log, runtime: { getConnInfo, onClose } }: AccessLogOptions) {
+export function accessLog({ log, runtime: { getConnInfo, onClose } }: AccessLogOptions) {
   const logs = logsResponses(log)
 
   return createMiddleware((c, next) => {
     const startedAt = logs ? performance.now() : 0
     // Read now, because a closed connection has no address.
-    const peer = logs ? getConnInfo(c).remote.address : undefined
+    const client = logs ? getConnInfo(c).remote.address : undefined
     onClose?.(c, (status, error) => {
       if (error && !isClientAbort(error)) logFailure(log, c.get('requestId'), error)
-      if (logs) write(c, status, startedAt, peer)
+      if (logs) write(c, status, startedAt, client)
     })
     if (!logs || onClose !== undefined) return next()
-    return next().then(() => write(c, c.res.status, startedAt, peer))
+    return next().then(() => write(c, c.res.status, startedAt, client))
   })
 
-  function write(c: Context, status: number, startedAt: number, peer: string | undefined): void {
+  function write(c: Context, status: number, startedAt: number, client: string | undefined): void {
     const { method, url } = c.req
     const route = routePath(c, -1)
     logResponse(log, {
@@ -56,7 +54,7 @@ export function accessLog({ config, log, runtime: { getConnInfo, onClose } }: Ac
       route: route === '/*' ? undefined : route, // only middleware matched
       status,
       ms: performance.now() - startedAt,
-      client: clientAddress(peer, c.req.header('x-forwarded-for'), config.trustProxy),
+      client,
       traceparent: c.req.header('traceparent'),
     })
   }

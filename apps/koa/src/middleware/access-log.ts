@@ -1,7 +1,5 @@
 import type Koa from 'koa'
 import type { Context, Middleware } from 'koa'
-import { clientAddress } from '#shared/http/client-address.ts'
-import type { Config } from '#shared/process/config.ts'
 import { type Logger, logResponse } from '#shared/process/log.ts'
 
 declare module 'koa' {
@@ -20,14 +18,11 @@ export function contextLog(app: Koa, log: Logger): void {
   })
 }
 
-/**
- * One line per response, also after a client abort. koa-pino-logger needs more code for the same fields.
- * `ctx.ip` is not used: with `app.proxy`, Koa trusts `X-Forwarded-For` from any peer.
- */
-export function accessLog(log: Logger, trustProxy: Config['trustProxy']): Middleware {
+/** One line per response, also after a client abort. koa-pino-logger needs more code for the same fields. */
+export function accessLog(log: Logger): Middleware {
   return (ctx, next) => {
     const startedAt = performance.now()
-    const { remoteAddress } = ctx.req.socket // read now, because a closed connection has no address
+    const { ip: client } = ctx // read now, because a closed connection has no address
     ctx.res.prependListener('close', () => {
       logResponse(log, {
         requestId: ctx.state.requestId,
@@ -36,7 +31,7 @@ export function accessLog(log: Logger, trustProxy: Config['trustProxy']): Middle
         route: ctx._matchedRoute,
         status: ctx.status,
         ms: performance.now() - startedAt,
-        client: clientAddress(remoteAddress, ctx.req.headers['x-forwarded-for'], trustProxy),
+        client,
         traceparent: ctx.req.headers.traceparent,
       })
     })

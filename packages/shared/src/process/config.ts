@@ -1,5 +1,6 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
+import proxyaddr from 'proxy-addr'
 
 /** The settings of the app, from its environment. */
 export interface Config {
@@ -10,8 +11,8 @@ export interface Config {
   /** Path of a unix socket to listen on instead of `host` and `port`. */
   socket: string | undefined
   logLevel: string
-  /** Whether X-Forwarded-For from this peer is trusted. */
-  trustProxy: (peer: string | undefined) => boolean
+  /** Whether this address is a proxy whose X-Forwarded-* count; `false`: there is none. Express and Fastify take it as it is. */
+  trustProxy: false | ((address: string | undefined, hop: number) => boolean)
   /** Milliseconds between failing readiness and refusing connections: one period of the load balancer's health checks. */
   shutdownDelayMs: number
   /** Milliseconds after which unfinished requests are abandoned, and the process exits with 1. */
@@ -130,32 +131,30 @@ function readWorkers(env: Env): number {
   return Number(value)
 }
 
-/** Addresses and CIDRs of trusted proxies, or `loopback`, separated by commas. Without a value, no proxy is trusted. */
+/** Addresses and CIDRs of trusted proxies, or names of such (https://www.npmjs.com/package/proxy-addr), separated by commas. */
 function readTrustProxy(env: Env): Config['trustProxy'] {
   const value = env.TRUST_PROXY ?? ''
-  if (value === '') return () => false
-  const trusted = new BlockList()
-  for (const part of value.split(',').map((text) => text.trim())) addTrusted(trusted, part, value)
-  return (peer = '') => {
-    // File permissions decide who can open a unix socket, so its peers are trusted. They have no address.
-    if (peer === '' && env.SOCKET !== undefined) return true
-    const family = isIP(peer)
-    return family !== 0 && trusted.check(peer, family === 6 ? 'ipv6' : 'ipv4')
-  }
+  if (value === '') return false
+  const trusts = compileTrust(value)
+  // File permissions decide who can open a unix socket, so its peers are trusted. They have no address.
+  if (env.SOCKET === undefined) return trusts
+  return (address, hop) => (address === undefined ? hop === 0 : trusts(address, hop))
 }
 
-function addTrusted(list: BlockList, part: string, value: string): void {
-  if (part === 'loopback') {
-    list.addSubnet('127.0.0.0', 8)
-    list.addAddress('::1', 'ipv6')
-    return
+const PROXY_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal'])
+
+function compileTrust(value: string): (address: string | undefined, hop: number) => boolean {
+  const parts = value.split(',').map((part) => part.trim())
+  // proxy-addr would take the 1 that other software reads as a number of hops for the address 0.0.0.1.
+  const areKnown = parts.every((part) => PROXY_NAMES.has(part) || isIP(part.replace(/\/\d+$/, '')) !== 0)
+  try {
+    if (areKnown) return proxyaddr.compile(parts) as ReturnType<typeof compileTrust>
+  } catch {
+    // A prefix that is too long.
   }
-  const [address = '', prefix, ...rest] = part.split('/')
-  const family = isIP(address)
-  const bits = family === 6 ? 128 : 32
-  const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN
-  if (family === 0 || rest.length > 0 || !(length <= bits)) {
-    refuse('TRUST_PROXY', value, "empty, or 'loopback', addresses or CIDRs (10.0.0.0/8) separated by commas")
-  }
-  list.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4')
+  refuse(
+    'TRUST_PROXY',
+    value,
+    `empty, or ${[...PROXY_NAMES].join(', ')}, addresses or CIDRs (10.0.0.0/8) separated by commas`,
+  )
 }

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { channel } from 'node:diagnostics_channel'
+import { isIP } from 'node:net'
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import type { Config } from './config.ts'
 
@@ -69,6 +70,7 @@ export interface LoggedResponse {
   status: number
   /** Milliseconds from the request to the end of its response. */
   ms: number
+  /** The client's address. Any other text, which a proxy may pass on, is not logged. */
   client: string | undefined
   /** The inbound `traceparent` header. */
   traceparent?: string | string[] | null | undefined
@@ -80,7 +82,8 @@ const responses = channel('app:response')
 /** Writes one line per response, aborted ones included. */
 export function logResponse(log: Pick<Logger, 'info'>, response: LoggedResponse): void {
   if (responses.hasSubscribers) responses.publish(response)
-  const { requestId, method, route, status, client, traceparent } = response
+  const { requestId, method, route, status, traceparent } = response
+  const client = response.client && isIP(response.client) !== 0 ? response.client : undefined
   const path = withoutQuery(response.url)
   const ms = Math.round(response.ms * 1000) / 1000
   const traceId = traceparent ? readTraceId(String(traceparent)) : undefined

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { readConfig } from '../../src/process/config.ts'
 
 test('has a default for everything', () => {
-  const { trustProxy, ...config } = readConfig({})
-  deepEqual(config, {
+  deepEqual(readConfig({}), {
     host: '127.0.0.1',
     port: 3000,
     socket: undefined,
     logLevel: 'info',
+    trustProxy: false,
     shutdownDelayMs: 0,
     shutdownTimeoutMs: 9_000,
     maxQueueWaitMs: 250,
@@ -16,8 +16,6 @@ test('has a default for everything', () => {
     cluster: 'single',
     workers: 1,
   })
-  equal(trustProxy('127.0.0.1'), false)
-  equal(trustProxy(undefined), false)
 })
 
 test('reads every variable', () => {
@@ -46,7 +44,7 @@ test('reads every variable', () => {
     cluster: 'cluster',
     workers: 1024,
   })
-  equal(trustProxy('10.1.2.3'), true)
+  equal(trustProxy !== false && trustProxy('10.1.2.3', 0), true)
 })
 
 test('accepts addresses and names of hosts', () => {
@@ -60,7 +58,8 @@ const INTEGERS = {
   SHUTDOWN_TIMEOUT_MS: 600_000,
   MAX_QUEUE_WAIT_MS: 60_000,
 }
-const PROXIES = "empty, or 'loopback', addresses or CIDRs (10.0.0.0/8) separated by commas"
+const PROXIES =
+  'empty, or loopback, linklocal, uniquelocal, addresses or CIDRs (10.0.0.0/8) separated by commas'
 const LEVELS = 'one of fatal, error, warn, info, debug, trace, silent'
 const HOSTS = 'an IP address or a host name, such as 127.0.0.1 or 0.0.0.0'
 const PATH_BYTES = process.platform === 'linux' ? 107 : 103
@@ -92,6 +91,8 @@ const REFUSED: [name: string, allowed: string, values: string[]][] = [
       '10.0.0.0/8/8',
       '10.0.0.0/-1',
       '10.0.0',
+      '0.0.0.0/0',
+      '10.0.0.0/255.0.0.0',
       ',',
     ],
   ],
@@ -115,7 +116,6 @@ test('a socket path may be as long as the system allows', () => {
 
 test('trusts the addresses that it was told, in every notation', () => {
   const cases: [trusted: string, peer: string | undefined, expected: boolean][] = [
-    ['', '127.0.0.1', false],
     ['loopback', '127.0.0.1', true],
     ['loopback', '127.9.9.9', true],
     ['loopback', '::1', true],
@@ -127,7 +127,11 @@ test('trusts the addresses that it was told, in every notation', () => {
     ['10.0.0.0/8', '10.255.255.255', true],
     ['10.0.0.0/8', '11.0.0.0', false],
     ['10.0.0.0/8', '::ffff:10.0.0.1', true],
-    ['0.0.0.0/0', '203.0.113.7', true],
+    ['::ffff:10.0.0.1', '10.0.0.1', true],
+    ['::ffff:10.0.0.0/104', '::ffff:10.9.9.9', true],
+    ['linklocal', '169.254.1.1', true],
+    ['uniquelocal', 'fd00::1', true],
+    ['uniquelocal', '2001:db8::1', false],
     ['2001:db8::/32', '2001:db8:1::1', true],
     ['2001:db8::/32', '2001:db9::1', false],
     ['fe80::/10', 'fe80::1%eth0', true],
@@ -137,11 +141,15 @@ test('trusts the addresses that it was told, in every notation', () => {
     ['loopback', '', false],
     ['loopback', undefined, false],
   ]
-  for (const [trusted, peer, expected] of cases)
-    equal(readConfig({ TRUST_PROXY: trusted }).trustProxy(peer), expected, `${trusted} ${peer}`)
+  for (const [trusted, peer, expected] of cases) {
+    const { trustProxy } = readConfig({ TRUST_PROXY: trusted })
+    equal(trustProxy !== false && trustProxy(peer, 0), expected, `${trusted} ${peer}`)
+  }
 })
 
 test('on a socket, every client is trusted if any is', () => {
-  equal(readConfig({ SOCKET: '/run/app.sock', TRUST_PROXY: 'loopback' }).trustProxy(undefined), true)
-  equal(readConfig({ SOCKET: '/run/app.sock' }).trustProxy(undefined), false)
+  const { trustProxy } = readConfig({ SOCKET: '/run/app.sock', TRUST_PROXY: 'loopback' })
+  equal(trustProxy !== false && trustProxy(undefined, 0), true)
+  equal(trustProxy !== false && trustProxy('203.0.113.7', 1), false)
+  equal(readConfig({ SOCKET: '/run/app.sock' }).trustProxy, false)
 })

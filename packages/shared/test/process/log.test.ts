@@ -25,6 +25,16 @@ test('one line per response: milliseconds to the microsecond, and no query', () 
   deepEqual(lines, [{ level: 30, ...RESPONSE, path: '/teas/a', ms: 1.235, msg: 'request completed' }])
 })
 
+test('a client that is not an address is not logged', () => {
+  const { log, lines } = record('info')
+  for (const client of ['2001:db8::1', 'unknown', '', undefined])
+    logResponse(log, { ...RESPONSE, url: '/teas/a', ms: 1, client })
+  deepEqual(
+    lines.map(({ client }) => client),
+    ['2001:db8::1', undefined, undefined, undefined],
+  )
+})
+
 test('a request, a response and headers that code logs have no query and no credentials', () => {
   const lines: Record<string, unknown>[] = []
   const log = createLogger(

@@ -45,7 +45,7 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }), // its lines have other fields
     serverFactory: (listener) => createServer(SERVER_OPTIONS, rejectAmbiguousHttp(listener)),
     bodyLimit: BODY_LIMIT,
-    trustProxy: (address) => config.trustProxy(address),
+    trustProxy: config.trustProxy,
     return503OnClosing: false, // requests that arrive while draining are served
     genReqId: (request) => requestId(request.headers['x-request-id']),
     frameworkErrors: (error, request, reply) => {

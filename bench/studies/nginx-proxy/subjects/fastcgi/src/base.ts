@@ -1,5 +1,5 @@
-import { clientAddress } from '#shared/http/client-address.ts'
 import { ALLOW, HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
+import { readForwarded } from '#shared/http/forwarded.ts'
 import { FAIL, type Health, isProbe, PASS } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
 import { errorStatus, problem } from '#shared/http/problem.ts'
@@ -56,11 +56,8 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
   function logging({ method, url, params }: Request, id: string, respond: Respond): Respond {
     const startedAt = performance.now()
     // The web server reports its peer, so X-Forwarded-For is trusted if that peer is.
-    const client = clientAddress(
-      params.get('REMOTE_ADDR'),
-      params.get('HTTP_X_FORWARDED_FOR'),
-      config.trustProxy,
-    )
+    const getHeader = (name: string) => params.get(`HTTP_${name.toUpperCase().replaceAll('-', '_')}`)
+    const { client } = readForwarded(params.get('REMOTE_ADDR'), getHeader, config.trustProxy)
     return (status, headers, body) => {
       respond(status, headers, body)
       logResponse(log, { requestId: id, method, url, status, ms: performance.now() - startedAt, client })

@@ -1,0 +1,52 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import { test } from 'node:test'
+import { route } from '../src/router.ts'
+import { createOptions } from './options.ts'
+import { serve } from './serve.ts'
+
+const routes = [
+  route('GET', '/who', (context) => {
+    const { client, protocol, host } = context
+    context.json({ client, protocol, host })
+  }),
+  route('GET', '/old', ({ response, protocol, host }) => {
+    response.writeHead(302, { location: `${protocol}://${host}/teas` }).end()
+  }),
+]
+
+/** The peer is a socket's other end, TRUST_PROXY is 10.0.0.0/8 and fd00::/8. */
+const CASES: [what: string, peer: string, forwardedFor: string, client: string, isTrusted: boolean][] = [
+  ['a trusted peer', '10.0.0.1', '203.0.113.7', '203.0.113.7', true],
+  ['a trusted peer on a dual-stack socket', '::ffff:10.0.0.1', '203.0.113.7', '203.0.113.7', true],
+  ['a trusted IPv6 peer', 'fd00::1', '2001:db8::7', '2001:db8::7', true],
+  [
+    'a trusted peer, and an entry forged by the client',
+    '10.0.0.1',
+    '192.0.2.1, 203.0.113.7',
+    '203.0.113.7',
+    true,
+  ],
+  ['two proxies, and a forged entry', '10.0.0.1', '192.0.2.1, 203.0.113.7, 10.0.0.2', '203.0.113.7', true],
+  ['a peer that is not trusted', '198.51.100.1', '203.0.113.7', '198.51.100.1', false],
+  ['an IPv6 peer that is not trusted', '2001:db8::1', '203.0.113.7', '2001:db8::1', false],
+]
+
+const TRUST_PROXY = '10.0.0.0/8, fd00::/8'
+const HEADERS = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' }
+
+for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
+  test(`a route and the log behind ${what}`, async () => {
+    const { readLines, ...options } = createOptions({ TRUST_PROXY })
+    await using server = await serve(routes, options, peer)
+    const headers = { ...HEADERS, 'x-forwarded-for': forwardedFor }
+    const expected = isTrusted
+      ? { protocol: 'https', host: 'shop.example' }
+      : { protocol: 'http', host: new URL(server.url).host }
+    const body = await (await fetch(`${server.url}/who`, { headers })).json()
+    deepEqual(body, { client, ...expected })
+    const [line] = await readLines(1)
+    equal(line?.client, client)
+    const old = await fetch(`${server.url}/old`, { headers, redirect: 'manual' })
+    equal(old.headers.get('location'), `${expected.protocol}://${expected.host}/teas`)
+  })
+}
