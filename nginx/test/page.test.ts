@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SECURITY_HEADERS } from '../../packages/shared/src/http/security-headers.ts'
 import { type PageOptions, renderPage, writePage } from '../page/render.ts'
 import { CONF } from '../src/render/render.ts'
@@ -131,19 +132,17 @@ for (const { choice, nginx, skip } of await candidates()) {
 
     test('an app is asked directly or through its front, and its response passes as it is', async () => {
       const { seen } = page.stub('fastify-hello')
-      for (const [topology, hops] of [
-        ['direct', 1],
-        ['nginx', 2],
-      ] as const) {
+      for (const topology of ['direct', 'nginx']) {
         const response = await ask(`/grid/fastify-hello/${topology}/json?a=b`)
         assert.equal(response.status, 200)
         assert.equal(response.headers['x-app'], 'a stand-in')
         for (const name of [...Object.keys(SECURITY_HEADERS), 'cache-control', 'x-request-id'])
           assert.equal(response.headers[name], undefined, name)
-        const last = seen.at(-1)
-        assert.equal(last?.url, '/json?a=b')
-        assert.equal(String(last?.headers['x-forwarded-for']).split(',').length, hops)
+        assert.equal(seen.at(-1)?.url, '/json?a=b')
       }
+      // NGINX writes the line after the response.
+      while (page.frontLog() === '') await sleep(20)
+      assert.equal(page.frontLog().match(/GET \/json\?a=b /g)?.length, 1)
     })
 
     test('an absent app is 502 at once, and a state to who asks quietly', async () => {

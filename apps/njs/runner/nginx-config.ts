@@ -30,6 +30,7 @@ export interface Settings {
 /** The whole configuration of an NGINX with its own directory. */
 export function renderConfig(settings: Settings, draining: boolean): (place: Place) => string {
   const { role, module, nginx, address, config, trustProxy } = settings
+  const proxies = listProxies(trustProxy, config)
   return (place) => {
     const assets = role === 'ssr' ? fill(readTemplate('assets'), { ASSETS_DIR: join(DIST, 'assets') }) : ''
     const http = fill(readTemplate('main'), {
@@ -42,7 +43,10 @@ export function renderConfig(settings: Settings, draining: boolean): (place: Pla
       DRAINING: draining ? '1' : '0',
       LISTEN: renderListen(config, address.port),
       ACCESS_LOG: renderAccessLog(config, place),
-      TRUST_PROXY: renderTrustProxy(trustProxy, config),
+      FORWARDED: fill(readTemplate('forwarded'), {
+        PROXIES: proxies.map((range) => `${range.replace('unix:', NO_ADDRESS)} 1;`).join('\n        '),
+      }).trimEnd(),
+      REAL_IP: proxies.length === 0 ? '' : renderRealIp(proxies),
       // While draining, every response says `connection: close`. NGINX also waits for connections that have not sent a request yet.
       CONNECTIONS: draining
         ? 'keepalive_timeout 0; client_header_timeout 5s;'
@@ -70,14 +74,26 @@ function renderAccessLog({ logLevel }: Config, place: Place): string {
   return `access_log ${output} plain if=$logged_plain;\n        access_log ${output} traced if=$logged_traced;`
 }
 
-/** The proxies whose X-Forwarded-For is trusted (http_realip_module). */
-function renderTrustProxy(trusted: string, { socket }: Config): string {
-  if (trusted === '') return ''
-  const parts = trusted.split(',').map((part) => part.trim())
-  const ranges = parts.flatMap((part) => (part === 'loopback' ? ['127.0.0.0/8', '::1'] : [part]))
-  const all = socket === undefined ? ranges : ['unix:', ...ranges]
+/** The names of proxy-addr, which NGINX does not know. */
+const RANGES: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+
+/** What `geo` takes for the peer of a unix socket. */
+const NO_ADDRESS = '255.255.255.255'
+
+/** The proxies whose X-Forwarded-* count. */
+function listProxies(trusted: string, { socket }: Config): string[] {
+  if (trusted === '') return []
+  const ranges = trusted.split(',').flatMap((part) => RANGES[part.trim()] ?? [part.trim()])
+  return socket === undefined ? ranges : ['unix:', ...ranges]
+}
+
+function renderRealIp(proxies: readonly string[]): string {
   return [
-    ...all.map((range) => `set_real_ip_from ${range};`),
+    ...proxies.map((range) => `set_real_ip_from ${range};`),
     'real_ip_header X-Forwarded-For;',
     'real_ip_recursive on;',
   ].join('\n        ')

@@ -12,7 +12,9 @@ export interface NginxRequest {
   /** The body, which NGINX has read; at most 64 KiB. */
   readonly requestText?: string | undefined
   readonly headersOut: Record<string, string | undefined>
-  /** Variables of NGINX and of its configuration: `req_id`, `draining`, `route`. */
+  /** The client's address: behind a trusted proxy, what the proxy says. */
+  readonly remoteAddress: string
+  /** Variables of NGINX and of its configuration: `req_id`, `draining`, `route`; `client_scheme` and `client_host`, as the client used them. */
   readonly variables: Record<string, string | undefined>
   return(status: number, body?: string): void
   error(message: string): void

@@ -37,6 +37,7 @@ export async function send(
   }
   const request: NginxRequest = {
     method,
+    remoteAddress: '127.0.0.1',
     args: readArguments(target),
     rawHeadersIn: Array.from({ length: hosts }, () => ['Host', 'localhost'] as const),
     headersOut: told.headers,

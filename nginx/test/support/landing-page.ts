@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import {
   createServer,
@@ -54,6 +55,8 @@ export interface FrontPage {
   stub(service: string): Stub
   /** The error log of the NGINX that serves the page. */
   errors(): string
+  /** The access log of the fronts. */
+  frontLog(): string
   startNginx(): Promise<void>
   stopNginx(): Promise<void>
   /** Everything runs and is ready, as at first. */
@@ -67,7 +70,7 @@ export async function startFrontPage(nginx: Nginx): Promise<FrontPage> {
   writePage(join(directory, 'page'), APPS)
   const stubs = new Map<string, Stub>()
   for (const { service } of APPS) stubs.set(service, await createStub())
-  const fronts = await startFronts(nginx, stubs)
+  const fronts = await startFronts(nginx, stubs, join(directory, 'fronts.log'))
   const routes = [...stubs].map(([service, { address }], index) => ({
     service,
     direct: formatAddress(address),
@@ -107,12 +110,25 @@ export async function startFrontPage(nginx: Nginx): Promise<FrontPage> {
   await reset()
   const origin = `http://${formatAddress(address)}`
   const errors = () => page?.errors() ?? ''
-  return { address, origin, results, stub, errors, startNginx: start, stopNginx: stop, reset, close }
+  const frontLog = () => readFileSync(join(directory, 'fronts.log'), 'utf8')
+  return {
+    address,
+    origin,
+    results,
+    stub,
+    errors,
+    frontLog,
+    startNginx: start,
+    stopNginx: stop,
+    reset,
+    close,
+  }
 }
 
 /** A front for each stand-in, in the same order. */
-function startFronts(nginx: Nginx, stubs: ReadonlyMap<string, Stub>): Promise<Instance> {
+function startFronts(nginx: Nginx, stubs: ReadonlyMap<string, Stub>, accessLog: string): Promise<Instance> {
   return startNginx(nginx, {
+    accessLog,
     fronts: [...stubs].map(([name, { address }]) => ({
       name,
       topology: 'nginx',

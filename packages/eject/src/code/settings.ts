@@ -10,7 +10,8 @@ const MEANINGS: Readonly<Record<string, Omit<Setting, 'name'>>> = {
   LOG_LEVEL: { default: 'info', meaning: 'fatal, error, warn, info, debug, trace or silent' },
   TRUST_PROXY: {
     default: '',
-    meaning: 'whose `X-Forwarded-For` counts: `loopback`, addresses, CIDRs, separated by commas',
+    meaning:
+      'whose `X-Forwarded-*` count: addresses, CIDRs, `loopback`, `linklocal`, `uniquelocal`, separated by commas',
   },
   SHUTDOWN_DELAY_MS: {
     default: '0',

@@ -151,7 +151,7 @@ function listServerManners({ environment, framework, runtime }: Project): string
         ]
       : []),
     '**Log.** A JSON line per response on standard output, without the query. The cause of a 500 is only there.',
-    '**Proxy.** `X-Forwarded-For` counts only from `TRUST_PROXY`. Idle connections stay open for 65 s, longer than NGINX uses them.',
+    '**Proxy.** Scheme, host and client come from `X-Forwarded-*` only if `TRUST_PROXY` names the peer. The outermost proxy must overwrite all three. Idle connections stay open for 65 s, longer than NGINX uses them.',
   ]
 }
 
@@ -169,7 +169,7 @@ function listNginxManners(sheds: boolean): string[] {
   for 10 s is cut off.`,
     ...(sheds ? ['**Overload.** Pages that would wait for longer than `$max_queue_wait_ms` are 503.'] : []),
     '**Log.** `logs/access.log`, in the container standard output, has a JSON line per response. Failures are on standard error.',
-    '**Proxy.** `set_real_ip_from` and `real_ip_header` in `nginx.conf.template` say whose `X-Forwarded-For` counts.',
+    '**Proxy.** `set_real_ip_from` and `real_ip_header` in `nginx.conf.template` say whose `X-Forwarded-For` counts. The same addresses in `geo` there\n  give routes `$client_scheme` and `$client_host`.',
   ]
 }
 

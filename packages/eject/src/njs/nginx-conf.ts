@@ -17,6 +17,7 @@ export function renderNginxConf(template: string, role: Role, read: (path: strin
       APP: '{{name}}',
       ASSETS_DIR: `${LATER.ROOT}/dist/assets`,
       MAX_QUEUE_WAIT_MS: '250',
+      PROXIES: '# 10.0.0.0/8 1;',
       ...LATER,
     }),
   )
