@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, StartError } from '#shared/process/config.ts'
-import { QUIET_MS } from '#shared/process/drain.ts'
+import { QUIET_MS, UPGRADED_MS } from '#shared/process/drain.ts'
 import type { Service } from '#shared/process/lifecycle.ts'
 import { formatAddress, listenFailure, removeStaleSocket } from '#shared/process/listen.ts'
 import type { createApp } from './app.ts'
@@ -23,7 +23,10 @@ export function createService(app: ReturnType<typeof createApp>, config: Config)
     },
     async close() {
       await sleep(QUIET_MS) // stop() resets idle connections at once, and a request may be on its way
-      await server?.stop()
+      const stopped = server?.stop()
+      await Promise.race([stopped, sleep(UPGRADED_MS)])
+      while (server?.pendingRequests) await sleep(QUIET_MS)
+      await server?.stop(true) // WebSockets are left
     },
   }
 }

@@ -14,30 +14,40 @@ import type { Runtime } from './middleware/access-log.ts'
 /** Reads connections on Node. On another runtime, pass the `getConnInfo` of that runtime's adapter to `createApp`. */
 const runtime: Runtime = {
   getConnInfo,
-  onClose({ env: { outgoing } }: Context<{ Bindings: HttpBindings }>, listener) {
-    outgoing.prependListener('close', () => listener(outgoing.statusCode, outgoing.errored))
+  onClose({ env: { outgoing } }: NodeContext, listener) {
+    outgoing?.prependListener('close', () => listener(outgoing.statusCode, outgoing.errored))
   },
-  addHeaders({ env: { outgoing } }: Context<{ Bindings: HttpBindings }>) {
-    addDefaultHeaders(outgoing)
+  addHeaders({ env: { outgoing } }: NodeContext) {
+    if (outgoing !== undefined) addDefaultHeaders(outgoing)
   },
 }
 
-/** The app as a server that does not listen yet. */
+/** The upgrade to a WebSocket has no `outgoing`, although its type says so. */
+type NodeContext = Context<{ Bindings: Partial<HttpBindings> }>
+
+type AdapterOptions = Parameters<typeof createAdaptorServer>[0]
+
+/**
+ * The app as a server that does not listen yet.
+ * @param adapter for routes with `upgradeWebSocket`: `{ websocket: { server: new WebSocketServer({ noServer: true }) } }`, of `ws`
+ */
 export function createNodeServer<RouteEnv extends Env, RouteSchema extends Schema>(
   options: AppOptions,
   routes: Hono<RouteEnv, RouteSchema>,
+  // Not node-server's own type: under `exactOptionalPropertyTypes` it refuses the server of `@types/ws`.
+  adapter: { websocket?: { server: object } } = {},
 ): Server {
   const { host: hostname, trustProxy } = options.config
   const { fetch } = createApp({ ...options, runtime }, routes)
   // The host name replaces a missing Host header, which HTTP/1.0 allows.
-  if (!trustProxy) return protect(createAdaptorServer({ fetch, hostname }) as Server, options)
+  const serve = (handle: AdapterOptions['fetch']) =>
+    createAdaptorServer({ ...adapter, hostname, fetch: handle } as AdapterOptions) as Server
+  if (!trustProxy) return protect(serve(fetch), options)
 
   const readOnce = createReader(trustProxy)
-  const server = createAdaptorServer({
-    hostname,
-    fetch: (request, env) =>
-      fetch(request, withClient(env as HttpBindings, readOnce(env.incoming as IncomingMessage))),
-  }) as Server
+  const server = serve((request, env) =>
+    fetch(request, withClient(env as HttpBindings, readOnce(env.incoming as IncomingMessage))),
+  )
   server.prependListener('request', (incoming) => takeOrigin(incoming, readOnce(incoming)))
   return protect(server, options)
 }

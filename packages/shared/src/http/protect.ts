@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Config } from '../process/config.ts'
+import { shouldUpgradeCallback } from '../process/drain.ts'
 import type { Logger } from '../process/log.ts'
 import { HEADER_LIMIT, PROBLEM_JSON } from './contract.ts'
 import { createHandlerTimeout, IDLE_MS } from './handler-timeout.ts'
@@ -22,6 +23,7 @@ export const SERVER_OPTIONS = {
   maxHeaderSize: HEADER_LIMIT,
   // A second Host or X-Request-Id becomes "a, b" and can be rejected. By default Node drops it.
   joinDuplicateHeaders: true,
+  shouldUpgradeCallback,
 } as const satisfies ServerOptions
 
 export interface ProtectOptions {

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { WebSocket, WebSocketServer } from 'ws'
 import { SERVER_OPTIONS } from '../../src/http/protect.ts'
 import { readConfig } from '../../src/process/config.ts'
 import { drain } from '../../src/process/drain.ts'
@@ -100,4 +101,27 @@ test('new connections are refused', LIMIT, async () => {
   })
   release()
   await Promise.all([response, drained])
+})
+
+test('a WebSocket that nobody closes does not hold the server open', LIMIT, async () => {
+  const { server, address, ask } = await setUp()
+  const wss = new WebSocketServer({ server })
+  const ws = new WebSocket(address)
+  await once(ws, 'open')
+  const closed = once(ws, 'close')
+  equal(await ask('/first'), 'response to /first')
+  await drain(server)
+  equal((await closed)[0], 1006) // no closing handshake
+  wss.close()
+})
+
+test('an upgrade that nobody listens for is a request like any other', LIMIT, async () => {
+  const { server, address } = await setUp()
+  const [, response] = await once(
+    new WebSocket(address).on('error', () => {}),
+    'unexpected-response',
+  )
+  equal(response.statusCode, 200)
+  response.destroy()
+  await drain(server)
 })

@@ -1,5 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel'
-import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
+import { type IncomingMessage, Server, type ServerOptions, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { adaptPolicy, loadPage, type Rendering, startVite, track } from './page.ts'
 
 export * from './server.ts'
@@ -33,10 +34,22 @@ function standInFront(server: Server): void {
       for (const listener of listeners) listener.call(server, request, response)
     })
   })
-  server.on('upgrade', (request, socket, head) => {
+  takeUpgrades(server)
+}
+
+/** Vite gets its own upgrades only, and before the app's listeners: each would take or close every WebSocket of the server. */
+function takeUpgrades(server: Server & ServerOptions): void {
+  const { emit, shouldUpgradeCallback } = server
+  const isVites = ({ url }: IncomingMessage) => url?.startsWith(vite.config.base) === true
+  server.shouldUpgradeCallback = (request) =>
+    isVites(request) || shouldUpgradeCallback?.call(server, request) === true
+  server.emit = (event: string, ...values: unknown[]) => {
+    const [request, socket] = values as [IncomingMessage, Socket]
+    if (event !== 'upgrade' || !isVites(request)) return emit.call(server, event, ...values)
     // While the app stops, Vite does not listen any more.
-    if (!upgrades.emit('upgrade', request, socket, head)) socket.destroy()
-  })
+    if (!upgrades.emit(event, ...values)) socket.destroy()
+    return true
+  }
 }
 
 function adaptHeaders(response: ServerResponse, rendering: Rendering): void {
