@@ -1,4 +1,4 @@
-import { parseOptions, readDuration, readInteger, split, UsageError } from '@startgrid/cli/arguments.ts'
+import { parseOptions, readDuration, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
 import { ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../plan/open-loop-effort.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../plan/options.ts'
@@ -19,7 +19,7 @@ const DEFAULT_P99 = '50ms'
 
 /** @throws {UsageError} and UnknownName of the grid, saying what is allowed */
 export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[]): OpenLoopOptions {
-  const own: readonly string[] = { capacity: ['p99', 'replicas'], latency: ['rate'], overload: [] }[kind]
+  const own: readonly string[] = { capacity: ['p99'], latency: ['rate'], overload: [] }[kind]
   const values = parseOptions(
     withResumeValue(args),
     {
@@ -27,11 +27,10 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
       launches: { type: 'string' },
       p99: { type: 'string' },
       rate: { type: 'string' },
-      replicas: { type: 'string' },
     },
     `pnpm bench ${kind}`,
   )
-  for (const name of ['p99', 'rate', 'replicas'] as const) {
+  for (const name of ['p99', 'rate'] as const) {
     if (values[name] !== undefined && !own.includes(name))
       throw new UsageError(
         `pnpm bench ${kind} has no --${name}. pnpm bench ${kind} --help lists the options.`,
@@ -39,18 +38,11 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
   }
   const site = readSite(values)
   const profile = chooseProfile(values)
-  const replicas = readReplicas(values)
   const role = values.role ?? (values.only === undefined ? defaultRole(kind, profile) : undefined)
   const { launches } = values
   const custom = launches !== undefined
   return {
-    ...readCommon(
-      { ...values, role },
-      {
-        frameworks: PROFILES[profile].frameworks,
-        topology: replicas.length === 0 ? 'direct' : 'direct,nginx',
-      },
-    ),
+    ...readCommon({ ...values, role }, { frameworks: PROFILES[profile].frameworks, topology: 'direct' }),
     ...site,
     profile,
     custom,
@@ -68,28 +60,7 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
     list: false,
     p99Ms: kind === 'capacity' ? readDuration('--p99', values.p99 ?? DEFAULT_P99, 1) : null,
     rate: values.rate === undefined ? null : readInteger('--rate', values.rate, 1, 1_000_000),
-    replicas,
   }
-}
-
-/** More than a search could tell apart in a day. */
-const MOST_REPLICAS = 64
-
-function readReplicas({
-  replicas,
-  kubernetes,
-  resume,
-}: {
-  replicas?: string | undefined
-  kubernetes?: boolean | undefined
-  resume?: string | undefined
-}): number[] {
-  if (replicas === undefined) return []
-  if (resume !== undefined)
-    throw new UsageError('--resume goes on as the run was begun: leave out --replicas.')
-  if (kubernetes !== true) throw new UsageError('--replicas goes with --kubernetes alone.')
-  const counts = split(replicas).map((count) => readInteger('--replicas', count, 1, MOST_REPLICAS))
-  return [...new Set(counts)].toSorted((one, other) => one - other)
 }
 
 function defaultRole(kind: OpenLoopKind, profile: ProfileName): string {
@@ -102,9 +73,7 @@ const INTRODUCTION: Readonly<Record<OpenLoopKind, string>> = {
 A staircase of open-loop steps on one launch of a cell finds the rate; others,
 fresh ones, confirm it. Without --only or --role: hello.
 
-  --p99 T             the bound, from the intended send time (default ${DEFAULT_P99})
-  --replicas NUMBERS  with --kubernetes: the rate by number of pods of an app,
-                      through a Service and through NGINX: 1,2,4`,
+  --p99 T             the bound, from the intended send time (default ${DEFAULT_P99})`,
   latency: `pnpm bench latency [options]   percentiles at fixed rates
 
 At 25, 50 and 75 % of what a cell can do just then, and at one rate for all

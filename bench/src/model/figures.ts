@@ -191,23 +191,10 @@ export interface OverloadFigures {
   voidedBecause: string | null
 }
 
-/** How a rate grows with the number of workers, or of replicas. */
+/** How a rate grows with the number of workers. */
 export interface ScalingResult {
   title: string
   race: string
   /** Against one worker. `cores`: those that the workers had. */
   points: { workers: number; ratio: Interval; cores: number }[]
-  /** The fit, or why there is none. */
-  fit: ContentionRecord | null
-  withheld: string | null
-}
-
-/** What the Universal Scalability Law says of a curve. */
-export interface ContentionRecord {
-  /** The part of the work that is done by one worker at a time. */
-  contention: Interval
-  /** What each worker costs each other one. */
-  coherency: Interval
-  /** Where the rate is highest; null if it is not shown to fall. */
-  peakWorkers: number | null
 }

@@ -1,5 +1,4 @@
 import { listOf } from '@startgrid/cli/text.ts'
-import type { Topology } from '@startgrid/grid/apps.ts'
 import type { Metric } from './figures.ts'
 import type { CellSpec, ClusterNode, Result } from './result.ts'
 
@@ -8,17 +7,11 @@ import type { CellSpec, ClusterNode, Result } from './result.ts'
 /** What a metric is called in a sentence. */
 export const METRIC_NAMES: Readonly<Record<Metric, string>> = { rate: 'req/s', cpu: 'CPU per request' }
 
-/** The framework, with what makes it unlike others of its name: `njs (qjs)`, `node#2`, `node ×4`. */
-export function nameOf({ app, framework, engine, replicas }: CellSpec): string {
+/** The framework, with what makes it unlike others of its name: `njs (qjs)`, `node#2`. */
+export function nameOf({ app, framework, engine }: CellSpec): string {
   const [, twin = ''] = /(#\d+)$/.exec(app) ?? []
   const name = framework.endsWith(twin) ? framework : `${framework}${twin}`
-  const copied = replicas === null ? name : `${name} ×${replicas}`
-  return engine === null ? copied : `${copied} (${engine.split(' ', 1)[0]})`
-}
-
-/** How the replicas of an app are reached: they share one address. */
-export function wayToReplicas(topology: Topology): string {
-  return topology === 'direct' ? 'through a Service' : 'through NGINX'
+  return engine === null ? name : `${name} (${engine.split(' ', 1)[0]})`
 }
 
 /** The mode in words: `native processes`, `containers`, `pods on node1, loaded from node2`, `http://10.0.0.9:3000, which already ran`. */

@@ -4,7 +4,7 @@ import type { ErrorCounts } from '@startgrid/loadgen'
 import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import type { Machine } from '@startgrid/machine/machine.ts'
 import type { Versions } from '@startgrid/machine/provenance.ts'
-import type { Analysis, CapacityFigures, LatencyFigures, OverloadFigures, ScalingResult } from './figures.ts'
+import type { Analysis, CapacityFigures, LatencyFigures, OverloadFigures } from './figures.ts'
 import type { Warning } from './warnings.ts'
 
 /**
@@ -62,8 +62,6 @@ interface OpenLoopRun extends GridRun {
 export interface CapacityResult extends OpenLoopRun {
   kind: 'capacity'
   analysis: CapacityFigures[] | null
-  /** Over the number of replicas; empty without `--replicas`. */
-  scaling: ScalingResult[]
 }
 
 export interface LatencyResult extends OpenLoopRun {
@@ -226,8 +224,6 @@ export interface CellSpec extends Cell {
   /** The app that this one equals: A/A. Null for all others. */
   twinOf: string | null
   workload: string
-  /** Copies of its app, each a pod, behind one Service or one NGINX; null where the app is not copied. */
-  replicas: number | null
 }
 
 /** The cells of one race, started together, warmed, measured in passes, stopped. */

@@ -75,20 +75,6 @@ function figuresOf(cell: CellSpec, result: CapacityResult): CapacityFigures {
   }
 }
 
-/**
- * The highest rate of a cell that kept the bound, launch by launch in requests per second; null where a launch has none that counts.
- */
-export function limitsOf(cell: CellSpec, result: CapacityResult): (number | null)[] {
-  const { trials, settings } = result
-  if (whyNotMeasured(cell, result) !== null) return []
-  const steps = trials.filter((trial) => trial.cell === cell.id && trial.purpose === 'level')
-  return Array.from({ length: settings.heats }, (_, index) => {
-    const own = steps.filter(({ launch }) => launch === index + 1)
-    const { limit, generatorBound } = foundBy(own, settings.p99Ms ?? 0)
-    return generatorBound ? null : limit
-  })
-}
-
 /** How the staircase of one launch ended. */
 interface Found {
   steps: Step[]

@@ -24,7 +24,7 @@ export function createOpenLoopResult(
   options: OpenLoopOptions,
   command: string,
 ): OpenLoopResult {
-  const { topologies, p99Ms, replicas } = options
+  const { topologies, p99Ms } = options
   const results = topologies.map((topology) =>
     createRun({ ...options, topologies: [topology] }, kind, command),
   )
@@ -36,16 +36,10 @@ export function createOpenLoopResult(
     ...first,
     trials: [],
     analysis: null,
-    cells: cells.flatMap((cell) => copiesOf(cell, replicas)).map((cell) => ({ ...cell, race: cell.id })),
+    cells: cells.map((cell) => ({ ...cell, race: cell.id })),
     settings: { ...first.settings, p99Ms },
   }
-  return kind === 'capacity' ? { ...run, kind, scaling: [] } : { ...run, kind }
-}
-
-/** `node/hello direct ×2`: one cell for each number of replicas. */
-function copiesOf(cell: CellSpec, replicas: readonly number[]): CellSpec[] {
-  if (replicas.length === 0) return [cell]
-  return replicas.map((count) => ({ ...cell, id: `${cell.id} ×${count}`, replicas: count }))
+  return { ...run, kind }
 }
 
 /** Milliseconds of the launches that a result lacks, if nobody disturbs it. */

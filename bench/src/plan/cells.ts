@@ -58,7 +58,6 @@ function cellsOf({ name, app, twinOf }: Entry, options: Options): CellSpec[] {
       twinOf,
       engine: null,
       workload: `GET ${WORKLOADS[app.role].path}`,
-      replicas: null,
       connections: connections ?? CONNECTIONS[app.role],
       warmupMs: ms,
       // Behind NGINX the app itself is warm.
@@ -142,8 +141,3 @@ export function expectedHeatMs(
 
 /** Milliseconds of one slice of warm-up. */
 export const WARMUP_SLICE_MS = 250
-
-/** Worker processes of the NGINX in front of so many replicas, as in the study of clusters: a request costs it less than the app. */
-export function proxyWorkers(replicas: number): number {
-  return Math.ceil(replicas / 2)
-}

@@ -85,6 +85,4 @@ export interface OpenLoopOptions extends Options {
   p99Ms: number | null
   /** Of `latency`: the common rate, in requests per second; null finds one per role. */
   rate: number | null
-  /** Of `capacity` in a cluster: the numbers of replicas to measure, in ascending order; empty leaves each app alone in its pod. */
-  replicas: readonly number[]
 }

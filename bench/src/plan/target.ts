@@ -26,7 +26,6 @@ export function planTarget({
       twinOf: null,
       engine: null,
       workload: `GET ${WORKLOADS[role].path}`,
-      replicas: null,
       connections: connections ?? CONNECTIONS[role],
       warmupMs: warmupMs ?? TARGET_WARMUP_MS,
       warmupRequests: 0,

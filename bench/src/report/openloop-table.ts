@@ -4,19 +4,12 @@ import {
   formatPercent,
   formatRate,
   formatRateEnds,
-  formatRatio,
   orUnknown,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
 import { type ItemColumn, left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
-import type {
-  CapacityFigures,
-  LatencyFigures,
-  LatencyLevel,
-  OverloadFigures,
-  ScalingResult,
-} from '../model/figures.ts'
-import { nameOf, wayToReplicas } from '../model/names.ts'
+import type { CapacityFigures, LatencyFigures, LatencyLevel, OverloadFigures } from '../model/figures.ts'
+import { nameOf } from '../model/names.ts'
 import type { CellSpec } from '../model/result.ts'
 
 /** The tables of open-loop measurements, each of the cells of one role in one topology. */
@@ -27,28 +20,14 @@ export interface Measured<Figures> {
 }
 
 /** Highest rate first. */
-export function capacityTable(
-  cells: readonly Measured<CapacityFigures>[],
-  scaling: readonly ScalingResult[] = [],
-): Table {
+export function capacityTable(cells: readonly Measured<CapacityFigures>[]): Table {
   const sorted = cells.toSorted((a, b) => (b.figures.rate?.value ?? 0) - (a.figures.rate?.value ?? 0))
-  const isCopied = cells.some(({ spec }) => spec.replicas !== null)
-  const ratioOf = ({ spec }: Measured<CapacityFigures>) =>
-    curveOf(spec, scaling)?.points.find(({ workers }) => workers === spec.replicas)?.ratio ?? null
   return tableOf<Measured<CapacityFigures>>(
     sorted,
     [
       left('framework', 0, ({ spec }) => nameOf(spec)),
       right('capacity req/s', 0, (cell) => voidOr(cell, ({ rate }) => orUnknown(rate?.value, formatRate))),
       right('95 %', 0, ({ figures }) => (figures.rate === null ? '' : formatRateEnds(figures.rate))),
-      ...(isCopied
-        ? [
-            right('of one', 0, (cell: Measured<CapacityFigures>) =>
-              orUnknown(ratioOf(cell)?.value, formatRatio),
-            ),
-            right('95 %', 1, (cell: Measured<CapacityFigures>) => formatEnds(ratioOf(cell), formatRatio)),
-          ]
-        : []),
       right('confirmed', 1, ({ figures }) => `${figures.confirmed}/${figures.tried}`),
       right('closed loop', 1, ({ figures }) => orUnknown(figures.closedLoop, formatRate)),
       right('of closed loop', 2, ({ figures }) => orUnknown(shareOfClosedLoop(figures), formatPercent)),
@@ -56,11 +35,6 @@ export function capacityTable(
     ],
     toneOf,
   )
-}
-
-/** The curve that a cell with replicas is a point of. */
-function curveOf({ app, topology }: CellSpec, scaling: readonly ScalingResult[]): ScalingResult | undefined {
-  return scaling.find(({ title }) => title === `${app} ${wayToReplicas(topology)}`)
 }
 
 function shareOfClosedLoop({ rate, closedLoop }: CapacityFigures): number | null {

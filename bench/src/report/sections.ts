@@ -2,10 +2,9 @@ import { formatEnds, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
 import { type Table, withoutUnknown } from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { type Standing, standingsOf } from '../judge/standings.ts'
-import { describeContention } from '../judge/study/scaling.ts'
-import type { CapacityFigures, LatencyFigures, ProxyCost } from '../model/figures.ts'
-import { METRIC_NAMES, nameOf, wayToReplicas } from '../model/names.ts'
-import type { CapacityResult, CellSpec, RaceResult, Result } from '../model/result.ts'
+import type { LatencyFigures, ProxyCost } from '../model/figures.ts'
+import { METRIC_NAMES, nameOf } from '../model/names.ts'
+import type { CellSpec, RaceResult, Result } from '../model/result.ts'
 import { capacityTable, latencyTable, type Measured, overloadTable } from './openloop-table.ts'
 import { raceTable } from './race-table.ts'
 import type { Section } from './section.ts'
@@ -29,9 +28,8 @@ export function sectionsOf(result: Result): Section[] {
       return openLoopSections(
         result,
         result.analysis,
-        (cells) => capacityTable(cells, result.scaling),
+        capacityTable,
         `p99 at most ${result.settings.p99Ms} ms`,
-        (cells) => scalingNotes(cells, result),
       )
     case 'latency':
       return openLoopSections(
@@ -130,34 +128,14 @@ function openLoopSections<Figures extends { cell: string; voidedBecause: string 
   const groups = Map.groupBy(measured, ({ spec: { role, topology } }) => `${role} ${topology}`)
   return [...groups].map(([name, group]) => ({
     race: group[0]?.spec ?? null,
-    title: `${wayOf(name, group[0]?.spec)}: ${group[0]?.spec.workload}, ${group[0]?.spec.connections} connections, ${condition}`,
+    title: `${name}: ${group[0]?.spec.workload}, ${group[0]?.spec.connections} connections, ${condition}`,
     table: makeTable(group),
     notes: [...group.flatMap(voidedNote), ...moreNotes(group)],
   }))
 }
 
-/** Replicas have no address of their own. */
-function wayOf(name: string, spec: CellSpec | undefined): string {
-  if (spec === undefined || spec.replicas === null) return name
-  return `${spec.role} ${wayToReplicas(spec.topology)}`
-}
-
 function voidedNote({ spec, figures }: Measured<{ voidedBecause: string | null }>): string[] {
   return figures.voidedBecause === null ? [] : [`${nameOf(spec)} is void: ${figures.voidedBecause}.`]
-}
-
-/** What the rates by number of replicas say, or why they say nothing. */
-function scalingNotes(
-  [first]: readonly Measured<CapacityFigures>[],
-  { scaling }: Pick<CapacityResult, 'scaling'>,
-): string[] {
-  const own = scaling.filter(({ race }) => race === `${first?.spec.role} ${first?.spec.topology}`)
-  const reasons = new Set(own.flatMap(({ withheld }) => withheld ?? []))
-  const withheld = [...reasons].map((reason) => `No fit of contention: ${reason}`)
-  const fitted = own.flatMap(({ title, fit }) =>
-    fit === null ? [] : [`${title}: ${describeContention(fit)}`],
-  )
-  return [...withheld, ...fitted]
 }
 
 /** Why percentiles are missing, each reason once; levels that are void as a whole apart. */

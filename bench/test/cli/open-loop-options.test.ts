@@ -27,21 +27,6 @@ describe('the words of the open-loop commands', () => {
     assert.equal(readOpenLoopOptions('capacity', ['--role', 'ssr']).apps.length, 7)
   })
 
-  test('read the numbers of replicas, which are reached in both ways', () => {
-    const { replicas, topologies } = readOpenLoopOptions('capacity', [
-      '--kubernetes',
-      '--replicas',
-      '4, 1,2,4',
-    ])
-    assert.deepEqual(replicas, [1, 2, 4])
-    assert.deepEqual(topologies, ['direct', 'nginx'])
-    assert.deepEqual(readOpenLoopOptions('capacity', ['--kubernetes']).replicas, [])
-    assert.equal(refusal('capacity', '--replicas', '2'), '--replicas goes with --kubernetes alone.')
-    assert.match(refusal('capacity', '--kubernetes', '--replicas', '0'), /--replicas/)
-    assert.match(refusal('latency', '--kubernetes', '--replicas', '2'), /latency has no --replicas/)
-    assert.match(refusal('capacity', '--resume', '--replicas', '2'), /leave out --replicas/)
-  })
-
   test('quick ones are three cells of hello', () => {
     for (const kind of ['capacity', 'latency', 'overload'] as const)
       assert.equal(readOpenLoopOptions(kind, ['--quick']).apps.length, 3)
@@ -75,7 +60,7 @@ describe('the words of the open-loop commands', () => {
       )
       const names = [...help.matchAll(/^ {2}--([\w-]+)/gm)].map(([, name = '']) => name)
       // What goes with a target or a cluster alone is tested above and in location.test.ts.
-      const apart = ['help', 'target', 'without', 'context', 'server-node', 'generators', 'replicas']
+      const apart = ['help', 'target', 'without', 'context', 'server-node', 'generators']
       for (const name of names.filter((one) => !apart.includes(one))) {
         const words: Record<string, string> = {
           only: 'node',

@@ -16,7 +16,6 @@ export function cellOf(app: string, more: Partial<CellSpec> = {}): CellSpec {
     twinOf: null,
     engine: null,
     workload: 'GET /json',
-    replicas: null,
     connections: 64,
     warmupMs: 1250,
     warmupRequests: 0,

@@ -18,7 +18,6 @@ import {
   V1MicroTime,
   type V1Node,
   type V1Pod,
-  type V1Service,
   type V1Status,
   VersionApi,
 } from '@kubernetes/client-node'
@@ -222,16 +221,6 @@ export class Cluster {
     const { namespace } = this
     const request = { namespace, body, ...(dryRun && { dryRun: 'All' }) }
     return ask('create pods', () => this.#core.createNamespacedPod(request))
-  }
-
-  createService(body: V1Service): Promise<V1Service> {
-    const { namespace } = this
-    return ask('create services', () => this.#core.createNamespacedService({ namespace, body }))
-  }
-
-  async removeService(name: string): Promise<void> {
-    const { namespace } = this
-    await askToDelete('services', () => this.#core.deleteNamespacedService({ name, namespace }))
   }
 
   createLease(body: V1Lease): Promise<V1Lease> {

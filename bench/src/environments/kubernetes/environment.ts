@@ -14,9 +14,7 @@ import type { Servers } from '../servers.ts'
 import { suiteWords } from '../suite-elsewhere.ts'
 import { frontPortOf, portOf, serverPod } from './pods.ts'
 import { type ClusterContext, closeCluster, prepareCluster, startCeiling, startServerPod } from './prepare.ts'
-import { startReplicas } from './replicas.ts'
 import { KubernetesServers } from './servers.ts'
-import { SERVICE_PERMISSIONS } from './site.ts'
 import { stopPod } from './start.ts'
 import { proveInPods } from './suite.ts'
 
@@ -32,17 +30,15 @@ export async function openKubernetes(
 ): Promise<Environment> {
   const heats = [...Map.groupBy(cells, ({ race }) => race).values()].map((own) => appsOf(own))
   const largest = heats.toSorted((one, other) => other.length - one.length)[0] ?? []
-  const isCopied = cells.some(({ replicas }) => replicas !== null)
   const context = await prepareCluster(
     record,
     {
       images: [...new Set([...cells.map((cell) => appOf(cell).framework), FRONT_SERVICE])],
       tried: [(metadata, placement) => serverPod(metadata, placement, { apps: largest, proxied: true })],
-      permissions: isCopied ? SERVICE_PERMISSIONS : [],
     },
     options,
   )
-  return new KubernetesEnvironment(context, isCopied)
+  return new KubernetesEnvironment(context)
 }
 
 /** Null where the servers have more than one, and so do not share it. */
@@ -60,11 +56,10 @@ class KubernetesEnvironment implements Environment {
   #njsEngine: string | null = null
   #started = 0
 
-  /** @param isCopied replicas are on cores of their own */
-  constructor(context: ClusterContext, isCopied: boolean) {
+  constructor(context: ClusterContext) {
     const { generators, record, scouted } = context
     this.#context = context
-    this.cores = isCopied ? null : coresOf(record)
+    this.cores = coresOf(record)
     this.generator = generators.source
     const versions = readVersions()
     const [servers] = record.nodes
@@ -92,27 +87,18 @@ class KubernetesEnvironment implements Environment {
   }
 
   /** Images say it all, but for the configuration of NGINX, which is made for each heat. */
-  fingerprint({ app, topology, replicas }: CellSpec): string {
+  fingerprint({ app, topology }: CellSpec): string {
     const { scouted, generators } = this.#context
     const name = app.replace(/#\d+$/, '')
     const [framework = ''] = name.split('/')
     const ids = [framework, FRONT_SERVICE].map((image) => scouted.images.get(image)?.id)
     return fingerprint(
       ['bench/src/environments/kubernetes', 'nginx/conf'],
-      ['kubernetes', name, topology, String(replicas ?? ''), ...ids, generators.imageId],
+      ['kubernetes', name, topology, ...ids, generators.imageId],
     )
   }
 
   async prove(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>> {
-    const proofs = new Map<string, Proof>()
-    const alone = cells.filter(({ replicas }) => replicas !== null).map((cell) => [cell])
-    const together = cells.filter(({ replicas }) => replicas === null)
-    for (const own of [...(together.length > 0 ? [together] : []), ...alone])
-      for (const [id, proof] of await this.#proveStarted(own)) proofs.set(id, proof)
-    return proofs
-  }
-
-  async #proveStarted(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>> {
     const { cluster, generators, signal } = this.#context
     if (signal.aborted) return new Map()
     const servers = await this.startServers(cells).catch((error: unknown) => oneLine(error))
@@ -132,9 +118,6 @@ class KubernetesEnvironment implements Environment {
   }
 
   async startServers(cells: readonly CellSpec[]): Promise<Servers> {
-    const [first, ...others] = cells
-    if (first !== undefined && first.replicas !== null && others.length === 0)
-      return startReplicas(this.#context, first, ++this.#started, this.#njsEngine)
     const { cluster, record } = this.#context
     const apps = appsOf(cells)
     const proxied = cells.some(({ topology }) => topology !== 'direct')
@@ -146,7 +129,7 @@ class KubernetesEnvironment implements Environment {
     }
     const host = pod.started.pod.status?.podIP ?? ''
     return new KubernetesServers({
-      ...{ cluster, record, pods: [pod] },
+      ...{ cluster, record, pod },
       partsOf: (cell) => ({
         app: hostOf(appOf(cell)),
         proxy: cell.topology === 'direct' ? null : FRONT_SERVICE,

@@ -33,7 +33,7 @@ export function describeNodes(
   ]
 }
 
-export function describeNode(
+function describeNode(
   role: ClusterNode['role'],
   name: string,
   { view: { machine, cpus }, bootId }: SeenNode,

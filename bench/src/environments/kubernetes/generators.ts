@@ -1,5 +1,4 @@
 import { PassThrough } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
 import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
@@ -23,8 +22,6 @@ export interface Generators {
   views: ReadonlyMap<string, SeenNode>
   /** Milliseconds to open a connection, the median of many. */
   roundTripMs(target: Extract<Target, { port: number }>): Promise<number>
-  /** Resolves when each of them can connect, because the nodes learn of a new Service one after the other. @throws {Error} after 30 s */
-  untilReached(target: Extract<Target, { port: number }>): Promise<void>
   close(): Promise<void>
 }
 
@@ -79,25 +76,9 @@ export async function startGenerators(
       const ms = (await agents[0]?.connect(host, port, ROUND_TRIPS)) ?? []
       return ms.toSorted((one, other) => one - other)[Math.floor(ms.length / 2)] ?? 0
     },
-    untilReached: async ({ host, port }) => {
-      await Promise.all(agents.map((agent) => untilConnected(agent, host, port, signal)))
-    },
     close: async () => {
       await Promise.all(agents.map((agent) => agent.stop().catch(() => {})))
     },
-  }
-}
-
-const REACHED_WITHIN_MS = 30_000
-
-async function untilConnected(agent: Agent, host: string, port: number, signal: AbortSignal): Promise<void> {
-  for (const from = performance.now(); ; await sleep(100, undefined, { signal })) {
-    try {
-      await agent.connect(host, port, 1)
-      return
-    } catch (error) {
-      if (performance.now() - from > REACHED_WITHIN_MS) throw error
-    }
   }
 }
 

@@ -5,7 +5,6 @@ import type {
   V1Pod,
   V1PodSpec,
   V1Probe,
-  V1Service,
   V1Volume,
 } from '@kubernetes/client-node'
 import type { App, Topology } from '@startgrid/grid/apps.ts'
@@ -54,8 +53,6 @@ export interface Placement {
   node?: string
   /** Never these nodes. */
   notNodes?: readonly string[]
-  /** Pods with these labels are spread over nodes, as far as possible. */
-  spread?: Readonly<Record<string, string>>
   labels?: NodeLabels | undefined
 }
 
@@ -131,14 +128,6 @@ function podOf(metadata: V1ObjectMeta, placement: Placement, spec: V1PodSpec): V
       },
       ...(placement.labels !== undefined && { nodeSelector: { ...placement.labels } }),
       ...(affinity !== undefined && { affinity }),
-      ...(placement.spread !== undefined && {
-        topologySpreadConstraints: [
-          {
-            ...{ maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
-            labelSelector: { matchLabels: { ...placement.spread } },
-          },
-        ],
-      }),
       ...spec,
     },
   }
@@ -255,29 +244,6 @@ function renderFronts(fronts: readonly Front[], workers = 1): string {
       ...fronts,
     ],
   })
-}
-
-/** One NGINX in front of all replicas of an app. */
-export function balancerPod(
-  metadata: V1ObjectMeta,
-  placement: Placement,
-  { app, replicas, workers }: { app: App; replicas: readonly [Address, ...Address[]]; workers: number },
-): V1Pod {
-  const config = renderFronts([frontOf(app, frontPortOf(0), replicas)], workers)
-  const { container, volume } = nginxContainer(FRONT_SERVICE, imageOf('nginx'), config, CEILING_PORT)
-  return podOf(metadata, placement, {
-    shareProcessNamespace: true,
-    containers: [container, waiting(AGENT)],
-    volumes: volume === undefined ? [] : [volume],
-  })
-}
-
-/** The Service in front of all replicas of an app. @param selector labels of their pods */
-export function serviceOf(metadata: V1ObjectMeta, selector: Readonly<Record<string, string>>): V1Service {
-  return {
-    metadata,
-    spec: { selector: { ...selector }, ports: [{ port: portOf(0), targetPort: portOf(0) }] },
-  }
 }
 
 /** Where a system of a study is reached in its pod. */

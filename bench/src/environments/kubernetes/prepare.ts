@@ -1,13 +1,13 @@
-import type { V1ContainerStatus, V1Node, V1Pod } from '@kubernetes/client-node'
+import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { Cluster, type Permission } from '@startgrid/grid/kubernetes-cluster.ts'
+import { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
 import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
 import type { CeilingServer } from '../../drivers/ceiling.ts'
 import type { ClusterRecord } from '../../model/result.ts'
 import type { EnvironmentOptions } from '../environment.ts'
 import { Agent } from './agent.ts'
-import { describeNode, describeNodes, readBootId, type SeenNode } from './facts.ts'
+import { describeNodes, readBootId, type SeenNode } from './facts.ts'
 import { type Generators, startGenerators } from './generators.ts'
 import { AGENT, CEILING_PORT, generatorPod, type Placement, scoutPod, serverPod } from './pods.ts'
 import { beginRun, type ClusterRun, removeLeftovers } from './run.ts'
@@ -23,8 +23,6 @@ export interface ClusterNeeds {
   images: readonly string[]
   /** Pods that are only tried: whether quota and policies of the namespace allow them. */
   tried: readonly ((metadata: ReturnType<ClusterRun['metadata']>, placement: Placement) => V1Pod)[]
-  /** More than every run needs. */
-  permissions?: readonly Permission[]
 }
 
 /** What the first pod found on the node of the servers. */
@@ -43,8 +41,6 @@ export interface ClusterContext {
   scouted: Scouted
   /** On the node that was scouted. */
   placement: Placement
-  /** What the cluster says of its nodes; empty where this account may not ask. */
-  nodes: readonly V1Node[]
   signal: AbortSignal
 }
 
@@ -74,11 +70,11 @@ function whatToDo({ message, status }: KubernetesError, { namespace }: ClusterRe
 
 async function prepare(
   record: ClusterRecord,
-  { images, tried, permissions = [] }: ClusterNeeds,
+  { images, tried }: ClusterNeeds,
   { progress, signal, warn }: EnvironmentOptions,
 ): Promise<ClusterContext> {
   const cluster = new Cluster(record.namespace, record.context ?? undefined)
-  const missing = await cluster.missing([...PERMISSIONS, ...permissions])
+  const missing = await cluster.missing(PERMISSIONS)
   if (missing.length > 0) throw new UsageError(describeMissing(missing, record.namespace))
   record.version = await cluster.version()
   await removeLeftovers(cluster, { say: (text) => progress.say(text), signal })
@@ -99,7 +95,7 @@ async function prepare(
     if (servers !== undefined && servers.cpus.length > 1)
       warn({ kind: 'node-cores', node: servers.name, cpus: servers.cpus.length })
     const placement = { ...serverPlacement(record), node: scouted.node }
-    return { cluster, run, record, generators, scouted, placement, nodes, signal }
+    return { cluster, run, record, generators, scouted, placement, signal }
   } catch (error) {
     await run.end().catch(() => {})
     throw error
@@ -137,11 +133,11 @@ async function scout(
 }
 
 /**
- * Starts a pod of servers and the agent in it. The record gets a node on which no server ran before.
+ * Starts a pod of servers and the agent in it.
  * @throws {Error} a sentence; the pod is then removed
  */
 export async function startServerPod(
-  { cluster, record, nodes, signal }: Pick<ClusterContext, 'cluster' | 'record' | 'nodes' | 'signal'>,
+  { cluster, signal }: Pick<ClusterContext, 'cluster' | 'signal'>,
   body: V1Pod,
 ): Promise<ServerPod> {
   const started = await startPod(cluster, body, { signal })
@@ -150,14 +146,6 @@ export async function startServerPod(
     const agent = await Agent.start(cluster, name, AGENT)
     const unseen = await agent.watch(containerIds(started.ready.values()))
     if (unseen.length > 0) throw new Error(`The agent does not see the processes of ${unseen.join(', ')}.`)
-    const node = started.pod.spec?.nodeName ?? ''
-    const isKnown = record.nodes.some((one) => one.name === node && one.role === 'servers')
-    if (!isKnown) {
-      const seen = { view: await agent.look(), bootId: await readBootId(cluster, name, AGENT) }
-      const others = record.nodes.filter(({ role }) => role === 'generators')
-      const servers = record.nodes.filter(({ role }) => role === 'servers')
-      record.nodes = [...servers, describeNode('servers', node, seen, nodes), ...others]
-    }
     return { started, agent }
   } catch (error) {
     await stopPod(cluster, name)

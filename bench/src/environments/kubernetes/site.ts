@@ -36,12 +36,6 @@ export const PERMISSIONS: readonly Permission[] = [
   })),
 ]
 
-/** Replicas have a Service. */
-export const SERVICE_PERMISSIONS: readonly Permission[] = ['create', 'delete'].map((verb) => ({
-  verb,
-  resource: 'services',
-}))
-
 /** Without it, facts of nodes come from pods. */
 export const READ_NODES: Permission = { verb: 'list', resource: 'nodes', everywhere: true }
 

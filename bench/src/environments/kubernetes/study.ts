@@ -60,7 +60,7 @@ export function whyNotInPods(system: System | undefined, { workload, generator }
   if (generator !== 'startgrid') return `${generator} does not run in a cluster`
   const { app, nginx } = system
   if (app !== undefined && !app.package.startsWith('apps/')) return `there is no image of ${app.package}`
-  if ((app?.copies ?? 1) > 1) return 'several copies behind one NGINX are measured with capacity --replicas'
+  if ((app?.copies ?? 1) > 1) return 'several copies behind one NGINX are processes of one machine'
   if (app?.package === 'apps/njs') return 'the image of njs has one engine and one worker'
   if (nginx?.front.startsWith('fastcgi') || nginx?.front.endsWith('-socket'))
     return 'containers have no socket in common'
@@ -172,7 +172,7 @@ class StudyPods implements Environment {
       [...running].map(([id, pod]) => [
         id,
         new KubernetesServers({
-          ...{ cluster, record, pods: [pod], partsOf },
+          ...{ cluster, record, pod, partsOf },
           targetOf: ({ topology }) => ({
             host: pod.started.pod.status?.podIP ?? '',
             port: studyAddress(topology).port,

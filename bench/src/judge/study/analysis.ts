@@ -32,12 +32,8 @@ export function analyseStudy(study: Experiment, result: StudyResult): StudyAnaly
     return rate === undefined ? [] : [{ race, rate }]
   })
   const measured = measuredOf(cells, openRates)
-  const rates = (race: string, system: string) =>
-    records
-      .find(({ cell }) => cell.race === race && cell.app === system)
-      ?.launches.map((one) => one?.figures.rate ?? null) ?? []
   const { cluster } = result
-  const context = { cluster, cells: result.cells, figures: cells, ratio: layouts.ratio, measured, rates }
+  const context = { cluster, cells: result.cells, figures: cells, ratio: layouts.ratio, measured }
   return {
     cells,
     openRates,

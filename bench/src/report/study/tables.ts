@@ -14,7 +14,6 @@ import type { Row } from '@startgrid/cli/table.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import { nameNginx } from '../../environments/study/nginxes.ts'
 import { unlikeNginxes } from '../../judge/study/claim.ts'
-import { describeContention } from '../../judge/study/scaling.ts'
 import type { Study } from '../../model/study.ts'
 import type {
   ClaimResult,
@@ -131,7 +130,7 @@ function formatChange(seconds: number): string {
 
 /** Rates over the number of workers. */
 export function scalingSections(result: StudyRecord): StudySection[] {
-  return (result.analysis?.scaling ?? []).map(({ title, points, fit, withheld }) => ({
+  return (result.analysis?.scaling ?? []).map(({ title, points }) => ({
     title: `${title}: rate against one worker`,
     table: {
       columns: [figure('workers'), figure('rate'), figure('95 %'), figure('cores')],
@@ -142,7 +141,7 @@ export function scalingSections(result: StudyRecord): StudySection[] {
         }),
       ),
     },
-    notes: [fit === null ? `No fit of contention: ${withheld}` : describeContention(fit)],
+    notes: [],
   }))
 }
 

@@ -5,7 +5,6 @@ import { loadYaml, type V1Pod, type V1Role } from '@kubernetes/client-node'
 import { APPS, type App } from '@startgrid/grid/apps.ts'
 import {
   AGENT,
-  balancerPod,
   CEILING_PORT,
   frontPortOf,
   generatorPod,
@@ -13,14 +12,8 @@ import {
   portOf,
   scoutPod,
   serverPod,
-  serviceOf,
 } from '../../../src/environments/kubernetes/pods.ts'
-import {
-  describeMissing,
-  PERMISSIONS,
-  readNodeSelector,
-  SERVICE_PERMISSIONS,
-} from '../../../src/environments/kubernetes/site.ts'
+import { describeMissing, PERMISSIONS, readNodeSelector } from '../../../src/environments/kubernetes/site.ts'
 
 const METADATA = { name: 'bench-1-servers-1' }
 const HELLOS = APPS.filter(({ role }) => role === 'hello')
@@ -30,23 +23,6 @@ const pods: Record<string, V1Pod> = {
   servers: serverPod(METADATA, { node: 'node1' }, { apps: TWINS, proxied: true }),
   generator: generatorPod(METADATA, { notNodes: ['node1'], labels: { pool: 'bench' } }),
   scout: scoutPod(METADATA, {}, ['node', 'bun', 'njs', 'nginx']),
-  replica: serverPod(
-    METADATA,
-    { notNodes: ['node2', 'node3'], spread: { group: '1' } },
-    { apps: [NODE as App], proxied: false },
-  ),
-  balancer: balancerPod(
-    METADATA,
-    { node: 'node1' },
-    {
-      app: NODE as App,
-      replicas: [
-        { host: '10.0.0.1', port: portOf(0) },
-        { host: '10.0.0.2', port: portOf(0) },
-      ],
-      workers: 2,
-    },
-  ),
 }
 
 describe('every pod of a run', () => {
@@ -108,32 +84,6 @@ describe('the pod of the servers', () => {
   })
 })
 
-describe('replicas', () => {
-  test('are spread over nodes without generators', () => {
-    const { affinity, topologySpreadConstraints } = pods.replica?.spec ?? {}
-    const [term] =
-      affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
-    assert.deepEqual(
-      term?.matchFields?.map(({ operator, values }) => [operator, values]),
-      [
-        ['NotIn', ['node2']],
-        ['NotIn', ['node3']],
-      ],
-    )
-    const [spread] = topologySpreadConstraints ?? []
-    assert.deepEqual(spread?.labelSelector, { matchLabels: { group: '1' } })
-    assert.equal(spread?.whenUnsatisfiable, 'ScheduleAnyway')
-  })
-
-  test('are all behind one NGINX, or behind one Service', () => {
-    const config = pods.balancer?.spec?.containers[0]?.env?.[0]?.value ?? ''
-    for (const host of ['10.0.0.1', '10.0.0.2']) assert.ok(config.includes(`server ${host}:${portOf(0)} `))
-    assert.match(config, /^worker_processes 2;/m)
-    const { spec } = serviceOf({ name: 'bench-1-service-1' }, { group: '1' })
-    assert.deepEqual(spec, { selector: { group: '1' }, ports: [{ port: portOf(0), targetPort: portOf(0) }] })
-  })
-})
-
 describe('nodes', () => {
   test('are chosen by name for the servers, and the generators are on others', () => {
     const terms = ({ spec }: V1Pod) =>
@@ -173,9 +123,7 @@ test('the Role in deploy/kubernetes/bench allows what a run does, and nothing el
   const allowed = rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) => resources.flatMap((one) => verbs.map((verb) => `${verb} ${group}/${one}`))),
   )
-  const needed = [...PERMISSIONS, ...SERVICE_PERMISSIONS].map(
-    ({ verb, resource, group = '' }) => `${verb} ${group}/${resource}`,
-  )
+  const needed = PERMISSIONS.map(({ verb, resource, group = '' }) => `${verb} ${group}/${resource}`)
   assert.deepEqual(allowed.sort(), needed.toSorted())
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
-import { describeThrottling, mergeAccounts } from '../../../src/environments/kubernetes/servers.ts'
+import { describeThrottling } from '../../../src/environments/kubernetes/servers.ts'
 import {
   containerIds,
   judgeContainers,
@@ -98,14 +98,4 @@ test('a load that a CPU limit stopped does not count', () => {
   )
   assert.equal(describeThrottling({ throttled: 0 }), undefined)
   assert.equal(describeThrottling({ throttled: null }), undefined)
-})
-
-test('accounts of several pods are added, and the one that waited most decides', () => {
-  const account = { seconds: 1, app: 0.5, proxy: 0, serverWait: 0.1, throttled: 0, agent: 0.01 }
-  const other = { ...account, seconds: 1.1, app: 0, proxy: 0.25, serverWait: 0.3, throttled: 0.02 }
-  assert.deepEqual(mergeAccounts([account, other]), {
-    ...{ seconds: 1.1, app: 0.5, proxy: 0.25, serverWait: 0.3, throttled: 0.02, agent: 0.02 },
-  })
-  assert.equal(mergeAccounts([account, { ...other, app: null }]).app, null)
-  assert.equal(mergeAccounts([account, { ...other, serverWait: null }]).serverWait, null)
 })

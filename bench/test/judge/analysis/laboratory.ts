@@ -16,7 +16,6 @@ export function cellOf(app: string, topology: Topology = 'direct', twinOf: strin
     twinOf,
     engine: null,
     workload: 'GET /',
-    replicas: null,
     connections: 64,
     warmupMs: 0,
     warmupRequests: 0,
