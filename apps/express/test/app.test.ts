@@ -312,3 +312,19 @@ test('logs one line per response, with the route and the trace, without the quer
     ],
   )
 })
+
+test('the route in the log is as it was registered, whatever the client wrote', async () => {
+  const items = Router().get('/items/:item', (_request, response) => response.sendStatus(204))
+  const mounts = Router()
+    .use('/users/:user', Router().use('/:year', items))
+    .use('/shop', items)
+    .use(/^\/old/, items)
+  const { readLines, ...options } = createOptions()
+  const app = express().use('/api/:version', createApp(options, mounts))
+  for (const path of ['/users/1/2026/items/a', '/SHOP/items/a', '/old/items/a'])
+    equal((await request(app).get(`/api/1${path}`)).status, 204)
+  deepEqual(
+    (await readLines(3)).map(({ route }) => route),
+    ['/api/:version/users/:user/:year/items/:item', '/api/:version/shop/items/:item', '/items/:item'],
+  )
+})

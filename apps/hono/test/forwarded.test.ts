@@ -28,8 +28,14 @@ const routes = new Hono()
     (c) => c.text('admin'),
   )
 
-/** The peer is a socket's other end, TRUST_PROXY is 10.0.0.0/8 and fd00::/8. */
-const CASES: [what: string, peer: string, forwardedFor: string, client: string, isTrusted: boolean][] = [
+/** The peer is the other end of the connection; on a unix socket it has no address. */
+const CASES: [
+  what: string,
+  peer: string | undefined,
+  forwardedFor: string,
+  client: string,
+  isTrusted: boolean,
+][] = [
   ['a trusted peer', '10.0.0.1', '203.0.113.7', '203.0.113.7', true],
   ['a trusted peer on a dual-stack socket', '::ffff:10.0.0.1', '203.0.113.7', '203.0.113.7', true],
   ['a trusted IPv6 peer', 'fd00::1', '2001:db8::7', '2001:db8::7', true],
@@ -41,6 +47,7 @@ const CASES: [what: string, peer: string, forwardedFor: string, client: string, 
     true,
   ],
   ['two proxies, and a forged entry', '10.0.0.1', '192.0.2.1, 203.0.113.7, 10.0.0.2', '203.0.113.7', true],
+  ['a peer on our unix socket', undefined, '192.0.2.1, 203.0.113.7', '203.0.113.7', true],
   ['a peer that is not trusted', '198.51.100.1', '203.0.113.7', '198.51.100.1', false],
   ['an IPv6 peer that is not trusted', '2001:db8::1', '203.0.113.7', '2001:db8::1', false],
 ]
@@ -50,7 +57,9 @@ const HEADERS = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.exampl
 
 for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
   test(`a route and the log behind ${what}`, async () => {
-    const { readLines, ...options } = createOptions({ TRUST_PROXY })
+    const { readLines, ...options } = createOptions(
+      peer === undefined ? { TRUST_PROXY, SOCKET: '/run/app.sock' } : { TRUST_PROXY },
+    )
     await using server = await serve(pretend(createNodeServer(options, routes), peer))
     const headers = { ...HEADERS, 'x-forwarded-for': forwardedFor }
     const ask = (path: string, init?: RequestInit) =>
@@ -74,6 +83,6 @@ for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
 }
 
 /** Gives the connections of a server another peer. */
-function pretend(server: Server, peer: string): Server {
+function pretend(server: Server, peer: string | undefined): Server {
   return server.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: peer }))
 }

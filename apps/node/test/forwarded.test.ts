@@ -14,8 +14,14 @@ const routes = [
   }),
 ]
 
-/** The peer is a socket's other end, TRUST_PROXY is 10.0.0.0/8 and fd00::/8. */
-const CASES: [what: string, peer: string, forwardedFor: string, client: string, isTrusted: boolean][] = [
+/** The peer is the other end of the connection; on a unix socket it has no address. */
+const CASES: [
+  what: string,
+  peer: string | undefined,
+  forwardedFor: string,
+  client: string,
+  isTrusted: boolean,
+][] = [
   ['a trusted peer', '10.0.0.1', '203.0.113.7', '203.0.113.7', true],
   ['a trusted peer on a dual-stack socket', '::ffff:10.0.0.1', '203.0.113.7', '203.0.113.7', true],
   ['a trusted IPv6 peer', 'fd00::1', '2001:db8::7', '2001:db8::7', true],
@@ -27,6 +33,7 @@ const CASES: [what: string, peer: string, forwardedFor: string, client: string, 
     true,
   ],
   ['two proxies, and a forged entry', '10.0.0.1', '192.0.2.1, 203.0.113.7, 10.0.0.2', '203.0.113.7', true],
+  ['a peer on our unix socket', undefined, '192.0.2.1, 203.0.113.7', '203.0.113.7', true],
   ['a peer that is not trusted', '198.51.100.1', '203.0.113.7', '198.51.100.1', false],
   ['an IPv6 peer that is not trusted', '2001:db8::1', '203.0.113.7', '2001:db8::1', false],
 ]
@@ -36,8 +43,10 @@ const HEADERS = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.exampl
 
 for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
   test(`a route and the log behind ${what}`, async () => {
-    const { readLines, ...options } = createOptions({ TRUST_PROXY })
-    await using server = await serve(routes, options, peer)
+    const { readLines, ...options } = createOptions(
+      peer === undefined ? { TRUST_PROXY, SOCKET: '/run/app.sock' } : { TRUST_PROXY },
+    )
+    await using server = await serve(routes, options, { peer })
     const headers = { ...HEADERS, 'x-forwarded-for': forwardedFor }
     const expected = isTrusted
       ? { protocol: 'https', host: 'shop.example' }

@@ -9,12 +9,18 @@ import { createOptions } from './options.ts'
 
 /**
  * A server on a free port, closed at the end of the block.
- * @param peer the address that its connections pretend to come from
+ * @param pretended its connections seem to come from this peer
  */
-export async function serve(routes: readonly Route[], options: AppOptions = createOptions(), peer?: string) {
+export async function serve(
+  routes: readonly Route[],
+  options: AppOptions = createOptions(),
+  pretended?: { peer: string | undefined },
+) {
   const server = protect(createServer(createApp(options, routes)), options)
-  if (peer !== undefined)
-    server.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: peer }))
+  if (pretended !== undefined)
+    server.on('connection', (socket) =>
+      Object.defineProperty(socket, 'remoteAddress', { value: pretended.peer }),
+    )
   const url = await listen(server, readConfig({ PORT: '0' }))
   return {
     url,

@@ -29,7 +29,7 @@ export function accessLog(log: Logger): RequestHandler {
         requestId: request.id,
         method: request.method,
         url: request.originalUrl,
-        route: request.route && request.baseUrl + request.route.path,
+        route: routeOf(request),
         status: response.statusCode,
         ms: performance.now() - startedAt,
         client,
@@ -38,4 +38,38 @@ export function accessLog(log: Logger): RequestHandler {
     })
     next()
   }
+}
+
+/**
+ * The registered path, such as `/users/:user/items/:item`. `request.baseUrl` has what the client wrote for a mount, and values of its
+ * parameters would be an unbounded label of metrics.
+ */
+function routeOf({ app, baseUrl, route }: Request): string | undefined {
+  if (route === undefined || baseUrl === '') return route?.path
+  const mounts = mountsOf.get(app) ?? listMounts(app.router as unknown as Mounted, app.path())
+  mountsOf.set(app, mounts)
+  const mount = mounts.find(({ pattern }) => pattern.test(baseUrl))
+  return (mount?.path ?? '') + route.path
+}
+
+interface Mount {
+  path: string
+  pattern: RegExp
+}
+
+/** Per app, because an app can be mounted in another one. */
+const mountsOf = new WeakMap<object, readonly Mount[]>()
+
+/** A router. Its types do not have `listRoutes` yet. */
+interface Mounted {
+  listRoutes(): { path: string | RegExp; router: Mounted | undefined }[]
+}
+
+function listMounts(mounted: Mounted, path: string): Mount[] {
+  // Express ignores the case of paths.
+  const pattern = new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`, 'i')
+  const inner = mounted.listRoutes().flatMap(({ path: next, router }) => {
+    return router === undefined ? [] : listMounts(router, next === '/' ? path : path + next)
+  })
+  return [{ path, pattern }, ...inner]
 }
