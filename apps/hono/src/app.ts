@@ -15,11 +15,12 @@ import { securityHeaders } from './middleware/security-headers.ts'
  * @param options.runtime reads connections; `server.ts` provides it
  */
 export function createApp<RouteEnv extends Env, RouteSchema extends Schema>(
-  { config, health, log, runtime }: AppOptions & { runtime: Runtime },
+  options: AppOptions & { runtime: Runtime },
   routes: Hono<RouteEnv, RouteSchema>,
 ) {
+  const { health, log, runtime } = options
   const app = new Hono()
-  const shouldShed = createLoadShedder(config.maxQueueWaitMs)
+  const shouldShed = createLoadShedder(options.config.maxQueueWaitMs)
   app.onError(handleError(log))
   app.notFound((c) => sendProblem(c, 404))
 

@@ -12,8 +12,12 @@ import { createRouter, type Route } from './router.ts'
 export function createApp(options: AppOptions, routes: readonly Route[]): RequestListener {
   const { config, health: state, log } = options
   const logResponses = accessLog(log)
-  const { trustProxy, maxQueueWaitMs } = config
-  const services = { log, health: state, trustProxy, shouldShed: createLoadShedder(maxQueueWaitMs) }
+  const services = {
+    log,
+    health: state,
+    trustProxy: config.trustProxy,
+    shouldShed: createLoadShedder(config.maxQueueWaitMs),
+  }
   const handle = createRouter([...health(state), ...routes])
 
   return (request, response) => {
