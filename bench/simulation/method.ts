@@ -15,7 +15,7 @@ import type { HeatOfWorld, Outcome, World } from './world.ts'
  * knows it.
  */
 
-/** What a run does before its first heat, in milliseconds: the spins, the ceiling, the search for NGINX. */
+/** What a run does before its first heat, in milliseconds: the ceiling, the search for NGINX. */
 const BEFORE_MS = 7000
 
 /** Of the benchmark's own profile, only the number of heats and the time can be chosen. */

@@ -107,8 +107,6 @@ export class Score {
   readonly foundCold = new Share()
   readonly voided = new Share()
   readonly seconds: number[] = []
-  /** Forecast half-width over the one that was found, per run. */
-  readonly forecasts: number[] = []
 
   /** What `JSON.stringify` wrote of one. */
   static from(stored: Score): Score {
@@ -116,7 +114,6 @@ export class Score {
     for (const metric of METRICS) restore(score.metrics[metric], stored.metrics[metric])
     for (const name of ['falselyCold', 'foundCold', 'voided'] as const) restore(score[name], stored[name])
     score.seconds.push(...stored.seconds)
-    score.forecasts.push(...stored.forecasts)
     return score
   }
 

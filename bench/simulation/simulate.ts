@@ -167,12 +167,6 @@ function print(
     'seconds of a run, median and longest',
     [0.5, 1].map((part) => quantile(score.seconds, part).toFixed(0)).join(', '),
   )
-  if (score.forecasts.length > 0) {
-    const parts = [0.1, 0.5, 0.9].map((part) => quantile(score.forecasts, part).toFixed(2))
-    const within = score.forecasts.filter((ratio) => ratio < 1.4 && ratio > 1 / 1.4).length
-    one('forecast over half-width, 10th, 50th, 90th percentile', parts.join(', '))
-    one('forecasts within a factor of 1.4', percent(within / score.forecasts.length))
-  }
   return broken
 }
 

@@ -1,4 +1,3 @@
-import { forecast } from '@startgrid/stats/forecast.ts'
 import { measureByBenchmark } from './method.ts'
 import { measureByReference } from './reference.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
@@ -6,7 +5,6 @@ import {
   DEFAULT_RUN,
   type Findings,
   halfWidthOf,
-  quantile,
   type Ratio,
   type Run,
   Score,
@@ -60,11 +58,9 @@ export async function study(
   const { score } = before
   for (let index = before.runs; index < runs; index++) {
     const world = new World(scenario, seed * 1_000_003 + index)
-    const spins = world.spin(5)
     const run = await measure(world, { ...DEFAULT_RUN, heats, maxSeconds, seed: seed * 7_919 + index })
     const findings = await extend(run, heats, extension)
     score.add(world, findings)
-    if (extension === undefined) score.forecasts.push(forecastOf(spins, heats) / typicalWidth(findings))
     onRun?.(score, index + 1)
   }
   return score
@@ -93,18 +89,4 @@ function ties({ pairs }: Findings, which: 'some' | 'every'): boolean {
 
 function widest({ ratios }: Findings): number {
   return Math.max(...ratios.map((ratio) => halfWidthOf(ratio) ?? Number.POSITIVE_INFINITY))
-}
-
-function forecastOf(spins: Parameters<typeof forecast>[0][number], heats: number): number {
-  const { passes, sliceSeconds } = DEFAULT_RUN
-  const design = { cells: 16, rows: 8, passes, sliceSeconds, stepSeconds: sliceSeconds + 0.012 }
-  return forecast([spins], design).halfWidth(heats)
-}
-
-/** The median half-width of rate ratios in one run. */
-function typicalWidth({ ratios }: Findings): number {
-  return quantile(
-    ratios.flatMap((ratio) => (ratio.metric === 'rate' ? (halfWidthOf(ratio) ?? []) : [])),
-    0.5,
-  )
 }

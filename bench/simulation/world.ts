@@ -74,16 +74,6 @@ export class World {
     this.#subjects = new Map(subjects.map((subject) => [subject.cell.id, subject]))
   }
 
-  /** Spins of 2 ms on a core without load, one every 20 ms. The run's clock does not move. */
-  spin(seconds: number): { at: number; cpuSeconds: number }[] {
-    const core = new Core(this.#scenario.speed, this.#draw)
-    return Array.from({ length: Math.round(seconds / 0.02) }, (_, index) => {
-      const at = index * 0.02
-      const log = core.cost(at, at + 0.002) + SPIN_SD * this.#draw.normal()
-      return { at, cpuSeconds: 0.002 * Math.exp(log) }
-    })
-  }
-
   /** Starts all apps of a role. */
   startHeat(role: Role): HeatOfWorld {
     const own = [...this.#subjects.values()].filter(({ cell }) => cell.role === role)
@@ -106,9 +96,6 @@ export class World {
     return this.#subjects.get(cell)?.cold ?? false
   }
 }
-
-/** The error of a spin itself, standard deviation of its logarithm. */
-const SPIN_SD = 0.035
 
 function createSubjects({ alike, loadings, cold }: Scenario, role: Role, draw: Draw): Subject[] {
   const entries = [...APPS.keys(), 0].map((index, place) => ({ index, twin: place === APPS.length }))

@@ -13,14 +13,14 @@ export const NOISY = 1.3
 const LEAST_SPINS = 20
 
 /**
- * By what factor the speed of the servers' core varied: the 90th over the 10th percentile of the spins before passes, or of those before the run.
+ * By what factor the speed of the servers' core varied: the 90th over the 10th percentile of the spins before passes.
  * @returns null where it is not known
  */
-export function speedSpread({ heats, forecast }: Pick<Result, 'heats' | 'forecast'>): number | null {
+export function speedSpread({ heats }: Pick<Result, 'heats'>): number | null {
   const spins = heats
     .flatMap((heat) => heat.spins.map(({ cpuSeconds }) => cpuSeconds))
     .toSorted((a, b) => a - b)
-  if (spins.length < LEAST_SPINS) return forecast?.spread ?? null
+  if (spins.length < LEAST_SPINS) return null
   const at = (part: number) => spins[Math.round(part * (spins.length - 1))] ?? Number.NaN
   return at(0.9) / at(0.1)
 }

@@ -37,8 +37,6 @@ interface Preparation<Kind extends Run> extends RunContext<Kind> {
   openEnvironment(options: EnvironmentOptions): Environment | Promise<Environment>
   /** The figures that follow from what was measured so far; part of the result. */
   figures(result: Kind): Partial<Kind>
-  /** Looks at the machine before anything is started on it. */
-  look?(): Promise<void>
 }
 
 /**
@@ -78,7 +76,7 @@ export async function withPreparedRun<Kind extends Result | StudyResult>(
     const drivers = new Drivers(driver, environment.generator)
     try {
       const prepared = { ...preparation, result, environment, drivers, warn, store, countsFrom: 0 }
-      await measureOn(prepared, preparation.look, measure)
+      await measureOn(prepared, measure)
     } finally {
       await drivers.stop()
       store()
@@ -115,7 +113,6 @@ function adoptFacts(result: Run, { facts }: Environment, warn: (warning: Warning
 /** What every measurement does while generator and environment are there. */
 async function measureOn<Kind extends Run>(
   prepared: PreparedRun<Kind>,
-  look: (() => Promise<void>) | undefined,
   measure: (prepared: PreparedRun<Kind>) => Promise<void>,
 ): Promise<void> {
   const { result, environment, drivers, signal, warn } = prepared
@@ -124,11 +121,10 @@ async function measureOn<Kind extends Run>(
   const steal = watchSteal()
   const beganAt = performance.now()
   if (isHere) for (const warning of await inspectMachine(signal)) warn(warning)
-  await look?.()
-  const lookedAt = performance.now()
+  const inspectedAt = performance.now()
   await findProxy(prepared)
   await prove(prepared)
-  prepared.countsFrom = beganAt + performance.now() - lookedAt
+  prepared.countsFrom = beganAt + performance.now() - inspectedAt
   const ceiling = { driver: drivers.usual, connections: 64, signal }
   result.driver.ceiling =
     (await measureCeiling(() => environment.startCeiling(), ceiling, warn)) ?? result.driver.ceiling

@@ -1,11 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import { Spinner } from '@startgrid/machine/spin.ts'
+import { median } from '@startgrid/stats/moments.ts'
 import type { Driver } from '../drivers/driver.ts'
 import { openDocker } from '../environments/docker/environment.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { NativeEnvironment } from '../environments/native/environment.ts'
-import { beginAccountOf } from '../environments/servers.ts'
 import { TargetEnvironment } from '../environments/target/environment.ts'
 import { analyse, isWithin } from '../judge/analysis.ts'
 import type { CellSpec, RaceResult, ResultKind } from '../model/result.ts'
@@ -15,7 +16,6 @@ import type { Options } from '../plan/options.ts'
 import { clusterRecord, modeOf } from '../plan/options.ts'
 import { planTarget } from '../plan/target.ts'
 import { WORKLOADS } from '../plan/workloads.ts'
-import { describeForesight, type Foresight, foresee, isCrowded, watchCore, watchingMs } from './forecast.ts'
 import { runHeat } from './heat.ts'
 import { type HeatPlan, type HeatsRun, runHeats } from './heats.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
@@ -63,7 +63,6 @@ export function createRun(
       cores: null,
       p99Ms: null,
     },
-    forecast: null,
     warnings: [],
     cells,
     conformance: [],
@@ -111,52 +110,34 @@ export async function runBench(
     openEnvironment: (options: EnvironmentOptions) => openEnvironment(result, options),
     figures: (so: RaceResult) => ({ analysis: analyse(so, { keepVoided }) }),
   }
-  let spinner: Spinner | undefined
-  let slowness = 1
-  const look = async () => {
-    if (result.mode !== 'native') return
-    const { progress, signal } = context
+  await withPreparedRun(result, preparation, async (prepared) => {
     const { cores } = result.settings
-    spinner = cores === null ? undefined : await Spinner.start(cores.server)
-    const ms = watchingMs(result)
-    if (spinner !== undefined)
-      progress.say(`Watching the speed of the cores for ${Number((ms / 1000).toFixed(1))} s.`)
-    const foresight = spinner === undefined ? null : await lookAt(spinner, result, { ms, signal })
-    if (signal.aborted) return
-    slowness = foresight?.slowness ?? 1
-    const { heats } = result.settings
-    result.forecast = foresight && {
-      spread: foresight.spread,
-      halfWidth: isCrowded(foresight) ? null : foresight.widthOf(heats),
+    const spinner = result.mode === 'native' && cores !== null ? await Spinner.start(cores.server) : undefined
+    try {
+      const slowness = spinner === undefined ? 1 : await slownessOf(spinner)
+      await runHeats(prepared, planOfGrid(prepared, { keepVoided, spinner, slowness }))
+    } finally {
+      await spinner?.stop()
     }
-    progress.say(describeForesight(result, foresight))
-  }
-  try {
-    await withPreparedRun(result, { ...preparation, look }, (prepared) =>
-      runHeats(prepared, planOfGrid(prepared, { keepVoided, spinner, slowness })),
-    )
-  } finally {
-    await spinner?.stop()
-  }
+  })
 }
 
-/** How fast both cores are, and what other programs use of the servers' core meanwhile. */
-async function lookAt(
-  spinner: Spinner,
-  result: RaceResult,
-  watching: { ms: number; signal: AbortSignal },
-): Promise<Foresight | null> {
-  const { cores } = result.settings
-  const other = await Spinner.start(cores?.generator ?? null)
-  try {
-    const pidsOf = ({ pid }: Spinner) => (pid === undefined ? [] : [pid])
-    const end = beginAccountOf({ app: pidsOf(spinner), proxy: [], generator: pidsOf(other), cores })
-    const watched = await Promise.all([spinner, other].map((one) => watchCore(one, watching)))
-    const { disturbance } = (await end())({ cpuSeconds: null, waitSeconds: null })
-    return foresee(result, watched, disturbance.serverForeign)
-  } finally {
-    await other.stop()
+/** CPU time of a round, in nanoseconds, on the machine on which the times in plan/ were measured. */
+const REFERENCE_ROUND_NS = 6.5
+
+const SPINS = 25
+const SPIN_EVERY_MS = 20
+
+/** What work costs here, divided by what it costs where the plan was measured: at least 1, for a faster machine has not been seen. Takes half a second. */
+async function slownessOf(spinner: Pick<Spinner, 'spin' | 'rounds'>): Promise<number> {
+  const seconds: number[] = []
+  for (let count = 0; count < SPINS; count++) {
+    const spin = await spinner.spin()
+    if (spin !== null) seconds.push(spin.cpuSeconds)
+    await sleep(SPIN_EVERY_MS)
   }
+  if (seconds.length === 0 || spinner.rounds === 0) return 1
+  return Math.max(1, (median(seconds) * 1e9) / spinner.rounds / REFERENCE_ROUND_NS)
 }
 
 /** What the heats of the grid are. */

@@ -44,8 +44,6 @@ interface GridRun extends Run<CellSpec> {
   /** Null in other modes than `kubernetes`. */
   cluster: ClusterRecord | null
   settings: Settings
-  /** What was expected before anything was measured; null where the speed of the servers' core is not known. */
-  forecast: ForecastRecord | null
 }
 
 export interface RaceResult extends GridRun {
@@ -167,14 +165,6 @@ export interface Settings extends Effort {
   precision: number | null
   /** Of kind `capacity`: the bound on p99, in milliseconds. */
   p99Ms: number | null
-}
-
-/** From spins on the cores of the servers and of the generator, before the run. */
-interface ForecastRecord {
-  /** By what factor the speed of a core varied within seconds: the 90th over the 10th percentile of spins; the larger of both. */
-  spread: number
-  /** Of the ratios of one race, 95 %, as a part of 1; null with fewer than two heats. */
-  halfWidth: number | null
 }
 
 /** What the contract's suite found. */

@@ -9,7 +9,7 @@ export const LEAST_HEATS = 2
 /** Of a heat that is shortened: fewer passes say too little. */
 export const SHORTENED_PASSES = 5
 
-/** The ceiling, the spins and the search for NGINX. */
+/** The ceiling and the search for NGINX. */
 export const PREPARATION_MS = 8000
 
 /** The last pass of the last heat, stopping its servers, and the reports. */
@@ -74,25 +74,6 @@ export function leastTimeMs(plan: Plan): number {
 }
 
 /**
- * The passes of a heat that fit on average, if so many heats of every role share the time: at least 5, at most those of the settings. A slow
- * machine warms its cells for longer.
- * @param slowness as of `expectedHeatMs`
- */
-export function passesWithin(maxTimeMs: number, heats: number, plan: Plan, slowness: number): number {
-  const { slices } = plan.settings
-  const ofRoundMs = (maxTimeMs - PREPARATION_MS - ENDING_MS) / heats
-  const [without, all] = [roundMs(plan, 0, slowness), roundMs(plan, slices, slowness)]
-  const moreWarmupMs = plan.cells.reduce(
-    (sum, { warmupMs, warmupRequests }) => sum + (warmupRequests > 0 ? warmupMs : 0),
-    0,
-  )
-  const within = (ms: number) => Math.min(slices, (slices * (ms - without)) / (all - without))
-  const warmed = within(ofRoundMs - Math.min(1, slowness - 1) * moreWarmupMs)
-  const fit = Math.max(warmed, Math.min(within(ofRoundMs), keptPasses(slices, slowness)))
-  return Math.max(Math.min(slices, SHORTENED_PASSES), fit)
-}
-
-/**
  * For how many of the planned passes a longer warm-up leaves time. All of them, unless the machine is slower than that of reference: it serves fewer
  * requests in the same warm-up, and a few passes of warm servers are worth more than many of cold ones.
  * @param slowness as of `expectedHeatMs`
@@ -102,10 +83,10 @@ export function keptPasses(slices: number, slowness: number): number {
 }
 
 /** One heat of every role. */
-function roundMs({ cells, settings, mode }: Plan, slices: number, slowness = 1): number {
+function roundMs({ cells, settings, mode }: Plan, slices: number): number {
   const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
   return roles.reduce(
-    (sum, own) => sum + settings.pauseMs + expectedHeatMs(own, { ...settings, slices }, mode, slowness),
+    (sum, own) => sum + settings.pauseMs + expectedHeatMs(own, { ...settings, slices }, mode),
     0,
   )
 }

@@ -101,7 +101,6 @@ export function resultOf<Kind extends OpenLoopResult['kind']>(
       cores: null,
       p99Ms: more.p99Ms ?? null,
     },
-    forecast: null,
     warnings: [],
     cells: more.cells ?? [CELL],
     conformance: [],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readOptions } from '../../src/cli/options.ts'
-import { heatsThatFit, heatsWithin, leastTimeMs, passesWithin, shareOf } from '../../src/plan/budget.ts'
+import { heatsThatFit, heatsWithin, leastTimeMs, shareOf } from '../../src/plan/budget.ts'
 import { planCells } from '../../src/plan/cells.ts'
 
 const heatsUpTo = (last: number) =>
@@ -46,14 +46,6 @@ test('more time gives more heats: the default fits into its five minutes, and te
   assert.equal(heatsWithin(600_000, plan), 6)
   assert.equal(heatsWithin(1000, plan), 2)
   assert.equal(heatsWithin(86_400_000, plan), 100)
-})
-
-test('a slow machine takes fewer passes in the same time; five are taken in any case', () => {
-  assert.ok(passesWithin(300_000, 3, plan, 1) > 15)
-  assert.equal(passesWithin(330_000, 3, plan, 1), 19)
-  const slow = passesWithin(300_000, 3, plan, 2)
-  assert.ok(slow > 6 && slow < 14, `${slow}`)
-  assert.equal(passesWithin(300_000, 3, plan, 20), 5)
 })
 
 test('the least time is that of two heats of every role with a few passes', () => {

@@ -51,7 +51,7 @@ test('a page without a place for its figures, and a file that is no result, are 
   writeFileSync(join(path, 'paper.md'), '# paper\n')
   throws(() => writePages([PAPER], path), ResultError)
   const refused: [stored: string, sentence: RegExp][] = [
-    ['{"schema": 3}', /paper\.json is not the result of a study: /],
+    ['{"schema": 4}', /paper\.json is not the result of a study: /],
     [
       '{"schema": 1}',
       /paper\.json is not .* of this version \(its schema is 1, here it is 4\): measure again\.$/,
