@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MannersRecord, SITUATIONS, type Situation } from '../src/contract/manners.ts'
 import type { Role } from '../src/contract/subject.ts'
+import { headerValue } from '../src/http/header.ts'
 import { checkConformance, formatReport } from '../src/index.ts'
 import {
   asProblem,
@@ -139,11 +140,22 @@ const writing: readonly Alternative[] = [
   hello('framing', 'chunked', 'every route responds', {
     finish: (a) => ({ ...replaceHeader(a, 'content-length'), late: { ms: 0, parts: [] } }),
   }),
+  hello('head-type', 'sent', 'HEAD is GET without the body', {}),
+  hello('head-type', 'not sent', 'HEAD is GET without the body', {
+    finish: (a, r) => (isOn(r, 'HEAD') && isText(a) ? replaceHeader(a, 'content-type') : a),
+  }),
+  hello('url-host', "the route's response", 'a Host that no URL may have is a host, or 400', {}),
+  hello('url-host', '400', 'a Host that no URL may have is a host, or 400', {
+    refuse: (r) =>
+      /^(?:1\.2\.3|a:9|xn-|\[1:)/.test(headerValue(r.headers, 'host') ?? '') ? 400 : CORRECT.refuse(r),
+  }),
   hello('head-length', 'sent', 'HEAD is GET without the body', {}),
   hello('head-length', 'not sent', 'HEAD is GET without the body', {
     finish: (a, r) => (isOn(r, 'HEAD') ? replaceHeader(a, 'content-length') : a),
   }),
 ]
+
+const isText = ({ headers }: Outgoing) => headerValue(headers, 'content-type')?.startsWith('text/plain')
 
 /** Two Hosts and the like stay refused. */
 const lenient = (part: RegExp): Partial<Behaviour> => ({

@@ -47,6 +47,11 @@ export const SITUATIONS = {
     manners: ['content-length', 'chunked'],
   },
   'head-length': { about: '`content-length` in the response to `HEAD`', manners: ['sent', 'not sent'] },
+  'head-type': { about: '`content-type` of text in the response to `HEAD`', manners: ['sent', 'not sent'] },
+  'url-host': {
+    about: 'A `Host` that is a name, but not in a URL, such as `a:99999` or `1.2.3.4.5`',
+    manners: ["the route's response", '400'],
+  },
   'bad-escape': {
     about: 'An escape in the path that does not decode, such as `%zz` or `%FF`',
     manners: ['400', '404', "the route's response with that text"],

@@ -36,6 +36,9 @@ const NO_HOSTS = [
   'a%2',
 ]
 
+/** Names of RFC 3986, which URLs do not have (https://url.spec.whatwg.org/#host-parsing). */
+const NO_URL_HOSTS = ['1.2.3.4.5', 'a:99999', 'xn--a', '[1:2]']
+
 /** Lines about malformed requests. */
 export const refusals: readonly Check[] = [
   {
@@ -112,6 +115,18 @@ export const refusals: readonly Check[] = [
       for (const target of [plainRoute(probe).target, UNKNOWN_PATH]) {
         for (const host of NO_HOSTS) await expectRefusal(probe, { target, host })
       }
+    },
+  },
+  {
+    name: 'a Host that no URL may have is a host, or 400',
+    section: 'Everything else',
+    async run(probe) {
+      const { target, expected } = plainRoute(probe)
+      const choices = [
+        shows(expected, 'url-host', "the route's response"),
+        shows(refused(400), 'url-host', '400'),
+      ]
+      for (const host of NO_URL_HOSTS) await probe.expect({ target, host }, choices)
     },
   },
   {

@@ -48,6 +48,11 @@ export const head: readonly Defect[] = [
     onHead((a) => replaceHeader(a, 'content-length', '1'), '/?items='),
   ),
   hello(
+    'HEAD of JSON without its type',
+    ROUTES,
+    onHead((a) => replaceHeader(a, 'content-type'), '/json'),
+  ),
+  hello(
     'HEAD of 404 with another length',
     ERRORS,
     onHead((a) => replaceHeader(a, 'content-length', '1')),

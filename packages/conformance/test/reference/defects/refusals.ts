@@ -1,3 +1,4 @@
+import { headerValue } from '../../../src/http/header.ts'
 import { asProblem, decodeName, isOn, onStatus } from '../alterations.ts'
 import { CORRECT } from '../behaviour.ts'
 import { replaceBody } from '../message.ts'
@@ -55,6 +56,9 @@ export const refusals: readonly Defect[] = [
   }),
   hello('two Hosts accepted', 'two Host headers are 400', {
     refuse: (r) => (r.length ? CORRECT.refuse(r) : undefined),
+  }),
+  hello('500 for a Host that no URL may have', 'a Host that no URL may have is a host, or 400', {
+    refuse: (r) => (headerValue(r.headers, 'host') === 'a:99999' ? 500 : CORRECT.refuse(r)),
   }),
   hello('any Host accepted', 'a Host that is not a host name is 400', {
     refuse: (r) => CORRECT.refuse({ ...r, headers: r.headers.filter(([name]) => name !== 'host') }),
