@@ -1,6 +1,6 @@
 import type { BunRequest } from 'bun'
 
-export const hello = {
+export const hello = () => ({
   '/': { GET: () => new Response('Hello World!') },
 
   '/json': { GET: () => Response.json({ hello: 'world' }) },
@@ -8,4 +8,4 @@ export const hello = {
   '/hello/:name': {
     GET: (request: BunRequest<'/hello/:name'>) => new Response(`Hello, ${request.params.name}!`),
   },
-}
+})

@@ -5,15 +5,9 @@ import { createService } from './service.ts'
 import type { Routes } from './wrap-routes.ts'
 
 const ROLES = {
-  hello: async () => {
-    const { hello } = await import('./hello.ts')
-    return () => hello
-  },
+  hello: async () => (await import('./hello.ts')).hello,
   ssr: async () => (await import('./ssr.ts')).ssr,
-  status: async () => {
-    const { status } = await import('./status.ts')
-    return () => status
-  },
+  status: async () => (await import('./status.ts')).status,
 }
 
 await startRole<(options: AppOptions) => Routes>('bun', process.argv[2], ROLES, (createRoutes, options) =>

@@ -5,8 +5,11 @@ import type { Service } from '#shared/process/lifecycle.ts'
 import { formatAddress, listenFailure, removeStaleSocket } from '#shared/process/listen.ts'
 import type { createApp } from './app.ts'
 
+/** An app, perhaps with handlers of WebSockets. */
+export type App = ReturnType<typeof createApp> & { websocket?: Bun.WebSocketHandler<unknown> }
+
 /** How `Bun.serve` listens and closes. */
-export function createService(app: ReturnType<typeof createApp>, config: Config): Service {
+export function createService(app: App, config: Config): Service {
   const { host: hostname, port, socket } = config
   let server: Bun.Server<undefined> | undefined
 
@@ -26,7 +29,7 @@ export function createService(app: ReturnType<typeof createApp>, config: Config)
       const stopped = server?.stop()
       await Promise.race([stopped, sleep(UPGRADED_MS)])
       while (server?.pendingRequests) await sleep(QUIET_MS)
-      await server?.stop(true) // WebSockets are left
+      await server?.stop(true) // closes what WebSockets are left, with 1001
     },
   }
 }

@@ -1,3 +1,3 @@
-export const status = {
+export const status = () => ({
   '/_/status': { GET: () => new Response('OK') },
-}
+})

@@ -1,8 +1,7 @@
-import { test } from 'bun:test'
-import { deepEqual, equal } from 'node:assert/strict'
+import { expect, test } from 'bun:test'
 import type { Server } from 'bun'
 import { createApp } from '../src/app.ts'
-import { forwardedOf } from '../src/plugins/forwarded.ts'
+import { forwardedOf } from '../src/middleware/forwarded.ts'
 import { createOptions } from './options.ts'
 import { serve } from './serve.ts'
 
@@ -46,8 +45,8 @@ for (const [what, trusted, forwardedFor, client, isTrusted] of CASES) {
     const expected = isTrusted
       ? { protocol: 'https', host: 'shop.example' }
       : { protocol: 'http', host: new URL(server.url).host }
-    deepEqual(await response.json(), { client, ...expected })
+    expect(await response.json()).toEqual({ client, ...expected })
     const [line] = await readLines(1)
-    equal(line?.client, client)
+    expect(line?.client).toBe(client)
   })
 }

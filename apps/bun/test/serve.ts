@@ -1,7 +1,7 @@
-import type { createApp } from '../src/app.ts'
+import type { App } from '../src/service.ts'
 
 /** A server on a free port, closed at the end of the block. */
-export async function serve(app: ReturnType<typeof createApp>) {
+export async function serve(app: App) {
   const server = Bun.serve({ ...app, hostname: '127.0.0.1', port: 0 } as Bun.Serve.Options<undefined>)
   return {
     url: `http://127.0.0.1:${server.port}`,

@@ -1,5 +1,4 @@
-import { mock, test } from 'bun:test'
-import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
+import { expect, mock, test } from 'bun:test'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -54,9 +53,9 @@ test('shows as many items as asked for', async () => {
     ['/stream?items=7&delay=0', 7],
   ] as const) {
     const response = await fetch(server.url + path)
-    equal(response.status, 200)
-    equal(response.headers.get('content-type'), HTML)
-    equal(countItems(await response.text()), items)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe(HTML)
+    expect(countItems(await response.text())).toBe(items)
   }
 })
 
@@ -72,9 +71,9 @@ test('refuses a count that is not in range, and names the field', async () => {
     '/stream?delay=x',
   ]) {
     const response = await fetch(server.url + path)
-    equal(response.status, 400, path)
-    equal(response.headers.get('content-type'), PROBLEM_JSON)
-    match(await response.text(), /"errors":\[\{"field":"(?:items|delay)"/)
+    expect(response.status, path).toBe(400)
+    expect(response.headers.get('content-type')).toBe(PROBLEM_JSON)
+    expect(await response.text()).toMatch(/"errors":\[\{"field":"(?:items|delay)"/)
   }
 })
 
@@ -85,28 +84,28 @@ test('allows the scripts of the page by a nonce that no other response has', asy
     const response = await fetch(server.url + path)
     const html = await response.text()
     const nonce = findNonce(html)
-    match(nonce, /^[A-Za-z0-9+/]{24}$/)
-    equal(response.headers.get('content-security-policy'), pagePolicy(nonce))
-    equal(response.headers.get('cache-control'), PRIVATE)
-    doesNotMatch(html.replaceAll(`nonce="${nonce}"`, ''), / nonce=/)
+    expect(nonce).toMatch(/^[A-Za-z0-9+/]{24}$/)
+    expect(response.headers.get('content-security-policy')).toBe(pagePolicy(nonce))
+    expect(response.headers.get('cache-control')).toBe(PRIVATE)
+    expect(html.replaceAll(`nonce="${nonce}"`, '')).not.toMatch(/ nonce=/)
     nonces.add(nonce)
   }
-  equal(nonces.size, 3)
+  expect(nonces.size).toBe(3)
 })
 
 test('prints the id of the request in the page', async () => {
   await using server = await serve(createSsr(createOptions()))
   for (const path of ['/', '/stream?delay=1']) {
     const response = await fetch(server.url + path, { headers: { 'x-request-id': 'r-1' } })
-    match(await response.text(), /<code>r-1<\/code>/)
+    expect(await response.text()).toMatch(/<code>r-1<\/code>/)
   }
 })
 
 test('streams the shell, then the slow part', async () => {
   await using server = await serve(createSsr(createOptions()))
   const html = await (await fetch(`${server.url}/stream?delay=1`)).text()
-  ok(html.indexOf(SHELL_END) < html.indexOf(SLOW_PART))
-  match(html, /<\/html>$/)
+  expect(html.indexOf(SHELL_END) < html.indexOf(SLOW_PART)).toBeTrue()
+  expect(html).toMatch(/<\/html>$/)
 })
 
 test('stops rendering when the client leaves before the slow part', async () => {
@@ -120,31 +119,27 @@ test('stops rendering when the client leaves before the slow part', async () => 
     received += chunk
     if (received.includes(SHELL_END)) break
   }
-  equal(received.includes(SLOW_PART), false)
+  expect(received.includes(SLOW_PART)).toBe(false)
   const [signal] = signals
-  equal(signal?.aborted, false)
+  expect(signal?.aborted).toBe(false)
   const stopped = once(signal ?? new EventTarget(), 'abort')
   leaving.abort()
   await stopped
   const lines = await readLines(1)
-  deepEqual(
-    lines.map(({ level, path, client }) => [level, path, client]),
-    [[INFO, '/stream', '127.0.0.1']],
-  )
+  expect(lines.map(({ level, path, client }) => [level, path, client])).toEqual([
+    [INFO, '/stream', '127.0.0.1'],
+  ])
 })
 
 test('HEAD to a stream has its headers and no body, and nothing has failed', async () => {
   const { readLines, ...options } = createOptions()
   await using server = await serve(createSsr(options))
   const response = await fetch(`${server.url}/stream?delay=1`, { method: 'HEAD' })
-  equal(response.status, 200)
-  equal(response.headers.get('content-type'), HTML)
-  equal(await response.text(), '')
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe(HTML)
+  expect(await response.text()).toBe('')
   const lines = await readLines(1)
-  deepEqual(
-    lines.map(({ level, method }) => [level, method]),
-    [[INFO, 'HEAD']],
-  )
+  expect(lines.map(({ level, method }) => [level, method])).toEqual([[INFO, 'HEAD']])
 })
 
 test('serves the files of the page compressed, and 304 to a client that has them', async () => {
@@ -152,26 +147,26 @@ test('serves the files of the page compressed, and 304 to a client that has them
   for (const url of ASSETS) {
     const { size: bytes } = statSync(new URL(basename(url), ASSETS_DIR))
     const plain = await fetch(server.url + url, { headers: { 'accept-encoding': 'identity' } })
-    equal(plain.headers.get('content-length'), String(bytes))
+    expect(plain.headers.get('content-length')).toBe(String(bytes))
     const response = await fetch(server.url + url, { headers: { 'accept-encoding': 'gzip, br' } })
-    equal(response.status, 200)
-    equal(response.headers.get('content-type'), TYPES[extname(url)])
-    equal(response.headers.get('content-encoding'), 'br')
-    equal(response.headers.get('cache-control'), IMMUTABLE)
-    equal(response.headers.get('vary'), 'Accept-Encoding')
-    ok(Number(response.headers.get('content-length')) < bytes)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe(TYPES[extname(url)] ?? null)
+    expect(response.headers.get('content-encoding')).toBe('br')
+    expect(response.headers.get('cache-control')).toBe(IMMUTABLE)
+    expect(response.headers.get('vary')).toBe('Accept-Encoding')
+    expect(Number(response.headers.get('content-length')) < bytes).toBeTrue()
     const etag = response.headers.get('etag') ?? ''
     const again = await fetch(server.url + url, {
       headers: { 'accept-encoding': 'gzip, br', 'if-none-match': etag },
     })
-    equal(again.status, 304)
-    equal(again.headers.get('etag'), etag)
-    equal(await again.text(), '')
+    expect(again.status).toBe(304)
+    expect(again.headers.get('etag')).toBe(etag)
+    expect(await again.text()).toBe('')
   }
   for (const path of ['/assets/no-such-file.js', `${ASSETS[0]}.br`, '/assets/..%2Fpage%2Fserver.js']) {
     const missing = await fetch(server.url + path)
-    equal(missing.status, 404, path)
-    equal(missing.headers.get('content-type'), PROBLEM_JSON)
+    expect(missing.status, path).toBe(404)
+    expect(missing.headers.get('content-type')).toBe(PROBLEM_JSON)
   }
 })
 
@@ -185,7 +180,7 @@ test('pages that are asked for in one go all get a response, however long the fi
     received += text
     if (received.split('</html>').length > 12) break
   }
-  equal(received.match(/HTTP\/1\.1 200 /g)?.length, 12)
+  expect(received.match(/HTTP\/1\.1 200 /g)?.length).toBe(12)
 })
 
 test('refuses pages while they have waited too long for 100 ms, and no file', async () => {
@@ -201,6 +196,6 @@ test('refuses pages while they have waited too long for 100 ms, and no file', as
     statuses = received.match(/(?<=HTTP\/1\.1 )\d+/g) ?? []
     if (statuses.length === targets.length) break
   }
-  deepEqual([statuses.at(0), statuses.includes('503'), statuses.at(-1)], ['200', true, '200'])
-  match(received, /HTTP\/1\.1 503 [\s\S]*retry-after: 1\r\n[\s\S]*"status":503/i)
+  expect([statuses.at(0), statuses.includes('503'), statuses.at(-1)]).toEqual(['200', true, '200'])
+  expect(received).toMatch(/HTTP\/1\.1 503 [\s\S]*retry-after: 1\r\n[\s\S]*"status":503/i)
 })

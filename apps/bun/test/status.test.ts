@@ -1,5 +1,4 @@
-import { test } from 'bun:test'
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
@@ -12,19 +11,19 @@ import { createOptions } from './options.ts'
 import { serve } from './serve.ts'
 
 test('says that it is well', async () => {
-  await using server = await serve(createApp(createOptions(), status))
+  await using server = await serve(createApp(createOptions(), status()))
   const response = await fetch(`${server.url}/_/status`)
-  equal(response.status, 200)
-  match(response.headers.get('content-type') ?? '', /^text\/plain; ?charset=utf-8$/)
-  equal(await response.text(), 'OK')
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type') ?? '').toMatch(/^text\/plain; ?charset=utf-8$/)
+  expect(await response.text()).toBe('OK')
 })
 
 test('has nothing else', async () => {
-  await using server = await serve(createApp(createOptions(), status))
+  await using server = await serve(createApp(createOptions(), status()))
   for (const path of ['/', '/json', '/_/status/']) {
     const response = await fetch(server.url + path)
-    equal(response.status, 404)
-    equal(response.headers.get('content-type'), PROBLEM_JSON)
+    expect(response.status).toBe(404)
+    expect(response.headers.get('content-type')).toBe(PROBLEM_JSON)
   }
 })
 
@@ -49,12 +48,12 @@ test('starts from its environment, and stops on SIGTERM without losing a request
     }
   }
   const { address, app } = await readLine()
-  equal(app, 'bun/status')
-  equal((await ask(`${address}/_/status`)).body, 'OK')
-  equal((await readLine()).msg, 'request completed')
+  expect(app).toBe('bun/status')
+  expect((await ask(`${address}/_/status`)).body).toBe('OK')
+  expect((await readLine()).msg).toBe('request completed')
   child.kill('SIGTERM')
-  equal((await readLine()).msg, 'draining')
+  expect((await readLine()).msg).toBe('draining')
   // On the same connection. Without a delay, a slow machine would send this after idle connections are closed.
-  deepEqual(await ask(`${address}/_/status`), { status: 200, connection: 'close', body: 'OK' })
-  deepEqual(await exited, [0, null])
+  expect(await ask(`${address}/_/status`)).toEqual({ status: 200, connection: 'close', body: 'OK' })
+  expect(await exited).toEqual([0, null])
 })

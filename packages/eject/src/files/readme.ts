@@ -164,7 +164,6 @@ const HEALTH: Readonly<Record<string, string>> = {
   express: 'request.app.locals.health',
   koa: 'ctx.health',
   hono: "c.get('health')",
-  bun: 'server.health',
 }
 
 function readiness(framework: string): string {

@@ -47,7 +47,7 @@ const NJS_NOTE =
   'A handler that loops forever holds its NGINX worker.'
 
 const BUN_NOTE =
-  'Bun cuts the connection of a body that fails. No plugin can log the cause: the route must, with `server.log`. Bun closes a connection ' +
+  'Bun cuts the connection of a body that fails. No wrapper can log the cause: the route must. Bun closes a connection ' +
   'whose body stops after `idleTimeout`, and says nothing. Neither was tried.'
 
 /** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */

@@ -13,7 +13,7 @@ interface Options {
   port?: number
   hostname?: string
   fetch: Handler
-  routes?: Record<string, Handler>
+  routes?: Record<string, Handler | Record<string, Handler>>
 }
 declare const Bun: { serve: (options: Options) => BunServer }
 
@@ -25,7 +25,11 @@ const vite = await startVite({ host: '127.0.0.1', port, strictPort: true, ws: { 
 const { serve } = Bun
 Bun.serve = ({ fetch, routes = {}, ...options }) => {
   Bun.serve = serve
-  const handlers = Object.entries(routes).map(([path, handler]) => [path, standInFront(handler)])
+  const handlers = Object.entries(routes).map(([path, route]) => {
+    if (typeof route === 'function') return [path, standInFront(route)]
+    const byMethod = Object.entries(route).map(([method, handler]) => [method, standInFront(handler)])
+    return [path, Object.fromEntries(byMethod)]
+  })
   const server = serve({ ...options, fetch: standInFront(fetch), routes: Object.fromEntries(handlers) })
   // Start Vite after the app: when a browser reconnects to Vite after a restart, it needs the app as well.
   void vite.listen()

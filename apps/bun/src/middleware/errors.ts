@@ -3,26 +3,20 @@ import { PROBLEM_JSON } from '#shared/http/contract.ts'
 import { createProblem, errorStatus, type FieldError, HttpProblem } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { type Logger, logFailure } from '#shared/process/log.ts'
-import type { Handler, Plugin } from '../plugin.ts'
+import type { Handler } from '../handler.ts'
 import { idOf } from './request-id.ts'
 
 /**
  * Errors are problem details (RFC 9457). The cause of a failure is in the log only. A `ZodError` is a 400 that names the fields, so
  * routes use `schema.parse` for requests only, and `safeParse` for other data.
  */
-export function errors(log: Logger): Plugin {
-  return (next) => async (request, server) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') refuseBrokenBodies(request)
-    try {
-      return await next(request, server)
-    } catch (error) {
-      if (isZodError(error)) return sendProblem(400, { errors: error.issues.map(toFieldError) })
-      const status = errorStatus(error)
-      // An HttpProblem is a decision, not a failure.
-      if (status >= 500 && !(error instanceof HttpProblem)) logFailure(log, idOf(request), error)
-      return sendProblem(status, error instanceof HttpProblem ? { errors: error.errors } : {})
-    }
-  }
+export function handleError(error: unknown, request: Request, log: Logger): Response {
+  if (isZodError(error)) return sendProblem(400, { errors: error.issues.map(toFieldError) })
+  if (isMalformedBody(error, request) || isAbort(error, request)) return sendProblem(400)
+  const status = errorStatus(error)
+  // An HttpProblem is a decision, not a failure.
+  if (status >= 500 && !(error instanceof HttpProblem)) logFailure(log, idOf(request), error)
+  return sendProblem(status, error instanceof HttpProblem ? { errors: error.errors } : {})
 }
 
 export const notFound: Handler = () => sendProblem(404)
@@ -47,16 +41,18 @@ export function sendProblem(status: number, { errors, headers }: ProblemOptions 
   })
 }
 
-/** Bun's error for a body that is not valid JSON looks like an error of `JSON.parse` in the app. This turns it into a 400. */
-function refuseBrokenBodies(request: Request): void {
-  const refuse = (cause: unknown): never => {
-    throw new HttpProblem(400, { cause })
-  }
-  const { json, formData } = request
-  Object.assign(request, {
-    json: () => json.call(request).catch(refuse),
-    formData: () => formData.call(request).catch(refuse),
-  })
+/** Bun's error for a body that is not JSON looks like one of `JSON.parse` in the app, but has no stack. */
+function isMalformedBody(error: unknown, { bodyUsed }: Request): boolean {
+  if (!(error instanceof Error)) return false
+  if (error instanceof SyntaxError) return bodyUsed && error.stack === undefined
+  return (
+    error.message.startsWith('FormData ') || ('code' in error && error.code === 'ERR_FORMDATA_PARSE_ERROR')
+  )
+}
+
+/** The client left while its body was read. Nobody gets the response. */
+function isAbort(error: unknown, { signal }: Request): boolean {
+  return signal.aborted && error instanceof Error && error.name === 'AbortError'
 }
 
 /** Compares the name, because `instanceof` would load Zod into apps that do not use it. */

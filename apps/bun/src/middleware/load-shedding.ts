@@ -1,10 +1,10 @@
 import { RETRY_AFTER } from '#shared/http/contract.ts'
 import { createTurnLoadShedder } from '#shared/http/load-shedding-by-turn.ts'
-import type { Plugin } from '../plugin.ts'
+import type { Handler } from '../handler.ts'
 import { sendProblem } from './errors.ts'
 
 /** Wraps expensive routes: 503 if a request has waited too long. All routes of an app share one load shedder. */
-export function loadShedding(maxQueueWaitMs: number): Plugin {
+export function loadShedding(maxQueueWaitMs: number): (next: Handler) => Handler {
   const shouldShed = createTurnLoadShedder(maxQueueWaitMs)
 
   return (next) => (request, server) =>

@@ -1,17 +1,12 @@
 import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
 import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
-import type { Plugin } from '../plugin.ts'
 
 const HEADERS = Object.entries(SECURITY_HEADERS)
 
 /** A header that a route sets itself is kept. */
-export const securityHeaders: Plugin = (next) => async (request, server) => {
-  const response = await next(request, server)
-  if (response === undefined) return undefined
-  const { headers } = response
+export function setSecurityHeaders(headers: Headers): void {
   for (const [name, value] of HEADERS) if (!headers.has(name)) headers.set(name, value)
-  return response
 }
 
 /** Allows a page its scripts: returns the nonce, and headers with the policy of pages. They also keep the page out of caches. */
