@@ -71,7 +71,8 @@ function renderAccessLog({ logLevel }: Config, place: Place): string {
   const logged = ['info', 'debug', 'trace'].includes(logLevel)
   if (!logged) return 'access_log off;'
   const output = `"${standardOutput(place)}"`
-  return `access_log ${output} plain if=$logged_plain;\n        access_log ${output} traced if=$logged_traced;`
+  const buffer = 'buffer=16k flush=1s'
+  return `access_log ${output} plain ${buffer} if=$logged_plain;\n        access_log ${output} traced ${buffer} if=$logged_traced;`
 }
 
 /** The names of proxy-addr, which NGINX does not know. */

@@ -21,7 +21,7 @@ export async function runPrimary(config: Config, log: Logger): Promise<void> {
   const address = await startWorkers(workers)
   drainOnSignal(workers, config, log)
   const { cluster } = config
-  announce(log, { pid: process.pid, address, cluster, workers: workers.pids() }, 'listening')
+  void announce(log, { pid: process.pid, address, cluster, workers: workers.pids() }, 'listening')
 }
 
 /** Until all workers listen, a signal ends this process as usual. The workers are killed first, or each would log an error. */
@@ -50,6 +50,6 @@ function drainOnSignal(workers: Workers, config: Config, log: Logger): void {
   closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'uncaught')
     else log.info({ signal }, 'draining')
-    announce(log, { spread: await workers.drain() }, 'stopped')
+    await announce(log, { spread: await workers.drain() }, 'stopped')
   })
 }

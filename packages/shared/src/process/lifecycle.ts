@@ -6,7 +6,7 @@ import { Health } from '../http/health.ts'
 import { runPrimary } from './cluster.ts'
 import { closeWhenTold, tellPrimary } from './cluster-worker.ts'
 import { type Config, readConfig, StartError } from './config.ts'
-import { announce, createLogger, type Logger } from './log.ts'
+import { announce, createLogger, flush, type Logger } from './log.ts'
 
 /** The options of `createApp`. */
 export interface AppOptions {
@@ -50,7 +50,7 @@ export async function start<App>(
     closeOnSignal(service, config, health, log)
     if (cluster.isWorker) void tellPrimary({ listening: address })
     // With PORT=0, this line is how a person or a launcher learns the address.
-    else announce(log, { pid: process.pid, address }, 'listening')
+    else void announce(log, { pid: process.pid, address }, 'listening')
   } catch (error) {
     await refuse(error)
   }
@@ -104,6 +104,7 @@ function closeOnSignal(service: Service, config: Config, health: Health, log: Lo
     await service.close()
     await health.close()
     log.info('stopped')
+    await flush(log)
   }
   if (cluster.isWorker) closeWhenTold(options, health, close)
   else closeWithGrace(options, close)

@@ -22,8 +22,12 @@ const SERIALIZERS = {
   headers: toHeaders,
 } as const
 
+/** An error of Node's parser has all that the client sent, with its credentials. */
+const PACKETS = ['err.rawPacket', 'err.*.rawPacket', 'err.aggregateErrors[*].rawPacket']
+
 /**
- * Logs JSON lines on standard output; the platform collects them (https://12factor.net/logs).
+ * Logs JSON lines on standard output; the platform collects them (https://12factor.net/logs). Lines wait for up to 0.5 s or 8 KiB, so that
+ * many share one write. Every exit writes them; only SIGKILL and a crash of the runtime lose those that wait.
  * @param destination where the lines go in tests
  */
 export function createLogger(
@@ -32,7 +36,30 @@ export function createLogger(
   destination?: DestinationStream,
 ): Logger {
   const base = cluster.worker === undefined ? { app } : { app, worker: cluster.worker.id }
-  return pino({ base, level: config.logLevel, serializers: SERIALIZERS }, destination)
+  const redact = { paths: PACKETS, remove: true }
+  const options = { base, level: config.logLevel, serializers: SERIALIZERS, redact }
+  if (destination !== undefined) return pino(options, destination)
+  const output = pino.destination(OUTPUT)
+  const log = pino(options, output)
+  let dropped = 0
+  output.on('drop', () => dropped++)
+  output.on('drain', () => {
+    if (dropped === 0) return
+    const lines = dropped
+    dropped = 0
+    log.warn({ lines }, 'log was full: lines dropped')
+  })
+  return log
+}
+
+/** Asynchronous, so that a collector that stalls does not stop the server. Then lines wait in memory, and those beyond 16 MiB are dropped. */
+const OUTPUT = { dest: 1, sync: false, minLength: 8_192, periodicFlush: 500, maxLength: 16 * 1024 * 1024 }
+
+/** Resolves when no write is in progress. The exit writes the lines that still wait, in order. */
+export function flush(log: Logger): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  log.flush(() => resolve())
+  return promise
 }
 
 function toRequest({ method, url }: { method?: string; url?: string }) {
@@ -54,9 +81,10 @@ export function withoutQuery(url: string): string {
   return query === -1 ? url : url.slice(0, query)
 }
 
-/** Writes a line at any log level: people and launchers need it. */
-export function announce(log: Logger, fields: object, message: string): void {
+/** Writes a line at once and at any log level: people and launchers need it. */
+export function announce(log: Logger, fields: object, message: string): Promise<void> {
   log.child({}, { level: 'info' }).info(fields, message)
+  return flush(log)
 }
 
 /** The data of one line of the access log. */
@@ -104,10 +132,10 @@ export function logsResponses(log: Logger): boolean {
   return log.isLevelEnabled('info') || responses.hasSubscribers
 }
 
-/** Whether an error means only that the client closed the connection before the response was complete. */
+/** Whether an error means only that the client closed the connection too early, or sent a body that Node's parser refused (`HPE_…`). */
 export function isClientAbort(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE'
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return /^(?:ERR_STREAM_PREMATURE_CLOSE|ECONNRESET|EPIPE|HPE_\w+)$/.test(code)
 }
 
 /** Writes one line per failed handler, with the cause and the id that the client got. */

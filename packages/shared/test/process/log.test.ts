@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match } from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { test } from 'node:test'
 import { pino } from 'pino'
@@ -66,6 +66,20 @@ test('a request, a response and headers that code logs have no query and no cred
   )
 })
 
+test('an error of the parser is logged without the packet, also within another one', () => {
+  const lines: string[] = []
+  const log = createLogger('koa/hello', { logLevel: 'info' }, { write: (text) => lines.push(text) })
+  const parserError = () =>
+    Object.assign(new Error('Parse Error'), { code: 'HPE_X', rawPacket: Buffer.from('s') })
+  log.error({ err: parserError() }, 'failed')
+  log.error(Object.assign(new Error('outer'), { inner: parserError() }))
+  log.child({ requestId: 'r-1' }).error(new AggregateError([parserError()]))
+  for (const line of lines) {
+    match(line, /HPE_X/)
+    doesNotMatch(line, /rawPacket/)
+  }
+})
+
 test('responses can be observed, also where they are not logged', () => {
   const { log, lines } = record('warn')
   const seen: unknown[] = []
@@ -113,7 +127,7 @@ test('knows whether responses are logged at all', () => {
 })
 
 test('a client that left is no failure', () => {
-  for (const code of ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])
+  for (const code of ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'HPE_INVALID_CHUNK_SIZE'])
     equal(isClientAbort(Object.assign(new Error('x'), { code })), true)
   for (const error of [
     new Error('x'),
