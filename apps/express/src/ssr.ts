@@ -1,11 +1,13 @@
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
 import { Router } from 'express'
+import expressStaticGzip from 'express-static-gzip'
 import { z } from 'zod'
 import { streamDocument } from '#shared/http/stream-node.ts'
 import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
-import { staticFiles } from './middleware/static-files.ts'
 
 const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
 const Items = Count.pipe(z.number().max(1000)).default(50)
@@ -15,7 +17,19 @@ const SlowPage = z.object({ items: Items, delay: Delay })
 
 export const ssr = Router({ caseSensitive: true, strict: true })
 
-ssr.use(staticFiles(ASSETS_DIR))
+ssr.use(
+  '/assets',
+  (request, response, next) => {
+    // express.static leaves a file open if the client leaves while its pipelined response waits for another.
+    response.once('pipe', (file: Readable) => request.once('close', () => file.destroy()))
+    next()
+  },
+  expressStaticGzip(fileURLToPath(ASSETS_DIR), {
+    enableBrotli: true,
+    orderPreference: ['br', 'gzip'],
+    serveStatic: { immutable: true, maxAge: '1y', redirect: false },
+  }),
+)
 
 ssr.get('/', shedLoad, (request, response) => {
   const { items } = Page.parse(request.query)

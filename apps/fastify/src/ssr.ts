@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
+import fastifyStatic from '@fastify/static'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { streamDocument } from '#shared/http/stream-node.ts'
 import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
-import staticFiles from './plugins/static-files.ts'
 
 const html = { response: { 200: Type.String() } }
 const Items = Type.Integer({ minimum: 0, maximum: 1000, default: 50 })
@@ -10,7 +10,13 @@ const Delay = Type.Integer({ minimum: 0, maximum: 5000, default: 50, description
 const Shell = Type.Unsafe<Readable>(Type.String({ description: 'the shell first, then the slow part' }))
 
 export const ssr: FastifyPluginAsyncTypebox = async (app) => {
-  await app.register(staticFiles, { root: ASSETS_DIR })
+  await app.register(fastifyStatic, {
+    root: ASSETS_DIR,
+    prefix: '/assets/',
+    preCompressed: true,
+    immutable: true,
+    maxAge: '1y',
+  })
   app.addHook('onRequest', app.shedLoad) // for the routes below; files cost little
 
   app.get(

@@ -1,10 +1,12 @@
+import { fileURLToPath } from 'node:url'
+import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { IMMUTABLE } from '#shared/http/contract.ts'
 import { streamDocument } from '#shared/http/stream-web.ts'
 import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
-import { staticFiles } from './middleware/static-files.ts'
 import { validator } from './middleware/validator.ts'
 
 const count = (max: number) =>
@@ -15,7 +17,15 @@ const Items = z.object({ items: count(1000) })
 const Stream = Items.extend({ delay: count(5000) })
 
 export const ssr = new Hono()
-  .get('/assets/:file', staticFiles(ASSETS_DIR))
+  .get(
+    '/assets/*',
+    serveStatic({
+      root: fileURLToPath(ASSETS_DIR),
+      rewriteRequestPath: (path) => path.replace('/assets', ''),
+      precompressed: true,
+      onFound: (_path, c) => c.header('cache-control', IMMUTABLE),
+    }),
+  )
 
   .get('/', shedLoad, validator('query', Items), (c) => {
     const props = { ...c.req.valid('query'), requestId: c.get('requestId'), nonce: allowScripts(c) }

@@ -1,20 +1,24 @@
+import { fileURLToPath } from 'node:url'
 import Router from '@koa/router'
+import { send } from '@koa/send'
 import { z } from 'zod'
 import { streamDocument } from '#shared/http/stream-node.ts'
 import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
-import { staticFiles } from './middleware/static-files.ts'
 
 const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
 const Items = Count.pipe(z.number().max(1000)).default(50)
 const Delay = Count.pipe(z.number().max(5000)).default(50) // milliseconds
 const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
+const ASSETS = { root: fileURLToPath(ASSETS_DIR), immutable: true, maxAge: 31_536_000_000 } // a year in milliseconds
 
 export const ssr = new Router({ sensitive: true, strict: true })
 
-ssr.get('/assets/*file', staticFiles(ASSETS_DIR))
+ssr.get('/assets/*file', async (ctx) => {
+  if (await send(ctx, ctx.path.slice('/assets/'.length), ASSETS)) ctx.vary('Accept-Encoding')
+})
 
 ssr.get('/', shedLoad, (ctx) => {
   const { items } = Page.parse(ctx.query)

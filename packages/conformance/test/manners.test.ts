@@ -30,7 +30,7 @@ interface Alternative {
 const OTHER = 'another method on a known path is 405 or 404'
 const UNKNOWN = 'another method on an unknown path is 404'
 const OPTIONS = 'OPTIONS on a known path'
-const TYPES = 'every asset has its type and validator'
+const TYPES = 'every asset has its type and may be kept'
 const SPELLINGS = 'another spelling of a number is that number or 400'
 const TEXT = "the route's response with that text"
 
@@ -272,7 +272,8 @@ const bodies: readonly Alternative[] = [
   }),
 ]
 
-const RANGE = 'a range gets that part or the whole asset'
+const RANGE = 'a range gets the whole asset, or the part that content-range names'
+const MODIFIED = 'an asset that the client has is 304, or comes once more'
 
 const files: readonly Alternative[] = [
   ssr('coding', 'br', 'an asset comes in a coding', {}),
@@ -280,6 +281,15 @@ const files: readonly Alternative[] = [
     negotiate: (accepted = '') =>
       CORRECT.negotiate(accepted.includes('gzip') ? accepted.replace('br', 'x') : accepted),
   }),
+  ssr('etag', 'sent', TYPES, {}),
+  ssr(
+    'etag',
+    'not sent',
+    TYPES,
+    onAssets((a) => replaceHeader(a, 'etag')),
+  ),
+  ssr('not-modified', '304', MODIFIED, {}),
+  ssr('not-modified', '200', MODIFIED, { matches: () => false }),
   ssr('last-modified', 'not sent', TYPES, {}),
   ssr(
     'last-modified',

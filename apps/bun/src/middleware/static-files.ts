@@ -1,21 +1,30 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { negotiate } from '@fastify/accept-negotiator'
 import type { BunRequest } from 'bun'
-import { findAsset, isFresh, readAssets } from '#shared/http/assets.ts'
 import { IMMUTABLE } from '#shared/http/contract.ts'
 import { sendProblem } from './errors.ts'
 
+const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
+
 /** Serves files with a hash in their names, and their `.br` and `.gz` siblings from the build. A `Bun.file` does not select a sibling. */
 export function staticFiles(root: URL) {
-  const assets = readAssets(root)
+  const directory = fileURLToPath(root)
+  const names = new Set(readdirSync(directory))
 
-  return ({ params, headers }: BunRequest<'/assets/:file'>): Response => {
-    const asset = findAsset(assets, params.file, headers.get('accept-encoding'))
-    if (asset === undefined) return sendProblem(404)
-    const { type, coding, bytes, etag } = asset
-    const caching = { etag, vary: 'Accept-Encoding', 'cache-control': IMMUTABLE }
-    if (isFresh(headers.get('if-none-match'), etag))
-      return new Response(null, { status: 304, headers: caching })
-    return new Response(bytes, {
-      headers: { ...caching, 'content-type': type, ...(coding && { 'content-encoding': coding }) },
+  return ({ params: { file }, headers }: BunRequest<'/assets/:file'>): Response => {
+    if (!names.has(file)) return sendProblem(404)
+    const coding = negotiate(headers.get('accept-encoding') ?? '', Object.keys(EXTENSIONS)) ?? ''
+    const sibling = file + EXTENSIONS[coding]
+    const isCoded = names.has(sibling)
+    return new Response(Bun.file(join(directory, isCoded ? sibling : file)), {
+      headers: {
+        'content-type': Bun.file(file).type,
+        'cache-control': IMMUTABLE,
+        vary: 'Accept-Encoding',
+        ...(isCoded && { 'content-encoding': coding }),
+      },
     })
   }
 }

@@ -31,6 +31,7 @@ export const errors: ErrorRequestHandler = (error, request, response, _next) => 
 }
 
 function sendProblem(response: Response, status: number, fields?: readonly FieldError[]): void {
+  response.removeHeader('content-encoding') // of a file that was not sent after all
   response.status(status).type(PROBLEM_JSON).json(createProblem(status, fields))
 }
 

@@ -1,25 +1,27 @@
-import { findAsset, isFresh, readAssets } from '#shared/http/assets.ts'
-import { IMMUTABLE } from '#shared/http/contract.ts'
+import { readdirSync } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import { negotiate } from '@fastify/accept-negotiator'
+import send from '@fastify/send'
 import { HttpProblem } from '#shared/http/problem.ts'
 import { type Route, route } from '../router.ts'
 
-/** Serves files with a hash in their names from memory, and their `.br` and `.gz` siblings from the build. */
-export function staticFiles(root: URL): Route {
-  const files = readAssets(root)
+const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
 
-  return route('GET', '/assets/:name', (context) => {
-    const { request, response } = context
-    const file = findAsset(files, context.params.name, request.headers['accept-encoding'])
-    if (file === undefined) throw new HttpProblem(404)
-    response
-      .setHeader('cache-control', IMMUTABLE)
-      .setHeader('etag', file.etag)
-      .setHeader('vary', 'Accept-Encoding')
-    if (isFresh(request.headers['if-none-match'], file.etag)) {
-      response.writeHead(304).end()
-    } else {
-      if (file.coding !== undefined) response.setHeader('content-encoding', file.coding)
-      context.send(200, file.type, file.bytes)
-    }
+/** Serves files with a hash in their names, and their `.br` and `.gz` siblings from the build. */
+export function staticFiles(root: URL): Route {
+  const options = { root: fileURLToPath(root), index: false, immutable: true, maxAge: '1y' }
+  const names = new Set(readdirSync(root))
+
+  return route('GET', '/assets/:name', async ({ request, response, params: { name } }) => {
+    if (!names.has(name)) throw new HttpProblem(404)
+    const coding = negotiate(request.headers['accept-encoding'] ?? '', Object.keys(EXTENSIONS)) ?? ''
+    const sibling = name + EXTENSIONS[coding]
+    const isCoded = names.has(sibling)
+    const file = await send(request, encodeURIComponent(isCoded ? sibling : name), options)
+    if (file.type !== 'file') throw new HttpProblem(file.statusCode)
+    const coded = { 'Content-Encoding': coding, 'Content-Type': send.mime.getType(name) ?? '' }
+    const headers = { ...file.headers, Vary: 'Accept-Encoding', ...(isCoded && coded) }
+    await pipeline(file.stream, response.writeHead(file.statusCode, headers))
   })
 }

@@ -8,7 +8,8 @@ const PLAIN_TEXT = 'text/plain; charset=utf-8'
 const HTML = 'text/html; charset=utf-8'
 /** A cache must not give it to another client. */
 const PRIVATE = /^private, no-store$/i
-const IMMUTABLE = 'public, max-age=31536000, immutable'
+/** A year, and no question while it lasts. `public` matters only for a request with credentials. */
+const IMMUTABLE = /^(?!.*\b(?:private|no-store|no-cache)\b)(?=.*\bmax-age=31536000\b).*\bimmutable\b/
 
 /** What the contract says about one response, in addition to the rules for all responses (see `judge`). */
 export interface Expectation {
@@ -141,24 +142,38 @@ export const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
 /** RFC 9110 section 5.6.7: IMF-fixdate. */
 export const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
-/** Headers of a server that supports ranges and dates of files. */
-const FILE: Expectation['optional'] = { 'last-modified': HTTP_DATE, 'accept-ranges': /^(?:bytes|none)$/ }
+/** Headers that a server of files may send. */
+const FILE: NonNullable<Expectation['optional']> = {
+  etag: ENTITY_TAG,
+  'last-modified': HTTP_DATE,
+  'accept-ranges': /^(?:bytes|none)$/,
+}
 
-/** A file in one coding; without a coding the content-encoding is absent. */
+/** A file in one coding; without a coding the content-encoding is absent. A cache must know that a coded one depends on the client. */
 export function asset(type: string, body: Buffer | undefined, coding?: string): Expectation {
-  const encoded = coding === undefined ? {} : { 'content-encoding': coding }
+  const encoded = coding === undefined ? {} : { 'content-encoding': coding, vary: /^accept-encoding$/i }
   const whole: Expectation = {
     status: 200,
     type,
-    headers: { ...cached(ENTITY_TAG), ...encoded },
-    optional: FILE ?? {},
+    headers: { 'cache-control': IMMUTABLE, ...encoded },
+    optional: FILE,
   }
   return body === undefined ? { ...whole, inspect: () => [] } : { ...whole, body }
 }
 
-/** RFC 9110 section 15.4.5, and nothing that describes a body. */
-export function notModified(etag: string | RegExp): Expectation {
-  return { status: 304, headers: cached(etag), optional: FILE ?? {} }
+/** RFC 9110 section 15.4.5. @param etag of the 200; undefined where that has none */
+export function notModified(etag: string | undefined): Expectation {
+  const repeated = etag === undefined ? {} : { etag }
+  const optional = { ...FILE, 'content-type': /./, 'content-encoding': /./ }
+  return { status: 304, headers: { 'cache-control': IMMUTABLE, ...repeated }, optional }
+}
+
+/** The outcomes for a client that has this version of a file: 304, or the file once more. */
+export function unlessModified(whole: Expectation, etag: string | undefined): Expectation[] {
+  return [
+    shows(notModified(etag), 'not-modified', '304'),
+    shows(etag === undefined ? whole : withHeaders(whole, { etag }), 'not-modified', '200'),
+  ]
 }
 
 /** RFC 9110 section 15.3.7: a part of a file. */
@@ -168,10 +183,6 @@ export function partial(type: string, whole: Buffer, [start, end]: readonly [num
     { ...asset(type, whole.subarray(start, end + 1)), status: 206 },
     { 'content-range': range },
   )
-}
-
-function cached(etag: string | RegExp): Record<string, string | RegExp> {
-  return { 'cache-control': IMMUTABLE, etag, vary: /^accept-encoding$/i }
 }
 
 function withHeaders(expectation: Expectation, headers: Expectation['headers']): Expectation {

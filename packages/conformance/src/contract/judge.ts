@@ -41,6 +41,7 @@ const FREE: Readonly<Record<string, RegExp>> = {
   connection: /^(?:keep-alive|close)$/i,
   'keep-alive': /^timeout=\d+(?:, max=\d+)?$/,
   'transfer-encoding': /^chunked$/i,
+  vary: /^accept-encoding$/i,
 }
 
 /**
@@ -142,10 +143,16 @@ function mayLeaveType(request: Request, expected: string): boolean {
   return methodOf(request) === 'HEAD' && expected.startsWith('text/plain')
 }
 
-/** Lower case, no spaces around the separators, and no charset of JSON, which has none (RFC 8259 section 11). */
+/**
+ * Lower case, no spaces around the separators, and no charset where it changes nothing: JSON has none (RFC 8259 section 11), scripts and
+ * styles have that of their page, an SVG declares its own. `application/javascript` is the older name (RFC 9239).
+ */
 function parseType(value: string): string {
-  const [type = '', ...parameters] = value.toLowerCase().split(/ *; */)
-  const charset = /^application\/(?:.*\+)?json$/.test(type) ? 'charset=utf-8' : ''
+  const [name = '', ...parameters] = value.toLowerCase().split(/ *; */)
+  const type = name.replace('application/javascript', 'text/javascript')
+  const charset = /^(?:application\/(?:.*\+)?json|text\/(?:javascript|css)|image\/svg\+xml)$/.test(type)
+    ? 'charset=utf-8'
+    : ''
   return [type.trim(), ...parameters.filter((parameter) => parameter !== charset)].join('; ')
 }
 
@@ -197,12 +204,6 @@ function judgeOthers(
     .flatMap((name) => judgeOther(response, name, expected, session))
 }
 
-/** What a proxy may add: its name, and for a page, that it compresses if the client accepts that. */
-function ofProxy(name: string, { page }: Expectation): RegExp | undefined {
-  if (name === 'server') return /^nginx/
-  return name === 'vary' && page ? /^accept-encoding$/i : undefined
-}
-
 function judgeOther(
   response: HttpResponse,
   name: string,
@@ -211,7 +212,7 @@ function judgeOther(
 ): Finding[] {
   const values = headerValues(response.headers, name)
   const allowed = expected.optional?.[name]
-  const rule = allowed ?? (session.proxied ? ofProxy(name, expected) : undefined) ?? FREE[name]
+  const rule = allowed ?? (session.proxied && name === 'server' ? /^nginx/ : FREE[name])
   if (rule === undefined)
     return [{ expected: `no ${name}`, received: `${name}: ${shorten(values.join(', '))}` }]
   return judgeHeader(response, name, rule)

@@ -102,6 +102,8 @@ export const SITUATIONS = {
     manners: ['closed', 'open'],
   },
   coding: { about: 'The coding of a static file if `br` and `gzip` are accepted', manners: ['br', 'gzip'] },
+  etag: { about: '`etag` on a static file', manners: ['sent', 'not sent'] },
+  'not-modified': { about: 'A static file whose `etag` is in `if-none-match`', manners: ['304', '200'] },
   'last-modified': { about: '`last-modified` on a static file', manners: ['sent', 'not sent'] },
   'accept-ranges': { about: '`accept-ranges` on a static file', manners: ['sent', 'not sent'] },
   range: { about: 'A range of a static file', manners: ['206', 'the whole file'] },

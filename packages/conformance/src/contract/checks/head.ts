@@ -3,7 +3,7 @@ import { headerValue } from '../../http/header.ts'
 import { describeRequest, type Request } from '../../http/request.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import type { Check } from '../check.ts'
-import { type Expectation, notModified, problemOf } from '../expectation.ts'
+import { type Expectation, problemOf, unlessModified } from '../expectation.ts'
 import { nonceOf } from '../judge.ts'
 import type { Probe } from '../probe.ts'
 import { routesOf, UNKNOWN_PATH } from '../route.ts'
@@ -38,7 +38,7 @@ export const head: readonly Check[] = [
       const etag = headerValue(response?.headers ?? [], 'etag')
       if (etag === undefined) return
       const headers = [['accept-encoding', 'gzip'] as const, ['if-none-match', etag] as const]
-      await compareHead(probe, { target, headers }, notModified(etag))
+      await compareHead(probe, { target, headers }, unlessModified(coded, etag))
     },
   },
 ]
@@ -47,7 +47,7 @@ export const head: readonly Check[] = [
 async function compareHead(
   probe: Probe,
   request: Request,
-  expected: Expectation,
+  expected: Expectation | readonly Expectation[],
 ): Promise<HttpResponse | undefined> {
   const headRequest = { ...request, method: 'HEAD' }
   return probe.connected(async (connection: Connection) => {
