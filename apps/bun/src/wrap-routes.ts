@@ -1,10 +1,11 @@
+import type { BunFile } from 'bun'
 import { StartError } from '#shared/process/config.ts'
 import type { Handler } from './handler.ts'
 import { sendProblem } from './middleware/errors.ts'
 
 /** Declared as a method, so that a handler may name the parameters of its path and the data of its WebSockets. */
 type RouteHandler = { handle(...args: Parameters<Handler>): ReturnType<Handler> }['handle']
-type Value = RouteHandler | Response | Blob
+type Value = RouteHandler | Response | BunFile
 type Methods = Readonly<Partial<Record<Bun.Serve.HTTPMethod, Value>>>
 
 /** Routes of `Bun.serve`. Beside its methods, a path may have the limit of its request bodies, in bytes; by default 64 KiB. */
@@ -38,13 +39,9 @@ function isValue(route: unknown): route is Value {
 
 function toHandler(value: Value): Handler {
   if (value instanceof Response) return () => value.clone() as Response
-  if (!(value instanceof Blob)) return value
-  return async () => ((await isThere(value)) ? new Response(value) : sendProblem(404))
-}
-
-/** Bun responds to a route that is a missing file in the same way. */
-async function isThere(blob: Blob): Promise<boolean> {
-  return 'exists' in blob && typeof blob.exists === 'function' ? await blob.exists() : true
+  if (typeof value === 'function') return value
+  // Bun responds to a route that is a missing file in the same way.
+  return async () => ((await value.exists()) ? new Response(value) : sendProblem(404))
 }
 
 /** An HTML import and a directory (`{ dir: './public' }`) are objects without methods. */
