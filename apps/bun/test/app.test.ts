@@ -56,6 +56,12 @@ const routes = {
     throw new HttpProblem(409)
   },
   '/hangs': () => new Promise<Response>(() => {}),
+  '/parses': {
+    POST: async (request) => {
+      await request.text()
+      return Response.json(JSON.parse('{'))
+    },
+  },
   '/echo': { POST: async (request) => new Response(await request.text()) },
 } satisfies Routes
 
@@ -98,11 +104,17 @@ test('a body that is not valid is 400, and the problem names the field', async (
   }
   for (const [path, body] of [
     ['/teas', '{'],
+    ['/teas', ''],
     ['/form', 'no form'],
   ] as const) {
     const broken = await fetch(server.url + path, post(body))
     expect(await broken.json()).toEqual({ type: 'about:blank', title: 'Bad Request', status: 400 })
   }
+})
+
+test('JSON that the app itself cannot parse is a failure', async () => {
+  await using server = await serve(createApp(createOptions(), routes))
+  expect((await fetch(`${server.url}/parses`, post('{}'))).status).toBe(500)
 })
 
 test('every response has the security headers and the id, and a route may replace them', async () => {

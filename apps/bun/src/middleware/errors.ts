@@ -41,13 +41,16 @@ export function sendProblem(status: number, { errors, headers }: ProblemOptions 
   })
 }
 
-/** Bun's error for a body that is not JSON looks like one of `JSON.parse` in the app, but has no stack. */
-function isMalformedBody(error: unknown, { bodyUsed }: Request): boolean {
-  if (!(error instanceof Error)) return false
-  if (error instanceof SyntaxError) return bodyUsed && error.stack === undefined
-  return (
-    error.message.startsWith('FormData ') || ('code' in error && error.code === 'ERR_FORMDATA_PARSE_ERROR')
-  )
+/**
+ * Bun's error for a body that is not JSON is a `SyntaxError` like that of `JSON.parse` in the app. But it has no stack, or another message if
+ * there is no body.
+ */
+function isMalformedBody(error: unknown, { method, bodyUsed }: Request): boolean {
+  if (!(error instanceof Error) || method === 'GET' || method === 'HEAD') return false
+  const { message, stack } = error
+  if (error instanceof SyntaxError)
+    return bodyUsed ? stack === undefined : message === 'Unexpected end of JSON input'
+  return message.startsWith('FormData ') || ('code' in error && error.code === 'ERR_FORMDATA_PARSE_ERROR')
 }
 
 /** The client left while its body was read. Nobody gets the response. */
