@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { Router } from 'express'
-import { protect } from '#shared/http/protect.ts'
+import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { drain } from '#shared/process/drain.ts'
 import { listen } from '#shared/process/listen.ts'
 import { startRole } from '#shared/process/role.ts'
@@ -13,6 +13,6 @@ const ROLES = {
 }
 
 await startRole<Router>('express', process.argv[2], ROLES, (routes, options) => {
-  const server = protect(createServer(createApp(options, routes)), options)
+  const server = protect(createServer(SERVER_OPTIONS, createApp(options, routes)), options)
   return { listen: () => listen(server, options.config), close: () => drain(server) }
 })

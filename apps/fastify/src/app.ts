@@ -1,10 +1,10 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import { BODY_LIMIT } from '#shared/http/contract.ts'
-import { protect } from '#shared/http/protect.ts'
+import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { drain } from '#shared/process/drain.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import accessLog, { FailureLog } from './plugins/access-log.ts'
-import errors, { sendClientError } from './plugins/errors.ts'
+import errors from './plugins/errors.ts'
 import health from './plugins/health.ts'
 import loadShedding from './plugins/load-shedding.ts'
 import requestId from './plugins/request-id.ts'
@@ -15,15 +15,17 @@ export function createApp(options: AppOptions, routes: FastifyPluginAsync): Fast
   const { config, log } = options
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
+    requestIdHeader: 'x-request-id',
     logController: new FailureLog({ requestIdLogLabel: 'requestId' }),
     bodyLimit: BODY_LIMIT,
     trustProxy: config.trustProxy,
-    clientErrorHandler: sendClientError,
+    http: SERVER_OPTIONS,
     return503OnClosing: false, // requests that arrive while draining are served
     forceCloseConnections: false, // drain() closes idle connections, when no request can be on its way
     ajv: { customOptions: { strictNumbers: false } }, // by default "Infinity" becomes a number that `maximum` does not look at
     routerOptions: { maxParamLength: 1024 }, // by default a parameter of over 100 characters is a 404
   })
+  app.server.keepAliveTimeout = SERVER_OPTIONS.keepAliveTimeout // the option of this name takes 0 for its default
   protect(app.server, options)
   // Not in a `preClose` hook: the hooks of routes end their streams, and they would run after it.
   app.server.close = (done) => {

@@ -5,7 +5,7 @@ import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Context, Env, Hono, Schema } from 'hono'
 import { addDefaultHeaders } from '#shared/http/default-headers.ts'
 import { type Forwarded, readForwarded } from '#shared/http/forwarded.ts'
-import { protect } from '#shared/http/protect.ts'
+import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import type { Config } from '#shared/process/config.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { createApp } from './app.ts'
@@ -41,7 +41,12 @@ export function createNodeServer<RouteEnv extends Env, RouteSchema extends Schem
   const { fetch } = createApp({ ...options, runtime }, routes)
   // The host name replaces a missing Host header, which HTTP/1.0 allows.
   const serve = (handle: AdapterOptions['fetch']) =>
-    createAdaptorServer({ ...adapter, hostname, fetch: handle } as AdapterOptions) as Server
+    createAdaptorServer({
+      ...adapter,
+      hostname,
+      fetch: handle,
+      serverOptions: SERVER_OPTIONS,
+    } as AdapterOptions) as Server
   if (!trustProxy) return protect(serve(fetch), options)
 
   const readOnce = createReader(trustProxy)

@@ -251,10 +251,11 @@ test('a stream without an end of its own ends when the server drains', async () 
 })
 
 test('keeps a good request id and replaces a bad one', async () => {
-  const app = createApp(createOptions(), routes).callback()
+  const options = createOptions()
+  await using server = await serve(createApp(options, routes), options)
   const send = async (id: string) => {
-    const { headers } = await request(app).get('/teas').set('x-request-id', id)
-    return headers['x-request-id'] ?? ''
+    const { headers } = await fetch(`${server.url}/teas`, { headers: { 'x-request-id': id } })
+    return headers.get('x-request-id') ?? ''
   }
   equal(await send('Trace_1.2-3'), 'Trace_1.2-3')
   for (const bad of ['', 'two words', 'x'.repeat(65)]) {

@@ -3,7 +3,6 @@ import { readBody } from '#shared/http/body.ts'
 import { HTML, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
 import { type Forwarded, readForwarded } from '#shared/http/forwarded.ts'
 import type { Health } from '#shared/http/health.ts'
-import { requestId } from '#shared/http/ids.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
 import type { Config } from '#shared/process/config.ts'
 import { type Logger, withoutQuery } from '#shared/process/log.ts'
@@ -34,8 +33,7 @@ export class Context<Name extends string = string> {
   constructor(request: IncomingMessage, response: ServerResponse, services: Services) {
     this.request = request
     this.response = response
-    this.requestId = requestId(request.headers['x-request-id'])
-    request.headers['x-request-id'] = this.requestId // as it is on the response
+    this.requestId = String(request.headers['x-request-id']) // `protect` sets it
     this.log = services.log
     this.health = services.health
     this.shouldShed = services.shouldShed

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { protect } from '#shared/http/protect.ts'
+import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { readConfig } from '#shared/process/config.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { listen } from '#shared/process/listen.ts'
@@ -16,7 +16,7 @@ export async function serve(
   options: AppOptions = createOptions(),
   pretended?: { peer: string | undefined },
 ) {
-  const server = protect(createServer(createApp(options, routes)), options)
+  const server = protect(createServer(SERVER_OPTIONS, createApp(options, routes)), options)
   if (pretended !== undefined)
     server.on('connection', (socket) =>
       Object.defineProperty(socket, 'remoteAddress', { value: pretended.peer }),

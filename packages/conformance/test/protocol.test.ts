@@ -45,6 +45,9 @@ describe('the protocol', { concurrency: true }, () => {
     for (const form of [
       '3.2, no Host: 404, 404, and reads on instead of 400.',
       '3.2, two Hosts: 404, 404, and reads on instead of 400.',
+      '3.2, two Hosts and another authority in the target: 404, 404, and reads on instead of 400.',
+      '3.2, Host with user information, and an authority in the target: 404, 404, and reads on instead of 400.',
+      '6.1, gzip, chunked, and an unknown expectation: 417, 404, and reads on instead of 400 or 417 or 501, connection: close, closed.',
       '6.1, chunked, then Content-Length: 404, 404, and reads on instead of the end of the connection.',
       '6.1, chunked in HTTP/1.0: 404, 404, and reads on instead of the end of the connection.',
     ])

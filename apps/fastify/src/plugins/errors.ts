@@ -1,10 +1,7 @@
-import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-import type { ConnectionError, FastifyReply, FastifySchemaValidationError } from 'fastify'
+import type { FastifyReply, FastifySchemaValidationError } from 'fastify'
 import fp from 'fastify-plugin'
 import { PROBLEM_JSON } from '#shared/http/contract.ts'
 import { createProblem, errorStatus, type FieldError, HttpProblem } from '#shared/http/problem.ts'
-import { rawProblem } from '#shared/http/raw-problem.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export default fp(async (app) => {
@@ -32,21 +29,4 @@ function toFieldError({ instancePath, message, params }: FastifySchemaValidation
   const path = instancePath.split('/').slice(1)
   if (typeof missingProperty === 'string') path.push(missingProperty)
   return { field: path.join('.'), reason: message ?? 'is not valid' }
-}
-
-const CLIENT_ERRORS: Readonly<Record<string, number>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  HPE_HEADER_OVERFLOW: 431,
-}
-
-/** For requests that Node's parser refuses. Fastify's default has no 413, and writes into a response that has begun. */
-export function sendClientError({ code }: ConnectionError, socket: Socket): void {
-  // Node's own handler also looks there for the response in progress.
-  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null }
-  if (socket.writable && !response?.headersSent) {
-    const { head, body } = rawProblem(CLIENT_ERRORS[code] ?? 400)
-    socket.write(head + body)
-  }
-  socket.destroySoon()
 }

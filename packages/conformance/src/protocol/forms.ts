@@ -29,6 +29,7 @@ const NUL = '\0'
 /** The last chunk, without trailers. */
 const LAST = '0\r\n\r\n'
 const CHUNKED = 'Transfer-Encoding: chunked'
+const ABSOLUTE = 'http://app.test'
 
 export const FORMS: readonly Form[] = [
   ...requestLines(),
@@ -86,11 +87,11 @@ function requestLines(): Form[] {
 }
 
 function hosts(): Form[] {
-  const host = (name: string, lines: string, duty: Duty = 'reject'): Form => ({
+  const host = (name: string, lines: string, duty: Duty = 'reject', origin = ''): Form => ({
     section: '3.2',
     name,
     duty,
-    bytes: (id) => message(id, { host: lines }),
+    bytes: (id) => message(id, { line: `GET ${origin}/${id} HTTP/1.1`, host: lines }),
   })
   return [
     host('no Host', ''),
@@ -101,6 +102,8 @@ function hosts(): Form[] {
     host('Host with user information', 'Host: x@a.test'),
     host('Host with a port that is not a number', 'Host: a.test:http'),
     host('Host with half a bracket', 'Host: [a.test'),
+    host('two Hosts and another authority in the target', 'Host: a.test\r\nHost: b.test', 'reject', ABSOLUTE),
+    host('Host with user information, and an authority in the target', 'Host: x@a.test', 'reject', ABSOLUTE),
     // The grammar allows both, but no client means them.
     host('Host with a comma', 'Host: a.test,b.test', 'mend'),
     host('empty Host', 'Host:', 'mend'),
@@ -190,6 +193,14 @@ function codings(): Form[] {
     coding('6.1', 'chunked twice', ['Transfer-Encoding: chunked, chunked']),
     coding('6.1', 'chunked on two lines', [CHUNKED, CHUNKED]),
     coding('6.1', 'gzip, chunked', ['Transfer-Encoding: gzip, chunked'], ADVISED),
+    coding(
+      '6.1',
+      'gzip, chunked, and an unknown expectation',
+      ['Transfer-Encoding: gzip, chunked', 'Expect: x'],
+      {
+        statuses: [400, 417, 501],
+      },
+    ),
     coding('6.3', 'chunked, gzip', ['Transfer-Encoding: chunked, gzip']),
     coding('6.3', 'chunked, identity', ['Transfer-Encoding: chunked, identity']),
     coding('6.3', 'chunked, then identity on a line', [CHUNKED, 'Transfer-Encoding: identity']),

@@ -7,8 +7,8 @@ const DEFAULTS = Object.entries(SECURITY_HEADERS)
 
 /**
  * Gives a response the security headers and the id of its request when its head is written, however a handler does that (as the package
- * on-headers does). A header that the handler sets itself stays. Node checks and copies each header that `setHeader` gets, and then all of
- * them once more; those that only `writeHead` gets are written at once.
+ * on-headers does). A header that the handler sets itself stays, except for the id. Node checks a header that `setHeader` gets twice, and
+ * one that only `writeHead` gets once.
  * @param response its request must have a valid `x-request-id`, as `protect` sets it
  */
 export function addDefaultHeaders(response: ServerResponse): void {
@@ -30,7 +30,7 @@ function addTo(next: WriteHead): WriteHead {
     const given = typeof second === 'string' ? third : second
     const id = this.req.headers['x-request-id'] ?? ''
     const hasOthers = Array.isArray(given) || this.getHeaderNames().length > 0
-    const headers = hasOthers ? given : merge(given, id)
+    const headers = hasOthers ? withoutId(given) : merge(given, id)
     if (hasOthers) {
       for (const [name, value] of DEFAULTS) if (!this.hasHeader(name)) this.setHeader(name, value)
       this.setHeader('x-request-id', id)
@@ -43,6 +43,12 @@ function addTo(next: WriteHead): WriteHead {
 
 const ORIGINAL = ServerResponse.prototype.writeHead as WriteHead
 const writeHeadWithDefaults = addTo(ORIGINAL)
+
+function withoutId(given?: Head): Head | undefined {
+  const isId = (name: unknown) => String(name).toLowerCase() === 'x-request-id'
+  if (Array.isArray(given)) return given.filter((_, index) => !isId(given[index - (index % 2)]))
+  return given && Object.fromEntries(Object.entries(given).filter(([name]) => !isId(name)))
+}
 
 /** Names are compared without case, or a header would be sent twice. */
 function merge(given: OutgoingHttpHeaders = {}, id: string | string[]): OutgoingHttpHeaders {

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Logger, logFailure, withoutQuery } from '../process/log.ts'
-import { rawProblem } from './raw-problem.ts'
+import { closeWithProblem } from './raw-problem.ts'
 
-/** Checks per limit: a response is given up at most a tenth of the limit late. */
+/** Looks per limit: a response is given up at most two tenths of the limit late. */
 const LOOKS = 10
 
 /**
@@ -18,52 +18,67 @@ export const IDLE_MS = 65_000
  */
 const STALL_MS = 10_000
 
-/** What one connection has in progress. */
+/** Milliseconds that a client may take to send a body, and the bytes per second that give it more time (1 s for each 500). */
+const BODY_MS = 30_000
+const BODY_RATE = 500
+
+/** One connection: its last response, and what the sweep saw of that. Times are numbers of sweeps. */
 interface Connection {
-  /** In the order in which they are sent: more than one in a pipeline. Those in front may be complete. */
-  readonly responses: ServerResponse[]
-  /** Of the first one that is not complete: when it last made progress, and how far the connection was then. */
-  look: number
-  bytes: number
+  response: ServerResponse
+  /** The response that the other fields are about. */
+  seen?: ServerResponse
+  since: number
+  /** When bytes last moved, and `bytesWritten` then. */
+  moved: number
+  written: number
+  /** `bytesRead` at `since`. */
+  read: number
 }
 
 /**
  * Ends responses that a handler has forgotten. Node has no limit for this: the client, its connection and the handler's memory would
- * stay for ever. If no byte was sent, the response is 503 (504 is for gateways, RFC 9110); otherwise the connection is cut.
+ * stay for ever. If no byte was sent, the response is 503 (504 is for gateways, RFC 9110); otherwise the connection is cut. An event
+ * stream may be silent. A body that arrives too slowly is 408: Node's `requestTimeout` is fixed, however large the body is.
  *
- * The connection closes in both cases, as after a client abort, so that a late write is dropped. (If the framework sent the 503, a late
+ * The connection closes in all cases, as after a client abort, so that a late write is dropped. (If the framework sent the 503, a late
  * `response.send()` would throw, and in a callback that is an uncaught exception.)
  *
- * Nothing is made per request: no timer, no listener. Each connection has one record, and one periodic check looks at all of them.
+ * A request costs no timer and no listener: one sweep looks at all connections.
  * @param limitMs milliseconds for which a handler may send nothing. The time to receive the request, and to wait for a client that reads
- *   slowly, does not count: the server has other limits for those
- * @returns a function to call with every response. Its request must have a valid `x-request-id`
+ *   slowly, does not count
+ * @param bodyMs milliseconds to receive a body, without the time for its length
+ * @returns a function to call with each response when its handler starts, one at a time per connection
  */
-export function createHandlerTimeout(limitMs: number, log: Logger): (response: ServerResponse) => void {
+export function createHandlerTimeout(
+  limitMs: number,
+  log: Logger,
+  bodyMs: number = BODY_MS,
+): (response: ServerResponse) => void {
   const connections = new Map<Socket, Connection>()
+  const lookMs = limitMs / LOOKS
   let sweeper: NodeJS.Timeout | undefined
-  let look = 0
-
-  function open(socket: Socket): Connection {
-    const connection = { responses: [], look, bytes: 0 }
-    connections.set(socket, connection)
-    socket.once('close', () => connections.delete(socket))
-    return connection
-  }
+  let now = 0
 
   function sweep(): void {
-    look += 1
+    now += 1
     let isIdle = true
     for (const [socket, connection] of connections) {
-      const response = dropComplete(connection, look)
-      const silenceMs = response === undefined ? IDLE_MS : limitMs + STALL_MS
+      const { response } = connection
+      const isBusy = !(response.closed && response.req.complete)
+      const isOpenEnded = isBusy && isEventStream(response) && !response.writableNeedDrain
+      const silenceMs = isOpenEnded ? 0 : isBusy ? limitMs + STALL_MS : IDLE_MS
       if (socket.timeout !== silenceMs) socket.setTimeout(silenceMs) // only here, so fast responses do without
-      if (response === undefined) continue
+      if (!isBusy) continue
       isIdle = false
-      const bytes = socket.bytesWritten
+      const { bytesWritten: written, bytesRead: read } = socket
       const isUpToHandler = response.req.complete && !response.writableEnded && !response.writableNeedDrain
-      if (bytes !== connection.bytes || !isUpToHandler) Object.assign(connection, { look, bytes })
-      else if (look - connection.look >= LOOKS) giveUp(response)
+      if (connection.seen !== response)
+        Object.assign(connection, { seen: response, since: now, moved: now, written, read })
+      else if (written !== connection.written || !isUpToHandler || isOpenEnded)
+        Object.assign(connection, { moved: now, written })
+      if (now - connection.moved >= LOOKS) giveUp(response)
+      const bodyTimeMs = bodyMs + ((read - connection.read) / BODY_RATE) * 1000
+      if (!response.req.complete && (now - connection.since) * lookMs > bodyTimeMs) end(response, 408)
     }
     if (!isIdle) return
     clearInterval(sweeper)
@@ -71,48 +86,30 @@ export function createHandlerTimeout(limitMs: number, log: Logger): (response: S
   }
 
   function giveUp(response: ServerResponse): void {
-    const { method, url = '', headers, socket } = response.req
-    const id = String(headers['x-request-id'])
+    const { method, url = '', headers } = response.req
+    const error = new Error(`The handler of ${method} ${withoutQuery(url)} was silent for ${limitMs} ms.`)
+    logFailure(log, String(headers['x-request-id']), error)
+    end(response, 503)
+  }
+
+  function end(response: ServerResponse, status: number): void {
+    const { socket } = response.req
     connections.delete(socket)
-    logFailure(
-      log,
-      id,
-      new Error(`The handler of ${method} ${withoutQuery(url)} was silent for ${limitMs} ms.`),
-    )
-    endResponse(response, id)
+    closeWithProblem(socket, status, response)
   }
 
   return (response) => {
     const { socket } = response.req
-    const connection = connections.get(socket) ?? open(socket)
-    dropComplete(connection, look)
-    connection.responses.push(response)
-    sweeper ??= setInterval(sweep, limitMs / LOOKS).unref()
+    const connection = connections.get(socket)
+    if (connection === undefined) {
+      connections.set(socket, { response, since: 0, moved: 0, written: 0, read: 0 })
+      socket.once('close', () => connections.delete(socket))
+    } else connection.response = response
+    sweeper ??= setInterval(sweep, lookMs).unref()
   }
 }
 
-/**
- * Forgets the complete responses in front. The time of the next one begins now.
- * @returns the first response that is not complete
- */
-function dropComplete(connection: Connection, look: number): ServerResponse | undefined {
-  const { responses } = connection
-  while (responses[0]?.closed) {
-    responses.shift()
-    connection.look = look
-  }
-  return responses[0]
-}
-
-function endResponse(response: ServerResponse, id: string): void {
-  const { socket } = response
-  // Without a socket, it waits behind an earlier response of a pipeline that does not end either.
-  if (socket === null || response.headersSent) {
-    response.req.socket.destroy()
-    return
-  }
-  response.statusCode = 503 // for the log
-  const { head, body } = rawProblem(503, { 'x-request-id': id })
-  socket.write(response.req.method === 'HEAD' ? head : head + body)
-  socket.destroySoon()
+/** Reads the head as it was sent, because `getHeader` does not know the headers that only `writeHead` got. */
+function isEventStream(response: ServerResponse & { _header?: string | null }): boolean {
+  return response.headersSent && /^content-type: *text\/event-stream/im.test(response._header ?? '')
 }

@@ -1,19 +1,27 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { PROBLEM_JSON } from './contract.ts'
 import { createProblem, problem } from './problem.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 /**
- * A problem response as text, to be written to a socket when there is no response object, or when it cannot be used. It closes the connection.
- * @param headers more headers, such as `x-request-id`
+ * Ends a connection with a problem, written to its socket, because the parser or the handler cannot respond any more.
+ * @param response the response in progress, if there is one. It is cut if its head has been sent
  */
-export function rawProblem(
-  status: number,
-  headers: Readonly<Record<string, string>> = {},
-): { head: string; body: string } {
+export function closeWithProblem(socket: Socket, status: number, response?: ServerResponse | null): void {
+  if (socket.writable && !response?.headersSent) {
+    if (response) response.statusCode = status // for the log
+    const { head, body } = rawProblem(status, response?.req.headers['x-request-id'])
+    socket.write(response?.req.method === 'HEAD' ? head : head + body)
+  }
+  socket.destroySoon()
+}
+
+function rawProblem(status: number, id: string | string[] | undefined): { head: string; body: string } {
   const body = problem(status)
   const all = {
     ...SECURITY_HEADERS,
-    ...headers,
+    ...(id !== undefined && { 'x-request-id': id }),
     'content-type': PROBLEM_JSON,
     'content-length': Buffer.byteLength(body),
     date: new Date().toUTCString(),

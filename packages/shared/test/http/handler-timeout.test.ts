@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { createServer, request, type ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,18 +16,21 @@ import { listen } from '../../src/process/listen.ts'
 const LIMIT = { timeout: 120_000 }
 
 /** A server with that handler and a limit of 400 ms, and what it logs. */
-async function setUp(handle: (response: ServerResponse) => void) {
+async function setUp(handle: (response: ServerResponse) => void, bodyMs?: number) {
   const lines: Record<string, unknown>[] = []
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) })
-  const startHandlerTimeout = createHandlerTimeout(400, log)
+  const startHandlerTimeout = createHandlerTimeout(400, log, bodyMs)
   const server = createServer(SERVER_OPTIONS, (_request, response) => {
     startHandlerTimeout(response)
     handle(response)
   })
+  const sockets: Socket[] = []
+  server.on('connection', (socket) => sockets.push(socket))
   const address = await listen(server, readConfig({ PORT: '0' }))
   const { port } = new URL(address)
   return {
     lines,
+    sockets,
     address,
     port: Number(port),
     async [Symbol.asyncDispose]() {
@@ -121,18 +124,50 @@ test('a client that reads slowly, or sends slowly, is no fault of the handler', 
   deepEqual(server.lines, [])
 })
 
-test('a pipeline behind a forgotten response ends with it', LIMIT, async () => {
+test('a body that arrives too slowly: 408; one of enough bytes per second is read', LIMIT, async () => {
   await using server = await setUp((response) => {
-    if (response.req.url === '/responds') response.end()
-  })
-  const client = connect(server.port, '127.0.0.1')
-  client.write(
-    'GET /forgotten HTTP/1.1\r\nhost: a\r\n\r\nGET /forgotten HTTP/1.1\r\nhost: a\r\n\r\nGET /responds HTTP/1.1\r\nhost: a\r\n\r\n',
-  )
-  const received = await text(client)
-  equal(received.match(/HTTP\/1\.1/g)?.length, 1)
-  match(received, /^HTTP\/1\.1 503 /)
+    text(response.req).then(
+      (body) => response.end(body),
+      () => {},
+    )
+  }, 300)
+  const send = async (part: string) => {
+    const sending = request(server.address, {
+      method: 'POST',
+      headers: { 'content-length': part.length * 10 },
+    })
+    sending.on('error', () => {})
+    const responded = once(sending, 'response')
+    for (let sent = 0; sent < 10; sent++) {
+      sending.write(part)
+      await sleep(150)
+    }
+    const [{ statusCode }] = await responded
+    return statusCode
+  }
+  deepEqual(await Promise.all([send('x'), send('x'.repeat(1_000))]), [408, 200])
+  deepEqual(server.lines, [])
 })
+
+test(
+  'an event stream may be silent, also for the socket timeout; another stream may not',
+  LIMIT,
+  async () => {
+    await using server = await setUp((response) => {
+      const type = response.req.url === '/events' ? 'text/event-stream; charset=utf-8' : 'text/plain'
+      response.writeHead(200, { 'Content-Type': type }).write('first')
+      if (response.req.url === '/events') setTimeout(() => response.end('last'), 1_500)
+    })
+    const events = await fetch(`${server.address}/events`)
+    await rejects((await fetch(`${server.address}/other`)).text())
+    equal(
+      server.sockets.some(({ timeout }) => timeout === 0),
+      true,
+    )
+    equal(await events.text(), 'firstlast')
+    equal(server.lines.length, 1)
+  },
+)
 
 test(
   'a connection with a slow response has a shorter limit for traffic, and afterwards that of idle ones again',

@@ -1,4 +1,4 @@
-import { createServer, ServerResponse } from 'node:http'
+import { ServerResponse } from 'node:http'
 import fastifyExpress from '@fastify/express'
 import { health as healthRoutes } from '@startgrid/express/middleware/health.ts'
 import type { RequestHandler, Router } from 'express'
@@ -11,15 +11,11 @@ import Fastify, {
 } from 'fastify'
 import type { ZodError } from 'zod'
 import { BODY_LIMIT, PROBLEM_JSON } from '#shared/http/contract.ts'
-import { createHandlerTimeout, IDLE_MS } from '#shared/http/handler-timeout.ts'
 import { isProbe } from '#shared/http/health.ts'
-import { requestId } from '#shared/http/ids.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import { errorStatus, type FieldError, HttpProblem, problem } from '#shared/http/problem.ts'
-import { SERVER_OPTIONS } from '#shared/http/protect.ts'
-import { rejectAmbiguousHttp } from '#shared/http/reject-ambiguous-http.ts'
+import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
-import { validateRequest } from '#shared/http/validate-request.ts'
 import { drain } from '#shared/process/drain.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { isClientAbort, type Logger, logResponse, logsResponses } from '#shared/process/log.ts'
@@ -43,30 +39,25 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
   const app: App = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }), // its lines have other fields
-    serverFactory: (listener) => createServer(SERVER_OPTIONS, rejectAmbiguousHttp(listener)),
+    http: SERVER_OPTIONS,
     bodyLimit: BODY_LIMIT,
     trustProxy: config.trustProxy,
     return503OnClosing: false, // requests that arrive while draining are served
-    genReqId: (request) => requestId(request.headers['x-request-id']),
+    requestIdHeader: 'x-request-id',
     frameworkErrors: (error, request, reply) => {
       begin(request, reply) // no hook runs for these
       sendProblem(reply, errorStatus(error))
     },
   })
-  // Node closes the connection after a malformed request. Fastify's default handler does not, so NGINX would reuse it and
-  // get a 502.
-  app.server.removeAllListeners('clientError')
-  app.server.setTimeout(IDLE_MS)
+  app.server.keepAliveTimeout = SERVER_OPTIONS.keepAliveTimeout // the option of this name takes 0 for its default
+  protect(app.server, { config, health, log })
 
-  const startHandlerTimeout = createHandlerTimeout(config.handlerTimeoutMs, log)
   const logs = logsResponses(log)
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
-    const { host } = request.headers
-    const status = validateRequest(request.originalUrl, host)
     // The plugin decodes the target, and Express would decode it again: %2565 would become e, and a query of %zz would be a 500.
     request.raw.url = request.originalUrl.replaceAll('%', '%25')
-    done(status && new HttpProblem(status))
+    done()
   })
   app.addHook('preClose', () => drain(app.server))
 
@@ -94,9 +85,6 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
   function begin(request: FastifyRequest, reply: FastifyReply): void {
     // Not on the reply: its headers would replace those of Express, and a page would get the policy of a text.
     reply.raw.setHeaders(HEADERS).setHeader('x-request-id', request.id)
-    if (health.draining) reply.raw.setHeader('connection', 'close')
-    request.raw.headers['x-request-id'] = request.id // for the response of the handler timeout
-    startHandlerTimeout(reply.raw)
     if (logs && !isProbe(request.originalUrl)) logWhenClosed(log, request, reply)
   }
 }
