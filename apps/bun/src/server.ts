@@ -1,5 +1,5 @@
-import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { startRole } from '#shared/process/role.ts'
+import { type AppOptions, run } from '#shared/process/lifecycle.ts'
+import { beginRole } from '#shared/process/role.ts'
 import { createApp } from './app.ts'
 import { createService } from './service.ts'
 import type { Routes } from './wrap-routes.ts'
@@ -10,6 +10,5 @@ const ROLES = {
   status: async () => (await import('./status.ts')).status,
 }
 
-await startRole<(options: AppOptions) => Routes>('bun', process.argv[2], ROLES, (createRoutes, options) =>
-  createService(createApp(options, createRoutes(options)), options.config),
-)
+const { routes: createRoutes, ...options } = await beginRole<(options: AppOptions) => Routes>('bun', ROLES)
+await run(options, createService(createApp(options, createRoutes(options)), options.config))

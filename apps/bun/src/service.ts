@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, StartError } from '#shared/process/config.ts'
 import { QUIET_MS, UPGRADED_MS } from '#shared/process/drain.ts'
 import type { Service } from '#shared/process/lifecycle.ts'
-import { formatAddress, listenFailure, removeStaleSocket } from '#shared/process/listen.ts'
+import { formatAddress, listenFailure } from '#shared/process/listen.ts'
 import type { createApp } from './app.ts'
 
 /** An app, perhaps with handlers of WebSockets. */
@@ -12,17 +12,22 @@ export type App = ReturnType<typeof createApp> & { websocket?: Bun.WebSocketHand
 export function createService(app: App, config: Config): Service {
   const { host: hostname, port, socket } = config
   let server: Bun.Server<undefined> | undefined
+  const serve = (place: object) => {
+    server = Bun.serve({ ...app, ...place } as Bun.Serve.Options<undefined>)
+    return server
+  }
 
   return {
     async listen() {
-      if (socket !== undefined) await removeStaleSocket(socket)
-      const place = socket === undefined ? { hostname, port } : { unix: socket }
+      if (socket !== undefined) {
+        const { listenOnSocket } = await import('#shared/process/socket.ts')
+        return listenOnSocket(socket, ({ path }) => serve({ unix: path }))
+      }
       try {
-        server = Bun.serve({ ...app, ...place } as Bun.Serve.Options<undefined>)
+        return formatAddress(hostname, serve({ hostname, port }).port ?? port)
       } catch (error) {
         throw new StartError(listenFailure(error, config), { cause: error })
       }
-      return socket === undefined ? formatAddress(hostname, server.port ?? port) : `unix:${socket}`
     },
     async close() {
       await sleep(QUIET_MS) // stop() resets idle connections at once, and a request may be on its way

@@ -2,8 +2,9 @@ import { createServer } from 'node:http'
 import type { Router } from 'express'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { drain } from '#shared/process/drain.ts'
+import { run } from '#shared/process/lifecycle.ts'
 import { listen } from '#shared/process/listen.ts'
-import { startRole } from '#shared/process/role.ts'
+import { beginRole } from '#shared/process/role.ts'
 import { createApp } from './app.ts'
 
 const ROLES = {
@@ -12,7 +13,7 @@ const ROLES = {
   status: async () => (await import('./status.ts')).status,
 }
 
-await startRole<Router>('express', process.argv[2], ROLES, (routes, options) => {
-  const server = protect(createServer(SERVER_OPTIONS, createApp(options, routes)), options)
-  return { listen: () => listen(server, options.config), close: () => drain(server) }
-})
+const { routes, ...options } = await beginRole<Router>('express', ROLES)
+const server = protect(createServer(SERVER_OPTIONS, createApp(options, routes)), options)
+
+await run(options, { listen: () => listen(server, options.config), close: () => drain(server) })

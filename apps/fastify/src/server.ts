@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { run } from '#shared/process/lifecycle.ts'
 import { listen } from '#shared/process/listen.ts'
-import { startRole } from '#shared/process/role.ts'
+import { beginRole } from '#shared/process/role.ts'
 import { createApp } from './app.ts'
 
 const ROLES = {
@@ -9,10 +10,10 @@ const ROLES = {
   status: async () => (await import('./status.ts')).status,
 }
 
-await startRole<FastifyPluginAsync>('fastify', process.argv[2], ROLES, (routes, options) => {
-  const app = createApp(options, routes)
-  return {
-    listen: () => listen(app.server, options.config, (place) => app.listen(place)),
-    close: () => app.close(),
-  }
+const { routes, ...options } = await beginRole<FastifyPluginAsync>('fastify', ROLES)
+const app = createApp(options, routes)
+
+await run(options, {
+  listen: () => listen(app.server, options.config, (place) => app.listen(place)),
+  close: () => app.close(),
 })

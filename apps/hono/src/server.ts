@@ -1,7 +1,8 @@
 import type { Hono } from 'hono'
 import { drain } from '#shared/process/drain.ts'
+import { run } from '#shared/process/lifecycle.ts'
 import { listen } from '#shared/process/listen.ts'
-import { startRole } from '#shared/process/role.ts'
+import { beginRole } from '#shared/process/role.ts'
 import { createNodeServer } from './node-server.ts'
 
 const ROLES = {
@@ -10,7 +11,7 @@ const ROLES = {
   status: async () => (await import('./status.ts')).status,
 }
 
-await startRole<Hono>('hono', process.argv[2], ROLES, (routes, options) => {
-  const server = createNodeServer(options, routes)
-  return { listen: () => listen(server, options.config), close: () => drain(server) }
-})
+const { routes, ...options } = await beginRole<Hono>('hono', ROLES)
+const server = createNodeServer(options, routes)
+
+await run(options, { listen: () => listen(server, options.config), close: () => drain(server) })

@@ -92,39 +92,39 @@ test('an import that leads nowhere is an error', () => {
   throws(() => pruneAll({ 'a.ts': 'const' }), { name: 'SourceError' })
 })
 
-const SERVER = `import { startRole } from '#shared/process/role.ts'
+const SERVER = `import { run } from '#shared/process/lifecycle.ts'
+import { beginRole } from '#shared/process/role.ts'
 const ROLES = {
   hello: async () => (await import('./hello.ts')).hello,
   status: async () => (await import('./status.ts')).status,
 }
-await startRole<Router>('koa', process.argv[2], ROLES, (routes, options) => listen(routes, options))
+const { routes, ...options } = await beginRole<Router>('koa', ROLES)
+await run(options, serve(routes))
 `
 
 test('the server starts one app under the name in package.json', () => {
   equal(
     adaptServer('server.ts', SERVER, 'status').replace(/\n+/g, '\n'),
-    `import { start } from '#shared/process/lifecycle.ts'
+    `import { begin, run } from '#shared/process/lifecycle.ts'
 import manifest from '../package.json' with { type: 'json' }
-await start<Router>(manifest.name, async () => (await import('./status.ts')).status, (routes, options) => listen(routes, options))
+const { routes, ...options } = await begin<Router>(manifest.name, async () => (await import('./status.ts')).status)
+await run(options, serve(routes))
 `,
   )
 })
 
 test('an edit that has lost its place is an error', () => {
   for (const [text, what] of [
-    [SERVER.replace('role.ts', 'start.ts'), /server\.ts has 0 places that are the import of startRole/],
+    [SERVER.replace('role.ts', 'start.ts'), /server\.ts has 0 places that are the import of beginRole/],
     [
       SERVER.replace('const ROLES', 'const PARTS'),
       /has 0 places that are the object ROLES with an entry hello/,
     ],
     [
-      SERVER.replace('await startRole', 'await begin'),
-      /server\.ts has 0 places that are the call of startRole/,
+      SERVER.replace('await beginRole', 'await begin'),
+      /server\.ts has 0 places that are the call of beginRole/,
     ],
-    [
-      SERVER.replace('=> listen(routes, options)', '=> startRole(1, 2, 3)'),
-      /has 2 places that are the call of/,
-    ],
+    [SERVER.replace('serve(routes)', 'beginRole(1, 2)'), /has 2 places that are the call of/],
   ] as const) {
     throws(() => adaptServer('server.ts', text, 'hello'), { name: 'SourceError', message: what })
   }

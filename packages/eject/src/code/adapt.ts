@@ -8,10 +8,14 @@ const IMPORT_NAME = "import manifest from '../package.json' with { type: 'json' 
 
 /** Makes the server start its one app under the name in package.json: only the entry of this role stays in the object `ROLES`. */
 export function adaptServer(path: string, text: string, role: string): string {
-  const imported = editOnce(path, text, 'the import of startRole', (replace) => ({
+  const named = editOnce(path, text, 'the import of beginRole', (replace) => ({
     ImportDeclaration(node) {
-      if (node.source.value === '#shared/process/role.ts')
-        replace(node, `import { start } from '#shared/process/lifecycle.ts'\n${IMPORT_NAME}`)
+      if (node.source.value === '#shared/process/role.ts') replace(node, IMPORT_NAME)
+    },
+  }))
+  const imported = editOnce(path, named, 'the import of run', (replace) => ({
+    ImportSpecifier(node) {
+      if (node.local.name === 'run') replace(node, 'begin, run')
     },
   }))
   let load = ''
@@ -28,12 +32,12 @@ export function adaptServer(path: string, text: string, role: string): string {
       }
     },
   }))
-  return editOnce(path, single, 'the call of startRole', (replace) => ({
-    CallExpression({ callee, arguments: [framework, , roles] }) {
-      if (callee.type !== 'Identifier' || callee.name !== 'startRole') return
+  return editOnce(path, single, 'the call of beginRole', (replace) => ({
+    CallExpression({ callee, arguments: [framework, roles] }) {
+      if (callee.type !== 'Identifier' || callee.name !== 'beginRole') return
       if (framework === undefined || roles === undefined) return
       const types = single.slice(callee.end, framework.start)
-      replace({ start: callee.start, end: roles.end }, `start${types}manifest.name, ${load}`)
+      replace({ start: callee.start, end: roles.end }, `begin${types}manifest.name, ${load}`)
     },
   }))
 }

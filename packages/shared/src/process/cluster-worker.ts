@@ -56,10 +56,12 @@ function countServed(): Served {
 }
 
 /**
- * `closeWithGrace` for a worker. It drains at the primary's message or at a signal, whichever comes first, and ignores later ones. A worker
- * may get both at once, so the second must not end the process early. Only the primary decides that.
+ * Tells the primary the address, and does for a worker what `closeWithGrace` does for a single process. A worker drains at the primary's
+ * message or at a signal, whichever comes first, and ignores later ones. It may get both at once, so the second must not end the process
+ * early. Only the primary decides that.
  */
-export function closeWhenTold(
+export function serveInCluster(
+  address: string,
   options: CloseWithGraceOptions,
   health: Health,
   close: CloseWithGraceAsyncCallback,
@@ -76,4 +78,5 @@ export function closeWhenTold(
   process.on('message', (message) => {
     if (message === DRAIN) drain()
   })
+  void tellPrimary({ listening: address })
 }

@@ -13,7 +13,7 @@ import { announce, type Logger } from './log.ts'
  * listens by itself, and the kernel distributes the connections.
  * @throws {StartError} if the first workers cannot listen
  */
-export async function runPrimary(config: Config, log: Logger): Promise<void> {
+export async function runPrimary(config: Config, log: Logger): Promise<never> {
   if (config.cluster === 'reuse-port') await claimPort(config)
   const workers = new Workers(config, log)
   // This also covers a second signal and the deadline. If the primary itself is killed, its workers end when their channel to it closes.
@@ -21,7 +21,8 @@ export async function runPrimary(config: Config, log: Logger): Promise<void> {
   const address = await startWorkers(workers)
   drainOnSignal(workers, config, log)
   const { cluster } = config
-  void announce(log, { pid: process.pid, address, cluster, workers: workers.pids() }, 'listening')
+  await announce(log, { pid: process.pid, address, cluster, workers: workers.pids() }, 'listening')
+  return new Promise(() => {}) // a signal ends the process
 }
 
 /** Until all workers listen, a signal ends this process as usual. The workers are killed first, or each would log an error. */

@@ -3,8 +3,6 @@ import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace, { type CloseWithGraceAsyncCallback } from 'close-with-grace'
 import { Health } from '../http/health.ts'
-import { runPrimary } from './cluster.ts'
-import { closeWhenTold, tellPrimary } from './cluster-worker.ts'
 import { type Config, readConfig, StartError } from './config.ts'
 import { announce, createLogger, flush, type Logger } from './log.ts'
 
@@ -27,73 +25,38 @@ export interface Service {
 }
 
 /**
- * Runs an app with the settings of its environment until a stop signal, and ends the process. The exit code is 0 after a complete drain. It
- * is 1 if the app could not start, after the deadline, on a second signal, or after an uncaught exception.
+ * The first half of a server: its settings, log and health, and its routes. If it cannot start, it ends the process with one sentence and
+ * exit code 1.
  * @param name the app's name in the log
- * @param load imports the app; it is called when the settings are valid
+ * @param load imports the routes; it is called when the settings are valid
  */
-export async function start<App>(
+export async function begin<Routes>(
   name: string,
-  load: () => Promise<App>,
-  createService: (app: App, options: AppOptions) => Service | Promise<Service>,
-): Promise<void> {
+  load: () => Promise<Routes>,
+): Promise<AppOptions & { routes: Routes }> {
   try {
     const config = readConfig(process.env)
     const log = createLogger(name, config)
-    // The primary serves no requests, so it needs no app.
-    if (config.cluster !== 'single' && cluster.isPrimary) return await runPrimary(config, log)
-    const health = new Health(log)
-    const options = { config, health, log }
+    // The primary serves no requests. It only runs the workers until the end of the process.
+    if (config.cluster !== 'single' && cluster.isPrimary) {
+      const { runPrimary } = await import('./cluster.ts')
+      await runPrimary(config, log)
+    }
+    const options = { config, health: new Health(log), log }
     starts.publish(options)
-    const service = await createService(await find(load), options)
-    const address = await listenOrClose(service, health)
-    closeOnSignal(service, config, health, log)
-    if (cluster.isWorker) void tellPrimary({ listening: address })
-    // With PORT=0, this line is how a person or a launcher learns the address.
-    else void announce(log, { pid: process.pid, address }, 'listening')
+    return { ...options, routes: await find(load) }
   } catch (error) {
-    await refuse(error)
+    return refuse(error)
   }
-}
-
-/** Closes what the app has opened if it cannot listen. Otherwise, an open database would keep the process alive. */
-async function listenOrClose(service: Service, health: Health): Promise<string> {
-  try {
-    return await service.listen()
-  } catch (error) {
-    await Promise.allSettled([service.close(), health.close()])
-    throw error
-  }
-}
-
-/** Runtimes name a missing module in the first line of their error: a package, or a file of the build. */
-async function find<App>(load: () => Promise<App>): Promise<App> {
-  try {
-    return await load()
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error
-    const [reason = ''] = error.message.split('\n')
-    throw new StartError(`${reason.replace(/\.$/, '')}: install and build first.`, { cause: error })
-  }
-}
-
-/** Reports in one sentence why the app did not start. An error other than a `StartError` is a defect, and is thrown again. */
-export async function refuse(error: unknown): Promise<void> {
-  if (!(error instanceof StartError)) throw error
-  process.exitCode = 1
-  if (cluster.isWorker) {
-    // The primary reports this once for all workers.
-    await tellPrimary({ refused: error.message })
-    process.exit()
-  }
-  process.stderr.write(`${error.message}\n`)
 }
 
 /**
- * At a stop signal: fails readiness, gives the load balancer time to notice, drains, and runs the callbacks of `onClose`, all within the
- * deadline.
+ * The second half: listens, serves until a stop signal, and ends the process. The signal fails readiness, gives the load balancer time to
+ * notice, drains, and runs the callbacks of `onClose`, all within the deadline. The exit code is 0 after a complete drain. It is 1 if the
+ * app cannot listen, after the deadline, on a second signal, or after an uncaught exception.
  */
-function closeOnSignal(service: Service, config: Config, health: Health, log: Logger): void {
+export async function run({ config, health, log }: AppOptions, service: Service): Promise<void> {
+  const address = await listenOrClose(service, health)
   const options = { delay: config.shutdownDelayMs + config.shutdownTimeoutMs, logger: log }
   const close: CloseWithGraceAsyncCallback = async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'uncaught')
@@ -106,6 +69,47 @@ function closeOnSignal(service: Service, config: Config, health: Health, log: Lo
     log.info('stopped')
     await flush(log)
   }
-  if (cluster.isWorker) closeWhenTold(options, health, close)
-  else closeWithGrace(options, close)
+  if (cluster.isWorker) {
+    const { serveInCluster } = await import('./cluster-worker.ts')
+    serveInCluster(address, options, health, close)
+  } else {
+    closeWithGrace(options, close)
+    // With PORT=0, this line is how a person or a launcher learns the address.
+    await announce(log, { pid: process.pid, address }, 'listening')
+  }
+}
+
+/** Closes what the app has opened if it cannot listen, such as a database. */
+async function listenOrClose(service: Service, health: Health): Promise<string> {
+  try {
+    return await service.listen()
+  } catch (error) {
+    await Promise.allSettled([service.close(), health.close()])
+    return refuse(error)
+  }
+}
+
+/** Runtimes name a missing module in the first line of their error: a package, or a file of the build. */
+async function find<Routes>(load: () => Promise<Routes>): Promise<Routes> {
+  try {
+    return await load()
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error
+    const [reason = ''] = error.message.split('\n')
+    throw new StartError(`${reason.replace(/\.$/, '')}: install and build first.`, { cause: error })
+  }
+}
+
+/**
+ * Ends the process with one sentence that says why the app did not start.
+ * @throws the error itself if it is not a `StartError`: it is a defect
+ */
+export async function refuse(error: unknown): Promise<never> {
+  if (!(error instanceof StartError)) throw error
+  if (cluster.isWorker) {
+    // The primary reports this once for all workers.
+    const { tellPrimary } = await import('./cluster-worker.ts')
+    await tellPrimary({ refused: error.message })
+  } else process.stderr.write(`${error.message}\n`)
+  process.exit(1)
 }

@@ -1,23 +1,19 @@
 import { StartError } from './config.ts'
-import { type AppOptions, refuse, type Service, start } from './lifecycle.ts'
+import { type AppOptions, begin, refuse } from './lifecycle.ts'
 
 /**
- * `start` for the role that is named on the command line, logged as `framework/role`.
- * @param name the role that a person asked for
+ * `begin` for the role that is named on the command line, logged as `framework/role`.
  * @param roles loads the routes of each role, so that a server imports only what it serves
  */
-export async function startRole<Routes>(
+export async function beginRole<Routes>(
   framework: string,
-  name: string | undefined,
   roles: Readonly<Record<string, () => Promise<Routes>>>,
-  createService: (routes: Routes, options: AppOptions) => Service | Promise<Service>,
-): Promise<void> {
+): Promise<AppOptions & { routes: Routes }> {
   try {
-    const role = requireRole(Object.keys(roles), name)
-    const load = roles[role]
-    if (load !== undefined) await start(`${framework}/${role}`, load, createService)
+    const role = requireRole(Object.keys(roles), process.argv[2])
+    return await begin(`${framework}/${role}`, roles[role] as () => Promise<Routes>)
   } catch (error) {
-    await refuse(error)
+    return refuse(error)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Router } from 'express'
+import { run } from '#shared/process/lifecycle.ts'
 import { listen } from '#shared/process/listen.ts'
-import { startRole } from '#shared/process/role.ts'
+import { beginRole } from '#shared/process/role.ts'
 import { createApp } from './app.ts'
 
 const ROLES = {
@@ -9,12 +10,12 @@ const ROLES = {
   status: async () => (await import('@startgrid/express/status.ts')).status,
 }
 
-await startRole<Router>('fastify-express', process.argv[2], ROLES, async (routes, options) => {
-  const app = await createApp(options, routes)
-  await app.ready()
-  return {
-    // Fastify's own listen() logs one line per address of the machine.
-    listen: () => listen(app.server, options.config),
-    close: () => app.close(),
-  }
+const { routes, ...options } = await beginRole<Router>('fastify-express', ROLES)
+const app = await createApp(options, routes)
+await app.ready()
+
+await run(options, {
+  // Fastify's own listen() logs one line per address of the machine.
+  listen: () => listen(app.server, options.config),
+  close: () => app.close(),
 })

@@ -1,13 +1,14 @@
 import { createApp } from '@startgrid/fastify/app.ts'
+import { run } from '@startgrid/shared/process/lifecycle.ts'
 import { listen } from '@startgrid/shared/process/listen.ts'
-import { startRole } from '@startgrid/shared/process/role.ts'
+import { beginRole } from '@startgrid/shared/process/role.ts'
 
 const ROLES = { partial: async () => (await import('./partial.ts')).partial }
 
-await startRole('fastify', process.argv[2], ROLES, (routes, options) => {
-  const app = createApp(options, routes)
-  return {
-    listen: () => listen(app.server, options.config, (place) => app.listen(place)),
-    close: () => app.close(),
-  }
+const { routes, ...options } = await beginRole('fastify', ROLES)
+const app = createApp(options, routes)
+
+await run(options, {
+  listen: () => listen(app.server, options.config, (place) => app.listen(place)),
+  close: () => app.close(),
 })

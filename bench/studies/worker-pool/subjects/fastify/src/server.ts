@@ -1,17 +1,16 @@
+import { run } from '@startgrid/shared/process/lifecycle.ts'
 import { listen } from '@startgrid/shared/process/listen.ts'
-import { startRole } from '@startgrid/shared/process/role.ts'
+import { beginRole } from '@startgrid/shared/process/role.ts'
 
-await startRole(
-  'fastify',
-  process.argv[2],
-  { pool: () => import('./pool.ts') },
-  async ({ createApp }, options) => {
-    const app = createApp(options)
-    await app.ready()
-    return {
-      // Fastify's own listen() logs one line per address of the machine.
-      listen: () => listen(app.server, options.config),
-      close: () => app.close(),
-    }
-  },
-)
+const {
+  routes: { createApp },
+  ...options
+} = await beginRole('fastify', { pool: () => import('./pool.ts') })
+const app = createApp(options)
+await app.ready()
+
+await run(options, {
+  // Fastify's own listen() logs one line per address of the machine.
+  listen: () => listen(app.server, options.config),
+  close: () => app.close(),
+})
