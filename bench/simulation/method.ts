@@ -21,7 +21,7 @@ const BEFORE_MS = 7000
 /** Of the benchmark's own profile, only the number of heats and the time can be chosen. */
 export async function measureByBenchmark(
   world: World,
-  { heats, maxSeconds, seed }: Pick<RunOptions, 'heats' | 'maxSeconds' | 'seed'>,
+  { heats, maxSeconds, seed }: RunOptions,
 ): Promise<Run & { result(): RaceResult }> {
   const result = createResult({ ...readOptions([]), seed, heats, maxTimeMs: maxSeconds * 1000 }, 'rate', '')
   result.settings.cores = { server: 0, generator: 1 }

@@ -40,8 +40,6 @@ export interface Run {
 
 export interface RunOptions {
   heats: number
-  passes: number
-  sliceSeconds: number
   /** More heats than two per role are dropped when they would end later. */
   maxSeconds: number
   seed: number
@@ -49,8 +47,6 @@ export interface RunOptions {
 
 export const DEFAULT_RUN: Omit<RunOptions, 'seed'> = {
   heats: 3,
-  passes: 19,
-  sliceSeconds: 0.05,
   maxSeconds: 300,
 }
 
@@ -108,15 +104,6 @@ export class Score {
   readonly voided = new Share()
   readonly seconds: number[] = []
 
-  /** What `JSON.stringify` wrote of one. */
-  static from(stored: Score): Score {
-    const score = new Score()
-    for (const metric of METRICS) restore(score.metrics[metric], stored.metrics[metric])
-    for (const name of ['falselyCold', 'foundCold', 'voided'] as const) restore(score[name], stored[name])
-    score.seconds.push(...stored.seconds)
-    return score
-  }
-
   add(world: World, findings: Findings): void {
     for (const ratio of findings.ratios) this.#addRatio(world, ratio)
     for (const { p, metric } of findings.twins) if (p !== null) this.metrics[metric].twins.add(p < 0.05)
@@ -161,16 +148,6 @@ export class Score {
       if (areEqual) score.falseRaces.add(isFalse)
       if (areEqual && first.race === WATCHED_RACE) score.falseWatched.add(isFalse)
     }
-  }
-}
-
-/** Counts, and lists of numbers. */
-function restore(target: object, stored: object): void {
-  for (const [name, value] of Object.entries(stored)) {
-    const own = Reflect.get(target, name)
-    if (typeof value === 'number') Reflect.set(target, name, value)
-    else if (Array.isArray(own)) own.push(...value)
-    else restore(own, value)
   }
 }
 

@@ -1,10 +1,7 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseOptions } from '@startgrid/cli/arguments.ts'
-import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { SCENARIOS } from './scenarios.ts'
-import { type MetricScore, quantile, Score } from './score.ts'
-import { type Extension, type StudyOptions, study } from './study.ts'
+import { type MetricScore, quantile, type Score } from './score.ts'
+import { type Extension, study } from './study.ts'
 
 const HELP = `Simulates whole runs of the benchmark on machines of known noise, and counts how often it is right.
 
@@ -12,14 +9,12 @@ const HELP = `Simulates whole runs of the benchmark on machines of known noise, 
 
   --scenario NAME   may be repeated (default: ${['noisy', 'quiet', 'noisy-outliers', 'quiet-outliers'].join(', ')})
                     ${Object.keys(SCENARIOS).join(', ')}
-  --method NAME     benchmark: the benchmark itself; reference: its method, written once more (default)
   --runs N          (default: 100)
   --seed N          (default: 1)
   --heats N         per role (default: 3)
   --extend some     extend a run by as many heats, twice, while some pair of one race ties
   --extend every    the same while every pair of it ties
   --precision PART  add heats until every interval is as narrow as this, such as 0.03
-  --keep DIR        store what was simulated there, and go on with it next time
   --help
 
 It exits with 1 if a figure is outside of what is promised. 1,000 runs are needed to tell.
@@ -50,13 +45,11 @@ async function main(argv: readonly string[]): Promise<number> {
     argv,
     {
       scenario: { type: 'string', multiple: true, default: DEFAULTS },
-      method: { type: 'string', default: 'reference' },
       runs: { type: 'string', default: '100' },
       seed: { type: 'string', default: '1' },
       heats: { type: 'string', default: '3' },
       extend: { type: 'string' },
       precision: { type: 'string' },
-      keep: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
     'node bench/simulation/simulate.ts',
@@ -67,7 +60,6 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const extension = extensionOf(values)
   const options = {
-    method: methodOf(values.method),
     runs: whole('--runs', values.runs),
     seed: whole('--seed', values.seed),
     heats: whole('--heats', values.heats),
@@ -75,27 +67,10 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   let broken = 0
   for (const name of values.scenario) {
-    const kept = keptIn(values.keep, name, options)
-    broken += print(name, await study(name, { ...options, ...kept }), options)
+    broken += print(name, await study(name, options), options)
   }
   if (broken > 0) console.log(`${broken} figures (marked with !) are outside of what is promised.`)
   return broken > 0 ? 1 : 0
-}
-
-/** One file per scenario and options; other options begin anew. */
-function keptIn(
-  directory: string | undefined,
-  name: string,
-  { runs: _, ...options }: StudyOptions,
-): Pick<StudyOptions, 'before' | 'onRun'> {
-  if (directory === undefined) return {}
-  mkdirSync(directory, { recursive: true })
-  const words = [name, options.method, options.seed, options.heats, ...Object.values(options.extension ?? {})]
-  const path = join(directory, `${words.join('-')}.json`)
-  const onRun = (score: Score, runs: number) => writeJsonFile(path, { runs, score })
-  if (!existsSync(path)) return { onRun }
-  const { runs, score } = JSON.parse(readFileSync(path, 'utf8'))
-  return { before: { runs, score: Score.from(score) }, onRun }
 }
 
 function extensionOf({ extend, precision }: { extend?: string; precision?: string }): Extension | undefined {
@@ -109,11 +84,6 @@ function extensionOf({ extend, precision }: { extend?: string; precision?: strin
   if (extend === undefined) return undefined
   if (extend !== 'some' && extend !== 'every') throw new Error('--extend takes some or every.')
   return { kind: 'ties', which: extend }
-}
-
-function methodOf(name: string): 'benchmark' | 'reference' {
-  if (name === 'benchmark' || name === 'reference') return name
-  throw new Error('--method takes benchmark or reference.')
 }
 
 function whole(option: string, text: string): number {

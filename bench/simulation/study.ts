@@ -1,5 +1,4 @@
 import { measureByBenchmark } from './method.ts'
-import { measureByReference } from './reference.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
 import {
   DEFAULT_RUN,
@@ -22,16 +21,10 @@ export type Extension =
   | { kind: 'precision'; halfWidth: number }
 
 export interface StudyOptions {
-  /** The benchmark, or the same method written once more. */
-  method?: 'benchmark' | 'reference'
   runs: number
   seed: number
   heats?: number
   extension?: Extension
-  /** What the first runs gave, and how many they were: these are not simulated again. */
-  before?: { score: Score; runs: number }
-  /** Told after every run. */
-  onRun?: (score: Score, runs: number) => void
 }
 
 const MOST_EXTENSIONS = 2
@@ -40,28 +33,23 @@ const MOST_HEATS = 100
 /** @throws {RangeError} if there is no such scenario */
 export async function study(
   name: string,
-  {
-    method = 'reference',
-    runs,
-    seed,
-    heats = DEFAULT_RUN.heats,
-    extension,
-    before = { score: new Score(), runs: 0 },
-    onRun,
-  }: StudyOptions,
+  { runs, seed, heats = DEFAULT_RUN.heats, extension }: StudyOptions,
 ): Promise<Score> {
-  const measure = method === 'benchmark' ? measureByBenchmark : measureByReference
   const scenario: Scenario | undefined = SCENARIOS[name]
   if (scenario === undefined)
     throw new RangeError(`There is no scenario ${name}: take one of ${Object.keys(SCENARIOS).join(', ')}.`)
   const maxSeconds = (DEFAULT_RUN.maxSeconds * heats) / DEFAULT_RUN.heats
-  const { score } = before
-  for (let index = before.runs; index < runs; index++) {
+  const score = new Score()
+  for (let index = 0; index < runs; index++) {
     const world = new World(scenario, seed * 1_000_003 + index)
-    const run = await measure(world, { ...DEFAULT_RUN, heats, maxSeconds, seed: seed * 7_919 + index })
+    const run = await measureByBenchmark(world, {
+      ...DEFAULT_RUN,
+      heats,
+      maxSeconds,
+      seed: seed * 7_919 + index,
+    })
     const findings = await extend(run, heats, extension)
     score.add(world, findings)
-    onRun?.(score, index + 1)
   }
   return score
 }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { sample } from '@startgrid/cli/test-run.ts'
-import { measureByReference } from '../../simulation/reference.ts'
+import { measureByBenchmark } from '../../simulation/method.ts'
 import { QUIET } from '../../simulation/scenarios.ts'
 import { DEFAULT_RUN, type Findings, halfWidthOf, Score } from '../../simulation/score.ts'
 import { study } from '../../simulation/study.ts'
@@ -17,12 +17,8 @@ import { testIf } from '../fixtures/test-if.ts'
 
 const RUNS = 6
 
-/** Each simulates several whole runs: a short run of the tests has three of the six. */
-const TRIED = sample(
-  'simulations',
-  ['noisy', 'quiet', 'cold', 'heats', 'extensions', 'benchmark'] as const,
-  3,
-)
+/** Each simulates several whole runs: a short run of the tests has three of the five. */
+const TRIED = sample('simulations', ['noisy', 'quiet', 'cold', 'heats', 'extensions'] as const, 3)
 const testOne = (name: (typeof TRIED)[number]) => testIf(TRIED.includes(name))
 
 /** Of a part near `expected` in so many independent trials. */
@@ -58,7 +54,8 @@ testOne('cold')(
     assert.equal(foundCold.count, 3 * 3 * 2)
     assert.ok(foundCold.part > 0.85, `${foundCold.part}`)
     assert.ok(falselyCold.happened <= 1)
-    assert.ok(metrics.cpu.coverage.part > 0.85, `${metrics.cpu.coverage.part}`)
+    const { part, count } = metrics.cpu.coverage
+    assert.ok(part > 0.92 - allowance(0.08, count / 3), `${part}`)
   },
 )
 
@@ -67,7 +64,7 @@ testOne('heats')('more heats give narrower intervals, within the time that they 
   const many = await study('quiet', { runs: 2, seed: 2, heats: 6 })
   assert.ok(many.metrics.rate.halfWidth < few.metrics.rate.halfWidth)
   const world = new World(QUIET, 1)
-  measureByReference(world, { ...DEFAULT_RUN, heats: 9, maxSeconds: 250, seed: 1 })
+  await measureByBenchmark(world, { heats: 9, maxSeconds: 250, seed: 1 })
   assert.ok(world.now <= 250, `${world.now}`)
 })
 
@@ -84,30 +81,14 @@ testOne('extensions')('extensions add heats: while pairs tie, and until a width 
   )
 })
 
-testOne('benchmark')(
-  'the benchmark itself measures a world by its own plan, and judges every cell of it',
-  async () => {
-    const { metrics, voided, seconds } = await study('quiet', { method: 'benchmark', runs: 2, seed: 1 })
-    assert.equal(voided.count, 2 * 48)
-    for (const { coverage, halfWidth, twins } of Object.values(metrics)) {
-      // A cell without a number has no ratio, and a baseline without one costs a race.
-      assert.ok(coverage.count >= 0.8 * 2 * 36, `${coverage.count}`)
-      assert.ok(coverage.part > 0.8, `${coverage.part}`)
-      assert.ok(halfWidth > 0.01 && halfWidth < 0.08, `${halfWidth}`)
-      assert.ok(twins.count > 0)
-    }
-    assert.ok(Math.max(...seconds) > 100 && Math.max(...seconds) < DEFAULT_RUN.maxSeconds, `${seconds}`)
-  },
-)
-
 /** One run of a quiet machine. */
-function findingsOf(world: World): Findings {
-  return measureByReference(world, { ...DEFAULT_RUN, heats: 2, seed: 1 }).findings()
+async function findingsOf(world: World): Promise<Findings> {
+  return (await measureByBenchmark(world, { ...DEFAULT_RUN, heats: 2, seed: 1 })).findings()
 }
 
-test('a method whose intervals are too narrow is found out', () => {
+test('a method whose intervals are too narrow is found out', async () => {
   const world = new World(QUIET, 5)
-  const findings = findingsOf(world)
+  const findings = await findingsOf(world)
   const score = new Score()
   score.add(world, {
     ...findings,
