@@ -5,7 +5,6 @@ import { proxyCostsOf } from './analysis/proxy-cost.ts'
 import { raceOf } from './analysis/race.ts'
 import { raceLayouts } from './analysis/race-layout.ts'
 import { type CellRecord, recordCells } from './analysis/record.ts'
-import { agesOf, profileOf } from './analysis/warmup.ts'
 import { type Evidence, isVoided, judgeCell } from './gates/index.ts'
 
 /** What was measured, and what judges it. */
@@ -33,7 +32,6 @@ export function analyse(
 ): Analysis {
   const { heats } = measured
   const cells = measured.cells.filter(({ skipped }) => skipped === null)
-  const ages = agesOf(heats, cells)
   const isShown = ({ voided }: { voided: boolean }) => keepVoided || !voided
   const { judged, shown } = judgeCells(cells, heats, {
     judge: (record) => judge(evidenceOf(record, measured)),
@@ -42,9 +40,7 @@ export function analyse(
   const roles = [...Map.groupBy(shown, ({ cell }) => cell.role).values()]
   const layouts = roles.flatMap((records) => METRICS.flatMap((metric) => raceLayouts(records, metric)))
   return {
-    cells: judged.map((one) =>
-      figuresOf({ ...one, warmup: profileOf(one.record, ages) }, { heats, layouts, shown: isShown(one) }),
-    ),
+    cells: judged.map((one) => figuresOf(one, { heats, layouts, shown: isShown(one) })),
     races: layouts.flatMap((layout) => raceOf(layout) ?? []),
     proxyCosts: roles.flatMap((records) => METRICS.flatMap((metric) => proxyCostsOf(records, metric))),
   }

@@ -45,7 +45,6 @@ export interface CellFigures {
   gates: GateResult[]
   /** A gate failed: the number may not be used. */
   voided: boolean
-  warmup: WarmupProfile
 }
 
 export type GateName =
@@ -66,16 +65,6 @@ export interface GateResult {
   finding: string
   /** What to do about a failure: a sentence. Null unless failed. */
   advice: string | null
-}
-
-/** Pooled over launches: the mean cost at a time after the launch, warm-up first. */
-export interface WarmupProfile {
-  /** Discarded, in milliseconds of load. */
-  lengthMs: number
-  /** `at`: milliseconds of load on this app before the slice. Ratios to the cell's final figure. */
-  points: { at: number; rate: number; cpu: number | null; discarded: boolean }[]
-  /** Change of the metric over the measured slices that is left, as a part of 1: 0.03 is 3 %. Null where the slices show none (p ≥ 0.005). */
-  trend: number | null
 }
 
 /** All cells of one role in one topology, compared by one metric. */

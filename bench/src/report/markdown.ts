@@ -1,5 +1,5 @@
 import { markdownTable } from '@startgrid/cli/table.ts'
-import { capital } from '@startgrid/cli/text.ts'
+import { capital, plural } from '@startgrid/cli/text.ts'
 import { isRace, type Result } from '../model/result.ts'
 import { describeWarning } from '../model/warnings.ts'
 import { legendOf, titleOf } from './legend.ts'
@@ -49,16 +49,17 @@ function formatSection({ title, table, notes }: Section): string {
   return [`### ${quoted(title)}`, body, bullets(notes)].filter((part) => part !== '').join('\n\n')
 }
 
-/** How every cell passed its gates; the finding is only printed where one did not pass. */
+/** Gates that a cell did not pass, with what was found; a line counts the other cells. */
 function gatesOf(result: Result): string {
   if (!isRace(result) || result.analysis === null) return ''
   const { analysis } = result
-  const cells = analysis.cells.map(({ cell, gates }) => {
-    const others = gates.filter(({ verdict }) => verdict !== 'passed')
+  const cells = analysis.cells.flatMap(({ cell, gates }) => {
+    const others = gates.filter(({ verdict }) => verdict === 'failed' || verdict === 'unknown')
     const findings = others.map(({ gate, verdict, finding }) => `  - ${gate}, ${verdict}: ${quoted(finding)}`)
-    return [`- **${cell}**: ${gatesText(gates)}`, ...findings].join('\n')
+    return others.length === 0 ? [] : [[`- **${cell}**: ${gatesText(gates)}`, ...findings].join('\n')]
   })
-  return fold('Gates', cells.join('\n'))
+  const passed = `- ${analysis.cells.length - cells.length} of ${plural(analysis.cells.length, 'cell')} passed every gate.`
+  return fold('Gates', [passed, ...cells].join('\n'))
 }
 
 function provenanceOf(result: Result): string {

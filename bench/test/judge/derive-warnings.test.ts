@@ -30,7 +30,6 @@ function cleanResult(): RaceResult {
   const cells = analysis.cells.map((one) => ({
     ...one,
     disturbed: 0,
-    warmup: { ...one.warmup, trend: 0.01 },
   }))
   return {
     ...result,

@@ -114,7 +114,7 @@ const UNITS: readonly [name: RegExp, unit: RegExp][] = [
   [/Ms$|^(p50|p90|p99|p999|max|ms)$/, /millisecond/i],
   [/^(recoveryS|s)econds$|Latency$/, /second/i],
   [/memory/i, /bytes/],
-  [/^(coreUse|trend|launchSpread|goodputShare|precision|halfWidth|.*Wait|.*Foreign)$/, /part/i],
+  [/^(coreUse|launchSpread|goodputShare|precision|halfWidth|.*Wait|.*Foreign)$/, /part/i],
   [/^(achieved|offered|ceiling|closedLoop)$/, /per second/],
 ]
 

@@ -1,7 +1,7 @@
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { rowMean } from '@startgrid/stats/estimate.ts'
 import { mean } from '@startgrid/stats/moments.ts'
-import type { CellFigures, GateResult, Metric, WarmupProfile } from '../../model/figures.ts'
+import type { CellFigures, GateResult, Metric } from '../../model/figures.ts'
 import type { CellSpec, Heat, Slice } from '../../model/result.ts'
 import { launchName } from '../../plan/cells.ts'
 import type { RaceLayout } from './race-layout.ts'
@@ -13,7 +13,6 @@ interface Judged {
   record: CellRecord
   gates: GateResult[]
   voided: boolean
-  warmup: WarmupProfile
 }
 
 /** What the figures of a cell are taken from. */
@@ -26,7 +25,7 @@ interface Source {
 }
 
 export function figuresOf(judged: Judged, { heats, layouts, shown }: Source): CellFigures {
-  const { record, gates, voided, warmup } = judged
+  const { record, gates, voided } = judged
   const { cell } = record
   const slices = record.slices.flat()
   const counted = record.counted.flat()
@@ -49,7 +48,6 @@ export function figuresOf(judged: Judged, { heats, layouts, shown }: Source): Ce
     errors: counted.reduce((sum, slice) => sum + errorsOf(slice), 0),
     gates,
     voided,
-    warmup,
   }
 }
 

@@ -2,7 +2,7 @@ import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import type { Metric } from '../../model/figures.ts'
 import type { Cell, CellSpec, Heat, Slice } from '../../model/result.ts'
 import { type ColdCell, findColdCells } from './cold-cells.ts'
-import { fitHeat, type HeatFit, keptSlices } from './passes.ts'
+import { fitHeat, keptSlices } from './passes.ts'
 
 /** All that was measured of one cell, launch by launch. */
 export interface CellRecord<Spec extends Cell = CellSpec> {
@@ -15,8 +15,6 @@ export interface CellRecord<Spec extends Cell = CellSpec> {
   launches: (LaunchTotals | null)[]
   /** Per heat: the logarithm of its value in a pass of average speed, which is the launch's value. Null where it is not known. */
   logs: Readonly<Record<Metric, readonly (number | null)[]>>
-  /** What cell and pass leave of the logarithm of the cost of each slice that counts: CPU per request, or time per request where that is not known. */
-  residuals: ReadonlyMap<Slice, number>
   /** Heats of which all slices count, because others disturbed more than half of them. */
   crowded: number
   /** Where the first slices cost more; undefined if they do not. */
@@ -67,21 +65,10 @@ export function recordCells<Spec extends Cell>(
       counted: mine,
       launches: mine.map(totalOf),
       logs: { rate: logs('rate'), cpu: logs('cpu') },
-      residuals: new Map(own.flatMap((heat) => residualsOf(fits.get(heat), cell))),
       crowded: own.filter((heat) => kept.get(heat)?.crowded.has(cell.id)).length,
       cold: cold.get(cell.id),
     }
   })
-}
-
-function residualsOf(
-  fits: Readonly<Record<Metric, HeatFit>> | undefined,
-  { id }: Pick<Cell, 'id'>,
-): [Slice, number][] {
-  if (fits === undefined) return []
-  const hasCosts = fits.cpu.residuals.size > 0
-  const found = [...(hasCosts ? fits.cpu : fits.rate).residuals].filter(([{ cell }]) => cell === id)
-  return found.map(([slice, residual]) => [slice, hasCosts ? residual : -residual])
 }
 
 function totalOf(slices: readonly Slice[]): LaunchTotals | null {

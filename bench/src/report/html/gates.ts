@@ -1,3 +1,4 @@
+import { plural } from '@startgrid/cli/text.ts'
 import type { CellFigures, GateName, GateResult } from '../../model/figures.ts'
 import { nameOf } from '../../model/names.ts'
 import type { CellSpec, RaceResult } from '../../model/result.ts'
@@ -13,7 +14,7 @@ const SIGNS: Readonly<Record<GateResult['verdict'], string>> = {
   'not meant': '·',
 }
 
-/** What every cell had to pass before its number was printed: one table of all, and every finding in words. */
+/** What every cell had to pass before its number was printed: failed gates in full, all others behind one line. */
 export function gates(result: RaceResult): Markup {
   const cells = (result.analysis?.cells ?? []).flatMap((figures) => {
     const spec = result.cells.find(({ id }) => id === figures.cell)
@@ -32,16 +33,20 @@ export function gates(result: RaceResult): Markup {
     { text: 'Slices', align: 'right' as const },
     { text: 'Disturbed', align: 'right' as const },
   ]
-  return html`<p>✓ passed, ✗ failed (the number is void), ? this system or driver does not tell, · not meant for this cell.
+  const isFailed = ({ verdict }: GateResult) => verdict === 'failed'
+  const failed = cells.filter(({ figures }) => figures.gates.some(isFailed))
+  return html`<p>No gate failed in ${cells.length - failed.length} of ${plural(cells.length, 'cell')}.</p>
+${failed.length > 0 && findings('Failed gates', cells, isFailed)}
+${describeSkipped(result).map((sentence) => html`<p>${sentence}</p>`)}
+<details class="long"><summary>Every gate of every cell</summary>
+<p>✓ passed, ✗ failed (the number is void), ? this system or driver does not tell, · not meant for this cell.
  A disturbed slice does not count, unless others disturbed most slices of its launch.</p>
 ${table(
   'Gates of every cell',
   headings,
   cells.map((cell) => gateRow(cell, names)),
   'tall',
-)}
-${describeSkipped(result).map((sentence) => html`<p>${sentence}</p>`)}
-<details class="long"><summary>Every finding in words</summary>${findings(cells)}</details>`
+)}${findings('Findings of all gates', cells)}</details>`
 }
 
 interface Gated {
@@ -70,9 +75,13 @@ interface Finding extends GateResult {
 }
 
 /** Cells of which the same was found stand together. */
-function findings(cells: readonly Gated[]): Markup {
+function findings(
+  caption: string,
+  cells: readonly Gated[],
+  isShown: (gate: GateResult) => boolean = () => true,
+): Markup {
   const all = cells.flatMap(({ spec, figures }) =>
-    figures.gates.map((gate): Finding => ({ ...gate, cell: spec.id })),
+    figures.gates.filter(isShown).map((gate): Finding => ({ ...gate, cell: spec.id })),
   )
   const groups = Map.groupBy(
     all,
@@ -82,7 +91,7 @@ function findings(cells: readonly Gated[]): Markup {
     .toSorted(([one], [other]) => one.localeCompare(other))
     .map(([, group]) => findingRow(group, cells.length))
   const headings = ['Gate', 'Verdict', 'Finding', 'Cells'].map((text) => ({ text }))
-  return table('Findings of all gates', headings, rows, 'prose tall')
+  return table(caption, headings, rows, 'prose tall')
 }
 
 function findingRow(group: readonly Finding[], all: number): Markup | null {

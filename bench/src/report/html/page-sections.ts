@@ -13,8 +13,6 @@ import { provenance } from './provenance.ts'
 import { proxyCosts } from './proxy.ts'
 import { raceBlock } from './race.ts'
 import { target } from './target.ts'
-import { timeline } from './timeline.ts'
-import { warmup } from './warmup.ts'
 
 export interface PageSection {
   id: string
@@ -74,19 +72,9 @@ function raceSections(result: RaceResult): PageSection[] {
       body: html`<p>Microseconds of CPU time that one request takes: the app in its colour, NGINX in front of it in grey <span class="swatch proxy"></span>.
  The figures of app and proxy stand at the bars, and in the tables of the races.</p><div class="panels">${cpuCharts}</div>`,
     },
-    {
-      id: 'warmup',
-      title: 'Warm-up',
-      body: html`<p>The rate after a launch, over the final rate of that cell, pooled over launches. What is shaded was discarded; filled dots count.</p>${warmup(result)}`,
-    },
     hasPairs && { id: 'pairs', title: 'Who beats whom', body: pairs(result) },
     { id: 'control', title: 'A/A control', body: control(result) },
     { id: 'gates', title: 'Gates', body: gates(result) },
-    {
-      id: 'heats',
-      title: 'Heats',
-      body: html`<details class="long"><summary>Every slice in the order in which it ran</summary>${timeline(result)}</details>`,
-    },
   ]
   return sections.filter((section) => section !== false)
 }

@@ -139,10 +139,10 @@ describe('report.html', { skip: BROWSER.skip }, () => {
       assert.equal(await page.getByRole('button').count(), 0)
       assert.equal(await page.locator('#filter').isVisible(), false)
       assert.equal(await page.locator('#races tbody tr').filter({ visible: true }).count(), 41)
-      assert.ok((await page.locator('figure svg').filter({ visible: true }).count()) > 50)
+      assert.ok((await page.locator('figure svg').filter({ visible: true }).count()) > 8)
     }))
 
-  test('print is light, without controls, with tables unfolded and nothing cut off', () =>
+  test('print is light, without controls, and nothing is cut off', () =>
     visit('rate', { colorScheme: 'dark', viewport: { width: 1040, height: 735 } }, async (page) => {
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
       assert.equal(
@@ -150,7 +150,6 @@ describe('report.html', { skip: BROWSER.skip }, () => {
         'rgb(255, 255, 255)',
       )
       for (const controls of ['#filter', 'nav']) assert.equal(await page.locator(controls).isVisible(), false)
-      assert.ok(await page.locator('#warmup details table').isVisible())
       assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), 1040)
       assert.ok((await page.pdf({ preferCSSPageSize: true })).length > 50_000)
     }))

@@ -103,8 +103,11 @@ describe('a race', () => {
     assert.doesNotMatch(textOf(page, '#gates tbody tr'), /ssr njs \(qjs\)\s*nginx/)
   })
 
-  test('names all gates of all cells', () => {
-    const rows = all(page, '#gates > .tall tbody tr')
+  test('tells failed gates in full, and has all gates of all cells behind a line', () => {
+    assert.match(textOf(page, '#gates'), /^Gates\s*No gate failed in 45 of 47 cells\./)
+    assert.equal(all(page, '#gates > .tall tbody tr').length, 2)
+    const [table] = all(page, '#gates details .tall')
+    const rows = all(table as Element, 'tbody tr')
     assert.equal(rows.length, result.cells.filter(({ skipped }) => skipped === null).length)
     const failed = rows.filter((row) => row.querySelector('td.failed'))
     assert.deepEqual(
@@ -122,15 +125,6 @@ describe('a race', () => {
       for (const [j, sign] of row.entries()) assert.equal(sign, mirrored[signs[j]?.[i] ?? ''])
     assert.equal(signs.flat().filter((sign) => sign !== '').length, 7 * 6)
     assert.deepEqual(signs[0], ['', '▲', '▲', '▲', '▲', '▲', '▲'], 'the first beats all')
-  })
-
-  test('shades the warm-up that was discarded, and starts it below the final rate', () => {
-    const chart = all(page, '#warmup figure[data-framework="fastify"]')[0]
-    assert.ok(chart?.querySelector('[fill="var(--discarded)"] rect'))
-    assert.match(
-      chart?.querySelector('svg')?.getAttribute('aria-label') ?? '',
-      /Starts at 0\.\d+ of its final rate; 1250 ms of load are discarded/,
-    )
   })
 
   test('draws a framework in one colour everywhere', () => {
