@@ -52,8 +52,17 @@ const routes = {
   '/rejects': async () => {
     throw new Error('secret')
   },
-  '/conflicts': () => {
-    throw new HttpProblem(409)
+  '/errors/conflicts': () => {
+    throw new HttpProblem(409, { detail: 'It is there.', headers: { 'retry-after': '1' } })
+  },
+  '/errors/leaves': () => {
+    throw new HttpProblem(499, { detail: 'It left.', headers: { 'retry-after': '1' } })
+  },
+  '/errors/plain': () => {
+    throw Object.assign(new Error('secret'), { status: 409, headers: { 'retry-after': '1' } })
+  },
+  '/errors/unavailable': () => {
+    throw Object.assign(new Error('secret'), { status: 503, headers: { 'retry-after': '1' } })
   },
   '/hangs': () => new Promise<Response>(() => {}),
   '/parses': {
@@ -218,13 +227,23 @@ for (const way of ['throws', 'rejects', 'throws/text']) {
   })
 }
 
-test('a handler that throws a status: the client is told, and nothing has failed', async () => {
+test('an error by the means of this app: its status, headers and message; the message of a 5xx is only logged', async () => {
   const { readLines, ...options } = createOptions()
   await using server = await serve(createApp(options, routes))
-  const response = await fetch(`${server.url}/conflicts`)
-  expect(response.status).toBe(409)
-  expect(await response.json()).toEqual({ type: 'about:blank', title: 'Conflict', status: 409 })
-  expect((await readLines(1)).map(({ level, status }) => [level, status])).toEqual([[INFO, 409]])
+  for (const [path, status, told] of [
+    ['conflicts', 409, { title: 'Conflict', detail: 'It is there.' }],
+    ['leaves', 499, { title: 'Client Error', detail: 'It left.' }],
+    ['plain', 409, { title: 'Conflict' }],
+    ['unavailable', 503, { title: 'Service Unavailable' }],
+  ] as const) {
+    const response = await fetch(`${server.url}/errors/${path}`)
+    expect([response.status, response.headers.get('retry-after')]).toEqual([status, '1'])
+    expect(await response.json()).toEqual({ type: 'about:blank', status, ...told })
+  }
+  const lines = await readLines(5)
+  expect(lines.filter(({ level }) => level === ERROR).map(({ err }) => (err as Error).message)).toEqual([
+    'secret',
+  ])
 })
 
 test('a handler that never responds: 503 with all headers when its time is over, logged with the id', async () => {

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { test } from 'node:test'
 import express, { Router } from 'express'
+import createError from 'http-errors'
 import request from 'supertest'
 import { z } from 'zod'
 import { BODY_LIMIT, PROBLEM_JSON } from '#shared/http/contract.ts'
@@ -43,8 +44,17 @@ const routes = Router()
   .get('/rejects', async () => {
     throw new Error('secret')
   })
-  .get('/conflicts', () => {
+  .get('/errors/conflicts', () => {
+    throw createError(409, 'It is there.', { headers: { 'retry-after': '1' } })
+  })
+  .get('/errors/leaves', () => {
+    throw createError(499, 'It left.', { headers: { 'retry-after': '1' } })
+  })
+  .get('/errors/plain', () => {
     throw Object.assign(new Error('secret'), { status: 409, headers: { 'retry-after': '1' } })
+  })
+  .get('/errors/unavailable', (_request, _response, next) => {
+    next(createError(503, 'secret', { expose: true, headers: { 'retry-after': '1' } }))
   })
   .get('/breaks', (_request, response) => {
     response.write('half')
@@ -88,7 +98,8 @@ test('a body that is not valid is 400, and the problem names the field', async (
     match(errors[0].reason, reason)
   }
   const broken = await request(app).post('/teas').type('json').send('{')
-  deepEqual(broken.body, { type: 'about:blank', title: 'Bad Request', status: 400 })
+  equal(broken.body.title, 'Bad Request')
+  match(broken.body.detail, /JSON/)
   await request(app).post('/teas').expect(400) // no body at all
 })
 
@@ -146,15 +157,23 @@ for (const way of ['throws', 'rejects']) {
   })
 }
 
-test('a handler that throws a status: the client is told, and nothing has failed', async () => {
+test('an error by the means of Express: its status, headers and message; the message of a 5xx is only logged', async () => {
   const { readLines, ...options } = createOptions()
-  const response = await request(createApp(options, routes)).get('/conflicts')
-  equal(response.status, 409)
-  equal(response.headers['retry-after'], '1')
-  deepEqual(response.body, { type: 'about:blank', title: 'Conflict', status: 409 })
+  const app = createApp(options, routes)
+  for (const [path, status, told] of [
+    ['conflicts', 409, { title: 'Conflict', detail: 'It is there.' }],
+    ['leaves', 499, { title: 'Client Error', detail: 'It left.' }],
+    ['plain', 409, { title: 'Conflict' }],
+    ['unavailable', 503, { title: 'Service Unavailable' }],
+  ] as const) {
+    const response = await request(app).get(`/errors/${path}`)
+    deepEqual([response.status, response.headers['retry-after']], [status, '1'])
+    deepEqual(response.body, { type: 'about:blank', status, ...told })
+  }
+  const lines = await readLines(5)
   deepEqual(
-    (await readLines(1)).map(({ level, status }) => [level, status]),
-    [[INFO, 409]],
+    lines.filter(({ level }) => level === ERROR).map(({ err }) => (err as Error).message),
+    ['secret'],
   )
 })
 

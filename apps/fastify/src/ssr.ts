@@ -17,11 +17,10 @@ export const ssr: FastifyPluginAsyncTypebox = async (app) => {
     immutable: true,
     maxAge: '1y',
   })
-  app.addHook('onRequest', app.shedLoad) // for the routes below; files cost little
 
   app.get(
     '/',
-    { schema: { querystring: Type.Object({ items: Items }), ...html } },
+    { onRequest: app.shedLoad, schema: { querystring: Type.Object({ items: Items }), ...html } },
     async (request, reply) => {
       const props = { items: request.query.items, requestId: request.id, nonce: reply.allowScripts() }
       return reply.type('text/html; charset=utf-8').send(renderDocument(props))
@@ -30,7 +29,10 @@ export const ssr: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get(
     '/stream',
-    { schema: { querystring: Type.Object({ items: Items, delay: Delay }), response: { 200: Shell } } },
+    {
+      onRequest: app.shedLoad,
+      schema: { querystring: Type.Object({ items: Items, delay: Delay }), response: { 200: Shell } },
+    },
     async (request, reply) => {
       const { items, delay } = request.query
       const props = { items, delayMs: delay, requestId: request.id, nonce: reply.allowScripts() }

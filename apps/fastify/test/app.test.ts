@@ -30,8 +30,25 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/rejects', async () => {
     throw new Error('secret')
   })
-  app.get('/conflicts', async () => {
-    throw Object.assign(new Error('secret'), { statusCode: 409 })
+  app.get('/errors/conflicts', async () => {
+    throw app.httpErrors.createError(409, 'It is there.', { headers: { 'retry-after': '1' } })
+  })
+  app.get('/errors/leaves', async (_request, reply) => {
+    reply.header('retry-after', '1').code(499)
+    throw new Error('It left.')
+  })
+  app.get('/errors/hides', async () => {
+    const headers = { 'retry-after': '1' }
+    throw app.httpErrors.createError(409, 'secret', { expose: false, headers })
+  })
+  app.get('/errors/sends', (_request, reply) => {
+    reply.code(409).header('retry-after', '1').send(new Error('It is there.'))
+  })
+  app.get('/errors/unavailable', (_request, reply) => {
+    reply.header('retry-after', '1').serviceUnavailable('secret')
+  })
+  app.get('/errors/invalid', async () => {
+    throw app.httpErrors.createError(422, { errors: [{ field: 'name', reason: 'is taken' }] })
   })
   app.get('/breaks', (_request, reply) => {
     reply.raw.write('half')
@@ -69,8 +86,9 @@ test('a body that is not valid is 400, and the problem names the field', async (
     const response = await app.inject({ method: 'POST', url: '/teas', payload })
     equal(response.statusCode, 400)
     match(String(response.headers['content-type']), /^application\/problem\+json/)
-    const { errors, ...problem } = response.json()
+    const { errors, detail, ...problem } = response.json()
     deepEqual(problem, { type: 'about:blank', title: 'Bad Request', status: 400 })
+    match(detail, new RegExp(field))
     equal(errors[0].field, field)
     match(errors[0].reason, reason)
   }
@@ -80,7 +98,8 @@ test('a body that is not valid is 400, and the problem names the field', async (
     headers: { 'content-type': 'application/json' },
     payload: '{',
   })
-  deepEqual(broken.json(), { type: 'about:blank', title: 'Bad Request', status: 400 })
+  equal(broken.json().title, 'Bad Request')
+  match(broken.json().detail, /JSON/)
 })
 
 test('every response has the security headers and the id, and a route may replace them', async () => {
@@ -132,15 +151,26 @@ for (const way of ['throws', 'rejects']) {
   })
 }
 
-test('a handler that throws a status: the client is told, and nothing has failed', async () => {
+test('an error by the means of Fastify: its status, headers and message; the message of a 5xx is only logged', async () => {
   const { readLines, ...options } = createOptions()
   const app = createApp(options, routes)
-  const response = await app.inject('/conflicts')
-  equal(response.statusCode, 409)
-  deepEqual(response.json(), { type: 'about:blank', title: 'Conflict', status: 409 })
+  for (const [path, status, told] of [
+    ['conflicts', 409, { title: 'Conflict', detail: 'It is there.' }],
+    ['leaves', 499, { title: 'Client Error', detail: 'It left.' }],
+    ['hides', 409, { title: 'Conflict' }],
+    ['sends', 409, { title: 'Conflict', detail: 'It is there.' }],
+    ['unavailable', 503, { title: 'Service Unavailable' }],
+  ] as const) {
+    const response = await app.inject(`/errors/${path}`)
+    deepEqual([response.statusCode, response.headers['retry-after']], [status, '1'])
+    deepEqual(response.json(), { type: 'about:blank', status, ...told })
+  }
+  const invalid = await app.inject('/errors/invalid')
+  deepEqual(invalid.json().errors, [{ field: 'name', reason: 'is taken' }])
+  const lines = await readLines(7)
   deepEqual(
-    (await readLines(1)).map(({ level, status }) => [level, status]),
-    [[INFO, 409]],
+    lines.filter(({ level }) => level === ERROR).map(({ err }) => (err as Error).message),
+    ['secret'],
   )
 })
 

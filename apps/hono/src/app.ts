@@ -2,6 +2,7 @@ import { type Env, Hono, type Schema } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { BODY_LIMIT } from '#shared/http/contract.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
+import { createProblem } from '#shared/http/problem.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { accessLog, type Runtime } from './middleware/access-log.ts'
 import { limitBody } from './middleware/body-limit.ts'
@@ -22,7 +23,7 @@ export function createApp<RouteEnv extends Env, RouteSchema extends Schema>(
   const app = new Hono()
   const shouldShed = createLoadShedder(options.config.maxQueueWaitMs)
   app.onError(handleError(log))
-  app.notFound((c) => sendProblem(c, 404))
+  app.notFound((c) => sendProblem(c, createProblem(404)))
 
   // What routes and middleware read from the context. One function sets all, because each middleware costs time.
   app.use((c, next) => {

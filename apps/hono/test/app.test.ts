@@ -48,8 +48,22 @@ const routes = new Hono()
   .get('/throws/text', () => {
     throw 'secret'
   })
-  .get('/conflicts', () => {
-    throw new HTTPException(409, { message: 'secret' })
+  .get('/errors/conflicts', () => {
+    const res = new Response('It', { headers: { 'retry-after': '1', 'content-length': '2' } })
+    throw new HTTPException(409, { message: 'It is there.', res })
+  })
+  .get('/errors/leaves', (c) => {
+    c.header('retry-after', '1')
+    throw new HTTPException(499 as 418, { message: 'It left.' })
+  })
+  .get('/errors/plain', () => {
+    throw Object.assign(new Error('secret'), { status: 409, headers: { 'retry-after': '1' } })
+  })
+  .get('/errors/unavailable', () => {
+    throw new HTTPException(503, {
+      message: 'secret',
+      res: new Response('', { headers: { 'retry-after': '1' } }),
+    })
   })
   .get('/private', basicAuth({ username: 'ada', password: 'lovelace' }), (c) => c.text('private'))
   .get('/breaks', (c) => c.body(breakAmid()))
@@ -110,7 +124,8 @@ test('a body that is not valid is 400, and the problem names the field', async (
     match(errors[0]?.reason ?? '', /\w+ \w+/)
   }
   const broken = await app.request('/teas', post('{'))
-  deepEqual(await broken.json(), { type: 'about:blank', title: 'Bad Request', status: 400 })
+  const { title, detail } = (await broken.json()) as Problem
+  deepEqual([title, detail], ['Bad Request', 'Malformed JSON in request body'])
 })
 
 test('every response has the security headers and the id, and a route may replace them', async () => {
@@ -187,22 +202,28 @@ for (const way of ['throws', 'rejects', 'throws/text']) {
   })
 }
 
-test('a handler that throws a status: the client is told, and nothing has failed', async () => {
+test('an error by the means of Hono: its status, headers and message; the message of a 5xx is only logged', async () => {
   const { readLines, ...options } = createOptions()
   const app = createApp(options, routes)
-  const response = await app.request('/conflicts')
-  equal(response.status, 409)
-  deepEqual(await response.json(), { type: 'about:blank', title: 'Conflict', status: 409 })
+  for (const [path, status, told] of [
+    ['conflicts', 409, { title: 'Conflict', detail: 'It is there.' }],
+    ['leaves', 499, { title: 'Client Error', detail: 'It left.' }],
+    ['plain', 409, { title: 'Conflict' }],
+    ['unavailable', 503, { title: 'Service Unavailable' }],
+  ] as const) {
+    const response = await app.request(`/errors/${path}`)
+    deepEqual([response.status, response.headers.get('retry-after')], [status, '1'])
+    equal(response.headers.get('content-length'), null)
+    deepEqual(await response.json(), { type: 'about:blank', status, ...told })
+  }
   const refused = await app.request('/private')
   equal(refused.status, 401)
   match(refused.headers.get('www-authenticate') ?? '', /^Basic /)
   equal(refused.headers.get('content-type'), PROBLEM_JSON)
+  const lines = await readLines(6)
   deepEqual(
-    (await readLines(2)).map(({ level, status }) => [level, status]),
-    [
-      [INFO, 409],
-      [INFO, 401],
-    ],
+    lines.filter(({ level }) => level === ERROR).map(({ err }) => (err as Error).message),
+    ['secret'],
   )
 })
 

@@ -6,7 +6,7 @@ import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { logsResponses } from '#shared/process/log.ts'
 import { accessLog, contextLog } from './middleware/access-log.ts'
-import { errors, logError, sendError } from './middleware/errors.ts'
+import { errors, failLate, logError } from './middleware/errors.ts'
 import { leaveTrusted } from './middleware/forwarded.ts'
 import { health } from './middleware/health.ts'
 import { requestId } from './middleware/request-id.ts'
@@ -19,7 +19,7 @@ export function createApp(options: AppOptions, routes: Router): Koa {
   contextLog(app, log)
   app.context.health = options.health
   app.context.shouldShed = createLoadShedder(config.maxQueueWaitMs)
-  app.context.onerror = sendError
+  app.context.onerror = failLate
   app.on('error', logError(log))
 
   if (config.trustProxy) app.use(leaveTrusted(config.trustProxy))
@@ -28,7 +28,13 @@ export function createApp(options: AppOptions, routes: Router): Koa {
   app.use(errors)
   app.use(health(options.health)) // before the access log, so that probes have no line
   if (logsResponses(log)) app.use(accessLog(log))
-  app.use(bodyParser({ jsonLimit: BODY_LIMIT, formLimit: BODY_LIMIT }))
+  app.use(
+    bodyParser({
+      jsonLimit: BODY_LIMIT,
+      formLimit: BODY_LIMIT,
+      onError: (error, ctx) => ctx.throw(400, error), // unless it has a status; the errors of zlib have none
+    }),
+  )
   app.use(routes.routes())
   app.use(routes.allowedMethods())
   return app

@@ -55,7 +55,14 @@ const routes = new Router()
   .get('/cannot-be-serialised', (ctx) => {
     ctx.body = { secret: 1n }
   })
-  .get('/conflicts', (ctx) => ctx.throw(409, 'secret', { headers: { 'retry-after': '1' } }))
+  .get('/errors/conflicts', (ctx) => ctx.throw(409, 'It is there.', { headers: { 'retry-after': '1' } }))
+  .get('/errors/leaves', (ctx) => ctx.throw(499, 'It left.', { headers: { 'retry-after': '1' } }))
+  .get('/errors/plain', () => {
+    throw Object.assign(new Error('secret'), { status: 409, headers: { 'retry-after': '1' } })
+  })
+  .get('/errors/unavailable', (ctx) =>
+    ctx.throw(503, 'secret', { expose: true, headers: { 'retry-after': '1' } }),
+  )
   .get('/breaks', (ctx) => {
     ctx.status = 200
     ctx.res.write('half')
@@ -99,7 +106,10 @@ test('a body that is not valid is 400, and the problem names the field', async (
     match(errors[0].reason, reason)
   }
   const broken = await request(app).post('/teas').type('json').send('{')
-  deepEqual(broken.body, { type: 'about:blank', title: 'Bad Request', status: 400 })
+  equal(broken.body.title, 'Bad Request')
+  match(broken.body.detail, /JSON/)
+  const compressed = request(app).post('/teas').type('json').set('content-encoding', 'gzip')
+  equal((await compressed.send('no gzip')).status, 400)
   await request(app).post('/teas').expect(400) // no body at all
 })
 
@@ -164,15 +174,23 @@ for (const way of ['throws', 'rejects', 'cannot-be-serialised']) {
   })
 }
 
-test('a handler that throws a status: the client is told, and nothing has failed', async () => {
+test('an error by the means of Koa: its status, headers and message; the message of a 5xx is only logged', async () => {
   const { readLines, ...options } = createOptions()
-  const response = await request(createApp(options, routes).callback()).get('/conflicts')
-  equal(response.status, 409)
-  equal(response.headers['retry-after'], '1')
-  deepEqual(response.body, { type: 'about:blank', title: 'Conflict', status: 409 })
+  const app = createApp(options, routes).callback()
+  for (const [path, status, told] of [
+    ['conflicts', 409, { title: 'Conflict', detail: 'It is there.' }],
+    ['leaves', 499, { title: 'Client Error', detail: 'It left.' }],
+    ['plain', 409, { title: 'Conflict' }],
+    ['unavailable', 503, { title: 'Service Unavailable' }],
+  ] as const) {
+    const response = await request(app).get(`/errors/${path}`)
+    deepEqual([response.status, response.headers['retry-after']], [status, '1'])
+    deepEqual(response.body, { type: 'about:blank', status, ...told })
+  }
+  const lines = await readLines(5)
   deepEqual(
-    (await readLines(1)).map(({ level, status }) => [level, status]),
-    [[INFO, 409]],
+    lines.filter(({ level }) => level === ERROR).map(({ err }) => (err as Error).message),
+    ['secret'],
   )
 })
 

@@ -1,6 +1,6 @@
 import { HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { FAIL, PASS } from '#shared/http/health.ts'
-import { errorStatus, HttpProblem, problem } from '#shared/http/problem.ts'
+import { describeError, HttpProblem } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { validateRequest } from '#shared/http/validate-request.ts'
 import type { HandlerResponse, NginxRequest, Routes } from './handler.ts'
@@ -36,14 +36,14 @@ export function createApp(routes: Routes): App {
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the error log only. */
 function toProblem(request: NginxRequest, error: unknown): HandlerResponse {
-  const status = errorStatus(error)
+  const { status, headers, problem } = describeError(error)
   // Compare the name: on njs's own engine, an object of a subclass of Error is only an Error.
-  const decision = error instanceof Error && error.name === 'HttpProblem' ? (error as HttpProblem) : undefined
-  if (status >= 500 && decision === undefined) {
+  const isDecision = error instanceof Error && error.name === 'HttpProblem'
+  if (status >= 500 && !isDecision) {
     const cause = error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
     request.error(`${request.variables.req_id} failed: ${cause}`)
   }
-  return { status, type: PROBLEM_JSON, body: problem(status, decision?.errors) }
+  return { status, type: PROBLEM_JSON, headers, body: JSON.stringify(problem) }
 }
 
 function send(request: NginxRequest, { status = 200, type, headers = {}, body }: HandlerResponse): void {

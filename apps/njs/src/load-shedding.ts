@@ -7,9 +7,8 @@ import type { NginxRequest } from './handler.ts'
  * seconds) at the start of each turn of its event loop. All requests of a turn had arrived by then, so the age of the turn is their wait.
  * @throws {HttpProblem} 503 after MAX_QUEUE_WAIT_MS
  */
-export function shedLoad({ variables, headersOut }: NginxRequest): void {
+export function shedLoad({ variables }: NginxRequest): void {
   const { msec, max_queue_wait_ms: limit } = variables
   if (limit === '0' || Date.now() - Number(msec) * 1000 <= Number(limit)) return
-  headersOut['retry-after'] = RETRY_AFTER
-  throw new HttpProblem(503)
+  throw new HttpProblem(503, { headers: { 'retry-after': RETRY_AFTER } })
 }

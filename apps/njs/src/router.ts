@@ -44,10 +44,8 @@ export function createRouter(
 
 function call({ path, handlers }: Entry, request: NginxRequest, parameters: Parameters) {
   const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method]
-  if (handler === undefined) {
-    request.headersOut.allow = listMethods(Object.keys(handlers))
-    throw new HttpProblem(405)
-  }
+  if (handler === undefined)
+    throw new HttpProblem(405, { headers: { allow: listMethods(Object.keys(handlers)) } })
   request.variables.route = path
   return handler(request, parameters)
 }

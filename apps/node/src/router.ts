@@ -66,10 +66,7 @@ export function createRouter(routes: readonly Route[]): (context: Context) => vo
     const handlers = find(context)
     // Node omits the body of a response to HEAD.
     const found = handlers.get(method === 'HEAD' ? 'GET' : method)
-    if (found === undefined) {
-      context.response.setHeader('allow', listMethods(handlers))
-      throw new HttpProblem(405)
-    }
+    if (found === undefined) throw new HttpProblem(405, { headers: { allow: listMethods(handlers) } })
     context.route = found.path
     return found.handle(context)
   }

@@ -42,8 +42,17 @@ const routes = [
   route('GET', '/rejects', async () => {
     throw new Error('secret')
   }),
-  route('GET', '/conflicts', () => {
-    throw new HttpProblem(409)
+  route('GET', '/errors/conflicts', () => {
+    throw new HttpProblem(409, { detail: 'It is there.', headers: { 'retry-after': '1' } })
+  }),
+  route('GET', '/errors/leaves', () => {
+    throw new HttpProblem(499, { detail: 'It left.', headers: { 'retry-after': '1' } })
+  }),
+  route('GET', '/errors/plain', () => {
+    throw Object.assign(new Error('secret'), { status: 409, headers: { 'retry-after': '1' } })
+  }),
+  route('GET', '/errors/unavailable', () => {
+    throw Object.assign(new Error('secret'), { status: 503, headers: { 'retry-after': '1' } })
   }),
   route('GET', '/breaks', ({ response }) => {
     response.write('half')
@@ -148,15 +157,23 @@ for (const way of ['throws', 'rejects']) {
   })
 }
 
-test('a handler that throws a status: the client is told, and nothing has failed', async () => {
+test('an error by the means of this app: its status, headers and message; the message of a 5xx is only logged', async () => {
   const { readLines, ...options } = createOptions()
   await using server = await serve(routes, options)
-  const response = await fetch(`${server.url}/conflicts`)
-  equal(response.status, 409)
-  deepEqual(await response.json(), { type: 'about:blank', title: 'Conflict', status: 409 })
+  for (const [path, status, told] of [
+    ['conflicts', 409, { title: 'Conflict', detail: 'It is there.' }],
+    ['leaves', 499, { title: 'Client Error', detail: 'It left.' }],
+    ['plain', 409, { title: 'Conflict' }],
+    ['unavailable', 503, { title: 'Service Unavailable' }],
+  ] as const) {
+    const response = await fetch(`${server.url}/errors/${path}`)
+    deepEqual([response.status, response.headers.get('retry-after')], [status, '1'])
+    deepEqual(await response.json(), { type: 'about:blank', status, ...told })
+  }
+  const lines = await readLines(5)
   deepEqual(
-    (await readLines(1)).map(({ level, status }) => [level, status]),
-    [[INFO, 409]],
+    lines.filter(({ level }) => level === ERROR).map(({ err }) => (err as Error).message),
+    ['secret'],
   )
 })
 

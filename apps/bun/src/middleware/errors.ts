@@ -1,22 +1,17 @@
-import type { ZodError } from 'zod'
 import { PROBLEM_JSON } from '#shared/http/contract.ts'
-import { createProblem, errorStatus, type FieldError, HttpProblem } from '#shared/http/problem.ts'
+import { createProblem, describeError, HttpProblem, type Problem } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { type Logger, logFailure } from '#shared/process/log.ts'
 import type { Handler } from '../handler.ts'
 import { idOf } from './request-id.ts'
 
-/**
- * Errors are problem details (RFC 9457). The cause of a failure is in the log only. A `ZodError` is a 400 that names the fields, so
- * routes use `schema.parse` for requests only, and `safeParse` for other data.
- */
+/** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export function handleError(error: unknown, request: Request, log: Logger): Response {
-  if (isZodError(error)) return sendProblem(400, { errors: error.issues.map(toFieldError) })
   if (isMalformedBody(error, request) || isAbort(error, request)) return sendProblem(400)
-  const status = errorStatus(error)
+  const { status, headers, problem } = describeError(error)
   // An HttpProblem is a decision, not a failure.
   if (status >= 500 && !(error instanceof HttpProblem)) logFailure(log, idOf(request), error)
-  return sendProblem(status, error instanceof HttpProblem ? { errors: error.errors } : {})
+  return sendProblem(status, { headers, problem })
 }
 
 export const notFound: Handler = () => sendProblem(404)
@@ -30,15 +25,15 @@ export function sendFailure(log: Logger) {
 }
 
 interface ProblemOptions {
-  errors?: readonly FieldError[] | undefined
   headers?: Readonly<Record<string, string>>
+  problem?: Problem
 }
 
-export function sendProblem(status: number, { errors, headers }: ProblemOptions = {}): Response {
-  return Response.json(createProblem(status, errors), {
-    status,
-    headers: { ...headers, 'content-type': PROBLEM_JSON },
-  })
+export function sendProblem(
+  status: number,
+  { headers, problem = createProblem(status) }: ProblemOptions = {},
+): Response {
+  return Response.json(problem, { status, headers: { ...headers, 'content-type': PROBLEM_JSON } })
 }
 
 /**
@@ -56,13 +51,4 @@ function isMalformedBody(error: unknown, { method, bodyUsed }: Request): boolean
 /** The client left while its body was read. Nobody gets the response. */
 function isAbort(error: unknown, { signal }: Request): boolean {
   return signal.aborted && error instanceof Error && error.name === 'AbortError'
-}
-
-/** Compares the name, because `instanceof` would load Zod into apps that do not use it. */
-function isZodError(error: unknown): error is ZodError {
-  return error instanceof Error && error.name === 'ZodError'
-}
-
-function toFieldError({ path, message }: ZodError['issues'][number]): FieldError {
-  return { field: path.join('.'), reason: message }
 }

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
-import { RETRY_AFTER } from '#shared/http/contract.ts'
+import { PROBLEM_JSON, RETRY_AFTER } from '#shared/http/contract.ts'
 import type { createLoadShedder } from '#shared/http/load-shedding.ts'
-import { HttpProblem } from '#shared/http/problem.ts'
+import { createProblem } from '#shared/http/problem.ts'
 
 declare global {
   namespace Express {
@@ -15,6 +15,6 @@ declare global {
 /** For expensive routes: 503 while too many requests wait. npm packages for this refuse all requests or none for a while. */
 export const shedLoad: RequestHandler = async (request, response, next) => {
   if (!(await request.app.locals.shouldShed(response))) return next()
-  response.set('retry-after', RETRY_AFTER)
-  throw new HttpProblem(503)
+  // Not an error: it would be logged as a failure.
+  response.status(503).set('retry-after', RETRY_AFTER).type(PROBLEM_JSON).json(createProblem(503))
 }

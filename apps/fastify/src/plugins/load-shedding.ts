@@ -1,8 +1,8 @@
 import type { onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
-import { RETRY_AFTER } from '#shared/http/contract.ts'
+import { PROBLEM_JSON, RETRY_AFTER } from '#shared/http/contract.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
-import { HttpProblem } from '#shared/http/problem.ts'
+import { createProblem } from '#shared/http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -17,7 +17,7 @@ export default fp<{ maxQueueWaitMs: number }>(async (app, { maxQueueWaitMs }) =>
 
   app.decorate('shedLoad', async (_request, reply) => {
     if (!(await shouldShed(reply.raw))) return
-    reply.header('retry-after', RETRY_AFTER)
-    throw new HttpProblem(503)
+    // Not an error: it would be logged as a failure.
+    return reply.code(503).header('retry-after', RETRY_AFTER).type(PROBLEM_JSON).send(createProblem(503))
   })
 })

@@ -1,7 +1,7 @@
 import type { HonoRequest } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
-import { HttpProblem } from '#shared/http/problem.ts'
+import { HTTPException } from 'hono/http-exception'
 
 /**
  * 413 for a larger body, and 400 for one that is malformed, also in a route without a validator.
@@ -12,7 +12,7 @@ export function limitBody(maxSize: number) {
     maxSize,
     onError: (c) => {
       c.header('connection', 'close') // the Node adapter cuts the connection while the rest comes in
-      throw new HttpProblem(413)
+      throw new HTTPException(413)
     },
   })
 
@@ -29,7 +29,7 @@ export function limitBody(maxSize: number) {
 function refuseMalformed(request: HonoRequest): void {
   const refuse = (error: unknown): never => {
     const isMalformed = error instanceof SyntaxError || error instanceof TypeError
-    throw isMalformed ? new HttpProblem(400, { cause: error }) : error
+    throw isMalformed ? new HTTPException(400, { message: 'The body is malformed.', cause: error }) : error
   }
   const { json, formData, parseBody } = request
   Object.assign(request, {

@@ -3,20 +3,20 @@ import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { PROBLEM_JSON } from '#shared/http/contract.ts'
-import { createProblem, errorStatus, type FieldError, HttpProblem } from '#shared/http/problem.ts'
+import { createProblem, describeError, type Problem } from '#shared/http/problem.ts'
 import { type Logger, logFailure } from '#shared/process/log.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export function handleError(log: Logger): ErrorHandler {
   return (error, c) => {
-    const status = errorStatus(error)
-    // An HttpProblem is a decision, not a failure. A client abort is not a failure either; it interrupts the reading of a body.
-    const isFailure = status >= 500 && !(error instanceof HttpProblem) && !c.req.raw.signal.aborted
-    if (isFailure) logFailure(log, c.get('requestId'), error)
+    const exception = error instanceof HTTPException ? error : undefined
+    const { status, headers, problem } = describeError(error, exception && { isPublic: true })
+    // A client abort is not a failure. It interrupts the reading of a body.
+    if (status >= 500 && !c.req.raw.signal.aborted) logFailure(log, c.get('requestId'), error)
     // Hono's middleware puts headers such as www-authenticate there.
-    const { headers } = (error instanceof HTTPException && error.res) || {}
-    for (const [name, value] of headers ?? []) c.header(name, value)
-    return sendProblem(c, status, error instanceof HttpProblem ? error.errors : undefined)
+    for (const [name, value] of exception?.res?.headers ?? Object.entries(headers))
+      c.header(name, value, { append: name === 'set-cookie' })
+    return sendProblem(c, problem)
   }
 }
 
@@ -30,11 +30,10 @@ function wrapThrown(cause: unknown): never {
 /** Responds with 405 and the methods of the path. */
 export function refuseMethod(c: Context, methods: string[]): Response {
   c.header('allow', methods.join(', '))
-  return sendProblem(c, 405)
+  return sendProblem(c, createProblem(405))
 }
 
-export function sendProblem(c: Context, status: number, errors?: readonly FieldError[]): Response {
-  return c.json(createProblem(status, errors), status as ContentfulStatusCode, {
-    'content-type': PROBLEM_JSON,
-  })
+export function sendProblem(c: Context, problem: Problem): Response {
+  c.header('content-length', undefined) // of the response in an HTTPException
+  return c.json(problem, problem.status as ContentfulStatusCode, { 'content-type': PROBLEM_JSON })
 }

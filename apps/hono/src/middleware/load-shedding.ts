@@ -1,7 +1,8 @@
 import { createMiddleware } from 'hono/factory'
 import { RETRY_AFTER } from '#shared/http/contract.ts'
 import type { createLoadShedder } from '#shared/http/load-shedding.ts'
-import { HttpProblem } from '#shared/http/problem.ts'
+import { createProblem } from '#shared/http/problem.ts'
+import { sendProblem } from './errors.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -25,9 +26,7 @@ class Client {
 
 /** For expensive routes: 503 while too many requests wait. */
 export const shedLoad = createMiddleware(async (c, next) => {
-  if (await c.get('shouldShed')(new Client(c.req.raw))) {
-    c.header('retry-after', RETRY_AFTER)
-    throw new HttpProblem(503)
-  }
-  await next()
+  if (!(await c.get('shouldShed')(new Client(c.req.raw)))) return next()
+  c.header('retry-after', RETRY_AFTER)
+  return sendProblem(c, createProblem(503)) // not an error: it would be logged as a failure
 })

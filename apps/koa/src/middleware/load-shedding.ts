@@ -1,7 +1,6 @@
 import type { Middleware } from 'koa'
 import { RETRY_AFTER } from '#shared/http/contract.ts'
 import type { createLoadShedder } from '#shared/http/load-shedding.ts'
-import { HttpProblem } from '#shared/http/problem.ts'
 
 declare module 'koa' {
   interface DefaultContext {
@@ -13,5 +12,5 @@ declare module 'koa' {
 export const shedLoad: Middleware = async (ctx, next) => {
   if (!(await ctx.shouldShed(ctx.res))) return next()
   ctx.set('retry-after', RETRY_AFTER)
-  throw new HttpProblem(503)
+  ctx.status = 503 // not an error: it would be logged as a failure
 }

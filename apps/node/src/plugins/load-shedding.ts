@@ -4,7 +4,5 @@ import type { Context } from '../context.ts'
 
 /** For expensive routes. @throws {HttpProblem} 503 while too many requests wait */
 export async function shedLoad({ response, shouldShed }: Context): Promise<void> {
-  if (!(await shouldShed(response))) return
-  response.setHeader('retry-after', RETRY_AFTER)
-  throw new HttpProblem(503)
+  if (await shouldShed(response)) throw new HttpProblem(503, { headers: { 'retry-after': RETRY_AFTER } })
 }

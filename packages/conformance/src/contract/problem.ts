@@ -3,7 +3,7 @@ import { shorten } from '../http/request.ts'
 import { type Finding, readJson } from './finding.ts'
 
 /**
- * Problem details (RFC 9457): exactly these members, and to 400 perhaps `errors`.
+ * Problem details (RFC 9457): exactly these members, to a 4xx perhaps `detail`, and to 400 perhaps `errors`.
  * @param field that one of the errors must name
  */
 export function inspectProblem(
@@ -15,9 +15,14 @@ export function inspectProblem(
   const received = readJson(body)
   if (typeof received !== 'object' || received === null)
     return [{ expected: `the JSON ${JSON.stringify(expected)}`, received: text }]
-  const { errors, ...members } = received as { errors?: unknown }
+  const { detail, errors, ...members } = received as { detail?: unknown; errors?: unknown }
   if (!isDeepStrictEqual(members, expected))
     return [{ expected: `the JSON ${JSON.stringify(expected)}`, received: text }]
+  if (
+    detail !== undefined &&
+    !(expected.status < 500 && typeof detail === 'string' && !/\n\s*at /.test(detail))
+  )
+    return [{ expected: 'a detail that is a text without a stack, and none to a 5xx', received: text }]
   if (field !== undefined && !(isFieldErrors(errors) && errors.some((error) => error.field === field)))
     return [{ expected: `errors with the field ${field} and a reason`, received: text }]
   if (errors === undefined || (expected.status === 400 && isFieldErrors(errors))) return []

@@ -14,10 +14,10 @@ export function withStatus(status: number): Change {
 }
 
 /** The same response as a problem with this status. */
-export function asProblem(status: number): Change {
+export function asProblem(status: number, detail?: unknown): Change {
   return (response) => {
     const typed = replaceHeader(response, 'content-type', 'application/problem+json')
-    return { ...replaceBody(typed, problemText(status)), status }
+    return { ...replaceBody(typed, problemText(status, { detail })), status }
   }
 }
 

@@ -149,12 +149,19 @@ function html(document: string, nonce: string): Outgoing {
 }
 
 function problem(status: number, field?: string): Outgoing {
-  return { ...text('application/problem+json', problemText(status, field)), status }
+  return { ...text('application/problem+json', problemText(status, { field })), status }
 }
 
-export function problemText(status: number, field?: string): string {
+/** @param detail by default a 4xx has one, as in frameworks that expose the messages of their errors */
+export function problemText(
+  status: number,
+  {
+    field,
+    detail = status < 500 ? 'as asked' : undefined,
+  }: { field?: string | undefined; detail?: unknown } = {},
+): string {
   const errors = field === undefined ? undefined : [{ field, reason: 'must be a plain decimal in range' }]
-  return JSON.stringify({ type: 'about:blank', title: TITLES[status], status, errors })
+  return JSON.stringify({ type: 'about:blank', title: TITLES[status], status, detail, errors })
 }
 
 function text(type: string, content: string | Buffer): Outgoing {

@@ -1,10 +1,10 @@
 import codes from 'statuses/codes.json' with { type: 'json' }
 
-/** Problem details (RFC 9457) of type `about:blank`: they say what happened, and never why, because a cause may hold secrets. */
+const STATUSES: Readonly<Record<string, string>> = codes
 
 /** RFC 9110 renamed two. */
 const TITLES: Readonly<Record<string, string>> = {
-  ...codes,
+  ...STATUSES,
   413: 'Content Too Large',
   422: 'Unprocessable Content',
 }
@@ -17,58 +17,131 @@ export interface FieldError {
   reason: string
 }
 
+/** Problem details (RFC 9457). They never have the message of a 5xx, because it may hold secrets. */
 export interface Problem {
   type: 'about:blank'
   title: string
   status: number
+  detail?: string
   errors?: readonly FieldError[]
+}
+
+/** What a client may know about an error. */
+interface Explanation {
+  /** A sentence for a person. */
+  detail?: string | undefined
+  /** The fields that are not valid. */
+  errors?: readonly FieldError[] | undefined
 }
 
 /**
  * The body of a problem response.
- * @param status anything but a registered 4xx or 5xx becomes 500
- * @param errors the fields that are not valid
+ * @param status anything but 400 to 599 becomes 500
  */
-export function createProblem(status: number, errors?: readonly FieldError[]): Problem {
-  const known = isError(status) ? status : 500
-  return { type: 'about:blank', title: TITLES[known] ?? '', status: known, ...(errors && { errors }) }
+export function createProblem(status: number, { detail, errors }: Explanation = {}): Problem {
+  const known = isErrorStatus(status) ? status : 500
+  const title = TITLES[known] ?? (known < 500 ? 'Client Error' : 'Server Error')
+  return { type: 'about:blank', title, status: known, ...(detail && { detail }), ...(errors && { errors }) }
 }
 
 /** The same as JSON. */
-export function problem(status: number, errors?: readonly FieldError[]): string {
-  return JSON.stringify(createProblem(status, errors))
+export function problem(status: number): string {
+  return JSON.stringify(createProblem(status))
 }
+
+/** The response to a thrown value. */
+export interface ErrorResponse {
+  status: number
+  /** Such as `retry-after` or `www-authenticate`. */
+  headers: Readonly<Record<string, string>>
+  problem: Problem
+}
+
+/** What a framework knows about a thrown value. */
+interface Known {
+  /** The status of the response, if the value does not decide it. */
+  status?: number | undefined
+  /** Whether the framework shows the message to clients. By default `error.expose`, as http-errors sets it. */
+  isPublic?: boolean | undefined
+  /** The fields that are not valid. */
+  errors?: readonly FieldError[] | undefined
+}
+
+/** Members of errors of http-errors, of Zod and of the file system. */
+type Thrown = Readonly<
+  Record<'name' | 'message' | 'status' | 'statusCode' | 'expose' | 'headers' | 'errors' | 'syscall', unknown>
+>
 
 /**
- * The status of the response to a thrown value: its `status` or `statusCode` (as http-errors sets them) if that is 4xx or 5xx,
- * otherwise 500.
+ * Reads a thrown value: its `status` or `statusCode`, `headers`, `errors`, and its message if that is public. A `ZodError` is a 400 that
+ * names the fields, so routes use `schema.parse` for requests only, and `safeParse` for other data.
  */
-export function errorStatus(error: unknown): number {
-  if (typeof error !== 'object' || error === null) return 500
-  const { status, statusCode } = error as { status?: unknown; statusCode?: unknown }
-  const carried = typeof status === 'number' ? status : statusCode
-  return typeof carried === 'number' && isError(carried) ? carried : 500
+export function describeError(error: unknown, known: Known = {}): ErrorResponse {
+  const thrown: Thrown = Object(error)
+  const invalid = readZodIssues(error)
+  const { status = invalid ? 400 : ([thrown.status, thrown.statusCode].find(isErrorStatus) ?? 500) } = known
+  const headers = readHeaders(thrown.headers)
+  if (status >= 500) return { status, headers, problem: createProblem(status) }
+  // http-errors exposes every 4xx, also one made from an error of the file system, which names a path of the server.
+  const isPublic = (known.isPublic ?? thrown.expose === true) && !invalid && thrown.syscall === undefined
+  const detail = isPublic ? readDetail(thrown.message, status) : undefined
+  const errors = known.errors ?? invalid ?? (isFieldErrors(thrown.errors) ? thrown.errors : undefined)
+  return { status, headers, problem: createProblem(status, { detail, errors }) }
 }
 
-function isError(status: number): boolean {
-  return status >= 400 && TITLES[status] !== undefined
+function isErrorStatus(status: unknown): status is number {
+  return Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599
 }
 
-/** Thrown by a handler to respond with a problem. It has both names of the status, because libraries read either. */
+/** A message that only repeats the title, as http-errors has by default, says nothing. */
+function readDetail(message: unknown, status: number): string | undefined {
+  if (typeof message !== 'string' || message === STATUSES[status] || message === TITLES[status])
+    return undefined
+  return message
+}
+
+/** The type and the length are those of the problem, as in Koa. */
+function readHeaders(headers: unknown): Record<string, string> {
+  const kept: Record<string, string> = {}
+  if (typeof headers !== 'object' || headers === null) return kept
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^content-(?:type|length)$/i.test(name)) kept[name] = value
+  }
+  return kept
+}
+
+function isFieldErrors(errors: unknown): errors is readonly FieldError[] {
+  if (!Array.isArray(errors)) return false
+  return errors.every((error) => typeof error?.field === 'string' && typeof error.reason === 'string')
+}
+
+/** Compares the name, because `instanceof` would load Zod (17 MB) into apps that do not use it. */
+function readZodIssues(error: unknown): FieldError[] | undefined {
+  if (!(error instanceof Error && error.name === 'ZodError')) return undefined
+  const { issues } = error as Error & { issues: readonly { path: readonly PropertyKey[]; message: string }[] }
+  return issues.map(({ path, message }) => ({ field: path.join('.'), reason: message }))
+}
+
+/** For servers without an error type of their own: thrown by a handler to respond with a problem. Its message is public, unless it is a 5xx. */
 export class HttpProblem extends Error {
   override name = 'HttpProblem'
+  readonly expose = true
   readonly status: number
-  readonly statusCode: number
-  /** The fields that are not valid. */
+  readonly headers: Readonly<Record<string, string>> | undefined
   readonly errors: readonly FieldError[] | undefined
 
   constructor(
     status: number,
-    { errors, ...options }: ErrorOptions & { errors?: readonly FieldError[] } = {},
+    {
+      detail,
+      errors,
+      headers,
+      ...options
+    }: ErrorOptions & Explanation & { headers?: Readonly<Record<string, string>> } = {},
   ) {
-    super(TITLES[status] ?? `HTTP ${status}`, options)
+    super(detail ?? createProblem(status).title, options)
     this.status = status
-    this.statusCode = status
+    this.headers = headers
     this.errors = errors
   }
 }

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { readBody } from '../../src/http/body.ts'
 import { BODY_LIMIT } from '../../src/http/contract.ts'
-import { errorStatus } from '../../src/http/problem.ts'
+import { describeError } from '../../src/http/problem.ts'
 
 const TOO_LARGE = { name: 'HttpProblem', status: 413 }
 
@@ -43,7 +43,7 @@ test('a refused request keeps its connection, for the response and the next requ
   const server = createServer((incoming, outgoing) => {
     readBody(incoming).then(
       (body) => outgoing.end(String(body.length)),
-      (error) => outgoing.writeHead(errorStatus(error)).end(),
+      (error) => outgoing.writeHead(describeError(error).status).end(),
     )
   }).listen(0)
   await once(server, 'listening')

@@ -18,6 +18,11 @@ export const methods: readonly Defect[] = [
     onStatus(405, (a) => replaceHeader(a, 'allow', 'GET')),
   ),
   hello('403 for another method', KNOWN, onStatus(405, asProblem(403))),
+  hello(
+    '501 with a detail',
+    KNOWN,
+    onStatus(405, (a) => replaceHeader(asProblem(501, 'why')(a), 'allow')),
+  ),
   hello('404 with allow', KNOWN, onStatus(405, asProblem(404))),
   hello('500 for a body that is not JSON', 'another method on a known path fails, whatever its body', {
     refuse: (r) => (String(r.body) === '{"a":' ? 500 : CORRECT.refuse(r)),

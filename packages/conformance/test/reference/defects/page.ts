@@ -32,7 +32,7 @@ export const page: readonly Defect[] = [
   ),
   ssr('no errors of a validation', INVALID_ITEMS, onStatus(400, asProblem(400))),
   ssr('another field in the errors', INVALID_ITEMS, {
-    finish: (a) => (a.status === 400 ? replaceBody(a, problemText(400, 'delay')) : a),
+    finish: (a) => (a.status === 400 ? replaceBody(a, problemText(400, { field: 'delay' })) : a),
   }),
   ssr('errors without a reason', INVALID_ITEMS, {
     finish: (a) =>

@@ -14,6 +14,12 @@ export const refusals: readonly Defect[] = [
         ? replaceBody(a, '{"type":"about:blank","title":"Bad Request","status":400,"stack":"at x"}')
         : a,
   }),
+  hello('a detail that is not a text', BAD_ESCAPE, onStatus(400, asProblem(400, { at: 1 }))),
+  hello(
+    'a stack as the detail',
+    BAD_ESCAPE,
+    onStatus(400, asProblem(400, 'Error: why\n    at x (y.js:1:1)')),
+  ),
   hello('a bad escape that another route gets', BAD_ESCAPE, {
     refuse: () => undefined,
     decode: decodeName,

@@ -9,11 +9,10 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import type { ZodError } from 'zod'
 import { BODY_LIMIT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { isProbe } from '#shared/http/health.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
-import { errorStatus, type FieldError, HttpProblem, problem } from '#shared/http/problem.ts'
+import { describeError, HttpProblem, type Problem } from '#shared/http/problem.ts'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { drain } from '#shared/process/drain.ts'
@@ -46,7 +45,7 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
     requestIdHeader: 'x-request-id',
     frameworkErrors: (error, request, reply) => {
       begin(request, reply) // no hook runs for these
-      sendProblem(reply, errorStatus(error))
+      sendProblem(reply, describeError(error).problem)
     },
   })
   app.server.keepAliveTimeout = SERVER_OPTIONS.keepAliveTimeout // the option of this name takes 0 for its default
@@ -62,12 +61,10 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
   app.addHook('preClose', () => drain(app.server))
 
   app.setErrorHandler((error, request, reply) => {
-    const status = errorStatus(error)
-    if (isZodError(error)) return sendProblem(reply, 400, error.issues.map(toFieldError))
+    const { status, problem } = describeError(error)
     const isGone = reply.raw.destroyed && isClientAbort(error)
     if (status === 500 && !isGone) request.log.error({ err: error }, 'failed')
-    if (!hasSentHeaders(reply.raw))
-      return sendProblem(reply, status, error instanceof HttpProblem ? error.errors : undefined)
+    if (!hasSentHeaders(reply.raw)) return sendProblem(reply, problem)
     // The headers have been sent, so only a closed connection can tell the client that the response is incomplete.
     reply.hijack().raw.destroy()
     return reply
@@ -101,20 +98,11 @@ function hasSentHeaders(response: ServerResponse): boolean {
 }
 
 /** Sends bytes, because Fastify would add a charset to the type of a string, and JSON has none (RFC 8259 section 11). */
-function sendProblem(reply: FastifyReply, status: number, errors?: HttpProblem['errors']): FastifyReply {
+function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   return reply
-    .code(status)
+    .code(problem.status)
     .header('content-type', PROBLEM_JSON)
-    .send(Buffer.from(problem(status, errors)))
-}
-
-/** The routes of `apps/express` throw it for a request that is not valid. */
-function isZodError(error: unknown): error is ZodError {
-  return error instanceof Error && error.name === 'ZodError'
-}
-
-function toFieldError({ path, message }: ZodError['issues'][number]): FieldError {
-  return { field: path.join('.'), reason: message }
+    .send(Buffer.from(JSON.stringify(problem)))
 }
 
 function logWhenClosed(log: Logger, request: FastifyRequest, reply: FastifyReply): void {

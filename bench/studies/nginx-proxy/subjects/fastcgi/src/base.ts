@@ -2,7 +2,7 @@ import { ALLOW, HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { readForwarded } from '#shared/http/forwarded.ts'
 import { FAIL, type Health, isProbe, PASS } from '#shared/http/health.ts'
 import { requestId } from '#shared/http/ids.ts'
-import { errorStatus, problem } from '#shared/http/problem.ts'
+import { describeError, problem } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { validateRequest } from '#shared/http/validate-request.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
@@ -48,7 +48,7 @@ export function createBase({ config, health, log, routes = [] }: Options, own: r
   }
 
   function fail(context: Context, error: unknown): void {
-    const status = errorStatus(error)
+    const { status } = describeError(error)
     if (status === 500) logFailure(log, context.id, error)
     if (!context.responded) context.sendProblem(status)
   }

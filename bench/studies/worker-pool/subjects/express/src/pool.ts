@@ -1,7 +1,7 @@
 import { createApp as createExpress } from '@startgrid/express/app.ts'
 import { allowScripts } from '@startgrid/express/middleware/security-headers.ts'
-import { ITEMS, parseCount } from '@startgrid/shared/http/contract.ts'
-import { HttpProblem } from '@startgrid/shared/http/problem.ts'
+import { ITEMS, PROBLEM_JSON, parseCount } from '@startgrid/shared/http/contract.ts'
+import { createProblem } from '@startgrid/shared/http/problem.ts'
 import type { AppOptions } from '@startgrid/shared/process/lifecycle.ts'
 import { readPoolConfig } from '@startgrid/worker-pool/config.ts'
 import { watchEventLoop } from '@startgrid/worker-pool/event-loop.ts'
@@ -47,8 +47,11 @@ export function createApp({ pool = createPool(), ...options }: AppOptions & { po
 const refusals: ErrorRequestHandler = (error, request, response, next) => {
   if (!(error instanceof PoolRefusal)) return next(error)
   if (error instanceof TaskTimeout) request.log.error({ err: error }, 'failed')
-  response.set('retry-after', String(error.retryAfter))
-  next(new HttpProblem(503))
+  response
+    .status(503)
+    .set('retry-after', String(error.retryAfter))
+    .type(PROBLEM_JSON)
+    .json(createProblem(503))
 }
 
 function createPool(): TaskPool {

@@ -1,6 +1,6 @@
 import { createApp as createFastify } from '@startgrid/fastify/app.ts'
-import { HTML, ITEMS, JSON_TEXT, parseCount } from '@startgrid/shared/http/contract.ts'
-import { HttpProblem } from '@startgrid/shared/http/problem.ts'
+import { HTML, ITEMS, JSON_TEXT, PROBLEM_JSON, parseCount } from '@startgrid/shared/http/contract.ts'
+import { createProblem } from '@startgrid/shared/http/problem.ts'
 import type { AppOptions } from '@startgrid/shared/process/lifecycle.ts'
 import { readPoolConfig } from '@startgrid/worker-pool/config.ts'
 import { watchEventLoop } from '@startgrid/worker-pool/event-loop.ts'
@@ -31,8 +31,8 @@ export function createApp({ pool = createPool(), ...options }: AppOptions & { po
       pooled.setErrorHandler((error, request, reply) => {
         if (!(error instanceof PoolRefusal)) throw error // for the handler of the app
         if (error instanceof TaskTimeout) request.log.error({ err: error }, 'failed')
-        reply.header('retry-after', error.retryAfter)
-        throw new HttpProblem(503)
+        reply.code(503).header('retry-after', error.retryAfter)
+        return reply.type(PROBLEM_JSON).send(createProblem(503))
       })
 
       pooled.get('/helloworld', async (_request, reply) =>
