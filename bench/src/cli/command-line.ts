@@ -3,7 +3,6 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { UnknownName } from '@startgrid/grid/apps.ts'
 import { LoadError } from '@startgrid/loadgen'
 import { ResultError } from '../model/result-file.ts'
-import { PoolError } from '../pool/pool-error.ts'
 import { OutputError } from '../report/output.ts'
 
 /** Each command with its own file, loaded only if it is asked for. They return an exit code. */
@@ -15,7 +14,6 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
   overload: async (args) => (await import('./commands/open-loop.ts')).openLoopCommand('overload', args),
   overhead: async (args) => (await import('./commands/overhead.ts')).overheadCommand(args),
   study: async (args) => (await import('./commands/study.ts')).studyCommand(args),
-  pool: async (args) => (await import('./commands/pool.ts')).poolCommand(args),
   compare: async (args) => (await import('./commands/compare.ts')).compareCommand(args),
   'check-instrument': async (args) =>
     (await import('./commands/check-instrument.ts')).checkInstrumentCommand(args),
@@ -50,7 +48,7 @@ function explain(error: unknown): number {
   return error instanceof UsageError || error instanceof UnknownName ? 2 : 1
 }
 
-const FORESEEN = [OutputError, UsageError, UnknownName, ResultError, LoadError, PoolError]
+const FORESEEN = [OutputError, UsageError, UnknownName, ResultError, LoadError]
 
 /** A disk that became full or read-only during the run. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

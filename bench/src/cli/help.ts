@@ -10,7 +10,6 @@ pnpm bench COMMAND     each has its own --help
   overhead            what headers, ids, limits and logs cost each app
   selfcheck           races one app against itself under seven names
   study NAME          a published claim, tested here; --list shows them
-  pool                messages per second through a pool of workers
   compare A B         two results: faster, slower, or no difference shown
   report RESULT       makes the reports of a result again
   check-instrument    is the load generator right on this machine?

@@ -1,7 +1,7 @@
 import { formatCost, formatPercent } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen'
 import type { Claim, Measured, Study, System } from '../../src/model/study.ts'
-import { measureMessages } from '../../src/pool/messages.ts'
+import { measureMessages } from './messages/measure.ts'
 
 type Runtime = 'node' | 'bun'
 
@@ -36,7 +36,7 @@ const route = (title: string, framework: string, path: string): System => ({
   ...(path === '/helloworld' && framework === 'bun' && { warmupMs: 500 }),
 })
 
-/** The case that pools are for: a page that takes milliseconds. `pnpm bench pool pages` shows how long other requests wait meanwhile. */
+/** The case that pools are for: a page that takes milliseconds. */
 const pages = (title: string, path: string): System => ({
   title,
   app: {

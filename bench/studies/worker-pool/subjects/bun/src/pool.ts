@@ -5,7 +5,6 @@ import type { Routes } from '@startgrid/bun/wrap-routes.ts'
 import { ITEMS, parseCount } from '@startgrid/shared/http/contract.ts'
 import { type Logger, logFailure } from '@startgrid/shared/process/log.ts'
 import { readPoolConfig } from '@startgrid/worker-pool/config.ts'
-import { watchEventLoop } from '@startgrid/worker-pool/event-loop.ts'
 import { PoolRefusal, TaskTimeout } from '@startgrid/worker-pool/refusal.ts'
 import { createTaskPool, type TaskPool } from '@startgrid/worker-pool/task-pool.ts'
 import { hello, page } from '@startgrid/worker-pool/tasks.ts'
@@ -17,8 +16,6 @@ interface PoolOptions {
 }
 
 export function pool({ log, pool = createTaskPool(readPoolConfig(process.env)) }: PoolOptions): Routes {
-  const readDelay = watchEventLoop()
-
   return {
     '/local': { GET: () => Response.json(hello()) },
 
@@ -28,8 +25,6 @@ export function pool({ log, pool = createTaskPool(readPoolConfig(process.env)) }
         return new Response(page({ items: readItems(request), requestId: idOf(request), nonce }), { headers })
       },
     },
-
-    '/event-loop': { GET: () => Response.json(readDelay()) },
 
     '/helloworld': {
       GET: refusals(log, async () => Response.json(await pool.run('hello'))),

@@ -4,7 +4,6 @@ import { ITEMS, PROBLEM_JSON, parseCount } from '@startgrid/shared/http/contract
 import { createProblem } from '@startgrid/shared/http/problem.ts'
 import type { AppOptions } from '@startgrid/shared/process/lifecycle.ts'
 import { readPoolConfig } from '@startgrid/worker-pool/config.ts'
-import { watchEventLoop } from '@startgrid/worker-pool/event-loop.ts'
 import { PoolRefusal, TaskTimeout } from '@startgrid/worker-pool/refusal.ts'
 import { createTaskPool, type TaskPool } from '@startgrid/worker-pool/task-pool.ts'
 import { hello, page } from '@startgrid/worker-pool/tasks.ts'
@@ -12,7 +11,6 @@ import { type ErrorRequestHandler, type Express, Router } from 'express'
 
 /** @param options.pool by default as the environment says: no other role has these settings */
 export function createApp({ pool = createPool(), ...options }: AppOptions & { pool?: TaskPool }): Express {
-  const readDelay = watchEventLoop()
   const routes = Router()
 
   routes.get('/local', (_request, response) => {
@@ -23,10 +21,6 @@ export function createApp({ pool = createPool(), ...options }: AppOptions & { po
     const items = parseCount(request.query.items, ITEMS)
     const nonce = allowScripts(response)
     response.type('html').send(page({ items, requestId: request.id, nonce }))
-  })
-
-  routes.get('/event-loop', (_request, response) => {
-    response.json(readDelay())
   })
 
   routes.get('/helloworld', async (_request, response) => {

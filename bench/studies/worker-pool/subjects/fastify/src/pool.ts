@@ -3,7 +3,6 @@ import { HTML, ITEMS, JSON_TEXT, PROBLEM_JSON, parseCount } from '@startgrid/sha
 import { createProblem } from '@startgrid/shared/http/problem.ts'
 import type { AppOptions } from '@startgrid/shared/process/lifecycle.ts'
 import { readPoolConfig } from '@startgrid/worker-pool/config.ts'
-import { watchEventLoop } from '@startgrid/worker-pool/event-loop.ts'
 import { PoolRefusal, TaskTimeout } from '@startgrid/worker-pool/refusal.ts'
 import { createTaskPool, type TaskPool } from '@startgrid/worker-pool/task-pool.ts'
 import { hello, page } from '@startgrid/worker-pool/tasks.ts'
@@ -14,8 +13,6 @@ interface Query {
 
 /** @param options.pool by default as the environment says: no other role has these settings */
 export function createApp({ pool = createPool(), ...options }: AppOptions & { pool?: TaskPool }) {
-  const readDelay = watchEventLoop()
-
   return createFastify(options, async (app) => {
     app.get('/local', (_request, reply) => reply.type(JSON_TEXT).send(hello()))
 
@@ -24,8 +21,6 @@ export function createApp({ pool = createPool(), ...options }: AppOptions & { po
       const nonce = reply.allowScripts()
       return reply.type(HTML).send(page({ items, requestId: request.id, nonce }))
     })
-
-    app.get('/event-loop', (_request, reply) => reply.type(JSON_TEXT).send(readDelay()))
 
     app.register(async (pooled) => {
       pooled.setErrorHandler((error, request, reply) => {

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sample } from '@startgrid/cli/test-run.ts'
+import { processTree } from '@startgrid/machine/processes.ts'
+import { measureMessages } from '../../studies/worker-pool/messages/measure.ts'
+
+const context = (signal: AbortSignal) => ({ signal, quick: true, onForeign: () => {} })
+
+/** Each is loaded with 23,000 messages: a short run tries one. */
+for (const runtime of sample('pools', ['node', 'bun'] as const, 1))
+  test(`messages through a pool on ${runtime} have a rate and a cost`, async () => {
+    const { rate = 0, cpu } = await measureMessages(
+      { runtime, size: 2 },
+      context(new AbortController().signal),
+      3000,
+    )
+    assert.ok(rate > 0 && Number.isFinite(rate), `${rate}`)
+    if (process.platform === 'linux') assert.ok(cpu !== undefined && cpu > 0, `${cpu}`)
+  })
+
+test('a pool that does not run is one sentence', async () => {
+  const tooMany = { runtime: 'node', size: 2 ** 32 } as const
+  await assert.rejects(measureMessages(tooMany, context(new AbortController().signal)), {
+    message: /^qoper8-cp on node could not be measured: .*Invalid array length/,
+  })
+})
+
+test('an interruption ends it, with all its processes', async () => {
+  const interruption = new AbortController()
+  const measuring = measureMessages({ runtime: 'node', size: 2 }, context(interruption.signal), 10_000_000)
+  const own = () => processTree(process.pid).filter((pid) => pid !== process.pid)
+  while (process.platform === 'linux' && own().length < 3) await new Promise(setImmediate)
+  interruption.abort()
+  await assert.rejects(measuring, { name: 'AbortError' })
+  while (own().length > 0) await new Promise(setImmediate)
+})
