@@ -7,6 +7,7 @@ import { fuzz } from './fuzz.ts'
 import { limits } from './limits.ts'
 import { nginxReload } from './nginx-reload.ts'
 import { overload } from './overload.ts'
+import { pipelining } from './pipelining.ts'
 import { refusedStart } from './refused-start.ts'
 import { restart } from './restart.ts'
 import { rfc9112 } from './rfc9112.ts'
@@ -22,6 +23,7 @@ export const FAULTS: readonly Fault[] = [
   restart,
   overload,
   slowClients,
+  pipelining,
   limits,
   fuzz,
   desync,

@@ -54,11 +54,19 @@ export function filesOf(pid: number): number {
   }
 }
 
-function residentMemory(launched: Launch): number {
+/** Bytes of the processes that serve. @throws {Error} without /proc */
+export function residentMemory(launched: Launch): number {
   const pids = serverPids(launched)
   if (pids === undefined) throw new Error(`The memory of ${launched.app.name} can be seen on Linux only.`)
-  return pids.reduce((sum, pid) => {
-    const resident = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
-    return sum + Number(resident?.[1] ?? 0) * 1024
-  }, 0)
+  return pids.reduce((sum, pid) => sum + residentOf(pid), 0)
+}
+
+/** Bytes; 0 when the process has ended. */
+function residentOf(pid: number): number {
+  try {
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
+    return Number(kilobytes ?? 0) * 1024
+  } catch {
+    return 0
+  }
 }
