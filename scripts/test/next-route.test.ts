@@ -248,7 +248,8 @@ function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
     assertHeaders(renamed)
     await assertFieldError(await patch(''), 'name')
     await assertFieldError(await get('/reader/teas/none'), 'id')
-    await assertProblem(await get('/reader/teas/9'), 404)
+    const { detail } = await assertProblem(await get('/reader/teas/9'), 404)
+    assert.equal(detail, 'No such tea.')
     await assertAllow(await get(path, { method: 'DELETE' }), ['GET', 'HEAD', 'PATCH'])
     // Its own header is on no other route.
     const other = await get('/reader/own-header')

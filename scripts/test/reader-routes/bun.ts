@@ -63,7 +63,7 @@ export const withReaderRoutes =
       '/reader/teas/:id': {
         GET: ({ params }: BunRequest<'/reader/teas/:id'>) => {
           const name = TEAS[Id.parse(params).id]
-          if (name === undefined) throw new HttpProblem(404)
+          if (name === undefined) throw new HttpProblem(404, { detail: 'No such tea.' })
           return Response.json({ name }, { headers: { 'x-teas': 'yes' } })
         },
         PATCH: async (request: BunRequest<'/reader/teas/:id'>) =>

@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import express, { Router } from 'express'
+import createError from 'http-errors'
 import { z } from 'zod'
 import { events } from './events.ts'
 
@@ -80,7 +81,7 @@ teas.use((_request, response, next) => {
 teas.param('id', (request, response, next) => {
   const { id } = Id.parse(request.params)
   response.locals.tea = TEAS[id]
-  if (TEAS[id] === undefined) throw Object.assign(new Error('secret'), { status: 404 })
+  if (TEAS[id] === undefined) throw createError(404, 'No such tea.')
   next()
 })
 

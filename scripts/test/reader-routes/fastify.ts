@@ -87,7 +87,7 @@ const teas: FastifyPluginAsyncTypebox = async (app) => {
 
   app.get('/:id', { schema: { params: Id, response: { 200: Tea } } }, async (request) => {
     const name = TEAS[request.params.id]
-    if (name === undefined) throw Object.assign(new Error('secret'), { statusCode: 404 })
+    if (name === undefined) throw app.httpErrors.notFound('No such tea.')
     return { name }
   })
 

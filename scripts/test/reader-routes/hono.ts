@@ -19,7 +19,7 @@ const teas = new Hono()
   })
   .get('/:id', validator('param', Id), (c) => {
     const name = TEAS[c.req.valid('param').id]
-    if (name === undefined) throw new HTTPException(404, { message: 'secret' })
+    if (name === undefined) throw new HTTPException(404, { message: 'No such tea.' })
     return c.json({ name })
   })
   .patch('/:id', validator('param', Id), validator('json', Greeting), (c) => c.json(c.req.valid('json')))

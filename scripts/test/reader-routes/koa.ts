@@ -85,7 +85,7 @@ teas.use(async (ctx, next) => {
 
 teas.get('/:id', (ctx) => {
   const { id } = Id.parse(ctx.params)
-  ctx.body = { name: TEAS[id] ?? ctx.throw(404, 'secret') }
+  ctx.body = { name: TEAS[id] ?? ctx.throw(404, 'No such tea.') }
 })
 
 teas.patch('/:id', (ctx) => {

@@ -50,7 +50,7 @@ export const withReaderRoutes = (own: Routes, existing: string): Routes => ({
   '/reader/teas/:id': {
     GET: (_request, { id = '' }) => {
       const name = TEAS[parseId(id)]
-      if (name === undefined) throw new HttpProblem(404)
+      if (name === undefined) throw new HttpProblem(404, { detail: 'No such tea.' })
       return { ...json({ name }), headers: { 'x-teas': 'yes' } }
     },
     PATCH: (request) => json({ name: parseName(readJson(request)) }),

@@ -53,7 +53,7 @@ export const withReaderRoutes = (own: readonly Route[], existing: string): Route
 
   route('GET', '/reader/teas/:id', (context) => {
     const name = TEAS[parseId(context.params.id)]
-    if (name === undefined) throw new HttpProblem(404)
+    if (name === undefined) throw new HttpProblem(404, { detail: 'No such tea.' })
     context.response.setHeader('x-teas', 'yes')
     context.json({ name })
   }),

@@ -100,7 +100,7 @@ function readDetail(message: unknown, status: number): string | undefined {
   return message
 }
 
-/** The type and the length are those of the problem, as in Koa. */
+/** Without the type and the length, because the problem has its own. */
 function readHeaders(headers: unknown): Record<string, string> {
   const kept: Record<string, string> = {}
   if (typeof headers !== 'object' || headers === null) return kept

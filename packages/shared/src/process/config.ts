@@ -11,7 +11,7 @@ export interface Config {
   /** Path of a unix socket to listen on instead of `host` and `port`. */
   socket: string | undefined
   logLevel: string
-  /** Whether this address is a proxy whose X-Forwarded-* count; `false`: there is none. Express and Fastify take it as it is. */
+  /** Whether this address is a proxy whose X-Forwarded-* count; `false`: there is none. Some frameworks take it as it is. */
   trustProxy: false | ((address: string | undefined, hop: number) => boolean)
   /** Milliseconds between failing readiness and refusing connections: one period of the load balancer's health checks. */
   shutdownDelayMs: number
