@@ -17,7 +17,7 @@ interface Figures {
 const PAGES: Readonly<Record<string, Figures>> = {
   'docs/results.md': { command: 'pnpm bench, whose report.md is this page' },
   'docs/choosing-a-framework.md': {
-    command: 'pnpm bench overhead --docs',
+    command: 'pnpm bench study overhead --docs',
     own: ['nginx/conf/studies/bare*'],
   },
   'docs/reliability.md': { command: 'pnpm reliability --full --docs' },

@@ -23,7 +23,7 @@ export async function measureByBenchmark(
   world: World,
   { heats, maxSeconds, seed }: RunOptions,
 ): Promise<Run & { result(): RaceResult }> {
-  const result = createResult({ ...readOptions([]), seed, heats, maxTimeMs: maxSeconds * 1000 }, 'rate', '')
+  const result = createResult({ ...readOptions([]), seed, heats, maxTimeMs: maxSeconds * 1000 }, '')
   result.settings.cores = { server: 0, generator: 1 }
   result.conformance = result.cells.map(({ id }) => ({
     cell: id,

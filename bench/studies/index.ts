@@ -3,7 +3,12 @@ import { clusterStudy } from './cluster/study.ts'
 import { expressToFastify } from './express-to-fastify/study.ts'
 import { nginxProxy } from './nginx-proxy/study.ts'
 import { njsVsNode } from './njs-vs-node/study.ts'
+import { overhead } from './overhead/study.ts'
+import { selfcheck } from './selfcheck/study.ts'
 import { workerPool } from './worker-pool/study.ts'
 
-/** All studies, in the order in which `--all` runs them. */
-export const STUDIES: readonly Study[] = [nginxProxy, clusterStudy, workerPool, njsVsNode, expressToFastify]
+/** Studies of published sources, in the order in which `--all` runs them. */
+export const PUBLISHED: readonly Study[] = [nginxProxy, clusterStudy, workerPool, njsVsNode, expressToFastify]
+
+/** All studies: those, and our own questions. */
+export const STUDIES: readonly Study[] = [...PUBLISHED, overhead, selfcheck]

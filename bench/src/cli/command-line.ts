@@ -7,13 +7,12 @@ import { OutputError } from '../report/output.ts'
 
 /** Each command with its own file, loaded only if it is asked for. They return an exit code. */
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
-  race: async (args) => (await import('./commands/race.ts')).raceCommand(args, 'rate'),
-  selfcheck: async (args) => (await import('./commands/race.ts')).raceCommand(args, 'selfcheck'),
+  race: async (args) => (await import('./commands/race.ts')).raceCommand(args),
   capacity: async (args) => (await import('./commands/open-loop.ts')).openLoopCommand('capacity', args),
   latency: async (args) => (await import('./commands/open-loop.ts')).openLoopCommand('latency', args),
   overload: async (args) => (await import('./commands/open-loop.ts')).openLoopCommand('overload', args),
-  overhead: async (args) => (await import('./commands/overhead.ts')).overheadCommand(args),
   study: async (args) => (await import('./commands/study.ts')).studyCommand(args),
+  overhead: async (args) => (await import('./commands/study.ts')).studyCommand(['overhead', ...args]),
   compare: async (args) => (await import('./commands/compare.ts')).compareCommand(args),
   'check-instrument': async (args) =>
     (await import('./commands/check-instrument.ts')).checkInstrumentCommand(args),

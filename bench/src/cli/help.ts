@@ -7,9 +7,8 @@ pnpm bench COMMAND     each has its own --help
   capacity            the highest rate that keeps p99 under a bound
   latency             percentiles at fixed rates, from the intended send time
   overload            what is left at twice the capacity, and the recovery
-  overhead            what headers, ids, limits and logs cost each app
-  selfcheck           races one app against itself under seven names
-  study NAME          a published claim, tested here; --list shows them
+  study NAME          a published claim, or a question of ours (overhead,
+                      selfcheck), tested here; --list shows them
   compare A B         two results: faster, slower, or no difference shown
   report RESULT       makes the reports of a result again
   check-instrument    is the load generator right on this machine?

@@ -1,5 +1,5 @@
 import { parseOptions, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
-import { STUDIES } from '../../studies/index.ts'
+import { PUBLISHED, STUDIES } from '../../studies/index.ts'
 import type { Study } from '../model/study.ts'
 import type { StudyProfile } from '../model/study-result.ts'
 import type { ClusterSite } from '../plan/options.ts'
@@ -31,7 +31,7 @@ export interface StudyOptions {
 }
 
 export const STUDY_HELP = `pnpm bench study NAME [options]   tests a source's claims on this machine
-pnpm bench study --all           all of them, one after the other
+pnpm bench study --all           all of published sources, one after the other
 pnpm bench study --list          the studies and their claims
 pnpm bench study --docs          makes the pages in docs/studies again
 pnpm bench study --resume        goes on with an interrupted run
@@ -47,7 +47,8 @@ pnpm bench study --resume        goes on with an interrupted run
   --max-time T        drops the last launches of a study when time runs out:
                       90s, 10m (default with --quick 270s)
   --docs              stores the results in docs/studies/results and makes
-                      the pages again
+                      the pages again; of overhead, writes its tables into
+                      docs/choosing-a-framework.md
   --seed N            repeats an order
   --resume [RESULT]   goes on with an interrupted run (default: the newest);
                       finished studies are not run again
@@ -84,7 +85,7 @@ export function readStudyOptions(args: readonly string[]): StudyOptions {
   const cluster = readCluster(values)
   assertFitsCluster(cluster, values)
   const flag = (key: 'all' | 'list' | 'quick' | 'as-published' | 'docs') => values[key] === true
-  const studies = chooseStudies(name, flag('all') || flag('list'))
+  const studies = flag('list') && name === undefined ? STUDIES : chooseStudies(name, flag('all'))
   const isIdle = flag('list') || flag('docs') || values.help === true || values.resume !== undefined
   if (studies.length === 0 && !isIdle)
     throw new UsageError('Name a study, or give --all. pnpm bench study --list shows what there is.')
@@ -125,7 +126,7 @@ function assertFitsCluster(
 }
 
 function chooseStudies(name: string | undefined, all: boolean): readonly Study[] {
-  if (name === undefined) return all ? STUDIES : []
+  if (name === undefined) return all ? PUBLISHED : []
   const found = STUDIES.find((study) => study.name === name)
   if (found === undefined)
     throw new UsageError(

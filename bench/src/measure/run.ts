@@ -9,9 +9,9 @@ import type { Environment, EnvironmentOptions } from '../environments/environmen
 import { NativeEnvironment } from '../environments/native/environment.ts'
 import { TargetEnvironment } from '../environments/target/environment.ts'
 import { analyse, isWithin } from '../judge/analysis.ts'
-import type { CellSpec, RaceResult, ResultKind } from '../model/result.ts'
+import type { CellSpec, RaceResult } from '../model/result.ts'
 import { heatsWithin } from '../plan/budget.ts'
-import { expectedHeatMs, planCells, planSelfcheck } from '../plan/cells.ts'
+import { expectedHeatMs, planCells } from '../plan/cells.ts'
 import type { Options } from '../plan/options.ts'
 import { clusterRecord, modeOf } from '../plan/options.ts'
 import { planTarget } from '../plan/target.ts'
@@ -21,19 +21,15 @@ import { type HeatPlan, type HeatsRun, runHeats } from './heats.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
 
 /** A result without measurements: the plan of a run. */
-export function createResult(options: Options, kind: RaceResult['kind'], command: string): RaceResult {
-  return { ...createRun(options, kind, command), kind, analysis: null }
+export function createResult(options: Options, command: string): RaceResult {
+  return { ...createRun(options, command), kind: 'rate', analysis: null }
 }
 
 /** What all results of the grid have in common. */
-export function createRun(
-  options: Options,
-  kind: ResultKind,
-  command: string,
-): Omit<RaceResult, 'kind' | 'analysis'> {
+export function createRun(options: Options, command: string): Omit<RaceResult, 'kind' | 'analysis'> {
   const { profile, custom, slices, sliceMs, pauseMs, precision, maxTimeMs } = options
   const mode = modeOf(options)
-  const cells = planOf(options, kind)
+  const cells = options.target === undefined ? planCells(options) : planTarget(options)
   const heats =
     options.timeGiven && !options.heatsGiven && maxTimeMs !== null
       ? heatsWithin(maxTimeMs, { cells, mode, settings: options })
@@ -68,11 +64,6 @@ export function createRun(
     conformance: [],
     heats: [],
   }
-}
-
-function planOf(options: Options, kind: ResultKind): CellSpec[] {
-  if (options.target !== undefined) return planTarget(options)
-  return kind === 'selfcheck' ? planSelfcheck(options) : planCells(options)
 }
 
 /** Where the servers of a grid are, by the mode of the result. */

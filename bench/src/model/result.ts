@@ -47,7 +47,7 @@ interface GridRun extends Run<CellSpec> {
 }
 
 export interface RaceResult extends GridRun {
-  kind: 'rate' | 'selfcheck'
+  kind: 'rate'
   analysis: Analysis | null
 }
 
@@ -78,7 +78,7 @@ export type OpenLoopResult = CapacityResult | LatencyResult | OverloadResult
 export type Result = RaceResult | OpenLoopResult
 
 export function isRace(result: Result): result is RaceResult {
-  return result.kind === 'rate' || result.kind === 'selfcheck'
+  return result.kind === 'rate'
 }
 
 /**
@@ -125,8 +125,7 @@ export interface TargetRecord {
   absent: Capability[]
 }
 
-/** `selfcheck` races one app against itself under seven names. */
-export type ResultKind = 'rate' | 'selfcheck' | 'capacity' | 'latency' | 'overload'
+export type ResultKind = 'rate' | 'capacity' | 'latency' | 'overload'
 
 export interface NginxVersion {
   /** `path`, `docker` or `download`. */

@@ -17,12 +17,13 @@ export interface Experiment {
   published?: readonly PublishedLoad[]
 }
 
-/** What a study file says: a source's question, the systems that it compared, how they are loaded, and what it claims. */
+/** What a study file says: a question, the systems that are compared, how they are loaded, and what a source claims of them. */
 export interface Study extends Experiment {
   /** One line for `--list`. */
   title: string
   question: string
-  source: Source
+  /** Absent for a question of our own. */
+  source?: Source
 }
 
 export interface Source {

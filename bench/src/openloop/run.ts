@@ -25,9 +25,7 @@ export function createOpenLoopResult(
   command: string,
 ): OpenLoopResult {
   const { topologies, p99Ms } = options
-  const results = topologies.map((topology) =>
-    createRun({ ...options, topologies: [topology] }, kind, command),
-  )
+  const results = topologies.map((topology) => createRun({ ...options, topologies: [topology] }, command))
   const [first] = results
   if (first === undefined) throw new RangeError('There is no topology to measure.')
   // The A/A twin is for races: here nothing is ranked.

@@ -21,18 +21,6 @@ export function planCells(options: Options): CellSpec[] {
   )
 }
 
-/** One app per role under seven names: whatever difference is found, there is none. */
-export function planSelfcheck(options: Options): CellSpec[] {
-  const originals = ROLES.flatMap((role) => options.apps.find((app) => app.role === role) ?? [])
-  return originals.flatMap((app) =>
-    Array.from({ length: 7 }, (_, index) => ({
-      name: `${app.name}#${index + 1}`,
-      app,
-      twinOf: null,
-    })).flatMap((entry) => cellsOf(entry, options)),
-  )
-}
-
 /** The twin is bare node where that takes part, for it is what all are compared with; else the first app. */
 function withTwin(apps: readonly App[]): Entry[] {
   const original = apps.find((app) => app.framework === 'node') ?? apps[0]

@@ -39,7 +39,7 @@ export function modeOf({
   return docker ? 'docker' : 'native'
 }
 
-/** What `pnpm bench` and `pnpm bench selfcheck` are asked to do. */
+/** What `pnpm bench` is asked to do. */
 export interface Options extends ServerLocation {
   apps: App[]
   topologies: Topology[]

@@ -6,7 +6,6 @@ import { isRace, type Result } from '../model/result.ts'
 
 const KIND_TITLES: Readonly<Record<Result['kind'], string>> = {
   rate: 'Race',
-  selfcheck: 'Selfcheck',
   capacity: 'Capacity',
   latency: 'Latency',
   overload: 'Overload',
@@ -25,11 +24,10 @@ export function legendOf(result: Result): string {
   if (!isRace(result))
     return `${OPEN_LOOP_LEGENDS[result.kind]}${mode === 'target' ? ' Launches: stretches of the only one there was.' : ''}`
   if (mode === 'target') return TARGET_LEGEND
-  const { kind, analysis, cells } = result
+  const { analysis, cells } = result
   const hasCosts = analysis === null || analysis.cells.some(({ cpu }) => cpu !== null)
   const costs = hasCosts ? ' CPU µs: of server and proxy, per request.' : ''
-  const race = `95 %: confidence interval over launches.${costs} ${RANK_LEGEND}${describeEngines(cells)}`
-  return kind === 'rate' ? race : `${race} All names are the same app: every difference is false.`
+  return `95 %: confidence interval over launches.${costs} ${RANK_LEGEND}${describeEngines(cells)}`
 }
 
 /** The engines of njs run at very different speeds. */

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import {
   formatMicros,
   formatPercent,
@@ -5,13 +6,15 @@ import {
   orUnknown,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
-import { layOut, markdownTable, type Table } from '@startgrid/cli/table.ts'
+import { markdownTable, type Table } from '@startgrid/cli/table.ts'
+import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { NGINX, systemOf } from '../../studies/overhead/study.ts'
-import type { StudyAnalysis, StudyFigures } from '../model/study-result.ts'
+import { ResultError } from '../model/result-file.ts'
+import type { StudyAnalysis, StudyFigures, StudyResult } from '../model/study-result.ts'
 import { writeBetween } from './output.ts'
 
-/** The tables of `pnpm bench overhead`: microseconds of CPU per request, and what a way without the duties costs as a part of that. */
+/** The tables of the study `overhead` in docs/choosing-a-framework.md: microseconds of CPU per request, and what a way without the duties costs as a part of that. */
 
 const right = (heading: string) => ({ heading, align: 'right' as const, priority: 0 })
 
@@ -106,24 +109,30 @@ function tablesOf(analysis: StudyAnalysis): Table[] {
   ]
 }
 
-/** @param width columns of the terminal */
-export function formatOverhead(analysis: StudyAnalysis, width: number): string {
-  return layOut(tablesOf(analysis), width)
-    .map(({ head, rows }) => [head, ...rows.map(({ text }) => text), ''].join('\n'))
-    .join('\n')
-}
-
 const MARKS = {
-  begin: '<!-- overhead: pnpm bench overhead --docs -->',
+  begin: '<!-- overhead: pnpm bench study overhead --docs -->',
   end: '<!-- end of overhead -->',
 } as const
 
+const PAGE = fileURLToPath(new URL('../../../docs/choosing-a-framework.md', import.meta.url))
+
 /**
- * Writes the tables into a page, between its two marks.
- * @param about a sentence: when, at which commit, on which machine
- * @throws {ResultError} if the page has no place for them
+ * Writes the tables into docs/choosing-a-framework.md, between their two marks.
+ * @throws {ResultError} if the page has no place for them, or a system was skipped
  */
-export function writeOverhead(page: string, analysis: StudyAnalysis, about: string): void {
+export function writeOverhead(
+  { analysis, cells, settings, versions, machine, startedAt }: StudyResult,
+  page = PAGE,
+): void {
+  const skipped = cells.find((cell) => cell.skipped !== null)
+  if (analysis === null || skipped !== undefined)
+    throw new ResultError(
+      `${page} is as it was: ${skipped?.title ?? 'a system'} was not measured (${skipped?.skipped ?? 'no heat ended'}).`,
+    )
   const tables = tablesOf(analysis).map((table) => markdownTable(table, 0))
+  const { heats, slices, sliceMs } = settings
+  const about =
+    `Microseconds of CPU per request, 64 connections, ${heats} launches of ${slices} slices of ${sliceMs} ms. Measured by \`pnpm bench study overhead --docs\` on ` +
+    `${startedAt.slice(0, 10)} at commit ${versions.startgrid} on ${describeMachine(machine)}.`
   writeBetween(page, MARKS, [...tables, about].join('\n\n'))
 }

@@ -91,7 +91,7 @@ export function describeSettings(result: Result): string {
 
 /** What the effort can and cannot show: sentences. */
 export function describeReach({ kind, mode, settings: { profile } }: Result): string | null {
-  if (kind !== 'rate' && kind !== 'selfcheck') return null
+  if (kind !== 'rate') return null
   if (profile === 'custom')
     return mode === 'target' ? null : 'The effort was set by hand: what it could show is said with each race.'
   return (mode === 'target' ? TARGET_EFFORT : PROFILES)[profile].shows

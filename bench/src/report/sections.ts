@@ -20,7 +20,6 @@ import { targetSection } from './target-section.ts'
 export function sectionsOf(result: Result): Section[] {
   switch (result.kind) {
     case 'rate':
-    case 'selfcheck':
       return result.mode === 'target'
         ? targetSection(result)
         : [...raceSections(result), ...proxySection(result)]

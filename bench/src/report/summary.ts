@@ -12,7 +12,7 @@ import { listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { countDecided, isDecided, NOISY, speedSpread, typicalWidth, widthWith } from '../judge/certainty.ts'
-import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
+import { type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
 import type { CellFigures, GateName, Race } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { CellSpec, RaceResult, Result } from '../model/result.ts'
@@ -33,8 +33,6 @@ export function summarise(result: Result): string[] {
         ...describeCertainty(result),
         ...describeSpeed(result),
       ]
-    case 'selfcheck':
-      return [...standingsOf(result).map(describeSelfcheck), ...describeVoidCount(result)]
     default:
       return summariseOpenLoop(result)
   }
@@ -213,22 +211,6 @@ function describeSpeed(result: RaceResult): string[] {
   return [
     `The core of the servers changed its speed by ×${formatRatio(spread)} meanwhile. These ratios are of this machine as it was. On a quiet one they can differ by 10 %.`,
   ]
-}
-
-function describeSelfcheck(standing: Standing): string {
-  const { role, topology } = standing
-  const race = standing.races.rate
-  const pairs = race?.pairs.filter(({ p }) => p !== null) ?? []
-  const title = `${role} ${topology}`
-  if (pairs.length === 0) return `${title}: too little was measured to compare the names.`
-  const single = pairs.filter(({ p }) => (p ?? 1) < SIGNIFICANT).length
-  const adjusted = pairs.filter(({ pAdjusted }) => (pAdjusted ?? 1) < SIGNIFICANT).length
-  const farthest = Math.max(...pairs.map(({ ratio }) => Math.abs(Math.log(ratio.value))))
-  return (
-    `${title}: of ${plural(pairs.length, 'pair')} of names for one app, ${single} differed at 5 % alone (about ` +
-    `${Math.round(pairs.length * SIGNIFICANT)} expected) and ${adjusted} after Holm's correction (none expected); ` +
-    `the farthest by ${formatDistance(Math.exp(farthest))} in ${METRIC_NAMES.rate}.`
-  )
 }
 
 /** The twin is a control, and no cell that anybody asked for. */

@@ -1,5 +1,5 @@
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
-import type { Experiment, FrontKind, LoadRace, Step, System } from '../../src/model/study.ts'
+import type { FrontKind, LoadRace, Step, Study, System } from '../../src/model/study.ts'
 import { CONNECTIONS, PROFILES } from '../../src/plan/profiles.ts'
 import { WORKLOADS } from '../../src/plan/workloads.ts'
 
@@ -9,7 +9,7 @@ import { WORKLOADS } from '../../src/plan/workloads.ts'
 export const NGINX = 'nginx'
 
 /** A race for each framework that has a bare hello, and one for the proxy. NGINX is njs. */
-export const OVERHEAD_RACES: readonly string[] = [
+const RACES: readonly string[] = [
   ...CATALOGUE.flatMap(({ name, runtime }) => (runtime === 'nginx' ? [] : name)),
   NGINX,
 ]
@@ -33,24 +33,6 @@ const NGINX_RATIOS: readonly Ratio[] = [
 /** The name of a system: one way to serve hello in one race. */
 export function systemOf(race: string, way: string): string {
   return `${race} ${way}`
-}
-
-/** @param names of the races that take part */
-export function overheadOf(names: readonly string[]): Experiment {
-  const races = names.map((name) => ({ name, ways: name === NGINX ? proxyWays() : frameworkWays(name) }))
-  return {
-    name: 'overhead',
-    systems: Object.fromEntries(
-      races.flatMap(({ name, ways }) =>
-        Object.entries(ways).map(([way, system]) => [systemOf(name, way), system]),
-      ),
-    ),
-    races: Object.fromEntries(races.map(({ name, ways }) => [name, raceOf(name, Object.keys(ways))])),
-    claims: [],
-    steps: races.flatMap(({ name }) =>
-      (name === NGINX ? NGINX_RATIOS : FRAMEWORK_RATIOS).map((ratio) => stepOf(name, ratio)),
-    ),
-  }
 }
 
 /** Two kinds of bare hello, and the app without and with its access log. */
@@ -111,4 +93,24 @@ function stepOf(race: string, [over, under]: Ratio): Step {
     from: systemOf(race, under),
     to: systemOf(race, over),
   }
+}
+
+const races = RACES.map((name) => ({ name, ways: name === NGINX ? proxyWays() : frameworkWays(name) }))
+
+/** See docs/choosing-a-framework.md. */
+export const overhead: Study = {
+  name: 'overhead',
+  title: 'what the duties of an app cost',
+  question:
+    'What do headers, ids, limits and logs cost hello of each framework, against a bare one and one that sends the same headers and a random id?',
+  systems: Object.fromEntries(
+    races.flatMap(({ name, ways }) =>
+      Object.entries(ways).map(([way, system]) => [systemOf(name, way), system]),
+    ),
+  ),
+  races: Object.fromEntries(races.map(({ name, ways }) => [name, raceOf(name, Object.keys(ways))])),
+  claims: [],
+  steps: RACES.flatMap((name) =>
+    (name === NGINX ? NGINX_RATIOS : FRAMEWORK_RATIOS).map((ratio) => stepOf(name, ratio)),
+  ),
 }

@@ -13,7 +13,7 @@ const words = (text: string) => readOptions(text.split(' '))
 test('without a word servers are processes of this machine', () => {
   const options = readOptions([])
   assert.equal(modeOf(options), 'native')
-  const { mode, target, settings } = createResult(options, 'rate', '')
+  const { mode, target, settings } = createResult(options, '')
   assert.deepEqual([mode, target, settings.pauseMs], ['native', null, 0])
 })
 
@@ -25,7 +25,7 @@ test('--docker takes what containers have', () => {
 
 test('--kubernetes has pods in a namespace of a cluster, one generator, and leaves nodes to the scheduler', () => {
   const options = words('--kubernetes --only node')
-  const { mode, cluster } = createResult(options, 'rate', '')
+  const { mode, cluster } = createResult(options, '')
   assert.equal(modeOf(options), 'kubernetes')
   assert.equal(mode, 'kubernetes')
   const { context, namespace, serverNode, generatorNode, generators } = cluster ?? {}
@@ -52,7 +52,7 @@ test('a cluster, its nodes and the number of generators can be named', () => {
 
 test('--target is one cell of its role, in more and longer slices, with a rest between heats', () => {
   const options = words(`--target ${URL}/ --role ssr --seed 1`)
-  const { mode, target, cells, settings } = createResult(options, 'rate', '')
+  const { mode, target, cells, settings } = createResult(options, '')
   assert.equal(modeOf(options), 'target')
   assert.deepEqual([mode, target], ['target', { origin: URL, absent: [] }])
   assert.deepEqual(
@@ -71,7 +71,7 @@ test('--target is one cell of its role, in more and longer slices, with a rest b
 
 test('what is given beside --target counts', () => {
   const text = `--target ${URL} --role ssr --heats 5 --slice 1s --warmup 3s --connections 16 --without stream,pipelined-stream`
-  const { target, cells, settings } = createResult(words(text), 'rate', '')
+  const { target, cells, settings } = createResult(words(text), '')
   assert.deepEqual(target?.absent, ['stream', 'pipelined-stream'])
   assert.deepEqual([cells[0]?.connections, cells[0]?.warmupMs], [16, 3000])
   const { profile, heats, sliceMs, pauseMs, maxTimeMs } = settings

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { describePlan } from '../../src/cli/dry-run.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { createResult } from '../../src/measure/run.ts'
-import { appOf, expectedHeatMs, planCells, planHeats, planSelfcheck } from '../../src/plan/cells.ts'
+import { appOf, expectedHeatMs, planCells, planHeats } from '../../src/plan/cells.ts'
 
 const plan = (...args: string[]) => planCells(readOptions(args))
 
@@ -54,14 +54,6 @@ describe('cells', () => {
     const connections = (...args: string[]) => [...new Set(plan(...args).map((cell) => cell.connections))]
     assert.deepEqual(connections(), [64, 8])
     assert.deepEqual(connections('--connections', '8'), [8])
-  })
-
-  test('a self-check has seven names for one app and no twin', () => {
-    const cells = planSelfcheck(readOptions(['--only', 'node/hello', '--topology', 'direct']))
-    assert.deepEqual(
-      cells.map(({ app, framework, twinOf }) => [app, framework, twinOf]),
-      Array.from({ length: 7 }, (_, n) => [`node/hello#${n + 1}`, `node#${n + 1}`, null]),
-    )
   })
 })
 
@@ -114,7 +106,7 @@ describe('heats', () => {
 })
 
 test('a dry run tells cells, heats, order, time and what to expect', () => {
-  const text = describePlan(createResult(readOptions(['--seed', '5']), 'rate', ''))
+  const text = describePlan(createResult(readOptions(['--seed', '5']), ''))
   assert.match(text, /^48 cells, 19 × 50 ms per cell and heat, profile default:/)
   assert.match(text, /hello {3}16 cells of 8 launches, 3 heats of 0:[23]\d, 1:[23]\d/)
   assert.match(text, /seed 5\): (hello|ssr|status),/)

@@ -9,14 +9,13 @@ import {
   latencyResult,
   overloadResult,
   rateResult,
-  selfcheckResult,
 } from '../fixtures/results.ts'
 import { smallRace, withFigures } from '../fixtures/small-race.ts'
 
 /** GitHub refuses longer comments. */
 const LONGEST_COMMENT = 65_536
 
-const EVERY = [rateResult, selfcheckResult, interruptedResult, capacityResult, latencyResult, overloadResult]
+const EVERY = [rateResult, interruptedResult, capacityResult, latencyResult, overloadResult]
 
 test('a race, for a pull request', () => {
   const text = formatMarkdown(smallRace())

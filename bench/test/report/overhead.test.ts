@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { StudyAnalysis } from '../../src/model/study-result.ts'
-import { formatOverhead, writeOverhead } from '../../src/report/overhead.ts'
-import { overheadOf } from '../../studies/overhead/study.ts'
+import type { StudyResult } from '../../src/model/study-result.ts'
+import { createStudyResult } from '../../src/plan/study.ts'
+import { writeOverhead } from '../../src/report/overhead.ts'
+import { overhead } from '../../studies/overhead/study.ts'
 import { within } from '../fixtures/small-race.ts'
 
 const MICROSECONDS: Readonly<Record<string, number>> = {
@@ -19,58 +20,59 @@ const MICROSECONDS: Readonly<Record<string, number>> = {
   'ours-naive': 80,
 }
 
-/** As if every way in these races cost what it does above, but for those that were not measured. */
-function analysisOf(races: readonly string[], isMeasured = (_way: string) => true): StudyAnalysis {
-  const { systems, steps = [] } = overheadOf(races)
+/** As if every way in these races cost what it does above. */
+function resultOf(races: readonly string[]): StudyResult {
   const split = (system: string) => system.split(' ') as [race: string, way: string]
   const micros = (system: string) => MICROSECONDS[split(system)[1]] ?? Number.NaN
-  const cells = Object.keys(systems).filter((system) => isMeasured(split(system)[1]))
+  const isMeasured = ({ race }: { race: string }) => races.includes(race)
+  const plan = { profile: 'full', asPublished: false, heats: 3, seed: 1 } as const
+  const result = createStudyResult(overhead, plan, '')
   return {
-    cells: cells.map((system) => ({
-      ...{ race: split(system)[0], system, launches: 3, openLoop: null, coreUse: 1 },
-      ...{ upstreamConnections: null, workerShares: null, gates: [], voided: false },
-      figures: { cpu: within(micros(system) / 1e6) },
-      cpu: { app: 1e-5, proxy: 2e-5 },
-    })),
-    ...{ openRates: [], claims: [], scaling: [] },
-    steps: steps.map((step) => {
-      const isKnown = cells.includes(step.from) && cells.includes(step.to)
-      return { ...step, cpu: null, ratio: isKnown ? within(micros(step.to) / micros(step.from)) : null }
-    }),
+    ...result,
+    analysis: {
+      cells: result.cells.filter(isMeasured).map(({ race, app: system }) => ({
+        ...{ race, system, launches: 3, openLoop: null, coreUse: 1 },
+        ...{ upstreamConnections: null, workerShares: null, gates: [], voided: false },
+        figures: { cpu: within(micros(system) / 1e6) },
+        cpu: { app: 1e-5, proxy: 2e-5 },
+      })),
+      ...{ openRates: [], claims: [], scaling: [] },
+      steps: (overhead.steps ?? []).map((step) => ({
+        ...step,
+        cpu: null,
+        ratio: isMeasured(step) ? within(micros(step.to) / micros(step.from)) : null,
+      })),
+    },
   }
 }
 
-const BOTH = analysisOf(['node', 'nginx'])
+const PAGE = join(mkdtempSync(join(tmpdir(), 'startgrid-')), 'page.md')
 
-test('a table of frameworks and one of NGINX', () => {
-  const text = formatOverhead(BOTH, 200)
-  assert.match(text, /^node .*10\.0 .*15\.0 .*16\.0 .*0\.63 .*0\.94 \(0\.90–0\.98\) .*20\.0 .*0\.75 \(/m)
-  assert.match(text, /^a connection per request .*60\.0 .*80\.0 .*0\.75 \(.*20 %/m)
-})
+/** @returns what the page has afterwards */
+function write(result: StudyResult): string {
+  const marks = ['<!-- overhead: pnpm bench study overhead --docs -->', '<!-- end of overhead -->']
+  writeFileSync(PAGE, `before\n${marks.join('\nold\n')}\nafter\n`)
+  writeOverhead(result, PAGE)
+  return readFileSync(PAGE, 'utf8')
+}
 
-test('what was not measured has a dash', () => {
-  assert.match(
-    formatOverhead(
-      analysisOf(['bun'], (way) => way === 'bare' || way === 'app'),
-      200,
-    ),
-    /^bun .*10\.0 .*— .*16\.0/m,
-  )
-})
-
-test('a page gets the tables between its marks, and one without marks is refused', () => {
-  const page = join(mkdtempSync(join(tmpdir(), 'startgrid-')), 'page.md')
-  writeFileSync(
-    page,
-    'before\n<!-- overhead: pnpm bench overhead --docs -->\nold\n<!-- end of overhead -->\nafter\n',
-  )
-  writeOverhead(page, BOTH, 'Measured today.')
-  const text = readFileSync(page, 'utf8')
-  assert.match(
-    text,
-    /^before\n<!-- overhead: .*-->\n\n\| .*bare[\s\S]*Measured today\.\n\n<!-- end of overhead -->\nafter\n$/,
-  )
+test('the page gets a table of frameworks and one of NGINX between its marks', () => {
+  const text = write(resultOf(['node', 'nginx']))
+  assert.match(text, /^\| node .*10\.0 .*15\.0 .*16\.0 .*0\.63 .*0\.94 \(0\.90–0\.98\) .*20\.0 .*0\.75 \(/m)
+  assert.match(text, /^\| a connection per request .*60\.0 .*80\.0 .*0\.75 \(.*20 %/m)
+  assert.match(text, /^before\n<!-- overhead: .*-->\n\n\|/)
+  assert.match(text, /3 launches of .*\n\n<!-- end of overhead -->\nafter\n$/)
   assert.doesNotMatch(text, /old/)
-  writeFileSync(page, 'nothing')
-  assert.throws(() => writeOverhead(page, BOTH, ''), /has no place for its figures/)
+})
+
+test('a page without marks, and a run that skipped a system, are refused', () => {
+  const result = resultOf(['node'])
+  const [first] = result.cells
+  assert.ok(first)
+  assert.throws(
+    () => write({ ...result, cells: [{ ...first, skipped: 'there is no Bun' }] }),
+    /there is no Bun/,
+  )
+  writeFileSync(PAGE, 'nothing')
+  assert.throws(() => writeOverhead(result, PAGE), /has no place for its figures/)
 })

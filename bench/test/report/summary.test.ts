@@ -161,13 +161,6 @@ test('a run that was too short for its machine says in one sentence what to do, 
   assert.match(describeSmallestEffect(rateRace(decided)) ?? '', /: a factor of 12\.4\d? in one pair/)
 })
 
-test('a selfcheck counts false differences', () => {
-  assert.deepEqual(summarise(smallRace({ kind: 'selfcheck' })).slice(0, 1), [
-    "hello nginx: of 3 pairs of names for one app, 2 differed at 5 % alone (about 0 expected) and 2 after Holm's " +
-      'correction (none expected); the farthest by 28 % in req/s.',
-  ])
-})
-
 test('voided cells are grouped by gate, with what to do once', () => {
   const failed = withFigures(smallRace(), ({ cell }) =>
     cell.startsWith('bun')

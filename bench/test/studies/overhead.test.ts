@@ -4,9 +4,7 @@ import { sample } from '@startgrid/cli/test-run.ts'
 import { startSystem } from '../../src/environments/study/running-system.ts'
 import { planStudyCells } from '../../src/plan/study.ts'
 import { WORKLOADS } from '../../src/plan/workloads.ts'
-import { OVERHEAD_RACES, overheadOf } from '../../studies/overhead/study.ts'
-
-const STUDY = overheadOf(OVERHEAD_RACES)
+import { overhead as STUDY } from '../../studies/overhead/study.ts'
 
 test('every framework but NGINX has two kinds of bare hello, and both give the response of the apps', {
   timeout: 240_000,

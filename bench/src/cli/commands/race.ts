@@ -12,16 +12,10 @@ import { HELP } from '../help.ts'
 import { readOptions } from '../options.ts'
 import { runMeasurement } from '../run-measurement.ts'
 
-type Kind = 'rate' | 'selfcheck'
-
-/** `pnpm bench` and `pnpm bench selfcheck`: races cells in heats. @returns the exit code */
-export async function raceCommand(args: readonly string[], kind: Kind): Promise<number> {
+/** `pnpm bench`: races cells in heats. @returns the exit code */
+export async function raceCommand(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
-  if (kind === 'selfcheck' && options.target !== undefined)
-    throw new UsageError(
-      'pnpm bench selfcheck starts one app seven times, and a target is not started: leave out --target.',
-    )
-  const planned = () => createResult(options, kind, '')
+  const planned = () => createResult(options, '')
   if (options.timeGiven && !options.help && options.resume === undefined) assertFits(planned())
   if (options.help) process.stdout.write(HELP)
   else if (options.list)
@@ -31,7 +25,7 @@ export async function raceCommand(args: readonly string[], kind: Kind): Promise<
         .join(''),
     )
   else if (options.dryRun) process.stdout.write(describePlan(planned()))
-  else return race(options, await prepare(options, args, kind))
+  else return race(options, await prepare(options, args))
   return 0
 }
 
@@ -46,23 +40,23 @@ function assertFits({ cells, settings, mode }: RaceResult): void {
   )
 }
 
-async function prepare(options: Options, args: readonly string[], kind: Kind): Promise<StoredRun<Kind>> {
+async function prepare(options: Options, args: readonly string[]): Promise<StoredRun<'rate'>> {
   if (options.resume !== undefined) return goOn(options)
   if (options.target !== undefined) await assertResponding(options.target)
-  return begin(options, args, kind)
+  return begin(options, args)
 }
 
-function begin(options: Options, args: readonly string[], kind: Kind): StoredRun<Kind> {
-  const command = commandOf(kind === 'rate' ? 'pnpm bench' : 'pnpm bench selfcheck', args, options.seed)
+function begin(options: Options, args: readonly string[]): StoredRun<'rate'> {
+  const command = commandOf('pnpm bench', args, options.seed)
   return {
-    result: createResult(options, kind, command),
+    result: createResult(options, command),
     directory: prepareOutput(options.output, options.json),
   }
 }
 
 /** A complete run gets more heats: those that were asked for, those that fit into the time, or as many as it had. */
-function goOn(options: Options): StoredRun<Kind> {
-  const found = findRun(options.resume ?? '', ['rate', 'selfcheck'])
+function goOn(options: Options): StoredRun<'rate'> {
+  const found = findRun(options.resume ?? '', ['rate'])
   const { result } = found
   const { settings } = result
   if (options.timeGiven) settings.maxTimeMs = options.maxTimeMs
@@ -76,7 +70,7 @@ function goOn(options: Options): StoredRun<Kind> {
   return found
 }
 
-function race({ json, download, keepVoided, require }: Options, stored: StoredRun<Kind>): Promise<number> {
+function race({ json, download, keepVoided, require }: Options, stored: StoredRun<'rate'>): Promise<number> {
   const { result } = stored
   return runMeasurement(stored, {
     json,

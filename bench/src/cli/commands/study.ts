@@ -3,13 +3,15 @@ import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { type Interruption, listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress, type Progress } from '@startgrid/cli/progress.ts'
 import { listOf } from '@startgrid/cli/text.ts'
-import { STUDIES } from '../../../studies/index.ts'
+import { PUBLISHED } from '../../../studies/index.ts'
+import { overhead } from '../../../studies/overhead/study.ts'
 import { runStudy } from '../../measure/study.ts'
 import type { Study } from '../../model/study.ts'
 import { recordOf, writeStudy } from '../../model/study-file.ts'
 import type { StudyResult } from '../../model/study-result.ts'
 import { createStudyResult, plannedStudyMs } from '../../plan/study.ts'
 import { commandOf, prepareOutput, publishStudy } from '../../report/output.ts'
+import { writeOverhead } from '../../report/overhead.ts'
 import { storeRecord, writePages } from '../../report/study/docs.ts'
 import { whyStudyFailed } from '../exit-code.ts'
 import { describeStudies, describeStudyPlan } from '../study-listing.ts'
@@ -76,8 +78,10 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
   const failed = planned.flatMap(({ result }) => whyStudyFailed(result))
   for (const sentence of failed) process.stderr.write(`${sentence}\n`)
   if (options.docs) {
-    for (const { result } of planned) storeRecord(recordOf(result))
-    regenerate()
+    const published = planned.filter(({ study }) => PUBLISHED.includes(study))
+    for (const { result } of published) storeRecord(recordOf(result))
+    for (const { study, result } of planned) if (study === overhead) writeOverhead(result)
+    if (published.length > 0) regenerate()
   }
   return failed.length > 0 ? 1 : 0
 }
@@ -103,7 +107,7 @@ function pathOf(directory: string, { name }: Study): string {
 }
 
 function regenerate(): void {
-  const missing = writePages(STUDIES)
+  const missing = writePages(PUBLISHED)
   process.stderr.write('Made again: docs/studies/README.md and the figures in its pages.\n')
   if (missing.length > 0) process.stderr.write(`No result is stored of ${listOf(missing)}.\n`)
 }

@@ -6,7 +6,7 @@ import { html, type Markup, prose } from './markup.ts'
 /** How to read the page, shortly, and how far its figures reach. */
 export function guide(result: Result): Markup {
   const reach = describeReach(result)
-  const raced = (result.kind === 'rate' || result.kind === 'selfcheck') && result.mode !== 'target'
+  const raced = result.kind === 'rate' && result.mode !== 'target'
   return html`${reach !== null && html`<p><strong>${prose(reach)}</strong></p>`}
 <ul>
 <li>${prose(legendOf(result))}</li>

@@ -11,7 +11,7 @@ interface Series {
 
 const DASHES = ['none', '7 2', '2 2', '9 2 2 2', '4 3', '12 3', '1 3'] as const
 
-/** @param framework as in a cell: `node`, its twin `node#2`, or one of the names of a selfcheck, `node#1` to `node#7` */
+/** @param framework as in a cell: `node`, or its twin `node#2` */
 export function seriesOf(framework: string): Series {
   const [base = '', number] = framework.split('#')
   const known = (FRAMEWORKS as readonly string[]).indexOf(base)

@@ -101,7 +101,9 @@ export function conditions({ source }: Study, result: StudyRecord): string[] {
         ? 'Nothing was pinned to a core.'
         : `Servers on ${plural(cores.servers.length, 'core')} (${cores.servers.join(', ')}), a system of one core on core ${cores.servers[0]}; generator on core ${cores.generator}.`
   return [
-    `The source: ${source.title}, on ${source.machine}, with ${source.tool}.`,
+    ...(source === undefined
+      ? []
+      : [`The source: ${source.title}, on ${source.machine}, with ${source.tool}.`]),
     `${plural(settings.heats, 'heat')} of each race, ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per system and heat. ${where}`,
     ...openLoopOf(result),
     `${describeMachine(run)}; ${describeNginx(run)}.`,

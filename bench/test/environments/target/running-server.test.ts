@@ -130,12 +130,6 @@ describe('an app that runs', () => {
     assert.match(stdout, /^Latency of http/)
     assert.equal(app.child.exitCode, null)
   })
-
-  test('cannot be started seven times', async () => {
-    const { code, stderr } = await run('selfcheck', '--target', app.ready.address, '--role', 'status')
-    assert.equal(code, 2)
-    assert.match(stderr, /^pnpm bench selfcheck starts one app seven times, .*: leave out --target\.\n$/)
-  })
 })
 
 test('a host that does not respond is one sentence before anything is measured', async () => {

@@ -22,7 +22,6 @@ test('a result is like itself, and like one with other versions, seed and number
 test('each difference in how it was measured is one sentence that names it', () => {
   const { machine, settings } = base
   const cases: [Partial<RaceResult>, string][] = [
-    [{ kind: 'selfcheck' }, 'The kind of measurement differs: rate in A, selfcheck in B.'],
     [{ machine: { ...machine, cpu: 'Other 5' } }, 'The CPU differs: Example 3000 in A, Other 5 in B.'],
     [{ machine: { ...machine, cores: 4 } }, 'The number of cores differs: 2 in A, 4 in B.'],
     [

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isProbe, publishedRatio } from '../../../src/model/study.ts'
-import { STUDIES } from '../../../studies/index.ts'
+import { PUBLISHED as SOURCES, STUDIES } from '../../../studies/index.ts'
 
 /** The ratios of the issue, rounded as it has them. */
 const PUBLISHED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -57,13 +57,15 @@ const PUBLISHED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 test('five studies', () =>
   deepEqual(
-    STUDIES.map(({ name }) => name),
+    SOURCES.map(({ name }) => name),
     Object.keys(PUBLISHED),
   ))
 
 for (const study of STUDIES) {
   describe(study.name, () => {
-    test("its claims are the issue's, by the published figures", () => {
+    test('its claims have the published ratios', {
+      skip: PUBLISHED[study.name] === undefined && 'no source',
+    }, () => {
       const expected = PUBLISHED[study.name] ?? {}
       const digits = (id: string) => (expected[id]?.split('.')[1] ?? '').length
       const found = study.claims.map((claim) => [claim.id, publishedRatio(claim).toFixed(digits(claim.id))])

@@ -7,7 +7,7 @@ import { analyseStudy } from '../../../src/judge/study/analysis.ts'
 import { ResultError } from '../../../src/model/result-file.ts'
 import { recordOf } from '../../../src/model/study-file.ts'
 import { DOCS, MARKS, storeRecord, writePages } from '../../../src/report/study/docs.ts'
-import { STUDIES } from '../../../studies/index.ts'
+import { PUBLISHED } from '../../../studies/index.ts'
 import { measureOnPaper, PAPER } from '../../fixtures/study-laboratory.ts'
 
 const OTHER = { ...PAPER, name: 'other', title: 'a study that nobody ran' }
@@ -64,8 +64,8 @@ test('a page without a place for its figures, and a file that is no result, are 
   }
 })
 
-test('every study has its page, with a place for its figures', () => {
-  for (const { name } of STUDIES) {
+test('every study of a source has its page, with a place for its figures', () => {
+  for (const { name } of PUBLISHED) {
     const page = readFileSync(join(DOCS, `${name}.md`), 'utf8')
     ok(page.indexOf(MARKS.begin) > 0 && page.indexOf(MARKS.end) > page.indexOf(MARKS.begin), name)
   }
