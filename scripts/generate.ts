@@ -40,6 +40,7 @@ const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
     dependencies: dependenciesTable,
   },
   'docs/contract.md': { capabilities: capabilitiesTable },
+  'docs/add-a-route.md': { pages: recipePages },
 }
 
 /** The files in here that are not generated any more are removed. */
@@ -291,6 +292,12 @@ function capabilitiesTable(): string {
 function toTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = headings.map((heading) => ({ heading, align: 'left' as const, priority: 0 }))
   return `\n${markdownTable({ columns, rows: rows.map((cells) => ({ tone: 'plain', cells })) }, 0)}\n`
+}
+
+/** A link to the recipes of each framework. */
+function recipePages(): string {
+  const links = CATALOGUE.map(({ name, title }) => `- [${title}](../apps/${name}/add-a-route.md)`)
+  return `\n${links.join('\n')}\n`
 }
 
 /** @throws {Error} naming the file, if it has no place for the part */

@@ -11,33 +11,34 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { eject } from '@startgrid/eject/eject.ts'
 import type { App, Role } from '@startgrid/grid/apps.ts'
 
-/** What a reader does with an app on the first day: a copy of it, with routes that are not ours. */
+/** What a reader does with an app in the first two weeks: a copy of it, with routes that are not ours. */
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
-/** A file that docs/add-a-route.md shows. */
+/** A file that the add-a-route.md of a framework shows. */
 export interface Snippet {
-  /** Its path in the app, such as `src/hello.ts`. */
+  /** Its path in the app, such as `src/events.ts`. */
   file: string
   code: string
 }
 
 /**
- * The files that docs/add-a-route.md shows for a framework: code blocks with a title, below the heading that ends with its name in
- * parentheses, such as `## Express (express)`.
+ * What apps/FRAMEWORK/add-a-route.md shows: whole files, and changes of a file of the app.
  * @throws {Error} if there are none
  */
-export function readSnippets(markdown: string, framework: string): Snippet[] {
-  const section =
-    markdown.split(/^## /m).find((text) => text.split('\n', 1)[0]?.endsWith(`(${framework})`)) ?? ''
-  const blocks = section.matchAll(/^```(?:ts|js) title="([^"]+)"\n([\s\S]*?)^```$/gm)
-  const snippets = [...blocks].map(([, file = '', code = '']) => ({ file, code }))
-  if (snippets.length === 0) throw new Error(`docs/add-a-route.md has no code with a title for ${framework}.`)
+export function readSnippets({ directory }: App): { files: Snippet[]; diffs: Snippet[] } {
+  const markdown = readFileSync(join(directory, 'add-a-route.md'), 'utf8')
+  const read = (language: string) =>
+    [...markdown.matchAll(new RegExp(`^\`\`\`${language} title="([^"]+)"\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+      ([, file = '', code = '']) => ({ file, code }),
+    )
+  const snippets = { files: read('[jt]s'), diffs: read('diff') }
+  if (snippets.files.length === 0) throw new Error(`${directory}/add-a-route.md has no code with a title.`)
   return snippets
 }
 
@@ -91,7 +92,10 @@ function linkPackages(from: string, to: string): void {
 function createCopy(app: App, directory: string, root: string): Copy {
   return {
     app: { ...app, directory },
-    write: ({ file, code }) => writeFileSync(join(directory, file), code),
+    write: ({ file, code }) => {
+      mkdirSync(dirname(join(directory, file)), { recursive: true })
+      writeFileSync(join(directory, file), code)
+    },
     read: (file) => readFileSync(join(directory, file), 'utf8'),
     remove: () => rmSync(root, { recursive: true, force: true }),
   }
@@ -100,21 +104,69 @@ function createCopy(app: App, directory: string, root: string): Copy {
 /** A path that has a GET in each role: a POST is put beside it. */
 export const EXISTING: Readonly<Record<Role, string>> = { hello: '/json', ssr: '/', status: '/_/status' }
 
+/** An image and a script. */
+const PUBLIC: readonly Snippet[] = [
+  { file: 'public/tea.svg', code: '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>' },
+  { file: 'public/tea.js', code: "document.documentElement.dataset.tea = 'yes'" },
+]
+
 /**
- * Puts a reader's routes beside those of the role.
- * @param code exports `withReaderRoutes(routes, existing)` in the framework's own form
+ * Puts a reader's routes beside those of the role: what add-a-route.md shows, and what the files in fixtures/ export:
+ * `withReaderRoutes(existing, ...routes)` and `secondWeek`, in the framework's own form.
+ * @param app the original; the copy of an ejected one has no fixtures
  */
-export function addReaderRoutes({ app, write }: Copy, code: string): void {
-  const { role, directory } = app
-  renameSync(join(directory, `src/${role}.ts`), join(directory, `src/own-routes.ts`))
-  write({ file: 'src/reader-routes.ts', code })
-  write({
+export function addReaderRoutes(copy: Copy, app: App): void {
+  const { role, directory } = copy.app
+  const { files, diffs } = readSnippets(app)
+  for (const snippet of [...files, ...PUBLIC]) copy.write(snippet)
+  for (const { file, code } of diffs)
+    copy.write({ file, code: applyDiff(copy.read(file), code.replaceAll('/srv', directory)) })
+  for (const name of ['next-route', 'second-week']) {
+    const code = readFileSync(join(app.directory, `fixtures/${name}.ts`), 'utf8')
+    copy.write({ file: `src/${name}.ts`, code: code.replaceAll("'../src/", "'./") })
+  }
+  renameSync(join(directory, `src/${role}.ts`), join(directory, 'src/own-routes.ts'))
+  rmSync(join(directory, `test/${role}.test.ts`)) // of the own routes alone
+  const routes = files
+    .filter(({ code, file }) => code.includes(`export const ${nameOf(file)}`))
+    .map(({ file }) => file)
+  copy.write({
     file: `src/${role}.ts`,
     code: `import { ${role} as own } from './own-routes.ts'
-import { withReaderRoutes } from './reader-routes.ts'
+import { withReaderRoutes } from './next-route.ts'
+import { secondWeek } from './second-week.ts'
+${routes.map((file) => `import { ${nameOf(file)} } from './${basename(file)}'`).join('\n')}
 
 export * from './own-routes.ts'
-export const ${role} = withReaderRoutes(own, '${EXISTING[role]}')
+export const ${role} = withReaderRoutes('${EXISTING[role]}', own, secondWeek, ${routes.map(nameOf).join(', ')})
 `,
   })
+}
+
+/**
+ * Does what a diff says. A `+` line goes behind the line before it in the diff, or to the top of the file. Behind a `-` line it replaces that
+ * text, which may be a part of a line.
+ * @throws {Error} naming a text that the file does not have
+ */
+function applyDiff(text: string, diff: string): string {
+  const lines = text.split('\n')
+  let place = 0
+  let replaced: string | undefined
+  for (const line of diff.trimEnd().split('\n')) {
+    const code = line.slice(1).trim()
+    if (line.startsWith('+')) {
+      if (replaced === undefined) lines.splice(place++, 0, code)
+      else lines[place - 1] = (lines[place - 1] ?? '').replace(replaced, () => code)
+      replaced = undefined
+      continue
+    }
+    place = lines.findIndex((own) => own.includes(code)) + 1
+    if (place === 0) throw new Error(`The file has no line with '${code}', which the diff names.`)
+    if (line.startsWith('-')) replaced = code
+  }
+  return lines.join('\n')
+}
+
+function nameOf(file: string): string {
+  return basename(file, '.ts')
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,53 +8,47 @@ import { fileURLToPath } from 'node:url'
 import { isTested, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
 import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import { addReaderRoutes, type Copy, copyApp, EXISTING, ejectApp, readSnippets } from '../next-route.ts'
+import { addReaderRoutes, type Copy, copyApp, EXISTING, ejectApp } from '../next-route.ts'
 import { assertAllow, assertFieldError, assertHeaders, assertProblem } from './fixtures/assert-response.ts'
+import { readColumn, tryHotReload, trySecondWeek } from './fixtures/second-week.ts'
 
 /**
- * Routes that are not ours: the snippets of docs/add-a-route.md, and what people do on the first day (reader-routes/). A full run tries both
- * on all apps. A short one tries the snippets of two frameworks and the routes of three others, on one role each.
+ * Routes that are not ours: the recipes of apps/FRAMEWORK/add-a-route.md, and what people do in the first two weeks (apps/FRAMEWORK/fixtures/).
+ * A full run tries them on all apps, and on all ejected ones. A short one tries three apps of different frameworks, one of them ejected.
  */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const DOCUMENT = readFileSync(`${ROOT}docs/add-a-route.md`, 'utf8')
 const TESTED = APPS.filter(isTested)
 
 /** A test that hangs is stopped. */
 const timeout = 60_000
 
-/** Frameworks whose snippets are tried, and in a short run of all frameworks those that get reader-routes/ instead. */
-const withSnippets = sample('snippets', FRAMEWORKS, 2)
-const others = FRAMEWORKS.filter((name) => !withSnippets.includes(name))
-const withReaderRoutes = sample('reader routes', others, 3)
-const isChosen = ({ framework }: App) => TEST_RUN.framework !== undefined || withSnippets.includes(framework)
-
-for (const app of TESTED.filter((one) => one.role === 'hello' && isChosen(one)))
-  describe(`docs/add-a-route.md: ${app.framework}`, { timeout: 4 * timeout }, () =>
-    trySnippets(app, () => copyApp(app)),
-  )
-
-// An ejected app inside NGINX is bundled and started by files of its own, which the tests of eject try.
-if (TEST_RUN.full)
-  for (const app of TESTED.filter(({ role, runtime }) => role === 'hello' && runtime !== 'nginx'))
-    describe(`docs/add-a-route.md: ejected ${app.framework}`, { timeout: 4 * timeout }, () =>
-      trySnippets(app, () => ejectApp(app)),
-    )
-
 const isShort = !TEST_RUN.full && TEST_RUN.framework === undefined
-for (const framework of isShort ? withReaderRoutes : FRAMEWORKS) {
+const frameworks = FRAMEWORKS.filter((framework) => isTested({ framework }))
+const chosen = isShort ? sample('the next route', frameworks, 3) : frameworks
+const [toEject] = sample('the next route, ejected', chosen, 1)
+
+for (const framework of chosen) {
   const apps = TESTED.filter((app) => app.framework === framework)
-  for (const app of sample(`the next route of ${framework}`, apps, 1))
-    describe(`the next route: ${app.name}`, { timeout: 8 * timeout }, () =>
-      tryReaderRoutes(app, () => copyApp(app)),
+  for (const app of sample(`the next route of ${framework}`, apps, 1)) {
+    // An ejected app inside NGINX is bundled and started by files of its own, which the tests of eject try.
+    const isEjected = isShort && framework === toEject && app.runtime !== 'nginx'
+    describe(`the next route: ${isEjected ? 'ejected ' : ''}${app.name}`, { timeout: 8 * timeout }, () =>
+      tryReaderRoutes(app, () => (isEjected ? ejectApp(app) : copyApp(app))),
     )
+  }
 }
 
-if (TEST_RUN.full)
-  for (const app of TESTED.filter(({ runtime }) => runtime !== 'nginx'))
+const ejectable = TESTED.filter(({ runtime }) => runtime !== 'nginx')
+if (!isShort)
+  for (const app of sample('the next route, ejected', ejectable, 1))
     describe(`the next route: ejected ${app.name}`, { timeout: 8 * timeout }, () =>
       tryReaderRoutes(app, () => ejectApp(app)),
     )
+
+test('docs/second-week.md has a column for each framework', () => {
+  for (const framework of FRAMEWORKS) readColumn(framework)
+})
 
 /** A started copy of an app. */
 interface Running {
@@ -67,56 +60,6 @@ interface Running {
 async function start(copy: Copy, env: Record<string, string> = {}): Promise<Running> {
   const launched = await launch(copy.app, { env: { ...NEVER_SHED, ...env } })
   return { copy, url: launched.ready.address, launched }
-}
-
-function trySnippets(app: App, make: () => Copy | Promise<Copy>): void {
-  let copy: Copy
-  let running: Running | undefined
-
-  before(async () => {
-    copy = await make()
-    for (const snippet of readSnippets(DOCUMENT, app.framework)) copy.write(snippet)
-    build(copy)
-    running = await start(copy)
-  })
-  after(async () => {
-    await running?.launched.stop()
-    copy?.remove()
-  })
-
-  test('the snippet is the file of the app with something added', () => {
-    for (const { file, code } of readSnippets(DOCUMENT, app.framework)) {
-      const path = `${app.directory}/${file}`
-      if (!existsSync(path)) continue
-      assert.deepEqual(
-        missingWords(readFileSync(path, 'utf8'), code),
-        [],
-        `${file} in docs/add-a-route.md is not up to date`,
-      )
-    }
-  })
-
-  test('the types are right', { timeout: 2 * timeout }, () => typecheck(copy))
-
-  test('its own test passes', { timeout: 2 * timeout }, async () => {
-    const [file = process.execPath, ...args] = testCommand(app.framework)
-    const child = spawn(file, args, { cwd: copy.app.directory, env: withoutTestContext(), stdio: 'pipe' })
-    const output = collect(child.stdout, child.stderr)
-    const [code] = await once(child, 'close')
-    assert.equal(code, 0, output())
-  })
-
-  tryPost(() => running, '/json')
-}
-
-/** What stands in the app's file and not in the snippet, or in another order; the layout does not count. */
-function missingWords(own: string, snippet: string): string[] {
-  const words = (code: string) => code.match(/[\w']+|\S/g) ?? []
-  const rest = words(snippet).values()
-  return words(own).filter((word) => {
-    for (const other of rest) if (other === word) return false
-    return true
-  })
 }
 
 function testCommand(framework: string): string[] {
@@ -153,10 +96,7 @@ function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
 
   before(async () => {
     copy = await make()
-    const file = new URL(`reader-routes/${app.framework}.ts`, import.meta.url)
-    addReaderRoutes(copy, readFileSync(file, 'utf8'))
-    for (const { file, code } of readSnippets(DOCUMENT, app.framework))
-      if (file === 'src/events.ts') copy.write({ file, code: code.replace('10_000', '100') })
+    addReaderRoutes(copy, app)
     build(copy)
     upstream = createServer((_request, response) => {
       response.setHeader('content-type', 'text/plain; charset=utf-8').end('from upstream')
@@ -165,7 +105,7 @@ function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
     const address = upstream.address()
     const port = typeof address === 'object' ? address?.port : undefined
     source = `http://127.0.0.1:${port}/`
-    running = await start(copy, { HANDLER_TIMEOUT_MS: '500', LOG_LEVEL: 'info' })
+    running = await start(copy, { HANDLER_TIMEOUT_MS: '1000', LOG_LEVEL: 'info', TRUST_PROXY: 'loopback' })
   })
   after(async () => {
     await running?.launched.stop()
@@ -178,7 +118,15 @@ function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
     while (!pattern.test(running?.launched.output() ?? '')) await sleep(10, undefined, { signal })
   }
 
-  if (TEST_RUN.full) test('the types are right', { timeout: 2 * timeout }, () => typecheck(copy))
+  test('the types are right', { timeout: 2 * timeout }, () => typecheck(copy))
+
+  test('the test of the recipe passes', { timeout: 2 * timeout }, async () => {
+    const [file = process.execPath, ...args] = testCommand(app.framework)
+    const child = spawn(file, args, { cwd: copy.app.directory, env: withoutTestContext(), stdio: 'pipe' })
+    const output = collect(child.stdout, child.stderr)
+    const [code] = await once(child, 'close')
+    assert.equal(code, 0, output())
+  })
 
   tryPost(() => running, EXISTING[app.role])
 
@@ -290,7 +238,7 @@ function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
     // njs ends a handler for which no event is left.
     const isEnded = app.runtime === 'nginx'
     await assertProblem(response, isEnded ? 500 : 503)
-    if (!isEnded) await untilLogged(/was silent for 500 ms/, t)
+    if (!isEnded) await untilLogged(/was silent for 1000 ms/, t)
   })
 
   test('the app serves on after all that', async () => {
@@ -298,41 +246,23 @@ function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
   })
 
   test('a client that leaves server-sent events is no failure', { timeout }, async (t) => {
-    if (app.runtime === 'nginx') return t.skip('njs sends one buffer')
     const failures = () => running?.launched.output().split('"msg":"failed"').length
     const before = failures()
     const leaving = new AbortController()
     const response = await get('/events', { signal: leaving.signal })
     const { value } = (await response.body?.getReader().read()) ?? {}
-    assert.match(Buffer.from(value ?? []).toString(), /^data: /)
+    assert.match(Buffer.from(value ?? []).toString(), /^data: /m)
     leaving.abort()
     // Bun logs the response when it is handed over.
     await untilLogged(/"path":"\/events"/, t)
-    await sleep(300) // three comments: a write to the closed connection may fail only then
     assert.equal(failures(), before)
   })
 
+  if (app.role === 'ssr' && app.runtime !== 'nginx')
+    test('WebSocket beside hot reload', { timeout: 2 * timeout }, () => tryHotReload(copy.app))
+
   // Last: the app is stopped.
-  test('server-sent events outlive the handler timeout, and end when the app stops', {
-    timeout,
-  }, async (t) => {
-    if (app.runtime === 'nginx') return t.skip('njs sends one buffer')
-    const response = await get('/events')
-    assert.equal(response.status, 200)
-    assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
-    assertHeaders(response, { 'cache-control': response.headers.get('cache-control') ?? '' })
-    let text = ''
-    const comments = () => text.split(': still here').length - 1
-    let stopped: Promise<number | null> | undefined
-    for await (const chunk of response.body ?? []) {
-      text += Buffer.from(chunk).toString()
-      // Twice the limit and more: 12 comments at 100 ms each, against 500 ms.
-      if (comments() >= 12) stopped ??= running?.launched.stop()
-    }
-    assert.match(text, /^data: /)
-    assert.ok(comments() >= 12, `the stream ended after ${comments()} comments`)
-    assert.equal(await stopped, 0)
-  })
+  describe('the second week', () => trySecondWeek(app, () => running?.launched))
 }
 
 /** What "add a route" promises of a POST beside an existing GET. */

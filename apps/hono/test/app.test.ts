@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { basicAuth } from 'hono/basic-auth'
+import { bodyLimit } from 'hono/body-limit'
 import { hc } from 'hono/client'
 import { setCookie } from 'hono/cookie'
 import { HTTPException } from 'hono/http-exception'
@@ -404,13 +405,17 @@ test('a body that a route reads without a validator is 400 if it is malformed, a
     createOptions(),
     new Hono()
       .post('/json', async (c) => c.json(await c.req.json()))
-      .post('/form', async (c) => c.json(await c.req.parseBody())),
+      .post('/form', async (c) => c.json(await c.req.parseBody()))
+      .post('/large', bodyLimit({ maxSize: 2 * BODY_LIMIT }), async (c) => c.json(await c.req.json())),
   )
   const form = 'multipart/form-data; boundary=x'
   equal((await app.request('/json', post('{"a":1}'))).status, 200)
   equal((await app.request('/form', post('a=1', 'application/x-www-form-urlencoded'))).status, 200)
   equal((await app.request('/json', post('{"a":'))).status, 400)
   equal((await app.request('/form', post('no boundary', form))).status, 400)
-  const large = () => new Blob([`"${'x'.repeat(BODY_LIMIT)}"`]).stream()
+  const large = (size = BODY_LIMIT) => new Blob([`"${'x'.repeat(size)}"`]).stream()
   equal((await app.request('/json', post(large()))).status, 413)
+  equal((await app.request('/large', post(large()))).status, 200)
+  const refused = await app.request('/large', post(large(2 * BODY_LIMIT)))
+  deepEqual([refused.status, refused.headers.get('connection')], [413, 'close'])
 })

@@ -4,8 +4,8 @@ import { type Catalog, exact, listTypes, resolveVersions } from './catalog.ts'
 import type { Code, SourceProject } from './project.ts'
 import { HEALTH_ROUTES, ROUTES } from './routes.ts'
 
-/** Derives the description of a project from its code. */
-export function describe(app: App, code: Code, catalog: Catalog): SourceProject {
+/** Derives the description of a project from its code. @param recipes of the framework, in Markdown */
+export function describe(app: App, code: Code, catalog: Catalog, recipes: string): SourceProject {
   const { framework, runtime, role } = app
   const { scripts, environment } = code
   const types = listTypes([...code.dependencies, ...code.devDependencies], catalog)
@@ -25,6 +25,7 @@ export function describe(app: App, code: Code, catalog: Catalog): SourceProject 
     routes: [...ROUTES[role], ...HEALTH_ROUTES].filter(
       ({ path }) => !(path.startsWith('/stream') && app.absent.includes('stream')),
     ),
+    recipes,
   }
 }
 

@@ -49,7 +49,7 @@ export function ejectTree(source: AppSource, { name, options }: Choices): Map<st
     ['.github/workflows/ci.yml', ci(project)],
     ['.github/dependabot.yml', dependabot()],
     ['.gitignore', gitignore(project)],
-    ['README.md', readme(project, source.files[`src/${project.role}.ts`] ?? '')],
+    ['README.md', readme(project)],
     ['.startgrid.json', writeOrigin(source, chosen)],
   ])
   for (const { name: option, files: added } of chosen) {

@@ -65,6 +65,8 @@ export interface SourceProject {
   scripts: Readonly<Record<string, string>>
   environment: readonly Setting[]
   routes: readonly Route[]
+  /** In Markdown, with headings of level 3: how to add what services need next. */
+  recipes: string
 }
 
 /**

@@ -15,6 +15,7 @@ import { OPTIONS } from './options/index.ts'
 import type { Addition } from './options/option.ts'
 import type { AppEntry } from './picker.ts'
 import type { SourceOption } from './project.ts'
+import { readRecipes } from './recipes.ts'
 import { writeFiles } from './staging.ts'
 import { writeTypeCheck } from './type-check.ts'
 import { readCommit, readTracked, readWorkspaceFile } from './workspace.ts'
@@ -42,7 +43,7 @@ export async function readSource(app: App, signal: AbortSignal): Promise<AppSour
   const source: AppSource = {
     app: app.name,
     commit: await readCommit(),
-    project: describe(app, code, catalog),
+    project: describe(app, code, catalog, readRecipes(app, tracked)),
     files: {
       ...Object.fromEntries(code.files),
       'tsconfig.json': await writeTypeCheck(code),

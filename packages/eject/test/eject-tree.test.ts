@@ -21,6 +21,7 @@ const SOURCE: AppSource = {
     scripts: { start: 'node src/server.ts', dev: 'node --watch src/server.ts', test: 'node --test' },
     environment: [{ name: 'PORT', default: '3000', meaning: 'port to listen on' }],
     routes: [{ method: 'GET', path: '/', response: 'a greeting' }],
+    recipes: '',
   },
   files: { 'src/server.ts': 'start()\n' },
   options: {

@@ -2,26 +2,22 @@ import type { HonoRequest } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
+import { matchedRoutes } from 'hono/route'
 
 /**
- * 413 for a larger body, and 400 for one that is malformed, also in a route without a validator.
+ * 413 for a larger body, and 400 for one that is malformed, also in a route without a validator. A `bodyLimit()` of a route replaces the
+ * limit: it is known by the name of its function, which Hono's `showRoutes()` prints.
  * @param maxSize bytes
  */
 export function limitBody(maxSize: number) {
-  const limit = bodyLimit({
-    maxSize,
-    onError: (c) => {
-      c.header('connection', 'close') // the Node adapter cuts the connection while the rest comes in
-      throw new HTTPException(413)
-    },
-  })
+  const limit = bodyLimit({ maxSize })
 
   return createMiddleware((c, next) => {
     // `bodyLimit` reads the body, so the Node adapter would have to create a complete Request for it.
     const hasNoBody = c.req.method === 'GET' || c.req.method === 'HEAD'
     if (hasNoBody) return next()
     refuseMalformed(c.req)
-    return limit(c, next)
+    return matchedRoutes(c).some(({ handler }) => handler.name === bodyLimit.name) ? next() : limit(c, next)
   })
 }
 

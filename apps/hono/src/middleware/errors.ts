@@ -16,6 +16,7 @@ export function handleError(log: Logger): ErrorHandler {
     // Hono's middleware puts headers such as www-authenticate there.
     for (const [name, value] of exception?.res?.headers ?? Object.entries(headers))
       c.header(name, value, { append: name === 'set-cookie' })
+    if (status === 413) c.header('connection', 'close') // the Node adapter cuts it while the rest of the body comes in
     return sendProblem(c, problem)
   }
 }

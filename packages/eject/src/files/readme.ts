@@ -1,21 +1,17 @@
 import type { Project } from '../project.ts'
 import { MEMORY } from './compose.ts'
-import { nextRoute } from './next-route.ts'
 import { OLDEST_NODE } from './start.ts'
 
-/**
- * The README for a colleague on the first day, in 100 lines: how to run, change and deploy the service.
- * @param routesFile the file with the routes
- */
-export function readme(project: Project, routesFile: string): string {
+/** The README for a colleague in the first two weeks: how to run, change and deploy the service. */
+export function readme(project: Project): string {
   const sections = [
     `# ${project.name}\n\n${project.description}.`,
     running(project),
     places(project),
-    addRoute(project, routesFile),
     routes(project),
     settings(project),
     deploy(project),
+    `## Add a route\n\n${project.recipes}`,
     ...project.sections.map(({ title, text }) => `## ${title}\n\n${text.trim()}`),
     ORIGIN,
   ]
@@ -82,18 +78,6 @@ function pages(runtime: Project['runtime']): string {
   return `Import styles and images in components; fonts belong into a stylesheet (\`url(./font.woff2)\`). A second page in \`shared/page/\` takes a component, a
 client entry like \`entry-client.tsx\` that \`input\` in \`vite.config.ts\` names, and a function in \`entry-server.tsx\` that a route imports:
 \`server.d.ts\` declares it${listed}.`
-}
-
-function addRoute({ framework, role, dependencies }: Project, routesFile: string): string {
-  const { head, route } = nextRoute(framework, role, routesFile)
-  const needs = head.includes("'zod'") && !('zod' in dependencies) ? ' after `npm install zod`' : ''
-  return `## Add a route
-
-A route with a validated body, for \`src/${role}.ts\`${needs}. The first part goes to the top, the second before the first route.
-
-${block([head], 'ts')}
-
-${block([route], 'ts')}`
 }
 
 function routes({ routes }: Project): string {
