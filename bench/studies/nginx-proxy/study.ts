@@ -60,11 +60,11 @@ const HELLO: Readonly<Record<string, System>> = {
   ...inAllWays('bun', 'Bun.serve', 'apps/bun'),
   'bun-autocannon': byAutocannon(app('Bun.serve', 'apps/bun')),
   ...inAllWays('node', 'node:http', 'apps/node'),
-  fastcgi: app('FastCGI, NGINX', 'bench/studies/nginx-proxy/subjects/fastcgi', 'hello', 'fastcgi'),
+  fastcgi: app('FastCGI, NGINX', 'bench/studies/nginx-proxy/subjects/fastcgi', 'json', 'fastcgi'),
   'fastcgi-socket': app(
     'FastCGI, NGINX, socket',
     'bench/studies/nginx-proxy/subjects/fastcgi',
-    'hello',
+    'json',
     'fastcgi-socket',
   ),
   njs: njs('njs'),

@@ -1,14 +1,29 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { run } from '#shared/process/lifecycle.ts'
 import { listen } from '#shared/process/listen.ts'
 import { beginRole } from '#shared/process/role.ts'
-import { createResponder } from './responder/responder.ts'
+import { Connection } from './connection.ts'
 
-const ROLES = { hello: () => import('./hello.ts'), status: () => import('./status.ts') }
+const { routes, ...options } = await beginRole('fastcgi', { json: () => import('./json.ts') })
+const handler = routes.createApp()
+const connections = new Set<Connection>()
 
-const { routes, ...options } = await beginRole<typeof import('./hello.ts')>('fastcgi', ROLES)
-const responder = createResponder(routes.createApp(options))
+const server = createServer({ noDelay: true }, (socket) => {
+  const connection = new Connection(socket, handler)
+  connections.add(connection)
+  socket.on('data', (chunk: Buffer) => connection.push(chunk))
+  socket.on('drain', () => socket.resume())
+  socket.on('error', () => {}) // the web server has left; 'close' follows
+  socket.once('close', () => connections.delete(connection))
+})
+
 await run(options, {
   // As Apache's mod_proxy_fcgi writes it.
-  listen: async () => (await listen(responder.server, options.config)).replace(/^http:/, 'fcgi:'),
-  close: () => responder.drain(),
+  listen: async () => (await listen(server, options.config)).replace(/^http:/, 'fcgi:'),
+  close: async () => {
+    server.close()
+    for (const connection of connections) connection.drain()
+    await once(server, 'close')
+  },
 })

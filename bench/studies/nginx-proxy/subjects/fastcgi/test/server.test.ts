@@ -1,60 +1,50 @@
-import { deepEqual, equal, match } from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from './support/client.ts'
-import { startApp } from './support/process.ts'
+import { fileURLToPath } from 'node:url'
+import { findNginx } from '@startgrid/nginx/find.ts'
+import { startNginx } from '@startgrid/nginx/instance.ts'
+import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 
-function open(address: Awaited<ReturnType<typeof startApp>>['address']): Promise<Client> {
-  return Client.open('socketPath' in address ? { path: address.socketPath } : address)
-}
+const found = await findNginx()
+const skip = found.kind === 'none' && found.describe()
 
-test('one line says where it listens, another that it responded, and SIGTERM drains it', async () => {
-  await using app = await startApp(['status'], { LOG_LEVEL: 'info' })
-  const [ready] = app.log()
-  equal(ready?.app, 'fastcgi/status')
-  equal(ready?.msg, 'listening')
-  match(String(ready?.address), /^fcgi:\/\/127\.0\.0\.1:\d+$/)
-  const client = await open(app.address)
-  equal(String((await client.get('/_/status')).body), 'OK')
-  app.child.kill('SIGTERM')
-  while (app.log().length < 3) await sleep(5)
-  // On the same connection, which was idle when the server stopped listening.
-  equal(String((await client.get('/_/status')).body), 'OK')
-  await client.closed()
-  equal(await app.exited, 0)
-  deepEqual(
-    app.log().map(({ msg }) => msg),
-    ['listening', 'request completed', 'draining', 'request completed', 'stopped'],
-  )
-})
-
-test('a unix socket instead of a port, gone afterwards', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
+test('behind NGINX it has the response of the hello app, on kept connections, and SIGTERM ends it', {
+  skip,
+}, async () => {
+  if (found.kind === 'none') return
+  const child = spawn(process.execPath, ['src/server.ts', 'json'], {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    env: { ...process.env, NODE_ENV: 'production', PORT: '0', LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const [line] = await once(createInterface(child.stdout), 'line')
+  const { hostname: host, port } = new URL(JSON.parse(line).address)
+  const upstream = { host, port: Number(port) }
+  const listen = { host: '127.0.0.1', port: 0 }
+  const nginx = await startNginx(found, {
+    fronts: [{ name: 'json', topology: 'fastcgi', listen, upstream }],
+  })
   try {
-    const socketPath = join(directory, 'app.sock')
-    await using app = await startApp(['hello'], { SOCKET: socketPath })
-    deepEqual(app.address, { socketPath })
-    const client = await open(app.address)
-    equal(String((await client.get('/json')).body), '{"hello":"world"}')
-    app.child.kill('SIGTERM')
-    equal(await app.exited, 0)
-    equal(existsSync(socketPath), false)
+    const origin = `http://127.0.0.1:${nginx.addresses[0]?.port}`
+    const response = await fetch(`${origin}/json`, { headers: { 'x-request-id': 'demo-1' } })
+    deepEqual([response.status, await response.json()], [200, { hello: 'world' }])
+    equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
+    equal(response.headers.get('x-request-id'), 'demo-1')
+    for (const [name, value] of Object.entries(SECURITY_HEADERS))
+      equal(response.headers.get(name), value, name)
+    const made = await fetch(`${origin}/json`, { headers: { 'x-request-id': 'not valid' } })
+    match(made.headers.get('x-request-id') ?? '', /^[0-9A-Za-z._-]{1,64}$/)
+    const unknown = await fetch(`${origin}/nothing`)
+    deepEqual([unknown.status, unknown.headers.get('content-type')], [404, 'application/problem+json'])
+    await Promise.all([response, made, unknown].map((one) => one.bodyUsed || one.text()))
   } finally {
-    rmSync(directory, { recursive: true })
-  }
-})
-
-test('what it cannot do is one sentence and exit 1', async () => {
-  for (const [args, env, sentence] of [
-    [['ssr'], {}, "There is no app 'ssr' here, only hello, status.\n"],
-    [[], {}, 'Say which app to start: hello, status.\n'],
-    [['hello'], { PORT: 'x' }, 'PORT is "x", but must be a whole number from 0 to 65535.\n'],
-  ] as const) {
-    await using app = await startApp(args, env)
-    equal(await app.exited, 1)
-    equal(app.errors(), sentence)
+    child.kill('SIGTERM')
+    const [code] = await exited
+    await nginx.stop()
+    ok(code === 0, `exit code ${code}`)
   }
 })

@@ -8,9 +8,6 @@ export const END = 3
 export const PARAMS = 4
 export const STDIN = 5
 export const STDOUT = 6
-export const GET_VALUES = 9
-export const GET_VALUES_RESULT = 10
-export const UNKNOWN_TYPE = 11
 
 export interface WireRecord {
   type: number
