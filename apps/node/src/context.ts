@@ -55,7 +55,7 @@ export class Context<Name extends string = string> {
     return this.#readForwarded().host
   }
 
-  /** The client's address; undefined over a unix socket if no proxy names one. */
+  /** The client's address; undefined if the peer has none and names none. */
   get client(): string | undefined {
     return this.#readForwarded().client
   }

@@ -76,5 +76,5 @@ test('--no-git makes no repository; an empty directory is filled', LIMIT, async 
   doesNotMatch(stdout, /commit/)
   equal(existsSync(join(app, '.git')), false)
   equal(JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')).name, '@acme/well')
-  match(readFileSync(join(app, 'src/server.ts'), 'utf8'), /start<Hono>\(\s*manifest\.name/)
+  match(readFileSync(join(app, 'src/server.ts'), 'utf8'), /begin<Hono>\(\s*manifest\.name/)
 })

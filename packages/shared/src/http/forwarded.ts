@@ -5,7 +5,7 @@ import { isHost } from './validate-request.ts'
 
 /** What the client sent to the first proxy. */
 export interface Forwarded {
-  /** The client's address, or what the proxies say instead; undefined for a peer on a unix socket that names none. */
+  /** The client's address, or what the proxies say instead; undefined for a peer that has none and names none. */
   client: string | undefined
   protocol: 'http' | 'https'
   /** Name and port, as in the Host header; empty for HTTP/1.0 without one. */

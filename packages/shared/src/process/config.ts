@@ -136,9 +136,11 @@ function readTrustProxy(env: Env): Config['trustProxy'] {
   const value = env.TRUST_PROXY ?? ''
   if (value === '') return false
   const trusts = compileTrust(value)
-  // File permissions decide who can open a unix socket, so its peers are trusted. They have no address.
-  if (env.SOCKET === undefined) return trusts
-  return (address, hop) => (address === undefined ? hop === 0 : trusts(address, hop))
+  if (env.SOCKET !== undefined) {
+    // File permissions decide who can open a unix socket, so its peers are trusted. They have no address.
+    return (address, hop) => (address === undefined ? hop === 0 : trusts(address, hop))
+  }
+  return trusts
 }
 
 const PROXY_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal'])
