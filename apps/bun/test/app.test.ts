@@ -11,10 +11,10 @@ import type { Health } from '#shared/http/health.ts'
 import { type FieldError, HttpProblem, type Problem } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { type Logger, logFailure } from '#shared/process/log.ts'
+import { createOptions, ERROR, INFO } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { idOf } from '../src/middleware/request-id.ts'
 import type { Routes } from '../src/wrap-routes.ts'
-import { createOptions, ERROR, INFO } from './options.ts'
 import { serve } from './serve.ts'
 
 const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })

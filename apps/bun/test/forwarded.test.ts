@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import type { Server } from 'bun'
+import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { forwardedOf } from '../src/middleware/forwarded.ts'
-import { createOptions } from './options.ts'
 import { serve } from './serve.ts'
 
 // The peer is always 127.0.0.1 here. Others are in the tests of `readForwarded`.

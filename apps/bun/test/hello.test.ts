@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
+import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { hello } from '../src/hello.ts'
-import { createOptions } from './options.ts'
 import { serve } from './serve.ts'
 
 test('greets in text and in JSON', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
+import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { createService } from '../src/service.ts'
-import { createOptions } from './options.ts'
 
 test('a WebSocket that nobody closes does not hold the server open', async () => {
   const options = createOptions({ PORT: '0' })

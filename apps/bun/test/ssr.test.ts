@@ -8,9 +8,9 @@ import { HTML, PRIVATE, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { pagePolicy } from '#shared/http/security-headers.ts'
 import { ASSETS, ASSETS_DIR } from '#shared/page/server.js'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { createOptions, INFO } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
-import { createOptions, INFO } from './options.ts'
 import { serve } from './serve.ts'
 
 function createSsr(options: AppOptions) {

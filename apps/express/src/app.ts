@@ -1,28 +1,35 @@
-import express, { type Express, type Router } from 'express'
+import express, { type Router } from 'express'
 import { BODY_LIMIT } from '#shared/http/contract.ts'
-import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { logsResponses } from '#shared/process/log.ts'
 import { accessLog, requestLog } from './middleware/access-log.ts'
 import { errors, notFound } from './middleware/errors.ts'
-import { health } from './middleware/health.ts'
+import { livez, readyz } from './middleware/health.ts'
 import { requestId } from './middleware/request-id.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
 
+declare global {
+  namespace Express {
+    /** Of `app.locals`. `health.signal` ends endless streams when the server stops. */
+    interface Locals extends Pick<AppOptions, 'config' | 'health'> {}
+  }
+}
+
 /** The app with its middleware, in the order in which a request meets it. */
-export function createApp(options: AppOptions, routes: Router): Express {
-  const { config, log } = options
+export function createApp({ config, health, log }: AppOptions, routes: Router): express.Express {
   const app = express()
   app.disable('x-powered-by')
-  app.disable('etag') // hashing a response that was computed anyway saves bytes, not work
+  app.disable('etag') // an ETag needs the finished body, so a 304 would save bytes, but no rendering
+  app.enable('case sensitive routing')
+  app.enable('strict routing')
   app.set('trust proxy', config.trustProxy)
+  Object.assign(app.locals, { config, health })
   requestLog(app, log)
-  app.locals.health = options.health
-  app.locals.shouldShed = createLoadShedder(config.maxQueueWaitMs)
 
   app.use(requestId)
   app.use(securityHeaders)
-  app.use(health(options.health)) // before the access log, so that probes have no line
+  app.get('/livez', livez) // before the access log, so that probes have no line
+  app.get('/readyz', readyz)
   if (logsResponses(log)) app.use(accessLog(log))
   app.use(express.json({ limit: BODY_LIMIT }))
   app.use(routes)

@@ -1,10 +1,9 @@
-import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { Router } from 'express'
 import expressStaticGzip from 'express-static-gzip'
 import { z } from 'zod'
-import { streamDocument } from '#shared/http/stream-node.ts'
+import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
 import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
@@ -19,11 +18,6 @@ export const ssr = Router({ caseSensitive: true, strict: true })
 
 ssr.use(
   '/assets',
-  (request, response, next) => {
-    // express.static leaves a file open if the client leaves while its pipelined response waits for another.
-    response.once('pipe', (file: Readable) => request.once('close', () => file.destroy()))
-    next()
-  },
   expressStaticGzip(fileURLToPath(ASSETS_DIR), {
     enableBrotli: true,
     orderPreference: ['br', 'gzip'],
@@ -40,8 +34,8 @@ ssr.get('/', shedLoad, (request, response) => {
 ssr.get('/stream', shedLoad, async (request, response) => {
   const { items, delay } = SlowPage.parse(request.query)
   const props = { items, delayMs: delay, requestId: request.id, nonce: allowScripts(response) }
-  const closing = new AbortController()
-  response.once('close', () => closing.abort())
-  const html = await streamDocument(props, closing.signal, (err) => request.log.error({ err }, 'failed'))
+  const html = await streamDocument(props, closeSignal(response), (err) =>
+    request.log.error({ err }, 'failed'),
+  )
   await pipeline(html, response.type('html'))
 })

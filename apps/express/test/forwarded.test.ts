@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http'
 import { test } from 'node:test'
 import { Router } from 'express'
 import request from 'supertest'
+import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
-import { createOptions } from './options.ts'
 
 /** As the documentation of Express reads a proxy's headers. */
 const routes = Router()

@@ -1,24 +1,18 @@
-import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert/strict'
-import { statSync } from 'node:fs'
-import { basename } from 'node:path'
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import request from 'supertest'
 import { HTML } from '#shared/http/contract.ts'
-import { pagePolicy } from '#shared/http/security-headers.ts'
-import { ASSETS, ASSETS_DIR } from '#shared/page/server.js'
+import { ASSETS } from '#shared/page/server.js'
+import { createOptions, INFO, serve } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
-import { createOptions, INFO } from './options.ts'
-import { serve } from './serve.ts'
 
 /** The end of the shell, and the start of what React sends when the slow part is there. */
 const SHELL_END = '</footer>'
 const SLOW_PART = 'id="S:0"'
 
 const countItems = (html: string) => html.split('class="price"').length - 1
-
-const findNonce = (html: string) => /<script[^>]* nonce="([^"]*)"/.exec(html)?.[1] ?? ''
 
 /** Timers that keep the process alive, as those of a page in the making do. */
 const countTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
@@ -31,10 +25,8 @@ test('shows as many items as asked for', async () => {
     ['/?items=1000', 1000],
     ['/stream?items=7&delay=0', 7],
   ] as const) {
-    const response = await request(app).get(path)
-    equal(response.status, 200)
-    equal(response.headers['content-type'], HTML)
-    equal(countItems(response.text), items)
+    const { text } = await request(app).get(path).expect(200).expect('content-type', HTML)
+    equal(countItems(text), items)
   }
 })
 
@@ -49,41 +41,11 @@ test('refuses a count that is not in range', async () => {
     '/stream?delay=5001',
     '/stream?delay=x',
   ]) {
-    const response = await request(app).get(path)
-    equal(response.status, 400, path)
-    match(response.headers['content-type'] ?? '', /^application\/problem\+json/)
+    await request(app)
+      .get(path)
+      .expect(400)
+      .expect('content-type', /^application\/problem\+json/)
   }
-})
-
-test('allows the scripts of the page by a nonce that no other response has', async () => {
-  const app = createApp(createOptions(), ssr)
-  const nonces = new Set<string>()
-  for (const path of ['/', '/', '/stream?delay=1']) {
-    const response = await request(app).get(path)
-    const html = response.text
-    const nonce = findNonce(html)
-    match(nonce, /^[A-Za-z0-9+/]{24}$/)
-    equal(response.headers['content-security-policy'], pagePolicy(nonce))
-    equal(response.headers['cache-control'], 'private, no-store')
-    doesNotMatch(html.replaceAll(`nonce="${nonce}"`, ''), / nonce=/)
-    nonces.add(nonce)
-  }
-  equal(nonces.size, 3)
-})
-
-test('prints the id of the request in the page', async () => {
-  const app = createApp(createOptions(), ssr)
-  for (const path of ['/', '/stream?delay=1']) {
-    const response = await request(app).get(path).set({ 'x-request-id': 'r-1' })
-    match(response.text, /<code>r-1<\/code>/)
-  }
-})
-
-test('streams the shell, then the slow part', async () => {
-  const app = createApp(createOptions(), ssr)
-  const html = (await request(app).get('/stream?delay=1')).text
-  ok(html.indexOf(SHELL_END) < html.indexOf(SLOW_PART))
-  match(html, /<\/html>$/)
 })
 
 test('stops rendering when the client leaves before the slow part', async () => {
@@ -107,31 +69,6 @@ test('stops rendering when the client leaves before the slow part', async () => 
     lines.map(({ level, path, client }) => [level, path, client]),
     [[INFO, '/stream', '127.0.0.1']],
   )
-})
-
-test('HEAD to a stream has its headers and no body', async () => {
-  const app = createApp(createOptions(), ssr)
-  const response = await request(app).head('/stream?delay=1')
-  equal(response.status, 200)
-  equal(response.headers['content-type'], HTML)
-  equal(response.text ?? '', '')
-})
-
-test('serves the files of the page, compressed if the client accepts that', async () => {
-  const app = createApp(createOptions(), ssr)
-  for (const url of ASSETS) {
-    const { size } = statSync(new URL(`${basename(url)}.br`, ASSETS_DIR))
-    const response = await request(app).get(url).set({ 'accept-encoding': 'gzip, br' })
-    equal(response.status, 200)
-    equal(response.headers['content-encoding'], 'br')
-    equal(response.headers['content-length'], String(size))
-    match(String(response.headers['cache-control']), /max-age=31536000, ?immutable/)
-  }
-  for (const path of ['/assets/no-such-file.js', '/assets/..%2Fpage%2Fserver.js']) {
-    const response = await request(app).get(path)
-    match(String(response.status), /^40[34]$/, path)
-    match(String(response.headers['content-type']), /^application\/problem\+json/)
-  }
 })
 
 test('refuses a page that has waited too long, and no file', async () => {

@@ -2,23 +2,25 @@ import { bodyParser } from '@koa/bodyparser'
 import type Router from '@koa/router'
 import Koa from 'koa'
 import { BODY_LIMIT } from '#shared/http/contract.ts'
-import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { logsResponses } from '#shared/process/log.ts'
 import { accessLog, contextLog } from './middleware/access-log.ts'
 import { errors, failLate, logError } from './middleware/errors.ts'
 import { leaveTrusted } from './middleware/forwarded.ts'
-import { health } from './middleware/health.ts'
+import { probes } from './middleware/health.ts'
 import { requestId } from './middleware/request-id.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
 
+declare module 'koa' {
+  /** `health.signal` ends endless streams when the server stops. */
+  interface DefaultContext extends Pick<AppOptions, 'config' | 'health'> {}
+}
+
 /** The app with its middleware, in the order in which a request meets it. */
-export function createApp(options: AppOptions, routes: Router): Koa {
-  const { config, log } = options
+export function createApp({ config, health, log }: AppOptions, routes: Router): Koa {
   const app = new Koa({ proxy: config.trustProxy !== false })
+  Object.assign(app.context, { config, health })
   contextLog(app, log)
-  app.context.health = options.health
-  app.context.shouldShed = createLoadShedder(config.maxQueueWaitMs)
   app.context.onerror = failLate
   app.on('error', logError(log))
 
@@ -26,7 +28,7 @@ export function createApp(options: AppOptions, routes: Router): Koa {
   app.use(requestId)
   app.use(securityHeaders)
   app.use(errors)
-  app.use(health(options.health)) // before the access log, so that probes have no line
+  app.use(probes.routes()) // before the access log, so that probes have no line
   if (logsResponses(log)) app.use(accessLog(log))
   app.use(
     bodyParser({
@@ -36,6 +38,6 @@ export function createApp(options: AppOptions, routes: Router): Koa {
     }),
   )
   app.use(routes.routes())
-  app.use(routes.allowedMethods())
+  app.use(routes.allowedMethods()) // of the probes, too
   return app
 }

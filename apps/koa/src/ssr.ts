@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import Router from '@koa/router'
 import { send } from '@koa/send'
 import { z } from 'zod'
-import { streamDocument } from '#shared/http/stream-node.ts'
+import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
 import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
@@ -28,8 +28,6 @@ ssr.get('/', shedLoad, (ctx) => {
 ssr.get('/stream', shedLoad, async (ctx) => {
   const { items, delay } = SlowPage.parse(ctx.query)
   const props = { items, delayMs: delay, requestId: ctx.state.requestId, nonce: allowScripts(ctx) }
-  const closing = new AbortController()
-  ctx.res.once('close', () => closing.abort())
   ctx.type = 'html'
-  ctx.body = await streamDocument(props, closing.signal, (err) => ctx.log.error({ err }, 'failed'))
+  ctx.body = await streamDocument(props, closeSignal(ctx.res), (err) => ctx.log.error({ err }, 'failed'))
 })

@@ -6,8 +6,8 @@ import { readBody } from '#shared/http/body.ts'
 import { BODY_LIMIT, PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { createOptions, ERROR, INFO } from '#shared/process/testing.ts'
 import { route } from '../src/router.ts'
-import { createOptions, ERROR, INFO } from './options.ts'
 import { serve } from './serve.ts'
 
 /** A body that was validated by hand. */

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
+import { createOptions } from '#shared/process/testing.ts'
 import { route } from '../src/router.ts'
-import { createOptions } from './options.ts'
 import { serve } from './serve.ts'
 
 const routes = [

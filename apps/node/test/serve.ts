@@ -3,9 +3,9 @@ import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { readConfig } from '#shared/process/config.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { listen } from '#shared/process/listen.ts'
+import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import type { Route } from '../src/router.ts'
-import { createOptions } from './options.ts'
 
 /**
  * A server on a free port, closed at the end of the block.

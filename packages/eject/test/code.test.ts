@@ -1,6 +1,6 @@
 import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { adaptServer, adaptStatusTest, leaveAssetCheck } from '../src/code/adapt.ts'
+import { adaptServer, leaveAssetCheck } from '../src/code/adapt.ts'
 import { listImports, packageOf } from '../src/code/imports.ts'
 import { leaveOut } from '../src/code/leave-out.ts'
 import { prune } from '../src/code/prune.ts'
@@ -128,9 +128,6 @@ test('an edit that has lost its place is an error', () => {
   ] as const) {
     throws(() => adaptServer('server.ts', text, 'hello'), { name: 'SourceError', message: what })
   }
-  throws(() => adaptStatusTest('x.test.ts', 'equal(1, 1)', 'koa/status'), {
-    message: /0 places that are the arguments of the process/,
-  })
 })
 
 test('the check that the assets are there is left out', () => {

@@ -1,20 +1,20 @@
 import type { RequestHandler } from 'express'
 import { PROBLEM_JSON, RETRY_AFTER } from '#shared/http/contract.ts'
-import type { createLoadShedder } from '#shared/http/load-shedding.ts'
+import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import { createProblem } from '#shared/http/problem.ts'
 
 declare global {
   namespace Express {
-    /** Of `app.locals`. */
     interface Locals {
-      shouldShed: ReturnType<typeof createLoadShedder>
+      shouldShed?: ReturnType<typeof createLoadShedder>
     }
   }
 }
 
 /** For expensive routes: 503 while too many requests wait. npm packages for this refuse all requests or none for a while. */
-export const shedLoad: RequestHandler = async (request, response, next) => {
-  if (!(await request.app.locals.shouldShed(response))) return next()
+export const shedLoad: RequestHandler = async ({ app: { locals } }, response, next) => {
+  locals.shouldShed ??= createLoadShedder(locals.config.maxQueueWaitMs)
+  if (!(await locals.shouldShed(response))) return next()
   // Not an error: it would be logged as a failure.
   response.status(503).set('retry-after', RETRY_AFTER).type(PROBLEM_JSON).json(createProblem(503))
 }

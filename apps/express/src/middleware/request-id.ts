@@ -10,7 +10,7 @@ declare global {
 }
 
 export const requestId: RequestHandler = (request, response, next) => {
-  request.id = String(request.headers['x-request-id'])
-  response.setHeader('x-request-id', request.id)
+  request.id = request.get('x-request-id') ?? ''
+  response.set('x-request-id', request.id)
   next()
 }

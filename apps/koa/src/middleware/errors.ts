@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa'
 import { PROBLEM_JSON } from '#shared/http/contract.ts'
-import { createProblem, describeError, type ErrorResponse } from '#shared/http/problem.ts'
+import { describeError, type ErrorResponse } from '#shared/http/problem.ts'
 import { isClientAbort, type Logger } from '#shared/process/log.ts'
 
 /** Errors are problem details (RFC 9457), also those without a body, such as Koa's 404 and the router's 405 and 501. */
@@ -14,7 +14,7 @@ export const errors: Middleware = async (ctx, next) => {
   }
   if (ctx.status === 501) ctx.remove('allow') // the router sets it there too, and empty on an unknown path
   if (ctx.status < 400 || ctx.body !== undefined || ctx.respond === false) return
-  sendProblem(ctx, { status: ctx.status, problem: createProblem(ctx.status) })
+  sendProblem(ctx, describeError({ status: ctx.status }))
 }
 
 /**
@@ -44,10 +44,7 @@ export function logError(log: Logger): (error: unknown, ctx?: Context) => void {
   }
 }
 
-function sendProblem(
-  ctx: Context,
-  { status, headers = {}, problem }: Omit<ErrorResponse, 'headers'> & Partial<ErrorResponse>,
-): void {
+function sendProblem(ctx: Context, { status, headers, problem }: ErrorResponse): void {
   ctx.status = status
   ctx.set(headers)
   ctx.type = PROBLEM_JSON

@@ -8,7 +8,7 @@ declare module 'koa' {
 }
 
 export const requestId: Middleware = (ctx, next) => {
-  ctx.state.requestId = String(ctx.req.headers['x-request-id'])
-  ctx.res.setHeader('x-request-id', ctx.state.requestId)
+  ctx.state.requestId = ctx.get('x-request-id')
+  ctx.set('x-request-id', ctx.state.requestId)
   return next()
 }

@@ -70,22 +70,3 @@ export function leaveShedding(path: string, text: string): string {
     PropertyDefinition: (node) => isNamed(node.key) && replace(node, ''),
   })).edited
 }
-
-/** Makes the test start the process without a role, and expect the name in package.json in the log. */
-export function adaptStatusTest(path: string, text: string, appName: string): string {
-  const started = editOnce(path, text, 'the arguments of the process', (replace) => ({
-    ArrayExpression({ elements: [server, role] }) {
-      if (isText(server, 'src/server.ts') && role) replace({ start: server.end, end: role.end }, '')
-    },
-  }))
-  const named = editOnce(path, started, `'${appName}'`, (replace) => ({
-    Literal(node) {
-      if (isText(node, appName)) replace(node, 'manifest.name')
-    },
-  }))
-  return `${IMPORT_NAME}\n${named}`
-}
-
-function isText(node: Node | null | undefined, value: string): node is Node {
-  return node?.type === 'Literal' && node.value === value
-}

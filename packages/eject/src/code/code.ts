@@ -2,7 +2,7 @@ import type { App } from '@startgrid/grid/apps.ts'
 import { PRODUCTION, REQUIRE_NODE } from '../files/start.ts'
 import { toJson } from '../manifest.ts'
 import type { Code } from '../project.ts'
-import { adaptServer, adaptStatusTest, leaveAssetCheck, leaveShedding } from './adapt.ts'
+import { adaptServer, leaveAssetCheck, leaveShedding } from './adapt.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from './layout.ts'
 import { ASKING, leaveOut } from './leave-out.ts'
 import { findPackages } from './packages.ts'
@@ -46,7 +46,7 @@ const PAGE_TYPES = toJson({
 })
 
 /** Rewrites code that exists only because there are several apps. */
-function adapt({ framework, runtime, role }: App, files: ReadonlyMap<string, string>) {
+function adapt({ runtime, role }: App, files: ReadonlyMap<string, string>) {
   const adapted = new Map(files)
   const rewrite = (path: string, how: (path: string, text: string) => string) =>
     adapted.set(path, how(path, files.get(path) ?? ''))
@@ -54,8 +54,6 @@ function adapt({ framework, runtime, role }: App, files: ReadonlyMap<string, str
   if (role === 'ssr')
     for (const name of ['node', 'web']) rewrite(`shared/http/stream-${name}.ts`, leaveAssetCheck)
   else for (const path of ['src/app.ts', 'src/context.ts']) if (files.has(path)) rewrite(path, leaveShedding)
-  if (role === 'status')
-    rewrite('test/status.test.ts', (path, text) => adaptStatusTest(path, text, `${framework}/status`))
   for (const path of [...ASKING, ...(runtime === 'bun' ? ['src/service.ts'] : [])]) rewrite(path, leaveOut)
   return adapted
 }

@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http'
 import fastifyExpress from '@fastify/express'
-import { health as healthRoutes } from '@startgrid/express/middleware/health.ts'
-import type { RequestHandler, Router } from 'express'
+import { livez, readyz } from '@startgrid/express/middleware/health.ts'
+import { type RequestHandler, Router } from 'express'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -11,7 +11,6 @@ import Fastify, {
 } from 'fastify'
 import { BODY_LIMIT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { isProbe } from '#shared/http/health.ts'
-import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import { describeError, HttpProblem, type Problem } from '#shared/http/problem.ts'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
@@ -71,9 +70,9 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
   })
 
   await app.register(fastifyExpress)
-  Object.assign(app.express.locals, { health, shouldShed: createLoadShedder(config.maxQueueWaitMs) })
+  Object.assign(app.express.locals, { config, health })
   app.use(handOver) // one by one: the plugin's `use` takes two arguments at most
-  app.use(healthRoutes(health))
+  app.use(Router({ caseSensitive: true, strict: true }).get('/livez', livez).get('/readyz', readyz))
   app.use(routes)
   // Express has passed it on. Respond with 404 here, before the body is parsed: an unknown path is unknown with any body.
   app.addHook('onRequest', (request, _reply, done) => done(request.is404 ? new HttpProblem(404) : undefined))

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import express, { type Router } from 'express'
 import { BODY_LIMIT, PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { createOptions, ERROR, INFO } from '#shared/process/testing.ts'
 import { createStatus as createApp } from './apps.ts'
-import { createOptions, ERROR, INFO } from './options.ts'
 import { serve } from './serve.ts'
 
 /** What the app does not have: handlers that fail, each in its own way, and one that takes a body. */

@@ -2,8 +2,8 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Router } from 'express'
 import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { createOptions } from '#shared/process/testing.ts'
 import { createStatus as createApp, createFragments, createPages } from './apps.ts'
-import { createOptions } from './options.ts'
 import { serve } from './serve.ts'
 
 /**

@@ -6,8 +6,8 @@ import { setImmediate } from 'node:timers/promises'
 import { HTML, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { pagePolicy } from '#shared/http/security-headers.ts'
 import { ASSETS, ASSETS_DIR } from '#shared/page/server.js'
+import { createOptions, INFO } from '#shared/process/testing.ts'
 import { createPages as createApp } from './apps.ts'
-import { createOptions, INFO } from './options.ts'
 import { serve } from './serve.ts'
 
 /** The end of the shell, and the start of what React sends when the slow part is there. */

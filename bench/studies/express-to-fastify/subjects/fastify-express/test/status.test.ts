@@ -1,13 +1,8 @@
-import { deepEqual, equal } from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { Agent, get, type IncomingMessage } from 'node:http'
-import { createInterface } from 'node:readline/promises'
-import { text } from 'node:stream/consumers'
+import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import { PLAIN_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
+import { createOptions } from '#shared/process/testing.ts'
 import { createStatus as createApp } from './apps.ts'
-import { createOptions } from './options.ts'
 import { serve } from './serve.ts'
 
 test('says that it is well', async () => {
@@ -25,35 +20,4 @@ test('has nothing else', async () => {
     equal(response.status, 404)
     equal(response.headers['content-type'], PROBLEM_JSON)
   }
-})
-
-test('starts from its environment, and stops on SIGTERM without losing a request', async () => {
-  using child = spawn(process.execPath, ['src/server.ts', 'status'], {
-    cwd: new URL('..', import.meta.url),
-    env: { ...process.env, PORT: '0', LOG_LEVEL: 'info' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const exited = once(child, 'exit')
-  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-  const readLine = async () => JSON.parse((await lines.next()).value ?? '{}')
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const ask = async (url: string) => {
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    get(url, { agent }, resolve).once('error', reject)
-    const response = await promise
-    return {
-      status: response.statusCode,
-      connection: response.headers.connection,
-      body: await text(response),
-    }
-  }
-  const { address, app } = await readLine()
-  equal(app, 'fastify-express/status')
-  equal((await ask(`${address}/_/status`)).body, 'OK')
-  equal((await readLine()).msg, 'request completed')
-  child.kill('SIGTERM')
-  equal((await readLine()).msg, 'draining')
-  // On the same connection, which was idle when the server stopped listening.
-  deepEqual(await ask(`${address}/_/status`), { status: 200, connection: 'close', body: 'OK' })
-  deepEqual(await exited, [0, null])
 })

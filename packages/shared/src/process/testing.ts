@@ -1,8 +1,11 @@
 import { EventEmitter, once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
 import { pino } from 'pino'
-import { Health } from '#shared/http/health.ts'
-import { readConfig } from '#shared/process/config.ts'
-import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { Health } from '../http/health.ts'
+import { protect, SERVER_OPTIONS } from '../http/protect.ts'
+import { readConfig } from './config.ts'
+import type { AppOptions } from './lifecycle.ts'
+import { listen } from './listen.ts'
 
 interface Line {
   level: number
@@ -37,4 +40,17 @@ export function createOptions(env: Record<string, string> = {}) {
   }
 
   return { ...options, readLines }
+}
+
+/** The server of an app on a free port, closed at the end of the block. */
+export async function serve(app: RequestListener, options: AppOptions) {
+  const server = protect(createServer(SERVER_OPTIONS, app), options)
+  const url = await listen(server, readConfig({ PORT: '0' }))
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
 }
