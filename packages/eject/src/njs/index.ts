@@ -8,7 +8,7 @@ import { REQUIRE_NODE } from '../files/start.ts'
 import type { Code, Setting } from '../project.ts'
 import { renderNginxConf } from './nginx-conf.ts'
 
-/** Files that only njs projects contain. They are copied unchanged, except for `selectPage`. */
+/** Files that only njs projects contain. They are copied unchanged, except for `selectPage` and the name of the role. */
 const TEMPLATE = join(import.meta.dirname, 'template')
 const SOURCES = ['bundle.ts', 'nginx.ts', 'start.ts', 'test/nginx.test.ts']
 
@@ -19,19 +19,16 @@ const SOURCES = ['bundle.ts', 'nginx.ts', 'start.ts', 'test/nginx.test.ts']
 export function writeNjsCode(app: App, tracked: ReadonlyMap<string, string>): Code {
   const hasPage = app.role === 'ssr'
   const files = moveFiles(app, tracked)
-  for (const path of SOURCES) files.set(path, selectPage(readTemplate(path), hasPage))
-  if (hasPage) {
-    files.set('polyfill.ts', files.get('engines/polyfills/qjs.ts') ?? '')
-  }
-  files.set('src/main.ts', main(app.role))
+  for (const path of SOURCES)
+    files.set(path, selectPage(readTemplate(path), hasPage).replace('ROLE', app.role))
   const read = (path: string): string => {
     const text = tracked.get(path)
     if (text === undefined) throw new Error(`${path} is needed for an njs project, but git does not list it.`)
     return text
   }
-  const tools = ['bundle.ts', 'start.ts', ...(hasPage ? ['polyfill.ts'] : [])]
   const tests = ['test/app.test.ts', `test/${app.role}.test.ts`, 'test/nginx.test.ts']
-  const sources = prune(files, ['src/main.ts', ...tools, ...tests, ...(hasPage ? PAGE_ROOTS : [])])
+  const roots = [`src/entries/${app.role}.ts`, 'bundle.ts', 'start.ts', ...tests]
+  const sources = prune(files, [...roots, ...(hasPage ? PAGE_ROOTS : [])])
   return {
     files: new Map([
       ...sources,
@@ -45,16 +42,6 @@ export function writeNjsCode(app: App, tracked: ReadonlyMap<string, string>): Co
     include: ['*.ts', 'shared', 'src', 'test'],
     environment: SETTINGS,
   }
-}
-
-/** What NGINX imports, bundled. */
-function main(role: string): string {
-  return `import { createApp } from './app.ts'
-import { ${role} } from './${role}.ts'
-
-/** NGINX calls its function \`respond\` for every request. */
-export default createApp(${role})
-`
 }
 
 function writeScripts(): Record<string, string> {

@@ -27,7 +27,7 @@ await builder.buildApp()
 
 await build({
   absWorkingDir: ROOT,
-  entryPoints: ['src/main.ts'],
+  entryPoints: ['src/entries/ROLE.ts'],
   outfile: 'dist/app.js',
   bundle: true,
   format: 'esm',
@@ -37,7 +37,6 @@ await build({
   legalComments: 'none',
   // <page>
   platform: 'node',
-  inject: ['polyfill.ts'],
   alias: { 'react-dom/server': REACT_SERVER },
   // Only ASSETS_DIR uses import.meta, and NGINX serves those files itself. With a constant in its place, the bundler removes it.
   define: { 'process.env.NODE_ENV': '"production"', 'import.meta.url': '""' },
