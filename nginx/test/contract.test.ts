@@ -93,7 +93,7 @@ for (const { choice, nginx, skip } of await candidates()) {
       describe(topology, () => {
         const targets = [
           ...['/', '/json?x=1&y=%zz', '/a%2Fb', '//json', '/JSON', '/json/', '/x/../json', '/x/./json'],
-          ...['/hello/%E2%82%AC', '/hello/a+b', '/hello/%20', '/%6Ason', '/json#x', '/%FF', '/assets/app.js'],
+          ...['/hello/%E2%82%AC', '/hello/a+b', '/hello/%20', '/%6Ason', '/%FF', '/assets/app.js'],
         ]
         test('the app sees the target as it was sent', async () => {
           for (const target of targets) {
@@ -165,6 +165,24 @@ for (const { choice, nginx, skip } of await candidates()) {
           const response = parse(await exchange(address(), 'GET /old HTTP/1.0\r\n\r\n'))
           assert.equal(response.status, 200)
           assert.ok(app().seen.at(-1)?.headers.includes('localhost'))
+        })
+
+        test('the authority of an absolute target replaces the Host', async () => {
+          await request(address(), 'http://other.test:82/x?y')
+          const { url, headers = [] } = app().seen.at(-1) ?? {}
+          const values = (name: RegExp) =>
+            headers.filter((_, at) => at % 2 === 1 && name.test(headers[at - 1] ?? ''))
+          assert.equal(url, '/x?y')
+          assert.deepEqual(values(/^host$/i), ['other.test:82'])
+          assert.deepEqual(values(/^x-forwarded-host$/i), ['other.test:82'])
+        })
+
+        test('a Host that is not host[:port], or a fragment: 400', async () => {
+          for (const target of ['/json', 'http://other.test/x']) {
+            for (const host of ['x@a.test', 'a.test:http', '::1', '[::1', 'a%2'])
+              assertProblem(await request(address(), target, { host }), 400)
+            assertProblem(await request(address(), `${target}?a#x`), 400)
+          }
         })
 
         test('two Host headers: 400', async () => {

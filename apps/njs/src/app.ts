@@ -1,8 +1,7 @@
 import { HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { FAIL, PASS } from '#shared/http/health.ts'
-import { describeError, HttpProblem } from '#shared/http/problem.ts'
+import { describeError } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
-import { validateRequest } from '#shared/http/validate-request.ts'
 import type { HandlerResponse, NginxRequest, Routes } from './handler.ts'
 import { createRouter } from './router.ts'
 
@@ -11,7 +10,7 @@ interface App {
   respond(request: NginxRequest): void | Promise<void>
 }
 
-/** Wraps the routes with headers, validation, errors and health checks. */
+/** Wraps the routes with headers, errors and health checks. NGINX has refused malformed requests before. */
 export function createApp(routes: Routes): App {
   const handle = createRouter({ '/livez': { GET: live }, '/readyz': { GET: ready }, ...routes })
 
@@ -19,8 +18,6 @@ export function createApp(routes: Routes): App {
   return {
     respond(request) {
       try {
-        const status = validateRequest(request.variables.request_uri ?? '', hostOf(request))
-        if (status !== undefined) throw new HttpProblem(status)
         const response = handle(request)
         if (!('then' in response)) return send(request, response)
         return response.then(
@@ -71,13 +68,4 @@ function live(): HandlerResponse {
 function ready({ variables }: NginxRequest): HandlerResponse {
   if (variables.draining === '1') return { status: 503, type: HEALTH_JSON, headers: NO_STORE, body: FAIL }
   return live()
-}
-
-/** The Host. NGINX refuses a second one since 1.23. In older versions both are joined here, and the result is not valid. */
-function hostOf({ rawHeadersIn }: NginxRequest): string {
-  let hosts = ''
-  for (const [name, value] of rawHeadersIn) {
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += hosts === '' ? value : `,${value}`
-  }
-  return hosts
 }

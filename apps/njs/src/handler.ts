@@ -7,8 +7,6 @@ export interface NginxRequest {
   /** The query. A repeated name has an array of values. */
   readonly args: Readonly<Record<string, string | string[] | undefined>>
   readonly headersIn: Readonly<Record<string, string | undefined>>
-  /** All headers as they were sent, repeated ones included. */
-  readonly rawHeadersIn: readonly (readonly [name: string, value: string])[]
   /** The body, which NGINX has read; at most 64 KiB. */
   readonly requestText?: string | undefined
   readonly headersOut: Record<string, string | undefined>

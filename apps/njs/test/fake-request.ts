@@ -13,7 +13,6 @@ export interface Told {
 
 interface Given {
   method?: string
-  hosts?: number
   draining?: boolean
   /** A JSON body, or text with another type. */
   body?: string
@@ -26,7 +25,7 @@ interface Given {
 export async function send(
   routes: Routes,
   target: string,
-  { method = 'GET', hosts = 1, draining = false, body, type = 'application/json', failure }: Given = {},
+  { method = 'GET', draining = false, body, type = 'application/json', failure }: Given = {},
 ): Promise<Told> {
   const told: Told = { status: 0, route: undefined, headers: {}, body: undefined, errors: [] }
   const variables: NginxRequest['variables'] = {
@@ -39,7 +38,6 @@ export async function send(
     method,
     remoteAddress: '127.0.0.1',
     args: readArguments(target),
-    rawHeadersIn: Array.from({ length: hosts }, () => ['Host', 'localhost'] as const),
     headersOut: told.headers,
     headersIn: { 'content-type': body === undefined ? undefined : type },
     requestText: body,

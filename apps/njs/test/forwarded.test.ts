@@ -1,8 +1,11 @@
 import { deepEqual } from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { startNginx } from '@startgrid/nginx/instance.ts'
@@ -41,8 +44,7 @@ for (const [what, trustProxy, forwardedFor, client, isTrusted] of CASES) {
     writeFileSync(module, MODULE)
     const config = readConfig({ PORT: '0', LOG_LEVEL: 'warn', TRUST_PROXY: trustProxy })
     const url = await findFreeAddress()
-    const { host, port } = new URL(url)
-    const address = { port: Number(port) }
+    const address = { port: Number(new URL(url).port) }
     const instance = await startNginx(nginx, {
       config: renderConfig({ role: 'hello', module, nginx, address, config, trustProxy }, false),
       listen: [{ host: config.host, ...address }],
@@ -53,10 +55,12 @@ for (const [what, trustProxy, forwardedFor, client, isTrusted] of CASES) {
       'x-forwarded-proto': 'https',
       'x-forwarded-host': 'shop.example',
     }
-    const body = await (await fetch(url, { headers })).json()
+    // The authority of the target replaces the Host header (RFC 9112 section 3.2.2).
+    const [response] = await once(get(url, { path: 'http://direct.example:8080/', headers }), 'response')
+    const body = await json(response)
     await instance.stop()
     rmSync(directory, { recursive: true })
-    deepEqual(body, isTrusted ? [client, 'https', 'shop.example'] : [client, 'http', host])
+    deepEqual(body, isTrusted ? [client, 'https', 'shop.example'] : [client, 'http', 'direct.example:8080'])
   })
 }
 

@@ -40,10 +40,10 @@ function isRefusal(received: Buffer): boolean {
 export async function request(
   address: Address,
   target: string,
-  options: { method?: string; headers?: readonly string[]; body?: string } = {},
+  options: { method?: string; host?: string; headers?: readonly string[]; body?: string } = {},
 ): Promise<RawResponse> {
-  const { method = 'GET', headers = [], body = '' } = options
-  const lines = [`${method} ${target} HTTP/1.1`, 'Host: example.test:81', 'Connection: close', ...headers]
+  const { method = 'GET', host = 'example.test:81', headers = [], body = '' } = options
+  const lines = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...headers]
   const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
   return parse(await exchange(address, `${[...lines, ...length].join('\r\n')}\r\n\r\n${body}`, isRefusal))
 }

@@ -9,6 +9,7 @@ const PARTS = [
   'http/header-limit.conf',
   'http/log-format.conf',
   'http/logged.conf',
+  'http/malformed.conf',
   'http/method.conf',
   'http/problem.conf',
   'http/request-id.conf',

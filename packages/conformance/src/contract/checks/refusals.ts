@@ -83,8 +83,7 @@ export const refusals: readonly Check[] = [
     name: 'two Host headers are 400',
     section: 'Everything else',
     async run(probe) {
-      const targets = [...(await routesOf(probe)).map(({ target }) => target), UNKNOWN_PATH]
-      const requests = targets.flatMap((target): Request[] => [
+      const requests = (await everyTarget(probe)).flatMap((target): Request[] => [
         { target, host: 'a.example', headers: [['host', 'b.example']] },
         { target, host: 'a.example', headers: [['host', 'a.example']] },
         {
@@ -112,7 +111,7 @@ export const refusals: readonly Check[] = [
     name: 'a Host that is not a host name is 400',
     section: 'Everything else',
     async run(probe) {
-      for (const target of [plainRoute(probe).target, UNKNOWN_PATH]) {
+      for (const target of await everyTarget(probe)) {
         for (const host of NO_HOSTS) await expectRefusal(probe, { target, host })
       }
     },
@@ -133,9 +132,9 @@ export const refusals: readonly Check[] = [
     name: 'a fragment in the target is 400',
     section: 'Everything else',
     async run(probe) {
-      const { target } = plainRoute(probe)
-      for (const odd of [`${target}#x`, `${target}?a#x`, `${UNKNOWN_PATH}#`])
-        await expectRefusal(probe, { target: odd })
+      for (const target of await everyTarget(probe)) {
+        for (const end of ['#', '#x', '?a#x']) await expectRefusal(probe, { target: target + end })
+      }
     },
   },
   {
@@ -213,6 +212,11 @@ function data(situation: Situation): Expectation {
 function undecoded({ subject }: Probe, situation?: 'bad-escape' | 'nul'): Expectation[] {
   const choices = [problemOf(400), problemOf(404), ...(subject.session.proxied ? [refused(400)] : [])]
   return situation === undefined ? choices : named(situation, choices)
+}
+
+/** Files too, because a proxy or a file server may send them without asking the app. */
+async function everyTarget(probe: Probe): Promise<string[]> {
+  return [...(await routesOf(probe)).map(({ target }) => target), UNKNOWN_PATH]
 }
 
 /** The wrapper around the server refuses: 400, and then the connection is closed or as usable as before. */

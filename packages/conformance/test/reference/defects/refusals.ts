@@ -2,7 +2,7 @@ import { headerValue } from '../../../src/http/header.ts'
 import { asProblem, decodeName, isOn, onStatus } from '../alterations.ts'
 import { CORRECT } from '../behaviour.ts'
 import { replaceBody } from '../message.ts'
-import { type Defect, hello } from './defect.ts'
+import { type Defect, hello, ssr } from './defect.ts'
 
 const BAD_ESCAPE = 'an escape that does not decode is 400, 404 or data'
 
@@ -68,6 +68,9 @@ export const refusals: readonly Defect[] = [
   }),
   hello('any Host accepted', 'a Host that is not a host name is 400', {
     refuse: (r) => CORRECT.refuse({ ...r, headers: r.headers.filter(([name]) => name !== 'host') }),
+  }),
+  ssr('any Host accepted for files', 'a Host that is not a host name is 400', {
+    refuse: (r) => (r.target.startsWith('/assets/') ? undefined : CORRECT.refuse(r)),
   }),
   hello('a fragment cut off', 'a fragment in the target is 400', {
     refuse: (r) => CORRECT.refuse({ ...r, target: r.target.replace(/#.*/, '') }),
