@@ -12,10 +12,10 @@ import { listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { countDecided, isDecided, NOISY, speedSpread, typicalWidth, widthWith } from '../judge/certainty.ts'
-import { type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
+import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
 import type { CellFigures, GateName, Race } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
-import type { CellSpec, RaceResult, Result } from '../model/result.ts'
+import type { CellSpec, Heat, RaceResult, Result } from '../model/result.ts'
 import { summariseOpenLoop } from './openloop-summary.ts'
 
 /** What a result says, in sentences that its figures make: the same in all reports. */
@@ -53,7 +53,7 @@ function describeTarget({ cells, analysis, driver: { ceiling } }: RaceResult): s
 }
 
 /** `hello direct: bun is first, at 1.48 (1.43–1.53) times the req/s of node.` @returns null if nothing could be ranked */
-function describeWinner(standing: Standing, result: Result): string | null {
+function describeWinner(standing: Standing, result: RaceResult): string | null {
   const race = standing.races.rate
   const [best] = race?.ranks ?? []
   if (race === null || best === undefined) return null
@@ -61,10 +61,52 @@ function describeWinner(standing: Standing, result: Result): string | null {
   if (race.ranks.length === 1) return `${title}: only ${shortName(best.cell, result)} was measured.`
   if (race.pairs.every(({ p }) => p === null))
     return `${title}: one launch of each app ranks nothing. Add heats.`
-  const leaders = race.ranks.filter(({ from }) => from === 1).map(({ cell }) => shortName(cell, result))
-  if (leaders.length === race.ranks.length) return `${title}: no difference was shown between the apps.`
-  if (leaders.length > 1) return `${title}: ${listOf(leaders)} tie for the first place.`
-  return `${title}: ${leaders[0]} is first, ${comparedWithBaseline(race, best.cell, result)}.`
+  const first = race.ranks.filter(({ from }) => from === 1).map(({ cell }) => cell)
+  if (first.length === race.ranks.length) return `${title}: no difference was shown between the apps.`
+  const placed = first.filter((cell) => isPlaced(race, cell))
+  const doubts = first
+    .filter((cell) => !placed.includes(cell))
+    .map((cell) => ` ${describeUnplaced(cell, standing, result)}`)
+    .join('')
+  const leaders = placed.map((cell) => shortName(cell, result))
+  if (leaders.length > 1) return `${title}: ${listOf(leaders)} tie for the first place.${doubts}`
+  const [leader = best.cell] = placed
+  return `${title}: ${shortName(leader, result)} is first, ${comparedWithBaseline(race, leader, result)}.${doubts}`
+}
+
+/** Whether most of its ratios are as certain as the smallest difference that the race could show. */
+function isPlaced({ pairs, smallestEffect }: Race, cell: string): boolean {
+  const widths = pairs.flatMap(({ a, b, ratio: { low, high } }) =>
+    (a === cell || b === cell) && low !== null && high !== null ? [Math.log(high / low) / 2] : [],
+  )
+  return smallestEffect === null || widths.length < 2 || median(widths) <= Math.log(smallestEffect.adjusted)
+}
+
+/** `express could not be placed: one of 3 launches ran at 0.6 of the others.` */
+function describeUnplaced(cell: string, { role, topology }: Standing, result: RaceResult): string {
+  const { cells, heats } = result
+  const rivals = cells.filter((one) => one.role === role && one.topology === topology && one.id !== cell)
+  const launches = heats.flatMap((heat) => {
+    const own = rateIn(heat, cell)
+    const others = rivals.flatMap(({ id }) => rateIn(heat, id) ?? [])
+    return own === null || others.length === 0 ? [] : [own / median(others)]
+  })
+  const typical = median(launches)
+  const odd = launches.toSorted(
+    (a, b) => Math.abs(Math.log(b / typical)) - Math.abs(Math.log(a / typical)),
+  )[0]
+  const why =
+    odd === undefined || launches.length < 3
+      ? 'its launches differ too much'
+      : `one of ${launches.length} launches ran at ${formatRatio(odd / typical)} of the others`
+  return `${shortName(cell, result)} could not be placed: ${why}.`
+}
+
+/** Responses per second of a cell in a heat; null if it has none. */
+function rateIn({ slices }: Heat, cell: string): number | null {
+  const own = slices.filter((slice) => slice.cell === cell && slice.phase === 'measure')
+  const seconds = own.reduce((sum, slice) => sum + slice.seconds, 0)
+  return seconds === 0 ? null : own.reduce((sum, slice) => sum + slice.requests, 0) / seconds
 }
 
 function comparedWithBaseline(race: Race, cell: string, result: Result): string {
@@ -90,7 +132,14 @@ export function describeTies(race: Race, result: Result): string | null {
   if (race.pairs.every(({ p }) => p === null)) return 'One launch of each app shows no difference: add heats.'
   const ties = tiesOf(race).map((cells) => listOf(cells.map((cell) => shortName(cell, result))))
   if (ties.length === 0) return null
-  return `${ties.length === 1 ? 'Tie' : 'Ties'} (no difference shown between them): ${ties.join('; ')}.`
+  const found = `${ties.length === 1 ? 'Tie' : 'Ties'} (no difference shown between them): ${ties.join('; ')}.`
+  const alone = race.pairs.filter(
+    ({ p, pAdjusted }) => (p ?? 1) < SIGNIFICANT && (pAdjusted ?? 1) >= SIGNIFICANT,
+  )
+  if (alone.length === 0) return found
+  const names = alone.map(({ a, b }) => `${shortName(a, result)} and ${shortName(b, result)}`)
+  const pairs = names.length > 3 ? plural(names.length, 'pair') : names.join('; ')
+  return `${found} Looked at alone, ${pairs} would differ (p < 0.05), but not among ${plural(race.pairs.length, 'pair')}.`
 }
 
 /** `Behind nginx, hello keeps 42 % of its direct req/s and ssr 66 % (medians): NGINX takes 23.1 µs of the same core for each request.` */
@@ -145,7 +194,7 @@ export function describeControl({ control, metric }: Race, result: Result): stri
   }
   return p === null
     ? `${what}.`
-    : `${what}: ${p < 0.05 ? 'within chance' : 'no difference, as it should be'}.`
+    : `${what}: ${p < 0.05 ? 'it barely excludes 1, as about 1 in 20 does' : 'no difference, as it should be'}.`
 }
 
 /** `Smallest difference this race could have shown at 80 % power: 6.1 % in one pair, 10 % in all pairs together.` */
@@ -209,7 +258,7 @@ function describeSpeed(result: RaceResult): string[] {
   const spread = speedSpread(result)
   if (spread === null || spread < NOISY) return []
   return [
-    `The core of the servers changed its speed by ×${formatRatio(spread)} meanwhile. These ratios are of this machine as it was. On a quiet one they can differ by 10 %.`,
+    `The core of the servers changed its speed by ×${formatRatio(spread)} meanwhile. These ratios are of this machine as it was, and can be others on a quiet one.`,
   ]
 }
 
