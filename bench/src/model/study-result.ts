@@ -150,7 +150,6 @@ export interface ClaimResult {
   over: string
   under: string
   published: number
-  noEffect: boolean
   /** Ours; null if it was not measured. */
   ratio: Interval | null
   /** Of a latency, that in closed loop: shown, and decides nothing. */
@@ -177,7 +176,7 @@ const VERDICTS = [
   'holds',
   'direction holds, size differs',
   'direction holds, size undecided',
-  'fails',
+  'not reproduced here',
   'undecided here',
 ] as const
 

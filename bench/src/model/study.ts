@@ -183,8 +183,6 @@ export interface Claim {
   under: string
   /** The published figures, in the same order and any one unit: the ratio is their quotient. */
   published: readonly [over: number, under: number]
-  /** The source says that there is no difference, whatever its figures. */
-  noEffect?: true
   /** Why it comes out as it does, as measured: a sentence or two. Called only if there are figures. */
   because?(measured: Measured): string | null
 }

@@ -57,7 +57,7 @@ const claim = (
   says: string,
   metric: Metric,
   published: Claim['published'],
-  more: Pick<Claim, 'noEffect' | 'because'> = {},
+  more: Pick<Claim, 'because'> = {},
 ): Claim => ({ id, says, race: 'source', metric, over: 'cluster-4', under: 'single', published, ...more })
 
 /** See docs/studies/cluster.md. */
@@ -106,7 +106,6 @@ export const clusterStudy: Study = {
       'p97.5-latency',
       [4362, 4234],
       {
-        noEffect: true,
         because: explainLatency,
       },
     ),
@@ -116,7 +115,6 @@ export const clusterStudy: Study = {
       'p99-latency',
       [5615, 5610],
       {
-        noEffect: true,
         because: explainLatency,
       },
     ),

@@ -67,7 +67,7 @@ const claim = (
   over: Published,
   under: Published,
   says: string,
-  more: Pick<Claim, 'noEffect' | 'because'> = {},
+  more: Pick<Claim, 'because'> = {},
 ): Claim => ({
   id: `${race}-${over}-over-${under}`,
   says: `${race}: ${says}`,
@@ -104,7 +104,6 @@ export const njsVsNode: Study = {
     claim('hello', 'njs', 'koa', 'njs is 1.38 times as fast as Koa'),
     claim('hello', 'njs', 'jitless', 'njs is 7.9 times as fast as Koa without a compiler'),
     claim('hello', 'njs-8', 'njs', 'eight workers of njs are no faster than one', {
-      noEffect: true,
       because: () =>
         'In the source one worker and eight served the same 55,000 per second, so that something else than the workers was the limit: the generator and the system had the same eight cores.',
     }),

@@ -12,7 +12,6 @@ const claimOf = (name: string): Claim => ({
   over: name,
   under: 'node-1',
   published: [1, 1],
-  noEffect: true,
 })
 
 /** One app under seven names: whatever difference is found, there is none. */

@@ -70,7 +70,6 @@ const messages = (
   over: readonly [Runtime, number],
   under: readonly [Runtime, number],
   says: string,
-  more: Pick<Claim, 'noEffect'> = {},
 ): Claim => ({
   id: `${over.join('-')}-over-${under.join('-')}`,
   says,
@@ -80,16 +79,9 @@ const messages = (
   under: under.join('-'),
   published: [PUBLISHED[over[0]][over[1]] ?? Number.NaN, PUBLISHED[under[0]][under[1]] ?? Number.NaN],
   because: (measured) => compareCpu(measured, over.join('-'), under.join('-')),
-  ...more,
 })
 
-const http = (
-  over: string,
-  under: string,
-  says: string,
-  published: Claim['published'],
-  more: Pick<Claim, 'noEffect'> = {},
-): Claim => ({
+const http = (over: string, under: string, says: string, published: Claim['published']): Claim => ({
   id: `${over}-over-${under}`,
   says,
   race: 'http',
@@ -98,7 +90,6 @@ const http = (
   under,
   published,
   because: (measured) => compareUse(measured, over, under),
-  ...more,
 })
 
 /** See docs/studies/worker-pool.md. */
@@ -151,9 +142,6 @@ export const workerPool: Study = {
       ['node', 10],
       ['node', 8],
       'on Node, the plateau is near the number of cores: 10 workers are no faster than 8',
-      {
-        noEffect: true,
-      },
     ),
     messages(['node', 24], ['node', 10], 'on Node, 24 workers lose about 10 %'),
     messages(['bun', 2], ['node', 2], 'with 2 workers Bun is 1.7 times as fast as Node'),
@@ -172,9 +160,6 @@ export const workerPool: Study = {
       'fastify',
       'Bun.serve through the pool is as fast as Fastify direct (0.96)',
       [49_000, 51_000],
-      {
-        noEffect: true,
-      },
     ),
   ],
   published: [

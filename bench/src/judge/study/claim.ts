@@ -4,7 +4,7 @@ import { describeSharedMachine } from '../../model/names.ts'
 import type { ClusterRecord } from '../../model/result.ts'
 import { type Claim, closedLoopOf, type Measured, type Metric, publishedRatio } from '../../model/study.ts'
 import type { ClaimResult, StudyCell, StudyFigures } from '../../model/study-result.ts'
-import { decide } from './verdict.ts'
+import { decide, saysNoEffect } from './verdict.ts'
 
 /** What claims are judged by. */
 export interface ClaimContext {
@@ -17,13 +17,12 @@ export interface ClaimContext {
 }
 
 export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
-  const { id, says, race, metric, over, under, noEffect = false } = claim
+  const { id, says, race, metric, over, under } = claim
   const published = publishedRatio(claim)
   const ratio = context.ratio(race, metric, over, under)
   const closedLoop = closedLoopOf(metric)
   const undecided = whyUndecided(claim, ratio, context)
-  const verdict =
-    undecided === null && ratio !== null ? decide(ratio, published, { noEffect }) : 'undecided here'
+  const verdict = undecided === null && ratio !== null ? decide(ratio, published) : 'undecided here'
   return {
     id,
     says,
@@ -32,11 +31,10 @@ export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
     over,
     under,
     published,
-    noEffect,
     ratio,
     closedLoop: closedLoop === undefined ? null : context.ratio(race, closedLoop, over, under),
     verdict,
-    undecided: undecided ?? (verdict === 'undecided here' ? whyOpen(published, noEffect) : null),
+    undecided: undecided ?? (verdict === 'undecided here' ? whyOpen(published) : null),
     because: ratio === null ? null : (claim.because?.(context.measured) ?? null),
   }
 }
@@ -79,10 +77,9 @@ function whyTooSmall({ title, cores, workload }: StudyCell, cluster: ClaimContex
   return `${title} needs ${plural(cores.wanted, 'core')}${generator}, and this machine has ${cores.given} for it`
 }
 
-function whyOpen(published: number, noEffect: boolean): string {
-  if (noEffect) return 'the interval is neither within 0.9 to 1.1 nor outside of it'
-  return published === 1
-    ? 'the interval is too wide'
+function whyOpen(published: number): string {
+  return saysNoEffect(published)
+    ? 'the interval is neither within 0.9 to 1.1 nor outside of it'
     : 'the interval includes 1, and is not within the published size'
 }
 

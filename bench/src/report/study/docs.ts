@@ -55,7 +55,10 @@ function formatIndex(studies: readonly Study[], records: ReadonlyMap<string, Stu
     const claims = records.get(study.name)?.analysis?.claims ?? []
     return claims.map((claim, index) => ({
       tone: 'plain' as const,
-      cells: [index === 0 ? `[${study.name}](${study.name}.md)` : '', ...claimCells(claim)],
+      cells: [
+        index === 0 ? `[${study.name}](${study.name}.md)` : '',
+        ...claimCells(claim, records.get(study.name)?.cells ?? []),
+      ],
     }))
   })
   const columns = ['study', 'claim', 'published', 'ours (95 %)', 'verdict'].map((heading, index) => ({
@@ -70,7 +73,7 @@ function formatIndex(studies: readonly Study[], records: ReadonlyMap<string, Stu
     pages.join('\n'),
     '## All claims',
     ...(rows.length === 0 ? ['No result is stored yet.'] : [markdownTable({ columns, rows }, 0)]),
-    RULE,
+    `${RULE}${describeErrors(rows.length)}`,
     ...whereOf([...records.values()]),
     'Made by `pnpm bench study --docs` from [results](results); do not edit.',
     '',
@@ -83,8 +86,16 @@ function formatIndex(studies: readonly Study[], records: ReadonlyMap<string, Stu
 const RULE =
   'The verdict follows from the 95 % interval of our ratio. *Holds*: it lies within 0.8 to 1.25 times the published ratio. *Direction holds*: ' +
   'it is on the same side of 1 as published; the *size differs* if it is outside of that band, and is *undecided* if it is partly within. ' +
-  '*Fails*: it excludes the published direction. *Undecided here*: anything else, a failed gate, or a machine too small. A claim of no effect ' +
-  'holds if the interval lies within 0.9 to 1.1.'
+  '*Not reproduced here*: it excludes the published direction. *Undecided here*: anything else, or a failed gate. *Needs N cores*: this machine has fewer. ' +
+  'A published ratio within 0.95 to 1.05 says that there is no effect: it holds if the interval lies within 0.9 to 1.1.'
+
+/** Of many verdicts that rest on 95 % intervals, some are wrong. */
+function describeErrors(claims: number): string {
+  const wrong = Math.round(claims * 0.05)
+  return wrong === 0
+    ? ''
+    : ` With ${claims} claims tested at 95 %, about ${wrong} ${wrong === 1 ? 'verdict is' : 'verdicts are'} wrong by chance.`
+}
 
 /** Runs of one machine are told in one sentence. */
 function whereOf(records: readonly StudyRecord[]): string[] {

@@ -1,7 +1,8 @@
 import { formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { markdownTable, type Table } from '@startgrid/cli/table.ts'
 import type { Study } from '../../model/study.ts'
-import type { ClaimResult, StudyRecord } from '../../model/study-result.ts'
+import type { ClaimResult, StudyCell, StudyRecord } from '../../model/study-result.ts'
+import { missingCores } from './section.ts'
 import { conditions, sectionsOf } from './terminal.ts'
 
 /** A study in Markdown: the block of figures in its page, and its part of the table of all claims. */
@@ -20,7 +21,7 @@ export function formatStudyBlock(study: Study, record: StudyRecord): string {
   })
   const blocks = [
     `${record.profile === 'quick' ? 'A quick run' : 'A full run'} of ${formatTimestamp(record.startedAt)}.`,
-    markdownTable(claimTable(claims), 0),
+    markdownTable(claimTable(claims, record.cells), 0),
     ...reasons,
     ...sectionsOf(study, record).flatMap(({ title, table, notes }) => [
       `**${title}**`,
@@ -32,7 +33,7 @@ export function formatStudyBlock(study: Study, record: StudyRecord): string {
   return `${blocks.join('\n\n')}\n`
 }
 
-function claimTable(claims: readonly ClaimResult[]): Table {
+function claimTable(claims: readonly ClaimResult[], cells: readonly StudyCell[]): Table {
   return {
     columns: [
       { heading: '#', align: 'right', priority: 0 },
@@ -41,11 +42,17 @@ function claimTable(claims: readonly ClaimResult[]): Table {
       { heading: 'ours (95 %)', align: 'right', priority: 0 },
       { heading: 'verdict', align: 'left', priority: 0 },
     ],
-    rows: claims.map((claim, index) => ({ tone: 'plain', cells: [String(index + 1), ...claimCells(claim)] })),
+    rows: claims.map((claim, index) => ({
+      tone: 'plain',
+      cells: [String(index + 1), ...claimCells(claim, cells)],
+    })),
   }
 }
 
-/** The claim, its published ratio, ours, and the verdict. */
-export function claimCells({ says, published, ratio, verdict }: ClaimResult): string[] {
+/** The claim, its published ratio, ours, and the verdict. A machine with too few cores has neither. */
+export function claimCells(claim: ClaimResult, cells: readonly StudyCell[]): string[] {
+  const { says, published, ratio, verdict } = claim
+  const cores = missingCores(claim, cells)
+  if (cores !== null) return [says, formatRatio(published), '—', `needs ${cores} cores`]
   return [says, formatRatio(published), ratio === null ? '—' : formatRatioInterval(ratio), verdict]
 }

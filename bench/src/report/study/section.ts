@@ -1,7 +1,7 @@
 import { formatMs } from '@startgrid/cli/numbers.ts'
 import type { Column } from '@startgrid/cli/table.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import type { StudyCell, StudyFigures, StudyRecord } from '../../model/study-result.ts'
+import type { ClaimResult, StudyCell, StudyFigures, StudyRecord } from '../../model/study-result.ts'
 import type { Section } from '../section.ts'
 
 /** A part of a study's report, the same on a terminal and in Markdown. */
@@ -20,4 +20,17 @@ export function figuresOf({ analysis }: StudyRecord, { race, app }: StudyCell): 
 /** As milliseconds; nothing where it was not measured. */
 export function formatSeconds(of: Interval | undefined): string {
   return of === undefined ? '' : formatMs(of.value * 1000)
+}
+
+/** How many cores an undecided claim needs, that of the generator included; null if this machine has them. */
+export function missingCores(
+  { race, over, under, verdict }: ClaimResult,
+  cells: readonly StudyCell[],
+): number | null {
+  const small = cells.filter(
+    ({ race: own, app, cores }) =>
+      own === race && (app === over || app === under) && cores.given < cores.wanted,
+  )
+  if (verdict !== 'undecided here' || small.length === 0) return null
+  return Math.max(...small.map(({ cores, workload }) => cores.wanted + (workload === null ? 0 : 1)))
 }

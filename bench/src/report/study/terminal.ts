@@ -7,7 +7,7 @@ import type { ClaimResult, StudyRecord, Verdict } from '../../model/study-result
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
 import { formatSections, formatWarnings, type TerminalStyle } from '../terminal.ts'
 import { latencySections } from './latency-table.ts'
-import type { StudySection } from './section.ts'
+import { missingCores, type StudySection } from './section.ts'
 import { publishedSection, raceSections, scalingSections, stepSection } from './tables.ts'
 
 /** A study on a terminal: claims and verdicts first, then what they rest on. Ends with a line feed. */
@@ -50,11 +50,11 @@ const TONES: Readonly<Record<Verdict, Format | null>> = {
   holds: 'green',
   'direction holds, size differs': 'cyan',
   'direction holds, size undecided': 'cyan',
-  fails: 'red',
+  'not reproduced here': 'red',
   'undecided here': 'yellow',
 }
 
-function claimsOf({ analysis }: StudyRecord, { color, columns }: TerminalStyle): string {
+function claimsOf({ analysis, cells }: StudyRecord, { color, columns }: TerminalStyle): string {
   const paint = painter(color)
   return (analysis?.claims ?? [])
     .map((claim, index) => {
@@ -62,7 +62,7 @@ function claimsOf({ analysis }: StudyRecord, { color, columns }: TerminalStyle):
       const below = (text: string) => indented(text, ' '.repeat(number.length), columns)
       const lines = [
         `${number}${below(`${claim.says}.`).trimStart()}`,
-        paint(TONES[claim.verdict], below(describeVerdict(claim))),
+        paint(TONES[claim.verdict], below(describeVerdict(claim, missingCores(claim, cells)))),
         ...(claim.because === null ? [] : [below(claim.because)]),
       ]
       return lines.join('\n')
@@ -70,8 +70,12 @@ function claimsOf({ analysis }: StudyRecord, { color, columns }: TerminalStyle):
     .join('\n')
 }
 
-/** `published 4.08, ours 1.62 (1.55–1.70): direction holds, size differs` */
-function describeVerdict({ published, ratio, closedLoop, verdict, undecided }: ClaimResult): string {
+/** `published 4.08, ours 1.62 (1.55–1.70): direction holds, size differs`. @param cores that this machine lacks for it */
+function describeVerdict(
+  { published, ratio, closedLoop, verdict, undecided }: ClaimResult,
+  cores: number | null,
+): string {
+  if (cores !== null) return `published ${formatRatio(published)}: needs ${cores} cores (${undecided})`
   const closed = closedLoop === null ? '' : `, in closed loop ${formatRatioInterval(closedLoop)}`
   const ours = `${ratio === null ? '' : `, ours ${formatRatioInterval(ratio)}`}${closed}`
   const why = undecided === null ? '' : ` (${undecided})`
