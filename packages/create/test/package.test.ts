@@ -86,7 +86,7 @@ if (isPacked)
           const packed = bundle.sources[app.name]
           ok(packed)
           for (const options of [[], optionsOf(app)]) {
-            const choices = { name: '@acme/tea-shop', options }
+            const choices = { name: '@acme/tea-shop', options, lockfile: true }
             deepEqual([...ejectTree(packed, choices)], [...ejectTree(source, choices)])
           }
         },

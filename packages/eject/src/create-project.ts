@@ -1,6 +1,7 @@
+import type { Role } from '@startgrid/grid/apps.ts'
 import { type AppSource, ejectTree } from './eject-tree.ts'
 import { writeLockfile } from './lockfile.ts'
-import { type Commit, createRepository } from './repository.ts'
+import { createRepository } from './repository.ts'
 import { stage, writeFiles } from './staging.ts'
 
 export interface ProjectOptions {
@@ -21,14 +22,16 @@ export interface ProjectOptions {
 
 export interface Created {
   name: string
-  /** Whether `npm run build` comes before `npm test` and `npm start`. */
-  hasBuild: boolean
+  /** `src/ssr.ts` has its routes. */
+  role: Role
   /** How many files it has. */
   files: number
+  /** Whether it has a lockfile. */
+  locked: boolean
   /** Why there is no lockfile although there should be one: half a sentence. */
   unlocked: string | undefined
-  /** Undefined if there is no repository. */
-  commit: Commit | undefined
+  /** False if git does not know the author of the first commit. */
+  known: boolean
 }
 
 /**
@@ -44,14 +47,17 @@ export async function createProject({
   lockfile,
   signal,
 }: ProjectOptions): Promise<Created> {
-  const files = ejectTree(source, { name, options })
+  const files = ejectTree(source, { name, options, lockfile })
   let unlocked: string | undefined
-  let commit: Commit | undefined
+  let known = true
   await stage(target, async (directory) => {
     await writeFiles(directory, files)
     if (lockfile) unlocked = await writeLockfile(directory, signal)
-    if (git) commit = await createRepository(directory, signal)
+    if (unlocked !== undefined)
+      await writeFiles(directory, ejectTree(source, { name, options, lockfile: false }))
+    if (git) known = await createRepository(directory, signal)
     signal.throwIfAborted()
   })
-  return { name, hasBuild: source.project.hasBuild, files: files.size, unlocked, commit }
+  const locked = lockfile && unlocked === undefined
+  return { name, role: source.project.role, files: files.size, locked, unlocked, known }
 }

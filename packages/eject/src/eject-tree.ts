@@ -14,6 +14,8 @@ import { refuseNameOfDependency } from './project-name.ts'
 export interface AppSource {
   /** `fastify/ssr` */
   app: string
+  /** The URL of this repository, if its clone has one. */
+  repository?: string
   /** The commit of this repository, with `-dirty` behind it if files have changed since. */
   commit: string
   project: SourceProject
@@ -28,15 +30,17 @@ export interface Choices {
   name: string
   /** Names of options, such as `telemetry`, in any order. */
   options: readonly string[]
+  /** Whether the project gets a package-lock.json. */
+  lockfile: boolean
 }
 
 /**
  * The files of a project by path, without its lockfile. It reads no file and runs no program, so equal arguments give equal bytes everywhere.
  * @throws {EjectError} for an option that the app cannot have, or for the name of a package that the project needs
  */
-export function ejectTree(source: AppSource, { name, options }: Choices): Map<string, string> {
+export function ejectTree(source: AppSource, { name, options, lockfile }: Choices): Map<string, string> {
   const chosen = chooseOptions(source, options)
-  const project = combine(source.project, name, chosen)
+  const project = { ...combine(source.project, name, chosen), lockfile }
   refuseNameOfDependency(name, { ...project.dependencies, ...project.devDependencies })
   const pnpmSettings = writePnpmSettings(project)
   const files = new Map([
@@ -63,9 +67,14 @@ export function ejectTree(source: AppSource, { name, options }: Choices): Map<st
 }
 
 /** Where the project is from, so that a person can see later what has changed there. */
-function writeOrigin({ app, commit }: AppSource, chosen: readonly { name: string }[]): string {
+function writeOrigin({ app, repository, commit }: AppSource, chosen: readonly { name: string }[]): string {
   const options = chosen.map(({ name }) => name)
-  const text = toJson({ app, commit, ...(options.length > 0 ? { with: options } : {}) })
+  const text = toJson({
+    app,
+    ...(repository && { repository }),
+    commit,
+    ...(options.length > 0 ? { with: options } : {}),
+  })
   // The formatter of the project keeps a short list on one line.
   return text.replace(/\[\s+([^\]]*?)\s+\]/, (_list, items: string) => `[${items.replaceAll(/\s+/g, ' ')}]`)
 }
@@ -87,7 +96,7 @@ function chooseOptions({ app, options }: AppSource, names: readonly string[]): C
 }
 
 /** The project with the chosen options. */
-function combine(project: SourceProject, name: string, chosen: readonly Chosen[]): Project {
+function combine(project: SourceProject, name: string, chosen: readonly Chosen[]): Omit<Project, 'lockfile'> {
   const merge = (own: Readonly<Record<string, string>>, added: readonly Readonly<Record<string, string>>[]) =>
     Object.fromEntries(Object.entries(Object.assign({}, own, ...added)).sort(byName)) as Record<
       string,

@@ -37,6 +37,8 @@ export type SourceOption =
 export interface Project extends SourceProject {
   /** Its npm name, and its name in the log. It may have a scope: `@acme/my-app`. */
   name: string
+  /** Whether it has a package-lock.json from the start. */
+  lockfile: boolean
   /** What options add before the server's file: `--import`, `./src/telemetry.ts`. */
   arguments: readonly string[]
   /** What options add to the README. */

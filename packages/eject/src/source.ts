@@ -18,7 +18,7 @@ import type { SourceOption } from './project.ts'
 import { readRecipes } from './recipes.ts'
 import { writeFiles } from './staging.ts'
 import { writeTypeCheck } from './type-check.ts'
-import { readCommit, readTracked, readWorkspaceFile } from './workspace.ts'
+import { readCommit, readRepository, readTracked, readWorkspaceFile } from './workspace.ts'
 
 /**
  * Reads what this repository has for one app, and formats it.
@@ -42,6 +42,7 @@ export async function readSource(app: App, signal: AbortSignal): Promise<AppSour
   const catalog = await readCatalog()
   const source: AppSource = {
     app: app.name,
+    ...(await readRepository()),
     commit: await readCommit(),
     project: describe(app, code, catalog, readRecipes(app, tracked)),
     files: {
@@ -110,7 +111,7 @@ function resolve(title: string, addition: Addition, catalog: Catalog): SourceOpt
 async function formatSource(source: AppSource, signal: AbortSignal): Promise<AppSource> {
   const directory = await mkdtemp(join(tmpdir(), 'eject-'))
   const available = Object.keys(source.options).filter((name) => !('refused' in (source.options[name] ?? {})))
-  const written = ejectTree(source, { name: 'my-app', options: available })
+  const written = ejectTree(source, { name: 'my-app', options: available, lockfile: true })
   try {
     const own = { ...source.files, ...listAdded(source) }
     const plain = Object.entries(own).map(([path, text]) => [path, hidePlaceholders(text)] as const)

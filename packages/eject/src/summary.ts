@@ -1,36 +1,23 @@
 import type { Created } from './create-project.ts'
+import { OLDEST_NODE } from './files/start.ts'
 
 /**
- * The files that were made, and what to type next. It fits 80 columns, except for long paths and names.
+ * What was made, and what to type next. It fits 80 columns, except for long paths and names.
  * @param path of the project, as it was typed
  */
-export function formatSummary({ name, hasBuild, files, unlocked, commit }: Created, path: string): string {
-  const steps = [
-    [unlocked === undefined ? 'npm ci' : 'npm install', 'pnpm install'],
-    ...(hasBuild ? [['npm run build', 'pnpm build']] : []),
-    ['npm test', 'pnpm test'],
-    ['npm start', 'pnpm start'],
-    ['npm run dev', 'pnpm dev'],
-  ]
+export function formatSummary({ name, role, files, locked, unlocked, known }: Created, path: string): string {
   return [
     `${name} is a project of its own now: ${files} files in ${path}`,
-    ...(unlocked === undefined ? [] : [`It has no lockfile: ${unlocked}.`, NO_LOCKFILE]),
-    ...(commit === undefined ? [] : [`First commit by ${commit.author}`]),
-    ...(commit === undefined || commit.known ? [] : UNKNOWN_AUTHOR),
-    '',
-    'What next, with npm or with pnpm:',
+    ...(unlocked === undefined ? [] : [`It has no lockfile: ${unlocked}.`]),
+    ...(known ? [] : UNKNOWN_AUTHOR),
     '',
     `  cd ${quote(path)}`,
-    ...steps.map(([npm = '', pnpm = '']) => `  ${npm.padEnd(24)}${pnpm}`),
+    `  ${locked ? 'npm ci' : 'npm install'} && npm run dev   # needs Node ${OLDEST_NODE} or newer`,
     '',
-    'Or in a container:',
-    '',
-    '  docker compose up --build --wait',
+    `Then open http://127.0.0.1:3000, and edit src/${role}.ts. README.md has the rest.`,
     '',
   ].join('\n')
 }
-
-const NO_LOCKFILE = '`npm install` writes it. Commit it before you build the image.'
 
 const UNKNOWN_AUTHOR = [
   'git does not know who you are. Once you have set user.name and user.email:',

@@ -36,6 +36,19 @@ export async function readCommit(): Promise<string> {
   return (await git(WORKSPACE, args)).trim()
 }
 
+/** The web address of the repository that this is a clone of, without credentials; nothing if it is of another kind. */
+export async function readRepository(): Promise<{ repository?: string }> {
+  const url = await git(WORKSPACE, ['remote', 'get-url', 'origin']).catch(() => '')
+  return parseRemote(url)
+}
+
+/** @param url as Git has it: `https://…`, `ssh://git@…` or `git@host:path` */
+export function parseRemote(url: string): { repository?: string } {
+  const [, host, path] =
+    /^(?:https:\/\/|ssh:\/\/|(?=git@))(?:[^@/]*@)?([^/:]+)[:/](.+?)(?:\.git)?\/?\s*$/.exec(url) ?? []
+  return host === undefined ? {} : { repository: `https://${host}/${path}` }
+}
+
 /** The content, or undefined if a tracked file was deleted. */
 async function readIfThere(path: string): Promise<string | undefined> {
   try {

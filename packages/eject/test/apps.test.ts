@@ -162,19 +162,22 @@ test('its scripts are for every shell: no variables, no exec, no single quotes',
 test('on an older Node, `npm start` says so in one sentence', LIMIT, async () => {
   using directory = temporaryDirectory()
   const script = join(directory.path, 'require-node.mjs')
-  const older = requireNode().replace(
-    /^/,
-    "Object.defineProperty(process, 'version', { value: 'v20.1.0' })\nObject.defineProperty(process.versions, 'node', { value: '20.1.0' })\n",
-  )
-  writeFileSync(script, older)
-  const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' })
-  equal(status, 1)
-  equal(
-    stderr,
-    'This needs Node 24 or newer, but runs on v20.1.0: install a newer one from https://nodejs.org.\n',
-  )
-  writeFileSync(script, requireNode())
-  equal(spawnSync(process.execPath, [script]).status, 0)
+  const runOn = (version: string) => {
+    const pretend = `Object.defineProperty(process, 'version', { value: 'v${version}' })
+Object.defineProperty(process.versions, 'node', { value: '${version}' })
+`
+    writeFileSync(script, pretend + requireNode())
+    return spawnSync(process.execPath, [script], { encoding: 'utf8' })
+  }
+  for (const version of ['20.1.0', '24.8.1']) {
+    const { status, stderr } = runOn(version)
+    equal(status, 1)
+    equal(
+      stderr,
+      `This needs Node 24.9 or newer, but runs on v${version}: install a newer one from https://nodejs.org.\n`,
+    )
+  }
+  for (const version of ['24.9.0', '24.10.0', '26.0.0']) equal(runOn(version).status, 0, version)
 })
 
 test('two projects of one app are equal', LIMIT, async () => {

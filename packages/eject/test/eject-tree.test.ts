@@ -6,6 +6,7 @@ import { type AppSource, ejectTree } from '../src/eject-tree.ts'
 
 const SOURCE: AppSource = {
   app: 'koa/hello',
+  repository: 'https://example.org/grid',
   commit: 'c0ffee',
   project: {
     description: 'Greets',
@@ -48,7 +49,7 @@ const SOURCE: AppSource = {
 }
 
 test('without options a project has no trace of them, and says where it is from', () => {
-  const files = ejectTree(SOURCE, { name: '@acme/tea', options: [] })
+  const files = ejectTree(SOURCE, { name: '@acme/tea', options: [], lockfile: true })
   deepEqual([...files.keys()].sort(), [
     '.dockerignore',
     '.github/dependabot.yml',
@@ -61,7 +62,11 @@ test('without options a project has no trace of them, and says where it is from'
     'package.json',
     'src/server.ts',
   ])
-  deepEqual(JSON.parse(files.get('.startgrid.json') ?? ''), { app: 'koa/hello', commit: 'c0ffee' })
+  deepEqual(JSON.parse(files.get('.startgrid.json') ?? ''), {
+    app: 'koa/hello',
+    repository: 'https://example.org/grid',
+    commit: 'c0ffee',
+  })
   const manifest = JSON.parse(files.get('package.json') ?? '')
   equal(manifest.name, '@acme/tea')
   equal(manifest.scripts.start, 'node src/server.ts')
@@ -72,7 +77,7 @@ test('without options a project has no trace of them, and says where it is from'
 })
 
 test('an option adds files, dependencies, arguments, variables and a section', () => {
-  const files = ejectTree(SOURCE, { name: '@acme/tea', options: ['trace'] })
+  const files = ejectTree(SOURCE, { name: '@acme/tea', options: ['trace'], lockfile: true })
   equal(files.get('src/trace.ts'), 'trace()\n')
   const { scripts, dependencies, devDependencies } = JSON.parse(files.get('package.json') ?? '')
   equal(scripts.start, 'node --import ./src/trace.ts src/server.ts')
@@ -94,11 +99,11 @@ test('an option adds files, dependencies, arguments, variables and a section', (
 
 test('options work together in any order, and each leaves the files of the others as they are', () => {
   const name = 'tea'
-  const both = ejectTree(SOURCE, { name, options: ['proxy', 'trace'] })
-  deepEqual(both, ejectTree(SOURCE, { name, options: ['trace', 'proxy', 'trace'] }))
+  const both = ejectTree(SOURCE, { name, options: ['proxy', 'trace'], lockfile: true })
+  deepEqual(both, ejectTree(SOURCE, { name, options: ['trace', 'proxy', 'trace'], lockfile: true }))
   deepEqual(JSON.parse(both.get('.startgrid.json') ?? '').with, ['trace', 'proxy'])
   for (const option of ['proxy', 'trace']) {
-    const alone = ejectTree(SOURCE, { name, options: [option] })
+    const alone = ejectTree(SOURCE, { name, options: [option], lockfile: true })
     for (const path of Object.keys(optionFiles(option))) equal(both.get(path), alone.get(path))
   }
 })
@@ -115,27 +120,27 @@ test('names are filled in: of the package, and as a DNS label', () => {
     ['_', 'app'],
     [`a${'-b'.repeat(40)}`, `a${'-b'.repeat(31)}`],
   ] as const) {
-    const files = ejectTree(SOURCE, { name, options: ['proxy'] })
+    const files = ejectTree(SOURCE, { name, options: ['proxy'], lockfile: true })
     equal(files.get('proxy.yaml'), `service: ${label}\npackage: "${name}"\n`)
   }
 })
 
 test('an option that is unknown, or that the app cannot have, is refused with a sentence', () => {
-  throws(() => ejectTree(SOURCE, { name: 'tea', options: ['trance'] }), {
+  throws(() => ejectTree(SOURCE, { name: 'tea', options: ['trance'], lockfile: true }), {
     name: 'EjectError',
     message: "There is no option 'trance'. The options are: trace, proxy, magic.",
   })
-  throws(() => ejectTree(SOURCE, { name: 'tea', options: ['magic'] }), {
+  throws(() => ejectTree(SOURCE, { name: 'tea', options: ['magic'], lockfile: true }), {
     name: 'EjectError',
     message: "koa/hello cannot have 'magic'. Koa knows no magic: use a wand.",
   })
-  throws(() => ejectTree(SOURCE, { name: 'abc', options: ['trace'] }), { name: 'EjectError' })
+  throws(() => ejectTree(SOURCE, { name: 'abc', options: ['trace'], lockfile: true }), { name: 'EjectError' })
 })
 
 test('an option that would replace a file is a defect', () => {
   const { trace, proxy } = SOURCE.options
   const source = { ...SOURCE, options: { trace, proxy: { ...proxy, files: { 'src/trace.ts': '' } } } }
-  throws(() => ejectTree(source as AppSource, { name: 'tea', options: ['trace', 'proxy'] }), {
+  throws(() => ejectTree(source as AppSource, { name: 'tea', options: ['trace', 'proxy'], lockfile: true }), {
     message: "The option 'proxy' adds src/trace.ts, which the project has already.",
   })
 })

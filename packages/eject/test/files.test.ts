@@ -29,6 +29,7 @@ const page: Project = {
   ],
   routes: [{ method: 'GET', path: '/tea/:name', response: 'a cup' }],
   recipes: '### A cup',
+  lockfile: true,
   arguments: [],
   sections: [],
 }
@@ -110,6 +111,18 @@ test('CI may only read, and runs all checks there are, with what is built before
   deepEqual(steps(page), [...checks, 'npm run build', 'npm test', ...image])
   deepEqual(steps(bun), [...checks, 'npm test', ...image])
   deepEqual(parse(ci(page)).permissions, { contents: 'read' })
+})
+
+test('without a lockfile nothing asks for one', () => {
+  for (const project of [page, bun, nginx]) {
+    const texts = [dockerfile, ci, (own: Project) => readme(own)].map((write) =>
+      write({ ...project, lockfile: false }),
+    )
+    for (const text of texts) {
+      doesNotMatch(text, /npm ci|lock\.json|cache: npm|lockfile/)
+      match(text, /npm install/)
+    }
+  }
 })
 
 test('what others make is pinned, and Dependabot keeps it fresh', () => {

@@ -1,7 +1,7 @@
 import type { Project } from '../project.ts'
 
 /** All checks before a merge, including the image. */
-export function ci({ nodeVersion, scripts }: Project): string {
+export function ci({ nodeVersion, scripts, lockfile }: Project): string {
   // The build comes before the tests, because they may read its output.
   const run = ['lint', 'typecheck', 'build', 'test'].filter((name) => scripts[name] !== undefined)
   const [major] = nodeVersion.split('.')
@@ -26,8 +26,7 @@ jobs:
       - uses: actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0
         with:
           node-version: ${major}
-          cache: npm
-      - run: npm ci
+${lockfile ? '          cache: npm\n      - run: npm ci' : '      - run: npm install'}
 ${run.map((name) => `      - run: npm ${name === 'test' ? name : `run ${name}`}\n`).join('')}      # Ends with an error unless the container starts and says that it is ready.
       - run: docker compose up --build --wait
       - run: docker compose down

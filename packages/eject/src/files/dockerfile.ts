@@ -21,11 +21,10 @@ function serverStages(project: Project, image: string, program: 'node' | 'bun'):
   const { nodeVersion, hasBuild } = project
   const ask = "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz')"
   return [
-    `# While package.json and the lockfile stay the same, so does this layer.${program === 'bun' ? " The lockfile is npm's, so npm installs." : ''}
-FROM node:${nodeVersion}-trixie-slim AS dependencies
+    `${program === 'bun' && project.lockfile ? "# The lockfile is npm's, so npm installs.\n" : ''}FROM node:${nodeVersion}-trixie-slim AS dependencies
 WORKDIR /app
-${install('npm ci --omit=dev')}`,
-    ...(hasBuild ? [buildStage('dependencies', [run('npm ci')])] : []),
+${install(project, ' --omit=dev')}`,
+    ...(hasBuild ? [buildStage('dependencies', [run(installer(project))])] : []),
     `FROM ${image}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 WORKDIR /app
@@ -38,11 +37,12 @@ ${running([program, '--eval', `${ask}.then((r) => process.exit(r.ok ? 0 : 1))`],
   ]
 }
 
-function nginxStages({ nodeVersion, nginxVersion }: Project): string[] {
+function nginxStages(project: Project): string[] {
+  const { nodeVersion, nginxVersion } = project
   return [
     buildStage(`node:${nodeVersion}-trixie-slim`, [
       'WORKDIR /app',
-      install('npm ci'),
+      install(project),
       '# Written into the configuration: NGINX cannot read its environment.',
       'ENV HOST=0.0.0.0 PORT=3000',
     ]),
@@ -63,8 +63,14 @@ function buildStage(from: string, before: readonly string[]): string {
   return [`FROM ${from} AS build`, ...before, 'COPY . .', 'RUN npm run build'].join('\n')
 }
 
-function install(command: string): string {
-  return `COPY package.json package-lock.json ./\n${run(command)}`
+function install(project: Project, options = ''): string {
+  const lockfile = project.lockfile ? 'package-lock.json ' : ''
+  return `COPY package.json ${lockfile}./\n${run(installer(project) + options)}`
+}
+
+/** `npm ci` refuses to run without a lockfile. */
+function installer({ lockfile }: Project): string {
+  return lockfile ? 'npm ci' : 'npm install'
 }
 
 function run(command: string): string {

@@ -30,7 +30,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(widths.map((size) => '-'.repeat(size))), ...rows.map(line)].join('\n')
 }
 
-function running({ runtime, role, hasBuild, scripts }: Project): string {
+function running({ runtime, role, hasBuild, lockfile }: Project): string {
   const isServer = runtime !== 'nginx'
   const requirement =
     runtime === 'nginx'
@@ -48,12 +48,12 @@ function running({ runtime, role, hasBuild, scripts }: Project): string {
 ${requirement} pnpm works as well.
 
 ${block([
-  'npm ci                # installs what the lockfile lists',
+  lockfile ? 'npm ci                # installs what the lockfile lists' : 'npm install',
   `npm run dev           # http://127.0.0.1:3000; ${reloads}`,
-  ...(hasBuild && isServer ? ['npm run build         # the page, into dist/; before the next two'] : []),
+  ...(hasBuild && isServer ? ['npm run build         # the page, into dist/; needed by test and start'] : []),
   'npm test',
   'npm start             # production',
-  `npm run typecheck     # and \`npm run lint\`; \`npx biome check --write\` repairs${scripts.lint === undefined ? ' nothing' : ''}`,
+  `npm run typecheck     # and \`npm run lint\`; \`npx biome check --write\` repairs`,
 ])}`
 }
 

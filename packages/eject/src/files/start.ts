@@ -1,15 +1,16 @@
 /** What the scripts in package.json need, because one that sets a variable or calls a shell runs on some systems only. */
 
-/** The oldest Node that runs a project. */
-export const OLDEST_NODE = 24
+/** The oldest Node that runs a project: the first one with `shouldUpgradeCallback`, by which a stop closes WebSockets. */
+export const OLDEST_NODE = '24.9'
 
 export const REQUIRE_NODE = 'shared/process/require-node.js'
 
 /** An older Node cannot read TypeScript, and would not say so. So this is JavaScript that every Node reads. */
 export function requireNode(): string {
+  const [major, minor] = OLDEST_NODE.split('.')
   return `// \`npm start\` runs this first, because an older Node cannot read the TypeScript of this project.
-const [major] = process.versions.node.split('.')
-if (Number(major) < ${OLDEST_NODE}) {
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < ${major} || (major === ${major} && minor < ${minor})) {
   console.error(\`This needs Node ${OLDEST_NODE} or newer, but runs on \${process.version}: install a newer one from https://nodejs.org.\`)
   process.exit(1)
 }
