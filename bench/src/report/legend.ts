@@ -27,7 +27,7 @@ export function legendOf(result: Result): string {
   const { analysis, cells } = result
   const hasCosts = analysis === null || analysis.cells.some(({ cpu }) => cpu !== null)
   const costs = hasCosts ? ' CPU µs: of server and proxy, per request.' : ''
-  return `95 %: confidence interval over launches.${costs} ${RANK_LEGEND}${describeEngines(cells)}`
+  return `95 %: confidence interval over launches.${costs} ${RANK_LEGEND} ${AS_MEASURED}${describeEngines(cells)}`
 }
 
 /** The engines of njs run at very different speeds. */
@@ -41,6 +41,9 @@ function describeEngines(cells: Result['cells']): string {
 }
 
 const RANK_LEGEND = 'rank: a range if apps could not be told apart. ×: ratio to the named app, within heats.'
+
+/** What differs from an app in production. */
+const AS_MEASURED = 'Apps log no requests and shed no load, unlike in production.'
 
 const TARGET_LEGEND =
   '95 %: confidence interval over heats of one launch. mean ms: from a request to the last byte of its response, with a request always under ' +

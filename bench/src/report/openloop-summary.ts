@@ -22,8 +22,9 @@ export function summariseOpenLoop(result: OpenLoopResult): string[] {
       return byRace(result, result.analysis, (cells) => {
         const shares = cells.flatMap(({ goodputShare }) => goodputShare ?? [])
         if (shares.length === 0) return undefined
+        const isTarget = result.mode === 'target'
         const [low, high] = [formatPercent(Math.min(...shares)), formatPercent(Math.max(...shares))]
-        return `under twice their capacity, apps still deliver ${low === high ? low : `${low.replace(' %', '')} to ${high}`} of it`
+        return `under twice their capacity${isTarget ? '' : ', with load shedding off'}, apps still deliver ${low === high ? low : `${low.replace(' %', '')} to ${high}`} of it`
       })
   }
 }

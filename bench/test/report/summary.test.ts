@@ -239,7 +239,7 @@ test('open-loop results say who does best, and of void cells nothing', () => {
   )
   assertSays(
     overloadResult(),
-    /^status direct: under twice their capacity, apps still deliver 54 to 96 % of it\.$/m,
+    /^status direct: under twice their capacity, with load shedding off, apps still deliver 54 to 96 % of it\.$/m,
   )
   const [first] = capacityResult().analysis ?? []
   const analysis = first === undefined ? [] : [{ ...first, voidedBecause: 'its responses were wrong' }]

@@ -71,7 +71,7 @@ hello node  nginx     0.42  0.40–0.44   2.38  2.28–2.48
 
 95 %: confidence interval over launches. CPU µs: of server and proxy, per
 request. rank: a range if apps could not be told apart. ×: ratio to the named
-app, within heats.
+app, within heats. Apps log no requests and shed no load, unlike in production.
 Default profile: 4 heats of each role, each of 3 passes with slices of 200 ms; 0
 heats measured in all. A default run shows differences of about 10 % on a quiet
 machine. It cannot show smaller ones, and it says nothing about latency under a

@@ -1,4 +1,4 @@
-import type { App } from '@startgrid/grid/apps.ts'
+import type { App, Role } from '@startgrid/grid/apps.ts'
 import type { Size, Subject } from './subject/subject.ts'
 
 /** A failure that happens in production, and what an app must do then: a row of the matrix. */
@@ -11,6 +11,8 @@ export interface Fault {
   readonly expected: string
   /** Apps that may be tried at the same time without disturbing each other; 1 unless said. */
   readonly atOnce?: number
+  /** The roles that it judges; all unless said. Of others only a crash counts. */
+  readonly judged?: readonly Role[]
   /** Why this app cannot be tested, as a sentence for the report; undefined if it can. */
   absent?(app: App, size: Size): string | undefined
   /** Tests one app. A thrown error is a finding as well. */

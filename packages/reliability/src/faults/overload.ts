@@ -58,6 +58,7 @@ export const overload: Fault = {
   name: 'overload',
   title: `load at ${FACTOR}× capacity`,
   expected: `ssr sheds with 503 and Retry-After, ${GOODPUT * 100} % of the capacity left, /livez within 1 s, recovers within 2 s; no 503 after a pause of ${PAUSE.ms} ms`,
+  judged: ['ssr'],
   absent: ({ role }, size) =>
     role === 'ssr' || size === 'full'
       ? undefined

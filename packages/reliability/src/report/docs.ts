@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { markdownTable } from '@startgrid/cli/table.ts'
-import { FRAMEWORKS, ROLES } from '@startgrid/grid/apps.ts'
+import { FRAMEWORKS, ROLES, type Role } from '@startgrid/grid/apps.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import { describeVersions } from '@startgrid/machine/provenance.ts'
 import { CLUSTER_FAULTS } from '../cluster/cluster-fault.ts'
@@ -51,7 +51,7 @@ export function writePage(
 function formatMarkdown(result: Result): string {
   return `${[
     formatFaults(result),
-    '✓ passed, ✗ failed, – cannot be tried, ? undecided, because something disturbed the machine; reasons are below.',
+    '✓ passed, ✗ failed, · measured and not judged, – cannot be tried, ? undecided, because something disturbed the machine; reasons are below.',
     ...ROLES.filter((role) => result.apps.some((app) => app.endsWith(`/${role}`))).map((role) =>
       formatRole(result, role),
     ),
@@ -93,8 +93,12 @@ function formatFaults({ faults }: Result): string {
 
 const SIGNS = { passed: '✓', failed: '✗', absent: '–', undecided: '?' } as const
 
-function formatRole({ cells, faults }: Result, role: string): string {
-  const states = new Map(cells.map(({ fault, app, state }) => [`${fault} ${app}`, SIGNS[state]]))
+function formatRole({ cells, faults }: Result, role: Role): string {
+  const unjudged = new Set(
+    FAULTS.filter(({ judged = ROLES }) => !judged.includes(role)).map(({ name }) => name),
+  )
+  const signOf = ({ fault, state }: Cell) => (state === 'passed' && unjudged.has(fault) ? '·' : SIGNS[state])
+  const states = new Map(cells.map((cell) => [`${cell.fault} ${cell.app}`, signOf(cell)]))
   const rows = faults.map((fault) => ({
     tone: 'plain' as const,
     cells: [fault, ...FRAMEWORKS.map((framework) => states.get(`${fault} ${framework}/${role}`) ?? '')],
