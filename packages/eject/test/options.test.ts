@@ -59,7 +59,7 @@ for (const app of sampleInstalled('with options', apps)) {
       await t.test('the app conforms', () => conforms(app, target))
       if (isObserved) await t.test('metrics', () => observes(target.port, port))
       const skip = front.kind === 'none' && front.describe()
-      await t.test('nginx', { skip }, () => conformsBehindNginx(app, path, target.port))
+      await t.test('nginx', { skip }, () => conformsBehindNginx(app, path, target.port, t.signal))
       await send(target.port, '/stream?items=none&secret=1', {
         traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`,
       })
@@ -146,7 +146,12 @@ async function observes(port: number, metricsPort: number): Promise<void> {
 }
 
 /** The configuration as it is, but for what a container has: its addresses, its paths, and a name server. */
-async function conformsBehindNginx(app: App, path: string, appPort: number): Promise<void> {
+async function conformsBehindNginx(
+  app: App,
+  path: string,
+  appPort: number,
+  signal: AbortSignal,
+): Promise<void> {
   using directory = temporaryDirectory()
   const place = directory.path
   const port = await claimPort({ host: '127.0.0.1', port: 0 })
@@ -170,10 +175,23 @@ async function conformsBehindNginx(app: App, path: string, appPort: number): Pro
     const lines = readFileSync(join(place, 'access.log'), 'utf8').trim().split('\n')
     const paths = lines.map((line) => String(JSON.parse(line).path))
     ok(paths.length > 100 && paths.every((one) => !one.includes('?')))
+
+    const hsts = join(place, 'http/hsts.conf')
+    writeFileSync(hsts, readFileSync(hsts, 'utf8').replace('# on', "''")) // the empty value of $https, because this test has no TLS
+    nginx.kill('SIGHUP')
+    for (const target of ['/livez', '/', '/stream', '/assets/x', '/no/such', '/%zz']) {
+      while ((await readHsts(port, target)) !== 'max-age=31536000') await sleep(50, undefined, { signal })
+    }
   } finally {
     nginx.kill('SIGQUIT')
     if (nginx.exitCode === null) await once(nginx, 'exit')
   }
+}
+
+async function readHsts(port: number, target: string): Promise<string | null> {
+  const response = await fetch(`http://127.0.0.1:${port}${target}`)
+  await response.arrayBuffer()
+  return response.headers.get('strict-transport-security')
 }
 
 /** Workers keep the rights of the user who runs the test. */

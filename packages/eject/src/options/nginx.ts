@@ -7,6 +7,7 @@ const CONF = 'nginx/conf'
 const PARTS = [
   'http/forwarded.conf',
   'http/header-limit.conf',
+  'http/hsts.conf',
   'http/log-format.conf',
   'http/logged.conf',
   'http/malformed.conf',
@@ -94,7 +95,9 @@ export const nginx: Option = {
       },
       readme: `\`docker compose up --build --wait\` also starts NGINX, at http://127.0.0.1:8080 (\`NGINX_PORT=80\` in front for another port). It
 keeps connections to the app open, compresses pages, limits headers and bodies, and logs a JSON line per response. \`nginx/\` has one concern
-per file. For TLS, add a certificate and \`listen 443 ssl\` in \`nginx/nginx.conf\`. A location for a stream needs \`proxy_buffering off\`.
+per file. For TLS, add a certificate and \`listen 443 ssl\` in \`nginx/nginx.conf\`; a line in \`nginx/http/hsts.conf\` then adds
+\`Strict-Transport-Security\` to every response. A location with an \`add_header\` inherits no others: repeat that of \`location /\` there (NGINX
+1.29.3 has \`add_header_inherit\`). A location for a stream needs \`proxy_buffering off\`. All this needs NGINX 1.27.4 (\`keepalive_min_timeout\`).
 For updates of its image, add the ecosystem \`docker-compose\` to \`.github/dependabot.yml\`.`,
     }
   },
