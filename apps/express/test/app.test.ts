@@ -98,14 +98,13 @@ test('every response has the security headers and the id, and a route may replac
 for (const way of ['throws', 'rejects']) {
   test(`a handler that ${way}: 500 without the cause, which is logged once with the client's id`, async () => {
     const { readLines, ...options } = createOptions()
-    const response = await request(createApp(options, routes)).get(`/${way}`)
-    equal(response.status, 500)
+    const app = createApp(options, routes)
+    const response = await request(app).get(`/${way}`).set('x-request-id', 'r-1').expect(500)
     deepEqual(response.body, { type: 'about:blank', title: 'Internal Server Error', status: 500 })
-    const requestId = response.headers['x-request-id']
     const [failed, completed, ...others] = await readLines(2)
-    deepEqual([failed?.level, failed?.requestId], [ERROR, requestId])
+    deepEqual([failed?.level, failed?.requestId], [ERROR, 'r-1'])
     match(JSON.stringify(failed?.err), /secret.*\.test\.ts/)
-    deepEqual([completed?.requestId, completed?.status], [requestId, 500])
+    deepEqual([completed?.requestId, completed?.status], ['r-1', 500])
     deepEqual(others, [])
   })
 }

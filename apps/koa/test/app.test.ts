@@ -122,15 +122,14 @@ test('a path or method without a route is a problem', async () => {
 for (const way of ['throws', 'rejects', 'cannot-be-serialised']) {
   test(`a handler that ${way}: 500 without the cause, which is logged once with the client's id`, async () => {
     const { readLines, ...options } = createOptions()
-    const response = await request(createApp(options, routes).callback()).get(`/${way}`)
-    equal(response.status, 500)
+    const app = createApp(options, routes).callback()
+    const response = await request(app).get(`/${way}`).set('x-request-id', 'r-1').expect(500)
     deepEqual(response.body, { type: 'about:blank', title: 'Internal Server Error', status: 500 })
     equal(response.headers['x-content-type-options'], 'nosniff')
-    const requestId = response.headers['x-request-id']
     const [failed, completed, ...others] = await readLines(2)
-    deepEqual([failed?.level, failed?.requestId], [ERROR, requestId])
+    deepEqual([failed?.level, failed?.requestId], [ERROR, 'r-1'])
     match(JSON.stringify(failed?.err), way === 'cannot-be-serialised' ? /BigInt/ : /secret.*\.test\.ts/)
-    deepEqual([completed?.requestId, completed?.status], [requestId, 500])
+    deepEqual([completed?.requestId, completed?.status], ['r-1', 500])
     deepEqual(others, [])
   })
 }
