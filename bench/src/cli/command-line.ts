@@ -6,7 +6,7 @@ import { ResultError } from '../model/result-file.ts'
 import { OutputError } from '../report/output.ts'
 
 /** Each command with its own file, loaded only if it is asked for. They return an exit code. */
-const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+export const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   race: async (args) => (await import('./commands/race.ts')).raceCommand(args),
   capacity: async (args) => (await import('./commands/open-loop.ts')).openLoopCommand('capacity', args),
   latency: async (args) => (await import('./commands/open-loop.ts')).openLoopCommand('latency', args),

@@ -55,9 +55,6 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
     maxTimeMs: readMaxTime(values['max-time']) ?? null,
     timeGiven: values['max-time'] !== undefined,
     heatsGiven: custom,
-    require: null,
-    keepVoided: false,
-    list: false,
     p99Ms: kind === 'capacity' ? readDuration('--p99', values.p99 ?? DEFAULT_P99, 1) : null,
     rate: values.rate === undefined ? null : readInteger('--rate', values.rate, 1, 1_000_000),
   }

@@ -26,7 +26,10 @@ export function createResult(options: Options, command: string): RaceResult {
 }
 
 /** What all results of the grid have in common. */
-export function createRun(options: Options, command: string): Omit<RaceResult, 'kind' | 'analysis'> {
+export function createRun(
+  options: Omit<Options, 'require' | 'keepVoided' | 'list'>,
+  command: string,
+): Omit<RaceResult, 'kind' | 'analysis'> {
   const { profile, custom, slices, sliceMs, pauseMs, precision, maxTimeMs } = options
   const mode = modeOf(options)
   const cells = options.target === undefined ? planCells(options) : planTarget(options)

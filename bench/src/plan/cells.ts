@@ -7,6 +7,9 @@ import { WORKLOADS } from './workloads.ts'
 
 /** What will be measured, in which order, and how long it takes. Pure: a resumed run makes the same plan from its seed. */
 
+/** What cells follow from. */
+type CellOptions = Pick<Options, 'apps' | 'topologies' | 'connections' | 'warmupMs' | 'profile'>
+
 /** Names of apps, as they are launched: `node/hello`, and `node/hello#2` for what runs the same once more. */
 interface Entry {
   name: string
@@ -15,7 +18,7 @@ interface Entry {
 }
 
 /** Every chosen app and the A/A twin of each role, in every chosen topology. */
-export function planCells(options: Options): CellSpec[] {
+export function planCells(options: CellOptions): CellSpec[] {
   return ROLES.flatMap((role) => withTwin(options.apps.filter((app) => app.role === role))).flatMap((entry) =>
     cellsOf(entry, options),
   )
@@ -29,7 +32,7 @@ function withTwin(apps: readonly App[]): Entry[] {
   return [...entries, { name: `${original.name}#2`, app: original, twinOf: original.name }]
 }
 
-function cellsOf({ name, app, twinOf }: Entry, options: Options): CellSpec[] {
+function cellsOf({ name, app, twinOf }: Entry, options: CellOptions): CellSpec[] {
   const { topologies, connections, warmupMs, profile } = options
   const [framework = ''] = name.split('/')
   const [, number] = name.split('#')

@@ -80,7 +80,7 @@ export interface Options extends ServerLocation {
 export type OpenLoopKind = Extract<ResultKind, 'capacity' | 'latency' | 'overload'>
 
 /** What `pnpm bench capacity`, `latency` and `overload` are asked to do. `heats` is the number of launches per cell. */
-export interface OpenLoopOptions extends Options {
+export interface OpenLoopOptions extends Omit<Options, 'require' | 'keepVoided' | 'list'> {
   /** Of `capacity`: the bound on p99, in milliseconds. */
   p99Ms: number | null
   /** Of `latency`: the common rate, in requests per second; null finds one per role. */

@@ -6,7 +6,7 @@ import type { Measured } from '../openloop-table.ts'
 import { chart, filterable, raceTitle } from './chart.ts'
 import { html, type Markup } from './markup.ts'
 import { seriesOf } from './series.ts'
-import { numberCell, rowHeading, table } from './table.ts'
+import { figures, numberCell, rowHeading, table } from './table.ts'
 
 type Cell = Measured<CapacityFigures>
 type Step = CapacityFigures['steps'][number] & { index: number }
@@ -94,15 +94,14 @@ export function stepsTable(cells: readonly Cell[]): Markup {
         ]}<td>${kept ? '✓ kept' : `✗ ${reason ?? 'broken'}`}</td></tr>`,
     ),
   )
-  const right = (text: string) => ({ text, align: 'right' as const, sortable: true })
   const [first] = cells
   return table(
     `Steps of the staircases of ${first === undefined ? 'no cell' : raceTitle(first.spec)}`,
     [
       { text: 'Framework', sortable: true },
-      right('Launch'),
-      right('req/s'),
-      right('p99 ms'),
+      figures('Launch'),
+      figures('req/s'),
+      figures('p99 ms'),
       { text: 'Bound' },
     ],
     rows,

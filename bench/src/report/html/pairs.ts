@@ -7,7 +7,7 @@ import type { RaceResult } from '../../model/result.ts'
 import { ratioOf, shortName } from '../summary.ts'
 import { filterable, raceTitle } from './chart.ts'
 import { html, type Markup } from './markup.ts'
-import { numberCell, rowHeading, table } from './table.ts'
+import { figures, numberCell, rowHeading, table } from './table.ts'
 
 /** Who beats whom: of every race a matrix of all pairs, after Holm's correction. */
 export function pairs(result: RaceResult): Markup {
@@ -53,7 +53,6 @@ function judge(race: Race, row: string, column: string, ratio: Interval): readon
 
 /** Each pair once, as it was tested. */
 function pairTable(races: readonly Race[], result: RaceResult): Markup {
-  const right = (text: string) => ({ text, align: 'right' as const, sortable: true })
   const rows = races.flatMap((race) =>
     race.pairs.map(({ a, b, ratio, p, pAdjusted }) => {
       const names = `${shortName(a, result)} over ${shortName(b, result)}`
@@ -69,10 +68,10 @@ function pairTable(races: readonly Race[], result: RaceResult): Markup {
     { text: 'Pair', sortable: true },
     { text: 'Race', sortable: true },
     { text: 'Metric', sortable: true },
-    right('ratio'),
+    figures('ratio'),
     { text: '95 % interval', align: 'right' as const },
-    right('p'),
-    right('p after Holm'),
+    figures('p'),
+    figures('p after Holm'),
   ]
   return table('All pairs', headings, rows, 'tall')
 }

@@ -11,6 +11,11 @@ export interface Heading {
   sorted?: 'ascending' | 'descending'
 }
 
+/** The heading of a column of figures, which sort. */
+export function figures(text: Part): Heading {
+  return { text, align: 'right', sortable: true }
+}
+
 /** @param rows `<tr>` each */
 export function table(
   caption: string,
