@@ -7,12 +7,14 @@ import { WebSocket } from 'ws'
 const START = `await import(${JSON.stringify(import.meta.resolve('../../src/page/dev/node.ts'))})
 process.send('started')`
 
-/** As the documentation of ws has it. */
-const ECHO = `
+const SERVER = `
 import { createServer } from 'node:http'
-import { WebSocketServer } from ${JSON.stringify(import.meta.resolve('ws'))}
 await import(${JSON.stringify(import.meta.resolve('../../src/page/dev/node.ts'))})
-const server = createServer().listen(0, '127.0.0.1', () => process.send(server.address().port))
+const server = createServer().listen(0, '127.0.0.1', () => process.send(server.address().port))`
+
+/** As the documentation of ws has it. */
+const ECHO = `${SERVER}
+import { WebSocketServer } from ${JSON.stringify(import.meta.resolve('ws'))}
 new WebSocketServer({ server, path: '/echo' }).on('connection', (ws) => ws.on('message', (data) => ws.send(String(data))))`
 
 async function run(script: string) {
@@ -36,6 +38,16 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     }
   })
 }
+
+test("Vite's WebSocket opens in an app that has none", { timeout: 300_000 }, async () => {
+  const { child, message: port } = await run(SERVER)
+  try {
+    const vite = new WebSocket(`ws://127.0.0.1:${port}/assets/`, 'vite-hmr')
+    equal(String((await once(vite, 'message'))[0]), '{"type":"connected"}')
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
 
 test("an app's WebSockets and Vite's share a server", { timeout: 300_000 }, async () => {
   const { child, message: port } = await run(ECHO)

@@ -41,11 +41,16 @@ function standInFront(server: Server): void {
 function takeUpgrades(server: Server & ServerOptions): void {
   const { emit, shouldUpgradeCallback } = server
   const isVites = ({ url }: IncomingMessage) => url?.startsWith(vite.config.base) === true
-  server.shouldUpgradeCallback = (request) =>
-    isVites(request) || shouldUpgradeCallback?.call(server, request) === true
+  const listener = (): void => {}
+  server.shouldUpgradeCallback = (request) => {
+    if (!isVites(request)) return shouldUpgradeCallback?.call(server, request) === true
+    server.once('upgrade', listener) // without one, Node closes the connection instead of emitting the event
+    return true
+  }
   server.emit = (event: string, ...values: unknown[]) => {
     const [request, socket] = values as [IncomingMessage, Socket]
     if (event !== 'upgrade' || !isVites(request)) return emit.call(server, event, ...values)
+    server.off(event, listener)
     // While the app stops, Vite does not listen any more.
     if (!upgrades.emit(event, ...values)) socket.destroy()
     return true

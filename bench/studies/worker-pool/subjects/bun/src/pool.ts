@@ -15,7 +15,10 @@ interface PoolOptions {
   pool?: TaskPool
 }
 
-export function pool({ log, pool = createTaskPool(readPoolConfig(process.env)) }: PoolOptions): Routes {
+/** Read when the routes load, so that a bad setting is one sentence. */
+const SETTINGS = readPoolConfig(process.env)
+
+export function pool({ log, pool = createTaskPool(SETTINGS) }: PoolOptions): Routes {
   return {
     '/local': { GET: () => Response.json(hello()) },
 

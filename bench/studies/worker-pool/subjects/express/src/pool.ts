@@ -9,8 +9,14 @@ import { createTaskPool, type TaskPool } from '@startgrid/worker-pool/task-pool.
 import { hello, page } from '@startgrid/worker-pool/tasks.ts'
 import { type ErrorRequestHandler, type Express, Router } from 'express'
 
+/** Read when the routes load, so that a bad setting is one sentence. */
+const SETTINGS = readPoolConfig(process.env)
+
 /** @param options.pool by default as the environment says: no other role has these settings */
-export function createApp({ pool = createPool(), ...options }: AppOptions & { pool?: TaskPool }): Express {
+export function createApp({
+  pool = createTaskPool(SETTINGS),
+  ...options
+}: AppOptions & { pool?: TaskPool }): Express {
   const routes = Router()
 
   routes.get('/local', (_request, response) => {
@@ -46,8 +52,4 @@ const refusals: ErrorRequestHandler = (error, request, response, next) => {
     .set('retry-after', String(error.retryAfter))
     .type(PROBLEM_JSON)
     .json(createProblem(503))
-}
-
-function createPool(): TaskPool {
-  return createTaskPool(readPoolConfig(process.env))
 }

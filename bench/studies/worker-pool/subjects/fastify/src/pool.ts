@@ -11,8 +11,11 @@ interface Query {
   items?: string
 }
 
+/** Read when the routes load, so that a bad setting is one sentence. */
+const SETTINGS = readPoolConfig(process.env)
+
 /** @param options.pool by default as the environment says: no other role has these settings */
-export function createApp({ pool = createPool(), ...options }: AppOptions & { pool?: TaskPool }) {
+export function createApp({ pool = createTaskPool(SETTINGS), ...options }: AppOptions & { pool?: TaskPool }) {
   return createFastify(options, async (app) => {
     app.get('/local', (_request, reply) => reply.type(JSON_TEXT).send(hello()))
 
@@ -44,8 +47,4 @@ export function createApp({ pool = createPool(), ...options }: AppOptions & { po
     // Every task belongs to a request, and those have their responses by now.
     app.addHook('onClose', () => pool.close())
   })
-}
-
-function createPool(): TaskPool {
-  return createTaskPool(readPoolConfig(process.env))
 }
