@@ -1,4 +1,5 @@
 import type { Interval } from '@startgrid/stats/estimate.ts'
+import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
 import { tQuantile } from '@startgrid/stats/student.ts'
 
 /**
@@ -16,19 +17,13 @@ export function intervalOf(values: readonly number[]): Interval {
  */
 export function intervalAround(value: number, values: readonly number[]): Interval {
   if (values.length < 2) return { value, low: null, high: null }
-  const mean = meanOf(values.map(Math.log))
-  const variance = values.reduce((sum, one) => sum + (Math.log(one) - mean) ** 2, 0) / (values.length - 1)
+  const variance = sampleVariance(values.map(Math.log))
   const factor = Math.exp(tQuantile(0.975, values.length - 1) * Math.sqrt(variance / values.length))
   return { value, low: value / factor, high: value * factor }
 }
 
 /** @throws {RangeError} without values */
 export function geometricMean(values: readonly number[]): number {
-  return Math.exp(meanOf(values.map(Math.log)))
-}
-
-/** @throws {RangeError} without values */
-export function meanOf(values: readonly number[]): number {
   if (values.length === 0) throw new RangeError('There is nothing to average.')
-  return values.reduce((sum, value) => sum + value, 0) / values.length
+  return Math.exp(mean(values.map(Math.log)))
 }

@@ -1,4 +1,5 @@
 import { countAbove, curveOf, mergeHistograms, percentiles } from '@startgrid/loadgen'
+import { mean } from '@startgrid/stats/moments.ts'
 import { keepQuiet } from '../judge/gates/interference.ts'
 import { whyFailed, whyNotKept, whyUnsound, whyWrong } from '../judge/trial.ts'
 import type { LatencyFigures, LatencyLevel, LatencyPercentile } from '../model/figures.ts'
@@ -6,7 +7,7 @@ import type { CellSpec, LatencyResult, Trial } from '../model/result.ts'
 import { COMMON, OWN_LEVELS } from '../plan/latency-levels.ts'
 import { BEYOND, LEAST_LAUNCHES } from '../plan/open-loop-effort.ts'
 import { whyNotMeasured } from './cell-state.ts'
-import { intervalAround, meanOf } from './interval.ts'
+import { intervalAround } from './interval.ts'
 
 const PERCENTILES = [50, 90, 99, 99.9, 99.99] as const
 
@@ -66,7 +67,7 @@ function levelOf(cell: CellSpec, level: string, { trials }: LatencyResult): Late
 
 /** Requests per second; 0 of no trials. */
 function meanRate(trials: readonly Trial[], rate: 'offered' | 'achieved'): number {
-  return trials.length > 0 ? meanOf(trials.map((trial) => trial[rate] ?? 0)) : 0
+  return trials.length > 0 ? mean(trials.map((trial) => trial[rate] ?? 0)) : 0
 }
 
 /** If others or a late generator are in most of them, all count that show no fault of the server: percentiles below the lag are withheld. */

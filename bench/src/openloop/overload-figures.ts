@@ -1,10 +1,11 @@
 import { countAbove, mergeHistograms, percentiles } from '@startgrid/loadgen'
+import { mean } from '@startgrid/stats/moments.ts'
 import { keepQuiet } from '../judge/gates/interference.ts'
 import type { OverloadFigures } from '../model/figures.ts'
 import type { CellSpec, OverloadResult, Trial } from '../model/result.ts'
 import { BEYOND } from '../plan/open-loop-effort.ts'
 import { closedLoopOf, whyNotMeasured } from './cell-state.ts'
-import { intervalOf, meanOf } from './interval.ts'
+import { intervalOf } from './interval.ts'
 import { type Episode, episodesOf, recoveredAfter } from './recovery.ts'
 
 /** Less than this multiple of the capacity is not an overload: the generator could not offer more. */
@@ -21,7 +22,7 @@ function figuresOf(cell: CellSpec, result: OverloadResult): OverloadFigures {
   const { kept: used } = keepQuiet(all, ({ overload }) => !overload.disturbed)
   const overloads = used.map(({ overload }) => overload)
   const capacity = closedLoopOf(cell, trials)
-  const offered = overloads.length > 0 ? meanOf(overloads.map((trial) => trial.offered ?? 0)) : null
+  const offered = overloads.length > 0 ? mean(overloads.map((trial) => trial.offered ?? 0)) : null
   const voidedBecause = whyNotMeasured(cell, result) ?? whyVoid({ capacity, offered })
   const goodputs = voidedBecause === null ? overloads.map(goodputOf) : []
   const goodput = goodputs.length > 0 && goodputs.every((one) => one > 0) ? intervalOf(goodputs) : null
