@@ -1,4 +1,29 @@
+import { CAPABILITIES } from '@startgrid/conformance'
 import { FRAMEWORKS, ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
+
+/** Which cells: the same for all commands that measure the grid. @param topology the default */
+export function cellsHelp(topology: string): string {
+  return `  --only NAMES        frameworks, apps or roles, with commas: fastify,koa/ssr
+  --role NAMES        ${ROLES.join(', ')}
+  --topology NAMES    ${TOPOLOGIES.join(', ')};
+                      default ${topology}
+  --docker            measures the services of Compose, from a container
+  --kubernetes        measures pods of a cluster, from pods on other nodes
+  --context NAME, --namespace NAME
+                      of the kubeconfig; where the pods are (startgrid)
+  --server-node SELECTOR, --generator-node SELECTOR
+                      the name of a node, or labels of nodes: pool=bench
+  --generators N      pods that offer each load together (default 1)
+  --target URL        measures an app that already runs, with the workload of
+                      its --role: http://10.0.0.9:3000
+  --without NAMES     what that app lacks: ${CAPABILITIES.join(', ')}`
+}
+
+/** Where results go: the same for every command that measures. */
+export const OUTPUT_HELP = `  --json FILE         writes the result there too, - for standard output
+  --output DIR        default bench/results/<time>
+  --no-download       does not fetch NGINX if this machine has none
+  --help`
 
 /** What `pnpm bench --help` prints. */
 export const HELP = `pnpm bench [options]   races every app, directly and behind NGINX (5 minutes)
@@ -13,20 +38,7 @@ pnpm bench COMMAND     each has its own --help
   report RESULT       makes the reports of a result again
   check-instrument    is the load generator right on this machine?
 
-  --only NAMES        frameworks, apps or roles, with commas: fastify,koa/ssr
-  --role NAMES        ${ROLES.join(', ')}
-  --topology NAMES    ${TOPOLOGIES.join(', ')};
-                      default direct,nginx
-  --docker            benches the services of Compose, from a container
-  --kubernetes        benches pods of a cluster, from pods on other nodes
-  --context NAME, --namespace NAME
-                      of the kubeconfig; where the pods are (startgrid)
-  --server-node SELECTOR, --generator-node SELECTOR
-                      the name of a node, or labels of nodes: pool=bench
-  --generators N      pods that offer each load together (default 1)
-  --target URL        benches an app that already runs, with the workload of
-                      its --role: http://10.0.0.9:3000
-  --without NAMES     what that app lacks: stream, pipelined-stream
+${cellsHelp('direct,nginx')}
   --quick             hello and ssr of three frameworks, 2 heats of 5 passes: a
                       minute
   --thorough          12 heats of 24 passes, 3 s of warm-up, half an hour
@@ -49,10 +61,7 @@ pnpm bench COMMAND     each has its own --help
                       (default: the newest)
   --keep-voided       shows numbers that failed a gate, marked
   --list, --dry-run   prints the cells; the plan and the time it takes
-  --json FILE         writes the result there too, - for standard output
-  --output DIR        default bench/results/<time>
-  --no-download       does not fetch NGINX if this machine has none
-  --help
+${OUTPUT_HELP}
 
 Frameworks: ${FRAMEWORKS.join(', ')}
 `

@@ -1,8 +1,8 @@
 import { parseOptions, readDuration, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
-import { ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../plan/open-loop-effort.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../plan/options.ts'
 import { PROFILES, type ProfileName } from '../plan/profiles.ts'
+import { cellsHelp, OUTPUT_HELP } from './help.ts'
 import { readSite } from './location.ts'
 import { chooseProfile, GRID, readCommon, readMaxTime, withResumeValue } from './options.ts'
 
@@ -88,19 +88,7 @@ Without --only or --role: hello and ssr.
 export function helpOf(kind: OpenLoopKind): string {
   const launches = EFFORT[kind].default.launches
   return `${INTRODUCTION[kind]}
-  --only NAMES        frameworks, apps or roles, with commas: fastify,koa/ssr
-  --role NAMES        ${ROLES.join(', ')}
-  --topology NAMES    ${TOPOLOGIES.join(', ')};
-                      default direct
-  --docker            measures the services of Compose, from a container
-  --kubernetes        measures pods of a cluster, from pods on other nodes
-  --context NAME, --namespace NAME
-                      of the kubeconfig; where the pods are (startgrid)
-  --server-node SELECTOR, --generator-node SELECTOR
-                      the name of a node, or labels of nodes: pool=bench
-  --generators N      pods that offer each load together (default 1)
-  --target URL        measures an app that already runs, by its --role
-  --without NAMES     what that app lacks: stream, pipelined-stream
+${cellsHelp('direct')}
   --quick             three frameworks, hello, under a minute
   --thorough          longer loads on more launches
   --launches N        starts of every app, 1 to 100 (default ${launches})
@@ -109,9 +97,6 @@ export function helpOf(kind: OpenLoopKind): string {
   --seed N            repeats an order
   --resume [RESULT]   goes on with an interrupted run (default: the newest)
   --dry-run           prints the plan and the time it takes
-  --json FILE         writes the result there too, - for standard output
-  --output DIR        default bench/results/<time>
-  --no-download       does not fetch NGINX if this machine has none
-  --help
+${OUTPUT_HELP}
 `
 }

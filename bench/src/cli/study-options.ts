@@ -1,8 +1,10 @@
 import { parseOptions, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
+import { wrap } from '@startgrid/cli/text.ts'
 import { PUBLISHED, STUDIES } from '../../studies/index.ts'
 import type { Study } from '../model/study.ts'
 import type { StudyProfile } from '../model/study-result.ts'
 import type { ClusterSite } from '../plan/options.ts'
+import { OUTPUT_HELP } from './help.ts'
 import { CLUSTER, readCluster } from './location.ts'
 import { OUTPUT, readMaxTime, withResumeValue } from './options.ts'
 
@@ -53,13 +55,9 @@ pnpm bench study --resume        goes on with an interrupted run
   --resume [RESULT]   goes on with an interrupted run (default: the newest);
                       finished studies are not run again
   --dry-run           prints the systems and the time it takes
-  --json FILE         writes the result of one study there too, - for standard
-                      output
-  --output DIR        default bench/results/<time>
-  --no-download       does not fetch NGINX if this machine has none
-  --help
+${OUTPUT_HELP}
 
-Studies: ${STUDIES.map(({ name }) => name).join(', ')}
+${wrap(`Studies: ${STUDIES.map(({ name }) => name).join(', ')}`)}
 `
 
 /** @throws {UsageError} saying what is allowed */
