@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Config } from '../process/config.ts'
-import { shouldUpgradeCallback } from '../process/drain.ts'
+import { shouldUpgradeCallback, trackConnections } from '../process/drain.ts'
 import { type Logger, logResponse } from '../process/log.ts'
 import { HEADER_LIMIT, PROBLEM_JSON } from './contract.ts'
 import { readForwarded } from './forwarded.ts'
@@ -53,6 +53,7 @@ const REQUEST_ID = 'x-request-id'
  */
 export function protect(server: Server, { config, health, log }: ProtectOptions): Server {
   server.setTimeout(IDLE_MS)
+  trackConnections(server)
   const startHandlerTimeout = createHandlerTimeout(config.handlerTimeoutMs, log)
 
   const serve = take('request', () => {})

@@ -9,16 +9,26 @@ export const QUIET_MS = 100
 /** Milliseconds that WebSockets have to close after `health.signal` has told them to. Then they are cut, because they have no end. */
 export const UPGRADED_MS = 2_000
 
+const connections = new WeakMap<Server, Set<Socket>>()
+
 /** Sockets that have left HTTP by an upgrade. Node's HTTP server forgets them, but waits for them. */
-const upgraded = new WeakMap<Server, Set<Socket>>()
+const upgraded = new WeakSet<Socket>()
+
+/** Lets `drain` see the connections of a server. Call it before the server listens. */
+export function trackConnections(server: Server): void {
+  const sockets = new Set<Socket>()
+  connections.set(server, sockets)
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+}
 
 /** An option of `createServer`: accepts an upgrade if somebody listens, as Node does by default, and lets `drain` close its socket. */
 export function shouldUpgradeCallback(this: Server, { socket }: IncomingMessage): boolean {
-  if (this.listenerCount('upgrade') === 0) return false
-  const sockets = upgraded.get(this) ?? new Set()
-  upgraded.set(this, sockets.add(socket))
-  socket.once('close', () => sockets.delete(socket))
-  return true
+  const isAccepted = this.listenerCount('upgrade') > 0
+  if (isAccepted) upgraded.add(socket)
+  return isAccepted
 }
 
 /**
@@ -26,14 +36,21 @@ export function shouldUpgradeCallback(this: Server, { socket }: IncomingMessage)
  * way. It also waits until the keep-alive of busy connections ends: 6 s for a keep-alive of 5 s. So this stops listening first. Active
  * clients send one more request and get `connection: close` from the app (see `health.draining`). Then the silent connections are closed,
  * and after `UPGRADED_MS` the WebSockets.
+ * @param server one whose connections are tracked, as `protect` does
  */
 export async function drain(server: Server): Promise<void> {
   const closed = once(server, 'close')
+  const sockets = connections.get(server) ?? new Set()
   // `http.Server.close()` would close idle connections at once; that of `net.Server`, below it, only stops listening.
   NetServer.prototype.close.call(server)
-  const cut = setTimeout(() => upgraded.get(server)?.forEach((socket) => void socket.destroy()), UPGRADED_MS)
+  const cut = setTimeout(() => {
+    for (const socket of sockets) if (upgraded.has(socket)) socket.destroy()
+  }, UPGRADED_MS)
   await Promise.race([closed, sleep(QUIET_MS)])
-  const sweep = setInterval(() => server.closeIdleConnections(), 50)
+  const sweep = setInterval(() => {
+    // A response that has ended is idle for Node, even if its client still reads. So idle connections wait for slow readers.
+    if (![...sockets].some(({ writableLength }) => writableLength > 0)) server.closeIdleConnections()
+  }, 50)
   await closed
   clearInterval(sweep)
   clearTimeout(cut)

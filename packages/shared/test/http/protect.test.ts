@@ -143,6 +143,14 @@ test(
   },
 )
 
+test('what is not HTTP behind a response that has begun cuts it', LIMIT, async (t) => {
+  const { port } = await setUp(t, (_request, response) => response.write('half'))
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  socket.once('data', () => socket.write('not HTTP\r\n\r\n'))
+  match(await text(socket), /^HTTP\/1\.1 200 OK\r\n[\s\S]*half\r\n$/)
+})
+
 test('an error in a body: the response and the log of its request have that status', LIMIT, async (t) => {
   const statuses: number[] = []
   const { send } = await setUp(t, (request, response) => {

@@ -2,17 +2,20 @@ import { deepEqual, equal, rejects } from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, createServer, get, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket, WebSocketServer } from 'ws'
 import { SERVER_OPTIONS } from '../../src/http/protect.ts'
 import { readConfig } from '../../src/process/config.ts'
-import { drain } from '../../src/process/drain.ts'
+import { drain, trackConnections } from '../../src/process/drain.ts'
 import { listen } from '../../src/process/listen.ts'
 
 /** Far below the keep-alive of `SERVER_OPTIONS`, for which a connection would hold the server open. */
 const LIMIT = { timeout: 120_000 }
+
+/** More than the buffers of a connection hold. */
+const LARGE = Buffer.alloc(20_000_000)
 
 /** A server whose `/slow` waits until it is released, and a client with one kept connection. */
 async function setUp() {
@@ -23,8 +26,9 @@ async function setUp() {
       enter()
       await released
     }
-    response.end(`response to ${request.url}`)
+    response.end(request.url === '/large' ? LARGE : `response to ${request.url}`)
   })
+  trackConnections(server)
   const address = await listen(server, readConfig({ PORT: '0' }))
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const sockets = new Set<Socket>()
@@ -71,6 +75,17 @@ test('a request in flight is waited for', LIMIT, async () => {
   equal(await response, 'response to /slow')
   await drained
   deepEqual(order, ['released', 'drained'])
+})
+
+test('a response that its client still reads is complete', LIMIT, async () => {
+  const { server, address } = await setUp()
+  const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
+  get(`${address}/large`, resolve)
+  const response = await promise
+  const drained = drain(server)
+  await sleep(300) // well past the quiet time and the first sweep
+  equal((await buffer(response)).length, LARGE.length)
+  await drained
 })
 
 test('a request on a connection that was idle when draining began gets a response', LIMIT, async () => {
