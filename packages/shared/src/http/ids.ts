@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 
 const VALID = /^[A-Za-z0-9._-]{1,64}$/
 
@@ -8,24 +8,7 @@ const VALID = /^[A-Za-z0-9._-]{1,64}$/
  * @param inbound the `x-request-id` header
  */
 export function requestId(inbound: string | string[] | null | undefined): string {
-  return typeof inbound === 'string' && VALID.test(inbound) ? inbound : randomId()
-}
-
-/** Digits of an id: 16 bytes. */
-const ID_DIGITS = 32
-const BATCH_BYTES = 4096
-
-/** Random digits for the next 128 ids: 0.03 µs per id. `randomUUID()` without its dashes takes 0.2 to 0.4 µs, 3 % of a hello. */
-let digits = ''
-let used = 0
-
-function randomId(): string {
-  if (used === digits.length) {
-    digits = randomBytes(BATCH_BYTES).toString('hex')
-    used = 0
-  }
-  used += ID_DIGITS
-  return digits.slice(used - ID_DIGITS, used)
+  return typeof inbound === 'string' && VALID.test(inbound) ? inbound : randomUUID().replaceAll('-', '')
 }
 
 /** A content-security-policy nonce: 18 random bytes as 24 characters of base64 (CSP3 asks for at least 128 bits). */
