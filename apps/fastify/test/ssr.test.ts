@@ -1,23 +1,19 @@
-import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert/strict'
-import { statSync } from 'node:fs'
-import { basename } from 'node:path'
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { HTML } from '#shared/http/contract.ts'
-import { pagePolicy } from '#shared/http/security-headers.ts'
-import { ASSETS, ASSETS_DIR } from '#shared/page/server.js'
+import { ASSETS } from '#shared/page/server.js'
+import { createOptions, INFO } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
-import { createOptions, INFO } from './options.ts'
-import { serve } from './serve.ts'
+
+const PLACE = { host: '127.0.0.1', port: 0 }
 
 /** The end of the shell, and the start of what React sends when the slow part is there. */
 const SHELL_END = '</footer>'
 const SLOW_PART = 'id="S:0"'
 
 const countItems = (html: string) => html.split('class="price"').length - 1
-
-const findNonce = (html: string) => /<script[^>]* nonce="([^"]*)"/.exec(html)?.[1] ?? ''
 
 /** Timers that keep the process alive, as those of a page in the making do. */
 const countTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
@@ -54,43 +50,13 @@ test('refuses a count that is not in range', async () => {
   }
 })
 
-test('allows the scripts of the page by a nonce that no other response has', async () => {
-  const app = createApp(createOptions(), ssr)
-  const nonces = new Set<string>()
-  for (const path of ['/', '/', '/stream?delay=1']) {
-    const response = await app.inject(path)
-    const html = response.payload
-    const nonce = findNonce(html)
-    match(nonce, /^[A-Za-z0-9+/]{24}$/)
-    equal(response.headers['content-security-policy'], pagePolicy(nonce))
-    equal(response.headers['cache-control'], 'private, no-store')
-    doesNotMatch(html.replaceAll(`nonce="${nonce}"`, ''), / nonce=/)
-    nonces.add(nonce)
-  }
-  equal(nonces.size, 3)
-})
-
-test('prints the id of the request in the page', async () => {
-  const app = createApp(createOptions(), ssr)
-  for (const path of ['/', '/stream?delay=1']) {
-    const response = await app.inject({ url: path, headers: { 'x-request-id': 'r-1' } })
-    match(response.payload, /<code>r-1<\/code>/)
-  }
-})
-
-test('streams the shell, then the slow part', async () => {
-  const app = createApp(createOptions(), ssr)
-  const html = (await app.inject('/stream?delay=1')).payload
-  ok(html.indexOf(SHELL_END) < html.indexOf(SLOW_PART))
-  match(html, /<\/html>$/)
-})
-
 test('stops rendering when the client leaves before the slow part', async () => {
   const { readLines, ...options } = createOptions()
-  await using server = await serve(createApp(options, ssr))
+  await using app = createApp(options, ssr)
+  const url = await app.listen(PLACE)
   const timers = countTimers()
   const leaving = new AbortController()
-  const { body } = await fetch(`${server.url}/stream?delay=5000`, { signal: leaving.signal })
+  const { body } = await fetch(`${url}/stream?delay=5000`, { signal: leaving.signal })
   let received = ''
   for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
     received += chunk
@@ -99,7 +65,7 @@ test('stops rendering when the client leaves before the slow part', async () => 
   equal(received.includes(SLOW_PART), false)
   notEqual(countTimers(), timers)
   leaving.abort()
-  const lines = await readLines(1)
+  const [_listening, ...lines] = await readLines(2)
   await setImmediate() // the abort is under way
   equal(countTimers(), timers)
   deepEqual(
@@ -108,37 +74,11 @@ test('stops rendering when the client leaves before the slow part', async () => 
   )
 })
 
-test('HEAD to a stream has its headers and no body', async () => {
-  const app = createApp(createOptions(), ssr)
-  const response = await app.inject({ method: 'HEAD', url: '/stream?delay=1' })
-  equal(response.statusCode, 200)
-  equal(response.headers['content-type'], HTML)
-  equal(response.payload, '')
-})
-
-test('serves the files of the page, compressed if the client accepts that', async () => {
-  const app = createApp(createOptions(), ssr)
-  for (const url of ASSETS) {
-    const { size } = statSync(new URL(`${basename(url)}.br`, ASSETS_DIR))
-    const response = await app.inject({ url, headers: { 'accept-encoding': 'gzip, br' } })
-    equal(response.statusCode, 200)
-    equal(response.headers['content-encoding'], 'br')
-    equal(response.headers['content-length'], String(size))
-    match(String(response.headers['cache-control']), /max-age=31536000, ?immutable/)
-  }
-  for (const path of ['/assets/no-such-file.js', '/assets/..%2Fpage%2Fserver.js']) {
-    const response = await app.inject(path)
-    match(String(response.statusCode), /^40[34]$/, path)
-    match(String(response.headers['content-type']), /^application\/problem\+json/)
-  }
-})
-
 test('refuses a page that has waited too long, and no file', async () => {
-  await using server = await serve(createApp(createOptions({ MAX_QUEUE_WAIT_MS: '1' }), ssr))
+  await using app = createApp(createOptions({ MAX_QUEUE_WAIT_MS: '1' }), ssr)
+  const url = await app.listen(PLACE)
   const ask = (path: string) =>
-    Promise.all(
-      Array.from({ length: 10 }, () => fetch(server.url + path, { signal: AbortSignal.timeout(120_000) })),
-    )
+    Promise.all(Array.from({ length: 10 }, () => fetch(url + path, { signal: AbortSignal.timeout(120_000) })))
   // Connections that are open already bring all requests at once; new ones are accepted one by one.
   await Promise.all((await ask('/livez')).map((response) => response.text()))
   const pages = await ask('/?items=1000')
@@ -146,5 +86,5 @@ test('refuses a page that has waited too long, and no file', async () => {
   const refused = pages.find(({ status }) => status === 503)
   equal(refused?.headers.get('retry-after'), '1')
   match((await refused?.text()) ?? '', /"status":503/)
-  equal((await fetch(`${server.url}${ASSETS[0]}`)).status, 200)
+  equal((await fetch(`${url}${ASSETS[0]}`)).status, 200)
 })

@@ -11,7 +11,6 @@ export default fp(async (app) => {
 
   app.addHook('onRequest', (request, reply, done) => {
     if (request.routeOptions.logLevel === 'silent') return done()
-    const startedAt = performance.now()
     const { ip: client } = request // read now, because a closed connection has no address
     reply.raw.prependListener('close', () => {
       logResponse(request.log, {
@@ -19,7 +18,7 @@ export default fp(async (app) => {
         url: request.url,
         route: request.routeOptions.url,
         status: reply.raw.statusCode,
-        ms: performance.now() - startedAt,
+        ms: reply.elapsedTime,
         client,
         traceparent: request.headers.traceparent,
       })
