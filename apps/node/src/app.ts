@@ -1,15 +1,16 @@
-import type { RequestListener } from 'node:http'
-import { addDefaultHeaders } from '#shared/http/default-headers.ts'
+import { createServer, type Server } from 'node:http'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
+import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { Context } from './context.ts'
 import { accessLog } from './plugins/access-log.ts'
 import { errors } from './plugins/errors.ts'
 import { health } from './plugins/health.ts'
+import { SecureResponse } from './plugins/security-headers.ts'
 import { createRouter, type Route } from './router.ts'
 
 /** Does the work of a framework. A request meets the plugins in this order. */
-export function createApp(options: AppOptions, routes: readonly Route[]): RequestListener {
+export function createApp(options: AppOptions, routes: readonly Route[]): Server {
   const { config, health: state, log } = options
   const logResponses = accessLog(log)
   const services = {
@@ -20,9 +21,8 @@ export function createApp(options: AppOptions, routes: readonly Route[]): Reques
   }
   const handle = createRouter([...health(state), ...routes])
 
-  return (request, response) => {
+  const server = createServer({ ...SERVER_OPTIONS, ServerResponse: SecureResponse }, (request, response) => {
     const context = new Context(request, response, services)
-    addDefaultHeaders(response)
     logResponses(context)
     try {
       // A handler that is not async needs no promise.
@@ -30,5 +30,6 @@ export function createApp(options: AppOptions, routes: readonly Route[]): Reques
     } catch (error) {
       errors(context, error)
     }
-  }
+  })
+  return protect(server, options)
 }

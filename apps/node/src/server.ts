@@ -1,5 +1,3 @@
-import { createServer } from 'node:http'
-import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { drain } from '#shared/process/drain.ts'
 import { run } from '#shared/process/lifecycle.ts'
 import { listen } from '#shared/process/listen.ts'
@@ -14,6 +12,6 @@ const ROLES = {
 }
 
 const { routes, ...options } = await beginRole<readonly Route[]>('node', ROLES)
-const server = protect(createServer(SERVER_OPTIONS, createApp(options, routes)), options)
+const server = createApp(options, routes)
 
 await run(options, { listen: () => listen(server, options.config), close: () => drain(server) })

@@ -1,8 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { createOptions } from '#shared/process/testing.ts'
+import { createOptions, serve } from '#shared/process/testing.ts'
+import { createApp } from '../src/app.ts'
 import { route } from '../src/router.ts'
-import { serve } from './serve.ts'
 
 const routes = [
   route('GET', '/who', (context) => {
@@ -22,20 +22,11 @@ const CASES: [
   client: string,
   isTrusted: boolean,
 ][] = [
-  ['a trusted peer', '10.0.0.1', '203.0.113.7', '203.0.113.7', true],
   ['a trusted peer on a dual-stack socket', '::ffff:10.0.0.1', '203.0.113.7', '203.0.113.7', true],
   ['a trusted IPv6 peer', 'fd00::1', '2001:db8::7', '2001:db8::7', true],
-  [
-    'a trusted peer, and an entry forged by the client',
-    '10.0.0.1',
-    '192.0.2.1, 203.0.113.7',
-    '203.0.113.7',
-    true,
-  ],
   ['two proxies, and a forged entry', '10.0.0.1', '192.0.2.1, 203.0.113.7, 10.0.0.2', '203.0.113.7', true],
   ['a peer on our unix socket', undefined, '192.0.2.1, 203.0.113.7', '203.0.113.7', true],
   ['a peer that is not trusted', '198.51.100.1', '203.0.113.7', '198.51.100.1', false],
-  ['an IPv6 peer that is not trusted', '2001:db8::1', '203.0.113.7', '2001:db8::1', false],
 ]
 
 const TRUST_PROXY = '10.0.0.0/8, fd00::/8'
@@ -46,7 +37,9 @@ for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
     const { readLines, ...options } = createOptions(
       peer === undefined ? { TRUST_PROXY, SOCKET: '/run/app.sock' } : { TRUST_PROXY },
     )
-    await using server = await serve(routes, options, { peer })
+    const app = createApp(options, routes)
+    app.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: peer }))
+    await using server = await serve(app, options)
     const headers = { ...HEADERS, 'x-forwarded-for': forwardedFor }
     const expected = isTrusted
       ? { protocol: 'https', host: 'shop.example' }

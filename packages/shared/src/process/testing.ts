@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, Server } from 'node:http'
 import { pino } from 'pino'
 import { Health } from '../http/health.ts'
 import { protect, SERVER_OPTIONS } from '../http/protect.ts'
@@ -43,8 +43,8 @@ export function createOptions(env: Record<string, string> = {}) {
 }
 
 /** The server of an app on a free port, closed at the end of the block. */
-export async function serve(app: RequestListener, options: AppOptions) {
-  const server = protect(createServer(SERVER_OPTIONS, app), options)
+export async function serve(app: RequestListener | Server, options: AppOptions) {
+  const server = app instanceof Server ? app : protect(createServer(SERVER_OPTIONS, app), options)
   const url = await listen(server, readConfig({ PORT: '0' }))
   return {
     url,
