@@ -49,6 +49,13 @@ test('what needs more cores than there are is measured, and decides nothing', ()
   )
 })
 
+test('one core too few decides nothing', () => {
+  const { wide } = analyse(RATES, ({ cells }) => {
+    for (const cell of cells) cell.cores.given = Math.min(3, cell.cores.wanted)
+  })
+  match(wide.undecided ?? '', /^wide needs 4 cores .* has 3 for it$/)
+})
+
 test('that the machine is too small is said before what a better moment would mend', () => {
   const { wide } = analyse(RATES, ({ heats }) => {
     for (const slice of heats.flatMap(({ slices }) => slices))
