@@ -2,28 +2,13 @@ import type { IncomingMessage, Server } from 'node:http'
 import { isIP } from 'node:net'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
-import type { Context, Env, Hono, Schema } from 'hono'
-import { addDefaultHeaders } from '#shared/http/default-headers.ts'
+import type { Env, Hono, Schema } from 'hono'
 import { type Forwarded, readForwarded } from '#shared/http/forwarded.ts'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
+import { SecureResponse } from '#shared/http/secure-response.ts'
 import type { Config } from '#shared/process/config.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { createApp } from './app.ts'
-import type { Runtime } from './middleware/access-log.ts'
-
-/** Reads connections on Node. On another runtime, pass the `getConnInfo` of that runtime's adapter to `createApp`. */
-const runtime: Runtime = {
-  getConnInfo,
-  onClose({ env: { outgoing } }: NodeContext, listener) {
-    outgoing?.prependListener('close', () => listener(outgoing.statusCode, outgoing.errored))
-  },
-  addHeaders({ env: { outgoing } }: NodeContext) {
-    if (outgoing !== undefined) addDefaultHeaders(outgoing)
-  },
-}
-
-/** The upgrade to a WebSocket has no `outgoing`, although its type says so. */
-type NodeContext = Context<{ Bindings: Partial<HttpBindings> }>
 
 type AdapterOptions = Parameters<typeof createAdaptorServer>[0]
 
@@ -38,14 +23,14 @@ export function createNodeServer<RouteEnv extends Env, RouteSchema extends Schem
   adapter: { websocket?: { server: object } } = {},
 ): Server {
   const { host: hostname, trustProxy } = options.config
-  const { fetch } = createApp({ ...options, runtime }, routes)
+  const { fetch } = createApp({ ...options, getConnInfo }, routes)
   // The host name replaces a missing Host header, which HTTP/1.0 allows.
   const serve = (handle: AdapterOptions['fetch']) =>
     createAdaptorServer({
       ...adapter,
       hostname,
       fetch: handle,
-      serverOptions: SERVER_OPTIONS,
+      serverOptions: { ...SERVER_OPTIONS, ServerResponse: SecureResponse },
     } as AdapterOptions) as Server
   if (!trustProxy) return protect(serve(fetch), options)
 

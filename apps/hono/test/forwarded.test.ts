@@ -6,9 +6,8 @@ import { Hono } from 'hono'
 import { setCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
 import { ipRestriction } from 'hono/ip-restriction'
+import { createOptions, serve } from '#shared/process/testing.ts'
 import { createNodeServer } from '../src/node-server.ts'
-import { createOptions } from './options.ts'
-import { serve } from './serve.ts'
 
 /** As the documentation of Hono reads URLs and connections. */
 const routes = new Hono()

@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
+import { SecureResponse } from '#shared/http/secure-response.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { Context } from './context.ts'
 import { accessLog } from './plugins/access-log.ts'
 import { errors } from './plugins/errors.ts'
 import { health } from './plugins/health.ts'
-import { SecureResponse } from './plugins/security-headers.ts'
 import { createRouter, type Route } from './router.ts'
 
 /** Does the work of a framework. A request meets the plugins in this order. */

@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { GetConnInfo } from 'hono/conninfo'
 import { createMiddleware } from 'hono/factory'
@@ -10,37 +11,31 @@ declare module 'hono' {
   }
 }
 
-/** Functions that differ between runtimes. */
-export interface Runtime {
-  /** Its remote address is logged as the client's, so behind a trusted proxy it is what the proxy says. */
-  getConnInfo: GetConnInfo
-  /**
-   * Calls back when the response was sent or the client has left, with the status that was sent and the error of its body. Without
-   * it, the logged time ends when the response is handed to the runtime.
-   */
-  onClose?: (c: Context, listener: (status: number, error: unknown) => void) => void
-  /** Adds the security headers and the id to the response of the runtime. Without it, `c.header()` sets them, which takes longer. */
-  addHeaders?: (c: Context) => void
-}
-
 interface AccessLogOptions {
   log: Logger
-  runtime: Runtime
+  /** Its remote address is logged as the client's, so behind a trusted proxy it is what the proxy says. */
+  getConnInfo: GetConnInfo | undefined
 }
 
-/** One line per response. Hono's own `logger()` writes text, and misses responses of the handler timeout. */
-export function accessLog({ log, runtime: { getConnInfo, onClose } }: AccessLogOptions) {
+/**
+ * One line per response. Hono's own `logger()` writes text, and misses responses of the handler timeout. Only Node says when a response has
+ * left. On other runtimes the logged time ends when the app hands it over.
+ */
+export function accessLog({ log, getConnInfo }: AccessLogOptions) {
   const logs = logsResponses(log)
 
-  return createMiddleware((c, next) => {
+  return createMiddleware<{ Bindings?: Partial<HttpBindings> }>((c, next) => {
+    const { incoming, outgoing } = c.env ?? {}
     const startedAt = logs ? performance.now() : 0
     // Read now, because a closed connection has no address.
-    const client = logs ? getConnInfo(c).remote.address : undefined
-    onClose?.(c, (status, error) => {
-      if (error && !isClientAbort(error)) logFailure(log, c.get('requestId'), error)
-      if (logs) write(c, status, startedAt, client)
+    const client = logs ? getConnInfo?.(c).remote.address : undefined
+    outgoing?.prependListener('close', () => {
+      const { statusCode, errored } = outgoing
+      if (errored && !isClientAbort(errored)) logFailure(log, c.get('requestId'), errored)
+      if (logs) write(c, statusCode, startedAt, client)
     })
-    if (!logs || onClose !== undefined) return next()
+    // On Node, the upgrade to a WebSocket has no response.
+    if (!logs || incoming !== undefined) return next()
     return next().then(() => write(c, c.res.status, startedAt, client))
   })
 

@@ -1,4 +1,4 @@
-import type { Context, ErrorHandler } from 'hono'
+import type { Context, ErrorHandler, HonoRequest } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
@@ -8,7 +8,10 @@ import { type Logger, logFailure } from '#shared/process/log.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export function handleError(log: Logger): ErrorHandler {
-  return (error, c) => {
+  return async (thrown, c) => {
+    const error = (await isMalformed(c.req, thrown))
+      ? new HTTPException(400, { message: 'The body is malformed.', cause: thrown })
+      : thrown
     const exception = error instanceof HTTPException ? error : undefined
     const { status, headers, problem } = describeError(error, exception && { isPublic: true })
     // A client abort is not a failure. It interrupts the reading of a body.
@@ -19,6 +22,20 @@ export function handleError(log: Logger): ErrorHandler {
     if (status === 413) c.header('connection', 'close') // the Node adapter cuts it while the rest of the body comes in
     return sendProblem(c, problem)
   }
+}
+
+/**
+ * Whether `c.req.json()`, `formData()` or `parseBody()` threw this. A validator of Hono throws an HTTPException for a malformed body, but
+ * these throw a plain error. Hono keeps what they read, so the same error comes again.
+ */
+async function isMalformed(request: HonoRequest, { message }: Error): Promise<boolean> {
+  const { text, formData } = request.bodyCache
+  if (text === undefined && formData === undefined) return false
+  const again = formData === undefined ? request.json() : request.formData()
+  return again.then(
+    () => false,
+    (error: Error) => error.message === message,
+  )
 }
 
 /** Wraps other thrown values, because Hono passes only instances of Error to `onError`. */

@@ -1,6 +1,5 @@
 import { createMiddleware } from 'hono/factory'
 import { requestId as chooseId } from '#shared/http/ids.ts'
-import type { Runtime } from './access-log.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -9,14 +8,8 @@ declare module 'hono' {
   }
 }
 
-const NAME = 'x-request-id'
-
-/** Hono's own `requestId()` has another rule for inbound ids. For a Response that a route creates, `securityHeaders` sets the id. */
-export function requestId({ addHeaders }: Runtime) {
-  return createMiddleware((c, next) => {
-    const id = chooseId(c.req.header(NAME))
-    c.set('requestId', id)
-    if (addHeaders === undefined) c.header(NAME, id)
-    return next()
-  })
-}
+/** Hono's own `requestId()` replaces an inbound id that has a dot. */
+export const requestId = createMiddleware((c, next) => {
+  c.set('requestId', chooseId(c.req.header('x-request-id')))
+  return next()
+})

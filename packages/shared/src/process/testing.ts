@@ -42,8 +42,8 @@ export function createOptions(env: Record<string, string> = {}) {
   return { ...options, readLines }
 }
 
-/** The server of an app on a free port, closed at the end of the block. */
-export async function serve(app: RequestListener | Server, options: AppOptions) {
+/** An app, or the server of one, on a free port, closed at the end of the block. */
+export async function serve(app: RequestListener | Server, options: AppOptions = createOptions()) {
   const server = app instanceof Server ? app : protect(createServer(SERVER_OPTIONS, app), options)
   const url = await listen(server, readConfig({ PORT: '0' }))
   return {
