@@ -30,6 +30,8 @@ export interface Source {
   title: string
   /** Absent if it is not known. */
   url?: string
+  /** Of packages, where it names them: `{ express: '4' }`. */
+  versions?: Readonly<Record<string, string>>
   /** What it was measured on, and with. */
   machine: string
   tool: string

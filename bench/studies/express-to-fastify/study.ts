@@ -137,6 +137,7 @@ export const expressToFastify: Study = {
   source: {
     title: 'One App: ExpressJS to Fastify migration (pull request 878)',
     url: 'https://github.com/americanexpress/one-app/pull/878',
+    versions: { express: '4', fastify: '4' },
     machine: 'a machine that it does not name, in December 2022, Express 4 and Fastify 4',
     tool: 'autocannon -c 10 -d 10',
   },

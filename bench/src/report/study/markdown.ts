@@ -2,7 +2,7 @@ import { formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cl
 import { markdownTable, type Table } from '@startgrid/cli/table.ts'
 import type { Study } from '../../model/study.ts'
 import type { ClaimResult, StudyCell, StudyRecord } from '../../model/study-result.ts'
-import { missingCores } from './section.ts'
+import { describeVersions, missingCores } from './section.ts'
 import { conditions, sectionsOf } from './terminal.ts'
 
 /** A study in Markdown: the block of figures in its page, and its part of the table of all claims. */
@@ -10,8 +10,10 @@ import { conditions, sectionsOf } from './terminal.ts'
 /** Claims and verdicts, all figures, and what they rest on. Ends with a line feed. */
 export function formatStudyBlock(study: Study, record: StudyRecord): string {
   const claims = record.analysis?.claims ?? []
-  const reasons = claims.flatMap(({ because, undecided, closedLoop }, index) => {
+  const versions = describeVersions(study, record)
+  const reasons = claims.flatMap(({ because, undecided, closedLoop, verdict }, index) => {
     const text = [
+      verdict === 'not reproduced here' && versions !== null ? `With other versions: ${versions}.` : null,
       undecided === null ? null : `undecided here, because ${undecided}.`,
       closedLoop === null ? null : `In closed loop the ratio is ${formatRatioInterval(closedLoop)}.`,
       because,

@@ -1,6 +1,7 @@
 import { formatMs } from '@startgrid/cli/numbers.ts'
 import type { Column } from '@startgrid/cli/table.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
+import type { Study } from '../../model/study.ts'
 import type { ClaimResult, StudyCell, StudyFigures, StudyRecord } from '../../model/study-result.ts'
 import type { Section } from '../section.ts'
 
@@ -33,4 +34,12 @@ export function missingCores(
   )
   if (verdict !== 'undecided here' || small.length === 0) return null
   return Math.max(...small.map(({ cores, workload }) => cores.wanted + (workload === null ? 0 : 1)))
+}
+
+/** `express 4 → 5.3.0, fastify 4 → 5.12.8`: the source's versions and ours; null if the source names none. */
+export function describeVersions({ source }: Study, { versions: { packages } }: StudyRecord): string | null {
+  const changes = Object.entries(source?.versions ?? {}).map(
+    ([name, theirs]) => `${name} ${theirs} → ${packages[name] ?? 'unknown'}`,
+  )
+  return changes.length === 0 ? null : changes.join(', ')
 }

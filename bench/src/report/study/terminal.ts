@@ -7,7 +7,7 @@ import type { ClaimResult, StudyRecord, Verdict } from '../../model/study-result
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
 import { formatSections, formatWarnings, type TerminalStyle } from '../terminal.ts'
 import { latencySections } from './latency-table.ts'
-import { missingCores, type StudySection } from './section.ts'
+import { describeVersions, missingCores, type StudySection } from './section.ts'
 import { publishedSection, raceSections, scalingSections, stepSection } from './tables.ts'
 
 /** A study on a terminal: claims and verdicts first, then what they rest on. Ends with a line feed. */
@@ -18,7 +18,7 @@ export function formatStudy(study: Study, result: StudyRecord, style: TerminalSt
     paint('bold', say(headline(study, result))),
     say(study.question),
     formatWarnings(result.warnings, style),
-    claimsOf(result, style),
+    claimsOf(study, result, style),
     ...formatSections(sectionsOf(study, result), style),
     paint(
       'dim',
@@ -54,15 +54,22 @@ const TONES: Readonly<Record<Verdict, Format | null>> = {
   'undecided here': 'yellow',
 }
 
-function claimsOf({ analysis, cells }: StudyRecord, { color, columns }: TerminalStyle): string {
+function claimsOf(study: Study, record: StudyRecord, { color, columns }: TerminalStyle): string {
+  const { analysis, cells } = record
   const paint = painter(color)
+  const versions = describeVersions(study, record)
+  const whyOther = (verdict: Verdict) =>
+    verdict === 'not reproduced here' && versions !== null ? ` (${versions})` : ''
   return (analysis?.claims ?? [])
     .map((claim, index) => {
       const number = `${index + 1}. `
       const below = (text: string) => indented(text, ' '.repeat(number.length), columns)
       const lines = [
         `${number}${below(`${claim.says}.`).trimStart()}`,
-        paint(TONES[claim.verdict], below(describeVerdict(claim, missingCores(claim, cells)))),
+        paint(
+          TONES[claim.verdict],
+          below(describeVerdict(claim, missingCores(claim, cells)) + whyOther(claim.verdict)),
+        ),
         ...(claim.because === null ? [] : [below(claim.because)]),
       ]
       return lines.join('\n')

@@ -7,6 +7,8 @@ import { analyseStudy } from '../../../src/judge/study/analysis.ts'
 import { ResultError } from '../../../src/model/result-file.ts'
 import { recordOf } from '../../../src/model/study-file.ts'
 import { DOCS, MARKS, storeRecord, writePages } from '../../../src/report/study/docs.ts'
+import { formatStudyBlock } from '../../../src/report/study/markdown.ts'
+import { formatStudy } from '../../../src/report/study/terminal.ts'
 import { PUBLISHED } from '../../../studies/index.ts'
 import { measureOnPaper, PAPER } from '../../fixtures/study-laboratory.ts'
 
@@ -62,6 +64,17 @@ test('a page without a place for its figures, and a file that is no result, are 
     writeFileSync(join(path, 'results', 'paper.json'), stored)
     throws(() => writePages([PAPER], path), { name: 'ResultError', message: sentence })
   }
+})
+
+test('a claim that is not reproduced names the versions of the source and ours', () => {
+  const rates = { fast: [20_000, 20_100, 19_900], slow: [40_000, 40_100, 39_900] }
+  const study = { ...PAPER, source: { title: 'a', machine: 'b', tool: 'c', versions: { express: '4' } } }
+  const result = measureOnPaper(rates, study)
+  result.analysis = analyseStudy(study, result)
+  result.versions.packages = { express: '5.3.0' }
+  match(formatStudyBlock(study, recordOf(result)), /\n1\. With other versions: express 4 → 5\.3\.0\. /)
+  const text = formatStudy(study, recordOf(result), { columns: 200, color: false })
+  match(text, /: not reproduced here \(express 4 → 5\.3\.0\)$/m)
 })
 
 test('every study of a source has its page, with a place for its figures', () => {
