@@ -8,13 +8,12 @@ export {
 } from './engine/generator.ts'
 export { GeneratorTeam, startTeam, type TeamMember, VoidLoadError } from './engine/generator-team.ts'
 export { LoadError } from './engine/load-error.ts'
-export type { LoadOptions, LoadPhase, LoadPlan } from './engine/options.ts'
+export type { LoadOptions, LoadPhase, LoadPlan, Progress } from './engine/options.ts'
 export { type Random, seeded } from './engine/random.ts'
 export { runLoad } from './engine/run-load.ts'
 export { type BodyExpectation, type Expectation, exactly } from './http/expectation.ts'
 export type { Reach, Target } from './http/target.ts'
 export { countAbove, curveOf, mergeHistograms, percentiles } from './report/histogram.ts'
-export type { Progress } from './report/progress.ts'
 export {
   ERROR_KINDS,
   type ErrorCounts,
@@ -25,5 +24,4 @@ export {
   type SelfReport,
   type SeriesPoint,
   sumErrors,
-  type ThreadReport,
 } from './report/result.ts'

@@ -32,8 +32,6 @@ const WRONG: Record<string, string[]> = {
   'requests is 0': ['http://127.0.0.1/', '-n', '0'],
   '--pipeline is "-1"': ['http://127.0.0.1/', '--pipeline=-1'],
   'no room for a pipeline': ['http://127.0.0.1/', '--pipeline', '2', '--new-connections'],
-  '--threads is "x"': ['http://127.0.0.1/', '-t', 'x'],
-  'cannot share 1 connections': ['http://127.0.0.1/', '-t', '2', '-c', '1'],
   '--seed is "x"': ['http://127.0.0.1/', '--seed', 'x'],
   '--timeout is "x"': ['http://127.0.0.1/', '--timeout', 'x'],
   '--warmup is "x"': ['http://127.0.0.1/', '--warmup', 'x'],
@@ -52,7 +50,6 @@ const WRONG: Record<string, string[]> = {
   '--path-file: /nowhere cannot be read': ['http://127.0.0.1/', '--path-file', '/nowhere'],
   'There is no path in': ['http://127.0.0.1/', '--path-file', '/dev/null'],
   'one URL gives the host': ['http://127.0.0.1/', 'http://127.0.0.1/x', '--path-file', CLI],
-  'must end in .hlog (log) or .hgrm': ['http://127.0.0.1/', '--histogram', 'x.txt'],
 }
 
 for (const [message, args] of Object.entries(WRONG)) {
@@ -81,21 +78,19 @@ test('without options: a closed loop for ten seconds', () => {
       pipeline: 1,
       newConnections: false,
       durationMs: 10_000,
-      threads: 1,
       seed: 1,
       warmupMs: 0,
       timeoutMs: 5_000,
       expect: { status: 200 },
     },
     json: undefined,
-    histograms: [],
   })
 })
 
 test('all options of the load', () => {
   const line =
-    'http://[::1]:81/ -c 8 -n 500 -r 0.5 --arrivals constant --pipeline 2 -t 3 --warmup 1m --timeout 20ms --seed 9 ' +
-    '--series 10ms -H a:b -H Host:c --check 7 --expect-status 201 --json x --histogram y.hlog --histogram z.hgrm'
+    'http://[::1]:81/ -c 8 -n 500 -r 0.5 --arrivals constant --pipeline 2 --warmup 1m --timeout 20ms --seed 9 ' +
+    '--series 10ms -H a:b -H Host:c --check 7 --expect-status 201 --json x'
   const command = readCommand(line.split(' '))
   assert.ok(command !== 'help')
   assert.deepEqual(command.plan, {
@@ -109,14 +104,13 @@ test('all options of the load', () => {
     rate: 0.5,
     arrivals: 'constant',
     requests: 500,
-    threads: 3,
     seed: 9,
     warmupMs: 60_000,
     timeoutMs: 20,
     seriesMs: 10,
     expect: { status: 201, checkEvery: 7, learn: true },
   })
-  assert.deepEqual([command.json, command.histograms], ['x', ['y.hlog', 'z.hgrm']])
+  assert.equal(command.json, 'x')
 })
 
 test('random parts survive the reading of a URL, other braces do not', () => {

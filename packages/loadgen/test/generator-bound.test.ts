@@ -37,8 +37,7 @@ function measurement({
     service: constant(latencyMs),
     arrivals: { seconds: 1, due: 10_000, sent: 10_000, late: 0, lag: constant(lagMs), ...arrivals },
     intervals: null,
-    processSeconds: 1,
-    threadSeconds: 1,
+    cpuSeconds: 1,
     loop: { busy, turns: constant(0.01), waitSeconds },
   }
 }

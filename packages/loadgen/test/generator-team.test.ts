@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 import {
   exactly,
   GeneratorTeam,
-  LoadError,
   type LoadGenerator,
   mergeHistograms,
   percentiles,
@@ -50,10 +49,6 @@ test('counts are exact sums, and percentiles are of the merged histogram', async
   assert.equal(result.requests, 101)
   assert.equal(result.checked, 101)
   assert.deepEqual(result.statuses, { 200: 101 })
-  assert.deepEqual(
-    result.threads.map(({ requests }) => requests),
-    [51, 50],
-  )
   assert.equal(decode(result.histograms.latency).totalCount, 101)
   const [p50] = percentiles(mergeHistograms([result.histograms.latency]), [50])
   assert.equal(result.latency.p50, Math.min(p50 ?? 0, result.latency.max))
@@ -77,8 +72,7 @@ for (const offsetMs of [5, 5_000]) {
     }
     const plan = { target: server.target, path: '/', connections: 2, durationMs: 50, onPhase }
     // A busy machine may make one of them late: that is another test.
-    const result = await untilInTime(() => team.run(plan))
-    assert.equal(result.threads.length, 2)
+    await untilInTime(() => team.run(plan))
     assert.deepEqual(order, ['open', 'request', 'responded'])
   })
 }
@@ -145,20 +139,9 @@ test('constant arrivals of all generators take turns', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const team = teamWith(second)
   const plan = { target: server.target, path: '/', connections: 4, rate: 200, arrivals: 'constant' } as const
-  const { openLoop, threads } = await untilInTime(() => team.run({ ...plan, durationMs: 500 }))
+  const { openLoop, requests } = await untilInTime(() => team.run({ ...plan, durationMs: 500 }))
   assert.equal(Math.round(openLoop?.offered ?? 0), 200)
-  assert.deepEqual(
-    threads.map(({ requests }) => requests),
-    [50, 50],
-  )
-})
-
-test('a plan of several threads is refused', async () => {
-  const team = teamWith(second)
-  await assert.rejects(
-    team.run({ target: { host: '127.0.0.1', port: 9 }, path: '/', connections: 4, requests: 4, threads: 2 }),
-    LoadError,
-  )
+  assert.equal(requests, 100)
 })
 
 /** What a busy machine disturbed is tried again: up to twenty times. */

@@ -24,10 +24,8 @@ after(async () => {
 const SHAPES = {
   'closed loop': {},
   'closed loop, pipelined': { pipeline: 8 },
-  'closed loop, two threads': { threads: 2 },
   'a connection each': { newConnections: true },
   'open loop': { rate: 5_000 },
-  'open loop, two threads': { rate: 5_000, threads: 2 },
 } as const
 
 for (const [name, shape] of sample('shapes of a load', Object.entries(SHAPES), 3)) {

@@ -5,19 +5,6 @@ import { type LoadResult, noErrors } from '../src/report/result.ts'
 
 const LATENCY = { mean: 1.5, p50: 1, p90: 2, p99: 12.34, p999: 1_234.5, max: 4_000, min: 0.04 }
 
-const THREAD = {
-  requests: 10_000,
-  rate: 10_000,
-  cpuSeconds: 1,
-  openLoop: { offered: 10_000, achieved: 10_000 },
-  lagP99: 0.01,
-  waitSeconds: 0,
-  loopDelayP99: 0.05,
-  busy: 0.3,
-  bound: false,
-  reason: null,
-}
-
 const RESULT: LoadResult = {
   requests: 20_000,
   seconds: 1,
@@ -34,7 +21,6 @@ const RESULT: LoadResult = {
   series: [],
   cpu: { seconds: 1, utilisation: 1 },
   self: { waitSeconds: 0.1, loopDelayP99: 0.05, busy: 0.3, bound: false, reason: null },
-  threads: [THREAD, { ...THREAD, rate: 8_000, busy: 0.2 }],
 }
 
 test('an open loop', () => {
@@ -50,7 +36,6 @@ test('an open loop', () => {
   received    3.2 MB
   compared    200 responses
   generator   busy 30 %, loop turns 0.050 ms at p99, 0.10 s without a core
-  threads     each 8,000 to 10,000 responses per second, busy 20 % to 30 %
 
                    mean       p50       p90       p99     p99.9       max
   corrected        1.50      1.00      2.00      12.3     1,235     4,000 ms
@@ -68,9 +53,9 @@ test('generator-bound, in words and within 80 columns', () => {
 })
 
 test('a closed loop has one latency, and says when the generator may be the limit', () => {
-  const closed = { ...RESULT, openLoop: null, lag: null, threads: [THREAD] }
+  const closed = { ...RESULT, openLoop: null, lag: null }
   const text = report('x', closed)
-  assert.doesNotMatch(text, /corrected|service|lag|offered|threads|may be the limit/)
+  assert.doesNotMatch(text, /corrected|service|lag|offered|may be the limit/)
   assert.match(text, /\n {2}latency {10}1\.50 /)
   const busy = report('x', { ...closed, self: { ...RESULT.self, busy: 0.97 } })
   assert.match(busy, /\n {14}it may be the limit, not the server\n/)
@@ -117,7 +102,7 @@ test('a title says what was loaded, and how', () => {
     'GET u and 2 more with 2,000 new connections, 9,000 requests',
   )
   assert.equal(
-    title('u', { ...plan, method: 'PUT', pipeline: 4, threads: 2, rate: 5_000, durationMs: 1_500 }),
-    'PUT u with 1 connection, 4 requests in each, from 2 threads at 5,000 per second (poisson) for 1.5 s',
+    title('u', { ...plan, method: 'PUT', pipeline: 4, rate: 5_000, durationMs: 1_500 }),
+    'PUT u with 1 connection, 4 requests in each, at 5,000 per second (poisson) for 1.5 s',
   )
 })

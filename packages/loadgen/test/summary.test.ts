@@ -26,8 +26,7 @@ const QUICK: Measurement = {
   service: recording(1, 1, 1),
   arrivals: { seconds: 1, due: 3, sent: 3, late: 0, lag: recording(0, 0, 0) },
   intervals: null,
-  processSeconds: 1.5,
-  threadSeconds: 0.7,
+  cpuSeconds: 1.5,
   loop: { busy: 0.2, turns: recording(0.01), waitSeconds: 0.1 },
 }
 
@@ -40,12 +39,12 @@ const SLOW: Measurement = {
   latency: recording(60),
   service: recording(9),
   arrivals: { seconds: 1, due: 4, sent: 2, late: 1, lag: recording(0, 50, 50, 50) },
-  processSeconds: 1.6,
+  cpuSeconds: 1.7,
   loop: { busy: 0.9, turns: recording(30), waitSeconds: 0.3 },
 }
 
-test('threads add up', () => {
-  const result = summarizeLoad([[QUICK, SLOW]], undefined)
+test('generators add up', () => {
+  const result = summarizeLoad([QUICK, SLOW], undefined)
   assert.deepEqual([result.requests, result.seconds, result.rate], [4, 2, 2])
   assert.deepEqual(result.errors, { ...noErrors(), status: 1, timeout: 2 })
   assert.deepEqual(result.statuses, { 200: 3, 500: 1 })
@@ -55,36 +54,28 @@ test('threads add up', () => {
   assert.equal(result.lag?.mean, 150 / 7)
   assert.deepEqual(result.openLoop, { offered: 7, achieved: 5 })
   assert.equal(percentiles(result.histograms.latency, [100])[0]?.toFixed(0), '60')
-  // Each thread measured the whole process.
-  assert.deepEqual(result.cpu, { seconds: 1.6, utilisation: 0.4 })
+  assert.deepEqual(result.cpu, { seconds: 3.2, utilisation: 0.8 })
   assert.deepEqual(result.series, [])
 })
 
-test('a slow thread does not hide in the sum', () => {
-  const { self, threads } = summarizeLoad([[QUICK, SLOW]], undefined)
+test('a slow generator does not hide in the sum', () => {
+  const { self } = summarizeLoad([QUICK, SLOW], undefined)
   assert.equal(self.bound, true)
-  assert.match(self.reason ?? '', /^in thread 2 of 2, it came to 25\.0 % of the requests/)
+  assert.match(self.reason ?? '', /^in generator 2, it came to 25\.0 % of the requests/)
   assert.deepEqual([self.waitSeconds, self.busy], [0.4, 0.9])
   assert.ok(self.loopDelayP99 >= 29.9)
-  assert.deepEqual(
-    threads.map(({ rate, bound, requests }) => ({ rate, bound, requests })),
-    [
-      { rate: 3, bound: false, requests: 3 },
-      { rate: 0.5, bound: true, requests: 1 },
-    ],
-  )
 })
 
 test('closed loop: service is latency, and there is no schedule to speak of', () => {
   const closed = { ...QUICK, service: null, arrivals: null, loop: { ...QUICK.loop, waitSeconds: null } }
-  const { latency, service, lag, histograms, openLoop, self, threads } = summarizeLoad([[closed]], undefined)
+  const { latency, service, lag, histograms, openLoop, self } = summarizeLoad([closed], undefined)
   assert.deepEqual(service, latency)
   assert.deepEqual([lag, histograms.lag, openLoop], [null, null, null])
   assert.equal(histograms.service, histograms.latency)
-  assert.deepEqual([self.bound, self.reason, self.waitSeconds, threads[0]?.lagP99], [false, null, null, null])
+  assert.deepEqual([self.bound, self.reason, self.waitSeconds], [false, null, null])
 })
 
-test('a series has the intervals of all threads, empty ones too', () => {
+test('a series has the intervals of all generators, empty ones too', () => {
   const first = new Series(100)
   first.begin(1_000)
   first.responded(1_010, 5, false)
@@ -94,12 +85,12 @@ test('a series has the intervals of all threads, empty ones too', () => {
   second.begin(5_000)
   second.responded(5_001, 9, false)
   second.responded(5_310, 3, false)
-  const threads = [first, second].map((series) => ({
+  const both = [first, second].map((series) => ({
     ...QUICK,
     seconds: 0.36,
     intervals: series.intervals(),
   }))
-  const series = summarizeLoad([threads], 100).series.map(({ at, seconds, requests, errors, max }) => [
+  const series = summarizeLoad(both, 100).series.map(({ at, seconds, requests, errors, max }) => [
     at,
     Number(seconds.toFixed(3)),
     requests,
@@ -121,10 +112,9 @@ test('a load is shared fairly: nothing is lost, and no two parts differ by more 
     connections: 10,
     rate: 1_000,
     requests: 101,
-    threads: 4,
     seed: 7,
   }
-  const shares = shareOut(plan)
+  const shares = shareOut(plan, 4)
   assert.deepEqual(
     shares.map(({ plan: part }) => [part.connections, part.requests, part.rate, part.seed]),
     [
@@ -134,7 +124,7 @@ test('a load is shared fairly: nothing is lost, and no two parts differ by more 
       [2, 25, 250, 10],
     ],
   )
-  // At a constant rate of one per millisecond the threads take turns.
+  // At a constant rate of one per millisecond the generators take turns.
   assert.deepEqual(
     shares.map(({ firstMs }) => firstMs),
     [0, 1, 2, 3],

@@ -4,7 +4,6 @@ import { parseDuration } from '@startgrid/cli/duration.ts'
 import { LoadError } from '../engine/load-error.ts'
 import { type LoadPlan, validatePlan } from '../engine/options.ts'
 import { type Expectation, exactly } from '../http/expectation.ts'
-import { requireHistogramName } from '../report/histogram-file.ts'
 import { type Address, readUrls } from './url.ts'
 
 export interface Command {
@@ -12,8 +11,6 @@ export interface Command {
   plan: LoadPlan
   /** A file, `-` for standard output, or undefined. */
   json: string | undefined
-  /** Files for the distribution. */
-  histograms: string[]
 }
 
 type Values = Exclude<ReturnType<typeof parse>, 'help'>['values']
@@ -26,8 +23,7 @@ export function readCommand(args: string[]): Command | 'help' {
   const address = readUrls(positionals)
   const plan = planOf(values, address)
   asUsage(() => validatePlan(plan))
-  asUsage(() => values.histogram.forEach(requireHistogramName))
-  return { url: address.url, plan, json: values.json, histograms: values.histogram }
+  return { url: address.url, plan, json: values.json }
 }
 
 function parse(args: string[]) {
@@ -41,7 +37,6 @@ function parse(args: string[]) {
       arrivals: { type: 'string' },
       pipeline: { type: 'string', default: '1' },
       'new-connections': { type: 'boolean', default: false },
-      threads: { type: 'string', short: 't', default: '1' },
       warmup: { type: 'string', default: '0s' },
       timeout: { type: 'string', default: '5s' },
       seed: { type: 'string', default: '1' },
@@ -57,7 +52,6 @@ function parse(args: string[]) {
       'expect-sha256': { type: 'string' },
       series: { type: 'string' },
       json: { type: 'string' },
-      histogram: { type: 'string', multiple: true, default: [] },
       help: { type: 'boolean', short: 'h', default: false },
     },
     'pnpm load',
@@ -76,7 +70,6 @@ function planOf(values: Values, address: Address): LoadPlan {
     pipeline: readNumber('--pipeline', values.pipeline),
     newConnections: values['new-connections'],
     ...readPace(values),
-    threads: readNumber('--threads', values.threads),
     seed: readNumber('--seed', values.seed),
     warmupMs: readTime('--warmup', values.warmup),
     timeoutMs: readTime('--timeout', values.timeout),

@@ -3,10 +3,9 @@ import { UsageError } from '@startgrid/cli/arguments.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { LoadError } from '../engine/load-error.ts'
+import type { Progress } from '../engine/options.ts'
 import { runLoad } from '../engine/run-load.ts'
 import { probe, resolveTarget } from '../http/target.ts'
-import { histogramFile } from '../report/histogram-file.ts'
-import type { Progress } from '../report/progress.ts'
 import { report, title } from '../report/report.ts'
 import { type LoadResult, sumErrors } from '../report/result.ts'
 import { type Command, readCommand } from './arguments.ts'
@@ -26,10 +25,8 @@ async function main(args: string[]): Promise<number> {
   const interrupt = new AbortController()
   // Only once: a second Ctrl-C ends the process at once.
   process.once('SIGINT', () => interrupt.abort())
-  const startedAt = Date.now()
   const result = await load(command, interrupt.signal)
   print(command, result)
-  for (const file of command.histograms) write(file, histogramFile(file, result, startedAt))
   if (interrupt.signal.aborted) return EXIT_INTERRUPTED
   return sumErrors(result.errors) > 0 || result.requests === 0 ? EXIT_FAILED : 0
 }

@@ -13,7 +13,6 @@ Load
       --arrivals KIND     poisson (independent users) or constant (poisson)
       --pipeline N        requests in flight per connection (1)
       --new-connections   a connection for each request
-  -t, --threads N         threads that share the load (1)
       --warmup TIME       load before that, not counted (0s)
       --timeout TIME      allowed to a response (5s)
       --seed N            of arrivals and random paths (1)
@@ -40,8 +39,6 @@ Output
       --series TIME       also per interval: 100ms, 1s
       --json FILE         also write the result to FILE; - writes only it, to
                           standard output
-      --histogram FILE    also write the distribution: .hlog or .hgrm; may be
-                          given again
   -h, --help              this text
 
 Exit code: 0 all responses as expected, 1 errors or no server, 2 wrong usage,

@@ -5,16 +5,13 @@ import { serialize } from 'node:v8'
 import { sharedNow } from './clock.ts'
 import { learnOne } from './learn.ts'
 import type { FromChild, LearnPlan, ToChild } from './messages.ts'
-import type { LoadPhase, LoadPlan } from './options.ts'
-import { measureShare, runLoad } from './run-load.ts'
+import type { LoadPhase } from './options.ts'
+import { measureLoad } from './run-load.ts'
 import type { Share } from './shares.ts'
-import { ThreadTeam } from './thread-team.ts'
 
 /** `--shares-core`: see `LoadOptions.sharesCore`. */
 const sharesCore = process.argv.includes('--shares-core')
 
-/** The threads stay warm between loads, too. */
-const team = new ThreadTeam()
 let running = new AbortController()
 
 /** What the load waits for. */
@@ -26,21 +23,11 @@ function waitForGo(phase: LoadPhase): Promise<number | undefined> {
   return going.promise
 }
 
-async function run(plan: LoadPlan, phases: boolean): Promise<void> {
+async function take({ plan, firstMs }: Share, phases: boolean): Promise<void> {
   running = new AbortController()
   try {
     const options = { ...plan, sharesCore, signal: running.signal, ...(phases && { onPhase: waitForGo }) }
-    reply({ result: await runLoad(options, team) })
-  } catch (error) {
-    refuse(error)
-  }
-}
-
-async function take(share: Share): Promise<void> {
-  running = new AbortController()
-  try {
-    const measurement = await measureShare(share, { sharesCore, signal: running.signal, onPhase: waitForGo })
-    reply({ measured: serialize([measurement]).toString('base64') })
+    reply({ measured: serialize(await measureLoad(options, firstMs)).toString('base64') })
   } catch (error) {
     refuse(error)
   }
@@ -65,9 +52,8 @@ function reply(message: FromChild): void {
 createInterface({ input: process.stdin })
   .on('line', (line) => {
     const message = JSON.parse(line) as ToChild
-    if ('run' in message) void run(message.run, message.phases ?? false)
+    if ('take' in message) void take(message.take, message.phases)
     else if ('learn' in message) void learn(message.learn)
-    else if ('take' in message) void take(message.take)
     else if ('go' in message) going.resolve(message.at)
     else if ('clock' in message) reply({ clock: sharedNow() })
     else running.abort()

@@ -1,6 +1,6 @@
 /**
- * Milliseconds of a clock that all threads share, because `performance.now()` starts at 0 in each thread. It is the system's monotonic
- * clock (https://nodejs.org/api/process.html#processhrtimetime).
+ * Milliseconds of a clock that all processes of a machine share, because `performance.now()` starts at 0 in each of them. It is the system's
+ * monotonic clock (https://nodejs.org/api/process.html#processhrtimetime).
  */
 export function sharedNow(): number {
   const [seconds, nanoseconds] = process.hrtime()

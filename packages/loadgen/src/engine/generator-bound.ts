@@ -3,7 +3,7 @@ import type { Measurement } from './measurement.ts'
 
 /** If less than this part of the due requests was sent in time, the load was not offered. */
 const OFFERED = 0.99
-/** A thread that is busy for more than this part of its time is at its limit. */
+/** A generator that is busy for more than this part of its time is at its limit. */
 const BUSY = 0.98
 /** Schedule lag at p99 in milliseconds that never matters. */
 const HARMLESS_LAG_MS = 1

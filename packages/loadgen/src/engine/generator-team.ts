@@ -50,10 +50,7 @@ export class GeneratorTeam {
    * @throws {LoadError} if a member cannot offer its part, or died; the others have then ended theirs
    */
   async run({ signal, onPhase, ...plan }: GeneratorLoad): Promise<LoadResult> {
-    const { threads = 1 } = plan
-    if (threads > 1)
-      throw new LoadError('Each generator of a team has one thread: use more generators instead.')
-    const shares = shareOut({ ...plan, threads: this.#members.length })
+    const shares = shareOut(plan, this.#members.length)
     // One alone begins when it is told.
     const isAlone = this.#members.length === 1
     const offsets = isAlone ? [] : await this.#compareClocks()
@@ -75,18 +72,15 @@ export class GeneratorTeam {
       const share = shares[n]
       if (share === undefined) throw new LoadError(`There is no load for ${name}.`)
       try {
-        return await generator.take(
-          { ...share, plan: { ...share.plan, threads: 1 } },
-          {
-            signal: all,
-            onPhase: async (phase) => {
-              await (phase === 'open' ? opened : done).arrive(all)
-              if (phase === 'responded') return end()
-              const at = await begin()
-              return at === undefined ? undefined : at + (offsets[n]?.offsetMs ?? 0)
-            },
+        return await generator.take(share, {
+          signal: all,
+          onPhase: async (phase) => {
+            await (phase === 'open' ? opened : done).arrive(all)
+            if (phase === 'responded') return end()
+            const at = await begin()
+            return at === undefined ? undefined : at + (offsets[n]?.offsetMs ?? 0)
           },
-        )
+        })
       } catch (error) {
         stop.abort()
         if (error instanceof LoadError) throw new LoadError(`${capitalised(name)}: ${error.message}`)
@@ -136,8 +130,8 @@ export class GeneratorTeam {
     return offsets
   }
 
-  #refuseLate(measured: readonly (readonly Measurement[])[]): void {
-    const late = measured.map((part) => Math.max(...part.map(({ lateMs = 0 }) => lateMs)))
+  #refuseLate(measured: readonly Measurement[]): void {
+    const late = measured.map(({ lateMs = 0 }) => lateMs)
     const latest = late.indexOf(Math.max(...late))
     const ms = late[latest] ?? 0
     if (ms <= MOST_APART_MS) return

@@ -7,6 +7,7 @@ import { deserialize } from 'node:v8'
 import type { BodyExpectation } from '../http/expectation.ts'
 import type { Reach } from '../http/target.ts'
 import type { LoadResult } from '../report/result.ts'
+import { summarizeLoad } from '../report/summary.ts'
 import { sharedNow } from './clock.ts'
 import { LoadError } from './load-error.ts'
 import type { Measurement } from './measurement.ts'
@@ -100,21 +101,22 @@ export class LoadGenerator {
    * @throws {LoadError} like `runLoad`; also if the process died, or is running another load
    */
   async run({ signal, onPhase, ...plan }: GeneratorLoad): Promise<LoadResult> {
-    const message = await this.#offer(
-      { run: { reach: this.#reach, ...plan }, phases: onPhase !== undefined },
-      { signal, onPhase },
-    )
-    if ('result' in message) return message.result
-    throw refusalOf(message)
+    return summarizeLoad([await this.take({ plan, firstMs: 0 }, { signal, onPhase })], plan.seriesMs)
   }
 
   /**
    * Runs this generator's part of a load that several offer together: see `GeneratorTeam`.
    * @throws {LoadError} as `run`
    */
-  async take({ plan, firstMs }: Share, phases: PhasedLoad): Promise<Measurement[]> {
-    const message = await this.#offer({ take: { plan: { reach: this.#reach, ...plan }, firstMs } }, phases)
-    if ('measured' in message) return deserialize(Buffer.from(message.measured, 'base64')) as Measurement[]
+  async take({ plan, firstMs }: Share, { signal, onPhase }: PhasedLoad): Promise<Measurement> {
+    const abort = () => this.#tell({ abort: true })
+    this.#onPhase = onPhase
+    const share = { plan: { reach: this.#reach, ...plan }, firstMs }
+    const response = this.#ask({ take: share, phases: onPhase !== undefined })
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort, { once: true })
+    const message = await response.finally(() => signal?.removeEventListener('abort', abort))
+    if ('measured' in message) return deserialize(Buffer.from(message.measured, 'base64')) as Measurement
     throw refusalOf(message)
   }
 
@@ -152,15 +154,6 @@ export class LoadGenerator {
     if (this.#over !== undefined) return
     this.#channel.stdin.end()
     await this.#channel.ended
-  }
-
-  async #offer(question: ToChild, { signal, onPhase }: PhasedLoad): Promise<FromChild> {
-    const abort = () => this.#tell({ abort: true })
-    this.#onPhase = onPhase
-    const response = this.#ask(question)
-    if (signal?.aborted) abort()
-    signal?.addEventListener('abort', abort, { once: true })
-    return response.finally(() => signal?.removeEventListener('abort', abort))
   }
 
   async #ask(question: ToChild): Promise<FromChild> {

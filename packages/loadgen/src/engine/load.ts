@@ -3,7 +3,6 @@ import { Checker } from '../http/expectation.ts'
 import { asksToClose } from '../http/request.ts'
 import { hostHeader, type Target } from '../http/target.ts'
 import { ResponseTemplate } from '../http/template.ts'
-import type { Progress } from '../report/progress.ts'
 import type { ErrorKind } from '../report/result.ts'
 import { sharedNow } from './clock.ts'
 import { ClosedLoop } from './closed-loop.ts'
@@ -12,7 +11,7 @@ import { LoopWatch } from './loop-watch.ts'
 import type { Measurement } from './measurement.ts'
 import { tooFewFiles } from './open-files.ts'
 import { OpenLoop } from './open-loop.ts'
-import type { LoadOptions } from './options.ts'
+import type { LoadOptions, Progress } from './options.ts'
 import { closedLoop, constantRate, type Pacer, poisson } from './pacer.ts'
 import { Pool } from './pool.ts'
 import { seeded } from './random.ts'
@@ -28,18 +27,10 @@ const PAUSE_MS = 0.05
 /** Nobody wakes this. */
 const NEVER = new Int32Array(new SharedArrayBuffer(4))
 
-/** Makes a load one thread's part of a larger load. */
-interface LoadPart {
-  /** Milliseconds by which a constant rate begins later. */
-  firstMs: number
-  /** Called when all connections are open; the load begins when it resolves. Absent: `onPhase` says when. */
-  gate?: () => Promise<number>
-}
-
-/** One thread's load, from its first connection to its last response. */
+/** One load, from its first connection to its last response. */
 export class Load implements ConnectionOwner, Line {
   readonly #options: LoadOptions
-  readonly #part: LoadPart | undefined
+  readonly #firstMs: number
   readonly #requests: Requests
   readonly #closes: boolean
   readonly #timeoutMs: number
@@ -58,9 +49,9 @@ export class Load implements ConnectionOwner, Line {
   #eventsBefore = 0
   #lateMs = 0
 
-  /** @param options valid ones; @param target resolved; @param part absent if it is a load of its own */
-  constructor(options: LoadOptions, target: Target, part?: LoadPart) {
-    this.#part = part
+  /** @param options valid ones; @param target resolved; @param firstMs milliseconds by which a constant rate begins later */
+  constructor(options: LoadOptions, target: Target, firstMs: number) {
+    this.#firstMs = firstMs
     const {
       method = 'GET',
       headers = {},
@@ -159,11 +150,8 @@ export class Load implements ConnectionOwner, Line {
 
   #opened(): void {
     const { onPhase } = this.#options
-    const gate = this.#part?.gate
-    if (onPhase !== undefined) void onPhase('open').then((at) => this.#startAt(at ?? sharedNow()))
-    else if (gate === undefined) this.#start(performance.now())
-    // All threads start at one common time, however late the message reaches each, because constant arrivals must alternate.
-    else void gate().then((at) => this.#start(performance.now() - (sharedNow() - at)))
+    if (onPhase === undefined) this.#start(performance.now())
+    else void onPhase('open').then((at) => this.#startAt(at ?? sharedNow()))
   }
 
   /** Timers are late by up to a millisecond, so the last two are polled. */
@@ -201,9 +189,7 @@ export class Load implements ConnectionOwner, Line {
     if (rate === undefined) return new ClosedLoop({ ...all, pacer: closedLoop() })
     const { start } = this.#schedule
     const pacer: Pacer =
-      arrivals === 'constant'
-        ? constantRate(rate, start + (this.#part?.firstMs ?? 0))
-        : poisson(rate, seeded(seed), start)
+      arrivals === 'constant' ? constantRate(rate, start + this.#firstMs) : poisson(rate, seeded(seed), start)
     return new OpenLoop({ ...all, pacer }, rate)
   }
 

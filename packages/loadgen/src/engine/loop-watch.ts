@@ -4,17 +4,17 @@ import { Recorder, type Recording } from './recorder.ts'
 const NANOSECONDS_PER_SECOND = 1e9
 const MICROSECONDS = 1e3
 
-/** What a thread's event loop did while it offered load. */
+/** What the event loop did while it offered load. */
 export interface LoopReport {
   /** Part of the time, 0 to 1, in turns of the loop that sent or received something. In the rest it only polled. */
   busy: number
   /** Lengths of turns, each weighted by its length in microseconds: how long an event at a random moment waits for the loop. */
   turns: Recording
-  /** Seconds for which the thread was ready to run, but had no core; null where the system does not tell. */
+  /** Seconds for which it was ready to run, but had no core; null where the system does not tell. */
   waitSeconds: number | null
 }
 
-/** Watches the polling loop of this thread. */
+/** Watches the polling loop. */
 export class LoopWatch {
   /** Increment it whenever something is sent or received. */
   events = 0

@@ -3,7 +3,7 @@ import type { LoopReport } from './loop-watch.ts'
 import type { Recording } from './recorder.ts'
 import type { Interval } from './series.ts'
 
-/** The measurement of one thread, as plain data that can be sent to another. */
+/** What one generator measured, as plain data that can be sent to another process. */
 export interface Measurement {
   /** Complete responses to counted requests. */
   requests: number
@@ -19,9 +19,8 @@ export interface Measurement {
   arrivals: Arrivals | null
   /** Null if none was asked for. */
   intervals: Interval[] | null
-  /** CPU seconds of the whole process, and of this thread. */
-  processSeconds: number
-  threadSeconds: number
+  /** CPU seconds of the whole process. */
+  cpuSeconds: number
   loop: LoopReport
   /** Milliseconds by which it began after the time that it was given; absent or 0 if it was given none. */
   lateMs?: number

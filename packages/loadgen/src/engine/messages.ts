@@ -1,13 +1,11 @@
 import type { BodyExpectation } from '../http/expectation.ts'
-import type { LoadResult } from '../report/result.ts'
 import type { LoadPhase, LoadPlan } from './options.ts'
 import type { Share } from './shares.ts'
 
 /** What the parent tells the child, one JSON text per line. The end of the stream ends the child. */
 export type ToChild =
-  | { run: LoadPlan; phases?: boolean }
-  /** One generator's part of a load that several offer together. It has phases. */
-  | { take: Share }
+  /** A load, or one generator's part of it. */
+  | { take: Share; phases: boolean }
   /** `at`: when the load begins, in milliseconds of the child's `sharedNow`. Absent: now. */
   | { go: true; at?: number }
   | { clock: true }
@@ -21,8 +19,7 @@ export type LearnPlan = Pick<LoadPlan, 'target' | 'reach' | 'timeoutMs'> & { pat
 export type FromChild =
   | { ready: true }
   | { phase: LoadPhase }
-  | { result: LoadResult }
-  /** Measurements of a part, as `v8.serialize` writes them, in base64: JSON has neither typed arrays nor infinity. */
+  /** A measurement as `v8.serialize` writes it, in base64: JSON has neither typed arrays nor infinity. */
   | { measured: string }
   /** Milliseconds of the child's `sharedNow`. */
   | { clock: number }

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { LoadError } from './load-error.ts'
 
-/** Files that may be opened during a load: pipes of threads, what reading an address or a source file takes. */
+/** Files that may be opened during a load: what reading an address or a source file takes. */
 const RESERVE = 20
 
 let knownLimit: number | undefined

@@ -1,7 +1,6 @@
 import { Checker, type Expectation } from '../http/expectation.ts'
 import { PathTemplate } from '../http/path-template.ts'
 import type { Reach, Target } from '../http/target.ts'
-import type { Progress } from '../report/progress.ts'
 import { LoadError } from './load-error.ts'
 import { Requests } from './requests.ts'
 
@@ -36,8 +35,6 @@ export interface LoadPlan {
   arrivals?: 'poisson' | 'constant'
   /** Seed of arrivals and random parts of paths: a whole number, default 1. */
   seed?: number
-  /** Threads that share rate, connections and requests; 1 to 64, default 1. */
-  threads?: number
   /** Milliseconds during which counted requests are due. Either this or `requests`. */
   durationMs?: number
   /** How many counted requests are sent. */
@@ -61,8 +58,8 @@ export interface LoadOptions extends LoadPlan {
   onProgress?: (progress: Progress) => void
   /**
    * Called when all connections are open, before the first request, and when the last response is there, before they close. The load waits
-   * until it resolves, so that accounts can be read in between. One thread only. At `open` it may resolve with the time at which the
-   * load begins, in milliseconds of `sharedNow`.
+   * until it resolves, so that accounts can be read in between. At `open` it may resolve with the time at which the load begins, in
+   * milliseconds of `sharedNow`.
    */
   onPhase?: (phase: LoadPhase) => Promise<number | undefined>
   /**
@@ -70,6 +67,17 @@ export interface LoadOptions extends LoadPlan {
    * for milliseconds until the others have used their share of the time.
    */
   sharesCore?: boolean
+}
+
+/** How far a load has come. */
+export interface Progress {
+  /** Part of warm-up and duration (or of the requests) that is over, 0 to 1. */
+  done: number
+  warmingUp: boolean
+  /** Counted responses so far. */
+  requests: number
+  /** Counted errors so far. */
+  errors: number
 }
 
 /** Moments at which a load waits until the accounts have been read. */
@@ -81,7 +89,6 @@ const DAY_MS = 86_400_000
 export function validatePlan(plan: LoadPlan): void {
   requireInteger('connections', plan.connections, 1, 65_535)
   requireInteger('pipeline', plan.pipeline ?? 1, 1, 1_024)
-  requireInteger('threads', plan.threads ?? 1, 1, 64)
   requireInteger('seed', plan.seed ?? 1, 0, 2 ** 32 - 1)
   requireNumber('rate', plan.rate ?? 1, 0.001, 1e7, 'requests per second')
   requireLength(plan)
@@ -110,25 +117,11 @@ function requireLength({ durationMs, requests }: LoadPlan): void {
   if (requests !== undefined) requireInteger('requests', requests, 1, 1e12)
 }
 
-function refuseContradictions({
-  pipeline = 1,
-  newConnections,
-  rate,
-  arrivals,
-  threads = 1,
-  connections,
-  requests,
-}: LoadPlan) {
+function refuseContradictions({ pipeline = 1, newConnections, rate, arrivals }: LoadPlan): void {
   if (pipeline > 1 && newConnections)
     throw new LoadError('A connection per request has no room for a pipeline: choose one of the two.')
   if (arrivals !== undefined && rate === undefined)
     throw new LoadError('Arrivals belong to an open loop: give a rate as well.')
-  if (connections < threads)
-    throw new LoadError(
-      `${threads} threads cannot share ${connections} connections: each needs at least one.`,
-    )
-  if (requests !== undefined && requests < threads)
-    throw new LoadError(`${threads} threads cannot share ${requests} requests: each needs at least one.`)
 }
 
 function requireInteger(name: string, value: number, min: number, max: number): void {

@@ -18,8 +18,7 @@ export class Tally {
   #from = Number.POSITIVE_INFINITY
   #firstDue = Number.POSITIVE_INFINITY
   #lastResponseAt = 0
-  #processBefore = process.cpuUsage()
-  #threadBefore = process.threadCpuUsage()
+  #cpuBefore = process.cpuUsage()
   #requests = 0
   #bytes = 0
   #checked = 0
@@ -90,8 +89,7 @@ export class Tally {
     // If no connection was opened, nothing was sent, and the measurement starts with the first attempt.
     const first = this.#firstDue < last ? this.#firstDue : this.#from
     const seconds = Math.max(0, last - first) / 1000
-    const processCpu = process.cpuUsage(this.#processBefore)
-    const threadCpu = process.threadCpuUsage(this.#threadBefore)
+    const { user, system } = process.cpuUsage(this.#cpuBefore)
     return {
       requests: this.#requests,
       seconds,
@@ -103,15 +101,13 @@ export class Tally {
       service: this.#open?.service() ?? null,
       arrivals: this.#open?.arrivals(schedule) ?? null,
       intervals: this.#series?.intervals() ?? null,
-      processSeconds: seconds > 0 ? (processCpu.user + processCpu.system) / 1e6 : 0,
-      threadSeconds: seconds > 0 ? (threadCpu.user + threadCpu.system) / 1e6 : 0,
+      cpuSeconds: seconds > 0 ? (user + system) / 1e6 : 0,
       loop: watch.report(),
     }
   }
 
   #readCpu(): void {
-    this.#processBefore = process.cpuUsage()
-    this.#threadBefore = process.threadCpuUsage()
+    this.#cpuBefore = process.cpuUsage()
   }
 
   #statusCounts(): Record<string, number> {

@@ -1,32 +1,21 @@
 import { formatDuration } from '@startgrid/cli/duration.ts'
 import type { LoadPlan } from '../engine/options.ts'
-import { ERROR_KINDS, type Latency, type LoadResult, type SeriesPoint, type ThreadReport } from './result.ts'
+import { ERROR_KINDS, type Latency, type LoadResult, type SeriesPoint } from './result.ts'
 
-/** A thread that is busy for more than this part of its time may be what limits a closed loop. */
+/** A generator that is busy for more than this part of its time may be what limits a closed loop. */
 const BUSY = 0.95
 
 const COLUMNS = ['mean', 'p50', 'p90', 'p99', 'p999', 'max'] as const
 
 /** What is loaded, in one line. */
 export function title(url: string, plan: LoadPlan): string {
-  const {
-    method = 'GET',
-    path,
-    connections,
-    pipeline = 1,
-    newConnections,
-    threads = 1,
-    rate,
-    arrivals,
-    requests,
-  } = plan
+  const { method = 'GET', path, connections, pipeline = 1, newConnections, rate, arrivals, requests } = plan
   const paths = typeof path === 'string' ? 1 : path.length
   return [
     `${method} ${url}`,
     paths > 1 && ` and ${paths - 1} more`,
     ` with ${count(connections, newConnections ? 'new connection' : 'connection')}`,
     pipeline > 1 && `, ${pipeline} requests in each,`,
-    threads > 1 && ` from ${threads} threads`,
     rate !== undefined && ` at ${integer(rate)} per second (${arrivals ?? 'poisson'})`,
     requests === undefined
       ? ` for ${formatDuration(plan.durationMs ?? 0)}`
@@ -52,7 +41,6 @@ export function report(heading: string, result: LoadResult): string {
   )
   if (result.checked > 0) rows.push(['compared', `${integer(result.checked)} responses`])
   rows.push(['generator', generator(result)])
-  if (result.threads.length > 1) rows.push(['threads', threadRange(result.threads)])
   const text = rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}\n`).join('')
   const bound = self.reason === null ? '' : `\n${wrap(`generator-bound: ${self.reason}.`)}`
   return `${heading}\n\n${text}\n${latencies(result)}${series(result.series)}${bound}`
@@ -98,21 +86,6 @@ function generator({ openLoop, self }: LoadResult): string {
   if (self.waitSeconds !== null) parts.push(`${self.waitSeconds.toFixed(2)} s without a core`)
   const warning = openLoop === null && self.busy > BUSY
   return `${parts.join(', ')}${warning ? `\n${' '.repeat(14)}it may be the limit, not the server` : ''}`
-}
-
-/** The slowest and the fastest thread, because the sum would hide a slow one. */
-function threadRange(threads: readonly ThreadReport[]): string {
-  const range = (values: readonly number[], format: (value: number) => string) =>
-    `${format(Math.min(...values))} to ${format(Math.max(...values))}`
-  const rates = range(
-    threads.map(({ rate }) => rate),
-    integer,
-  )
-  const busy = range(
-    threads.map((thread) => thread.busy),
-    percent,
-  )
-  return `each ${rates} responses per second, busy ${busy}`
 }
 
 /** At 80 columns. */

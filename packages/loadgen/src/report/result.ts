@@ -55,15 +55,13 @@ export interface LoadResult {
   /** Intervals of `seriesMs` from the end of the warm-up until the last response; empty if not asked for. */
   series: SeriesPoint[]
   cpu: {
-    /** CPU seconds of this process during the measurement, all threads. It polls, so it uses its whole core. */
+    /** CPU seconds of all generators during the measurement. Each polls, so it uses its whole core. */
     seconds: number
-    /** The same as a part of as many cores as `threads`, 0 to 1. */
+    /** The same as a part of as many cores as there are generators, 0 to 1. */
     utilisation: number
   }
-  /** The generator's own condition: the sum or the worst of its threads. */
+  /** The generator's own condition. Of several: the worst, so that a slow one does not hide in the sum. */
   self: SelfReport
-  /** Each thread alone: a slow one must not hide in the sum. */
-  threads: ThreadReport[]
 }
 
 /** Requests per second. */
@@ -89,7 +87,7 @@ export interface SeriesPoint {
 }
 
 export interface SelfReport {
-  /** Seconds for which its threads were ready to run, but had no core; null where the system does not tell (not Linux). */
+  /** Seconds for which it was ready to run, but had no core, summed over generators; null where the system does not tell (not Linux). */
   waitSeconds: number | null
   /** Milliseconds. At a random moment, the current turn of the event loop is shorter than this in 99 of 100 cases. */
   loopDelayP99: number
@@ -99,15 +97,6 @@ export interface SelfReport {
   bound: boolean
   /** Why, as a clause without the full stop. */
   reason: string | null
-}
-
-export interface ThreadReport extends SelfReport {
-  requests: number
-  rate: number
-  cpuSeconds: number
-  openLoop: OpenLoopRates | null
-  /** Milliseconds; null in closed loop. */
-  lagP99: number | null
 }
 
 export function noErrors(): ErrorCounts {

@@ -11,49 +11,43 @@ import {
   type OpenLoopRates,
   type SelfReport,
   type SeriesPoint,
-  type ThreadReport,
 } from './result.ts'
 
 /**
- * What all threads of one load measured.
- * @param processes the threads of each process
+ * What one or several generators measured of a load.
  * @param seriesMs length of an interval; undefined without a series
- * @param nameOf what the n-th thread is called, counted from 0 over all processes
+ * @param nameOf what the n-th generator is called, counted from 0
  */
 export function summarizeLoad(
-  processes: readonly (readonly Measurement[])[],
+  measured: readonly Measurement[],
   seriesMs: number | undefined,
-  nameOf?: (n: number) => string,
+  nameOf = (n: number) => `generator ${n + 1}`,
 ): LoadResult {
-  const threads = processes.flat()
-  const requests = sum(threads, (thread) => thread.requests)
-  const seconds = Math.max(...threads.map((thread) => thread.seconds))
-  // Each thread measured its whole process.
-  const cpuSeconds = sum(processes, (own) => Math.max(...own.map(({ processSeconds }) => processSeconds)))
-  const reports = threads.map(reportThread)
+  const requests = sum(measured, (one) => one.requests)
+  const seconds = Math.max(...measured.map((one) => one.seconds))
+  const cpuSeconds = sum(measured, (one) => one.cpuSeconds)
   return {
     requests,
     seconds,
     rate: ratio(requests, seconds),
-    errors: sumCounts(threads),
-    bytes: sum(threads, ({ bytes }) => bytes),
-    checked: sum(threads, ({ checked }) => checked),
-    statuses: sumStatuses(threads),
-    ...distributions(threads),
-    openLoop: ratesOf(threads),
-    series: seriesOf(threads, seriesMs ?? 0, seconds),
-    cpu: { seconds: cpuSeconds, utilisation: Math.min(1, ratio(cpuSeconds, seconds * threads.length)) },
-    self: worstOf(reports, nameOf ?? ((n) => `thread ${n + 1} of ${threads.length}`)),
-    threads: reports,
+    errors: sumCounts(measured),
+    bytes: sum(measured, ({ bytes }) => bytes),
+    checked: sum(measured, ({ checked }) => checked),
+    statuses: sumStatuses(measured),
+    ...distributions(measured),
+    openLoop: ratesOf(measured),
+    series: seriesOf(measured, seriesMs ?? 0, seconds),
+    cpu: { seconds: cpuSeconds, utilisation: Math.min(1, ratio(cpuSeconds, seconds * measured.length)) },
+    self: worstOf(measured, nameOf),
   }
 }
 
 function distributions(
-  threads: readonly Measurement[],
+  measured: readonly Measurement[],
 ): Pick<LoadResult, 'latency' | 'service' | 'lag' | 'histograms'> {
-  const latency = mergeRecordings(threads.map((thread) => thread.latency))
-  const service = mergePresent(threads.map((thread) => thread.service)) ?? latency
-  const lag = mergePresent(threads.map(({ arrivals }) => arrivals?.lag ?? null))
+  const latency = mergeRecordings(measured.map((one) => one.latency))
+  const service = mergePresent(measured.map((one) => one.service)) ?? latency
+  const lag = mergePresent(measured.map(({ arrivals }) => arrivals?.lag ?? null))
   return {
     latency: summarise(latency),
     service: summarise(service),
@@ -71,46 +65,30 @@ function mergePresent(recordings: readonly (Recording | null)[]): Recording | nu
   return present.length === 0 ? null : mergeRecordings(present)
 }
 
-function reportThread(thread: Measurement): ThreadReport {
-  const { requests, seconds, threadSeconds, arrivals, loop } = thread
-  const reason = whyGeneratorBound(thread)
-  return {
-    requests,
-    rate: ratio(requests, seconds),
-    cpuSeconds: threadSeconds,
-    openLoop: ratesOf([thread]),
-    lagP99: arrivals && summarise(arrivals.lag).p99,
-    waitSeconds: loop.waitSeconds,
-    loopDelayP99: summarise(loop.turns).p99,
-    busy: loop.busy,
-    bound: reason !== null,
-    reason,
-  }
-}
-
-function worstOf(threads: readonly ThreadReport[], nameOf: (n: number) => string): SelfReport {
-  const waits = threads.map(({ waitSeconds }) => waitSeconds).filter((seconds) => seconds !== null)
-  const at = threads.findIndex(({ bound }) => bound)
-  const reason = threads[at]?.reason ?? null
+function worstOf(measured: readonly Measurement[], nameOf: (n: number) => string): SelfReport {
+  const waits = measured.map(({ loop }) => loop.waitSeconds).filter((seconds) => seconds !== null)
+  const reasons = measured.map(whyGeneratorBound)
+  const at = reasons.findIndex((reason) => reason !== null)
+  const reason = reasons[at] ?? null
   return {
     waitSeconds: waits.length === 0 ? null : sum(waits, (seconds) => seconds),
-    loopDelayP99: Math.max(...threads.map(({ loopDelayP99 }) => loopDelayP99)),
-    busy: Math.max(...threads.map(({ busy }) => busy)),
+    loopDelayP99: Math.max(...measured.map(({ loop }) => summarise(loop.turns).p99)),
+    busy: Math.max(...measured.map(({ loop }) => loop.busy)),
     bound: reason !== null,
-    reason: reason === null || threads.length === 1 ? reason : `in ${nameOf(at)}, ${reason}`,
+    reason: reason === null || measured.length === 1 ? reason : `in ${nameOf(at)}, ${reason}`,
   }
 }
 
-function ratesOf(threads: readonly Measurement[]): OpenLoopRates | null {
-  const all = threads.map(({ arrivals }) => arrivals).filter((arrivals) => arrivals !== null)
+function ratesOf(measured: readonly Measurement[]): OpenLoopRates | null {
+  const all = measured.map(({ arrivals }) => arrivals).filter((arrivals) => arrivals !== null)
   if (all.length === 0) return null
   const perSecond = (count: (arrivals: Arrivals) => number) =>
     sum(all, (arrivals) => ratio(count(arrivals), arrivals.seconds))
   return { offered: perSecond(({ due }) => due), achieved: perSecond(({ sent }) => sent) }
 }
 
-function seriesOf(threads: readonly Measurement[], seriesMs: number, seconds: number): SeriesPoint[] {
-  const all = threads.flatMap(({ intervals }) => intervals ?? [])
+function seriesOf(measured: readonly Measurement[], seriesMs: number, seconds: number): SeriesPoint[] {
+  const all = measured.flatMap(({ intervals }) => intervals ?? [])
   const last = Math.max(-1, ...all.map(({ index }) => index))
   return Array.from({ length: last + 1 }, (_, index) => {
     const at = (index * seriesMs) / 1000
@@ -130,16 +108,16 @@ function pointOf(intervals: readonly Interval[], at: number, seconds: number): S
   return { at, seconds, requests: latency.count, errors, p50, p99, max }
 }
 
-function sumCounts(threads: readonly Measurement[]): ErrorCounts {
+function sumCounts(measured: readonly Measurement[]): ErrorCounts {
   const errors = noErrors()
-  for (const kind of ERROR_KINDS) errors[kind] = sum(threads, (thread) => thread.errors[kind])
+  for (const kind of ERROR_KINDS) errors[kind] = sum(measured, (one) => one.errors[kind])
   return errors
 }
 
-function sumStatuses(threads: readonly Measurement[]): Record<string, number> {
+function sumStatuses(measured: readonly Measurement[]): Record<string, number> {
   const statuses: Record<string, number> = {}
-  for (const thread of threads)
-    for (const [status, count] of Object.entries(thread.statuses))
+  for (const one of measured)
+    for (const [status, count] of Object.entries(one.statuses))
       statuses[status] = (statuses[status] ?? 0) + count
   return statuses
 }
