@@ -1,6 +1,6 @@
 /**
  * Started by spin.ts. The first line on standard output says how many rounds a spin has. A line on standard input asks for one spin; a line
- * on standard output has its CPU time and its duration in seconds.
+ * on standard output has its CPU time in seconds.
  */
 
 import { createInterface } from 'node:readline'
@@ -52,8 +52,6 @@ const perSpin = calibrate(calibrate(200_000))
 // Ctrl-C reaches the whole process group; the parent ends this process.
 process.on('SIGINT', () => {})
 createInterface({ input: process.stdin }).on('line', () => {
-  const began = performance.now()
-  const cpuSeconds = timed(perSpin) / 1e6
-  process.stdout.write(`${cpuSeconds} ${(performance.now() - began) / 1e3}\n`)
+  process.stdout.write(`${timed(perSpin) / 1e6}\n`)
 })
 process.stdout.write(`${perSpin}\n`)

@@ -7,14 +7,6 @@ import { canPin } from './cores.ts'
 
 const CHILD = fileURLToPath(new URL('spin-process.ts', import.meta.url))
 
-/** One piece of work. */
-export interface SpinTime {
-  /** How fast the core was. */
-  cpuSeconds: number
-  /** With the time for which others had the core: they preempted it. */
-  wallSeconds: number
-}
-
 /**
  * The same work of about 2 ms again and again, on one core, in a process of its own. Its CPU time says how fast the core is just now. A neighbour on
  * the same physical core slows it, and no account of the kernel shows that.
@@ -50,13 +42,11 @@ export class Spinner {
     return this.#child.pid
   }
 
-  /** Spins once; null if the process has ended. */
-  async spin(): Promise<SpinTime | null> {
+  /** Spins once. @returns its CPU time, which says how fast the core was; null if the process has ended */
+  async spin(): Promise<{ cpuSeconds: number } | null> {
     this.#child.stdin.write('spin\n')
     const line = await this.#nextLine()
-    if (line === null) return null
-    const [cpuSeconds = 0, wallSeconds = 0] = line.split(' ').map(Number)
-    return { cpuSeconds, wallSeconds }
+    return line === null ? null : { cpuSeconds: Number(line) }
   }
 
   /** Ends the process; resolves when it is gone. */

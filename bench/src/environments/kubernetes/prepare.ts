@@ -18,7 +18,7 @@ import { containerIds, startPod, stopPod } from './start.ts'
 /** What lasts for a whole run in a cluster. */
 
 /** What a run asks of the cluster beside generators. */
-export interface ClusterNeeds {
+interface ClusterNeeds {
   /** The programs of the servers, as `imageOf` names them. */
   images: readonly string[]
   /** Pods that are only tried: whether quota and policies of the namespace allow them. */
@@ -26,7 +26,7 @@ export interface ClusterNeeds {
 }
 
 /** What the first pod found on the node of the servers. */
-export interface Scouted extends SeenNode {
+interface Scouted extends SeenNode {
   node: string
   /** By image: what identifies it, and what the programs in it say of themselves. */
   images: ReadonlyMap<string, { id: string; says: string }>
@@ -103,7 +103,7 @@ async function prepare(
 }
 
 /** Where the servers may run: on the given nodes. */
-export function serverPlacement({ serverNode }: ClusterRecord): Placement {
+function serverPlacement({ serverNode }: ClusterRecord): Placement {
   return { labels: serverNode === null ? undefined : readNodeSelector('--server-node', serverNode) }
 }
 

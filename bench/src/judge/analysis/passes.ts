@@ -23,7 +23,7 @@ export function keptSlices({ slices }: Heat): Kept {
   return { slices: measured.filter((slice) => crowded.has(slice.cell) || isQuiet(slice)), crowded }
 }
 
-export interface HeatFit {
+interface HeatFit {
   /** Logarithm of each cell's value in a pass of average speed. */
   cells: ReadonlyMap<string, number>
   /** What cell and pass leave of a slice, not clipped. */
