@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { streamDocument } from '#shared/http/stream-web.ts'
-import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
+import { streamPage } from '#shared/http/stream-web.ts'
+import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { loadShedding } from './middleware/load-shedding.ts'
 import { idOf } from './middleware/request-id.ts'
@@ -24,7 +25,7 @@ export function ssr({ config, log }: Pick<AppOptions, 'config' | 'log'>): Routes
       GET: shedLoad((request) => {
         const { items } = Page.parse(readQuery(request))
         const { nonce, headers } = allowScripts()
-        return new Response(renderDocument({ items, requestId: idOf(request), nonce }), { headers })
+        return new Response(renderPage('shop', { items, requestId: idOf(request), nonce }), { headers })
       }),
     },
 
@@ -33,8 +34,9 @@ export function ssr({ config, log }: Pick<AppOptions, 'config' | 'log'>): Routes
         const { items, delay } = SlowPage.parse(readQuery(request))
         const requestId = idOf(request)
         const { nonce, headers } = allowScripts()
-        const props = { items, delayMs: delay, requestId, nonce }
-        const stream = await streamDocument(props, request.signal, (err) => {
+        const pending = recommendSlowly(items, delay, request.signal)
+        const props = { items, requestId, pending, nonce }
+        const stream = await streamPage('shop', props, request.signal, (err) => {
           // Bun cancels the body of a response to HEAD.
           if (request.method !== 'HEAD') log.error({ requestId, err }, 'failed')
         })

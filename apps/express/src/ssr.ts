@@ -3,8 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { Router } from 'express'
 import expressStaticGzip from 'express-static-gzip'
 import { z } from 'zod'
-import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
-import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
+import { closeSignal, streamPage } from '#shared/http/stream-node.ts'
+import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
 
@@ -28,14 +29,14 @@ ssr.use(
 ssr.get('/', shedLoad, (request, response) => {
   const { items } = Page.parse(request.query)
   const props = { items, requestId: request.id, nonce: allowScripts(response) }
-  response.type('html').send(renderDocument(props))
+  response.type('html').send(renderPage('shop', props))
 })
 
 ssr.get('/stream', shedLoad, async (request, response) => {
   const { items, delay } = SlowPage.parse(request.query)
-  const props = { items, delayMs: delay, requestId: request.id, nonce: allowScripts(response) }
-  const html = await streamDocument(props, closeSignal(response), (err) =>
-    request.log.error({ err }, 'failed'),
-  )
+  const signal = closeSignal(response)
+  const pending = recommendSlowly(items, delay, signal)
+  const props = { items, requestId: request.id, pending, nonce: allowScripts(response) }
+  const html = await streamPage('shop', props, signal, (err) => request.log.error({ err }, 'failed'))
   await pipeline(html, response.type('html'))
 })

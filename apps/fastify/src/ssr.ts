@@ -1,7 +1,8 @@
 import fastifyStatic from '@fastify/static'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { streamDocument } from '#shared/http/stream-node.ts'
-import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
+import { streamPage } from '#shared/http/stream-node.ts'
+import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 
 const Items = Type.Integer({ minimum: 0, maximum: 1000, default: 50 })
 const Delay = Type.Integer({ minimum: 0, maximum: 5000, default: 50, description: 'milliseconds' })
@@ -20,7 +21,7 @@ export const ssr: FastifyPluginAsyncTypebox = async (app) => {
     { onRequest: app.shedLoad, schema: { querystring: Type.Object({ items: Items }) } },
     async (request, reply) => {
       const props = { items: request.query.items, requestId: request.id, nonce: reply.allowScripts() }
-      return reply.type('text/html; charset=utf-8').send(renderDocument(props))
+      return reply.type('text/html; charset=utf-8').send(renderPage('shop', props))
     },
   )
 
@@ -29,8 +30,9 @@ export const ssr: FastifyPluginAsyncTypebox = async (app) => {
     { onRequest: app.shedLoad, schema: { querystring: Type.Object({ items: Items, delay: Delay }) } },
     async (request, reply) => {
       const { items, delay } = request.query
-      const props = { items, delayMs: delay, requestId: request.id, nonce: reply.allowScripts() }
-      const stream = await streamDocument(props, request.signal, (err) =>
+      const pending = recommendSlowly(items, delay, request.signal)
+      const props = { items, requestId: request.id, pending, nonce: reply.allowScripts() }
+      const stream = await streamPage('shop', props, request.signal, (err) =>
         request.log.error({ err }, 'failed'),
       )
       return reply.type('text/html; charset=utf-8').send(stream)

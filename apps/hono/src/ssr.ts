@@ -3,8 +3,9 @@ import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { IMMUTABLE } from '#shared/http/contract.ts'
-import { streamDocument } from '#shared/http/stream-web.ts'
-import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
+import { streamPage } from '#shared/http/stream-web.ts'
+import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
 import { validator } from './middleware/validator.ts'
@@ -29,14 +30,16 @@ export const ssr = new Hono()
 
   .get('/', shedLoad, validator('query', Items), (c) => {
     const props = { ...c.req.valid('query'), requestId: c.get('requestId'), nonce: allowScripts(c) }
-    return c.html(renderDocument(props))
+    return c.html(renderPage('shop', props))
   })
 
   .get('/stream', shedLoad, validator('query', Stream), async (c) => {
     const { items, delay } = c.req.valid('query')
     const requestId = c.get('requestId')
-    const props = { items, delayMs: delay, requestId, nonce: allowScripts(c) }
-    const stream = await streamDocument(props, c.req.raw.signal, (err) =>
+    const { signal } = c.req.raw
+    const pending = recommendSlowly(items, delay, signal)
+    const props = { items, requestId, pending, nonce: allowScripts(c) }
+    const stream = await streamPage('shop', props, signal, (err) =>
       c.get('log').error({ requestId, err }, 'failed'),
     )
     return c.body(stream, 200, { 'content-type': 'text/html; charset=utf-8' })

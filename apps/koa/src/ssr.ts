@@ -2,8 +2,9 @@ import { fileURLToPath } from 'node:url'
 import Router from '@koa/router'
 import { send } from '@koa/send'
 import { z } from 'zod'
-import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
-import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
+import { closeSignal, streamPage } from '#shared/http/stream-node.ts'
+import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { allowScripts } from './middleware/security-headers.ts'
 
@@ -22,12 +23,14 @@ ssr.get('/assets/*file', async (ctx) => {
 
 ssr.get('/', shedLoad, (ctx) => {
   const { items } = Page.parse(ctx.query)
-  ctx.body = renderDocument({ items, requestId: ctx.state.requestId, nonce: allowScripts(ctx) })
+  ctx.body = renderPage('shop', { items, requestId: ctx.state.requestId, nonce: allowScripts(ctx) })
 })
 
 ssr.get('/stream', shedLoad, async (ctx) => {
   const { items, delay } = SlowPage.parse(ctx.query)
-  const props = { items, delayMs: delay, requestId: ctx.state.requestId, nonce: allowScripts(ctx) }
+  const signal = closeSignal(ctx.res)
+  const pending = recommendSlowly(items, delay, signal)
+  const props = { items, requestId: ctx.state.requestId, pending, nonce: allowScripts(ctx) }
   ctx.type = 'html'
-  ctx.body = await streamDocument(props, closeSignal(ctx.res), (err) => ctx.log.error({ err }, 'failed'))
+  ctx.body = await streamPage('shop', props, signal, (err) => ctx.log.error({ err }, 'failed'))
 })

@@ -1,6 +1,6 @@
 import { HTML, ITEMS, PRIVATE, parseCount } from '#shared/http/contract.ts'
 import { pagePolicy } from '#shared/http/security-headers.ts'
-import { renderDocument } from '#shared/page/server.js'
+import { renderPage } from '#shared/page/server.js'
 import type { HandlerResponse, NginxRequest, Routes } from './handler.ts'
 import { shedLoad } from './load-shedding.ts'
 
@@ -14,7 +14,7 @@ function page(request: NginxRequest): HandlerResponse {
   const items = parseCount(request.args.items, ITEMS)
   const nonce = createNonce()
   const headers = { 'content-security-policy': pagePolicy(nonce), 'cache-control': PRIVATE }
-  const body = renderDocument({ items, requestId: request.variables.req_id ?? '', nonce })
+  const body = renderPage('shop', { items, requestId: request.variables.req_id ?? '', nonce })
   return { type: HTML, headers, body }
 }
 

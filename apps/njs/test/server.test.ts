@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { ASSETS, ASSETS_DIR, renderDocument } from '#shared/page/server.js'
+import { ASSETS, ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { fail, type Running, start } from './running.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -79,7 +79,7 @@ function testRoles(choice: 'path' | 'docker'): void {
     for (const items of [0, 4, 50, 1000]) {
       const response = await fetch(`${app.address}/?items=${items}`, { headers: { 'x-request-id': 'r-1' } })
       const nonce = /'nonce-([^']+)'/.exec(response.headers.get('content-security-policy') ?? '')?.[1] ?? ''
-      equal(await response.text(), renderDocument({ items, requestId: 'r-1', nonce }))
+      equal(await response.text(), renderPage('shop', { items, requestId: 'r-1', nonce }))
     }
     for (const url of ASSETS) {
       const { size: bytes } = statSync(new URL(basename(url), ASSETS_DIR))

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, notEqual } from 'node:assert/strict'
 import { test } from 'node:test'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
-import { renderDocument } from '#shared/page/server.js'
+import { renderPage } from '#shared/page/server.js'
 import { ssr } from '../src/ssr.ts'
 import { send } from './fake-request.ts'
 
@@ -19,7 +19,7 @@ test('GET / renders the document with the nonce of its policy', async () => {
     const nonce = nonceOf(headers['content-security-policy'])
     equal(status, 200)
     equal(headers['content-type'], 'text/html; charset=utf-8')
-    equal(body, renderDocument({ items, requestId: 'r-1', nonce }))
+    equal(body, renderPage('shop', { items, requestId: 'r-1', nonce }))
   }
 })
 

@@ -1,7 +1,8 @@
 import { pipeline } from 'node:stream/promises'
 import { DELAY_MS, HTML, ITEMS, parseCount } from '#shared/http/contract.ts'
-import { closeSignal, streamDocument } from '#shared/http/stream-node.ts'
-import { ASSETS_DIR, renderDocument } from '#shared/page/server.js'
+import { closeSignal, streamPage } from '#shared/http/stream-node.ts'
+import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { logFailure } from '#shared/process/log.ts'
 import { shedLoad } from './plugins/load-shedding.ts'
 import { allowScripts } from './plugins/security-headers.ts'
@@ -15,7 +16,7 @@ export const ssr: Route[] = [
     await shedLoad(context)
     const items = parseCount(context.query('items'), ITEMS)
     const { requestId } = context
-    context.html(renderDocument({ items, requestId, nonce: allowScripts(context.response) }))
+    context.html(renderPage('shop', { items, requestId, nonce: allowScripts(context.response) }))
   }),
 
   route('GET', '/stream', async (context) => {
@@ -24,8 +25,9 @@ export const ssr: Route[] = [
     const delayMs = parseCount(context.query('delay'), DELAY_MS)
     const { requestId, response } = context
     const signal = closeSignal(response)
-    const props = { items, delayMs, requestId, nonce: allowScripts(context.response) }
-    const html = await streamDocument(props, signal, (error) => logFailure(context.log, requestId, error))
+    const pending = recommendSlowly(items, delayMs, signal)
+    const props = { items, requestId, pending, nonce: allowScripts(context.response) }
+    const html = await streamPage('shop', props, signal, (error) => logFailure(context.log, requestId, error))
     await pipeline(html, response.writeHead(200, { 'content-type': HTML }))
   }),
 ]

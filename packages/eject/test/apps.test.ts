@@ -39,7 +39,7 @@ function findLostImports(files: ReadonlyMap<string, string>, isBundled = false):
         const file = resolveImport(path, from)
         const name = packageOf(from)
         const isServed =
-          !isBundled && /^(?:src|shared)\/(?!page\/(?:dev\/|vite\.config|entry-client))/.test(path)
+          !isBundled && /^(?:src|shared)\/(?!page\/(?:dev\/|vite\.config|hydrate|shop\/client))/.test(path)
         const isThere =
           file === undefined
             ? name === undefined || name in dependencies || (!isServed && name in devDependencies)

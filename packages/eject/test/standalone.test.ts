@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -73,7 +73,7 @@ for (const { app, packageManager, node } of sampleInstalled('plain', cases)) {
             addPage(path, app.framework)
             await finds(`${service.url}/about`)
             await showsPage(page, service.url)
-            match(await (await fetch(`${service.url}/assets/about.tsx`)).text(), /sourceMappingURL/)
+            match(await (await fetch(`${service.url}/assets/about/page.tsx`)).text(), /sourceMappingURL/)
             await edits(page, path)
           })
         } finally {
@@ -138,7 +138,7 @@ async function reloads(page: Page, origin: string, path: string): Promise<void> 
   const filter = page.getByRole('searchbox')
   await filter.pressSequentially('assam')
   await page.waitForFunction(() => document.querySelector('output')?.textContent !== '50 of 50')
-  const source = join(path, 'shared/page/catalogue.tsx')
+  const source = join(path, 'shared/page/shop/catalogue.tsx')
   const text = readFileSync(source, 'utf8')
   await writeUntilSeen(page, source, text.replace('Our teas', 'Our finest teas'), 'Our finest teas')
   equal(await filter.inputValue(), 'assam')
@@ -158,12 +158,13 @@ async function writeUntilSeen(page: Page, source: string, text: string, heading:
 
 /** A second page, with an image, a font and a stylesheet. */
 const ABOUT = {
-  'about.tsx': `import { type ReactNode, useState } from 'react'
+  'page.tsx': `import { useState } from 'react'
+import type { DocumentProps } from '../pages.ts'
 import photo from './photo.png'
 import './about.css'
 
-export function About({ children }: { children?: ReactNode }) {
-  const [count, setCount] = useState(0)
+export default function About({ cups, children }: DocumentProps<'about'>) {
+  const [count, setCount] = useState(cups)
   return (
     <html lang="en">
       <head>
@@ -192,11 +193,10 @@ h1 {
   letter-spacing: 7px;
 }
 `,
-  'about-client.tsx': `import '@vitejs/plugin-react/preamble'
-import { hydrateRoot } from 'react-dom/client'
-import { About } from './about.tsx'
+  'client.tsx': `import { hydrate } from '../hydrate.tsx'
+import About from './page.tsx'
 
-hydrateRoot(document, <About />)
+hydrate(About)
 `,
   'photo.png': Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -207,60 +207,37 @@ hydrateRoot(document, <About />)
 
 /** Its route, as the other routes of the framework are written. */
 const ABOUT_ROUTES: Readonly<Record<string, string>> = {
-  node: "  route('GET', '/about', (context) => context.html(renderAbout(allowScripts(context.response)))),",
+  node: `  route('GET', '/about', (context) =>
+    context.html(renderPage('about', { cups: 3, nonce: allowScripts(context.response) })),
+  ),`,
   fastify: `  app.get('/about', async (_request, reply) =>
-    reply.type('text/html; charset=utf-8').send(renderAbout(reply.allowScripts())),
+    reply.type('text/html; charset=utf-8').send(renderPage('about', { cups: 3, nonce: reply.allowScripts() })),
   )`,
   express: `ssr.get('/about', (_request, response) => {
-  response.type('html').send(renderAbout(allowScripts(response)))
+  response.type('html').send(renderPage('about', { cups: 3, nonce: allowScripts(response) }))
 })`,
   koa: `ssr.get('/about', (ctx) => {
-  ctx.body = renderAbout(allowScripts(ctx))
+  ctx.body = renderPage('about', { cups: 3, nonce: allowScripts(ctx) })
 })`,
-  hono: "  .get('/about', (c) => c.html(renderAbout(allowScripts(c))))",
+  hono: "  .get('/about', (c) => c.html(renderPage('about', { cups: 3, nonce: allowScripts(c) })))",
   bun: `    '/about': {
       GET: () => {
         const { nonce, headers } = allowScripts()
-        return new Response(renderAbout(nonce), { headers })
+        return new Response(renderPage('about', { cups: 3, nonce }), { headers })
       },
     },`,
 }
 
 /** Adds the page as the README says. */
 function addPage(path: string, framework: string): void {
-  const inPage = (name: string) => join(path, 'shared/page', name)
-  for (const [name, content] of Object.entries(ABOUT)) writeFileSync(inPage(name), content)
-  const edit = (file: string, change: (text: string) => string) => {
-    const text = readFileSync(file, 'utf8')
-    notEqual(change(text), text, file)
-    writeFileSync(file, change(text))
-  }
-  edit(inPage('vite.config.ts'), (text) =>
-    text.replace(
-      /(input: \{ page: [^}]*'entry-client\.tsx'\))/,
-      "$1, about: join(import.meta.dirname, 'about-client.tsx')",
-    ),
-  )
-  edit(
-    inPage('entry-server.tsx'),
-    (text) => `import { About } from './about.tsx'
-${text}
-export function renderAbout(nonce: string): string {
-  const client = <Client entry="about" state={{ items: 0, requestId: '' }} nonce={nonce} />
-  return \`<!DOCTYPE html>\${renderToString(<About>{client}</About>)}\`
-}
-`,
-  )
-  edit(inPage('server.d.ts'), (text) => `${text}export declare function renderAbout(nonce: string): string\n`)
-  edit(
-    inPage('dev/server.ts'),
-    (text) => `${text}\nexport const renderAbout = latest((page) => page.renderAbout, documentOf)\n`,
-  )
-  insertRoute(
-    join(path, 'src/ssr.ts'),
-    "import { renderAbout } from '#shared/page/server.js'\n",
-    ABOUT_ROUTES[framework] ?? '',
-  )
+  const pages = join(path, 'shared/page')
+  mkdirSync(join(pages, 'about'))
+  for (const [name, content] of Object.entries(ABOUT)) writeFileSync(join(pages, 'about', name), content)
+  const text = readFileSync(join(pages, 'pages.ts'), 'utf8')
+  const listed = text.replace('export interface Pages {\n', '$&  about: { cups: number }\n')
+  notEqual(listed, text)
+  writeFileSync(join(pages, 'pages.ts'), listed)
+  insertRoute(join(path, 'src/ssr.ts'), '', ABOUT_ROUTES[framework] ?? '')
 }
 
 /** The server restarts after an edit. */
@@ -286,14 +263,14 @@ async function showsPage(page: Page, origin: string): Promise<void> {
   equal(spacing, '7px')
   await page.waitForFunction(() => {
     document.querySelector('button')?.click()
-    return document.querySelector('button')?.textContent !== '0 cups'
+    return document.querySelector('button')?.textContent !== '3 cups'
   })
   deepEqual(errors, [])
 }
 
 /** Another edit follows if the browser loaded the page again, because the server had not finished its restart. */
 async function edits(page: Page, path: string): Promise<void> {
-  const source = join(path, 'shared/page/about.tsx')
+  const source = join(path, 'shared/page/about/page.tsx')
   const text = readFileSync(source, 'utf8')
   const cups = page.locator('button')
   for (const heading of ['About tea', 'About leaves', 'About kettles']) {

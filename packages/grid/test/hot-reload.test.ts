@@ -28,7 +28,7 @@ describe('hot reload', { skip: BROWSER.skip }, () => {
     test(`${app.name}: an edit of the page is seen, and the filter keeps its state`, async () => {
       await using copy = await Copy.of(app)
       // React's development build warns about it, on the server and in the browser.
-      await copy.edit('catalogue.tsx', '<section ', '<section class="x" ')
+      await copy.edit('shop/catalogue.tsx', '<section ', '<section class="x" ')
       // Only in development may styles carry the nonce and WebSockets open: the contract checks the policy of production.
       assert.equal(policyOf(await copy.fetch('/')), POLICY)
       await using visit = await copy.visit(browser, '/?items=50')
@@ -36,12 +36,12 @@ describe('hot reload', { skip: BROWSER.skip }, () => {
       await filter(page, 'assam')
       await mark(page)
 
-      await copy.edit('catalogue.tsx', 'Our teas', 'Our finest teas')
+      await copy.edit('shop/catalogue.tsx', 'Our teas', 'Our finest teas')
       await page.getByRole('heading', { name: 'Our finest teas' }).waitFor()
       assert.equal(await page.getByRole('searchbox').inputValue(), 'assam')
       assert.notEqual(await page.locator('output').textContent(), '50 of 50')
 
-      await copy.edit('page.css', 'h1 {', 'h1 { letter-spacing: 7px;')
+      await copy.edit('shop/page.css', 'h1 {', 'h1 { letter-spacing: 7px;')
       await page.waitForFunction(
         () => getComputedStyle(document.querySelector('h1') as Element).letterSpacing === '7px',
       )
@@ -61,20 +61,20 @@ describe('hot reload', { skip: BROWSER.skip }, () => {
       const heading = page.getByRole('heading', { name: 'Our teas' })
       await heading.waitFor()
 
-      await copy.edit('catalogue.tsx', '<section ', '<<section ')
+      await copy.edit('shop/catalogue.tsx', '<section ', '<<section ')
       await overlay.waitFor()
       const response = await page.reload()
       assert.equal(response?.status(), 500)
       await overlay.getByText('Unexpected token').waitFor()
-      await copy.edit('catalogue.tsx', '<<section ', '<section ')
+      await copy.edit('shop/catalogue.tsx', '<<section ', '<section ')
       await seen(page, heading)
 
       // Only the server runs this line.
-      await copy.edit('entry-server.tsx', 'const page = pages[entry]', "const page = pages['nowhere']")
-      await seen(page, overlay.getByText("vite.config.ts has no entry 'page'."))
+      await copy.edit('entry-server.tsx', 'const page = pages[name]', "const page = pages['nowhere']")
+      await seen(page, overlay.getByText('There is no page/shop/client.tsx.'))
       assert.match(copy.output(), /entry-server\.tsx:\d+:\d+/)
       for (const path of ['/', '/stream']) assert.equal((await copy.fetch(path)).status, 500, path)
-      await copy.edit('entry-server.tsx', "const page = pages['nowhere']", 'const page = pages[entry]')
+      await copy.edit('entry-server.tsx', "const page = pages['nowhere']", 'const page = pages[name]')
       await seen(page, heading)
       assert.equal((await copy.fetch('/')).status, 200)
     })

@@ -1,4 +1,4 @@
-import { products } from '@startgrid/shared/page/product.ts'
+import { products } from '@startgrid/shared/page/shop/product.ts'
 import type { Finding } from './finding.ts'
 
 /** Values from the headers of the same response. */

@@ -72,7 +72,7 @@ function documentResponse(behaviour: Behaviour, { target }: Incoming, requestId:
   const items = behaviour.count(parameters(target, 'items'), 50, 1000)
   if (items === undefined) return problem(400, 'items')
   const nonce = behaviour.nonce()
-  return html(behaviour.html(page.renderDocument({ items, requestId, nonce }), nonce), nonce)
+  return html(behaviour.html(page.renderPage('shop', { items, requestId, nonce }), nonce), nonce)
 }
 
 function streamResponse(behaviour: Behaviour, request: Incoming, requestId: string): Outgoing {
@@ -80,7 +80,7 @@ function streamResponse(behaviour: Behaviour, request: Incoming, requestId: stri
   const delay = behaviour.count(parameters(request.target, 'delay'), 50, 5000)
   if (items === undefined || delay === undefined) return problem(400, items === undefined ? 'items' : 'delay')
   const nonce = behaviour.nonce()
-  const document = behaviour.html(page.renderDocument({ items, requestId, nonce }), nonce)
+  const document = behaviour.html(page.renderPage('shop', { items, requestId, nonce }), nonce)
   const [shell, ...late] = behaviour.parts(document, nonce)
   const whole = html(delay === 0 ? document : shell, nonce)
   const headers = whole.headers.filter(([name]) => name !== 'content-length')

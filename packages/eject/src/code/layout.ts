@@ -7,8 +7,8 @@ import { relativeImport, resolveImport } from './tree.ts'
 /** The files that build the page, and those that browsers and the server load. */
 export const PAGE_ROOTS = [
   'shared/page/vite.config.ts',
-  'shared/page/entry-client.tsx',
   'shared/page/entry-server.tsx',
+  'shared/page/shop/client.tsx',
 ]
 
 /** The new path of each file in a project. Imports follow. */

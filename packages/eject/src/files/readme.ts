@@ -70,15 +70,12 @@ function places({ runtime, role, hasBuild }: Project): string {
   ]
   return `## Change
 
-${table(['file', 'whose'], rows)}${hasBuild ? `\n\n${pages(runtime)}` : ''}`
+${table(['file', 'whose'], rows)}${hasBuild ? `\n\n${PAGES}` : ''}`
 }
 
-function pages(runtime: Project['runtime']): string {
-  const listed = runtime === 'nginx' ? '' : ', and `dev/server.ts` lists it for `npm run dev`'
-  return `Import styles and images in components; fonts belong into a stylesheet (\`url(./font.woff2)\`). A second page in \`shared/page/\` takes a component, a
-client entry like \`entry-client.tsx\` that \`input\` in \`vite.config.ts\` names, and a function in \`entry-server.tsx\` that a route imports:
-\`server.d.ts\` declares it${listed}.`
-}
+const PAGES = `Import styles and images in components; fonts belong into a stylesheet (\`url(./font.woff2)\`). A second page is a folder in \`shared/page/\` like
+\`shop/\`: \`page.tsx\` is the document, \`client.tsx\` hydrates it. \`Pages\` in \`pages.ts\` says what it gets from its route, which calls
+\`renderPage('about', { …, nonce })\`.`
 
 function routes({ routes }: Project): string {
   return `## Routes

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import { renderToPipeableStream } from 'react-dom/server'
-import { ASSETS, ASSETS_DIR, documentElement } from '#shared/page/server.js'
-import type { DocumentProps } from '../page/state.ts'
+import { ASSETS, ASSETS_DIR, type PageName, type PageProps, pageElement } from '#shared/page/server.js'
 import { requireAssets } from './assets.ts'
 
 /** Milliseconds. Slower rendering is stopped: the browser gets the finished part and renders the rest. */
@@ -11,19 +10,20 @@ const ABORT_MS = 10_000
 requireAssets(ASSETS, ASSETS_DIR)
 
 /**
- * Streams the page on Node. It resolves when the shell is ready, so that an earlier failure can still become a 500.
+ * Streams a page on Node. It resolves when the shell is ready, so that an earlier failure can still become a 500.
  * @param signal aborted when the client leaves; rendering stops
  * @param onError gets errors after the shell was sent, but not those of a client abort
  */
-export function streamDocument(
-  props: DocumentProps,
+export function streamPage<Name extends PageName>(
+  name: Name,
+  props: PageProps<Name>,
   signal: AbortSignal,
   onError: (error: unknown) => void,
 ): Promise<Readable> {
   const { promise, resolve, reject } = Promise.withResolvers<Readable>()
   const output = new PassThrough()
   const deadline = setTimeout(() => abort(new Error(`rendering took over ${ABORT_MS} ms`)), ABORT_MS)
-  const { pipe, abort } = renderToPipeableStream(documentElement({ ...props, signal }), {
+  const { pipe, abort } = renderToPipeableStream(pageElement(name, props), {
     nonce: props.nonce,
     onShellReady: () => resolve(pipe(output)),
     onShellError: reject,

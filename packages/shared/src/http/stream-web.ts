@@ -1,6 +1,5 @@
 import { renderToReadableStream } from 'react-dom/server'
-import { ASSETS, ASSETS_DIR, documentElement } from '#shared/page/server.js'
-import type { DocumentProps } from '../page/state.ts'
+import { ASSETS, ASSETS_DIR, type PageName, type PageProps, pageElement } from '#shared/page/server.js'
 import { requireAssets } from './assets.ts'
 
 /** Milliseconds. Slower rendering is stopped: the browser gets the finished part and renders the rest. */
@@ -9,18 +8,19 @@ const ABORT_MS = 10_000
 requireAssets(ASSETS, ASSETS_DIR)
 
 /**
- * Streams the page as a web stream. It resolves when the shell is ready, so that an earlier failure can still become a 500.
+ * Streams a page as a web stream. It resolves when the shell is ready, so that an earlier failure can still become a 500.
  * @param signal aborted when the client leaves; rendering stops
  * @param onError gets errors after the shell was sent, but not those of a client abort
  */
-export async function streamDocument(
-  props: DocumentProps,
+export async function streamPage<Name extends PageName>(
+  name: Name,
+  props: PageProps<Name>,
   signal: AbortSignal,
   onError: (error: unknown) => void,
 ): Promise<ReadableStream<Uint8Array>> {
   const stop = new AbortController()
   const deadline = setTimeout(() => stop.abort(new Error(`rendering took over ${ABORT_MS} ms`)), ABORT_MS)
-  const stream = await renderToReadableStream(documentElement({ ...props, signal }), {
+  const stream = await renderToReadableStream(pageElement(name, props), {
     nonce: props.nonce,
     signal: AbortSignal.any([signal, stop.signal]),
     onError: (error) => {

@@ -3,6 +3,6 @@
 /** The browser's files that the server must know, from vite.config.ts. */
 declare module 'virtual:client' {
   export const assets: readonly string[]
-  /** The keys are the names of the entries. */
+  /** By the name of the folder. */
   export const pages: Readonly<Record<string, { script: string; stylesheets: string[] }>>
 }

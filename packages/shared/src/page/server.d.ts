@@ -1,10 +1,10 @@
 // The exports of dist/page/server.js for code without JSX. entry-server.tsx documents them.
 import type { ReactElement } from 'react'
-import type { DocumentProps, PageProps } from './state.ts'
+import type { PageName, PageProps } from './pages.ts'
 
-export type { DocumentProps, PageProps }
+export type { PageName, PageProps }
 
 export declare const ASSETS: readonly string[]
 export declare const ASSETS_DIR: URL
-export declare function renderDocument(props: PageProps): string
-export declare function documentElement(props: DocumentProps): ReactElement
+export declare function renderPage<Name extends PageName>(name: Name, props: PageProps<Name>): string
+export declare function pageElement<Name extends PageName>(name: Name, props: PageProps<Name>): ReactElement

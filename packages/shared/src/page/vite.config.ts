@@ -1,4 +1,5 @@
-import { join, relative } from 'node:path'
+import { globSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin, type Rolldown } from 'vite'
@@ -24,9 +25,8 @@ export default defineConfig({
       build: {
         outDir: join(DIST, 'assets'),
         modulePreload: { polyfill: false },
-        // One entry per page.
         rolldownOptions: {
-          input: { page: join(import.meta.dirname, 'entry-client.tsx') },
+          input: listClients(),
           checks: { pluginTimings: false }, // Brotli takes most of the time, as it should
         },
       },
@@ -40,6 +40,12 @@ export default defineConfig({
   },
   builder: {}, // builds both, the browser's files first
 })
+
+/** The entry of each page by the name of its folder. */
+function listClients(): Record<string, string> {
+  const paths = globSync('*/client.tsx', { cwd: import.meta.dirname })
+  return Object.fromEntries(paths.map((path) => [dirname(path), join(import.meta.dirname, path)]))
+}
 
 /** Compresses the browser's files, and tells the server as `virtual:client` which ones a page loads. */
 function clientFiles(): Plugin {

@@ -3,13 +3,14 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { streamDocument as streamNode } from '../../src/http/stream-node.ts'
-import { streamDocument as streamWeb } from '../../src/http/stream-web.ts'
+import { streamPage as streamNode } from '../../src/http/stream-node.ts'
+import { streamPage as streamWeb } from '../../src/http/stream-web.ts'
+import { recommendSlowly } from '../../src/page/shop/back-end.ts'
 
 const PROPS = { items: 3, requestId: 'r-1', nonce: 'MDEyMzQ1Njc4OWFiY2RlZmdo' }
 const SLOW_PART = /id="S:0"/
 
-for (const [where, streamDocument] of [
+for (const [where, streamPage] of [
   ['Node', streamNode],
   ['web', streamWeb],
 ] as const) {
@@ -17,7 +18,9 @@ for (const [where, streamDocument] of [
     const errors: unknown[] = []
     const { signal } = new AbortController()
     const html = await text(
-      await streamDocument({ ...PROPS, delayMs: 1 }, signal, (error) => errors.push(error)),
+      await streamPage('shop', { ...PROPS, pending: recommendSlowly(3, 1, signal) }, signal, (error) =>
+        errors.push(error),
+      ),
     )
     match(html, SLOW_PART)
     match(html, /<\/html>$/)
@@ -29,8 +32,11 @@ for (const [where, streamDocument] of [
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const errors: unknown[] = []
     const leaving = new AbortController()
-    const stream = await streamDocument({ ...PROPS, delayMs: 60_000 }, leaving.signal, (error) =>
-      errors.push(error),
+    const stream = await streamPage(
+      'shop',
+      { ...PROPS, pending: recommendSlowly(3, 60_000, leaving.signal) },
+      leaving.signal,
+      (error) => errors.push(error),
     )
     const reading = text(stream)
     t.mock.timers.tick(9_999)
@@ -46,8 +52,11 @@ for (const [where, streamDocument] of [
   test(`a ${where} stream says nothing of a client that left`, async () => {
     const errors: unknown[] = []
     const leaving = new AbortController()
-    const stream = await streamDocument({ ...PROPS, delayMs: 60_000 }, leaving.signal, (error) =>
-      errors.push(error),
+    const stream = await streamPage(
+      'shop',
+      { ...PROPS, pending: recommendSlowly(3, 60_000, leaving.signal) },
+      leaving.signal,
+      (error) => errors.push(error),
     )
     const reading = text(stream).catch(() => '')
     leaving.abort()
@@ -60,8 +69,11 @@ for (const [where, streamDocument] of [
 test('a Node stream says nothing when it is destroyed before the signal tells', async () => {
   const errors: unknown[] = []
   const leaving = new AbortController()
-  const stream = await streamNode({ ...PROPS, delayMs: 60_000 }, leaving.signal, (error) =>
-    errors.push(error),
+  const stream = await streamNode(
+    'shop',
+    { ...PROPS, pending: recommendSlowly(3, 60_000, leaving.signal) },
+    leaving.signal,
+    (error) => errors.push(error),
   )
   stream.destroy()
   await once(stream, 'close')

@@ -1,11 +1,11 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { ASSETS, renderDocument } from '#shared/page/server.js'
+import { ASSETS, renderPage } from '#shared/page/server.js'
 
 const NONCE = 'MDEyMzQ1Njc4OWFiY2RlZmdo'
 
 function render(items: number, requestId = 'r-1', nonce = NONCE): string {
-  return renderDocument({ items, requestId, nonce })
+  return renderPage('shop', { items, requestId, nonce })
 }
 
 function count(html: string, tag: string): number {
@@ -39,7 +39,7 @@ test('the script comes after all that it hydrates and carries the nonce', () => 
     render(1),
     new RegExp(
       '</footer><script id="state" type="application/json">[^<]*</script>' +
-        `<script type="module" async="" src="/assets/page-[\\w-]{8}\\.js" nonce="${NONCE}"></script></body>`,
+        `<script type="module" async="" src="/assets/shop-[\\w-]{8}\\.js" nonce="${NONCE}"></script></body>`,
     ),
   )
 })

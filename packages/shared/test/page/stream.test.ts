@@ -3,22 +3,22 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { renderToPipeableStream, renderToReadableStream } from 'react-dom/server'
-import { type DocumentProps, documentElement, renderDocument } from '#shared/page/server.js'
-import { delayed } from '../../src/page/delay.ts'
+import { type PageProps, pageElement, renderPage } from '#shared/page/server.js'
+import { recommendSlowly } from '../../src/page/shop/back-end.ts'
 
-const PROPS: DocumentProps = { items: 5, requestId: 'r-1', nonce: 'MDEyMzQ1Njc4OWFiY2RlZmdo' }
+const PROPS: PageProps<'shop'> = { items: 5, requestId: 'r-1', nonce: 'MDEyMzQ1Njc4OWFiY2RlZmdo' }
 
-function pipeable(props: DocumentProps): Promise<string> {
+function pipeable(props: PageProps<'shop'>): Promise<string> {
   const out = new PassThrough()
-  const { pipe } = renderToPipeableStream(documentElement(props), {
+  const { pipe } = renderToPipeableStream(pageElement('shop', props), {
     nonce: props.nonce,
     onShellReady: () => pipe(out),
   })
   return text(out)
 }
 
-async function readable(props: DocumentProps): Promise<string> {
-  return text(await renderToReadableStream(documentElement(props), { nonce: props.nonce }))
+async function readable(props: PageProps<'shop'>): Promise<string> {
+  return text(await renderToReadableStream(pageElement('shop', props), { nonce: props.nonce }))
 }
 
 /** What React puts into a stream for its own use. */
@@ -29,32 +29,34 @@ function withoutRuntime(html: string): string {
 }
 
 test('web streams and Node streams carry the same bytes', async () => {
-  for (const delayMs of [0, 1])
-    equal(await readable({ ...PROPS, delayMs }), await pipeable({ ...PROPS, delayMs }))
+  for (const ms of [0, 1]) {
+    const create = () => ({ ...PROPS, pending: recommendSlowly(PROPS.items, ms) })
+    equal(await readable(create()), await pipeable(create()))
+  }
 })
 
-test('without delay the slow part is inline, whatever the size of the page', async () => {
+test('without a promise the slow part is inline, whatever the size of the page', async () => {
   for (const items of [0, 50, 1000]) {
-    const props = { ...PROPS, items, delayMs: 0 }
-    equal(withoutRuntime(await pipeable(props)), renderDocument(props))
+    const props = { ...PROPS, items }
+    equal(withoutRuntime(await pipeable(props)), renderPage('shop', props))
   }
 })
 
 test('with a delay the same part comes after the shell', async () => {
-  const streamed = withoutRuntime(await pipeable({ ...PROPS, delayMs: 1 }))
+  const streamed = withoutRuntime(await pipeable({ ...PROPS, pending: recommendSlowly(PROPS.items, 1) }))
   const [, part = ''] = /<div hidden id="S:0">(.*)<\/div>/.exec(streamed) ?? []
   const assembled = streamed
     .replace(`<div hidden id="S:0">${part}</div>`, '')
     .replace(/<!--\$\?-->.*<!--\/\$-->/, `<!--$-->${part}<!--/$-->`)
   ok(part.startsWith('<ul>'))
-  equal(assembled, renderDocument(PROPS))
+  equal(assembled, renderPage('shop', PROPS))
 })
 
 test('an abort clears the timer of the slow part', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const before = timers()
   const stop = new AbortController()
-  const promise = delayed('late', 60_000, stop.signal)
+  const promise = recommendSlowly(1, 60_000, stop.signal) ?? Promise.resolve()
   equal(timers(), before + 1)
   stop.abort()
   equal(timers(), before)
@@ -62,7 +64,7 @@ test('an abort clears the timer of the slow part', async () => {
 })
 
 test('a client that is gone before rendering starts leaves neither a timer nor an unhandled rejection', async () => {
-  documentElement({ ...PROPS, delayMs: 60_000, signal: AbortSignal.abort() })
+  recommendSlowly(1, 60_000, AbortSignal.abort())
   await new Promise(setImmediate)
 })
 
@@ -70,7 +72,7 @@ test('an aborted stream ends with what there is', async () => {
   const stop = new AbortController()
   const errors: unknown[] = []
   const stream = await renderToReadableStream(
-    documentElement({ ...PROPS, delayMs: 60_000, signal: stop.signal }),
+    pageElement('shop', { ...PROPS, pending: recommendSlowly(5, 60_000, stop.signal) }),
     { nonce: PROPS.nonce, signal: stop.signal, onError: (error) => void errors.push(error) },
   )
   stop.abort(new Error('gone'))

@@ -13,7 +13,7 @@ test('server.d.ts declares what entry-server.tsx and its replacements in develop
   deepEqual(Object.keys(toSource(toDeclared(built))).sort(), [
     'ASSETS',
     'ASSETS_DIR',
-    'documentElement',
-    'renderDocument',
+    'pageElement',
+    'renderPage',
   ])
 })

@@ -29,7 +29,7 @@ export const page: readonly Check[] = [
         const response = await probe.expect(request, document(items))
         if (response === undefined) continue
         const { id: requestId = '', nonce = '' } = told(response)
-        const html = probe.subject.page?.renderDocument({ items, requestId, nonce }) ?? ''
+        const html = probe.subject.page?.renderPage('shop', { items, requestId, nonce }) ?? ''
         probe.report(request, compareBytes(Buffer.from(html), response.body))
       }
     },

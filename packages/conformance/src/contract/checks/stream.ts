@@ -1,5 +1,5 @@
 import { constants, gunzipSync } from 'node:zlib'
-import { PRODUCTS, product } from '@startgrid/shared/page/product.ts'
+import { PRODUCTS, product } from '@startgrid/shared/page/shop/product.ts'
 import { headerValue, headerValues } from '../../http/header.ts'
 import type { Request } from '../../http/request.ts'
 import type { Fragment, HttpResponse } from '../../http/response.ts'

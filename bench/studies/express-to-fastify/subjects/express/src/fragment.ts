@@ -1,4 +1,4 @@
-import { type Product, products } from '@startgrid/shared/page/product.ts'
+import { type Product, products } from '@startgrid/shared/page/shop/product.ts'
 import { createElement as h } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { findLocale, formatPrice, type Locale } from './locales.ts'

@@ -1,4 +1,4 @@
-import type { Country, Leaf, Product, Season } from '@startgrid/shared/page/product.ts'
+import type { Country, Leaf, Product, Season } from '@startgrid/shared/page/shop/product.ts'
 
 interface PriceFormat {
   decimal: '.' | ','

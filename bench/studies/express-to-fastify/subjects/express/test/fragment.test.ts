@@ -1,6 +1,6 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { products } from '@startgrid/shared/page/product.ts'
+import { products } from '@startgrid/shared/page/shop/product.ts'
 import { renderFragment } from '../src/fragment.ts'
 
 const SLUG = 'honeyed-assam-black'

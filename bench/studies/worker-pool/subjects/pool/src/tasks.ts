@@ -1,4 +1,4 @@
-import { type PageProps, renderDocument } from '@startgrid/shared/page/server.js'
+import { type PageProps, renderPage } from '@startgrid/shared/page/server.js'
 
 /** What the routes do, in the process that serves or in a worker: the same functions in both. */
 
@@ -8,6 +8,6 @@ export function hello(): { hello: string } {
 }
 
 /** As much as a page takes: at 1000 items, milliseconds during which nobody else is served. */
-export function page(props: PageProps): string {
-  return renderDocument(props)
+export function page(props: PageProps<'shop'>): string {
+  return renderPage('shop', props)
 }

@@ -7,7 +7,7 @@ export function hello(): never {
   process.exit(7)
 }
 
-export function page({ items }: PageProps): string {
+export function page({ items }: PageProps<'shop'>): string {
   while (items === 0);
   if (items === 13) throw new RangeError('no page 13')
   return `${items} items by ${process.pid}/${threadId}`

@@ -1,14 +1,6 @@
 import { use } from 'react'
 import { formatPrice } from './price.ts'
-import { PRODUCTS, type Product, product } from './product.ts'
-
-/**
- * What customers also liked: three teas that the list does not show, if there are any left. It is pure, so the browser computes
- * the same result for hydration and does not have to wait for it or read it from the page.
- */
-export function recommend(items: number): Product[] {
-  return [3, 17, 31].map((step) => product((items + step) % PRODUCTS))
-}
+import { type Product, recommend } from './product.ts'
 
 interface Props {
   items: number

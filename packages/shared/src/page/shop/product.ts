@@ -76,6 +76,14 @@ export function products(count: number): Product[] {
   return list
 }
 
+/**
+ * What customers also liked: three teas that the list does not show, if there are any left. It is pure, so the browser computes
+ * the same result for hydration and does not have to wait for it or read it from the page.
+ */
+export function recommend(items: number): Product[] {
+  return [3, 17, 31].map((step) => product((items + step) % PRODUCTS))
+}
+
 function at<T>(list: readonly T[], index: number): T {
   return list[index % list.length] as T
 }

@@ -1,23 +1,12 @@
-import { type ReactNode, Suspense } from 'react'
+import { Suspense } from 'react'
+import type { DocumentProps } from '../pages.ts'
 import { Catalogue } from './catalogue.tsx'
 import icon from './favicon.svg'
-import type { Product } from './product.ts'
 import { Recommendations } from './recommendations.tsx'
-import type { State } from './state.ts'
 import './page.css'
 
-interface Props extends State {
-  /** See `Recommendations`. */
-  pending?: Promise<Product[]> | undefined
-  /**
-   * Elements that only the server adds at the end of the body. React keeps unknown elements there during hydration, because
-   * browser extensions and other scripts add some too.
-   */
-  children?: ReactNode
-}
-
 /** The whole document, the same on the server and in the browser. */
-export function Document({ items, requestId, pending, children }: Props) {
+export default function Shop({ items, requestId, pending, children }: DocumentProps<'shop'>) {
   return (
     <html lang="en">
       <head>

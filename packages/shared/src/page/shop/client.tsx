@@ -1,0 +1,4 @@
+import { hydrate } from '../hydrate.tsx'
+import Shop from './page.tsx'
+
+hydrate(Shop)
