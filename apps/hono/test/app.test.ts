@@ -274,6 +274,7 @@ test('a body that is malformed is 400, also in a route without a validator; othe
   const own = new Hono()
     .post('/json', async (c) => c.json(await c.req.json()))
     .post('/form', async (c) => c.json(await c.req.parseBody()))
+    .post('/named', validator('form', Tea.pick({ name: true })), (c) => c.text(c.req.valid('form').name))
     .post('/data', async (c) => c.json([...(await c.req.formData()).keys()]))
     .post('/own', async (c) => {
       await c.req.json()
@@ -287,6 +288,8 @@ test('a body that is malformed is 400, also in a route without a validator; othe
     ['/form', 'a=1', 'application/x-www-form-urlencoded', 200],
     ['/form', 'no boundary', form, 400],
     ['/data', 'no boundary', form, 400],
+    ['/named', 'no boundary', form, 400],
+    ['/named', 'name=', 'application/x-www-form-urlencoded', 400],
     ['/own', '{}', 'application/json', 500],
   ] as const)
     equal((await app.request(path, post(body, type))).status, status, path)

@@ -28,14 +28,15 @@ export function handleError(log: Logger): ErrorHandler {
  * Whether `c.req.json()`, `formData()` or `parseBody()` threw this. A validator of Hono throws an HTTPException for a malformed body, but
  * these throw a plain error. Hono keeps what they read, so the same error comes again.
  */
-async function isMalformed(request: HonoRequest, { message }: Error): Promise<boolean> {
+async function isMalformed(request: HonoRequest, error: Error): Promise<boolean> {
   const { text, formData } = request.bodyCache
-  if (text === undefined && formData === undefined) return false
-  const again = formData === undefined ? request.json() : request.formData()
-  return again.then(
-    () => false,
-    (error: Error) => error.message === message,
-  )
+  try {
+    if (formData !== undefined) await request.formData()
+    else if (text !== undefined) await request.json()
+  } catch (again) {
+    return again instanceof Error && again.message === error.message
+  }
+  return false
 }
 
 /** Wraps other thrown values, because Hono passes only instances of Error to `onError`. */
