@@ -17,6 +17,8 @@ const front = await findNginx()
 const suite = new ConformanceThread()
 after(() => suite.stop())
 const nginx = front.kind === 'none' ? undefined : front
+// Found before the first describe: node:test runs `after` as soon as no test is left, also while this file awaits something.
+const runners = { njs: await findEngine('njs'), qjs: await findEngine('qjs') }
 const PROXIED = TOPOLOGIES.filter((topology) => topology !== 'direct')
 
 /** What the apps themselves showed, by framework: docs/manners.md says the same. */
@@ -33,7 +35,7 @@ for (const role of ROLES) {
   describe(`conformance of ${role}`, () => proveAll(others, topologies, isChosen, {}, (app) => app.name))
 
   for (const engine of sample(`engine of ${role}`, ['njs', 'qjs'] as const, 1)) {
-    const runner = await findEngine(engine)
+    const runner = runners[engine]
     const skip = runner
       ? false
       : `no NGINX here runs njs on ${engine}: docker pull nginx:1.30 brings qjs, apt-get njs`
