@@ -9,7 +9,7 @@ import { type Ended, startNode } from '@startgrid/cli/test-programs.ts'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { readCommand } from '../src/cli/arguments.ts'
 import { type LoadResult, runLoad, sumErrors } from '../src/index.ts'
-import { closedPort, RawServer, rawResponse, serve } from '../src/instrument/faults/raw-server.ts'
+import { closedPort, RawServer, rawResponse, serve } from '../src/instrument/raw-server.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))
 

@@ -10,7 +10,7 @@ import {
   startGenerator,
   VoidLoadError,
 } from '../src/index.ts'
-import { rawResponse, serve } from '../src/instrument/faults/raw-server.ts'
+import { rawResponse, serve } from '../src/instrument/raw-server.ts'
 import { decode } from '../src/report/histogram.ts'
 
 const CHILD = fileURLToPath(new URL('child-with-other-clock.ts', import.meta.url))

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { exactly, LoadError, type LoadGenerator, spawnLoad, startGenerator } from '../src/index.ts'
-import { rawResponse, serve } from '../src/instrument/faults/raw-server.ts'
+import { rawResponse, serve } from '../src/instrument/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 import { addressElsewhere } from './elsewhere.ts'
 

@@ -6,17 +6,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sample } from '@startgrid/cli/test-run.ts'
-import { startFault } from '../src/instrument/faults/fault-server.ts'
-import { observe, readHistogram, respondedAfter } from '../src/instrument/observe.ts'
-import { mean, quantile } from '../src/instrument/statistics.ts'
+import { mean, observe, quantile, readHistogram, sinceDue } from '../src/instrument/check.ts'
 
 /** HDR histograms keep three digits. */
 const DIGITS = 1.001
 
 for (const ms of sample('constant delays', [20, 50], 1)) {
   test(`a constant delay of ${ms} ms is never reported as less`, async () => {
-    const start = () => startFault('delay', { ms })
-    const { result, did } = await observe(start, { connections: 16, durationMs: 600 })
+    const { result, did } = await observe({ kind: 'delay', ms }, { connections: 16, durationMs: 600 })
     const { latency, requests } = result
     // It responds in the order of the requests.
     const held = did.respondedAt.map((time, n) => time - (did.readAt[n] ?? Number.NaN))
@@ -40,20 +37,20 @@ for (const ms of sample('constant delays', [20, 50], 1)) {
 const ORDER_MS = 10
 
 const SERVERS = [
-  ['stands still for part of each period', () => startFault('freeze', { frozenMs: 100, everyMs: 250 })],
-  ['can do half of what is offered', () => startFault('capacity', { perSecond: 100 })],
+  ['stands still for part of each period', { kind: 'freeze', frozenMs: 100, everyMs: 250 }],
+  ['can do half of what is offered', { kind: 'queue', perSecond: 100 }],
 ] as const
 
-const SLOW_SERVERS = SERVERS.flatMap(([name, start]) =>
-  [8, 256].map((connections) => ({ name, start, connections })),
+const SLOW_SERVERS = SERVERS.flatMap(([name, behaviour]) =>
+  [8, 256].map((connections) => ({ name, behaviour, connections })),
 )
 
-for (const { name, start, connections } of sample('slow servers', SLOW_SERVERS, 1)) {
+for (const { name, behaviour, connections } of sample('slow servers', SLOW_SERVERS, 1)) {
   test(`a server that ${name}, ${connections} connections: latency counts from the intended time`, async () => {
     const plan = { connections, rate: 200, arrivals: 'constant', durationMs: 500 } as const
-    const { result, did } = await observe(start, plan)
+    const { result, did } = await observe(behaviour, plan)
     assert.equal(result.requests, 100, 'every request that is due is sent')
-    const truth = respondedAfter(did, plan.rate)
+    const truth = sinceDue(did.respondedAt, did, plan.rate)
     for (const part of [0.1, 0.3, 0.5, 0.7, 0.9, 0.99]) {
       const reported = readHistogram(result.histograms.latency, part)
       const least = quantile(truth, part) - ORDER_MS

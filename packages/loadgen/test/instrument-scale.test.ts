@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { spawnLoad } from '../src/index.ts'
-import { startFault } from '../src/instrument/faults/fault-server.ts'
+import { startServer } from '../src/instrument/server.ts'
 import { noErrors } from '../src/report/result.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))
@@ -32,7 +32,7 @@ for (const connections of sample('connections', [2_000, 10_000], 1)) {
   test(`${connections} connections are opened once each and all used, without an error`, {
     skip,
   }, async () => {
-    await using server = await startFault('at-once', {})
+    await using server = await startServer({ kind: 'at once' })
     const result = await spawnLoad({
       target: server.target,
       path: '/',
@@ -43,13 +43,13 @@ for (const connections of sample('connections', [2_000, 10_000], 1)) {
     const did = await server.did()
     assert.deepEqual(result.errors, noErrors())
     assert.equal(did.connections, connections)
-    assert.equal(result.requests, did.responses)
+    assert.equal(result.requests, did.respondedAt.length)
     assert.ok(result.requests >= connections, `${result.requests} responses`)
   })
 }
 
 test('too few open files are noticed before any connection is opened', async () => {
-  await using server = await startFault('at-once', {})
+  await using server = await startServer({ kind: 'at once' })
   const child = spawn('sh', [
     '-c',
     'ulimit -n 64 && exec "$@"',
@@ -69,6 +69,6 @@ test('too few open files are noticed before any connection is opened', async () 
   )
   assert.equal(child.exitCode, 1)
   const did = await server.did()
-  assert.equal(did.requests, 0)
+  assert.equal(did.readAt.length, 0)
   assert.ok(did.connections <= 1, `${did.connections} connections: only to see whether anybody listens`)
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { createServer, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -17,13 +17,7 @@ import {
   runLoad,
   sumErrors,
 } from '../src/index.ts'
-import {
-  closedPort,
-  type Handler,
-  RawServer,
-  rawResponse,
-  serve,
-} from '../src/instrument/faults/raw-server.ts'
+import { closedPort, type Handler, RawServer, rawResponse, serve } from '../src/instrument/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>>
@@ -199,20 +193,34 @@ test('an early close and a reset in mid-response', async () => {
   }
 })
 
-test('another status of the same length is counted exactly', async () => {
-  const good = rawResponse('hi')
-  const bad = rawResponse('no', { status: '500 No' })
-  assert.equal(good.length, bad.length)
-  const all = await against((socket) => socket.write(bad))
-  assert.deepEqual(all.result.errors, errors({ status: all.server.requests }))
-  assert.deepEqual(all.result.statuses, { 500: all.server.requests })
-  const { server, result } = await against((socket, n) => socket.write(n % 2 === 0 ? good : bad))
-  assert.deepEqual(result.statuses, {
-    200: Math.ceil(server.requests / 2),
-    500: Math.floor(server.requests / 2),
+const RIGHT = rawResponse('right')
+
+/** What every seventh request meets, by the error that it is. */
+const FAULTS: [keyof ErrorCounts | 'none', string, (socket: Socket) => void][] = [
+  ['status', 'another status', (socket) => socket.write(rawResponse('right', { status: '500 No' }))],
+  ['body', 'a wrong body of the same length', (socket) => socket.write(rawResponse('wrong'))],
+  ['body', 'another length', (socket) => socket.write(rawResponse('right!'))],
+  ['parse', 'a byte too many', (socket) => socket.write(`${RIGHT}!`)],
+  ['reset', 'half a response', (socket) => socket.end(RIGHT.slice(0, -2))],
+  ['reset', 'a reset', (socket) => socket.resetAndDestroy()],
+  [
+    'none',
+    'an announced close',
+    (socket) => socket.end(rawResponse('right', { headers: 'connection: close\r\n' })),
+  ],
+]
+
+for (const [kind, name, fault] of FAULTS) {
+  test(`every seventh request meets ${name}: each is counted once, as ${kind}`, async () => {
+    const settings = { requests: 700, expect: { body: exactly('right'), checkEvery: 1 } }
+    await using server = await serve((socket, n) => (n % 7 === 6 ? fault(socket) : socket.write(RIGHT)))
+    const result = await runLoad({ target: server.target, path: '/', connections: 8, ...settings })
+    assert.equal(server.requests, 700)
+    assert.deepEqual(result.errors, errors(kind === 'none' ? {} : { [kind]: 100 }))
+    assert.equal(result.requests, kind === 'reset' || kind === 'parse' ? 600 : 700)
+    if (kind === 'status') assert.deepEqual(result.statuses, { 200: 600, 500: 100 })
   })
-  assert.deepEqual(result.errors, errors({ status: Math.floor(server.requests / 2) }))
-})
+}
 
 test('another length is noticed in every response, sampled or not', async () => {
   const { server, result } = await against(
@@ -223,6 +231,33 @@ test('another length is noticed in every response, sampled or not', async () => 
   )
   assert.ok(server.requests > 12)
   assert.deepEqual(result.errors, errors({ body: 1 }))
+})
+
+test('a body of many reads, framed in each way', async () => {
+  // No two places far apart look alike.
+  const body = Buffer.from(Uint8Array.from({ length: 1_000_000 }, (_, at) => (at * 31 + (at >> 8)) & 0xff))
+  const sizes = [1, 13, 1_009, 65_537]
+  const framings: Record<string, (response: ServerResponse) => void> = {
+    length: (response) => response.setHeader('content-length', body.length).end(body),
+    chunks: (response) => {
+      for (let at = 0, n = 0; at < body.length; at += sizes[n++ % sizes.length] ?? 1)
+        response.write(body.subarray(at, at + (sizes[n % sizes.length] ?? 1)))
+      response.end()
+    },
+    close: (response) => {
+      response.useChunkedEncodingByDefault = false
+      response.setHeader('connection', 'close').end(body)
+    },
+  }
+  for (const [framing, respond] of Object.entries(framings)) {
+    await using server = createServer((_request, response) => respond(response)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const plan = { target: { host: '127.0.0.1', port }, path: '/', connections: 2, requests: 6 }
+    const result = await runLoad({ ...plan, expect: { body: exactly(body), checkEvery: 1 } })
+    assert.deepEqual([result.requests, result.checked, result.errors], [6, 6, noErrors()], framing)
+    assert.ok(result.bytes > 6 * body.length)
+  }
 })
 
 test('a wrong body of the same length is found by the samples', async () => {
@@ -301,13 +336,43 @@ test('responses in flight at the end are waited for', async () => {
   assert.ok(result.seconds >= 0.098, `${result.seconds} s: until the last response`)
 })
 
-test('latency is never below a constant delay', async () => {
-  const { result } = await against((socket) => setTimeout(() => socket.write(rawResponse('hi')), 20), {
-    durationMs: 200,
+test('latency is never below a constant delay, of the whole response or of its last byte', async () => {
+  const text = rawResponse('hi')
+  for (const early of ['', text.slice(0, -1)]) {
+    const { result } = await against(
+      (socket) => {
+        socket.write(early)
+        setTimeout(() => socket.write(text.slice(early.length)), 20)
+      },
+      { durationMs: 200 },
+    )
+    assert.ok(result.requests > 0)
+    // Node's timers count whole milliseconds of the loop's clock, so one may fire up to one early.
+    assert.ok(result.latency.min >= 19 && result.latency.p50 >= 19, JSON.stringify(result.latency))
+  }
+})
+
+test('connections that are closed at once are errors, not load', async () => {
+  let connections = 0
+  const server = createTcpServer((socket) => {
+    connections++
+    socket.on('error', () => {}).destroy()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const result = await runLoad({
+    target: { host: '127.0.0.1', port },
+    path: '/',
+    connections: 4,
+    durationMs: 100,
   })
-  assert.ok(result.requests > 0)
-  // Node's timers count whole milliseconds of the loop's clock, so one may fire up to one early.
-  assert.ok(result.latency.min >= 19 && result.latency.p50 >= 19, JSON.stringify(result.latency))
+  server.close()
+  const { reset, connect } = result.errors
+  assert.deepEqual([result.requests, result.errors], [0, errors({ reset, connect })])
+  assert.ok(
+    reset + connect > 0 && connections <= 4 * attempts(result),
+    `${connections} connections: it backs off`,
+  )
 })
 
 test('nobody listening: connect, and it does not spin', async () => {

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { exactly, LoadError, runLoad } from '../src/index.ts'
-import { rawResponse, serve } from '../src/instrument/faults/raw-server.ts'
+import { rawResponse, serve } from '../src/instrument/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 
 async function listening(server: Server): Promise<{ host: string; port: number }> {

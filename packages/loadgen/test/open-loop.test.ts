@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type LoadOptions, type LoadResult, runLoad } from '../src/index.ts'
-import {
-  closedPort,
-  type Handler,
-  type RawServer,
-  rawResponse,
-  serve,
-} from '../src/instrument/faults/raw-server.ts'
+import { closedPort, type Handler, type RawServer, rawResponse, serve } from '../src/instrument/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>> & { rate: number }
