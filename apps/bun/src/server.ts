@@ -1,5 +1,5 @@
-import { type AppOptions, run } from '#shared/process/lifecycle.ts'
-import { beginRole } from '#shared/process/role.ts'
+import { begin, run } from '#shared/launch/lifecycle.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { createApp } from './app.ts'
 import { createService } from './service.ts'
 import type { Routes } from './wrap-routes.ts'
@@ -10,5 +10,5 @@ const ROLES = {
   status: async () => (await import('./status.ts')).status,
 }
 
-const { routes: createRoutes, ...options } = await beginRole<(options: AppOptions) => Routes>('bun', ROLES)
+const { routes: createRoutes, ...options } = await begin<(options: AppOptions) => Routes>('bun', ROLES)
 await run(options, createService(createApp(options, createRoutes(options)), options.config))

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Config, StartError } from '#shared/process/config.ts'
+import { listen } from '#shared/launch/listen.ts'
+import type { Config } from '#shared/process/config.ts'
 import { QUIET_MS, UPGRADED_MS } from '#shared/process/drain.ts'
 import type { Service } from '#shared/process/lifecycle.ts'
-import { formatAddress, listenFailure } from '#shared/process/listen.ts'
+import type { Place } from '#shared/process/listen.ts'
 import type { createApp } from './app.ts'
 
 /** An app, perhaps with handlers of WebSockets. */
@@ -10,24 +11,15 @@ export type App = ReturnType<typeof createApp> & { websocket?: Bun.WebSocketHand
 
 /** How `Bun.serve` listens and closes. */
 export function createService(app: App, config: Config): Service {
-  const { host: hostname, port, socket } = config
   let server: Bun.Server<undefined> | undefined
-  const serve = (place: object) => {
-    server = Bun.serve({ ...app, ...place } as Bun.Serve.Options<undefined>)
-    return server
-  }
 
   return {
-    async listen() {
-      if (socket !== undefined) {
-        const { listenOnSocket } = await import('#shared/process/socket.ts')
-        return listenOnSocket(socket, ({ path }) => serve({ unix: path }))
-      }
-      try {
-        return formatAddress(hostname, serve({ hostname, port }).port ?? port)
-      } catch (error) {
-        throw new StartError(listenFailure(error, config), { cause: error })
-      }
+    listen() {
+      const address = () => ({ address: server?.hostname ?? '', port: server?.port ?? 0 })
+      return listen({ address }, config, async ({ host: hostname, port, path: unix }: Place) => {
+        const place = unix === undefined ? { hostname, port } : { unix }
+        server = Bun.serve({ ...app, ...place } as Bun.Serve.Options<undefined>)
+      })
     },
     async close() {
       await sleep(QUIET_MS) // stop() resets idle connections at once, and a request may be on its way

@@ -1,10 +1,9 @@
 import { createServer } from 'node:http'
 import type { Router } from 'express'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
+import { begin, run } from '#shared/launch/lifecycle.ts'
+import { listen } from '#shared/launch/listen.ts'
 import { drain } from '#shared/process/drain.ts'
-import { run } from '#shared/process/lifecycle.ts'
-import { listen } from '#shared/process/listen.ts'
-import { beginRole } from '#shared/process/role.ts'
 import { createApp } from './app.ts'
 
 const ROLES = {
@@ -13,7 +12,7 @@ const ROLES = {
   status: async () => (await import('./status.ts')).status,
 }
 
-const { routes, ...options } = await beginRole<Router>('express', ROLES)
+const { routes, ...options } = await begin<Router>('express', ROLES)
 const server = protect(createServer(SERVER_OPTIONS, createApp(options, routes)), options)
 
 await run(options, { listen: () => listen(server, options.config), close: () => drain(server) })

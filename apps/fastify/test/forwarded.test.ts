@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyPluginAsync } from 'fastify'
+import { readLaunchConfig } from '#shared/launch/config.ts'
 import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 
@@ -30,9 +31,8 @@ const HEADERS = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.exampl
 
 for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
   test(`a route and the log behind ${what}`, async () => {
-    const { readLines, ...options } = createOptions(
-      peer === undefined ? { TRUST_PROXY, SOCKET: '/run/app.sock' } : { TRUST_PROXY },
-    )
+    const { readLines, ...options } = createOptions({ TRUST_PROXY })
+    if (peer === undefined) options.config = readLaunchConfig({ TRUST_PROXY, SOCKET: '/run/app.sock' })
     await using app = createApp(options, routes)
     app.server.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: peer }))
     const url = await app.listen({ host: '127.0.0.1', port: 0 })

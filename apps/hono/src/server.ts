@@ -1,8 +1,7 @@
 import type { Hono } from 'hono'
+import { begin, run } from '#shared/launch/lifecycle.ts'
+import { listen } from '#shared/launch/listen.ts'
 import { drain } from '#shared/process/drain.ts'
-import { run } from '#shared/process/lifecycle.ts'
-import { listen } from '#shared/process/listen.ts'
-import { beginRole } from '#shared/process/role.ts'
 import { createNodeServer } from './node-server.ts'
 
 const ROLES = {
@@ -11,7 +10,7 @@ const ROLES = {
   status: async () => (await import('./status.ts')).status,
 }
 
-const { routes, ...options } = await beginRole<Hono>('hono', ROLES)
+const { routes, ...options } = await begin<Hono>('hono', ROLES)
 const server = createNodeServer(options, routes)
 
 await run(options, { listen: () => listen(server, options.config), close: () => drain(server) })

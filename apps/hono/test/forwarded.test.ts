@@ -6,6 +6,7 @@ import { Hono } from 'hono'
 import { setCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
 import { ipRestriction } from 'hono/ip-restriction'
+import { readLaunchConfig } from '#shared/launch/config.ts'
 import { createOptions, serve } from '#shared/process/testing.ts'
 import { createNodeServer } from '../src/node-server.ts'
 
@@ -56,9 +57,8 @@ const HEADERS = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.exampl
 
 for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
   test(`a route and the log behind ${what}`, async () => {
-    const { readLines, ...options } = createOptions(
-      peer === undefined ? { TRUST_PROXY, SOCKET: '/run/app.sock' } : { TRUST_PROXY },
-    )
+    const { readLines, ...options } = createOptions({ TRUST_PROXY })
+    if (peer === undefined) options.config = readLaunchConfig({ TRUST_PROXY, SOCKET: '/run/app.sock' })
     await using server = await serve(pretend(createNodeServer(options, routes), peer))
     const headers = { ...HEADERS, 'x-forwarded-for': forwardedFor }
     const ask = (path: string, init?: RequestInit) =>

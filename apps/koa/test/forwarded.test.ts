@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { test } from 'node:test'
 import Router from '@koa/router'
 import request from 'supertest'
+import { readLaunchConfig } from '#shared/launch/config.ts'
 import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 
@@ -37,9 +38,8 @@ const HEADERS = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.exampl
 
 for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
   test(`a route and the log behind ${what}`, async () => {
-    const { readLines, ...options } = createOptions(
-      peer === undefined ? { TRUST_PROXY, SOCKET: '/run/app.sock' } : { TRUST_PROXY },
-    )
+    const { readLines, ...options } = createOptions({ TRUST_PROXY })
+    if (peer === undefined) options.config = readLaunchConfig({ TRUST_PROXY, SOCKET: '/run/app.sock' })
     const server = pretend(createServer(createApp(options, routes).callback()), peer)
     const headers = { ...HEADERS, 'x-forwarded-for': forwardedFor, host: 'app.internal:8080' }
     const { ips, ...body } = (await request(server).get('/who').set(headers)).body

@@ -3,8 +3,9 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { requireNginx } from '@startgrid/nginx/find.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
-import { type Config, StartError } from '#shared/process/config.ts'
-import { listen } from '#shared/process/listen.ts'
+import type { LaunchConfig } from '#shared/launch/config.ts'
+import { listen } from '#shared/launch/listen.ts'
+import { StartError } from '#shared/process/config.ts'
 import { DIST, type Role, renderConfig, type Settings } from './nginx-config.ts'
 import { type NjsConfig, withEngine } from './njs-config.ts'
 
@@ -24,7 +25,7 @@ export interface RunningApp {
  */
 export async function startApp(
   role: Role,
-  config: Config,
+  config: LaunchConfig,
   trustProxy: string,
   { workers, engine: wanted }: NjsConfig,
 ): Promise<RunningApp> {
@@ -54,7 +55,7 @@ export async function startApp(
 }
 
 /** The address to listen on, with a real port. The port is free, and the socket file of a killed process was removed. */
-async function claim(config: Config): Promise<{ text: string; port: number | undefined }> {
+async function claim(config: LaunchConfig): Promise<{ text: string; port: number | undefined }> {
   const server = createServer()
   const text = await listen(server, config)
   const bound = server.address()

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, readConfig } from '#shared/process/config.ts'
+import { type LaunchConfig, readLaunchConfig } from '#shared/launch/config.ts'
 import { DIST, ROLES, type Role, renderConfig } from './nginx-config.ts'
 
 /**
@@ -17,7 +17,7 @@ const NGINX = {
 const [directory] = process.argv.slice(2)
 if (directory === undefined) throw new Error('Say where to write: node image.ts DIRECTORY.')
 mkdirSync(directory, { recursive: true })
-const config = readConfig(process.env)
+const config = readLaunchConfig(process.env)
 for (const role of ROLES) {
   writeFileSync(join(directory, `${role}.conf`), render(role, config))
   // For measurements: natively, too, the benchmark logs no request and refuses no page (NEVER_SHED in packages/grid).
@@ -27,7 +27,7 @@ for (const role of ROLES) {
   )
 }
 
-function render(role: Role, config: Config): string {
+function render(role: Role, config: LaunchConfig): string {
   const settings = {
     role,
     module: join(DIST, NGINX.njs.engine, `${role}.js`),

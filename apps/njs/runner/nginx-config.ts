@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { jsEngine, loadModule, type Nginx } from '@startgrid/nginx/find.ts'
 import { standardOutput } from '@startgrid/nginx/launch.ts'
 import { fill, type Place, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
-import type { Config } from '#shared/process/config.ts'
+import type { LaunchConfig } from '#shared/launch/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -23,7 +23,7 @@ export interface Settings {
   nginx: Pick<Nginx, 'njs' | 'keepaliveMinTimeout'>
   /** Without a port it is a unix socket. */
   address: { port: number | undefined }
-  config: Config
+  config: LaunchConfig
   trustProxy: string
 }
 
@@ -61,13 +61,13 @@ function readTemplate(name: string): string {
   return readFileSync(join(ROOT, 'conf', `${name}.conf.template`), 'utf8')
 }
 
-function renderListen({ host, socket }: Config, port: number | undefined): string {
+function renderListen({ host, socket }: LaunchConfig, port: number | undefined): string {
   if (socket !== undefined) return `"unix:${socket}"`
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
 /** One line per response at `info`, as in the other apps. Failures go to the error log, which is standard error. */
-function renderAccessLog({ logLevel }: Config, place: Place): string {
+function renderAccessLog({ logLevel }: LaunchConfig, place: Place): string {
   const logged = ['info', 'debug', 'trace'].includes(logLevel)
   if (!logged) return 'access_log off;'
   const output = `"${standardOutput(place)}"`
@@ -86,7 +86,7 @@ const RANGES: Readonly<Record<string, readonly string[]>> = {
 const NO_ADDRESS = '255.255.255.255'
 
 /** The proxies whose X-Forwarded-* count. */
-function listProxies(trusted: string, { socket }: Config): string[] {
+function listProxies(trusted: string, { socket }: LaunchConfig): string[] {
   if (trusted === '') return []
   const ranges = trusted.split(',').flatMap((part) => RANGES[part.trim()] ?? [part.trim()])
   return socket === undefined ? ranges : ['unix:', ...ranges]

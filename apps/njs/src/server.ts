@@ -1,5 +1,6 @@
-import { readConfig, StartError } from '#shared/process/config.ts'
-import { requireRole } from '#shared/process/role.ts'
+import { readLaunchConfig } from '#shared/launch/config.ts'
+import { requireRole } from '#shared/launch/lifecycle.ts'
+import { StartError } from '#shared/process/config.ts'
 import { startApp } from '../runner/app.ts'
 import { nextSignal, runToEnd } from '../runner/lifecycle.ts'
 import { ROLES } from '../runner/nginx-config.ts'
@@ -7,7 +8,7 @@ import { readNjsConfig } from '../runner/njs-config.ts'
 
 const signal = nextSignal()
 try {
-  const config = readConfig(process.env)
+  const config = readLaunchConfig(process.env)
   const njsConfig = readNjsConfig(process.env)
   const role = requireRole(ROLES, process.argv[2])
   const app = await startApp(role, config, process.env.TRUST_PROXY ?? '', njsConfig)

@@ -9,7 +9,7 @@ import { json } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { startNginx } from '@startgrid/nginx/instance.ts'
-import { readConfig } from '#shared/process/config.ts'
+import { readLaunchConfig } from '#shared/launch/config.ts'
 import { listen } from '#shared/process/listen.ts'
 import { renderConfig } from '../runner/nginx-config.ts'
 
@@ -42,7 +42,7 @@ for (const [what, trustProxy, forwardedFor, client, isTrusted] of CASES) {
     const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
     const module = join(directory, 'who.js')
     writeFileSync(module, MODULE)
-    const config = readConfig({ PORT: '0', LOG_LEVEL: 'warn', TRUST_PROXY: trustProxy })
+    const config = readLaunchConfig({ PORT: '0', LOG_LEVEL: 'warn', TRUST_PROXY: trustProxy })
     const url = await findFreeAddress()
     const address = { port: Number(new URL(url).port) }
     const instance = await startNginx(nginx, {
@@ -66,7 +66,7 @@ for (const [what, trustProxy, forwardedFor, client, isTrusted] of CASES) {
 
 async function findFreeAddress(): Promise<string> {
   const probe = createServer()
-  const found = await listen(probe, readConfig({ PORT: '0' }))
+  const found = await listen(probe, readLaunchConfig({ PORT: '0' }))
   await new Promise((resolve) => probe.close(resolve))
   return found
 }

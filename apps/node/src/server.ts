@@ -1,7 +1,6 @@
+import { begin, run } from '#shared/launch/lifecycle.ts'
+import { listen } from '#shared/launch/listen.ts'
 import { drain } from '#shared/process/drain.ts'
-import { run } from '#shared/process/lifecycle.ts'
-import { listen } from '#shared/process/listen.ts'
-import { beginRole } from '#shared/process/role.ts'
 import { createApp } from './app.ts'
 import type { Route } from './router.ts'
 
@@ -11,7 +10,7 @@ const ROLES = {
   status: async () => (await import('./status.ts')).status,
 }
 
-const { routes, ...options } = await beginRole<readonly Route[]>('node', ROLES)
+const { routes, ...options } = await begin<readonly Route[]>('node', ROLES)
 const server = createApp(options, routes)
 
 await run(options, { listen: () => listen(server, options.config), close: () => drain(server) })

@@ -1,5 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
+import { readLaunchConfig } from '#shared/launch/config.ts'
 import { createOptions, serve } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { route } from '../src/router.ts'
@@ -34,9 +35,8 @@ const HEADERS = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.exampl
 
 for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
   test(`a route and the log behind ${what}`, async () => {
-    const { readLines, ...options } = createOptions(
-      peer === undefined ? { TRUST_PROXY, SOCKET: '/run/app.sock' } : { TRUST_PROXY },
-    )
+    const { readLines, ...options } = createOptions({ TRUST_PROXY })
+    if (peer === undefined) options.config = readLaunchConfig({ TRUST_PROXY, SOCKET: '/run/app.sock' })
     const app = createApp(options, routes)
     app.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: peer }))
     await using server = await serve(app, options)

@@ -139,7 +139,7 @@ function endingOf(copies: readonly Launch[]): string | undefined {
     : `the app was ended by ${ended.signalCode}`
 }
 
-/** The last line of a cluster's log (packages/shared/src/process/cluster.ts). */
+/** The last line of a cluster's log (packages/shared/src/launch/cluster.ts). */
 function spreadOf(launch: Launch): number[] | null {
   const line = launch.output().trimEnd().split('\n').at(-1) ?? ''
   if (!line.includes('"spread":')) return null

@@ -2,13 +2,11 @@ import type { App } from '@startgrid/grid/apps.ts'
 import { PRODUCTION, REQUIRE_NODE } from '../files/start.ts'
 import { toJson } from '../manifest.ts'
 import type { Code } from '../project.ts'
-import { adaptServer, leaveAssetCheck, leaveShedding } from './adapt.ts'
+import { adaptServer, launchAlone, leaveShedding } from './adapt.ts'
+import { follow } from './imports.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from './layout.ts'
-import { ASKING, leaveOut } from './leave-out.ts'
 import { findPackages } from './packages.ts'
-import { prune } from './prune.ts'
 import { listSettings } from './settings.ts'
-import { dropUnusedSettings } from './unused-settings.ts'
 
 /** The code of a Node or Bun app on its own. */
 export function writeCode(app: App, tracked: ReadonlyMap<string, string>): Code {
@@ -22,8 +20,7 @@ export function writeCode(app: App, tracked: ReadonlyMap<string, string>): Code 
     ...(hasPage ? [...PAGE_ROOTS, development] : []),
   ]
   const moved = moveFiles(app, tracked)
-  // Unused settings can be found only after the first pruning.
-  const sources = prune(dropUnusedSettings(prune(adapt(app, moved), roots)), roots)
+  const sources = follow(adapt(app, moved), roots)
   const files = new Map([
     ...sources,
     ...(hasPage ? [...listPageAssets(moved), ['shared/page/tsconfig.json', PAGE_TYPES] as const] : []),
@@ -45,16 +42,14 @@ const PAGE_TYPES = toJson({
   include: ['.'],
 })
 
-/** Rewrites code that exists only because there are several apps. */
-function adapt({ runtime, role }: App, files: ReadonlyMap<string, string>) {
+/** Rewrites the code that exists only because there are several apps. */
+function adapt({ role }: App, files: ReadonlyMap<string, string>) {
   const adapted = new Map(files)
-  const rewrite = (path: string, how: (path: string, text: string) => string) =>
-    adapted.set(path, how(path, files.get(path) ?? ''))
-  rewrite('src/server.ts', (path, text) => adaptServer(path, text, role))
-  if (role === 'ssr')
-    for (const name of ['node', 'web']) rewrite(`shared/http/stream-${name}.ts`, leaveAssetCheck)
-  else for (const path of ['src/app.ts', 'src/context.ts']) if (files.has(path)) rewrite(path, leaveShedding)
-  for (const path of [...ASKING, ...(runtime === 'bun' ? ['src/service.ts'] : [])]) rewrite(path, leaveOut)
+  for (const [path, text] of files) {
+    if (path === 'src/server.ts') adapted.set(path, adaptServer(text, role))
+    else if (path.startsWith('src/'))
+      adapted.set(path, launchAlone(role === 'ssr' ? text : leaveShedding(text)))
+  }
   return adapted
 }
 

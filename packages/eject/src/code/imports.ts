@@ -1,32 +1,58 @@
 import { builtinModules } from 'node:module'
-import MagicString from 'magic-string'
+import { posix } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
 
-/** Every import of a source: static, dynamic, and of types only. */
-export function listImports(path: string, text: string): { from: string; start: number; end: number }[] {
-  const found: { from: string; start: number; end: number }[] = []
-  const add = (source: { value?: unknown; start: number; end: number } | null) => {
-    if (typeof source?.value === 'string')
-      found.push({ from: source.value, start: source.start, end: source.end })
+/** The specifiers of all imports of a source: static, dynamic, and of types only. */
+export function listImports(path: string, text: string): string[] {
+  const found: string[] = []
+  const add = (source: { value?: unknown } | null) => {
+    if (typeof source?.value === 'string') found.push(source.value)
   }
+  const { program, errors } = parseSync(path, text)
+  if (errors[0] !== undefined) throw new Error(`${path}: ${errors[0].message}`)
   new Visitor({
     ImportDeclaration: ({ source }) => add(source),
     ExportNamedDeclaration: ({ source }) => add(source),
     ExportAllDeclaration: ({ source }) => add(source),
-    ImportExpression: ({ source }) => add(source as { value?: unknown; start: number; end: number }),
+    ImportExpression: ({ source }) => add(source as { value?: unknown }),
     TSImportType: ({ source }) => add(source),
-  }).visit(parseSync(path, text).program)
+  }).visit(program)
   return found
 }
 
-/** Replaces the specifiers of imports. */
-export function mapImports(path: string, text: string, map: (from: string) => string): string {
-  const edits = new MagicString(text)
-  for (const { from, start, end } of listImports(path, text)) {
-    const to = map(from)
-    if (to !== from) edits.update(start, end, `'${to}'`)
+/**
+ * The source to which an import leads inside a project. `#shared/` is its directory `shared/`.
+ * @returns undefined for packages, the runtime's own modules, and what only Vite imports: styles and pictures
+ */
+export function resolveImport(importer: string, specifier: string): string | undefined {
+  if (specifier === '#shared/page/server.js') return 'shared/page/server.d.ts' // built; this is what the sources see
+  if (!/\.tsx?$/.test(specifier)) return undefined
+  if (specifier.startsWith('#shared/')) return specifier.slice(1)
+  if (specifier.startsWith('.')) return posix.join(posix.dirname(importer), specifier)
+  return undefined
+}
+
+/**
+ * The files that the roots import, directly or not, and the roots.
+ * @throws {Error} if an import leads to no file
+ */
+export function follow(
+  files: ReadonlyMap<string, string>,
+  roots: readonly string[],
+): ReadonlyMap<string, string> {
+  const reached = new Map<string, string>()
+  const visit = (path: string, importer: string) => {
+    if (reached.has(path)) return
+    const text = files.get(path)
+    if (text === undefined) throw new Error(`${importer} needs ${path}, which is not there.`)
+    reached.set(path, text)
+    for (const specifier of listImports(path, text)) {
+      const target = resolveImport(path, specifier)
+      if (target !== undefined) visit(target, path)
+    }
   }
-  return edits.toString()
+  for (const root of roots) visit(root, 'A project')
+  return reached
 }
 
 /** The package of a specifier; undefined for files of the project, modules of the runtime, and Vite's virtual modules. */

@@ -1,8 +1,4 @@
 import type { App } from '@startgrid/grid/apps.ts'
-import { mapImports } from './imports.ts'
-import { relativeImport, resolveImport } from './tree.ts'
-
-/** The layout of a project. */
 
 /** The files that build the page, and those that browsers and the server load. */
 export const PAGE_ROOTS = [
@@ -11,20 +7,11 @@ export const PAGE_ROOTS = [
   'shared/page/shop/client.tsx',
 ]
 
-/** The new path of each file in a project. Imports follow. */
+/** The files of an app and of `packages/shared` by their paths in a project. */
 export function moveFiles({ framework }: App, tracked: ReadonlyMap<string, string>): Map<string, string> {
-  const app = `apps/${framework}/`
-  const move = (path: string): string => path.replace(/^packages\/shared\/src\//, 'shared/').replace(app, '')
-  const moved = new Map<string, string>()
-  for (const [path, text] of tracked) {
-    const to = move(path)
-    const follow = (from: string): string => {
-      const target = from.startsWith('.') ? resolveImport(path, from) : undefined
-      return target === undefined ? from : relativeImport(to, move(target))
-    }
-    moved.set(to, /\.tsx?$/.test(path) ? mapImports(path, text, follow) : text)
-  }
-  return moved
+  const move = (path: string) =>
+    path.replace(/^packages\/shared\/src\//, 'shared/').replace(`apps/${framework}/`, '')
+  return new Map([...tracked].map(([path, text]) => [move(path), text]))
 }
 
 /** Files beside the sources that Vite and the type checker read: styles, pictures, `env.d.ts`. */

@@ -10,8 +10,8 @@ export function findPackages(sources: ReadonlyMap<string, string>, isBun: boolea
   for (const name of isBun ? ['bun', '@types/bun'] : ['@types/node']) devDependencies.add(name)
   for (const [path, text] of sources) {
     const isDevelopment = !/^(?:src|shared)\//.test(path)
-    for (const { from } of listImports(path, text)) {
-      const name = packageOf(from)
+    for (const specifier of listImports(path, text)) {
+      const name = packageOf(specifier)
       if (name !== undefined) (isDevelopment || TOOLS.has(name) ? devDependencies : dependencies).add(name)
     }
   }

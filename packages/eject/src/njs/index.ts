@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { App } from '@startgrid/grid/apps.ts'
+import { follow } from '../code/imports.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from '../code/layout.ts'
 import { findPackages } from '../code/packages.ts'
-import { prune } from '../code/prune.ts'
 import { REQUIRE_NODE } from '../files/start.ts'
 import type { Code, Setting } from '../project.ts'
 import { renderNginxConf } from './nginx-conf.ts'
@@ -28,7 +28,7 @@ export function writeNjsCode(app: App, tracked: ReadonlyMap<string, string>): Co
   }
   const tests = ['test/app.test.ts', `test/${app.role}.test.ts`, 'test/nginx.test.ts']
   const roots = [`src/entries/${app.role}.ts`, 'bundle.ts', 'start.ts', ...tests]
-  const sources = prune(files, [...roots, ...(hasPage ? PAGE_ROOTS : [])])
+  const sources = follow(files, [...roots, ...(hasPage ? PAGE_ROOTS : [])])
   return {
     files: new Map([
       ...sources,

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import { availableParallelism } from 'node:os'
 import proxyaddr from 'proxy-addr'
 
 /** The settings of the app, from its environment. */
@@ -8,8 +7,6 @@ export interface Config {
   host: string
   /** 0: the system picks one. */
   port: number
-  /** Path of a unix socket to listen on instead of `host` and `port`. */
-  socket: string | undefined
   logLevel: string
   /** Whether this address is a proxy whose X-Forwarded-* count; `false`: there is none. Some frameworks take it as it is. */
   trustProxy: false | ((address: string | undefined, hop: number) => boolean)
@@ -21,46 +18,29 @@ export interface Config {
   handlerTimeoutMs: number
   /** Milliseconds that a page may wait for its turn before it is refused with 503; 0: no limit. */
   maxQueueWaitMs: number
-  /** One process, or several that share the port: workers of `node:cluster`, or processes that each listen with SO_REUSEPORT. */
-  cluster: ClusterMode
-  /** The number of processes that serve. */
-  workers: number
 }
-
-export type ClusterMode = 'single' | 'cluster' | 'reuse-port'
 
 /** Why an app cannot start. The message is a whole sentence for the person who started it. */
 export class StartError extends Error {
   override name = 'StartError'
 }
 
-const CLUSTER_MODES: readonly ClusterMode[] = ['single', 'cluster', 'reuse-port']
-
-/** More than anybody needs, and few enough not to take a machine down. */
-const MOST_WORKERS = 1024
-
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-
-/** Longest path that fits `sockaddr_un.sun_path` with its NUL, on Linux (108) and macOS (104). */
-const SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103
 
 /**
  * Reads the settings. Each is listed below with its variable, its default and its limits.
  * @throws {StartError} naming the variable, its value and what is allowed
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Env): Config {
   return {
     host: readHost(env),
     port: readInteger(env, 'PORT', 3000, 65_535),
-    socket: readSocket(env),
     logLevel: readChoice(env, 'LOG_LEVEL', 'info', LOG_LEVELS),
     trustProxy: readTrustProxy(env),
     shutdownDelayMs: readInteger(env, 'SHUTDOWN_DELAY_MS', 0, 600_000),
     shutdownTimeoutMs: readInteger(env, 'SHUTDOWN_TIMEOUT_MS', 9_000, 600_000),
     handlerTimeoutMs: readInteger(env, 'HANDLER_TIMEOUT_MS', 20_000, 600_000, 100),
     maxQueueWaitMs: readInteger(env, 'MAX_QUEUE_WAIT_MS', 250, 60_000),
-    cluster: readCluster(env),
-    workers: readWorkers(env),
   }
 }
 
@@ -86,15 +66,6 @@ export function readInteger(env: Env, name: string, fallback: number, max: numbe
   return number
 }
 
-function readSocket(env: Env): string | undefined {
-  const value = env.SOCKET
-  if (value === undefined) return undefined
-  if (value === '' || Buffer.byteLength(value) > SOCKET_PATH_BYTES) {
-    refuse('SOCKET', value, `the path of a unix socket, 1 to ${SOCKET_PATH_BYTES} bytes long`)
-  }
-  return value
-}
-
 export function readChoice<Choice extends string>(
   env: Env,
   name: string,
@@ -106,51 +77,17 @@ export function readChoice<Choice extends string>(
   return found ?? refuse(name, value, `one of ${choices.join(', ')}`)
 }
 
-function readCluster(env: Env): ClusterMode {
-  const mode = readChoice(env, 'CLUSTER', 'single', CLUSTER_MODES)
-  if (mode !== 'single' && process.versions.bun !== undefined)
-    refuse('CLUSTER', mode, 'single on Bun: only Node apps can be clustered')
-  if (mode !== 'reuse-port') return mode
-  // libuv refuses it on macOS, because that kernel would give all connections to one process.
-  if (process.platform !== 'linux') refuse('CLUSTER', mode, 'single or cluster: reuse-port needs Linux')
-  if (env.SOCKET !== undefined)
-    refuse('CLUSTER', mode, 'single or cluster with SOCKET: only a port can be reused')
-  return mode
-}
-
-/** `auto` is the number of cores for this process. Its affinity counts and, on Linux, the CPU limit of its cgroup. */
-function readWorkers(env: Env): number {
-  if ((env.CLUSTER ?? 'single') === 'single') {
-    const { WORKERS = '1' } = env
-    return WORKERS === '1' ? 1 : refuse('WORKERS', WORKERS, '1 unless CLUSTER is cluster or reuse-port')
-  }
-  const value = env.WORKERS ?? 'auto'
-  if (value === 'auto') return availableParallelism()
-  if (!/^[1-9]\d{0,3}$/.test(value) || Number(value) > MOST_WORKERS)
-    refuse('WORKERS', value, `auto or a whole number from 1 to ${MOST_WORKERS}`)
-  return Number(value)
-}
+const PROXY_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
 /** Addresses and CIDRs of trusted proxies, or names of such (https://www.npmjs.com/package/proxy-addr), separated by commas. */
 function readTrustProxy(env: Env): Config['trustProxy'] {
   const value = env.TRUST_PROXY ?? ''
   if (value === '') return false
-  const trusts = compileTrust(value)
-  if (env.SOCKET !== undefined) {
-    // File permissions decide who can open a unix socket, so its peers are trusted. They have no address.
-    return (address, hop) => (address === undefined ? hop === 0 : trusts(address, hop))
-  }
-  return trusts
-}
-
-const PROXY_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal'])
-
-function compileTrust(value: string): (address: string | undefined, hop: number) => boolean {
   const parts = value.split(',').map((part) => part.trim())
   // proxy-addr would take the 1 that other software reads as a number of hops for the address 0.0.0.1.
   const areKnown = parts.every((part) => PROXY_NAMES.has(part) || isIP(part.replace(/\/\d+$/, '')) !== 0)
   try {
-    if (areKnown) return proxyaddr.compile(parts) as ReturnType<typeof compileTrust>
+    if (areKnown) return proxyaddr.compile(parts) as Config['trustProxy']
   } catch {
     // A prefix that is too long.
   }

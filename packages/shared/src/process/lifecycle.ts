@@ -1,7 +1,6 @@
-import cluster from 'node:cluster'
 import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
-import closeWithGrace, { type CloseWithGraceAsyncCallback } from 'close-with-grace'
+import closeWithGrace, { type CloseWithGraceAsyncCallback, type Options } from 'close-with-grace'
 import { Health } from '../http/health.ts'
 import { type Config, readConfig, StartError } from './config.ts'
 import { announce, createLogger, flush, type Logger } from './log.ts'
@@ -30,24 +29,24 @@ export interface Service {
  * @param name the app's name in the log
  * @param load imports the routes; it is called when the settings are valid
  */
-export async function begin<Routes>(
-  name: string,
-  load: () => Promise<Routes>,
-): Promise<AppOptions & { routes: Routes }> {
+export async function begin<Routes>(name: string, load: () => Promise<Routes>) {
   try {
-    const config = readConfig(process.env)
-    const log = createLogger(name, config)
-    // The primary serves no requests. It only runs the workers until the end of the process.
-    if (config.cluster !== 'single' && cluster.isPrimary) {
-      const { runPrimary } = await import('./cluster.ts')
-      await runPrimary(config, log)
-    }
-    const options = { config, health: new Health(log), log }
-    starts.publish(options)
-    return { ...options, routes: await find(load) }
+    return await prepare(name, readConfig(process.env), load)
   } catch (error) {
     return refuse(error)
   }
+}
+
+/** What `begin` does with the settings. @throws {StartError} if the routes cannot be loaded */
+export async function prepare<Routes, Settings extends Config>(
+  name: string,
+  config: Settings,
+  load: () => Promise<Routes>,
+): Promise<AppOptions & { config: Settings; routes: Routes }> {
+  const log = createLogger(name, config)
+  const options = { config, health: new Health(log), log }
+  starts.publish(options)
+  return { ...options, routes: await find(load) }
 }
 
 /**
@@ -55,38 +54,47 @@ export async function begin<Routes>(
  * notice, drains, and runs the callbacks of `onClose`, all within the deadline. The exit code is 0 after a complete drain. It is 1 if the
  * app cannot listen, after the deadline, on a second signal, or after an uncaught exception.
  */
-export async function run({ config, health, log }: AppOptions, service: Service): Promise<void> {
-  const address = await listenOrClose(service, health)
-  const options = { delay: config.shutdownDelayMs + config.shutdownTimeoutMs, logger: log }
-  const close: CloseWithGraceAsyncCallback = async ({ err, signal }) => {
-    if (err) log.fatal({ err }, 'uncaught')
-    else log.info({ signal }, 'draining')
-    health.drain()
-    // Without a delay, do not wait at all: a connection that is accepted now would only be closed.
-    if (config.shutdownDelayMs > 0) await sleep(config.shutdownDelayMs)
-    await service.close()
-    await health.close()
-    log.info('stopped')
-    await flush(log)
-  }
-  if (cluster.isWorker) {
-    const { serveInCluster } = await import('./cluster-worker.ts')
-    serveInCluster(address, options, health, close)
-  } else {
-    closeWithGrace(options, close)
+export async function run(options: AppOptions, service: Service): Promise<void> {
+  try {
+    const address = await listenOrClose(service, options.health)
+    closeWithGrace(...onSignal(options, service))
     // With PORT=0, this line is how a person or a launcher learns the address.
-    await announce(log, { pid: process.pid, address }, 'listening')
+    await announce(options.log, { pid: process.pid, address }, 'listening')
+  } catch (error) {
+    return refuse(error)
   }
 }
 
 /** Closes what the app has opened if it cannot listen, such as a database. */
-async function listenOrClose(service: Service, health: Health): Promise<string> {
+export async function listenOrClose(service: Service, health: Health): Promise<string> {
   try {
     return await service.listen()
   } catch (error) {
     await Promise.allSettled([service.close(), health.close()])
-    return refuse(error)
+    throw error
   }
+}
+
+/** The arguments of `closeWithGrace`. */
+export function onSignal(
+  { config, health, log }: AppOptions,
+  service: Service,
+): [Options, CloseWithGraceAsyncCallback] {
+  const options = { delay: config.shutdownDelayMs + config.shutdownTimeoutMs, logger: log }
+  return [
+    options,
+    async ({ err, signal }) => {
+      if (err) log.fatal({ err }, 'uncaught')
+      else log.info({ signal }, 'draining')
+      health.drain()
+      // Without a delay, do not wait at all: a connection that is accepted now would only be closed.
+      if (config.shutdownDelayMs > 0) await sleep(config.shutdownDelayMs)
+      await service.close()
+      await health.close()
+      log.info('stopped')
+      await flush(log)
+    },
+  ]
 }
 
 /** Runtimes name a missing module in the first line of their error: a package, or a file of the build. */
@@ -104,12 +112,8 @@ async function find<Routes>(load: () => Promise<Routes>): Promise<Routes> {
  * Ends the process with one sentence that says why the app did not start.
  * @throws the error itself if it is not a `StartError`: it is a defect
  */
-export async function refuse(error: unknown): Promise<never> {
+export function refuse(error: unknown): never {
   if (!(error instanceof StartError)) throw error
-  if (cluster.isWorker) {
-    // The primary reports this once for all workers.
-    const { tellPrimary } = await import('./cluster-worker.ts')
-    await tellPrimary({ refused: error.message })
-  } else process.stderr.write(`${error.message}\n`)
+  process.stderr.write(`${error.message}\n`)
   process.exit(1)
 }

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
@@ -14,25 +13,20 @@ export interface Place {
 
 /**
  * Listens at the address of the configuration.
+ * @param server a `Server` of Node, unless there is `open`
  * @param open the framework's own method to listen, if it has one
  * @returns the address in use, such as `http://127.0.0.1:3000`
  * @throws {StartError} if it cannot listen
  */
 export async function listen(
-  server: Server,
+  server: { address(): unknown },
   config: Config,
-  open: (place: Place) => Promise<unknown> = (place) => once(server.listen(place), 'listening'),
+  open: (place: Place) => Promise<unknown> = (place) => once((server as Server).listen(place), 'listening'),
 ): Promise<string> {
-  const { host, port, socket } = config
-  if (socket !== undefined) {
-    const { listenOnSocket } = await import('./socket.ts')
-    return listenOnSocket(socket, open)
-  }
-  // Not in the primary: it listens for a moment to check that the port is free.
-  const reusePort = config.cluster === 'reuse-port' && cluster.isWorker
+  const { host, port } = config
   try {
     // Look up the name here, because a framework may start one server per address of `localhost`.
-    await open({ host: (await lookup(host)).address, port, reusePort })
+    await open({ host: (await lookup(host)).address, port })
   } catch (error) {
     throw new StartError(listenFailure(error, config), { cause: error })
   }

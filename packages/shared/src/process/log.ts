@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import { channel } from 'node:diagnostics_channel'
 import { isIP } from 'node:net'
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
@@ -35,9 +34,8 @@ export function createLogger(
   config: Pick<Config, 'logLevel'>,
   destination?: DestinationStream,
 ): Logger {
-  const base = cluster.worker === undefined ? { app } : { app, worker: cluster.worker.id }
   const redact = { paths: PACKETS, remove: true }
-  const options = { base, level: config.logLevel, serializers: SERIALIZERS, redact }
+  const options = { base: { app }, level: config.logLevel, serializers: SERIALIZERS, redact }
   if (destination !== undefined) return pino(options, destination)
   const output = pino.destination(OUTPUT)
   const log = pino(options, output)

@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import { readForwarded } from '../../src/http/forwarded.ts'
+import { readLaunchConfig } from '../../src/launch/config.ts'
 import { readConfig } from '../../src/process/config.ts'
 
 const PROXY = '10.0.0.1'
@@ -41,7 +42,7 @@ for (const [what, peer, forwardedFor, client] of CLIENTS) {
 }
 
 test('the client behind a proxy on our socket', () => {
-  const { trustProxy } = readConfig({ SOCKET: '/run/app.sock', TRUST_PROXY })
+  const { trustProxy } = readLaunchConfig({ SOCKET: '/run/app.sock', TRUST_PROXY })
   const getHeader = (name: string) => (name === 'x-forwarded-for' ? `192.0.2.1, ${CLIENT}` : undefined)
   equal(readForwarded(undefined, getHeader, trustProxy).client, CLIENT)
   equal(readForwarded(undefined, () => undefined, trustProxy).client, undefined)

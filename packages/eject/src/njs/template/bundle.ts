@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 // <page>
 import { createRequire } from 'node:module'
 // </page>
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { build } from 'esbuild'
 // <page>
 import { createBuilder } from 'vite'
@@ -15,8 +15,8 @@ const ROOT = import.meta.dirname
 // <page>
 /** The module with only `renderToString`. `react-dom/server` would also load the streaming renderer, and be twice the size. */
 const REACT_SERVER = join(
-  dirname(createRequire(import.meta.url).resolve('react-dom')),
-  'cjs/react-dom-server-legacy.browser.production.js',
+  createRequire(import.meta.url).resolve('react-dom'),
+  '../cjs/react-dom-server-legacy.browser.production.js',
 )
 // </page>
 

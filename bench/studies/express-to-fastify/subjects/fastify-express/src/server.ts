@@ -1,7 +1,6 @@
 import type { Router } from 'express'
-import { run } from '#shared/process/lifecycle.ts'
-import { listen } from '#shared/process/listen.ts'
-import { beginRole } from '#shared/process/role.ts'
+import { begin, run } from '#shared/launch/lifecycle.ts'
+import { listen } from '#shared/launch/listen.ts'
 import { createApp } from './app.ts'
 
 const ROLES = {
@@ -10,7 +9,7 @@ const ROLES = {
   status: async () => (await import('@startgrid/express/status.ts')).status,
 }
 
-const { routes, ...options } = await beginRole<Router>('fastify-express', ROLES)
+const { routes, ...options } = await begin<Router>('fastify-express', ROLES)
 const app = await createApp(options, routes)
 await app.ready()
 

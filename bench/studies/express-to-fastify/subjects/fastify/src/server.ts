@@ -1,11 +1,10 @@
 import { createApp } from '@startgrid/fastify/app.ts'
-import { run } from '@startgrid/shared/process/lifecycle.ts'
-import { listen } from '@startgrid/shared/process/listen.ts'
-import { beginRole } from '@startgrid/shared/process/role.ts'
+import { begin, run } from '@startgrid/shared/launch/lifecycle.ts'
+import { listen } from '@startgrid/shared/launch/listen.ts'
 
 const ROLES = { partial: async () => (await import('./partial.ts')).partial }
 
-const { routes, ...options } = await beginRole('fastify', ROLES)
+const { routes, ...options } = await begin('fastify', ROLES)
 const app = createApp(options, routes)
 
 await run(options, {

@@ -1,11 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { run } from '#shared/process/lifecycle.ts'
-import { listen } from '#shared/process/listen.ts'
-import { beginRole } from '#shared/process/role.ts'
+import { begin, run } from '#shared/launch/lifecycle.ts'
+import { listen } from '#shared/launch/listen.ts'
 import { Connection } from './connection.ts'
 
-const { routes, ...options } = await beginRole('fastcgi', { json: () => import('./json.ts') })
+const { routes, ...options } = await begin('fastcgi', { json: () => import('./json.ts') })
 const handler = routes.createApp()
 const connections = new Set<Connection>()
 

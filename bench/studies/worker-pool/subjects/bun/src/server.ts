@@ -1,9 +1,8 @@
 import { createApp } from '@startgrid/bun/app.ts'
 import { createService } from '@startgrid/bun/service.ts'
-import { run } from '@startgrid/shared/process/lifecycle.ts'
-import { beginRole } from '@startgrid/shared/process/role.ts'
+import { begin, run } from '@startgrid/shared/launch/lifecycle.ts'
 
 const ROLES = { pool: async () => (await import('./pool.ts')).pool }
 
-const { routes: createRoutes, ...options } = await beginRole('bun', ROLES)
+const { routes: createRoutes, ...options } = await begin('bun', ROLES)
 await run(options, createService(createApp(options, createRoutes(options)), options.config))

@@ -1,13 +1,12 @@
 import { createServer } from 'node:http'
 import { protect, SERVER_OPTIONS } from '@startgrid/shared/http/protect.ts'
+import { begin, run } from '@startgrid/shared/launch/lifecycle.ts'
+import { listen } from '@startgrid/shared/launch/listen.ts'
 import { drain } from '@startgrid/shared/process/drain.ts'
-import { run } from '@startgrid/shared/process/lifecycle.ts'
-import { listen } from '@startgrid/shared/process/listen.ts'
-import { beginRole } from '@startgrid/shared/process/role.ts'
 
 const ROLES = { pool: async () => (await import('./pool.ts')).createApp }
 
-const { routes: createApp, ...options } = await beginRole('express', ROLES)
+const { routes: createApp, ...options } = await begin('express', ROLES)
 const server = protect(createServer(SERVER_OPTIONS, createApp(options)), options)
 
 await run(options, { listen: () => listen(server, options.config), close: () => drain(server) })

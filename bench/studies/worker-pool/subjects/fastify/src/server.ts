@@ -1,11 +1,10 @@
-import { run } from '@startgrid/shared/process/lifecycle.ts'
-import { listen } from '@startgrid/shared/process/listen.ts'
-import { beginRole } from '@startgrid/shared/process/role.ts'
+import { begin, run } from '@startgrid/shared/launch/lifecycle.ts'
+import { listen } from '@startgrid/shared/launch/listen.ts'
 
 const {
   routes: { createApp },
   ...options
-} = await beginRole('fastify', { pool: () => import('./pool.ts') })
+} = await begin('fastify', { pool: () => import('./pool.ts') })
 const app = createApp(options)
 await app.ready()
 

@@ -1,6 +1,6 @@
 import { equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { requireRole } from '../../src/process/role.ts'
+import { requireRole } from '../../src/launch/lifecycle.ts'
 
 const ROLES = ['hello', 'status'] as const
 

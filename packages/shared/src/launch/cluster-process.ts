@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
+import { StartError } from '../process/config.ts'
 import { DRAIN, FAREWELL, type Served, type WorkerMessage } from './cluster-worker.ts'
-import { StartError } from './config.ts'
 
 /** How a worker ended. */
 export interface WorkerEnd {

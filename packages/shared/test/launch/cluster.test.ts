@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sample } from '@startgrid/cli/test-run.ts'
-import { hang, type Line, launch } from './fixtures/launch.ts'
+import { hang, type Line, launch } from '../process/fixtures/launch.ts'
 
 const LIMIT = { timeout: 120_000 }
 const WAYS = process.platform === 'linux' ? ['cluster', 'reuse-port'] : ['cluster']

@@ -62,8 +62,8 @@ function countServed(): Served {
  */
 export function serveInCluster(
   address: string,
-  options: CloseWithGraceOptions,
   health: Health,
+  options: CloseWithGraceOptions,
   close: CloseWithGraceAsyncCallback,
 ): void {
   const served = countServed()

@@ -1,18 +1,19 @@
 import { equal, throws } from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
-import { type Env, readConfig } from '../../src/process/config.ts'
+import { readLaunchConfig } from '../../src/launch/config.ts'
+import type { Env } from '../../src/process/config.ts'
 
 const ON_LINUX = process.platform !== 'linux' && 'reuse-port needs Linux'
 
 function refuses(env: Env, message: string): void {
-  throws(() => readConfig(env), { name: 'StartError', message })
+  throws(() => readLaunchConfig(env), { name: 'StartError', message })
 }
 
 test('as many workers as this process has cores, unless told', () => {
-  equal(readConfig({ CLUSTER: 'cluster' }).workers, availableParallelism())
-  equal(readConfig({ CLUSTER: 'cluster', WORKERS: 'auto' }).workers, availableParallelism())
-  equal(readConfig({ CLUSTER: 'cluster', WORKERS: '3' }).workers, 3)
+  equal(readLaunchConfig({ CLUSTER: 'cluster' }).workers, availableParallelism())
+  equal(readLaunchConfig({ CLUSTER: 'cluster', WORKERS: 'auto' }).workers, availableParallelism())
+  equal(readLaunchConfig({ CLUSTER: 'cluster', WORKERS: '3' }).workers, 3)
 })
 
 test('says what is wrong with WORKERS and what would be right', () => {
@@ -29,7 +30,7 @@ test('WORKERS alone would do nothing, so it is refused', () => {
       { ...env, WORKERS: '4' },
       'WORKERS is "4", but must be 1 unless CLUSTER is cluster or reuse-port.',
     )
-    equal(readConfig({ ...env, WORKERS: '1' }).workers, 1)
+    equal(readLaunchConfig({ ...env, WORKERS: '1' }).workers, 1)
   }
 })
 
@@ -38,7 +39,7 @@ test('a unix socket cannot be reused, but shared', { skip: ON_LINUX }, () => {
     { CLUSTER: 'reuse-port', SOCKET: '/run/app.sock' },
     'CLUSTER is "reuse-port", but must be single or cluster with SOCKET: only a port can be reused.',
   )
-  equal(readConfig({ CLUSTER: 'cluster', SOCKET: '/run/app.sock' }).cluster, 'cluster')
+  equal(readLaunchConfig({ CLUSTER: 'cluster', SOCKET: '/run/app.sock' }).cluster, 'cluster')
 })
 
 test('says where a cluster is not to be had', (context) => {

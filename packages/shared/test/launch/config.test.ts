@@ -1,9 +1,9 @@
 import { deepEqual, equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { readConfig } from '../../src/process/config.ts'
+import { readLaunchConfig } from '../../src/launch/config.ts'
 
 test('has a default for everything', () => {
-  deepEqual(readConfig({}), {
+  deepEqual(readLaunchConfig({}), {
     host: '127.0.0.1',
     port: 3000,
     socket: undefined,
@@ -19,7 +19,7 @@ test('has a default for everything', () => {
 })
 
 test('reads every variable', () => {
-  const { trustProxy, ...config } = readConfig({
+  const { trustProxy, ...config } = readLaunchConfig({
     HOST: '::1',
     PORT: '0',
     SOCKET: '/run/app.sock',
@@ -49,7 +49,7 @@ test('reads every variable', () => {
 
 test('accepts addresses and names of hosts', () => {
   for (const host of ['0.0.0.0', '::', 'localhost', 'app-1.internal.example', 'x'.repeat(253)])
-    equal(readConfig({ HOST: host }).host, host)
+    equal(readLaunchConfig({ HOST: host }).host, host)
 })
 
 const INTEGERS = {
@@ -101,7 +101,7 @@ const REFUSED: [name: string, allowed: string, values: string[]][] = [
 for (const [name, allowed, values] of REFUSED) {
   test(`says what is wrong with ${name} and what would be right`, () => {
     for (const value of values) {
-      throws(() => readConfig({ [name]: value }), {
+      throws(() => readLaunchConfig({ [name]: value }), {
         name: 'StartError',
         message: `${name} is ${JSON.stringify(value)}, but must be ${allowed}.`,
       })
@@ -111,7 +111,7 @@ for (const [name, allowed, values] of REFUSED) {
 
 test('a socket path may be as long as the system allows', () => {
   const path = `/${'x'.repeat(PATH_BYTES - 1)}`
-  equal(readConfig({ SOCKET: path }).socket, path)
+  equal(readLaunchConfig({ SOCKET: path }).socket, path)
 })
 
 test('trusts the addresses that it was told, in every notation', () => {
@@ -142,14 +142,14 @@ test('trusts the addresses that it was told, in every notation', () => {
     ['loopback', undefined, false],
   ]
   for (const [trusted, peer, expected] of cases) {
-    const { trustProxy } = readConfig({ TRUST_PROXY: trusted })
+    const { trustProxy } = readLaunchConfig({ TRUST_PROXY: trusted })
     equal(trustProxy !== false && trustProxy(peer, 0), expected, `${trusted} ${peer}`)
   }
 })
 
 test('on a socket, every client is trusted if any is', () => {
-  const { trustProxy } = readConfig({ SOCKET: '/run/app.sock', TRUST_PROXY: 'loopback' })
+  const { trustProxy } = readLaunchConfig({ SOCKET: '/run/app.sock', TRUST_PROXY: 'loopback' })
   equal(trustProxy !== false && trustProxy(undefined, 0), true)
   equal(trustProxy !== false && trustProxy('203.0.113.7', 1), false)
-  equal(readConfig({ SOCKET: '/run/app.sock' }).trustProxy, false)
+  equal(readLaunchConfig({ SOCKET: '/run/app.sock' }).trustProxy, false)
 })

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import closeWithGrace from 'close-with-grace'
+import { listen } from '../process/listen.ts'
+import { announce, type Logger } from '../process/log.ts'
 import { GROUP_SIGNALS } from './cluster-worker.ts'
 import { Workers } from './cluster-workers.ts'
-import type { Config } from './config.ts'
-import { listen } from './listen.ts'
-import { announce, type Logger } from './log.ts'
+import type { LaunchConfig } from './config.ts'
 
 /**
  * Runs the primary of a cluster. It starts workers, replaces those that end, and drains them at a stop signal. It serves no requests.
@@ -13,7 +13,7 @@ import { announce, type Logger } from './log.ts'
  * listens by itself, and the kernel distributes the connections.
  * @throws {StartError} if the first workers cannot listen
  */
-export async function runPrimary(config: Config, log: Logger): Promise<never> {
+export async function runPrimary(config: LaunchConfig, log: Logger): Promise<never> {
   if (config.cluster === 'reuse-port') await claimPort(config)
   const workers = new Workers(config, log)
   // This also covers a second signal and the deadline. If the primary itself is killed, its workers end when their channel to it closes.
@@ -38,7 +38,7 @@ async function startWorkers(workers: Workers): Promise<string> {
 }
 
 /** With SO_REUSEPORT, two clusters of one user could share a port unnoticed. So listen once without it. */
-async function claimPort(config: Config): Promise<void> {
+async function claimPort(config: LaunchConfig): Promise<void> {
   const server = createServer()
   await listen(server, config)
   server.close()
@@ -46,7 +46,7 @@ async function claimPort(config: Config): Promise<void> {
 }
 
 /** The workers fail readiness and wait for the load balancer themselves. The primary keeps the deadline for all of them. */
-function drainOnSignal(workers: Workers, config: Config, log: Logger): void {
+function drainOnSignal(workers: Workers, config: LaunchConfig, log: Logger): void {
   const delay = config.shutdownDelayMs + config.shutdownTimeoutMs
   closeWithGrace({ delay, logger: log }, async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'uncaught')

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { Backoff } from '../../src/process/cluster-backoff.ts'
+import { Backoff } from '../../src/launch/cluster-backoff.ts'
 
 test('doubles up to half a minute', () => {
   const backoff = new Backoff()

@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { type Config, readConfig } from '../../src/process/config.ts'
-import { formatAddress, listen, listenFailure } from '../../src/process/listen.ts'
+import { readLaunchConfig } from '../../src/launch/config.ts'
+import { listen } from '../../src/launch/listen.ts'
+import { formatAddress, listenFailure } from '../../src/process/listen.ts'
 
 let directory = ''
 before(async () => {
@@ -23,7 +24,7 @@ beforeEach(() => {
 })
 afterEach(() => server.close())
 
-const on = (env: Record<string, string>): Config => readConfig({ PORT: '0', ...env })
+const on = (env: Record<string, string>) => readLaunchConfig({ PORT: '0', ...env })
 
 async function ask(socketPath: string): Promise<string> {
   const [response]: IncomingMessage[] = await once(get({ socketPath, agent: false }), 'response')

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
-import { StartError } from './config.ts'
+import { StartError } from '../process/config.ts'
 
 /**
  * Listens on a unix socket, also in place of a killed process.

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../process/log.ts'
 import { Backoff } from './cluster-backoff.ts'
 import { type WorkerEnd, WorkerProcess } from './cluster-process.ts'
 import type { Served } from './cluster-worker.ts'
-import type { Config } from './config.ts'
-import type { Logger } from './log.ts'
+import type { LaunchConfig } from './config.ts'
 
 /** What one worker served from its start to its end; null if it could not report. */
 interface Share {
@@ -14,14 +14,14 @@ interface Share {
 
 /** The workers of a cluster. Their number is constant: each is replaced when it ends. */
 export class Workers {
-  readonly #config: Config
+  readonly #config: LaunchConfig
   readonly #log: Logger
   readonly #running = new Set<WorkerProcess>()
   readonly #draining = new AbortController()
   #address = ''
   #env: Readonly<Record<string, string>> = {}
 
-  constructor(config: Config, log: Logger) {
+  constructor(config: LaunchConfig, log: Logger) {
     this.#config = config
     this.#log = log
   }
