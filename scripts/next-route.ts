@@ -19,6 +19,7 @@ import type { App, Role } from '@startgrid/grid/apps.ts'
 /** What a reader does with an app in the first two weeks: a copy of it, with routes that are not ours. */
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const SHARED = join(ROOT, 'packages/shared')
 
 /** A file that the add-a-route.md of a framework shows. */
 export interface Snippet {
@@ -28,39 +29,48 @@ export interface Snippet {
 }
 
 /**
- * What apps/FRAMEWORK/add-a-route.md shows: whole files, and changes of a file of the app.
- * @throws {Error} if there are none
+ * What a page of the documentation shows: whole files, and changes of a file.
+ * @throws {Error} if there are no files
  */
-export function readSnippets({ directory }: App): { files: Snippet[]; diffs: Snippet[] } {
-  const markdown = readFileSync(join(directory, 'add-a-route.md'), 'utf8')
-  const read = (language: string) =>
-    [...markdown.matchAll(new RegExp(`^\`\`\`${language} title="([^"]+)"\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
-      ([, file = '', code = '']) => ({ file, code }),
-    )
-  const snippets = { files: read('[jt]s'), diffs: read('diff') }
-  if (snippets.files.length === 0) throw new Error(`${directory}/add-a-route.md has no code with a title.`)
-  return snippets
+export function readSnippets(path: string): { files: Snippet[]; diffs: Snippet[] } {
+  const markdown = readFileSync(path, 'utf8')
+  const blocks = markdown.matchAll(/^```(\w+) title="([^"]+)"\n([\s\S]*?)^```$/gm)
+  const all = Array.from(blocks, ([, language, file = '', code = '']) => ({ language, file, code }))
+  if (all.length === 0) throw new Error(`${path} has no code with a title.`)
+  const diffs = all.filter(({ language }) => language === 'diff')
+  return { diffs, files: all.filter((one) => !diffs.includes(one)) }
 }
 
 /** A copy of an app in a folder of its own, which installs nothing: the packages are those of the app. */
 export interface Copy {
   app: App
+  /** The folders whose scripts build and check it, in this order. */
+  packages: readonly string[]
+  /** The folder of its pages; undefined if it has none. */
+  pages: string | undefined
   /** Replaces or adds a file. */
   write(snippet: Snippet): void
   read(file: string): string
   remove(): void
 }
 
-/** @param app stays as it is */
+/** @param app stays as it is; with a page, `shared` is copied as well, and not built yet */
 export function copyApp(app: App): Copy {
   const root = mkdtempSync(join(tmpdir(), 'startgrid-next-route-'))
   const directory = join(root, 'apps', app.framework)
-  mkdirSync(join(root, 'apps'))
-  symlinkSync(join(ROOT, 'tsconfig.base.json'), join(root, 'tsconfig.base.json'))
-  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
-  cpSync(app.directory, directory, { recursive: true, filter: (path) => !path.includes('node_modules') })
-  symlinkSync(join(app.directory, 'node_modules'), join(directory, 'node_modules'))
-  return createCopy(app, directory, root)
+  const shared = join(root, 'packages/shared')
+  for (const name of ['tsconfig.base.json', 'node_modules']) symlinkSync(join(ROOT, name), join(root, name))
+  copyPackage(app.directory, directory)
+  if (app.role !== 'ssr') return createCopy({ ...app, directory }, root, [directory])
+  copyPackage(SHARED, shared)
+  rmSync(join(directory, 'node_modules/@startgrid/shared'))
+  symlinkSync(shared, join(directory, 'node_modules/@startgrid/shared'))
+  return createCopy({ ...app, directory }, root, [shared, directory], join(shared, 'src/page'))
+}
+
+function copyPackage(from: string, to: string): void {
+  cpSync(from, to, { recursive: true, filter: (path) => !/\/(?:node_modules|dist)$/.test(path) })
+  linkPackages(join(from, 'node_modules'), join(to, 'node_modules'))
 }
 
 /** The app as `pnpm eject` makes it. Instead of installing, it gets the packages of the app and of what the app shares. */
@@ -75,9 +85,10 @@ export async function ejectApp(app: App): Promise<Copy> {
     lockfile: false,
     signal: new AbortController().signal,
   })
-  for (const packages of [ROOT, app.directory, join(ROOT, 'packages/shared')])
+  for (const packages of [ROOT, app.directory, SHARED])
     linkPackages(join(packages, 'node_modules'), join(directory, 'node_modules'))
-  return createCopy(app, directory, root)
+  const pages = app.role === 'ssr' ? join(directory, 'shared/page') : undefined
+  return createCopy({ ...app, directory }, root, [directory], pages)
 }
 
 /** One link per package, so that those of several folders are in one. */
@@ -89,16 +100,21 @@ function linkPackages(from: string, to: string): void {
   }
 }
 
-function createCopy(app: App, directory: string, root: string): Copy {
+function createCopy(app: App, root: string, packages: readonly string[], pages?: string): Copy {
+  const { directory } = app
   return {
-    app: { ...app, directory },
-    write: ({ file, code }) => {
-      mkdirSync(dirname(join(directory, file)), { recursive: true })
-      writeFileSync(join(directory, file), code)
-    },
+    app,
+    packages,
+    pages,
+    write: (snippet) => write(directory, snippet),
     read: (file) => readFileSync(join(directory, file), 'utf8'),
     remove: () => rmSync(root, { recursive: true, force: true }),
   }
+}
+
+function write(directory: string, { file, code }: Snippet): void {
+  mkdirSync(dirname(join(directory, file)), { recursive: true })
+  writeFileSync(join(directory, file), code)
 }
 
 /** A path that has a GET in each role: a POST is put beside it. */
@@ -117,30 +133,42 @@ const PUBLIC: readonly Snippet[] = [
  */
 export function addReaderRoutes(copy: Copy, app: App): void {
   const { role, directory } = copy.app
-  const { files, diffs } = readSnippets(app)
-  for (const snippet of [...files, ...PUBLIC]) copy.write(snippet)
-  for (const { file, code } of diffs)
-    copy.write({ file, code: applyDiff(copy.read(file), code.replaceAll('/srv', directory)) })
+  const { files, diffs } = readSnippets(join(app.directory, 'add-a-route.md'))
+  const kept = files.filter(({ code }) => copy.pages !== undefined || !code.includes('#shared/page/'))
+  for (const snippet of [...kept, ...PUBLIC]) copy.write(snippet)
+  for (const diff of diffs) change(directory, diff)
   for (const name of ['next-route', 'second-week']) {
     const code = readFileSync(join(app.directory, `fixtures/${name}.ts`), 'utf8')
     copy.write({ file: `src/${name}.ts`, code: code.replaceAll("'../src/", "'./") })
   }
+  if (copy.pages !== undefined) addPage(copy.pages)
   renameSync(join(directory, `src/${role}.ts`), join(directory, 'src/own-routes.ts'))
   rmSync(join(directory, `test/${role}.test.ts`)) // of the own routes alone
-  const routes = files
-    .filter(({ code, file }) => code.includes(`export const ${nameOf(file)}`))
-    .map(({ file }) => file)
+  const names = kept.map(({ file }) => basename(file, '.ts'))
+  const routes = names.filter((name, index) => kept[index]?.code.includes(`export const ${name}`))
   copy.write({
     file: `src/${role}.ts`,
     code: `import { ${role} as own } from './own-routes.ts'
 import { withReaderRoutes } from './next-route.ts'
 import { secondWeek } from './second-week.ts'
-${routes.map((file) => `import { ${nameOf(file)} } from './${basename(file)}'`).join('\n')}
+${routes.map((name) => `import { ${name} } from './${name}.ts'`).join('\n')}
 
 export * from './own-routes.ts'
-export const ${role} = withReaderRoutes('${EXISTING[role]}', own, secondWeek, ${routes.map(nameOf).join(', ')})
+export const ${role} = withReaderRoutes('${EXISTING[role]}', own, secondWeek, ${routes.join(', ')})
 `,
   })
+}
+
+/** The second page that page/README.md shows. */
+function addPage(pages: string): void {
+  const { files, diffs } = readSnippets(join(SHARED, 'src/page/README.md'))
+  for (const snippet of files) write(pages, snippet)
+  for (const diff of diffs) change(pages, diff)
+}
+
+function change(directory: string, { file, code }: Snippet): void {
+  const text = readFileSync(join(directory, file), 'utf8')
+  write(directory, { file, code: applyDiff(text, code.replaceAll('/srv', directory)) })
 }
 
 /**
@@ -165,8 +193,4 @@ function applyDiff(text: string, diff: string): string {
     if (line.startsWith('-')) replaced = code
   }
   return lines.join('\n')
-}
-
-function nameOf(file: string): string {
-  return basename(file, '.ts')
 }

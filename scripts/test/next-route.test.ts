@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { isTested, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
 import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { addReaderRoutes, type Copy, copyApp, EXISTING, ejectApp } from '../next-route.ts'
 import { assertAllow, assertFieldError, assertHeaders, assertProblem } from './fixtures/assert-response.ts'
-import { readColumn, tryHotReload, trySecondWeek } from './fixtures/second-week.ts'
+import { readColumn, tryHotReload, trySecondPage, trySecondWeek } from './fixtures/second-week.ts'
 
 /**
  * Routes that are not ours: the recipes of apps/FRAMEWORK/add-a-route.md, and what people do in the first two weeks (apps/FRAMEWORK/fixtures/).
@@ -26,20 +28,21 @@ const timeout = 60_000
 const isShort = !TEST_RUN.full && TEST_RUN.framework === undefined
 const frameworks = FRAMEWORKS.filter((framework) => isTested({ framework }))
 const chosen = isShort ? sample('the next route', frameworks, 3) : frameworks
-const [toEject] = sample('the next route, ejected', chosen, 1)
+// An ejected app inside NGINX is bundled and started by files of its own, which the tests of eject try.
+const ejectable = TESTED.filter(({ runtime }) => runtime !== 'nginx')
+const canEject = (name: string) => ejectable.some(({ framework }) => framework === name)
+const [toEject] = sample('the next route, ejected', chosen.filter(canEject), 1)
 
 for (const framework of chosen) {
   const apps = TESTED.filter((app) => app.framework === framework)
   for (const app of sample(`the next route of ${framework}`, apps, 1)) {
-    // An ejected app inside NGINX is bundled and started by files of its own, which the tests of eject try.
-    const isEjected = isShort && framework === toEject && app.runtime !== 'nginx'
+    const isEjected = isShort && framework === toEject
     describe(`the next route: ${isEjected ? 'ejected ' : ''}${app.name}`, { timeout: 8 * timeout }, () =>
       tryReaderRoutes(app, () => (isEjected ? ejectApp(app) : copyApp(app))),
     )
   }
 }
 
-const ejectable = TESTED.filter(({ runtime }) => runtime !== 'nginx')
 if (!isShort)
   for (const app of sample('the next route, ejected', ejectable, 1))
     describe(`the next route: ejected ${app.name}`, { timeout: 8 * timeout }, () =>
@@ -258,8 +261,13 @@ function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
     assert.equal(failures(), before)
   })
 
-  if (app.role === 'ssr' && app.runtime !== 'nginx')
-    test('WebSocket beside hot reload', { timeout: 2 * timeout }, () => tryHotReload(copy.app))
+  if (app.role === 'ssr') {
+    test('second page, hydrated', { timeout: 2 * timeout, skip: BROWSER.skip }, () =>
+      trySecondPage(running?.url ?? ''),
+    )
+    if (app.runtime !== 'nginx')
+      test('WebSocket beside hot reload', { timeout: 2 * timeout }, () => tryHotReload(copy.app))
+  }
 
   // Last: the app is stopped.
   describe('the second week', () => trySecondWeek(app, () => running?.launched))
@@ -339,22 +347,19 @@ function typecheck(copy: Copy): void {
   runScript(copy, 'typecheck')
 }
 
-/** Runs the copy's own build: of njs's bundle, of an ejected page. */
+/** Builds pages and njs's bundle. */
 function build(copy: Copy): void {
   runScript(copy, 'build')
 }
 
-/** Runs a script of the copy's package.json, if it has that. */
-function runScript({ app, read }: Copy, name: string): void {
-  const script = JSON.parse(read('package.json')).scripts[name]
-  if (script === undefined) return
+/** Runs a script of each package.json of the copy that has it. */
+function runScript({ packages }: Copy, name: string): void {
   const bins = ['node_modules/.bin', 'packages/shared/node_modules/.bin'].map((path) => `${ROOT}${path}`)
-  const PATH = [...bins, process.env.PATH].join(':')
-  const { status, stdout, stderr } = spawnSync(script, {
-    cwd: app.directory,
-    encoding: 'utf8',
-    env: { ...process.env, PATH },
-    shell: true,
-  })
-  assert.equal(status, 0, stdout + stderr)
+  const env = { ...process.env, PATH: [...bins, process.env.PATH].join(':') }
+  for (const cwd of packages) {
+    const script = JSON.parse(readFileSync(`${cwd}/package.json`, 'utf8')).scripts[name]
+    if (script === undefined) continue
+    const { status, stdout, stderr } = spawnSync(script, { cwd, encoding: 'utf8', env, shell: true })
+    assert.equal(status, 0, stdout + stderr)
+  }
 }

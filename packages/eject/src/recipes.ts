@@ -8,8 +8,10 @@ export function readRecipes({ framework, role }: App, tracked: ReadonlyMap<strin
   const path = `apps/${framework}/add-a-route.md`
   const text = tracked.get(path)
   if (text === undefined) throw new Error(`${path} is missing, or git does not list it.`)
-  return text
-    .slice(text.indexOf('\n'))
+  const [general = '', ...sections] = text.replace(/^# .*$/m, '').split(/^(?=## )/m)
+  const kept = sections.filter((section) => role === 'ssr' || !section.includes('#shared/page/'))
+  return [general, ...kept]
+    .join('')
     .trim()
     .replaceAll(/^## /gm, '### ')
     .replaceAll(/\bhello(?=\.(?:ts|use)\b|, \.\.\.)/g, role)
