@@ -1,4 +1,3 @@
-export { parseDuration } from '@startgrid/cli/duration.ts'
 export {
   type GeneratorChannel,
   type GeneratorOptions,
@@ -9,7 +8,6 @@ export {
 export { GeneratorTeam, startTeam, type TeamMember, VoidLoadError } from './engine/generator-team.ts'
 export { LoadError } from './engine/load-error.ts'
 export type { LoadOptions, LoadPhase, LoadPlan, Progress } from './engine/options.ts'
-export { type Random, seeded } from './engine/random.ts'
 export { runLoad } from './engine/run-load.ts'
 export { type BodyExpectation, type Expectation, exactly } from './http/expectation.ts'
 export type { Reach, Target } from './http/target.ts'
@@ -17,11 +15,6 @@ export { countAbove, curveOf, mergeHistograms, percentiles } from './report/hist
 export {
   ERROR_KINDS,
   type ErrorCounts,
-  type ErrorKind,
-  type Latency,
   type LoadResult,
-  type OpenLoopRates,
-  type SelfReport,
-  type SeriesPoint,
   sumErrors,
 } from './report/result.ts'

@@ -193,9 +193,3 @@ test('Ctrl-C prints what was measured', async () => {
   assert.equal(code, 130)
   assert.ok((JSON.parse(stdout) as LoadResult).requests > 0)
 })
-
-test('--help', async () => {
-  const { code, stdout } = await load('--help')
-  assert.equal(code, 0)
-  for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
-})

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { exactly, LoadError, type LoadGenerator, spawnLoad, startGenerator } from '../src/index.ts'
+import { exactly, LoadError, type LoadGenerator, startGenerator } from '../src/index.ts'
 import { rawResponse, serve } from '../src/instrument/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 import { addressElsewhere } from './elsewhere.ts'
@@ -46,17 +46,6 @@ test('its refusals arrive as sentences, and it goes on', async () => {
     /^LoadError: connections is 0, but must be/,
   )
   assert.ok((await generator.run({ ...settings, target: server.target })).requests > 0)
-})
-
-test('a load in it can be aborted, and keeps what was measured', async () => {
-  const stop = new AbortController()
-  await using server = await serve((socket, n) => {
-    socket.write(rawResponse('hi'))
-    if (n === 100) stop.abort()
-  })
-  const load = { ...settings, target: server.target, durationMs: 60_000, signal: stop.signal }
-  const result = await spawnLoad(load)
-  assert.ok(result.requests > 0)
 })
 
 test('a load whose process dies is rejected with a sentence', async () => {

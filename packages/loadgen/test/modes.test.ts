@@ -201,24 +201,33 @@ test('nothing is learnt from a wrong response, or from none', async () => {
   )
 })
 
-test('contradictions are refused with a sentence', async () => {
+test('what the command line cannot say is refused with a sentence, too', async () => {
   const plan = { target: { host: '127.0.0.1', port: 1 }, path: '/', connections: 4, durationMs: 10 }
   for (const options of [
+    { connections: 1.5 },
     { durationMs: undefined },
+    { durationMs: Number.NaN },
     { requests: 5 },
-    { requests: 0, durationMs: undefined },
-    { rate: 0 },
+    { warmupMs: -1 },
+    { timeoutMs: 0 },
     { rate: Number.POSITIVE_INFINITY },
-    { arrivals: 'constant' },
     { pipeline: 0 },
-    { pipeline: 2, newConnections: true },
     { seed: 0.5 },
-    { seriesMs: 9 },
+    { target: { host: '127.0.0.1', port: 65_536 } },
+    { target: { socketPath: '' } },
     { path: [] },
-    { path: '/{x}' },
-    { path: '/{int:1-2}', expect: { learn: true } },
+    { path: 'x' },
+    { path: '/ HTTP/1.1\r\nx: y' },
+    { path: '/é' },
+    { headers: { 'a b': 'c' } },
+    { headers: { a: 'b\r\nc: d' } },
+    { headers: { 'content-length': '5' } },
+    { headers: { 'transfer-encoding': 'chunked' } },
     { method: 'HEAD', expect: { learn: true } },
+    { method: 'HEAD', expect: { body: exactly('hi') } },
     { expect: { learn: true, body: exactly('x') } },
+    { expect: { body: { length: -1 } } },
+    { expect: { body: { ...exactly('hi'), length: 3 } } },
     { expect: { body: [exactly('x'), exactly('y')] } },
   ]) {
     // As a plan that comes from JSON may be.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { seeded } from '../src/engine/random.ts'
 import { ParseError, ResponseParser } from '../src/http/parser.ts'
-import { seeded } from './random.ts'
 
 interface Read {
   status: number

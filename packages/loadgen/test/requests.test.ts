@@ -37,6 +37,7 @@ test('a body has its length in bytes, and any method may have one', () => {
     const expected = `${method} / HTTP/1.1\r\nhost: h\r\ncontent-length: ${Buffer.byteLength(body)}\r\na: b\r\n\r\n${body}`
     assert.equal(text({ method, body, headers: { a: 'b' } }), expected)
   }
+  assert.equal(text({ method: 'POST' }), 'POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n')
   assert.equal(text({ method: 'PUT', body: '' }), 'PUT / HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n')
 })
 

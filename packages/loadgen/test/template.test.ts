@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { seeded } from '../src/engine/random.ts'
 import { ParseError, ResponseParser } from '../src/http/parser.ts'
 import { ResponseTemplate } from '../src/http/template.ts'
-import { seeded } from './random.ts'
 
 const BUFFER = Buffer.allocUnsafeSlow(4096)
 const WORDS = new Int32Array(BUFFER.buffer)
