@@ -5,7 +5,12 @@ import type { Code, SourceProject } from './project.ts'
 import { HEALTH_ROUTES, ROUTES } from './routes.ts'
 
 /** Derives the description of a project from its code. @param recipes of the framework, in Markdown */
-export function describe(app: App, code: Code, catalog: Catalog, recipes: string): SourceProject {
+export function describe(
+  app: App,
+  code: Code,
+  catalog: Catalog,
+  recipes: string,
+): Omit<SourceProject, 'particular'> {
   const { framework, runtime, role } = app
   const { scripts, environment } = code
   const types = listTypes([...code.dependencies, ...code.devDependencies], catalog)

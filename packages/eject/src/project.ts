@@ -69,6 +69,8 @@ export interface SourceProject {
   routes: readonly Route[]
   /** In Markdown, with headings of level 3: how to add what services need next. */
   recipes: string
+  /** What differs from other frameworks, as a section in Markdown; may be empty. */
+  particular: string
 }
 
 /**

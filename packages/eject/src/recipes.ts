@@ -17,3 +17,16 @@ export function readRecipes({ framework, role }: App, tracked: ReadonlyMap<strin
     .replaceAll(/\bhello(?=\.(?:ts|use)\b|, \.\.\.)/g, role)
     .replaceAll('conf/main.conf.template', 'nginx.conf.template')
 }
+
+/**
+ * What the README of a framework says under "Particular to …", as a list in Markdown. Points about this repository are left out, and those about
+ * pages where there is none.
+ * @param tracked files of the repository by path
+ */
+export function readParticular({ framework, role }: App, tracked: ReadonlyMap<string, string>): string {
+  const text = tracked.get(`apps/${framework}/README.md`) ?? ''
+  const [, title = '', list = ''] = /^## (Particular to .*)\n\n((?:(?:- | {2}).*\n)+)/m.exec(text) ?? []
+  const points = list.split(/^(?=- )/m).filter((point) => !/\]\(\.\.|\bapps\b|\bbench/.test(point))
+  const own = points.filter((point) => role === 'ssr' || !/\b(?:page|client file|asset|shed)/.test(point))
+  return own.join('') === '' ? '' : `## ${title}\n\n${own.join('').trim()}`
+}

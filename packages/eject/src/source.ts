@@ -15,7 +15,7 @@ import { OPTIONS } from './options/index.ts'
 import type { Addition } from './options/option.ts'
 import type { AppEntry } from './picker.ts'
 import type { SourceOption } from './project.ts'
-import { readRecipes } from './recipes.ts'
+import { readParticular, readRecipes } from './recipes.ts'
 import { writeFiles } from './staging.ts'
 import { writeTypeCheck } from './type-check.ts'
 import { readCommit, readRepository, readTracked, readWorkspaceFile } from './workspace.ts'
@@ -44,7 +44,10 @@ export async function readSource(app: App, signal: AbortSignal): Promise<AppSour
     app: app.name,
     ...(await readRepository()),
     commit: await readCommit(),
-    project: describe(app, code, catalog, readRecipes(app, tracked)),
+    project: {
+      ...describe(app, code, catalog, readRecipes(app, tracked)),
+      particular: readParticular(app, tracked),
+    },
     files: {
       ...Object.fromEntries(code.files),
       'tsconfig.json': await writeTypeCheck(code),

@@ -23,6 +23,7 @@ const SOURCE: AppSource = {
     environment: [{ name: 'PORT', default: '3000', meaning: 'port to listen on' }],
     routes: [{ method: 'GET', path: '/', response: 'a greeting' }],
     recipes: '',
+    particular: '',
   },
   files: { 'src/server.ts': 'start()\n' },
   options: {

@@ -29,6 +29,7 @@ const page: Project = {
   ],
   routes: [{ method: 'GET', path: '/tea/:name', response: 'a cup' }],
   recipes: '### A cup',
+  particular: '## Particular to cups',
   lockfile: true,
   arguments: [],
   sections: [],
@@ -164,8 +165,8 @@ test('a README tells of every route, setting and command, and of nothing that is
       ok(text.replaceAll(/ +/g, ' ').includes(`| \`${method} ${path}\` | ${response} |`))
     for (const { name, meaning } of project.environment) match(text, new RegExp(`\`${name}\` .*${meaning}`))
     for (const name of ['dev', 'typecheck', 'lint']) ok(text.includes(`npm run ${name}`))
-    ok(text.includes(project.recipes))
-    ok(text.split('\n').length <= 81)
+    ok(text.includes(project.recipes) && text.includes(project.particular))
+    ok(text.split('\n').length <= 86)
     equal(text.includes('MAX_QUEUE_WAIT_MS'), project === page)
     equal(text.includes('src/server.ts'), project !== nginx)
     equal(text.includes('nginx.conf.template'), project === nginx)

@@ -12,6 +12,8 @@ export function readme(project: Project): string {
     settings(project),
     deploy(project),
     `## Add a route\n\n${project.recipes}`,
+    ...(project.hasBuild ? [`### A second page\n\n${PAGES}`] : []),
+    ...(project.particular === '' ? [] : [project.particular]),
     ...project.sections.map(({ title, text }) => `## ${title}\n\n${text.trim()}`),
     ORIGIN,
   ]
@@ -63,14 +65,19 @@ function places({ runtime, role, hasBuild }: Project): string {
     ['`src/app.ts`', 'yours: what a request meets before and after them; one concern per file'],
     ...(runtime === 'nginx' ? [['`nginx.conf.template`', 'yours: what NGINX does itself']] : []),
     ...(hasBuild ? [['`shared/page/`', 'yours: the page in React, and how Vite builds it']] : []),
-    ['`shared/http/`', 'leave alone: limits, malformed requests, problem details, headers'],
+    ['`shared/http/`', 'leave alone: limits, malformed requests, problem details, headers, health'],
     ...(runtime === 'nginx'
       ? []
-      : [['`shared/process/`', 'leave alone: settings, log, start and stop, as `src/server.ts` calls them']]),
+      : [
+          [
+            '`shared/process/`',
+            'leave alone: settings, log, start and stop, which `src/server.ts` calls; `testing.ts` is for the tests',
+          ],
+        ]),
   ]
   return `## Change
 
-${table(['file', 'whose'], rows)}${hasBuild ? `\n\n${PAGES}` : ''}`
+${table(['file', 'whose'], rows)}`
 }
 
 const PAGES = `Import styles and images in components; fonts belong into a stylesheet (\`url(./font.woff2)\`). A second page is a folder in \`shared/page/\` like
