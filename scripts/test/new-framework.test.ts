@@ -31,7 +31,6 @@ before(() => {
   cpSync(at('apps/express'), at(`apps/${NAME}`), { recursive: true, verbatimSymlinks: true })
   edit(`apps/${NAME}/package.json`, (text) => text.replace('@startgrid/express', `@startgrid/${NAME}`))
   edit(`apps/${NAME}/src/server.ts`, (text) => text.replace("'express', ROLES", `'${NAME}', ROLES`))
-  edit(`apps/${NAME}/test/status.test.ts`, (text) => text.replace('express/status', `${NAME}/status`))
   // An ejected app is what git has, and it names the commit.
   for (const args of [
     ['init', '--quiet'],

@@ -1,6 +1,6 @@
 import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { type PageSources, pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 
 const HEADERS = Object.entries(SECURITY_HEADERS)
 
@@ -10,11 +10,11 @@ export function setSecurityHeaders(headers: Headers): void {
 }
 
 /** Allows a page its scripts: returns the nonce, and headers with the policy of pages. They also keep the page out of caches. */
-export function allowScripts() {
+export function allowScripts(sources?: PageSources) {
   const nonce = createNonce()
   const headers = {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': pagePolicy(nonce),
+    'content-security-policy': pagePolicy(nonce, sources),
     'cache-control': PRIVATE,
   }
   return { nonce, headers }

@@ -1,12 +1,12 @@
 import fp from 'fastify-plugin'
 import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { type PageSources, pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
     /** Allows this page its scripts: sets the policy of pages, keeps the page out of caches, and returns the nonce. */
-    allowScripts(): string
+    allowScripts(sources?: PageSources): string
   }
 }
 
@@ -17,9 +17,9 @@ export default fp(async (app) => {
     done()
   })
 
-  app.decorateReply('allowScripts', function allowScripts() {
+  app.decorateReply('allowScripts', function allowScripts(sources) {
     const nonce = createNonce()
-    this.header('content-security-policy', pagePolicy(nonce)).header('cache-control', PRIVATE)
+    this.header('content-security-policy', pagePolicy(nonce, sources)).header('cache-control', PRIVATE)
     return nonce
   })
 })

@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { type PageSources, pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 
 const HEADERS = Object.entries(SECURITY_HEADERS)
 
@@ -27,9 +27,9 @@ function addHeaders(c: Context): void {
 }
 
 /** Allows this page its scripts: sets the policy of pages, keeps the page out of caches, and returns the nonce. */
-export function allowScripts(c: Context): string {
+export function allowScripts(c: Context, sources?: PageSources): string {
   const nonce = createNonce()
-  c.header('content-security-policy', pagePolicy(nonce))
+  c.header('content-security-policy', pagePolicy(nonce, sources))
   c.header('cache-control', PRIVATE)
   return nonce
 }

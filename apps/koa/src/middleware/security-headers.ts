@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa'
 import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { type PageSources, pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 
 /**
  * Runs first, so that a route can replace a header. `protect` sends the same list with what it refuses. koa-helmet costs the same, but would be a
@@ -13,8 +13,8 @@ export const securityHeaders: Middleware = (ctx, next) => {
 }
 
 /** Allows this page its scripts: sets the policy of pages, keeps the page out of caches, and returns the nonce. */
-export function allowScripts(ctx: Pick<Context, 'set'>): string {
+export function allowScripts(ctx: Pick<Context, 'set'>, sources?: PageSources): string {
   const nonce = createNonce()
-  ctx.set({ 'content-security-policy': pagePolicy(nonce), 'cache-control': PRIVATE })
+  ctx.set({ 'content-security-policy': pagePolicy(nonce, sources), 'cache-control': PRIVATE })
   return nonce
 }

@@ -10,13 +10,25 @@ export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const
 
+/** What a page may load beside its own files, by directive: `{ 'img-src': 'https://images.example' }`. */
+export type PageSources = Readonly<
+  Partial<Record<'connect-src' | 'font-src' | 'frame-src' | 'img-src' | 'media-src' | 'style-src', string>>
+>
+
 /**
  * The content security policy of an HTML page. It has no `upgrade-insecure-requests`: Safari would apply it to localhost.
  * @param nonce from `createNonce`, one per request
  */
-export function pagePolicy(nonce: string): string {
-  return (
+export function pagePolicy(nonce: string, sources: PageSources = {}): string {
+  const policy =
     `default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'self'; img-src 'self' data:; ` +
     "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+  // A browser ignores the second of two directives, so a source joins the directive that is there.
+  return Object.entries(sources).reduce(
+    (all, [name, source]) =>
+      all.includes(`; ${name} `)
+        ? all.replace(`; ${name} `, `; ${name} ${source} `)
+        : `${all}; ${name} ${source}`,
+    policy,
   )
 }
