@@ -25,9 +25,9 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
   app.set('trust proxy', config.trustProxy)
   Object.assign(app.locals, { config, health })
   requestLog(app, log)
+  securityHeaders(app)
 
   app.use(requestId)
-  app.use(securityHeaders)
   app.get('/livez', livez) // before the access log, so that probes have no line
   app.get('/readyz', readyz)
   if (logsResponses(log)) app.use(accessLog(log))

@@ -30,6 +30,9 @@ const routes = Router()
     response.type('text/event-stream').write('data: first\n\n')
     request.app.locals.health.signal.addEventListener('abort', () => response.end('data: last\n\n'))
   })
+  .get('/foreign', (_request, response) => {
+    response.set('x-request-id', 'other').writeHead(200, { 'X-Request-Id': 'other' }).end()
+  })
   .get('/throws', () => {
     throw new Error('secret')
   })
@@ -81,6 +84,7 @@ test('every response has the security headers and the id, and a route may replac
     ['/old', 302],
     ['/file', 200],
     ['/nowhere', 404],
+    ['/foreign', 200],
     ['/throws', 500],
     ['/livez', 200],
   ] as const) {

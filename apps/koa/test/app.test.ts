@@ -37,6 +37,10 @@ const routes = new Router()
     events.write('data: first\n\n')
     ctx.health.signal.addEventListener('abort', () => events.end('data: last\n\n'))
   })
+  .get('/foreign', (ctx) => {
+    ctx.set('x-request-id', 'other')
+    ctx.body = 'fetched'
+  })
   .get('/throws', () => {
     throw new Error('secret')
   })
@@ -90,6 +94,7 @@ test('every response has the security headers and the id, and a route may replac
     ['/old', 302],
     ['/file', 200],
     ['/nowhere', 404],
+    ['/foreign', 200],
     ['/throws', 500],
     ['/livez', 200],
   ] as const) {

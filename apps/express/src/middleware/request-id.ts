@@ -9,8 +9,7 @@ declare global {
   }
 }
 
-export const requestId: RequestHandler = (request, response, next) => {
+export const requestId: RequestHandler = (request, _response, next) => {
   request.id = request.get('x-request-id') ?? ''
-  response.set('x-request-id', request.id)
   next()
 }

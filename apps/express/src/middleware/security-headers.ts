@@ -1,15 +1,16 @@
-import type { RequestHandler, Response } from 'express'
+import type { Express, Response } from 'express'
 import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { type PageSources, pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { SecureResponse } from '#shared/http/secure-response.ts'
+import { type PageSources, pagePolicy } from '#shared/http/security-headers.ts'
 
 /**
- * Runs first, so that a route can replace a header. `protect` sends the same list with what it refuses. helmet costs the same, but would be a
- * second list, with eight headers turned off.
+ * Adds the security headers and the id of the request to every response when its head is written. A header that a route sets stays, except
+ * for the id: https://expressjs.com/en/guide/overriding-express-api.html. `protect` sends the same list with what it refuses; helmet would be
+ * a second one, with eight headers turned off.
  */
-export const securityHeaders: RequestHandler = (_request, response, next) => {
-  response.set(SECURITY_HEADERS)
-  next()
+export function securityHeaders(app: Express): void {
+  app.response.writeHead = SecureResponse.prototype.writeHead as Response['writeHead']
 }
 
 /** Allows this page its scripts: sets the policy of pages, keeps the page out of caches, and returns the nonce. */
