@@ -33,13 +33,15 @@ ${run.map((name) => `      - run: npm ${name === 'test' ? name : `run ${name}`}\
 `
 }
 
-/** Weekly updates. Small ones come as one pull request, so that the tests run once. */
+/** Weekly updates. Small ones come as one pull request, so that the tests run once; a week gives others time to find a malicious release. */
 export function dependabot(): string {
   const entries = ['npm', 'docker', 'github-actions'].map(
     (ecosystem) => `  - package-ecosystem: ${ecosystem}
     directory: /
     schedule:
       interval: weekly
+    cooldown:
+      default-days: 7
     groups:
       minor:
         update-types: [minor, patch]
