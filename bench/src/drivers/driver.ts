@@ -122,10 +122,10 @@ export function occurred(errors: Readonly<Partial<ErrorCounts>>): Partial<ErrorC
  */
 export function urlFor(driver: string, { target, path }: Pick<SlicePlan, 'target' | 'path'>): string {
   if ('socketPath' in target) {
-    throw new LoadError(`${driver} cannot use unix sockets: measure these cells with --driver startgrid.`)
+    throw new LoadError(`${driver} cannot use unix sockets: only our own generator can.`)
   }
   if (/[{}]/.test(path)) {
-    throw new LoadError(`${driver} cannot draw random paths such as ${path}: use --driver startgrid.`)
+    throw new LoadError(`${driver} cannot draw random paths such as ${path}: only our own generator can.`)
   }
   return `http://${formatAddress(target)}${path}`
 }
