@@ -98,6 +98,7 @@ function hasSentHeaders(response: ServerResponse): boolean {
 
 /** Sends bytes, because Fastify would add a charset to the type of a string, and JSON has none (RFC 8259 section 11). */
 function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  reply.raw.removeHeader('content-encoding') // of express-static-gzip, for the file that it did not send
   return reply
     .code(problem.status)
     .header('content-type', PROBLEM_JSON)
