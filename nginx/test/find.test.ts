@@ -21,6 +21,10 @@ interface Printed {
   error?: string
 }
 
+// Before the first suite: when that ends while the file awaits, node:test takes the file for finished.
+const nginxes = await candidates()
+const debian = (await isDebianLike()) ? false : 'not a Debian-like system: there is nothing to unpack'
+
 describe('with programs that only look like NGINX', () => {
   let directory: string
 
@@ -125,7 +129,7 @@ describe('with programs that only look like NGINX', () => {
   })
 })
 
-for (const { choice, nginx, skip } of await candidates()) {
+for (const { choice, nginx, skip } of nginxes) {
   test(`${choice}: ${nginx?.version ?? 'absent'} runs njs on the engine that responded`, { skip }, () => {
     assert.ok(nginx?.njs !== undefined)
     assert.match(nginx.njs.version, /^\d+\.\d+\.\d+$/)
@@ -134,8 +138,6 @@ for (const { choice, nginx, skip } of await candidates()) {
     assert.ok(nginx.describe().startsWith(`NGINX ${nginx.version} ${kind}`))
   })
 }
-
-const debian = (await isDebianLike()) ? false : 'not a Debian-like system: there is nothing to unpack'
 
 if (isDue('NGINX from packages', 4))
   test("download: the distribution's packages, unpacked and not installed", {
