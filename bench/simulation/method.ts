@@ -1,13 +1,15 @@
+import type { Target } from '@startgrid/loadgen'
 import { readOptions } from '../src/cli/options.ts'
 import type { Driver, SlicePlan } from '../src/drivers/driver.ts'
 import type { Account, Servers } from '../src/environments/servers.ts'
 import { moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
 import { analyse } from '../src/judge/analysis.ts'
-import { runHeats } from '../src/measure/heats.ts'
+import { type HeatsRun, runHeats } from '../src/measure/heats.ts'
 import { createResult, planOfGrid } from '../src/measure/run.ts'
-import type { Cell, RaceResult, Result } from '../src/model/result.ts'
+import type { Cell, RaceResult, Run } from '../src/model/result.ts'
+import type { StoredResult } from '../src/model/study-result.ts'
 import { WARMUP_SLICE_MS } from '../src/plan/cells.ts'
-import type { Findings, Run, RunOptions } from './score.ts'
+import type { Findings, RunOptions, Run as Simulated } from './score.ts'
 import type { HeatOfWorld, Outcome, World } from './world.ts'
 
 /**
@@ -22,7 +24,7 @@ const BEFORE_MS = 7000
 export async function measureByBenchmark(
   world: World,
   { heats, maxSeconds, seed }: RunOptions,
-): Promise<Run & { result(): RaceResult }> {
+): Promise<Simulated & { result(): RaceResult }> {
   const result = createResult({ ...readOptions([]), seed, heats, maxTimeMs: maxSeconds * 1000 }, '')
   result.settings.cores = { server: 0, generator: 1 }
   result.conformance = result.cells.map(({ id }) => ({
@@ -35,14 +37,7 @@ export async function measureByBenchmark(
   const run = () =>
     onClockOf(world, () =>
       runHeats(
-        {
-          result,
-          countsFrom: world.now * 1000 - BEFORE_MS,
-          signal: new AbortController().signal,
-          progress: { begin: () => {}, update: () => {}, say: () => {}, stop: () => {} },
-          warn: () => {},
-          store: () => {},
-        },
+        silentRun(world, result),
         planOfGrid(
           { result, environment, drivers: { usual: driver } },
           { keepVoided: false, spinner: undefined },
@@ -61,8 +56,20 @@ export async function measureByBenchmark(
   }
 }
 
+/** A run of which nobody is told. */
+export function silentRun<Kind extends StoredResult>(world: World, result: Kind): HeatsRun<Kind> {
+  return {
+    result,
+    countsFrom: world.now * 1000 - BEFORE_MS,
+    signal: new AbortController().signal,
+    progress: { begin: () => {}, update: () => {}, say: () => {}, stop: () => {} },
+    warn: () => {},
+    store: () => {},
+  }
+}
+
 /** Whatever reads the clock meanwhile reads that of the world. */
-async function onClockOf<Value>(world: World, work: () => Promise<Value>): Promise<Value> {
+export async function onClockOf<Value>(world: World, work: () => Promise<Value>): Promise<Value> {
   const real = performance.now
   performance.now = () => world.now * 1000
   try {
@@ -73,13 +80,20 @@ async function onClockOf<Value>(world: World, work: () => Promise<Value>): Promi
 }
 
 /** Servers of the world, and a driver that loads them. Cold cells are those for which the planned warm-up is not enough. */
-function simulate(world: World, { cells, heats }: Pick<Result, 'cells' | 'heats'>) {
+export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'heats'>) {
   let heat: HeatOfWorld | undefined
   let last: Outcome | undefined
   /** What a heat gives beyond the planned warm-up, in slices by cell: only this makes cold cells warmer. */
   let more: ReadonlyMap<string, number> = new Map()
   let measured = new Set<string>()
-  const ports = new Map(cells.map(({ id }, index) => [index + 1, id]))
+  const cellAt = (target: Target) => cells[('port' in target ? target.port : 0) - 1]
+  /** Offers as much as the cell can do. */
+  const load = (target: Target, seconds: number, isWarmup = false): Outcome => {
+    const cell = cellAt(target)
+    last = cell && heat?.slice(`${cell.app} ${cell.topology}`, seconds, isWarmup)
+    if (last === undefined) throw new Error('No server has been started.')
+    return last
+  }
   const servers: Servers = {
     target: (cell) => ({ host: '127.0.0.1', port: 1 + cells.findIndex(({ id }) => id === cell.id) }),
     whyMissing: () => 'it is missing',
@@ -90,15 +104,13 @@ function simulate(world: World, { cells, heats }: Pick<Result, 'cells' | 'heats'
     stop: async () => {},
   }
   const run: Driver['run'] = async ({ target, durationMs }: SlicePlan) => {
-    const id = ports.get('port' in target ? target.port : 0) ?? ''
-    const seconds = durationMs / 1000
+    const { id = '', app = '', topology = '', connections = 0 } = cellAt(target) ?? {}
     const isWarmup = durationMs === WARMUP_SLICE_MS
-    if (!isWarmup && !measured.has(id)) heat?.warm(id, ((more.get(id) ?? 0) * WARMUP_SLICE_MS) / 1000)
+    if (!isWarmup && !measured.has(id))
+      heat?.warm(`${app} ${topology}`, ((more.get(id) ?? 0) * WARMUP_SLICE_MS) / 1000)
     if (!isWarmup) measured.add(id)
-    last = heat?.slice(id, seconds, isWarmup)
-    if (last === undefined) throw new Error('No server has been started.')
-    const { requests, seconds: lasted } = last
-    const mean = ((cells.find((cell) => cell.id === id)?.connections ?? 0) * lasted) / requests
+    const { requests, seconds: lasted } = load(target, durationMs / 1000, isWarmup)
+    const mean = (connections * lasted) / requests
     return {
       requests,
       seconds: lasted,
@@ -130,7 +142,7 @@ function simulate(world: World, { cells, heats }: Pick<Result, 'cells' | 'heats'
     heat = world.startHeat(first.role ?? 'hello')
     return servers
   }
-  return { driver, environment: { startServers } }
+  return { driver, environment: { startServers }, load }
 }
 
 function accountOf({ topology }: Cell, outcome: Outcome | undefined): Account {

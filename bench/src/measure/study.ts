@@ -39,16 +39,19 @@ export async function runStudy(
     figures: (so: StudyResult) => ({ analysis: analyseStudy(study, so) }),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
-    await runHeats(prepared, planOf(study, prepared))
+    await runHeats(prepared, planOfStudy(study, prepared))
     const { signal, progress } = context
     if (result.published !== null && opened !== undefined && !signal.aborted)
       result.published = await runPublished(study, result, { environment: opened, signal, progress })
   })
 }
 
-type Prepared = PreparedRun<StudyResult>
+type Prepared = Pick<PreparedRun<StudyResult>, 'result' | 'drivers'> & {
+  environment: Pick<PreparedRun['environment'], 'startServers'>
+}
 
-function planOf(study: Experiment, prepared: Prepared): HeatPlan<StudyCell> {
+/** What the heats of a study are. */
+export function planOfStudy(study: Experiment, prepared: Prepared): HeatPlan<StudyCell> {
   const { result } = prepared
   const raceOf = (name: string): Race => {
     const race = study.races[name]

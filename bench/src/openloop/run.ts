@@ -67,10 +67,18 @@ export async function runOpenLoops(
     openEnvironment: (options: EnvironmentOptions) => openEnvironment(result, options),
     figures: analyseOpenLoop,
   }
-  await withPreparedRun(result, preparation, (prepared) => runHeats(prepared, planOf(prepared, method)))
+  await withPreparedRun(result, preparation, (prepared) =>
+    runHeats(prepared, planOfOpenLoop(prepared, method)),
+  )
 }
 
-function planOf(prepared: PreparedRun<OpenLoopResult>, method: Method): HeatPlan<CellSpec> {
+type Prepared = Pick<PreparedRun<OpenLoopResult>, 'result'> & {
+  environment: Pick<PreparedRun['environment'], 'startServers'>
+  drivers: Pick<PreparedRun['drivers'], 'usual'>
+}
+
+/** What the heats of an open loop are: each one launch of one cell. */
+export function planOfOpenLoop(prepared: Prepared, method: Method): HeatPlan<CellSpec> {
   const { result } = prepared
   const { launches } = method
   return {
@@ -91,7 +99,7 @@ function planOf(prepared: PreparedRun<OpenLoopResult>, method: Method): HeatPlan
 }
 
 interface LaunchOptions {
-  prepared: PreparedRun<OpenLoopResult>
+  prepared: Prepared
   method: Method
 }
 

@@ -1,10 +1,6 @@
-import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { measureByBenchmark } from '../../simulation/method.ts'
-import { QUIET } from '../../simulation/scenarios.ts'
-import { World } from '../../simulation/world.ts'
 import { analyseAgain, openStored, studyOf } from '../../src/cli/stored.ts'
 import { compareResults } from '../../src/judge/compare/comparison.ts'
 import { recordOf } from '../../src/model/study-file.ts'
@@ -79,19 +75,5 @@ test('compare: figures and reports are as they were', (context) => {
     'figures.txt': linesOf(comparison),
     'terminal.txt': formatComparison(comparison, null, STYLE),
     'markdown.txt': formatComparisonMarkdown(comparison, null),
-  })
-})
-
-test('the same seed in the same world gives the same schedule, heats and figures', async (context) => {
-  const run = await measureByBenchmark(new World(QUIET, 5), { heats: 2, maxSeconds: 200, seed: 1 })
-  const { cells, heats, analysis } = run.result()
-  const digestOf = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex')
-  keep(context, 'simulation', {
-    'digests.txt': linesOf({
-      cells: digestOf(cells),
-      schedule: digestOf(heats.map(({ race, heat, slices }) => [race, heat, slices.map(({ cell }) => cell)])),
-      heats: heats.map(({ startedAt: _, ...heat }) => `${heat.race} ${heat.heat} ${digestOf(heat)}`),
-      figures: digestOf(analysis),
-    }),
   })
 })

@@ -44,7 +44,10 @@ export async function openLoopCommand(kind: OpenLoopKind, args: readonly string[
 }
 
 /** What is done on each launch. */
-function methodOf(result: OpenLoopResult, { profile, rate }: OpenLoopOptions): Method {
+export function methodOf(
+  result: OpenLoopResult,
+  { profile, rate }: Pick<OpenLoopOptions, 'profile' | 'rate'>,
+): Method {
   switch (result.kind) {
     case 'capacity':
       return capacityMethod(result, CAPACITY_EFFORT[profile])

@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import type { LoadResult, Target } from '@startgrid/loadgen'
+import { measureByBenchmark, onClockOf, silentRun, simulate } from '../../simulation/method.ts'
+import { NOISY, QUIET } from '../../simulation/scenarios.ts'
+import { World } from '../../simulation/world.ts'
+import { methodOf } from '../../src/cli/commands/open-loop.ts'
+import { readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
+import type { Drivers } from '../../src/drivers/create.ts'
+import type { StartgridDriver } from '../../src/drivers/startgrid.ts'
+import { analyseStudy } from '../../src/judge/study/analysis.ts'
+import { runHeats } from '../../src/measure/heats.ts'
+import { planOfStudy } from '../../src/measure/study.ts'
+import type { Heat } from '../../src/model/result.ts'
+import type { Study } from '../../src/model/study.ts'
+import type { StoredResult } from '../../src/model/study-result.ts'
+import { analyseOpenLoop } from '../../src/openloop/analyse.ts'
+import { createOpenLoopResult, planOfOpenLoop } from '../../src/openloop/run.ts'
+import { createStudyResult } from '../../src/plan/study.ts'
+import { histogramOf } from '../openloop/trials.ts'
+
+/** The same seed in the same simulated world gives the same schedule, heats and figures, whatever becomes of the code between. */
+
+/** A digest of each part, so that a diff names what has changed. */
+function keep(context: TestContext, name: string, parts: Readonly<Record<string, unknown>>): void {
+  const digestOf = (value: unknown) =>
+    createHash('sha256').update(JSON.stringify(value, inOrder)).digest('hex')
+  const lines = Object.entries(parts).map(([part, value]) => `${part} ${digestOf(value)}\n`)
+  context.assert.fileSnapshot(lines.join(''), `${import.meta.dirname}/simulation/${name}.txt`, {
+    serializers: [(text: string) => text],
+  })
+}
+
+/** The order of fields says nothing, nor does one that is null. */
+function inOrder(_: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+  const known = Object.entries(value).filter(([, one]) => one !== null)
+  return Object.fromEntries(known.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Without what says when and where it ran. */
+function partsOf(heats: readonly Heat[]) {
+  const measured = heats.map(({ startedAt: _, ...heat }) => heat)
+  return {
+    schedule: heats.map(({ race, heat, slices }) => [race, heat, slices.map(({ cell }) => cell)]),
+    ...Object.fromEntries(measured.map((heat) => [`${heat.race} ${heat.heat}`, heat])),
+  }
+}
+
+test('a race', async (context) => {
+  const run = await measureByBenchmark(new World(QUIET, 5), { heats: 2, maxSeconds: 200, seed: 1 })
+  const { heats, analysis } = run.result()
+  keep(context, 'race', { ...partsOf(heats), figures: analysis })
+})
+
+const app = (framework: string, role: string) => ({
+  title: `${framework} ${role}`,
+  app: { package: `apps/${framework}`, role },
+})
+
+/** Apps of the world, directly and behind NGINX, with a probe beside them. */
+const STUDY: Study = {
+  name: 'simulated',
+  title: 'a study in a simulated world',
+  question: 'Does it stay the same?',
+  systems: {
+    'node/hello': app('node', 'hello'),
+    'fastify/hello': app('fastify', 'hello'),
+    'express/hello': { ...app('express', 'hello'), nginx: { front: 'nginx' } },
+    'node/ssr': app('node', 'ssr'),
+    'koa/ssr': { ...app('koa', 'ssr'), cores: 2 },
+    probed: { title: 'probed' },
+  },
+  races: {
+    hello: {
+      systems: ['node/hello', 'fastify/hello', 'express/hello'],
+      workload: { path: '/json', expect: {} },
+      connections: 64,
+      openLoop: ['node/hello', 'fastify/hello'],
+    },
+    ssr: {
+      systems: ['node/ssr', 'koa/ssr'],
+      workload: { path: '/', expect: {} },
+      connections: 8,
+      sliceMs: 500,
+    },
+    probes: { systems: ['probed'], probe: async () => ({ startup: 0.25 }), expectedMs: 1 },
+  },
+  claims: [
+    {
+      id: 'rate',
+      says: 'fastify gives 0.8 of the responses of node',
+      race: 'hello',
+      metric: 'rate',
+      over: 'fastify/hello',
+      under: 'node/hello',
+      published: [8, 10],
+      because: ({ cpu, openRate }) => `${cpu('hello', 'node/hello').app} at ${openRate('hello')}`,
+    },
+    {
+      id: 'latency',
+      says: 'fastify is as late as node',
+      race: 'hello',
+      metric: 'median-latency',
+      over: 'fastify/hello',
+      under: 'node/hello',
+      published: [1, 1],
+    },
+  ],
+  steps: [{ what: 'fastify', race: 'hello', from: 'node/hello', to: 'fastify/hello' }],
+  scaling: [{ title: 'workers', race: 'ssr', workers: { 'node/ssr': 1, 'koa/ssr': 2 } }],
+}
+
+test('a study', async (context) => {
+  const world = new World(QUIET, 5)
+  const options = { profile: 'quick', asPublished: false, heats: undefined, seed: 3 } as const
+  const result = createStudyResult(STUDY, options, '')
+  prepare(result)
+  result.settings.cores = { server: 0, servers: [0], generator: 1 }
+  for (const { cores } of result.cells) cores.given = 1
+  await onClockOf(world, () =>
+    runHeats(silentRun(world, result), planOfStudy(STUDY, { result, ...simulateLoads(world, result) })),
+  )
+  // What this machine's kernel counted.
+  for (const { detail } of result.heats.flatMap(({ slices }) => slices))
+    if (detail) detail.otherConnections = null
+  keep(context, 'study', { ...partsOf(result.heats), figures: analyseStudy(STUDY, result) })
+})
+
+for (const kind of ['latency', 'capacity', 'overload'] as const)
+  test(`the open loop of ${kind}`, async (context) => {
+    const world = new World(kind === 'latency' ? NOISY : QUIET, 5)
+    const options = readOpenLoopOptions(kind, [
+      '--role',
+      'hello,ssr',
+      '--only',
+      'node,fastify',
+      '--seed',
+      '3',
+    ])
+    const result = createOpenLoopResult(kind, options, '')
+    prepare(result)
+    const plan = planOfOpenLoop({ result, ...simulateLoads(world, result) }, methodOf(result, options))
+    await onClockOf(world, () => runHeats(silentRun(world, result), plan))
+    const loads = result.trials.map(({ cell, launch, purpose, level }) => [cell, launch, purpose, level])
+    const figures = analyseOpenLoop(result).analysis
+    keep(context, kind, { ...partsOf(result.heats), loads, trials: result.trials, figures })
+  })
+
+function prepare(result: StoredResult): void {
+  result.conformance = result.cells.map(({ id }) => ({
+    cell: id,
+    checked: 1,
+    differences: [],
+    remembered: false,
+  }))
+}
+
+/** Servers of the world, and a generator that also offers open loops. */
+function simulateLoads(world: World, result: StoredResult) {
+  const { driver, environment, load } = simulate(world, result)
+  const offer: StartgridDriver['offer'] = async ({ target, rate, durationMs = 0, seriesMs }) => {
+    const seconds = durationMs / 1000
+    const done = load(target as Target, seconds)
+    const capacity = done.requests / done.seconds
+    return loadOf({ capacity, seconds, rate, seriesMs })
+  }
+  const usual = { ...driver, offer } as unknown as StartgridDriver
+  return { environment, drivers: { usual, get: async () => usual } as unknown as Drivers }
+}
+
+interface Offered {
+  capacity: number
+  seconds: number
+  rate: number | undefined
+  seriesMs: number | undefined
+}
+
+/** What a queue with one server would show: waits grow with the use of the server, and above its capacity with the time. */
+function loadOf({ capacity, seconds, rate = capacity, seriesMs }: Offered): LoadResult {
+  const isOpen = rate !== capacity
+  const factor = Math.max(1, rate / capacity)
+  const requests = Math.round(rate * seconds)
+  const lasted = seconds * factor
+  const meanMs = 1000 / capacity / (1 - Math.min(0.98, rate / capacity))
+  const queueMs = (factor - 1) * seconds * 1000
+  const at = (part: number) => -Math.log(1 - part) * meanMs + part * queueMs
+  const values = Array.from({ length: 12_000 }, (_, index) => at((index + 0.5) / 12_000))
+  const mean = values.reduce((sum, one) => sum + one, 0) / values.length
+  const latency = { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(0.9999) }
+  const lag = { mean: 0.01, p50: 0.01, p90: 0.02, p99: 0.03, p999: 0.04, max: 0.05 }
+  const windows = seriesMs === undefined ? 0 : Math.floor((seconds * 1000) / seriesMs)
+  const load = {
+    requests,
+    seconds: lasted,
+    rate: requests / lasted,
+    errors: {},
+    checked: Math.ceil(requests / 100),
+    latency,
+    service: latency,
+    lag: isOpen ? lag : null,
+    histograms: { latency: histogramOf(values), service: '', lag: histogramOf([1e-5, 2e-5]) },
+    openLoop: isOpen ? { offered: rate, achieved: Math.min(rate, capacity) } : null,
+    series: Array.from({ length: windows }, (_, index) => ({
+      at: (index * (seriesMs ?? 0)) / 1000,
+      seconds: (seriesMs ?? 0) / 1000,
+      requests: Math.round((requests * (seriesMs ?? 0)) / (seconds * 1000)),
+      // It takes a while until the last overload is over.
+      p99: index < 3 ? 100 * latency.p99 : latency.p99,
+    })),
+    cpu: { seconds: lasted, utilisation: 1 },
+    self: { bound: false, waitSeconds: 0 },
+  } satisfies Partial<Record<keyof LoadResult, unknown>>
+  return load as unknown as LoadResult
+}
