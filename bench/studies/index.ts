@@ -1,4 +1,4 @@
-import type { Study } from '../src/model/study.ts'
+import type { Study } from '../src/model/experiment.ts'
 import { clusterStudy } from './cluster/study.ts'
 import { expressToFastify } from './express-to-fastify/study.ts'
 import { nginxProxy } from './nginx-proxy/study.ts'

@@ -1,8 +1,8 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import type { Role } from '@startgrid/grid/apps.ts'
+import { expectedHeatMs, planHeats } from '../experiment/cells.ts'
 import type { CellSpec, Result } from '../model/result.ts'
-import { expectedHeatMs, planHeats } from '../plan/cells.ts'
 import { describeReach } from '../report/provenance.ts'
 
 /** What the ceiling and the search for NGINX take, in milliseconds. */

@@ -5,7 +5,7 @@ import { findRole, ROLES } from '@startgrid/grid/apps.ts'
 import { NAMESPACE } from '@startgrid/grid/kubernetes.ts'
 import { readNodeSelector } from '../environments/kubernetes/site.ts'
 import { readOrigin } from '../environments/target/origin.ts'
-import type { ClusterSite, ServerLocation } from '../plan/options.ts'
+import type { ClusterSite, ServerLocation } from '../experiment/options.ts'
 
 /** Options about a cluster. */
 export const CLUSTER = {

@@ -17,9 +17,9 @@ import {
   ROLES,
   type Role,
 } from '@startgrid/grid/apps.ts'
-import type { Options } from '../plan/options.ts'
-import { PROFILES, type ProfileName } from '../plan/profiles.ts'
-import { TARGET_EFFORT } from '../plan/target-profiles.ts'
+import type { Options } from '../experiment/options.ts'
+import { PROFILES, type ProfileName } from '../experiment/profiles.ts'
+import { TARGET_EFFORT } from '../experiment/target-profiles.ts'
 import { readSite, SITE } from './location.ts'
 
 /** Containers take seconds to start, so a run of as many heats takes longer. */

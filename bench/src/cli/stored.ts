@@ -5,13 +5,13 @@ import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { STUDIES } from '../../studies/index.ts'
 import { analyse } from '../judge/analysis.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
+import { analyseOpenLoop } from '../judge/openloop/analyse.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
+import type { Study } from '../model/experiment.ts'
 import { isRace } from '../model/result.ts'
 import { ResultError, readResult } from '../model/result-file.ts'
-import type { Study } from '../model/study.ts'
 import { isStudyFile, readStudyResult, studyPaths } from '../model/study-file.ts'
 import type { StoredResult, StudyResult } from '../model/study-result.ts'
-import { analyseOpenLoop } from '../openloop/analyse.ts'
 
 /** Results on disk, as commands are given them. */
 

@@ -1,10 +1,10 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { formatRatio } from '@startgrid/cli/numbers.ts'
 import { COLUMNS, indented, listOf } from '@startgrid/cli/text.ts'
+import { plannedStudyMs } from '../experiment/study.ts'
 import { baseOf } from '../measure/common-rate.ts'
-import { type Claim, closedLoopOf, publishedRatio, type Study } from '../model/study.ts'
+import { type Claim, closedLoopOf, publishedRatio, type Study } from '../model/experiment.ts'
 import type { StudyCell, StudyResult } from '../model/study-result.ts'
-import { plannedStudyMs } from '../plan/study.ts'
 
 /** What studies there are and what they would do, for a person. */
 

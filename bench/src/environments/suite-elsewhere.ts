@@ -1,8 +1,8 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { Capability, Report } from '@startgrid/conformance'
 import type { Role } from '@startgrid/grid/apps.ts'
+import { appOf } from '../experiment/cells.ts'
 import type { CellSpec } from '../model/result.ts'
-import { appOf } from '../plan/cells.ts'
 import { linesOf, SUITE_RUNS } from './conformance.ts'
 import type { Proof } from './environment.ts'
 

@@ -1,9 +1,9 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural } from '@startgrid/cli/text.ts'
+import { ENDING_MS, heatsThatFit, type OpenHeat, SHORTENED_PASSES, shareOf } from '../experiment/budget.ts'
+import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
 import { moreWarmupOf } from '../judge/analysis/cold-cells.ts'
 import type { Cell, Heat, Run } from '../model/result.ts'
-import { ENDING_MS, heatsThatFit, type OpenHeat, SHORTENED_PASSES, shareOf } from '../plan/budget.ts'
-import { type PlannedHeat, planHeats } from '../plan/cells.ts'
 import type { HeatOptions } from './heat.ts'
 import type { PreparedRun } from './preparation.ts'
 

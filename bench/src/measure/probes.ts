@@ -1,6 +1,6 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { ProbeRace } from '../model/study.ts'
+import type { ProbeRace } from '../model/experiment.ts'
 import type { StudyCell, StudyHeat } from '../model/study-result.ts'
 import type { HeatFrame } from './heats.ts'
 

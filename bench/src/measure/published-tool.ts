@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { LoadError } from '@startgrid/loadgen'
 import { parseWrk } from '../drivers/wrk-report.ts'
-import type { PublishedLoad } from '../model/study.ts'
+import type { PublishedLoad } from '../model/experiment.ts'
 import type { PublishedFigures } from '../model/study-result.ts'
 
 /** One run of wrk or autocannon as a person types it. */

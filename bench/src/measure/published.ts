@@ -3,9 +3,9 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { formatAddress } from '@startgrid/nginx/address.ts'
 import type { StudyEnvironment } from '../environments/study/environment.ts'
 import type { RunningSystem } from '../environments/study/running-system.ts'
-import { type Experiment, isProbe, type PublishedLoad, type System } from '../model/study.ts'
+import { publishedSeconds, publishedSystems } from '../experiment/study.ts'
+import { type Experiment, isProbe, type PublishedLoad, type System } from '../model/experiment.ts'
 import type { PublishedFigures, StudyResult } from '../model/study-result.ts'
-import { publishedSeconds, publishedSystems } from '../plan/study.ts'
 import { commandOf, runTool, type ToolRun } from './published-tool.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
+import type { Study } from './experiment.ts'
 import { createValidator, parseFile, ResultError, readChecked } from './result-file.ts'
-import type { Study } from './study.ts'
 import type { StudyRecord, StudyResult } from './study-result.ts'
 
 /** Results of studies as files: bench/study.schema.json describes them. */

@@ -1,4 +1,5 @@
 import type { Interval } from '@startgrid/stats/estimate.ts'
+import type { Figures, Metric } from './experiment.ts'
 import type { GateResult, ScalingResult } from './figures.ts'
 import type {
   Cell,
@@ -12,7 +13,6 @@ import type {
   Span,
   Trial,
 } from './result.ts'
-import type { Figures, Metric } from './study.ts'
 
 /** What reports need of a run: everything but the slices. */
 export interface StudyRecord extends Omit<Run<StudyCell>, 'conformance' | 'heats'> {

@@ -2,9 +2,9 @@ import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { describeMachine as machineInWords } from '@startgrid/machine/machine.ts'
 import { describeVersions as versionsInWords } from '@startgrid/machine/provenance.ts'
+import { PROFILES } from '../experiment/profiles.ts'
+import { TARGET_EFFORT } from '../experiment/target-profiles.ts'
 import { type ClusterNode, isRace, type Result } from '../model/result.ts'
-import { PROFILES } from '../plan/profiles.ts'
-import { TARGET_EFFORT } from '../plan/target-profiles.ts'
 
 /** Where a result comes from, in phrases without a full stop: the same in all reports. */
 

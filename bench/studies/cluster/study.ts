@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { formatMicros, formatMs, formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
-import type { Claim, Measured, Metric, Study, System } from '../../src/model/study.ts'
-import { WORKLOADS } from '../../src/plan/workloads.ts'
+import { WORKLOADS } from '../../src/experiment/workloads.ts'
+import type { Claim, Measured, Metric, Study, System } from '../../src/model/experiment.ts'
 
 /** 1, 2, 4 and so on up to the cores of this machine, and 4 in any case: the source's number. */
 const CORES = availableParallelism()

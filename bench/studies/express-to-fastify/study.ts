@@ -1,5 +1,6 @@
 import { formatMicros, formatMs, formatRate } from '@startgrid/cli/numbers.ts'
 import { measureStartup } from '../../src/environments/study/startup.ts'
+import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type {
   Claim,
   LoadRace,
@@ -8,9 +9,8 @@ import type {
   PublishedLoad,
   Study,
   System,
-} from '../../src/model/study.ts'
+} from '../../src/model/experiment.ts'
 import type { Workload } from '../../src/model/workload.ts'
-import { WORKLOADS } from '../../src/plan/workloads.ts'
 
 /** One App's three stages: Express alone, its routes in a Fastify server, and Fastify alone. */
 const STAGES = {

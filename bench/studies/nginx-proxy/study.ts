@@ -3,9 +3,9 @@ import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { exactly } from '@startgrid/loadgen'
 import { ASSETS, ASSETS_DIR } from '@startgrid/shared/page/server.js'
-import type { Claim, FrontKind, LoadRace, Measured, Study, System } from '../../src/model/study.ts'
+import { WORKLOADS } from '../../src/experiment/workloads.ts'
+import type { Claim, FrontKind, LoadRace, Measured, Study, System } from '../../src/model/experiment.ts'
 import type { Workload } from '../../src/model/workload.ts'
-import { WORKLOADS } from '../../src/plan/workloads.ts'
 
 const app = (title: string, path: string, role = 'hello', front?: FrontKind): System => ({
   title,

@@ -1,9 +1,9 @@
 import { formatCost, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { exactly } from '@startgrid/loadgen'
-import type { Claim, Measured, Study, System } from '../../src/model/study.ts'
+import { WORKLOADS } from '../../src/experiment/workloads.ts'
+import type { Claim, Measured, Study, System } from '../../src/model/experiment.ts'
 import type { Workload } from '../../src/model/workload.ts'
-import { WORKLOADS } from '../../src/plan/workloads.ts'
 
 type Role = 'hello' | 'ssr'
 

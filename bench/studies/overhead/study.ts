@@ -1,7 +1,7 @@
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
-import type { FrontKind, LoadRace, Step, Study, System } from '../../src/model/study.ts'
-import { CONNECTIONS, PROFILES } from '../../src/plan/profiles.ts'
-import { WORKLOADS } from '../../src/plan/workloads.ts'
+import { CONNECTIONS, PROFILES } from '../../src/experiment/profiles.ts'
+import { WORKLOADS } from '../../src/experiment/workloads.ts'
+import type { FrontKind, LoadRace, Step, Study, System } from '../../src/model/experiment.ts'
 
 /** What duties cost: hello of every framework as it is in production, and without its duties, in the same passes. */
 

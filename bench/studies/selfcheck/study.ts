@@ -1,6 +1,6 @@
-import type { Claim, Study } from '../../src/model/study.ts'
-import { CONNECTIONS } from '../../src/plan/profiles.ts'
-import { WORKLOADS } from '../../src/plan/workloads.ts'
+import { CONNECTIONS } from '../../src/experiment/profiles.ts'
+import { WORKLOADS } from '../../src/experiment/workloads.ts'
+import type { Claim, Study } from '../../src/model/experiment.ts'
 
 const NAMES = [1, 2, 3, 4, 5, 6, 7].map((number) => `node-${number}`)
 

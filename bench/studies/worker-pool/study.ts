@@ -1,6 +1,6 @@
 import { formatCost, formatPercent } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen'
-import type { Claim, Measured, Study, System } from '../../src/model/study.ts'
+import type { Claim, Measured, Study, System } from '../../src/model/experiment.ts'
 import { measureMessages } from './messages/measure.ts'
 
 type Runtime = 'node' | 'bun'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { whyNotKept, whyUnsound, whyWrong } from '../../src/judge/trial.ts'
-import { trialOf } from '../openloop/trials.ts'
+import { trialOf } from './openloop/trials.ts'
 
 describe('an open-loop trial', () => {
   test('is sound as it stands', () => {

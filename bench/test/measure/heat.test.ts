@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Driver, SlicePlan } from '../../src/drivers/driver.ts'
 import type { Servers } from '../../src/environments/servers.ts'
+import { planTarget } from '../../src/experiment/target.ts'
+import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { runHeat } from '../../src/measure/heat.ts'
 import type { CellSpec } from '../../src/model/result.ts'
-import { planTarget } from '../../src/plan/target.ts'
-import { WORKLOADS } from '../../src/plan/workloads.ts'
 
 const [CELL] = planTarget({ role: 'status', connections: undefined, warmupMs: 500 })
 

@@ -8,7 +8,7 @@ import type { Target } from '@startgrid/grid/launcher.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { startSystem } from '../../src/environments/study/running-system.ts'
 import { measureStartup } from '../../src/environments/study/startup.ts'
-import { type LoadRace, type Measured, publishedRatio, type System } from '../../src/model/study.ts'
+import { type LoadRace, type Measured, publishedRatio, type System } from '../../src/model/experiment.ts'
 import { expressToFastify } from '../../studies/express-to-fastify/study.ts'
 
 const { systems, races, claims } = expressToFastify

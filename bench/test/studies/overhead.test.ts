@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { startSystem } from '../../src/environments/study/running-system.ts'
-import { planStudyCells } from '../../src/plan/study.ts'
-import { WORKLOADS } from '../../src/plan/workloads.ts'
+import { planStudyCells } from '../../src/experiment/study.ts'
+import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { overhead as STUDY } from '../../studies/overhead/study.ts'
 
 test('every framework but NGINX has two kinds of bare hello, and both give the response of the apps', {

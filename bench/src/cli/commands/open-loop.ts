@@ -1,15 +1,20 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import { assertResponding } from '../../environments/target/origin.ts'
+import { planHeats } from '../../experiment/cells.ts'
+import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../../experiment/open-loop-effort.ts'
+import type { OpenLoopKind, OpenLoopOptions } from '../../experiment/options.ts'
+import { capacityMethod } from '../../measure/openloop/capacity.ts'
+import { latencyMethod } from '../../measure/openloop/latency.ts'
+import { overloadMethod } from '../../measure/openloop/overload.ts'
+import {
+  createOpenLoopResult,
+  expectedOpenLoopMs,
+  type Method,
+  runOpenLoops,
+} from '../../measure/openloop/run.ts'
 import { findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
 import type { OpenLoopResult } from '../../model/result.ts'
-import { capacityMethod } from '../../openloop/capacity.ts'
-import { latencyMethod } from '../../openloop/latency.ts'
-import { overloadMethod } from '../../openloop/overload.ts'
-import { createOpenLoopResult, expectedOpenLoopMs, type Method, runOpenLoops } from '../../openloop/run.ts'
-import { planHeats } from '../../plan/cells.ts'
-import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../../plan/open-loop-effort.ts'
-import type { OpenLoopKind, OpenLoopOptions } from '../../plan/options.ts'
 import { commandOf, prepareOutput } from '../../report/output.ts'
 import { whyOpenLoopFailed } from '../exit-code.ts'
 import { helpOf, readOpenLoopOptions } from '../open-loop-options.ts'

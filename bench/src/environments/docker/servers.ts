@@ -2,8 +2,8 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import type { App } from '@startgrid/grid/apps.ts'
 import { addressInside, FRONT_SERVICE } from '@startgrid/grid/compose.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
+import { appOf } from '../../experiment/cells.ts'
 import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
-import { appOf } from '../../plan/cells.ts'
 import type { EndAccount, Servers } from '../servers.ts'
 import {
   type ContainerProcesses,

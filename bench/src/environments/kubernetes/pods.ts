@@ -14,7 +14,7 @@ import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import type { Address } from '@startgrid/nginx/address.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { renderNginx } from '@startgrid/nginx/render.ts'
-import type { Program, System } from '../../model/study.ts'
+import type { Program, System } from '../../model/experiment.ts'
 import { hostOf } from '../docker/project.ts'
 import type { NodeLabels } from './site.ts'
 

@@ -4,8 +4,8 @@ import { type Lineup, startLineup } from '@startgrid/grid/lineup.ts'
 import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Driver } from '../../drivers/driver.ts'
+import { appOf, launchName } from '../../experiment/cells.ts'
 import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
-import { appOf, launchName } from '../../plan/cells.ts'
 import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
 
 interface NativeOptions {

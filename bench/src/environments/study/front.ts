@@ -8,7 +8,7 @@ import type { Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import { CONF, fill, type Place, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
 import { ASSETS_DIR } from '@startgrid/shared/page/server.js'
-import type { FrontKind } from '../../model/study.ts'
+import type { FrontKind } from '../../model/experiment.ts'
 
 interface FrontOptions {
   kind: FrontKind

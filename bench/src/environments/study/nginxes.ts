@@ -1,6 +1,6 @@
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
+import type { Experiment, System } from '../../model/experiment.ts'
 import type { NginxVersion } from '../../model/result.ts'
-import type { Experiment, System } from '../../model/study.ts'
 import type { StudyCell } from '../../model/study-result.ts'
 import { versionOf } from '../proxy.ts'
 

@@ -7,7 +7,7 @@ import { pin } from '@startgrid/machine/cores.ts'
 import { serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Instance } from '@startgrid/nginx/instance.ts'
-import type { Program, System } from '../../model/study.ts'
+import type { Program, System } from '../../model/experiment.ts'
 import { startFront } from './front.ts'
 import { strippedTypes } from './stripped-types.ts'
 

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import type { Figures, ProbeContext, System } from '../../model/study.ts'
+import type { Figures, ProbeContext, System } from '../../model/experiment.ts'
 import type { Workload } from '../../model/workload.ts'
 import { startSystem } from './running-system.ts'
 

@@ -1,8 +1,8 @@
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { rowMean } from '@startgrid/stats/estimate.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
+import { type Experiment, METRICS, type Measured, type Metric, type Step } from '../../model/experiment.ts'
 import type { GateResult } from '../../model/figures.ts'
-import { type Experiment, METRICS, type Measured, type Metric, type Step } from '../../model/study.ts'
 import type {
   StepResult,
   StudyAnalysis,

@@ -1,8 +1,14 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
+import {
+  type Claim,
+  closedLoopOf,
+  type Measured,
+  type Metric,
+  publishedRatio,
+} from '../../model/experiment.ts'
 import { describeSharedMachine } from '../../model/names.ts'
 import type { ClusterRecord } from '../../model/result.ts'
-import { type Claim, closedLoopOf, type Measured, type Metric, publishedRatio } from '../../model/study.ts'
 import type { ClaimResult, StudyCell, StudyFigures } from '../../model/study-result.ts'
 import { decide, saysNoEffect } from './verdict.ts'
 

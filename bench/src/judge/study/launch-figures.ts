@@ -1,6 +1,6 @@
 import { mean, median } from '@startgrid/stats/moments.ts'
+import type { Figures } from '../../model/experiment.ts'
 import type { Heat, Slice, SliceDetail } from '../../model/result.ts'
-import type { Figures } from '../../model/study.ts'
 import type { StudyCell, StudyHeat, StudyProbe } from '../../model/study-result.ts'
 import type { CellRecord } from '../analysis/record.ts'
 import { serverSeconds } from '../analysis/slices.ts'

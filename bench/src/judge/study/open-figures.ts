@@ -1,7 +1,8 @@
 import { formatRate } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { percentiles } from '@startgrid/loadgen'
-import type { Figures, Metric } from '../../model/study.ts'
+import { BEYOND, shareOf } from '../../experiment/open-loop-effort.ts'
+import type { Figures, Metric } from '../../model/experiment.ts'
 import type {
   StudyCell,
   StudyFigures,
@@ -9,7 +10,6 @@ import type {
   StudyOpenLoad,
   StudySettings,
 } from '../../model/study-result.ts'
-import { BEYOND, shareOf } from '../../plan/open-loop-effort.ts'
 import { isTimely, whyFailed, whyNotKept, whyUnsound, whyWrong } from '../trial.ts'
 
 /** The latencies of one system, from the open loops of all heats of its race. */

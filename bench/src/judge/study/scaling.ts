@@ -1,5 +1,5 @@
+import type { Scaling } from '../../model/experiment.ts'
 import type { ScalingResult } from '../../model/figures.ts'
-import type { Scaling } from '../../model/study.ts'
 import type { ClaimContext } from './claim.ts'
 
 /** Rates against one worker. */

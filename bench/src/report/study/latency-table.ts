@@ -1,6 +1,6 @@
 import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
 import type { Row } from '@startgrid/cli/table.ts'
-import type { Metric } from '../../model/study.ts'
+import type { Metric } from '../../model/experiment.ts'
 import type { StudyCell, StudyFigures, StudyRecord } from '../../model/study-result.ts'
 import { figure, figuresOf, formatSeconds, name, type StudySection } from './section.ts'
 

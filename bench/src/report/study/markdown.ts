@@ -1,6 +1,6 @@
 import { formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { markdownTable, type Table } from '@startgrid/cli/table.ts'
-import type { Study } from '../../model/study.ts'
+import type { Study } from '../../model/experiment.ts'
 import type { ClaimResult, StudyCell, StudyRecord } from '../../model/study-result.ts'
 import { describeVersions, missingCores } from './section.ts'
 import { conditions, sectionsOf } from './terminal.ts'

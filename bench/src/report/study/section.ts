@@ -1,7 +1,7 @@
 import { formatMs } from '@startgrid/cli/numbers.ts'
 import type { Column } from '@startgrid/cli/table.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import type { Study } from '../../model/study.ts'
+import type { Study } from '../../model/experiment.ts'
 import type { ClaimResult, StudyCell, StudyFigures, StudyRecord } from '../../model/study-result.ts'
 import type { Section } from '../section.ts'
 

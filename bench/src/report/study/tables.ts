@@ -14,7 +14,7 @@ import type { Row } from '@startgrid/cli/table.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import { nameNginx } from '../../environments/study/nginxes.ts'
 import { unlikeNginxes } from '../../judge/study/claim.ts'
-import type { Study } from '../../model/study.ts'
+import type { Study } from '../../model/experiment.ts'
 import type {
   ClaimResult,
   PublishedFigures,

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { readCpuTimes } from '@startgrid/machine/machine.ts'
 import { cpuSeconds, processTree } from '@startgrid/machine/processes.ts'
-import type { Figures, ProbeContext } from '../../../src/model/study.ts'
+import type { Figures, ProbeContext } from '../../../src/model/experiment.ts'
 
 /** What the program is told, as JSON. */
 export interface PoolSettings {

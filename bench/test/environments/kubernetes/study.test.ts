@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AGENT, frontPortOf, portOf, studyPod } from '../../../src/environments/kubernetes/pods.ts'
 import { whyNotInPods } from '../../../src/environments/kubernetes/study.ts'
+import { fitTo, planStudyCells } from '../../../src/experiment/study.ts'
 import { judgeClaim } from '../../../src/judge/study/claim.ts'
+import type { Claim } from '../../../src/model/experiment.ts'
 import type { ClusterNode } from '../../../src/model/result.ts'
-import type { Claim } from '../../../src/model/study.ts'
-import { fitTo, planStudyCells } from '../../../src/plan/study.ts'
 import { STUDIES } from '../../../studies/index.ts'
 
 const studyOf = (name: string) => {

@@ -7,10 +7,10 @@ import { createProgress } from '@startgrid/cli/progress.ts'
 import type { Driver, SliceLoad } from '../../../src/drivers/driver.ts'
 import { TargetEnvironment } from '../../../src/environments/target/environment.ts'
 import { TargetServers } from '../../../src/environments/target/servers.ts'
+import { planTarget } from '../../../src/experiment/target.ts'
+import { WORKLOADS } from '../../../src/experiment/workloads.ts'
 import { runHeat } from '../../../src/measure/heat.ts'
 import type { CellSpec, Heat } from '../../../src/model/result.ts'
-import { planTarget } from '../../../src/plan/target.ts'
-import { WORKLOADS } from '../../../src/plan/workloads.ts'
 
 const { signal } = new AbortController()
 const [CELL] = planTarget({ role: 'status', connections: undefined, warmupMs: 250 })

@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { isProbe, publishedRatio } from '../../../src/model/study.ts'
+import { isProbe, publishedRatio } from '../../../src/model/experiment.ts'
 import { PUBLISHED as SOURCES, STUDIES } from '../../../studies/index.ts'
 
 /** The ratios of the issue, rounded as it has them. */

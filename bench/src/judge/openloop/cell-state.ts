@@ -1,5 +1,5 @@
-import { keepQuiet } from '../judge/gates/interference.ts'
-import type { CellSpec, OpenLoopResult } from '../model/result.ts'
+import type { CellSpec, OpenLoopResult } from '../../model/result.ts'
+import { keepQuiet } from '../gates/interference.ts'
 import { geometricMean } from './interval.ts'
 
 /** What the figures of all three commands ask of a cell. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { readOptions } from '../../src/cli/options.ts'
-import { planCells } from '../../src/plan/cells.ts'
-import { fitPasses, schedulePasses, scheduleWarmup } from '../../src/plan/schedule.ts'
+import { planCells } from '../../src/experiment/cells.ts'
+import { fitPasses, schedulePasses, scheduleWarmup } from '../../src/experiment/schedule.ts'
 
 const cells = planCells(readOptions(['--role', 'hello']))
 const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id)

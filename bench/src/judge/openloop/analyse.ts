@@ -1,4 +1,4 @@
-import type { OpenLoopResult } from '../model/result.ts'
+import type { OpenLoopResult } from '../../model/result.ts'
 import { capacityFigures } from './capacity-figures.ts'
 import { latencyFigures } from './latency-figures.ts'
 import { overloadFigures } from './overload-figures.ts'

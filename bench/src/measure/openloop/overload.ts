@@ -1,13 +1,13 @@
-import type { LoadSpec } from '../judge/trial.ts'
-import type { CellSpec, OpenLoopResult, Trial } from '../model/result.ts'
 import {
   assumedRate,
   capacityMs,
   durationFor,
   launchMs,
   type OverloadEffort,
-} from '../plan/open-loop-effort.ts'
-import { recoveredAfter } from './recovery.ts'
+} from '../../experiment/open-loop-effort.ts'
+import { recoveredAfter } from '../../judge/openloop/recovery.ts'
+import type { LoadSpec } from '../../judge/trial.ts'
+import type { CellSpec, OpenLoopResult, Trial } from '../../model/result.ts'
 import type { Method } from './run.ts'
 
 /** The offered rate, as a multiple of the closed-loop rate. */

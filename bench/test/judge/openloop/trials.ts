@@ -1,6 +1,6 @@
 import { build } from 'hdr-histogram-js'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js/dist/encoding.js'
-import type { CellSpec, OpenLoopResult, Trial } from '../../src/model/result.ts'
+import type { CellSpec, OpenLoopResult, Trial } from '../../../src/model/result.ts'
 
 /** Cells, trials and results as tests of open-loop figures need them. */
 

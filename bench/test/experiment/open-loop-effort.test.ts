@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
-import { capacityMethod } from '../../src/openloop/capacity.ts'
-import { latencyMethod, rateOfRole } from '../../src/openloop/latency.ts'
-import { overloadMethod } from '../../src/openloop/overload.ts'
-import { createOpenLoopResult, expectedOpenLoopMs } from '../../src/openloop/run.ts'
-import { COMMON } from '../../src/plan/latency-levels.ts'
+import { COMMON } from '../../src/experiment/latency-levels.ts'
 import {
   BEYOND,
   CAPACITY_EFFORT,
@@ -13,9 +9,13 @@ import {
   durationFor,
   LATENCY_EFFORT,
   OVERLOAD_EFFORT,
-} from '../../src/plan/open-loop-effort.ts'
-import type { OpenLoopKind } from '../../src/plan/options.ts'
-import { cellOf, resultOf, trialOf } from '../openloop/trials.ts'
+} from '../../src/experiment/open-loop-effort.ts'
+import type { OpenLoopKind } from '../../src/experiment/options.ts'
+import { capacityMethod } from '../../src/measure/openloop/capacity.ts'
+import { latencyMethod, rateOfRole } from '../../src/measure/openloop/latency.ts'
+import { overloadMethod } from '../../src/measure/openloop/overload.ts'
+import { createOpenLoopResult, expectedOpenLoopMs } from '../../src/measure/openloop/run.ts'
+import { cellOf, resultOf, trialOf } from '../judge/openloop/trials.ts'
 
 const MINUTE = 60_000
 

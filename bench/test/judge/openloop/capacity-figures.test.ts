@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Result, Trial } from '../../src/model/result.ts'
-import { capacityFigures, outcomeOf } from '../../src/openloop/capacity-figures.ts'
+import { capacityFigures, outcomeOf } from '../../../src/judge/openloop/capacity-figures.ts'
+import type { Result, Trial } from '../../../src/model/result.ts'
 import { CELL, cellOf, resultOf, trialOf } from './trials.ts'
 
 const BOUND_MS = 50

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRandom, type Random } from '@startgrid/stats/random.ts'
+import { highestKept, type Outcome, RUNG } from '../../../src/judge/openloop/threshold.ts'
 import {
   advance,
   createStaircase,
   nextRate,
   type Staircase,
   type StaircaseOptions,
-} from '../../src/openloop/staircase.ts'
-import { highestKept, type Outcome, RUNG } from '../../src/openloop/threshold.ts'
+} from '../../../src/measure/openloop/staircase.ts'
 
 type Server = (rate: number) => Outcome
 

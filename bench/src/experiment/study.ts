@@ -9,7 +9,7 @@ import {
   type ProbeRace,
   type PublishedLoad,
   type System,
-} from '../model/study.ts'
+} from '../model/experiment.ts'
 import type { StudyCell, StudyProfile, StudyResult, StudySettings } from '../model/study-result.ts'
 import { expectedHeatMs } from './cells.ts'
 import { LATENCY_EFFORT } from './open-loop-effort.ts'

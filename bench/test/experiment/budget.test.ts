@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readOptions } from '../../src/cli/options.ts'
-import { heatsThatFit, heatsWithin, leastTimeMs, shareOf } from '../../src/plan/budget.ts'
-import { planCells } from '../../src/plan/cells.ts'
+import { heatsThatFit, heatsWithin, leastTimeMs, shareOf } from '../../src/experiment/budget.ts'
+import { planCells } from '../../src/experiment/cells.ts'
 
 const heatsUpTo = (last: number) =>
   Array.from({ length: last }, (_, index) => index + 1).flatMap((heat) =>

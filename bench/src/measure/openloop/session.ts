@@ -1,10 +1,10 @@
-import type { StartgridDriver } from '../drivers/startgrid.ts'
-import type { LoadSpec } from '../judge/trial.ts'
-import type { Course } from '../measure/heat.ts'
-import { CellFailure, type Entrant } from '../measure/slice.ts'
-import { measureTrial } from '../measure/trial.ts'
-import type { CellSpec, Trial } from '../model/result.ts'
-import { capacityMs } from '../plan/open-loop-effort.ts'
+import type { StartgridDriver } from '../../drivers/startgrid.ts'
+import { capacityMs } from '../../experiment/open-loop-effort.ts'
+import type { LoadSpec } from '../../judge/trial.ts'
+import type { CellSpec, Trial } from '../../model/result.ts'
+import type { Course } from '../heat.ts'
+import { CellFailure, type Entrant } from '../slice.ts'
+import { measureTrial } from '../trial.ts'
 
 /** One fresh launch of one cell, warm and under load. */
 export class Session {

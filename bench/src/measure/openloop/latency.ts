@@ -1,7 +1,6 @@
 import type { Role } from '@startgrid/grid/apps.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { OpenLoopResult } from '../model/result.ts'
-import { COMMON, commonRate, MOST_PART, OWN_LEVELS } from '../plan/latency-levels.ts'
+import { COMMON, commonRate, MOST_PART, OWN_LEVELS } from '../../experiment/latency-levels.ts'
 import {
   assumedRate,
   capacityMs,
@@ -9,8 +8,9 @@ import {
   type LatencyEffort,
   launchMs,
   shareOf,
-} from '../plan/open-loop-effort.ts'
-import { closedLoopOf } from './cell-state.ts'
+} from '../../experiment/open-loop-effort.ts'
+import { closedLoopOf } from '../../judge/openloop/cell-state.ts'
+import type { OpenLoopResult } from '../../model/result.ts'
 import type { Method } from './run.ts'
 import type { Session } from './session.ts'
 

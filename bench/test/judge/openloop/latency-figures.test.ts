@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { LatencyLevel, LatencyPercentile } from '../../src/model/figures.ts'
-import type { Trial } from '../../src/model/result.ts'
-import { latencyFigures } from '../../src/openloop/latency-figures.ts'
+import { latencyFigures } from '../../../src/judge/openloop/latency-figures.ts'
+import type { LatencyLevel, LatencyPercentile } from '../../../src/model/figures.ts'
+import type { Trial } from '../../../src/model/result.ts'
 import { CELL, cellOf, histogramOf, resultOf, trialOf, uniform } from './trials.ts'
 
 /** A level on one launch: latencies evenly spread up to `max` milliseconds. */

@@ -1,16 +1,16 @@
-import type { CellSpec, OpenLoopResult, Trial } from '../model/result.ts'
 import {
   assumedRate,
   type CapacityEffort,
   capacityMs,
   durationFor,
   launchMs,
-} from '../plan/open-loop-effort.ts'
-import { isCrowdedSearch, outcomeOf } from './capacity-figures.ts'
+} from '../../experiment/open-loop-effort.ts'
+import { isCrowdedSearch, outcomeOf } from '../../judge/openloop/capacity-figures.ts'
+import { highestKept } from '../../judge/openloop/threshold.ts'
+import type { CellSpec, OpenLoopResult, Trial } from '../../model/result.ts'
 import type { Method } from './run.ts'
 import type { Session } from './session.ts'
 import { advance, createStaircase, nextRate, type Staircase, type StaircaseOptions } from './staircase.ts'
-import { highestKept } from './threshold.ts'
 
 /** Where a search starts, as a part of the closed-loop rate. */
 const START = 0.9

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { describePlan } from '../../src/cli/dry-run.ts'
 import { readOptions } from '../../src/cli/options.ts'
+import { appOf, expectedHeatMs, planCells, planHeats } from '../../src/experiment/cells.ts'
 import { createResult } from '../../src/measure/run.ts'
-import { appOf, expectedHeatMs, planCells, planHeats } from '../../src/plan/cells.ts'
 
 const plan = (...args: string[]) => planCells(readOptions(args))
 
