@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuOf, type ProcessAccount, readThreads, waitOf } from './accounts/threads.ts'
 
 /** Where a server listens. */
@@ -18,6 +19,68 @@ export function isRunning(pid: number): boolean {
     return true
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM' // someone else's
+  }
+}
+
+/** What one or several launches started, wherever it went: their process groups, and what has their mark in its environment (Linux). */
+export interface Launched {
+  groups: readonly number[]
+  /** `NAME=value`, or the beginning of that. */
+  mark: string
+}
+
+/** Process ids of all that runs; zombies do not. Where there is no /proc, those of the groups' leaders. */
+export function findProcesses({ groups, mark }: Launched): number[] {
+  if (process.platform !== 'linux') return groups.filter((group) => isRunning(-group))
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && isOf(pid, groups, mark))
+}
+
+/**
+ * Sends a signal to all and waits until they are gone.
+ * @returns whether they are, before the time was over
+ */
+export async function endProcesses(
+  launched: Launched,
+  signal: NodeJS.Signals,
+  timeoutMs: number,
+): Promise<boolean> {
+  const until = performance.now() + timeoutMs
+  const told = new Set<number>()
+  for (;;) {
+    const found = findProcesses(launched)
+    if (found.length === 0) return true
+    if (performance.now() > until) return false
+    // What is started meanwhile has not been told yet. SIGTERM is said once: some servers take a second one for `at once`.
+    for (const pid of found.filter((one) => signal === 'SIGKILL' || !told.has(one))) tell(pid, signal)
+    for (const pid of found) told.add(pid)
+    await sleep(10)
+  }
+}
+
+function tell(pid: number, signal: NodeJS.Signals): void {
+  try {
+    // Elsewhere than on Linux, only the leader of a group is known.
+    process.kill(process.platform === 'linux' ? pid : -pid, signal)
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+function isOf(pid: number, groups: readonly number[], mark: string): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The name, in parentheses, may hold anything; then come state, parent and group.
+    const [state = '', , group = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (state === 'Z' || state === 'X') return false
+    if (groups.includes(Number(group))) return true
+    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+      .split('\0')
+      .some((one) => one.startsWith(mark))
+  } catch {
+    return false // it has ended, or belongs to somebody else
   }
 }
 
@@ -47,10 +110,16 @@ function accountOf(pid: number): ProcessAccount {
 
 /** Highest resident memory of the processes so far, in bytes. Shared pages count once per process. */
 export function peakMemory(pids: readonly number[] | undefined): number | undefined {
-  return sumOf(pids, (pid) => {
-    const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
-    return Number(peak?.[1] ?? 0) * 1024
-  })
+  return sumOf(pids, (pid) => memoryOf(pid, /^VmHWM:\s+(\d+) kB$/m))
+}
+
+/** Resident memory of the processes now, in bytes. Shared pages count once per process. */
+export function currentMemory(pids: readonly number[] | undefined): number | undefined {
+  return sumOf(pids, (pid) => memoryOf(pid, /^VmRSS:\s+(\d+) kB$/m))
+}
+
+function memoryOf(pid: number, line: RegExp): number {
+  return Number(line.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024
 }
 
 /** The listening processes of njs apps. They are cached, because searching all processes takes 30 ms, too long next to a slice. */
@@ -92,13 +161,27 @@ export function listenersOf(target: Address): number[] {
     .map(Number)
 }
 
-/** Columns of /proc/net/tcp: local address as hex `address:port` (1), state (3; 0A is listening), inode (9). */
+/** The TCP ports on which these processes listen (Linux). */
+export function listeningPorts(pids: readonly number[]): number[] {
+  const links = new Set(
+    pids.flatMap((pid) => list(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`))),
+  )
+  const ports = listeningSockets().flatMap(({ port, inode }) => (links.has(`socket:[${inode}]`) ? port : []))
+  return [...new Set(ports)]
+}
+
 function tcpInode(port: number): string | undefined {
-  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  return listeningSockets().find((one) => one.port === port)?.inode
+}
+
+/** Columns of /proc/net/tcp: local address as hex `address:port` (1), state (3; 0A is listening), inode (9). */
+function listeningSockets(): { port: number; inode: string }[] {
   return ['/proc/net/tcp', '/proc/net/tcp6']
     .flatMap((path) => read(path).split('\n'))
     .map((line) => line.trim().split(/\s+/))
-    .find(([, local, , state]) => state === '0A' && local?.endsWith(end))?.[9]
+    .flatMap(([, local = '', , state, , , , , , inode = '']) =>
+      state === '0A' ? { port: Number.parseInt(local.split(':').at(-1) ?? '', 16), inode } : [],
+    )
 }
 
 /** Columns of /proc/net/unix: flags (3; 00010000 is listening), inode (6), path (7). */

@@ -1,0 +1,193 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hasTool, type Target } from '@startgrid/grid/launcher.ts'
+import { type Guard, MARK } from '@startgrid/machine/guard.ts'
+import {
+  currentMemory,
+  endProcesses,
+  findProcesses,
+  listeningPorts,
+  processTree,
+} from '@startgrid/machine/processes.ts'
+import { claimPort } from '@startgrid/nginx/address.ts'
+import { type Asked, ask, isExpected, nameOf } from './request.ts'
+
+/** How a server is started that nobody here wrote. */
+export interface Command {
+  /** As a shell reads it. `{port}` stands for the port; PORT and HOST are in its environment. */
+  line: string
+  directory: string
+  /** Ready when this is responded to as expected. */
+  ready: Asked
+  readyTimeoutMs: number
+}
+
+/** One start of a command. */
+export interface CommandServer {
+  target: Target
+  /** Seconds from the start of its process to the last byte of its first right response. */
+  startup: number
+  /** Resident bytes at that moment; undefined where the system does not tell. */
+  readyMemory: number | undefined
+  /** All of its processes, also those that left its group. */
+  pids(): number[]
+  /** Why it can respond no more: a clause without the full stop. Undefined while it can. */
+  whyEnded(): string | undefined
+  /** SIGTERM, and SIGKILL for what does not heed it. @returns whether that was needed */
+  stop(): Promise<boolean>
+}
+
+interface StartOptions {
+  guard: Guard
+  /** The cores to stay on, as taskset writes them; undefined: all. */
+  cpus: string | undefined
+  signal: AbortSignal
+  /** Milliseconds between SIGTERM and SIGKILL. */
+  graceMs?: number
+}
+
+const HOST = '127.0.0.1'
+
+/** A right response may take long; one that is late is asked for again. */
+const RESPONSE_MS = 10_000
+
+/** A server that responds otherwise for so long is not still starting. 503 says that it is. */
+const OTHERWISE_MS = 3000
+
+/** Most of these bytes of output are kept: the last ones. */
+const KEPT_OUTPUT = 64 * 1024
+const SHOWN_LINES = 5
+
+let count = 0
+
+/**
+ * Starts a command and waits until it responds as expected.
+ * @throws {Error} with a sentence; nothing is left running
+ * @throws the signal's reason after an abort
+ */
+export async function startCommand(command: Command, options: StartOptions): Promise<CommandServer> {
+  const { guard, cpus, signal, graceMs = 5000 } = options
+  const port = await claimPort({ host: HOST, port: 0 })
+  const line = command.line.replaceAll('{port}', String(port))
+  const mark = `${guard.run}.${++count}`
+  const [file = 'sh', ...args] = [...binding(cpus), 'sh', '-c', line]
+  const beganAt = performance.now()
+  const child = spawn(file, args, {
+    cwd: command.directory,
+    env: { ...environment(), PORT: String(port), HOST, [MARK]: mark },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  const output = new Tail()
+  child.stdout.on('data', (chunk: Buffer) => output.add(chunk))
+  child.stderr.on('data', (chunk: Buffer) => output.add(chunk))
+  const group = child.pid
+  if (group === undefined) {
+    const [error] = await once(child, 'error')
+    throw new Error(`cannot be started (${error instanceof Error ? error.message : error})`)
+  }
+  guard.add({ group })
+  const launched = { groups: [group], mark: `${MARK}=${mark}` }
+  let roots = [group]
+  let ended: string | undefined
+  child.once('exit', (code, by) => {
+    // A shell may end and leave the server to itself.
+    roots = findProcesses(launched)
+    if (roots.length === 0) ended = by === null ? `ended with exit code ${code}` : `was ended by ${by}`
+  })
+  const whyEnded = () => {
+    if (ended === undefined && child.exitCode !== null && findProcesses(launched).length === 0)
+      ended = 'has ended'
+    return ended === undefined ? undefined : `it ${ended}${output.last()}`
+  }
+  const stop = async () => {
+    const heeded = await endProcesses(launched, 'SIGTERM', graceMs)
+    if (!heeded) await endProcesses(launched, 'SIGKILL', 10_000)
+    guard.remove({ group })
+    child.stdout.destroy()
+    child.stderr.destroy()
+    return !heeded
+  }
+  const target = { host: HOST, port }
+  const pids = () => [...new Set(roots.flatMap(processTree))]
+  try {
+    await becomeReady({ target, command, signal, whyEnded, pids })
+    const startup = (performance.now() - beganAt) / 1000
+    // What called setsid and was left by its parent is in no tree.
+    const all = findProcesses(launched)
+    const known = new Set(pids())
+    roots = [...roots, ...all.filter((pid) => !known.has(pid))]
+    return { target, startup, readyMemory: currentMemory(pids()), pids, whyEnded, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+interface Becoming {
+  target: { host: string; port: number }
+  command: Command
+  signal: AbortSignal
+  whyEnded(): string | undefined
+  pids(): number[]
+}
+
+async function becomeReady({ target, command, signal, whyEnded, pids }: Becoming): Promise<void> {
+  const { ready, readyTimeoutMs } = command
+  const until = performance.now() + readyTimeoutMs
+  let otherwiseAt: number | undefined
+  for (;;) {
+    signal.throwIfAborted()
+    const reason = whyEnded()
+    if (reason !== undefined) throw new Error(reason)
+    const given = await ask(target, ready, RESPONSE_MS).catch(() => undefined)
+    if (given !== undefined && isExpected(given, ready)) return
+    const now = performance.now()
+    if (given !== undefined) otherwiseAt ??= now
+    const isOtherwise =
+      given !== undefined && given.status !== 503 && now - (otherwiseAt ?? now) > OTHERWISE_MS
+    if (isOtherwise || now > until) throw new Error(whyNotReady(given?.status, { target, command, pids }))
+    await sleep(5)
+  }
+}
+
+function whyNotReady(
+  status: number | undefined,
+  { target, command: { ready, readyTimeoutMs }, pids }: Pick<Becoming, 'target' | 'command' | 'pids'>,
+): string {
+  const expected = ready.status === undefined ? '2xx' : String(ready.status)
+  if (status !== undefined)
+    return `it responds to ${nameOf(ready)} with status ${status}, and ${expected} was expected: see --ready-path and --expect-status`
+  const after = `after ${readyTimeoutMs / 1000} s`
+  const ports = listeningPorts(pids())
+  if (ports.includes(target.port)) return `it listens, but does not respond to ${nameOf(ready)} ${after}`
+  if (ports.length === 0) return `it does not listen ${after} (see --ready-timeout)`
+  return `it listens on port ${ports.join(' and ')} instead of ${target.port}: it has to listen on PORT of its environment, or on {port} in its command`
+}
+
+/** What a package manager that started us added about us is nothing to the server. */
+function environment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(?:npm_|PNPM_SCRIPT_SRC_DIR$)/.test(name)),
+  )
+}
+
+function binding(cpus: string | undefined): string[] {
+  return cpus !== undefined && hasTool('taskset') ? ['taskset', '-c', cpus] : []
+}
+
+/** The end of an output, however long that is. */
+class Tail {
+  #text = ''
+
+  add(chunk: Buffer): void {
+    this.#text = (this.#text + chunk.toString()).slice(-KEPT_OUTPUT)
+  }
+
+  /** `: its last lines`, or nothing. */
+  last(): string {
+    const lines = this.#text.split('\n').filter((line) => line.trim() !== '')
+    return lines.length === 0 ? '' : `: ${lines.slice(-SHOWN_LINES).join(' | ').slice(-600)}`
+  }
+}
