@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { QUIET_MS, UPGRADED_MS } from '#shared/http/contract.ts'
 import { listen } from '#shared/launch/listen.ts'
 import type { Config } from '#shared/process/config.ts'
-import { QUIET_MS, UPGRADED_MS } from '#shared/process/drain.ts'
 import type { Service } from '#shared/process/lifecycle.ts'
 import type { Place } from '#shared/process/listen.ts'
 import type { createApp } from './app.ts'

@@ -6,8 +6,9 @@ import { Hono } from 'hono'
 import { setCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
 import { ipRestriction } from 'hono/ip-restriction'
+import { serve } from '#shared/http/testing.ts'
 import { readLaunchConfig } from '#shared/launch/config.ts'
-import { createOptions, serve } from '#shared/process/testing.ts'
+import { createOptions } from '#shared/process/testing.ts'
 import { createNodeServer } from '../src/node-server.ts'
 
 /** As the documentation of Hono reads URLs and connections. */

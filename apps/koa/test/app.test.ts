@@ -6,7 +6,8 @@ import Router from '@koa/router'
 import request from 'supertest'
 import { z } from 'zod'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
-import { createOptions, ERROR, INFO, serve } from '#shared/process/testing.ts'
+import { serve } from '#shared/http/testing.ts'
+import { createOptions, ERROR, INFO } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 
 const Tea = z.object({ name: z.string().min(1), grams: z.number().int().min(1) })

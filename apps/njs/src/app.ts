@@ -1,5 +1,4 @@
 import { HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
-import { FAIL, PASS } from '#shared/http/health.ts'
 import { describeError } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import type { HandlerResponse, NginxRequest, Routes } from './handler.ts'
@@ -62,10 +61,10 @@ function send(request: NginxRequest, { status = 200, type, headers = {}, body }:
 const NO_STORE = { 'cache-control': 'no-store' }
 
 function live(): HandlerResponse {
-  return { type: HEALTH_JSON, headers: NO_STORE, body: PASS }
+  return { type: HEALTH_JSON, headers: NO_STORE, body: '{"status":"pass"}' }
 }
 
 function ready({ variables }: NginxRequest): HandlerResponse {
-  if (variables.draining === '1') return { status: 503, type: HEALTH_JSON, headers: NO_STORE, body: FAIL }
-  return live()
+  if (variables.draining !== '1') return live()
+  return { status: 503, type: HEALTH_JSON, headers: NO_STORE, body: '{"status":"fail"}' }
 }

@@ -1,5 +1,5 @@
 import { JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
-import { HttpProblem } from '#shared/http/problem.ts'
+import { HttpProblem } from '#shared/http/http-problem.ts'
 
 /** The part of njs's request object that the app uses (https://nginx.org/en/docs/njs/reference.html#http). */
 export interface NginxRequest {

@@ -1,4 +1,4 @@
-import { HttpProblem } from '#shared/http/problem.ts'
+import { HttpProblem } from '#shared/http/http-problem.ts'
 import type { Handler, HandlerResponse, NginxRequest, Parameters, Routes } from './handler.ts'
 
 interface Entry {

@@ -1,4 +1,5 @@
-import { HTML, ITEMS, parseCount } from '#shared/http/contract.ts'
+import { HTML } from '#shared/http/contract.ts'
+import { ITEMS, parseCount } from '#shared/http/count.ts'
 import { renderPage } from '#shared/page/server.js'
 import type { HandlerResponse, NginxRequest, Routes } from './handler.ts'
 import { shedLoad } from './load-shedding.ts'

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { test } from 'node:test'
-import { HttpProblem } from '#shared/http/problem.ts'
+import { HttpProblem } from '#shared/http/http-problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { json, type Routes, readJson, text } from '../src/handler.ts'
 import { send } from './fake-request.ts'

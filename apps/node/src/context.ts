@@ -3,7 +3,7 @@ import { readBody } from '#shared/http/body.ts'
 import { HTML, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
 import { type Forwarded, readForwarded } from '#shared/http/forwarded.ts'
 import type { Health } from '#shared/http/health.ts'
-import { HttpProblem } from '#shared/http/problem.ts'
+import { HttpProblem } from '#shared/http/http-problem.ts'
 import type { Config } from '#shared/process/config.ts'
 import { type Logger, withoutQuery } from '#shared/process/log.ts'
 

@@ -1,4 +1,4 @@
-import { HttpProblem } from '#shared/http/problem.ts'
+import { HttpProblem } from '#shared/http/http-problem.ts'
 import type { Context } from './context.ts'
 
 export type Handler<Name extends string = string> = (context: Context<Name>) => void | Promise<void>

@@ -1,7 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
+import { serve } from '#shared/http/testing.ts'
 import { readLaunchConfig } from '#shared/launch/config.ts'
-import { createOptions, serve } from '#shared/process/testing.ts'
+import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { route } from '../src/router.ts'
 

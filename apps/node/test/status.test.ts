@@ -1,7 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import { PLAIN_TEXT } from '#shared/http/contract.ts'
-import { createOptions, serve } from '#shared/process/testing.ts'
+import { serve } from '#shared/http/testing.ts'
+import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { status } from '../src/status.ts'
 

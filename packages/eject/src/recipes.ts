@@ -1,16 +1,22 @@
 import type { App } from '@startgrid/grid/apps.ts'
 
 /**
- * The recipes of apps/FRAMEWORK/add-a-route.md for the README of a project, in Markdown, with headings of level 3.
+ * The recipes of apps/FRAMEWORK/add-a-route.md for the README of a project, in Markdown, with headings of level 3. The last is that of a
+ * second page, so what the page's README shows follows it.
  * @param tracked files of the repository by path
  */
 export function readRecipes({ framework, role }: App, tracked: ReadonlyMap<string, string>): string {
-  const path = `apps/${framework}/add-a-route.md`
-  const text = tracked.get(path)
-  if (text === undefined) throw new Error(`${path} is missing, or git does not list it.`)
-  const [general = '', ...sections] = text.replace(/^# .*$/m, '').split(/^(?=## )/m)
+  const read = (path: string): string => {
+    const text = tracked.get(path)
+    if (text === undefined) throw new Error(`${path} is missing, or git does not list it.`)
+    return text
+  }
+  const [general = '', ...sections] = read(`apps/${framework}/add-a-route.md`)
+    .replace(/^# .*$/m, '')
+    .split(/^(?=## )/m)
   const kept = sections.filter((section) => role === 'ssr' || !section.includes('#shared/page/'))
-  return [general, ...kept]
+  const pages = role === 'ssr' ? read('packages/shared/src/page/README.md') : ''
+  return [general, ...kept, pages.replace(/^# .*\n/m, '').replaceAll(' title="', ' title="shared/page/')]
     .join('')
     .trim()
     .replaceAll(/^## /gm, '### ')

@@ -1,5 +1,6 @@
 import { PROBLEM_JSON } from '#shared/http/contract.ts'
-import { describeError, HttpProblem } from '#shared/http/problem.ts'
+import { HttpProblem } from '#shared/http/http-problem.ts'
+import { describeError } from '#shared/http/problem.ts'
 import { isClientAbort, logFailure } from '#shared/process/log.ts'
 import type { Context } from '../context.ts'
 

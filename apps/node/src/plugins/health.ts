@@ -1,5 +1,5 @@
 import { HEALTH_JSON } from '#shared/http/contract.ts'
-import { FAIL, type Health, PASS } from '#shared/http/health.ts'
+import type { Health } from '#shared/http/health.ts'
 import type { Context } from '../context.ts'
 import { type Route, route } from '../router.ts'
 
@@ -13,5 +13,5 @@ export function health(state: Health): Route[] {
 
 function send(context: Context, passes: boolean): void {
   context.response.setHeader('cache-control', 'no-store')
-  context.send(passes ? 200 : 503, HEALTH_JSON, passes ? PASS : FAIL)
+  context.send(passes ? 200 : 503, HEALTH_JSON, JSON.stringify({ status: passes ? 'pass' : 'fail' }))
 }

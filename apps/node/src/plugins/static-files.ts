@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { negotiate } from '@fastify/accept-negotiator'
 import send from '@fastify/send'
-import { HttpProblem } from '#shared/http/problem.ts'
+import { HttpProblem } from '#shared/http/http-problem.ts'
 import { type Route, route } from '../router.ts'
 
 const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }

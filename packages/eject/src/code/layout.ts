@@ -14,9 +14,10 @@ export function moveFiles({ framework }: App, tracked: ReadonlyMap<string, strin
   return new Map([...tracked].map(([path, text]) => [move(path), text]))
 }
 
-/** Files beside the sources that Vite and the type checker read: styles, pictures, `env.d.ts`. */
+/** Files beside the sources that Vite and the type checker read: styles, pictures, `env.d.ts`. The README of the project has that of the page. */
 export function listPageAssets(files: ReadonlyMap<string, string>): [string, string][] {
   return [...files].filter(
-    ([path]) => path.startsWith('shared/page/') && (!/\.tsx?$/.test(path) || path.endsWith('/env.d.ts')),
+    ([path]) =>
+      path.startsWith('shared/page/') && (!/\.(?:tsx?|md)$/.test(path) || path.endsWith('/env.d.ts')),
   )
 }

@@ -12,7 +12,6 @@ export function readme(project: Project): string {
     settings(project),
     deploy(project),
     `## Add a route\n\n${project.recipes}`,
-    ...(project.hasBuild ? [`### A second page\n\n${PAGES}`] : []),
     ...(project.particular === '' ? [] : [project.particular]),
     ...project.sections.map(({ title, text }) => `## ${title}\n\n${text.trim()}`),
     ORIGIN,
@@ -79,13 +78,6 @@ function places({ runtime, role, hasBuild }: Project): string {
 
 ${table(['file', 'whose'], rows)}`
 }
-
-const PAGES = `Import styles and images in components; fonts belong into a stylesheet (\`url(./font.woff2)\`). A second page is a folder in \`shared/page/\` like
-\`shop/\`: \`page.tsx\` is the document, \`client.tsx\` hydrates it. \`Pages\` in \`pages.ts\` says what it gets from its route, which calls
-\`renderPage('about', { …, nonce })\`.
-
-A page may load its own files, and scripts that have the nonce (\`<script nonce={nonce} …>\`). For more, name the source in its route:
-\`allowScripts(…, { 'img-src': 'https://images.example' })\`. HTML files in a folder of yours need a policy, too: see Static files.`
 
 function routes({ routes }: Project): string {
   return `## Routes

@@ -27,7 +27,7 @@ export interface Problem {
 }
 
 /** What a client may know about an error. */
-interface Explanation {
+export interface Explanation {
   /** A sentence for a person. */
   detail?: string | undefined
   /** The fields that are not valid. */
@@ -120,28 +120,4 @@ function readZodIssues(error: unknown): FieldError[] | undefined {
   if (!(error instanceof Error && error.name === 'ZodError')) return undefined
   const { issues } = error as Error & { issues: readonly { path: readonly PropertyKey[]; message: string }[] }
   return issues.map(({ path, message }) => ({ field: path.join('.'), reason: message }))
-}
-
-/** For servers without an error type of their own: thrown by a handler to respond with a problem. Its message is public, unless it is a 5xx. */
-export class HttpProblem extends Error {
-  override name = 'HttpProblem'
-  readonly expose = true
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>> | undefined
-  readonly errors: readonly FieldError[] | undefined
-
-  constructor(
-    status: number,
-    {
-      detail,
-      errors,
-      headers,
-      ...options
-    }: ErrorOptions & Explanation & { headers?: Readonly<Record<string, string>> } = {},
-  ) {
-    super(detail ?? createProblem(status).title, options)
-    this.status = status
-    this.headers = headers
-    this.errors = errors
-  }
 }

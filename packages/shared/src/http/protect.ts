@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import proxyaddr from 'proxy-addr'
 import type { Config } from '../process/config.ts'
 import { shouldUpgradeCallback, trackConnections } from '../process/drain.ts'
 import { type Logger, logResponse } from '../process/log.ts'
 import { HEADER_LIMIT, PROBLEM_JSON } from './contract.ts'
-import { readForwarded } from './forwarded.ts'
 import { createHandlerTimeout, IDLE_MS } from './handler-timeout.ts'
 import type { Health } from './health.ts'
 import { requestId } from './ids.ts'
@@ -100,7 +100,7 @@ export function protect(server: Server, { config, health, log }: ProtectOptions)
         'content-length': Buffer.byteLength(body),
       })
       .end(body)
-    const { client } = readForwarded(socket.remoteAddress, (name) => headers[name], config.trustProxy)
+    const client = config.trustProxy ? proxyaddr(request, config.trustProxy) : socket.remoteAddress
     logResponse(log, { requestId: id, method, url, status, ms: 0, client })
   }
 }

@@ -2,12 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-
-/** Milliseconds for which a connection may still send a request after the server stopped listening. */
-export const QUIET_MS = 100
-
-/** Milliseconds that WebSockets have to close after `health.signal` has told them to. Then they are cut, because they have no end. */
-export const UPGRADED_MS = 2_000
+import { QUIET_MS, UPGRADED_MS } from '../http/contract.ts'
 
 const connections = new WeakMap<Server, Set<Socket>>()
 

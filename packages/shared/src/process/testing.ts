@@ -1,11 +1,8 @@
 import { EventEmitter, once } from 'node:events'
-import { createServer, type RequestListener, Server } from 'node:http'
 import { pino } from 'pino'
 import { Health } from '../http/health.ts'
-import { protect, SERVER_OPTIONS } from '../http/protect.ts'
 import { readConfig } from './config.ts'
 import type { AppOptions } from './lifecycle.ts'
-import { listen } from './listen.ts'
 
 interface Line {
   level: number
@@ -40,17 +37,4 @@ export function createOptions(env: Record<string, string> = {}) {
   }
 
   return { ...options, readLines }
-}
-
-/** An app, or the server of one, on a free port, closed at the end of the block. */
-export async function serve(app: RequestListener | Server, options: AppOptions = createOptions()) {
-  const server = app instanceof Server ? app : protect(createServer(SERVER_OPTIONS, app), options)
-  const url = await listen(server, readConfig({ PORT: '0' }))
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
 }

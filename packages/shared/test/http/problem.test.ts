@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { createProblem, describeError, HttpProblem, problem } from '../../src/http/problem.ts'
+import { HttpProblem } from '../../src/http/http-problem.ts'
+import { createProblem, describeError, problem } from '../../src/http/problem.ts'
 
 test('a problem says its status in words', () => {
   equal(problem(404), '{"type":"about:blank","title":"Not Found","status":404}')

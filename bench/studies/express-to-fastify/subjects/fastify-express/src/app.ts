@@ -9,9 +9,9 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { BODY_LIMIT, PROBLEM_JSON } from '#shared/http/contract.ts'
-import { isProbe } from '#shared/http/health.ts'
-import { describeError, HttpProblem, type Problem } from '#shared/http/problem.ts'
+import { BODY_LIMIT, isProbe, PROBLEM_JSON } from '#shared/http/contract.ts'
+import { HttpProblem } from '#shared/http/http-problem.ts'
+import { describeError, type Problem } from '#shared/http/problem.ts'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { drain } from '#shared/process/drain.ts'

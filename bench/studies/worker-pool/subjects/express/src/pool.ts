@@ -1,6 +1,7 @@
 import { createApp as createExpress } from '@startgrid/express/app.ts'
 import { allowScripts } from '@startgrid/express/middleware/security-headers.ts'
-import { ITEMS, PROBLEM_JSON, parseCount } from '@startgrid/shared/http/contract.ts'
+import { PROBLEM_JSON } from '@startgrid/shared/http/contract.ts'
+import { ITEMS, parseCount } from '@startgrid/shared/http/count.ts'
 import { createProblem } from '@startgrid/shared/http/problem.ts'
 import type { AppOptions } from '@startgrid/shared/process/lifecycle.ts'
 import { readPoolConfig } from '@startgrid/worker-pool/config.ts'

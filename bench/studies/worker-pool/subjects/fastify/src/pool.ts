@@ -1,5 +1,6 @@
 import { createApp as createFastify } from '@startgrid/fastify/app.ts'
-import { HTML, ITEMS, JSON_TEXT, PROBLEM_JSON, parseCount } from '@startgrid/shared/http/contract.ts'
+import { HTML, JSON_TEXT, PROBLEM_JSON } from '@startgrid/shared/http/contract.ts'
+import { ITEMS, parseCount } from '@startgrid/shared/http/count.ts'
 import { createProblem } from '@startgrid/shared/http/problem.ts'
 import type { AppOptions } from '@startgrid/shared/process/lifecycle.ts'
 import { readPoolConfig } from '@startgrid/worker-pool/config.ts'

@@ -1,6 +1,6 @@
 import { equal, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { DELAY_MS, ITEMS, parseCount } from '../../src/http/contract.ts'
+import { DELAY_MS, ITEMS, parseCount } from '../../src/http/count.ts'
 
 test('reads plain decimals in range', () => {
   for (const value of ['0', '7', '10', '999', '1000']) equal(parseCount(value, ITEMS), Number(value))
