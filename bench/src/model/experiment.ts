@@ -1,8 +1,13 @@
+import type { Role } from '@startgrid/grid/apps.ts'
+import type { Capability } from '@startgrid/grid/frameworks.ts'
 import type { Workload } from './workload.ts'
 
-/** Systems that are compared under load. It is data; bench/src/measure/study.ts runs it on the engine of the grid. */
+/**
+ * Systems, races between them, and claims about them: what is measured, as data. A study is one in a file; the grid, a server that already runs, and
+ * commands of a person become one (bench/src/experiment).
+ */
 export interface Experiment {
-  /** `nginx-proxy`: as it is typed, and the name of its file and page. */
+  /** Of a study, as it is typed, and the name of its file and page: `nginx-proxy`. Else empty. */
   name: string
   /** By name. A race, a claim and a step refer to these. */
   systems: Readonly<Record<string, System>>
@@ -37,14 +42,22 @@ export interface Source {
   tool: string
 }
 
-/** One way to serve. Every heat starts it afresh. */
+/**
+ * One way to serve. It starts as an `app` (of the grid, or the subject of a study), or by a `command`, or it is `running` already. With none of them it
+ * is an NGINX that is alone, or a probe starts it. What is started is started afresh for every heat.
+ */
 export interface System {
   /** As tables name it: 30 characters at most. */
   title: string
-  /** The JavaScript. Absent: NGINX alone, or the race has a probe. */
   app?: Program
-  /** What the client talks to. Absent: the app does. */
+  command?: Command
+  running?: RunningServer
+  /** What the client talks to. Absent: the server itself. */
   nginx?: { front: FrontKind /** Default 1. */; workers?: number }
+  /** Systems with the same key are one launch: `fastify/ssr`, directly and behind NGINX. Default: its own name. */
+  launch?: string
+  /** The launch key of the system that this one equals: A/A. */
+  twinOf?: string
   /** Asked instead of what the race asks. */
   workload?: Workload
   /** What offers the load; default `startgrid`. */
@@ -54,6 +67,8 @@ export interface System {
    * that of its framework in the grid. Goes before the race's own.
    */
   warmupMs?: number
+  /** Requests after which it is warm, where that is known; default 0. A machine that is slower than that takes up to twice the time. */
+  warmupRequests?: number
   /** Cores that its processes can keep busy; default 1. With fewer, claims about it are undecided. */
   cores?: number
   /** False where the rate is not to be limited by the server's cores, such as a slow generator. Default true. */
@@ -72,6 +87,24 @@ export interface Program {
   runtime?: 'node' | 'bun'
   /** Processes, each on a port of its own, for an NGINX of kind `balanced`. Default 1. */
   copies?: number
+}
+
+/** A command as a person types it: `node before.js`. It serves HTTP/1.1 on the port that its environment says, in `PORT`. */
+export interface Command {
+  command: string
+  /** Where it runs; absolute. */
+  directory: string
+  env?: Readonly<Record<string, string>>
+}
+
+/** A server that somebody else started. Nothing of it is stopped, and nobody accounts for it. */
+export interface RunningServer {
+  /** `http://10.0.0.9:3000` */
+  origin: string
+  /** The contract that it keeps; null for none. */
+  role: Role | null
+  /** What it lacks of the contract. */
+  absent: readonly Capability[]
 }
 
 /**

@@ -1,0 +1,120 @@
+import { type App, ROLES, type Topology } from '@startgrid/grid/apps.ts'
+import type { Experiment, LoadRace, System } from '../model/experiment.ts'
+import type { Options } from './options.ts'
+import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, warmupRequests } from './profiles.ts'
+import { TARGET_WARMUP_MS } from './target-profiles.ts'
+import { WORKLOADS } from './workloads.ts'
+
+/** Experiments that are generated from options: the grid, and a server that already runs. */
+
+type GridOptions = Pick<Options, 'apps' | 'topologies' | 'connections' | 'warmupMs' | 'profile'>
+
+/** Every chosen app and the A/A twin of each role, in every chosen topology: one race per role. */
+export function gridExperiment(options: GridOptions): Experiment {
+  const entries = ROLES.flatMap((role) => withTwin(options.apps.filter((app) => app.role === role)))
+  const systems = entries.flatMap((entry) => systemsOf(entry, options))
+  const races = Map.groupBy(systems, ([, { app }]) => app?.role ?? '')
+  return {
+    name: '',
+    systems: Object.fromEntries(systems),
+    races: Object.fromEntries(
+      ROLES.flatMap((role) => {
+        const own = races.get(role)?.map(([name]) => name)
+        return own === undefined ? [] : [[role, raceOf(role, own, options)] as const]
+      }),
+    ),
+    claims: [],
+  }
+}
+
+/** For open loops: each system is a race of its own, so each launch has the whole warm-up. The twin is for races: here nothing is ranked. */
+export function openLoopExperiment(options: GridOptions): Experiment {
+  const each = options.topologies.map((topology) => gridExperiment({ ...options, topologies: [topology] }))
+  const systems = each
+    .flatMap((one) => Object.entries(one.systems))
+    .filter(([, { twinOf }]) => twinOf === undefined)
+  const raceOfSystem = ([name, { app }]: (typeof systems)[number]) =>
+    [name, raceOf(ROLES.find((role) => role === app?.role) ?? 'hello', [name], options)] as const
+  return {
+    name: '',
+    systems: Object.fromEntries(systems),
+    races: Object.fromEntries(systems.map(raceOfSystem)),
+    claims: [],
+  }
+}
+
+/** What results call the server that already ran: the same in all, so that two of them can be compared. */
+const TARGET_NAME = 'target'
+
+/** One system, without a twin: nothing is launched, so nothing can be launched twice. */
+export function targetExperiment({
+  target: origin = '',
+  role,
+  absent,
+  connections,
+  warmupMs = TARGET_WARMUP_MS,
+}: Pick<Options, 'target' | 'role' | 'absent' | 'connections' | 'warmupMs'>): Experiment {
+  if (role === undefined) throw new RangeError('A target has a role.')
+  const launch = `${TARGET_NAME}/${role}`
+  const system = { title: TARGET_NAME, launch, running: { origin, role, absent }, warmupMs }
+  return {
+    name: '',
+    systems: { [`${launch} direct`]: system },
+    races: { [role]: raceOf(role, [`${launch} direct`], { connections }) },
+    claims: [],
+  }
+}
+
+function raceOf(
+  role: App['role'],
+  systems: readonly string[],
+  { connections = CONNECTIONS[role] }: Pick<GridOptions, 'connections'>,
+): LoadRace {
+  return { systems, workload: WORKLOADS[role], connections }
+}
+
+/** An app under the name of its launch: `node/hello`, and `node/hello#2` for what runs the same once more. */
+interface Entry {
+  launch: string
+  title: string
+  app: App
+  twinOf?: string
+}
+
+/** The twin is bare node where that takes part, for it is what all are compared with; else the first app. */
+function withTwin(apps: readonly App[]): Entry[] {
+  const original = apps.find((app) => app.framework === 'node') ?? apps[0]
+  if (original === undefined) return []
+  const { name, framework } = original
+  return [
+    ...apps.map((app) => ({ launch: app.name, title: app.framework, app })),
+    { launch: `${name}#2`, title: `${framework}#2`, app: original, twinOf: name },
+  ]
+}
+
+function systemsOf(
+  { launch, title, app, twinOf }: Entry,
+  { topologies, warmupMs, profile }: GridOptions,
+): [string, System][] {
+  return topologies.map((topology) => {
+    const isFirst = isFirstOfLaunch(topology, topologies)
+    const ms = isFirst ? (warmupMs ?? PROFILES[profile].warmupMs(app)) : PROXIED_WARMUP_MS
+    const system = {
+      title,
+      launch,
+      app: { package: `apps/${app.framework}`, role: app.role },
+      warmupMs: ms,
+      // Behind NGINX the app itself is warm.
+      warmupRequests:
+        topology === 'direct' && isFirst && warmupMs === undefined ? warmupRequests(app, ms) : 0,
+      ...(topology !== 'direct' && { nginx: { front: topology } }),
+      ...(twinOf !== undefined && { twinOf }),
+    }
+    return [`${launch} ${topology}`, system]
+  })
+}
+
+/** The first topology warms the app; the others of the same launch only their own path. A socket is a launch of its own. */
+function isFirstOfLaunch(topology: Topology, topologies: readonly Topology[]): boolean {
+  return topology === 'nginx-socket' || topologies.find((one) => one !== 'nginx-socket') === topology
+}
