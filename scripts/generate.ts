@@ -70,7 +70,7 @@ function buildOf({ name, runtime }: Framework): string {
 function composePorts(): string {
   return APPS.map((app) => {
     const port = publishedPort(app, 'nginx')
-    return `      - 127.0.0.1:${PREFIX}${port % 100}:${port} # ${serviceName(app)}`
+    return `      - 127.0.0.1:${PREFIX}${port % 1000}:${port} # ${serviceName(app)}`
   }).join('\n')
 }
 
@@ -81,7 +81,7 @@ function composeServices(): string {
         (app) => `  ${serviceName(app)}:
     <<: *${name}
     command: [${commandOf(app).join(', ')}]
-    ports: ["127.0.0.1:${PREFIX}${publishedPort(app, 'direct') % 100}:3000"]`,
+    ports: ["127.0.0.1:${PREFIX}${publishedPort(app, 'direct') % 1000}:3000"]`,
       )
       .join('\n'),
   ).join('\n\n')

@@ -41,7 +41,7 @@ async function adjustLinks() {
       continue
     }
     link.hostname = location.hostname
-    link.port = prefix + link.port.slice(-2)
+    link.port = prefix + link.port.slice(-3)
     link.querySelector('.port').textContent = link.port
   }
 }

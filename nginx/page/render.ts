@@ -64,7 +64,7 @@ export function renderPage({ listen, root, results, accessLog, apps, assets }: P
     RESULTS: results,
     ACCESS_LOG: accessLog,
     APPS: locations.join('\n    '),
-    PORT_PREFIX: assets === undefined ? '41' : "''",
+    PORT_PREFIX: assets === undefined ? '4' : "''",
     ASSETS: assets === undefined ? 'no-assets' : 'assets',
     ASSETS_DIR: assets ?? '',
   })

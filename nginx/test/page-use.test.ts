@@ -25,8 +25,8 @@ describe('landing page: use', { skip }, () => {
       await leadingTo('http://127.0.0.1:4148/_/status')
       await page.route('**/ports.json', (route) => route.fulfill({ json: { prefix: '52' } }))
       await page.reload()
-      await leadingTo('http://127.0.0.1:5248/_/status')
-      await page.getByRole('link', { name: 'koa status NGINX 5248' }).waitFor()
+      await leadingTo('http://127.0.0.1:52148/_/status')
+      await page.getByRole('link', { name: 'koa status NGINX 52148' }).waitFor()
     }))
 
   test('by keyboard: check, open the response of an app, read both ways, close', () =>

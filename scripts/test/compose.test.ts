@@ -250,11 +250,13 @@ async function eventually(port: number): Promise<number> {
   return 0
 }
 
-/** A hundred ports with one prefix of which none is used, and one more for the page. */
+/** A prefix with which all ports of the apps are free, and one more for the page. */
 async function findFreePorts(): Promise<{ prefix: number; page: number }> {
-  for (let prefix = 200 + (process.pid % 100); prefix < 600; prefix += 1) {
-    const ports = Array.from({ length: 100 }, (_, index) => prefix * 100 + index)
-    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return { prefix, page: prefix * 100 }
+  for (let prefix = 10 + (process.pid % 40); prefix < 60; prefix += 1) {
+    const ports = APPS.flatMap((app) =>
+      COMPOSE_TOPOLOGIES.map((topology) => publishedPort(app, topology, prefix)),
+    )
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return { prefix, page: prefix * 1000 }
   }
   throw new Error('No hundred ports in a row are free.')
 }

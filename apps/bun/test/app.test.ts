@@ -8,15 +8,18 @@ import { type BunRequest, type Server, sleep } from 'bun'
 import { z } from 'zod'
 import { BODY_LIMIT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
-import { HttpProblem } from '#shared/http/http-problem.ts'
 import type { FieldError, Problem } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { type Logger, logFailure } from '#shared/process/log.ts'
 import { createOptions, ERROR, INFO } from '#shared/process/testing.ts'
+import { testApp } from '#shared/testing/app.ts'
+import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { idOf } from '../src/middleware/request-id.ts'
 import type { Routes } from '../src/wrap-routes.ts'
-import { serve } from './serve.ts'
+import { serve, start } from './serve.ts'
+
+testApp((options) => start(createFailingApp(options, () => ({}))))
 
 const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
 
@@ -52,18 +55,6 @@ const routes = {
   },
   '/rejects': async () => {
     throw new Error('secret')
-  },
-  '/errors/conflicts': () => {
-    throw new HttpProblem(409, { detail: 'It is there.', headers: { 'retry-after': '1' } })
-  },
-  '/errors/leaves': () => {
-    throw new HttpProblem(499, { detail: 'It left.', headers: { 'retry-after': '1' } })
-  },
-  '/errors/plain': () => {
-    throw Object.assign(new Error('secret'), { status: 409, headers: { 'retry-after': '1' } })
-  },
-  '/errors/unavailable': () => {
-    throw Object.assign(new Error('secret'), { status: 503, headers: { 'retry-after': '1' } })
   },
   '/hangs': () => new Promise<Response>(() => {}),
   '/parses': {
@@ -127,38 +118,6 @@ test('JSON that the app itself cannot parse is a failure', async () => {
   expect((await fetch(`${server.url}/parses`, post('{}'))).status).toBe(500)
 })
 
-test('every response has the security headers and the id, and a route may replace them', async () => {
-  await using server = await serve(createApp(createOptions(), routes))
-  for (const [path, status] of [
-    ['/teas', 200],
-    ['/old', 302],
-    ['/static', 200],
-    ['/static', 200],
-    ['/file', 200],
-    ['/file', 200],
-    ['/gone', 404],
-    ['/nowhere', 404],
-    ['/throws', 500],
-    ['/livez', 200],
-  ] as const) {
-    for (const method of ['GET', 'HEAD']) {
-      const response = await fetch(server.url + path, {
-        method,
-        headers: { 'x-request-id': 'r-1' },
-        redirect: 'manual',
-      })
-      expect(response.status, path).toBe(status)
-      expect(response.headers.get('x-request-id')).toBe('r-1')
-      assertHeaders(response, path)
-    }
-  }
-  const file = await fetch(`${server.url}/file`)
-  expect(await file.text()).toBe(await Bun.file(`${import.meta.dir}/serve.ts`).text())
-  const { headers } = await fetch(`${server.url}/embeddable`)
-  expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin')
-  expect(headers.get('x-content-type-options')).toBe('nosniff')
-})
-
 test('a proxied response gets the headers, and the id of this request', async () => {
   const headers = { 'x-request-id': 'another', 'referrer-policy': 'origin' }
   using upstream = Bun.serve({ port: 0, fetch: () => new Response('proxied', { status: 203, headers }) })
@@ -206,61 +165,6 @@ test('what has no route is a 404 problem, also a method of a known path', async 
     assertHeaders(response, path)
     expect(await response.text()).toMatch(/"status":404/)
   }
-})
-
-for (const way of ['throws', 'rejects', 'throws/text']) {
-  test(`/${way}: 500 without the cause, which is logged once with the client's id`, async () => {
-    const { readLines, ...options } = createOptions()
-    await using server = await serve(createApp(options, routes))
-    const response = await fetch(`${server.url}/${way}`)
-    expect(response.status).toBe(500)
-    expect(await response.json()).toEqual({
-      type: 'about:blank',
-      title: 'Internal Server Error',
-      status: 500,
-    })
-    const requestId = response.headers.get('x-request-id')
-    const [failed, completed, ...others] = await readLines(2)
-    expect([failed?.level, failed?.requestId]).toEqual([ERROR, requestId])
-    expect(JSON.stringify(failed?.err)).toMatch(/secret/)
-    expect([completed?.requestId, completed?.status]).toEqual([requestId, 500])
-    expect(others).toEqual([])
-  })
-}
-
-test('an error by the means of this app: its status, headers and message; the message of a 5xx is only logged', async () => {
-  const { readLines, ...options } = createOptions()
-  await using server = await serve(createApp(options, routes))
-  for (const [path, status, told] of [
-    ['conflicts', 409, { title: 'Conflict', detail: 'It is there.' }],
-    ['leaves', 499, { title: 'Client Error', detail: 'It left.' }],
-    ['plain', 409, { title: 'Conflict' }],
-    ['unavailable', 503, { title: 'Service Unavailable' }],
-  ] as const) {
-    const response = await fetch(`${server.url}/errors/${path}`)
-    expect([response.status, response.headers.get('retry-after')]).toEqual([status, '1'])
-    expect(await response.json()).toEqual({ type: 'about:blank', status, ...told })
-  }
-  const lines = await readLines(5)
-  expect(lines.filter(({ level }) => level === ERROR).map(({ err }) => (err as Error).message)).toEqual([
-    'secret',
-  ])
-})
-
-test('a handler that never responds: 503 with all headers when its time is over, logged with the id', async () => {
-  const { readLines, ...options } = createOptions({ HANDLER_TIMEOUT_MS: '100' })
-  await using server = await serve(createApp(options, routes))
-  const response = await fetch(`${server.url}/hangs`, { headers: { 'x-request-id': 'r-1' } })
-  expect(response.status).toBe(503)
-  expect(response.headers.get('content-type')).toBe(PROBLEM_JSON)
-  assertHeaders(response, '/hangs')
-  expect(response.headers.get('x-request-id')).toBe('r-1')
-  expect(response.headers.get('connection')).toBe('close')
-  const lines = await readLines(2)
-  expect(lines.map(({ level, msg, status, requestId }) => [level, msg, status, requestId])).toEqual([
-    [ERROR, 'failed', undefined, 'r-1'],
-    [INFO, 'request completed', 503, 'r-1'],
-  ])
 })
 
 test('a stream that fails is cut, and its route logs the cause with the id', async () => {
@@ -445,29 +349,6 @@ test('a route upgrades to a WebSocket, as the documentation of Bun does', async 
   expect(data).toBe('Ada: hello')
   socket.close()
   expect((await readLines(2)).map(({ status }) => status)).toEqual([400, 101])
-})
-
-test('keeps a good request id and replaces a bad one', async () => {
-  await using server = await serve(createApp(createOptions(), routes))
-  const send = async (id: string) => {
-    const { headers } = await fetch(`${server.url}/teas`, { headers: { 'x-request-id': id } })
-    return headers.get('x-request-id') ?? ''
-  }
-  expect(await send('Trace_1.2-3')).toBe('Trace_1.2-3')
-  for (const bad of ['', 'two words', 'x'.repeat(65)]) {
-    const id = await send(bad)
-    expect(id).not.toBe(bad)
-    expect(id).toMatch(/^[A-Za-z0-9._-]{1,64}$/)
-  }
-})
-
-test('is alive but not ready while a check fails, and does not say which', async () => {
-  const { readLines: _, ...options } = createOptions()
-  options.health.addCheck('database', () => Promise.reject(new Error('no')))
-  await using server = await serve(createApp(options, routes))
-  const response = await fetch(`${server.url}/readyz`)
-  expect([response.status, await response.text()]).toEqual([503, '{"status":"fail"}'])
-  expect((await fetch(`${server.url}/livez`)).status).toBe(200)
 })
 
 test('while draining it is alive but not ready, and every response ends its connection', async () => {

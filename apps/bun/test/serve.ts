@@ -1,3 +1,4 @@
+import type { Service } from '#shared/process/lifecycle.ts'
 import type { App } from '../src/service.ts'
 
 /** A server on a free port, closed at the end of the block. */
@@ -9,4 +10,9 @@ export async function serve(app: App) {
       await server.stop(true)
     },
   }
+}
+
+/** What listens by itself, where its settings say. */
+export async function start(service: Service) {
+  return { url: await service.listen(), [Symbol.asyncDispose]: () => service.close() }
 }

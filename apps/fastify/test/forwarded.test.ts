@@ -1,51 +1,5 @@
-import { deepEqual, equal } from 'node:assert/strict'
-import { test } from 'node:test'
-import type { FastifyPluginAsync } from 'fastify'
-import { readLaunchConfig } from '#shared/launch/config.ts'
-import { createOptions } from '#shared/process/testing.ts'
-import { createApp } from '../src/app.ts'
+import { testForwarded } from '#shared/testing/forwarded.ts'
+import { createFailingApp } from '../fixtures/failing.ts'
+import { secondWeek } from '../fixtures/second-week.ts'
 
-/** As the documentation of Fastify reads a proxy's headers. */
-const routes: FastifyPluginAsync = async (app) => {
-  app.get('/who', async ({ ip, protocol, host, hostname }) => ({ ip, protocol, host, hostname }))
-  app.get('/old', async (request, reply) => reply.redirect(`${request.protocol}://${request.host}/teas`))
-}
-
-/** The peer is the other end of the connection; on a unix socket it has no address. */
-const CASES: [
-  what: string,
-  peer: string | undefined,
-  forwardedFor: string,
-  client: string,
-  isTrusted: boolean,
-][] = [
-  ['a trusted peer on a dual-stack socket', '::ffff:10.0.0.1', '203.0.113.7', '203.0.113.7', true],
-  ['a trusted IPv6 peer', 'fd00::1', '2001:db8::7', '2001:db8::7', true],
-  ['two proxies, and a forged entry', '10.0.0.1', '192.0.2.1, 203.0.113.7, 10.0.0.2', '203.0.113.7', true],
-  ['a peer on our unix socket', undefined, '192.0.2.1, 203.0.113.7', '203.0.113.7', true],
-  ['a peer that is not trusted', '198.51.100.1', '203.0.113.7', '198.51.100.1', false],
-]
-
-const TRUST_PROXY = '10.0.0.0/8, fd00::/8'
-const HEADERS = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' }
-
-for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
-  test(`a route and the log behind ${what}`, async () => {
-    const { readLines, ...options } = createOptions({ TRUST_PROXY })
-    if (peer === undefined) options.config = readLaunchConfig({ TRUST_PROXY, SOCKET: '/run/app.sock' })
-    await using app = createApp(options, routes)
-    app.server.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: peer }))
-    const url = await app.listen({ host: '127.0.0.1', port: 0 })
-    const headers = { ...HEADERS, 'x-forwarded-for': forwardedFor }
-    const { host, hostname } = new URL(url)
-    const expected = isTrusted
-      ? { protocol: 'https', host: 'shop.example', hostname: 'shop.example' }
-      : { protocol: 'http', host, hostname }
-    const body = await (await fetch(`${url}/who`, { headers })).json()
-    deepEqual(body, { ip: client, ...expected })
-    const [_listening, line] = await readLines(2)
-    equal(line?.client, client)
-    const old = await fetch(`${url}/old`, { headers, redirect: 'manual' })
-    equal(old.headers.get('location'), `${expected.protocol}://${expected.host}/teas`)
-  })
-}
+testForwarded((options) => createFailingApp(options, secondWeek))

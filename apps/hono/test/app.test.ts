@@ -1,76 +1,37 @@
-import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict'
+import { deepEqual, equal, match } from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { Hono } from 'hono'
 import { basicAuth } from 'hono/basic-auth'
 import { bodyLimit } from 'hono/body-limit'
-import { HTTPException } from 'hono/http-exception'
 import { testClient } from 'hono/testing'
 import { z } from 'zod'
 import { BODY_LIMIT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import type { FieldError, Problem } from '#shared/http/problem.ts'
-import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { serve } from '#shared/http/testing.ts'
-import { createOptions, ERROR, INFO } from '#shared/process/testing.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { createOptions, INFO } from '#shared/process/testing.ts'
+import { testApp, testBrokenBodies } from '#shared/testing/app.ts'
+import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { validator } from '../src/middleware/validator.ts'
 import { createNodeServer } from '../src/node-server.ts'
 
+const start = (options: AppOptions) => serve(createFailingApp(options, new Hono()), options)
+testApp(start)
+testBrokenBodies(start)
+
 const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
 
-/** Routes that a reader adds, and routes that fail, each in its own way. */
+/** Routes that a reader adds. */
 const routes = new Hono()
   .get('/teas', (c) => c.json([]))
   .get('/teas/:slug', (c) => c.json(c.req.param()))
   .post('/teas', validator('json', Tea), (c) => c.json(c.req.valid('json'), 201))
-  .get('/old', (c) => c.redirect('/teas'))
-  .get('/plain', () => new Response('plain'))
-  .get('/embeddable', (c) => c.text('from anywhere', 200, { 'cross-origin-resource-policy': 'cross-origin' }))
-  .get('/embeddable/plain', () => {
-    const headers = new Headers({ 'cross-origin-resource-policy': 'cross-origin' })
-    headers.append('set-cookie', 'a=1')
-    headers.append('set-cookie', 'b=2')
-    return new Response('from anywhere', { headers })
-  })
-  .get('/throws', () => {
-    throw new Error('secret')
-  })
-  .get('/rejects', async () => {
-    throw new Error('secret')
-  })
+  .get('/private', basicAuth({ username: 'ada', password: 'lovelace' }), (c) => c.text('private'))
   .get('/throws/text', () => {
     throw 'secret'
   })
-  .get('/errors/conflicts', () => {
-    const res = new Response('It', { headers: { 'retry-after': '1', 'content-length': '2' } })
-    throw new HTTPException(409, { message: 'It is there.', res })
-  })
-  .get('/errors/leaves', (c) => {
-    c.header('retry-after', '1')
-    throw new HTTPException(499 as 418, { message: 'It left.' })
-  })
-  .get('/errors/plain', () => {
-    throw Object.assign(new Error('secret'), { status: 409, headers: { 'retry-after': '1' } })
-  })
-  .get('/errors/unavailable', () => {
-    throw new HTTPException(503, {
-      message: 'secret',
-      res: new Response('', { headers: { 'retry-after': '1' } }),
-    })
-  })
-  .get('/private', basicAuth({ username: 'ada', password: 'lovelace' }), (c) => c.text('private'))
-  .get('/breaks', (c) => c.body(breakAmid()))
-  .get('/breaks/plain', () => new Response(breakAmid()))
-
-function breakAmid(): ReadableStream {
-  let pulls = 0
-  return new ReadableStream({
-    async pull(controller) {
-      if (pulls++ > 0) throw new Error('secret')
-      controller.enqueue(new TextEncoder().encode('half'))
-    },
-  })
-}
 
 const post = (body: string | Blob, type = 'application/json'): RequestInit => ({
   method: 'POST',
@@ -107,34 +68,6 @@ test('a body that is not valid is 400, and the problem names the field', async (
   deepEqual([title, detail], ['Bad Request', 'Malformed JSON in request body'])
 })
 
-test('every response has the security headers and the id, and a route may replace them', async () => {
-  await using server = await serve(createNodeServer(createOptions(), routes))
-  for (const [path, status] of [
-    ['/teas', 200],
-    ['/plain', 200],
-    ['/old', 302],
-    ['/nowhere', 404],
-    ['/throws', 500],
-    ['/throws/text', 500],
-    ['/livez', 200],
-  ] as const) {
-    const response = await fetch(server.url + path, {
-      headers: { 'x-request-id': 'r-1' },
-      redirect: 'manual',
-    })
-    equal(response.status, status)
-    equal(response.headers.get('x-request-id'), 'r-1')
-    for (const [name, value] of Object.entries(SECURITY_HEADERS))
-      equal(response.headers.get(name), value, `${path} ${name}`)
-  }
-  for (const path of ['/embeddable', '/embeddable/plain']) {
-    const { headers } = await fetch(server.url + path)
-    equal(headers.get('cross-origin-resource-policy'), 'cross-origin')
-    equal(headers.get('x-content-type-options'), 'nosniff')
-    deepEqual(headers.getSetCookie(), path === '/embeddable' ? [] : ['a=1', 'b=2'])
-  }
-})
-
 test('a fetched response, which is immutable, gets the headers and the id of this request, on Node and elsewhere', async () => {
   await using upstream = await serve(
     createServer((_request, response) => {
@@ -153,83 +86,6 @@ test('a fetched response, which is immutable, gets the headers and the id of thi
     equal(response.headers.get('referrer-policy'), 'origin')
     equal(response.headers.get('x-content-type-options'), 'nosniff')
   }
-})
-
-for (const way of ['throws', 'rejects', 'throws/text']) {
-  test(`/${way}: 500 without the cause, which is logged once with the client's id`, async () => {
-    const { readLines, ...options } = createOptions()
-    const app = createApp(options, routes)
-    const response = await app.request(`/${way}`)
-    equal(response.status, 500)
-    deepEqual(await response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500 })
-    const requestId = response.headers.get('x-request-id')
-    const [failed, completed, ...others] = await readLines(2)
-    deepEqual([failed?.level, failed?.requestId], [ERROR, requestId])
-    match(JSON.stringify(failed?.err), /secret/)
-    deepEqual([completed?.requestId, completed?.status], [requestId, 500])
-    deepEqual(others, [])
-  })
-}
-
-test('an error by the means of Hono: its status, headers and message; the message of a 5xx is only logged', async () => {
-  const { readLines, ...options } = createOptions()
-  const app = createApp(options, routes)
-  for (const [path, status, told] of [
-    ['conflicts', 409, { title: 'Conflict', detail: 'It is there.' }],
-    ['leaves', 499, { title: 'Client Error', detail: 'It left.' }],
-    ['plain', 409, { title: 'Conflict' }],
-    ['unavailable', 503, { title: 'Service Unavailable' }],
-  ] as const) {
-    const response = await app.request(`/errors/${path}`)
-    deepEqual([response.status, response.headers.get('retry-after')], [status, '1'])
-    equal(response.headers.get('content-length'), null)
-    deepEqual(await response.json(), { type: 'about:blank', status, ...told })
-  }
-  const refused = await app.request('/private')
-  equal(refused.status, 401)
-  match(refused.headers.get('www-authenticate') ?? '', /^Basic /)
-  equal(refused.headers.get('content-type'), PROBLEM_JSON)
-  const lines = await readLines(6)
-  deepEqual(
-    lines.filter(({ level }) => level === ERROR).map(({ err }) => (err as Error).message),
-    ['secret'],
-  )
-})
-
-for (const path of ['/breaks', '/breaks/plain']) {
-  test(`a handler that fails amid its response (${path}): the connection is cut, and the app lives on`, async (t) => {
-    const printed = t.mock.method(console, 'error', () => {})
-    const { readLines, ...options } = createOptions()
-    await using server = await serve(createNodeServer(options, routes))
-    let received = ''
-    await rejects(async () => {
-      const { body } = await fetch(server.url + path)
-      for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) received += chunk
-    })
-    doesNotMatch(received, /secret/)
-    equal((await fetch(`${server.url}/teas`)).status, 200)
-    const lines = await readLines(3)
-    deepEqual(
-      lines.map(({ level, msg, status }) => [level, msg, status]),
-      [
-        [ERROR, 'failed', undefined],
-        [INFO, 'request completed', 200],
-        [INFO, 'request completed', 200],
-      ],
-    )
-    equal(lines[0]?.requestId, lines[1]?.requestId)
-    // The adapter prints it besides.
-    equal(printed.mock.callCount(), 1)
-  })
-}
-
-test('is alive but not ready while a check fails, and does not say which', async () => {
-  const options = createOptions()
-  options.health.addCheck('database', () => Promise.reject(new Error('no')))
-  await using server = await serve(createNodeServer(options, routes))
-  const response = await fetch(`${server.url}/readyz`)
-  deepEqual([response.status, await response.text()], [503, '{"status":"fail"}'])
-  equal((await fetch(`${server.url}/livez`)).status, 200)
 })
 
 test('logs one line per response, with the route and the trace, without the query, and none for a probe', async () => {
@@ -317,4 +173,23 @@ test('a body over the limit is 413, and a bodyLimit() of the route or of its par
     const refused = await app.request(path, post(new Blob(['x'.repeat(limit + 1)])))
     deepEqual([refused.status, refused.headers.get('connection')], [413, 'close'], path)
   }
+})
+
+test('the response of an HTTPException keeps its headers; a text that is thrown is 500', async () => {
+  const app = createApp(createOptions(), routes)
+  const refused = await app.request('/private')
+  deepEqual([refused.status, refused.headers.get('content-type')], [401, PROBLEM_JSON])
+  match(refused.headers.get('www-authenticate') ?? '', /^Basic /)
+  equal((await app.request('/throws/text')).status, 500)
+})
+
+test('several headers of one name are kept, on Node, too', async () => {
+  const cookies = new Hono().get('/cookies', () => {
+    const headers = new Headers()
+    headers.append('set-cookie', 'a=1')
+    headers.append('set-cookie', 'b=2')
+    return new Response('', { headers })
+  })
+  await using server = await serve(createNodeServer(createOptions(), cookies))
+  deepEqual((await fetch(`${server.url}/cookies`)).headers.getSetCookie(), ['a=1', 'b=2'])
 })

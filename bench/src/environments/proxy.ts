@@ -1,4 +1,5 @@
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
+import { isInNginx } from '../experiment/cells.ts'
 import type { CellSpec, NginxVersion } from '../model/result.ts'
 import type { EnvironmentOptions } from './environment.ts'
 
@@ -30,10 +31,6 @@ export async function findProxy(
 
 export function versionOf({ kind, version, njs }: Nginx): NginxVersion {
   return { kind, version, njs: njs ? { version: njs.version, engine: njs.engine } : null }
-}
-
-function isInNginx({ app }: CellSpec): boolean {
-  return app.startsWith('njs/')
 }
 
 function skip(cells: readonly CellSpec[], reason: string): void {

@@ -10,9 +10,9 @@ import type { Proof } from './environment.ts'
 
 /** What Node runs there. @param url where the cell is reached */
 export function suiteWords(cell: CellSpec, url: string): string[] {
-  const { role, absent, framework } = appOf(cell)
+  const { role, absent, runtime } = appOf(cell)
   const isProxied = cell.topology !== 'direct'
-  const words = suiteProgram(url, { role, absent, proxied: isProxied || framework === 'njs' })
+  const words = suiteProgram(url, { role, absent, proxied: isProxied || runtime === 'nginx' })
   return isProxied ? [...words, '--compressed'] : words
 }
 

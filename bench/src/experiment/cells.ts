@@ -1,4 +1,4 @@
-import { APPS, type App, ROLES, type Topology } from '@startgrid/grid/apps.ts'
+import { APPS, type App, BASELINE, ROLES, type Topology } from '@startgrid/grid/apps.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Cell, CellSpec, Effort, Mode } from '../model/result.ts'
 import type { Options } from './options.ts'
@@ -24,9 +24,9 @@ export function planCells(options: CellOptions): CellSpec[] {
   )
 }
 
-/** The twin is bare node where that takes part, for it is what all are compared with; else the first app. */
+/** The twin is the baseline where that takes part, else the first app. */
 function withTwin(apps: readonly App[]): Entry[] {
-  const original = apps.find((app) => app.framework === 'node') ?? apps[0]
+  const original = apps.find((app) => app.framework === BASELINE) ?? apps[0]
   if (original === undefined) return []
   const entries = apps.map((app) => ({ name: app.name, app, twinOf: null }))
   return [...entries, { name: `${original.name}#2`, app: original, twinOf: original.name }]
@@ -70,6 +70,11 @@ export function appOf({ app: name }: Pick<Cell, 'app'>): App {
   const app = APPS.find((one) => one.name === name.replace(/#\d+$/, ''))
   if (app === undefined) throw new Error(`There is no app ${name}.`)
   return { ...app, name }
+}
+
+/** Whether NGINX itself runs the app: it needs one that can, and which engine runs the JavaScript counts. */
+export function isInNginx(cell: Pick<Cell, 'app'>): boolean {
+  return appOf(cell).runtime === 'nginx'
 }
 
 /** An app that listens on a socket for `nginx-socket` is another launch than the one on a port. */

@@ -1,5 +1,6 @@
 import type { Role } from '@startgrid/grid/apps.ts'
 import type { CellSpec, Span } from '../model/result.ts'
+import { isInNginx } from './cells.ts'
 import type { ProfileName } from './profiles.ts'
 
 /** How much effort the open-loop commands take, and how long that lasts. Times are in milliseconds. */
@@ -101,10 +102,11 @@ const LOAD_MS = 40
 
 /** Requests per second that plans count with, before anything is measured: rates of two shared cores. */
 const ASSUMED_RATE: Readonly<Record<Role, number>> = { hello: 40_000, ssr: 3000, status: 40_000 }
-const ASSUMED_NJS_PAGES = 200
+const ASSUMED_NGINX_PAGES = 200
 
-export function assumedRate({ role, app }: Pick<CellSpec, 'role' | 'app'>): number {
-  return role === 'ssr' && app.startsWith('njs/') ? ASSUMED_NJS_PAGES : ASSUMED_RATE[role]
+export function assumedRate(cell: Pick<CellSpec, 'role' | 'app'>): number {
+  const { role } = cell
+  return role === 'ssr' && isInNginx(cell) ? ASSUMED_NGINX_PAGES : ASSUMED_RATE[role]
 }
 
 type Warmed = Pick<CellSpec, 'role' | 'app' | 'warmupMs' | 'warmupRequests'>

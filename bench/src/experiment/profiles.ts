@@ -1,4 +1,4 @@
-import { FRAMEWORKS, ROLES, type Role } from '@startgrid/grid/apps.ts'
+import { FRAMEWORKS, findFramework, ROLES, type Role } from '@startgrid/grid/apps.ts'
 
 /** How much effort a run takes, and what every cell gets of it. */
 
@@ -22,7 +22,7 @@ export interface Profile {
 
 export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   quick: {
-    frameworks: ['node', 'fastify', 'express'],
+    frameworks: FRAMEWORKS.slice(0, 3),
     // status is a hello with less in it, and would take a third of the time.
     roles: ['hello', 'ssr'],
     heats: 2,
@@ -60,43 +60,20 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
   },
 }
 
-/**
- * Milliseconds of load after a launch that are discarded, by app: from the pooled profiles of 250 ms slices of a default run (4 launches
- * each, two cores of an EPYC, November 2026). hello and status cost 2.2 to 3.4 times the final CPU per request in their first slice;
- * bare node, Fastify and Hono are within 5 % of it in the fourth, Express and Koa (1.2 to 1.6 in the fourth) in the fifth. A page takes
- * longer: 1.1 to 1.15 in the fifth. Bun's is 7.3, 1.5, 1.4, then warm. njs compiles nothing.
- */
-const WARMUP_MS: Readonly<Record<string, Readonly<Record<Role, number>>>> = {
-  node: { hello: 1000, ssr: 1500, status: 1000 },
-  fastify: { hello: 1000, ssr: 1500, status: 1000 },
-  express: { hello: 1250, ssr: 1500, status: 1250 },
-  koa: { hello: 1250, ssr: 1500, status: 1250 },
-  hono: { hello: 1000, ssr: 1500, status: 1000 },
-  bun: { hello: 250, ssr: 1250, status: 250 },
-  njs: { hello: 250, ssr: 250, status: 250 },
-}
-
-/** Responses per second in that run, direct: how fast an app becomes warm depends on requests, not on time. */
-const RATES: Readonly<Record<string, Readonly<Record<Role, number>>>> = {
-  node: { hello: 74_000, ssr: 5800, status: 71_000 },
-  fastify: { hello: 56_000, ssr: 5300, status: 55_000 },
-  express: { hello: 47_000, ssr: 5100, status: 49_000 },
-  koa: { hello: 40_000, ssr: 4800, status: 44_000 },
-  hono: { hello: 63_000, ssr: 5400, status: 63_000 },
-  bun: { hello: 85_000, ssr: 5200, status: 82_000 },
-  njs: { hello: 38_000, ssr: 54, status: 41_000 },
-}
-
-/** Requests that an app served in its warm-up on that machine; none for a framework that is not in the table yet. */
+/** Requests that an app served in its warm-up where the catalogue's times were measured; 0 if it has not been measured. */
 export function warmupRequests({ framework, role }: Warmed, warmupMs: number): number {
-  return Math.round(((RATES[framework]?.[role] ?? 0) * warmupMs) / 1000)
+  return Math.round(((findFramework(framework).rates?.[role] ?? 0) * warmupMs) / 1000)
 }
 
-/** For a framework that is not in the table yet. */
+/** For a framework that has not been measured. */
 const LONGEST_WARMUP_MS = 1500
 
+/**
+ * hello and status cost 2.2 to 3.4 times the final CPU per request in their first slice. On Node they are within 5 % of it in the fourth or
+ * fifth, and a page in the sixth. Bun's is 7.3, 1.5, 1.4, then warm. njs compiles nothing.
+ */
 function ownWarmup({ framework, role }: Warmed): number {
-  return WARMUP_MS[framework]?.[role] ?? LONGEST_WARMUP_MS
+  return findFramework(framework).warmUpMs?.[role] ?? LONGEST_WARMUP_MS
 }
 
 /** What decides how long an app takes to become warm. */

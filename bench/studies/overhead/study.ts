@@ -1,3 +1,4 @@
+import { findFramework } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { CONNECTIONS, PROFILES } from '../../src/experiment/profiles.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
@@ -35,11 +36,15 @@ export function systemOf(race: string, way: string): string {
   return `${race} ${way}`
 }
 
+/** Starts `fixtures/bare.ts` of a framework. */
+export const BARE = 'bench/studies/overhead/subjects/bare'
+
 /** Two kinds of bare hello, and the app without and with its access log. */
 function frameworkWays(framework: string): Readonly<Record<string, System>> {
+  const runtime = findFramework(framework).runtime === 'bun' ? 'bun' : 'node'
   const bare = (role: string): System => ({
     ...wayOf(framework, `${framework}, ${role}`),
-    app: { package: 'bench/bare', role, runtime: framework === 'bun' ? 'bun' : 'node' },
+    app: { package: BARE, role, runtime },
   })
   const app = (title: string, env: Record<string, string>): System => ({
     ...wayOf(framework, title),

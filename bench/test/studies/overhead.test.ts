@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sample } from '@startgrid/cli/test-run.ts'
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { startSystem } from '../../src/environments/study/running-system.ts'
 import { planStudyCells } from '../../src/experiment/study.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import { overhead as STUDY } from '../../studies/overhead/study.ts'
+import { BARE, overhead as STUDY } from '../../studies/overhead/study.ts'
 
 test('every framework but NGINX has two kinds of bare hello, and both give the response of the apps', {
   timeout: 240_000,
 }, async () => {
-  const bare = Object.entries(STUDY.systems).filter(([, { app }]) => app?.package === 'bench/bare')
+  const bare = Object.entries(STUDY.systems).filter(([, { app }]) => app?.package === BARE)
   assert.deepEqual(
     bare.map(([name]) => name),
-    ['node', 'fastify', 'express', 'koa', 'hono', 'bun'].flatMap((name) => [
+    CATALOGUE.filter(({ runtime }) => runtime !== 'nginx').flatMap(({ name }) => [
       `${name} bare`,
       `${name} headers`,
     ]),

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { CATALOGUE, type Capability, type Runtime } from './frameworks.ts'
+import { CATALOGUE, type Capability, type Framework, ROLES, type Role, type Runtime } from './frameworks.ts'
+
+export { ROLES, type Role }
 
 /** The apps and topologies: every framework of the catalogue in every role. */
 
 /** The names of the frameworks, in the order of the catalogue. */
 export const FRAMEWORKS: readonly string[] = CATALOGUE.map(({ name }) => name)
-export const ROLES = ['hello', 'ssr', 'status'] as const
 export const TOPOLOGIES = ['direct', 'nginx', 'nginx-naive', 'nginx-socket'] as const
 
-export type Role = (typeof ROLES)[number]
 export type Topology = (typeof TOPOLOGIES)[number]
 
 export interface App {
@@ -22,6 +22,9 @@ export interface App {
   directory: string
   absent: readonly Capability[]
 }
+
+/** The framework that all others are compared with: the first one. */
+export const BASELINE = FRAMEWORKS[0] ?? ''
 
 const APPS_DIR = fileURLToPath(new URL('../../../apps/', import.meta.url))
 
@@ -40,6 +43,28 @@ export const APPS: readonly App[] = CATALOGUE.flatMap(({ name: framework, runtim
 /** A name that is in no list. The message lists the valid names. */
 export class UnknownName extends Error {
   override name = 'UnknownName'
+}
+
+/**
+ * The entry of the catalogue. @param name also a second name of a race: `acme#2`
+ * @throws {UnknownName}
+ */
+export function findFramework(name: string): Framework {
+  const found = CATALOGUE.find((one) => one.name === name.replace(/#\d+$/, ''))
+  if (found === undefined)
+    throw new UnknownName(`There is no framework '${name}', only ${FRAMEWORKS.join(', ')}.`)
+  return found
+}
+
+/** The first framework on this runtime of which the images hold one: which version they have, the others have too. */
+export function imageOn(runtime: Runtime, images: ReadonlyMap<string, unknown>): string | undefined {
+  return CATALOGUE.find((one) => one.runtime === runtime && images.has(one.name))?.name
+}
+
+/** What runs the program in a package: the framework's runtime for `apps/NAME`, Node for others. */
+export function runtimeOf(directory: string): Runtime {
+  const name = directory.replace(/^.*\//, '')
+  return CATALOGUE.find((one) => one.name === name)?.runtime ?? 'node'
 }
 
 /**

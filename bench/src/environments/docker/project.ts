@@ -46,7 +46,7 @@ export function composeHeat(file: ComposeFile, project: HeatProject): ComposeFil
 
 function appService(file: ComposeFile, app: App, project: HeatProject): ComposeService {
   const service = baseService(file, serviceName(app), project)
-  if (app.framework !== 'njs')
+  if (app.runtime !== 'nginx')
     return { ...service, environment: { ...service.environment, ...NEVER_SHED, LOG_LEVEL: 'warn' } }
   // NGINX cannot read its environment: the image has a second configuration that logs no requests.
   return {

@@ -2,7 +2,7 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import type { App } from '@startgrid/grid/apps.ts'
 import { addressInside, FRONT_SERVICE } from '@startgrid/grid/compose.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
-import { appOf } from '../../experiment/cells.ts'
+import { appOf, isInNginx } from '../../experiment/cells.ts'
 import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
 import type { EndAccount, Servers } from '../servers.ts'
 import {
@@ -52,8 +52,8 @@ export class DockerServers implements Servers {
     return failure === undefined ? 'there is no NGINX' : `the app did not start: ${oneLine(failure)}`
   }
 
-  engine({ framework }: CellSpec): string | null {
-    return framework.startsWith('njs') ? this.#options.njsEngine : null
+  engine(cell: CellSpec): string | null {
+    return isInNginx(cell) ? this.#options.njsEngine : null
   }
 
   async whyEnded(cell: CellSpec): Promise<string | null> {

@@ -1,12 +1,12 @@
 import type { V1Pod } from '@kubernetes/client-node'
 import { oneLine } from '@startgrid/cli/text.ts'
-import type { App } from '@startgrid/grid/apps.ts'
+import { type App, imageOn } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE } from '@startgrid/grid/compose.ts'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import type { CeilingServer } from '../../drivers/ceiling.ts'
 import type { GeneratorSource } from '../../drivers/generator.ts'
-import { appOf } from '../../experiment/cells.ts'
+import { appOf, isInNginx } from '../../experiment/cells.ts'
 import type { CellSpec, ClusterRecord, NginxVersion, Settings } from '../../model/result.ts'
 import { hostOf } from '../docker/project.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
@@ -69,17 +69,17 @@ class KubernetesEnvironment implements Environment {
       versions: {
         ...versions,
         node: node?.says.replace(/^v/, '') ?? 'unknown',
-        bun: scouted.images.get('bun')?.says ?? versions.bun,
+        bun: scouted.images.get(imageOn('bun', scouted.images) ?? '')?.says ?? versions.bun,
       },
     }
   }
 
   async findProxy(cells: readonly CellSpec[]): Promise<NginxVersion | null> {
-    const hasNjs = cells.some(({ app }) => app.startsWith('njs/'))
+    const hasNjs = cells.some(isInNginx)
     if (!hasNjs && cells.every(({ topology }) => topology === 'direct')) return null
     const { images } = this.#context.scouted
     const version = /nginx\/(\S+)/.exec(images.get(FRONT_SERVICE)?.says ?? '')?.[1] ?? 'unknown'
-    const own = images.get('njs')?.says.split('\n')
+    const own = images.get(imageOn('nginx', images) ?? '')?.says.split('\n')
     if (own === undefined) return { kind: 'kubernetes', version, njs: null }
     const engine = own[1]?.trim() || 'njs'
     this.#njsEngine = `${engine} in NGINX ${version}`
@@ -138,7 +138,7 @@ class KubernetesEnvironment implements Environment {
         const index = apps.findIndex(({ name }) => name === app)
         return { host, port: topology === 'direct' ? portOf(index) : frontPortOf(index) }
       },
-      engineOf: ({ app }) => (app.startsWith('njs/') ? this.#njsEngine : null),
+      engineOf: (cell) => (isInNginx(cell) ? this.#njsEngine : null),
     })
   }
 

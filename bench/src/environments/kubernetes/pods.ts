@@ -7,8 +7,9 @@ import type {
   V1Probe,
   V1Volume,
 } from '@kubernetes/client-node'
-import type { App, Topology } from '@startgrid/grid/apps.ts'
+import { type App, runtimeOf, type Topology } from '@startgrid/grid/apps.ts'
 import { APP_PORT, FRONT_SERVICE, PAGE_PORT } from '@startgrid/grid/compose.ts'
+import type { Runtime } from '@startgrid/grid/frameworks.ts'
 import { IMAGE_TAG } from '@startgrid/grid/kubernetes.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import type { Address } from '@startgrid/nginx/address.ts'
@@ -96,17 +97,19 @@ export function serverPod(metadata: V1ObjectMeta, placement: Placement, { apps, 
   })
 }
 
-/** Writes a line about an image to where the cluster reads a container's last words, and ends. */
-const SCOUTS: Readonly<Record<string, string>> = {
+/** Prints lines about an image. */
+const SCOUTS: Readonly<Record<Runtime, string>> = {
+  node: 'node --version',
   bun: 'bun --version',
-  njs: `nginx -v 2>&1; sed -n 's/^ *js_engine \\(.*\\);/\\1/p' /etc/nginx/hello.conf`,
-  nginx: 'nginx -v 2>&1',
+  nginx: `nginx -v 2>&1; sed -n 's/^ *js_engine \\(.*\\);/\\1/p' /etc/nginx/hello.conf`,
 }
 
 /** A container for each image that a run needs: whether the node has them or can pull them, and what is in them. */
 export function scoutPod(metadata: V1ObjectMeta, placement: Placement, images: readonly string[]): V1Pod {
   const containers = images.map((name): V1Container => {
-    const command = `(${SCOUTS[name] ?? 'node --version'}) > /dev/termination-log`
+    const scout = name === FRONT_SERVICE ? 'nginx -v 2>&1' : SCOUTS[runtimeOf(name)]
+    // The cluster reads a container's last words there.
+    const command = `(${scout}) > /dev/termination-log`
     return { ...containerOf(name, imageOf(name)), command: ['sh', '-c', command] }
   })
   return podOf(metadata, placement, { containers: [...containers, waiting(AGENT)] })
@@ -172,7 +175,7 @@ interface Part {
 function appContainer(app: App, port: number): Part {
   const name = hostOf(app)
   const image = imageOf(app.framework)
-  if (app.framework === 'njs') {
+  if (app.runtime === 'nginx') {
     // The image's configuration has the port of an app that is alone in its pod.
     const script = `sed 's/\\(listen [^;]*\\)${APP_PORT}/\\1${port}/' /etc/nginx/${app.role}-quiet.conf`
     return nginxPart(name, image, `${script} > /tmp/nginx/heat.conf`, port, '/readyz')
@@ -181,8 +184,7 @@ function appContainer(app: App, port: number): Part {
   return {
     container: {
       ...containerOf(name, image),
-      // A framework on Bun has no other program either.
-      args: [app.runtime === 'bun' ? 'bun' : 'node', 'src/server.ts', app.role],
+      args: [app.runtime, 'src/server.ts', app.role],
       env: Object.entries(env).map(([key, value]) => ({ name: key, value })),
       startupProbe: probeOf(port, '/readyz'),
     },
@@ -265,12 +267,11 @@ export function studyPod(metadata: V1ObjectMeta, placement: Placement, { app, ng
 }
 
 function programContainer({ package: path, role, env = {}, flags = [] }: Program): Part {
-  const framework = path.replace(/^.*\//, '')
   const own = { ...NEVER_SHED, LOG_LEVEL: 'warn', PORT: String(portOf(0)), TRUST_PROXY: 'loopback', ...env }
   return {
     container: {
-      ...containerOf('app', imageOf(framework)),
-      args: [framework === 'bun' ? 'bun' : 'node', ...flags, 'src/server.ts', role],
+      ...containerOf('app', imageOf(path.replace(/^.*\//, ''))),
+      args: [runtimeOf(path), ...flags, 'src/server.ts', role],
       env: Object.entries(own).map(([key, value]) => ({ name: key, value })),
       startupProbe: probeOf(portOf(0), '/readyz'),
     },

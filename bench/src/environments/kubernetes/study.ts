@@ -1,6 +1,6 @@
 import type { V1Pod } from '@kubernetes/client-node'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { APPS } from '@startgrid/grid/apps.ts'
+import { APPS, imageOn, runtimeOf } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE } from '@startgrid/grid/compose.ts'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
@@ -61,7 +61,8 @@ export function whyNotInPods(system: System | undefined, { workload, generator }
   const { app, nginx } = system
   if (app !== undefined && !app.package.startsWith('apps/')) return `there is no image of ${app.package}`
   if ((app?.copies ?? 1) > 1) return 'several copies behind one NGINX are processes of one machine'
-  if (app?.package === 'apps/njs') return 'the image of njs has one engine and one worker'
+  if (app !== undefined && runtimeOf(app.package) === 'nginx')
+    return 'the image of njs has one engine and one worker'
   if (nginx?.front.startsWith('fastcgi') || nginx?.front.endsWith('-socket'))
     return 'containers have no socket in common'
   if (nginx !== undefined && app === undefined && nginx.front !== 'return-200')
@@ -92,7 +93,7 @@ class StudyPods implements Environment {
       versions: {
         ...versions,
         node: node?.says.replace(/^v/, '') ?? versions.node,
-        bun: scouted.images.get('bun')?.says ?? versions.bun,
+        bun: scouted.images.get(imageOn('bun', scouted.images) ?? '')?.says ?? versions.bun,
       },
     }
   }

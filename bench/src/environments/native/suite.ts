@@ -49,10 +49,10 @@ async function proveRole(
 
 /** @returns undefined after an abort */
 async function proveCell(cell: CellSpec, servers: Servers, signal: AbortSignal): Promise<Proof | undefined> {
-  const { role, absent, framework } = appOf(cell)
+  const { role, absent, runtime } = appOf(cell)
   const target = servers.target(cell)
   if (target === undefined) return { checked: 0, differences: [servers.whyMissing(cell)] }
-  const proxied = cell.topology !== 'direct' || framework === 'njs'
+  const proxied = cell.topology !== 'direct' || runtime === 'nginx'
   try {
     const compressed = cell.topology !== 'direct'
     const report = await checkConformance({

@@ -18,7 +18,7 @@ import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import { fingerprintOf } from '../native/suite.ts'
 import { versionOf } from '../proxy.ts'
 import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
-import { assignNginxes, equipStudy, findNginxes } from './nginxes.ts'
+import { assignNginxes, equipStudy, findNginxes, isInNginx } from './nginxes.ts'
 import { type RunningSystem, startSystem } from './running-system.ts'
 
 /** Random inputs per check: the fixed ones count, and time is short. */
@@ -125,7 +125,7 @@ export class StudyEnvironment implements Environment {
       const system = this.#systemOf({ app: name })
       const running = await this.startSystem({ app: name }, undefined)
       try {
-        const proxied = system.nginx !== undefined || system.app?.package === 'apps/njs'
+        const proxied = system.nginx !== undefined || isInNginx(system)
         const isOfSystem = ({ directory, role: own }: (typeof APPS)[number]) =>
           own === role && directory.endsWith(`/${system.app?.package}`)
         const report = await checkConformance({

@@ -1,3 +1,4 @@
+import { runtimeOf } from '@startgrid/grid/apps.ts'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import type { Experiment, System } from '../../model/experiment.ts'
 import type { NginxVersion } from '../../model/result.ts'
@@ -53,14 +54,14 @@ export function assignNginxes(study: Experiment, cells: readonly StudyCell[], ng
 
 function nginxOf(system: System, { usual, quickjs }: Nginxes): Nginx | undefined {
   if (isOnQuickJs(system)) return quickjs
-  return system.nginx !== undefined || isInNjs(system) ? usual : undefined
+  return system.nginx !== undefined || isInNginx(system) ? usual : undefined
 }
 
 /** A clause; null if it can be started as far as is known. */
 function whyImpossible(system: System, nginxes: Nginxes): string | null {
-  if (system.nginx === undefined && !isInNjs(system)) return null
+  if (system.nginx === undefined && !isInNginx(system)) return null
   if (nginxes.usual === undefined) return 'there is no NGINX'
-  if (!isInNjs(system)) return null
+  if (!isInNginx(system)) return null
   if (isOnQuickJs(system))
     return nginxes.quickjs?.njs?.engine === 'qjs'
       ? null
@@ -68,12 +69,12 @@ function whyImpossible(system: System, nginxes: Nginxes): string | null {
   return nginxes.usual.njs === undefined ? 'NGINX has no njs module' : null
 }
 
-function isInNjs({ app }: System): boolean {
-  return app?.package === 'apps/njs'
+export function isInNginx({ app }: System): boolean {
+  return app !== undefined && runtimeOf(app.package) === 'nginx'
 }
 
 function isOnQuickJs(system: System): boolean {
-  return isInNjs(system) && system.app?.env?.NJS_ENGINE === 'qjs'
+  return isInNginx(system) && system.app?.env?.NJS_ENGINE === 'qjs'
 }
 
 /** `NGINX 1.30.2 (docker) with njs 1.0.2` */

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { runtimeOf } from '@startgrid/grid/apps.ts'
 import { type Launch, launch, NEVER_SHED, type Startable, type Target } from '@startgrid/grid/launcher.ts'
 import { pin } from '@startgrid/machine/cores.ts'
 import { serverPids } from '@startgrid/machine/processes.ts'
@@ -97,9 +98,12 @@ function flagsOf({ package: path, flags = [] }: Program): string[] {
 }
 
 function startableOf({ package: path, role, runtime }: Program): Startable {
-  const framework = path.replace(/^.*\//, '')
-  const usual = framework === 'bun' ? 'bun' : 'node'
-  return { name: `${framework}/${role}`, runtime: runtime ?? usual, role, directory: join(ROOT, path) }
+  return {
+    name: `${basename(path)}/${role}`,
+    runtime: runtime ?? runtimeOf(path),
+    role,
+    directory: join(ROOT, path),
+  }
 }
 
 /** A container does not inherit the cores of the process that asked for it. */

@@ -1,3 +1,4 @@
+import { BASELINE } from '@startgrid/grid/apps.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { type Estimate, estimateOf, pValue, toInterval } from '@startgrid/stats/estimate.ts'
 import { mean } from '@startgrid/stats/moments.ts'
@@ -29,7 +30,7 @@ interface Comparison {
  */
 export function raceOf(layout: RaceLayout): Race | null {
   const racers = layout.records.flatMap(({ cell }, row) => (cell.twinOf === null ? [{ cell, row }] : []))
-  const baseline = racers.find(({ cell }) => cell.framework === 'node') ?? racers[0]
+  const baseline = racers.find(({ cell }) => cell.framework === BASELINE) ?? racers[0]
   if (baseline === undefined) return null
   const comparisons = racers.flatMap((a, index) =>
     racers.slice(index + 1).map((b) => ({ a: a.cell.id, b: b.cell.id, ...compare(layout, a.row, b.row) })),

@@ -24,7 +24,7 @@ const FILE: ComposeFile = {
     },
     nginx: {
       image: 'startgrid/nginx',
-      hostname: 'startgrid-41',
+      hostname: 'startgrid-4',
       ports: [{ target: 8080 }],
       volumes: [{ type: 'bind', source: '/repository/bench/results', target: '/srv/results' }],
       tmpfs: ['/tmp'],

@@ -30,7 +30,12 @@ export function writeCode(app: App, tracked: ReadonlyMap<string, string>): Code 
     ...findPackages(sources, isBun),
     scripts: writeScripts(isBun ? 'bun' : 'node', hasPage),
     compilerOptions: isBun ? { types: ['bun'] } : {},
-    include: [...(hasPage ? ['shared/http', 'shared/process'] : ['shared']), 'src', 'test'],
+    include: [
+      ...(hasPage ? ['shared/http', 'shared/process', 'shared/testing'] : ['shared']),
+      'fixtures',
+      'src',
+      'test',
+    ],
     environment: listSettings(sources),
   }
 }

@@ -54,13 +54,13 @@ export const disconnects: Fault = {
   },
 }
 
-function abortsOf({ role, absent, framework }: App): Share[] {
+function abortsOf({ role, absent, runtime }: App): Share[] {
   if (role === 'hello') return [{ path: '/json', sawBytes: false, share: 10 }]
   if (role === 'status') return [{ path: '/_/status', sawBytes: false, share: 10 }]
   const script = ASSETS.find((url) => url.endsWith('.js'))
   const canStream = !absent.includes('stream')
   // njs takes half a second for 500.
-  const page = `/?items=${framework === 'njs' ? 10 : 500}`
+  const page = `/?items=${runtime === 'nginx' ? 10 : 500}`
   return [
     { path: '/stream?delay=5000', sawBytes: true, share: canStream ? 6 : 0 },
     { path: '/stream?delay=5000', sawBytes: false, share: canStream ? 1 : 0 },

@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { findFramework } from '@startgrid/grid/apps.ts'
 import type { Launch, Target } from '@startgrid/grid/launcher.ts'
 import { PROBLEM_JSON } from '@startgrid/shared/http/contract.ts'
 import { problem } from '@startgrid/shared/http/problem.ts'
@@ -37,11 +38,6 @@ const FAILURES: readonly Failure[] = [
   { path: '/stalls', does: 'stops amid its response', status: undefined, cause: SILENT },
 ]
 
-/** What else is written although it passed. */
-const KNOWN_PRINTS: Readonly<Record<string, string>> = {
-  hono: 'When a body fails, @hono/node-server prints the error once more, as text and without the id.',
-}
-
 const NJS_NOTE =
   'Only handlers that throw or reject are tried: njs has no streams, and NGINX itself ends a handler for which no event is left, with 500. ' +
   'A handler that loops forever holds its NGINX worker.'
@@ -60,16 +56,16 @@ export const failingHandler: Fault = {
     const { app } = subject
     const env = { FIXTURE_ROLE: app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS) }
     const launched = await subject.launch({ env }, failingApp(app))
-    if (app.framework === 'njs') {
+    if (app.runtime === 'nginx') {
       return { findings: await judgeFailures(launched, [THROWS, REJECTS]), notes: [NJS_NOTE] }
     }
-    if (app.framework === 'bun') {
+    if (app.runtime === 'bun') {
       const early = FAILURES.filter(({ status }) => status !== undefined)
       return { findings: await judgeFailures(launched, early), notes: [BUN_NOTE] }
     }
     const findings = await judgeFailures(launched, FAILURES)
     const prints = launched.output().split('\n').filter(isText)
-    const known = KNOWN_PRINTS[app.framework]
+    const known = findFramework(app.framework).remarks?.['failing-handler']
     if (prints.length > 0 && known === undefined)
       findings.push(`It prints a line that is not JSON: ${prints[0]}`)
     return { findings, notes: prints.length > 0 && known !== undefined ? [known] : [] }

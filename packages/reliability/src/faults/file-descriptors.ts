@@ -52,7 +52,7 @@ export const fileDescriptors: Fault = {
       const room = Math.max(...limits.map(({ pid, limit }) => limit - filesOf(pid)))
       const crowd = gather(launched.target, room + TOO_MANY)
       const watched = await watch(launched, kept, path, SECONDS[subject.size])
-      const isBun = subject.app.framework === 'bun'
+      const isBun = subject.app.runtime === 'bun'
       findings.push(...judgeWatch(watched, isBun))
       // One is libuv's, which it closes to turn a client away.
       if (!limits.some(({ pid, limit }) => filesOf(pid) >= limit - 1))

@@ -22,7 +22,7 @@ export const limits: Fault = {
     const { warm, flat } = ROUNDS[size]
     const launched = await subject.launch({ env: NEVER_SHED, ...measurable(app) })
     const places = [{ where: 'Directly', target: launched.target }]
-    if (app.framework !== 'njs' && nginx !== undefined)
+    if (app.runtime !== 'nginx' && nginx !== undefined)
       places.push({ where: 'Behind NGINX', target: (await frontOf(subject, launched)).target })
     const oversized = oversizedRequests(LIGHT[app.role])
     const found = new Set<string>()

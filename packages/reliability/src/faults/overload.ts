@@ -40,7 +40,7 @@ const SHORT_ATTEMPTS = 3
 /** Milliseconds of each load before the overload, and of the overload. njs renders few pages per second: a second is too short. */
 function durationsFor({ app, size }: Subject): { calmMs: number; overloadMs: number } {
   if (size === 'full') return { calmMs: 1_500, overloadMs: 10_000 }
-  return app.framework === 'njs' ? { calmMs: 1_500, overloadMs: 2_000 } : { calmMs: 750, overloadMs: 1_000 }
+  return app.runtime === 'nginx' ? { calmMs: 1_500, overloadMs: 2_000 } : { calmMs: 750, overloadMs: 1_000 }
 }
 
 /** The part of the time for which others may keep the app from its core before its times say nothing about it. */
@@ -110,10 +110,10 @@ export function medianFigures(all: readonly Figures[]): Figures {
 }
 
 /** Heavy pages: what is measured is the app and not the generator, and a queue is long in time before it is long in sockets. */
-function pathOf({ role, framework }: App): string {
+function pathOf({ role, runtime }: App): string {
   if (role === 'hello') return '/json'
   if (role === 'status') return '/_/status'
-  return framework === 'njs' ? '/?items=100' : '/?items=1000'
+  return runtime === 'nginx' ? '/?items=100' : '/?items=1000'
 }
 
 /** What one attempt showed; times in milliseconds, shares from 0 to 1. */
@@ -245,14 +245,14 @@ function judgeTimeouts({ errors }: LoadResult): string[] {
 /** What full runs ask of a server whose core nobody else used. njs cannot tell a pause from an overload. */
 export function judgeFigures(
   figures: Pick<Figures, 'goodput' | 'livez ms' | 'recovered ms' | '503 after a pause'>,
-  { framework }: Pick<App, 'framework'>,
+  { runtime }: Pick<App, 'runtime'>,
 ): string[] {
   const { goodput, 'livez ms': livezMs, 'recovered ms': recoveredMs, '503 after a pause': refused } = figures
   const findings: string[] = []
   if (goodput < GOODPUT) findings.push(`Only ${goodput} of the capacity was left for pages.`)
   if (livezMs > LIVE_MS) findings.push(`/livez took ${livezMs} ms.`)
   if (recoveredMs > RECOVERED_MS) findings.push(`The first page came ${recoveredMs} ms after the overload.`)
-  if (refused > 0 && framework !== 'njs')
+  if (refused > 0 && runtime !== 'nginx')
     findings.push(`After a pause of ${PAUSE.ms} ms, ${refused} pages were refused.`)
   return findings
 }

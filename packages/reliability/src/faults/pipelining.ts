@@ -27,10 +27,10 @@ export const pipelining: Fault = {
   name: 'pipelining',
   title: 'one connection sends 4,000 requests at once, and reads no response for a while',
   expected: `at most ${LIMIT_MB} MB, as in the containers; then all responses arrive`,
-  absent({ framework }) {
-    if (framework === 'bun')
+  absent({ runtime }) {
+    if (runtime === 'bun')
       return 'Bun closes the connection if a request comes before the last response is ready.'
-    if (framework === 'njs') return 'NGINX closes a connection after 1,000 requests (keepalive_requests).'
+    if (runtime === 'nginx') return 'NGINX closes a connection after 1,000 requests (keepalive_requests).'
     return process.platform === 'linux' ? undefined : 'The memory of a process is seen in /proc.'
   },
   async run(subject) {

@@ -14,7 +14,7 @@ export const rfc9112: Fault = {
   async run(subject) {
     const app = await subject.launch()
     const { findings, notes } = await checkRfc9112(app.target, subject.signal)
-    if (subject.nginx !== undefined && subject.app.framework !== 'njs') {
+    if (subject.nginx !== undefined && subject.app.runtime !== 'nginx') {
       const proxied = await checkRfc9112((await frontOf(subject, app)).target, subject.signal)
       findings.push(...proxied.findings.map((finding) => `Behind NGINX, ${finding}`))
     }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { App, Role } from '@startgrid/grid/apps.ts'
+import { type App, findFramework, type Role } from '@startgrid/grid/apps.ts'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
 import { findFailures, LIGHT } from '../clients/clients.ts'
@@ -21,15 +21,9 @@ type Way = (typeof WAYS)[number]
 const limitOf = (way: Way, size: Size): number =>
   ({ headers: 45, body: 90, reading: size === 'short' ? 90 : 130 })[way]
 
-/** Limits that a framework lacks, or that work differently. */
-const NOTES: Readonly<Record<string, string>> = {
-  bun: 'A body may take 65 s: Bun has only idleTimeout, which must be longer than the keep-alive of NGINX.',
-  njs: 'A body at 1 byte/s is never cut off: NGINX limits only the time between two reads (client_body_timeout).',
-}
-
 /** In short runs without what takes more than a minute (Bun's body), or thousands of responses (reading small ones). */
-function waysOf({ framework, role }: App, size: Size): readonly Way[] {
-  const leavesBody = framework === 'njs' || (framework === 'bun' && size === 'short')
+function waysOf({ runtime, role }: App, size: Size): readonly Way[] {
+  const leavesBody = runtime === 'nginx' || (runtime === 'bun' && size === 'short')
   const readsSmall = role !== 'ssr' && size === 'short'
   return WAYS.filter((way) => !(way === 'body' && leavesBody) && !(way === 'reading' && readsSmall))
 }
@@ -84,7 +78,7 @@ export const slowClients: Fault = {
         ...Object.fromEntries(lasted.map(({ way, seconds }) => [`${way} s`, seconds])),
         'other responses': tally.responded,
       },
-      notes: [NOTES[app.framework] ?? []].flat(),
+      notes: [findFramework(app.framework).remarks?.['slow-clients'] ?? []].flat(),
     }
   },
 }

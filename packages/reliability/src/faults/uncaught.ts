@@ -20,8 +20,8 @@ export const uncaught: Fault = {
   title: 'uncaught exception or unhandled rejection outside a request',
   expected: 'logged once, drains, exits 1; can be started again at once',
   atOnce: 3,
-  absent({ framework }) {
-    return framework === 'njs'
+  absent({ runtime }) {
+    return runtime === 'nginx'
       ? 'A script of njs runs only inside a request. When a worker of NGINX dies, its master starts another.'
       : undefined
   },

@@ -3,18 +3,22 @@ import { fileURLToPath } from 'node:url'
 import type { App } from '@startgrid/grid/apps.ts'
 import type { Startable } from '@startgrid/grid/launcher.ts'
 
-const FIXTURES_DIR = fileURLToPath(new URL('../../fixtures/', import.meta.url))
+const STARTER = fileURLToPath(new URL('../../fixtures/failing/', import.meta.url))
 
 /**
- * The app with routes that fail, each in its own way. FIXTURE_ROLE must say which role it has.
+ * The app with routes that fail, each in its own way. FIXTURE_ROLE must say which role it has. A framework that runs inside NGINX has a
+ * starter of its own.
  * @throws {Error} naming the file to add, if nobody has written these routes for its framework
  */
-export function failingApp({ framework, runtime, name }: App): Startable {
-  const folder = runtime === 'node' ? 'node' : framework
-  const role = runtime === 'node' ? framework : 'failing'
-  if (!existsSync(`${FIXTURES_DIR}${folder}/src/${role}.ts`))
-    throw new Error(
-      `The failing routes of ${framework} are missing: add packages/reliability/fixtures/${folder}/src/${role}.ts.`,
-    )
-  return { name: `${name} with failing routes`, runtime, role, directory: `${FIXTURES_DIR}${folder}` }
+export function failingApp({ framework, runtime, name, directory }: App): Startable {
+  const isOwn = runtime === 'nginx'
+  const file = isOwn ? 'fixtures/failing/src/server.ts' : 'fixtures/failing.ts'
+  if (!existsSync(`${directory}/${file}`))
+    throw new Error(`The failing routes of ${framework} are missing: add apps/${framework}/${file}.`)
+  return {
+    name: `${name} with failing routes`,
+    runtime,
+    role: isOwn ? 'failing' : framework,
+    directory: isOwn ? `${directory}/fixtures/failing` : STARTER,
+  }
 }

@@ -25,7 +25,7 @@ export function createOptions(env: Record<string, string> = {}) {
   }
   const options: AppOptions = {
     // No page is refused because the machine is busy.
-    config: readConfig({ MAX_QUEUE_WAIT_MS: '0', ...env }),
+    config: readConfig({ MAX_QUEUE_WAIT_MS: '0', PORT: '0', ...env }),
     health: new Health(),
     log: pino({ level: 'trace' }, destination),
   }

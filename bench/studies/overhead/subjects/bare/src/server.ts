@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 
 /**
- * `server.ts NAME` is a bare hello of a framework, as its documentation writes it. `server.ts NAME-headers` also sends the headers of the
+ * `server.ts NAME` is the bare hello of `apps/NAME/fixtures/bare.ts`, as the framework's documentation writes it. `server.ts NAME-headers` also sends the headers of the
  * apps and a random id, by the framework's own calls. `pnpm bench overhead` compares the apps with both.
  */
 
@@ -15,7 +15,7 @@ interface Framework {
 }
 
 const [name = '', variant] = (process.argv[2] ?? '').split('-')
-const framework = (await import(`./${name}.ts`)) as Framework
+const framework = (await import(`../../../../../../apps/${name}/fixtures/bare.ts`)) as Framework
 const port = await listen(await (variant === 'headers' ? framework.withHeaders() : framework.bare()))
 // The launcher of the grid waits for this line.
 console.log(JSON.stringify({ msg: 'listening', pid: process.pid, address: `http://127.0.0.1:${port}` }))
