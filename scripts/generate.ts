@@ -11,7 +11,7 @@ import {
   publishedPort,
   serviceName,
 } from '@startgrid/grid/compose.ts'
-import { CATALOGUE, type Framework } from '@startgrid/grid/frameworks.ts'
+import { CATALOGUE, type Framework, SECOND_WEEK } from '@startgrid/grid/frameworks.ts'
 import { IMAGE_TAG, podsName } from '@startgrid/grid/kubernetes.ts'
 import { readPinned } from '@startgrid/machine/provenance.ts'
 
@@ -41,6 +41,7 @@ const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   },
   'docs/contract.md': { capabilities: capabilitiesTable },
   'docs/add-a-route.md': { pages: recipePages },
+  'docs/second-week.md': { cells: secondWeekTable },
 }
 
 /** The files in here that are not generated any more are removed. */
@@ -292,6 +293,23 @@ function capabilitiesTable(): string {
 function toTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = headings.map((heading) => ({ heading, align: 'left' as const, priority: 0 }))
   return `\n${markdownTable({ columns, rows: rows.map((cells) => ({ tone: 'plain', cells })) }, 0)}\n`
+}
+
+/** A reason that several cells have is one note. */
+function secondWeekTable(): string {
+  const reasons = [
+    ...new Set(CATALOGUE.flatMap(({ secondWeek = {} }) => Object.values(secondWeek).map(({ why }) => why))),
+  ]
+  const rows = SECOND_WEEK.map((feature) => [
+    feature,
+    ...CATALOGUE.map(({ secondWeek }) => {
+      const cell = secondWeek?.[feature]
+      return cell === undefined ? '✓' : `${cell.kind} [${reasons.indexOf(cell.why) + 1}]`
+    }),
+  ])
+  const table = toTable(['feature', ...CATALOGUE.map(({ name }) => name)], rows)
+  const notes = reasons.map((why, index) => `${index + 1}. ${why}`).join('\n')
+  return `${table}\nThe notes say why a cell is △ (there, but by other means or not whole) or absent.\n\n${notes}\n`
 }
 
 /** A link to the recipes of each framework. */

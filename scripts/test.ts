@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { parseCommandLine, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { type Outcome, readJunit } from './junit.ts'
 import { failuresToRepeat, isSound, mergeRuns, type Run } from './second-run.ts'
 import { formatConformance, formatOutcomes } from './test-report.ts'
@@ -53,7 +54,7 @@ const LONGEST_FIRST = [
   'packages/loadgen',
   'bench/studies/worker-pool/subjects/pool',
   'packages/conformance',
-  'apps/njs',
+  ...CATALOGUE.filter(({ runtime }) => runtime === 'nginx').map(({ name }) => `apps/${name}`),
   'typecheck',
   'packages/create',
 ]

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { oneRunIn, RANDOM_INPUTS, sample } from '@startgrid/cli/test-run.ts'
 import { formatReport } from '@startgrid/conformance'
-import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
+import { APPS, type App, FRAMEWORKS, findFramework } from '@startgrid/grid/apps.ts'
 import { COMPOSE_TOPOLOGIES, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
 import {
   type ComposeService,
@@ -178,22 +178,23 @@ describe('Docker Compose', { skip }, () => {
     })
   }
 
-  if (others.includes('njs'))
-    test('njs ends by itself when told to, after its last response', async () => {
+  const inNginx = others.find((name) => findFramework(name).runtime === 'nginx')
+  if (inNginx !== undefined)
+    test('NGINX with an app ends by itself when told to, after its last response', async () => {
       // It has no slow route, but one core: most of these wait for their turn when the signal comes. Their connections are accepted
       // already: NGINX closes those that are not together with its socket.
       const agent = new Agent({ keepAlive: true, maxSockets: 4 })
       const askAll = (path: string) =>
-        Promise.all(Array.from({ length: 4 }, () => ask(portOf('njs-ssr', 'direct'), path, agent)))
+        Promise.all(Array.from({ length: 4 }, () => ask(portOf(`${inNginx}-ssr`, 'direct'), path, agent)))
       await askAll('/livez')
       const responses = askAll('/?items=1000')
       await sleep(100)
-      const [pages] = await Promise.all([responses, compose(['stop', '--timeout', '30', 'njs-ssr'])])
+      const [pages] = await Promise.all([responses, compose(['stop', '--timeout', '30', `${inNginx}-ssr`])])
       for (const { status, body } of pages) {
         assert.equal(status, 200)
         assert.match(body, /<\/html>\s*$/)
       }
-      assert.equal(exitCodeOf('njs-ssr'), 0)
+      assert.equal(exitCodeOf(`${inNginx}-ssr`), 0)
       agent.destroy()
     })
 

@@ -1,4 +1,4 @@
-import { type App, ROLES, type Topology } from '@startgrid/grid/apps.ts'
+import { type App, BASELINE, ROLES, type Topology } from '@startgrid/grid/apps.ts'
 import type { Experiment, LoadRace, System } from '../model/experiment.ts'
 import type { Options } from './options.ts'
 import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, warmupRequests } from './profiles.ts'
@@ -83,7 +83,7 @@ interface Entry {
 
 /** The twin is bare node where that takes part, for it is what all are compared with; else the first app. */
 function withTwin(apps: readonly App[]): Entry[] {
-  const original = apps.find((app) => app.framework === 'node') ?? apps[0]
+  const original = apps.find((app) => app.framework === BASELINE) ?? apps[0]
   if (original === undefined) return []
   const { name, framework } = original
   return [

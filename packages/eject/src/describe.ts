@@ -1,5 +1,4 @@
-import type { App, Role } from '@startgrid/grid/apps.ts'
-import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import { type App, findFramework, type Role } from '@startgrid/grid/apps.ts'
 import { type Catalog, exact, listTypes, resolveVersions } from './catalog.ts'
 import type { Code, SourceProject } from './project.ts'
 import { HEALTH_ROUTES, ROUTES } from './routes.ts'
@@ -17,6 +16,7 @@ export function describe(
   return {
     description: `${SUBJECT[role]} ${platformOf(app)}`,
     framework,
+    health: findFramework(framework).health ?? 'health',
     role,
     runtime,
     hasBuild: role === 'ssr',
@@ -45,6 +45,5 @@ const SUBJECT: Readonly<Record<Role, string>> = {
 
 /** `on Fastify`, `in NGINX with njs` */
 function platformOf({ framework, runtime }: App): string {
-  const title = CATALOGUE.find(({ name }) => name === framework)?.title ?? framework
-  return `${runtime === 'nginx' ? 'in' : 'on'} ${title}`
+  return `${runtime === 'nginx' ? 'in' : 'on'} ${findFramework(framework).title}`
 }

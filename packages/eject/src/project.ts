@@ -50,6 +50,8 @@ export interface SourceProject {
   /** One sentence fragment for package.json and the README. */
   description: string
   framework: string
+  /** Where a route finds the app's `Health`. */
+  health: string
   /** Only for decisions: no file of the project contains this word or its values. */
   role: Role
   runtime: Runtime

@@ -95,7 +95,7 @@ for (const app of tried) {
       [...files].flatMap(([path, text]) => findForeignWords(app, path, text)),
       [],
     )
-    deepEqual(findLostImports(files, app.framework === 'njs'), [])
+    deepEqual(findLostImports(files, app.runtime === 'nginx'), [])
     for (const path of ['src/app.ts', 'test/app.test.ts', 'README.md', 'Dockerfile', 'compose.yaml'])
       ok(files.has(path), path)
     const [general = ''] = (files.get('README.md') ?? '').split('## Add a route')

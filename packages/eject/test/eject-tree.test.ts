@@ -11,6 +11,7 @@ const SOURCE: AppSource = {
   project: {
     description: 'Greets',
     framework: 'koa',
+    health: 'ctx.health',
     role: 'hello',
     runtime: 'node',
     hasBuild: false,

@@ -13,6 +13,7 @@ const page: Project = {
   name: '@acme/shop',
   description: 'A page',
   framework: 'fastify',
+  health: 'app.health',
   role: 'ssr',
   runtime: 'node',
   hasBuild: true,

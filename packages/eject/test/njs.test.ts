@@ -17,7 +17,7 @@ import { WORKSPACE } from '../src/workspace.ts'
 import { runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
 
-const NJS_APPS = APPS.filter(({ framework }) => framework === 'njs')
+const NJS_APPS = APPS.filter(({ runtime }) => runtime === 'nginx')
 
 test('its configuration is one file, in which only what the build knows is left open', async () => {
   using directory = temporaryDirectory()

@@ -1,3 +1,22 @@
+/** What services need in their second week: the rows of docs/second-week.md. */
+export const SECOND_WEEK = [
+  'secure cookie',
+  'absolute redirect',
+  'address of the client',
+  'scheme and host',
+  'CSRF check',
+  'upload of 1 MB on one route',
+  'static directory with image and script',
+  'error with status, headers and message',
+  'event stream',
+  'event stream behind NGINX',
+  'WebSocket, closed by the drain',
+  'database, closed after the last response',
+  'WebSocket beside hot reload',
+  'second page, hydrated',
+] as const
+export type Feature = (typeof SECOND_WEEK)[number]
+
 export const ROLES = ['hello', 'ssr', 'status'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -26,6 +45,7 @@ export const CATALOGUE: readonly Framework[] = [
     package: 'fastify',
     docs: 'https://fastify.dev',
     style: 'callback',
+    instrumentation: '@fastify/otel',
     health: 'app.health',
     warmUpMs: { hello: 1000, ssr: 1500, status: 1000 },
     rates: { hello: 56_000, ssr: 5300, status: 55_000 },
@@ -107,6 +127,32 @@ export const CATALOGUE: readonly Framework[] = [
       'slow-clients':
         'A body at 1 byte/s is never cut off: NGINX limits only the time between two reads (client_body_timeout).',
     },
+    secondWeek: {
+      'upload of 1 MB on one route': {
+        kind: '△',
+        why: 'njs reads no file out of a multipart form ([njs#1044](https://github.com/nginx/njs/pull/1044) leaves it for later): the file itself is the body.',
+      },
+      'event stream': {
+        kind: '△',
+        why: "njs sends parts with `r.send()` and `postpone_output 0` ([njs#328](https://github.com/nginx/njs/issues/328)), outside of the app's routes. It is not told that its worker is about to exit, so the stream ends itself every 5 s, and the browser opens the next one.",
+      },
+      'event stream behind NGINX': {
+        kind: '△',
+        why: "njs sends parts with `r.send()` and `postpone_output 0` ([njs#328](https://github.com/nginx/njs/issues/328)), outside of the app's routes. It is not told that its worker is about to exit, so the stream ends itself every 5 s, and the browser opens the next one.",
+      },
+      'WebSocket, closed by the drain': {
+        kind: 'absent',
+        why: 'njs has no API for sockets ([njs#708](https://github.com/nginx/njs/issues/708)), so a handler cannot take over a connection: NGINX [proxies an upgrade](https://nginx.org/en/docs/http/websocket.html).',
+      },
+      'database, closed after the last response': {
+        kind: 'absent',
+        why: 'njs has no client of a database, for the same reason ([njs#708](https://github.com/nginx/njs/issues/708)).',
+      },
+      'WebSocket beside hot reload': {
+        kind: 'absent',
+        why: 'njs has no API for sockets ([njs#708](https://github.com/nginx/njs/issues/708)), so a handler cannot take over a connection: NGINX [proxies an upgrade](https://nginx.org/en/docs/http/websocket.html).',
+      },
+    },
     absent: [
       {
         role: 'ssr',
@@ -131,6 +177,8 @@ export interface Framework {
   readonly docs: string
   /** What a handler gets: objects of its own framework, or the `Request` of the Fetch standard, for which it returns a `Response`. */
   readonly style: 'callback' | 'fetch'
+  /** The framework's own package for OpenTelemetry; its use is in `fixtures/telemetry.ts.template`. Default: none. */
+  readonly instrumentation?: string
   /** Where a route finds the app's `Health`, for READMEs. Default `health`. */
   readonly health?: string
   /**
@@ -142,6 +190,8 @@ export interface Framework {
   readonly rates?: Readonly<Record<Role, number>>
   /** What `pnpm reliability` reports although nothing failed, by the name of the fault: a limit that works differently, a second line in the log. */
   readonly remarks?: Readonly<Record<string, string>>
+  /** What it cannot do in docs/second-week.md, or only by other means or in part (△). Default: all is there. */
+  readonly secondWeek?: Readonly<Partial<Record<Feature, { kind: '△' | 'absent'; why: string }>>>
   /** What its apps lack, if docs/contract.md does not say so for all. */
   readonly absent: readonly Absence[]
 }

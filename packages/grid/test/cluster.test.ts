@@ -24,10 +24,8 @@ after(() => suite.stop())
 const hellos = APPS.filter((app) => app.role === 'hello' && isTested(app))
 const onNode = hellos.filter(({ runtime }) => runtime === 'node')
 const [bun] = hellos.filter(({ runtime }) => runtime === 'bun')
-// Fastify closes its server in a way of its own, the others all in one.
-const closers = onNode.filter(({ framework }) => framework === 'node' || framework === 'fastify')
 const conforming = sample('cluster conformance', inEachWay(onNode), 1)
-const loaded = sample('cluster load', inEachWay(closers), 1)
+const loaded = sample('cluster load', inEachWay(onNode), 1)
 
 for (const way of WAYS) {
   describe(`${way}: conformance`, () => {

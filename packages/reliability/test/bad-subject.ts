@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isDue } from '@startgrid/cli/test-run.ts'
-import { APPS, type App } from '@startgrid/grid/apps.ts'
+import { APPS, type App, BASELINE } from '@startgrid/grid/apps.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import type { Fault } from '../src/fault.ts'
 import { tryFault } from '../src/run.ts'
@@ -13,7 +13,7 @@ const directory = fileURLToPath(new URL('./bad', import.meta.url))
 
 /** What a fault finds in a server with this defect, as one text. @param role whose paths it is asked for; default hello */
 export async function findingsOf(fault: Fault, defect: string, role: App['role'] = 'hello'): Promise<string> {
-  const app = APPS.find((one) => one.framework === 'node' && one.role === role)
+  const app = APPS.find((one) => one.framework === BASELINE && one.role === role)
   if (app === undefined) throw new Error(`There is no node/${role}.`)
   const found = await findNginx()
   const subject = new Subject({

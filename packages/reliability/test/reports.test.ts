@@ -28,7 +28,7 @@ const RESULT: Result = {
     apps: APPS.map(({ name }) => name),
   }),
   cells: [
-    ...APPS.filter(({ framework }) => framework !== 'njs').map(({ name }) => cell(name)),
+    ...APPS.filter(({ runtime }) => runtime !== 'nginx').map(({ name }) => cell(name)),
     cell('njs/hello', { state: 'failed', findings: ['GET /json: 503.\nIts body was long.'] }),
     cell('njs/ssr', { notes: ['It is slow.'], figures: { requests: 1234 } }),
     cell('njs/status', { state: 'absent', findings: ['It has none.'], fault: 'uncaught' }),
@@ -43,7 +43,7 @@ test('many apps in few words', () => {
   const pages = APPS.filter(({ role }) => role === 'ssr').map(({ name }) => name)
   assert.equal(groupApps(pages), 'ssr')
   assert.equal(groupApps(pages.slice(1)), 'ssr except node')
-  const notNjs = APPS.filter(({ framework }) => framework !== 'njs').map(({ name }) => name)
+  const notNjs = APPS.filter(({ runtime }) => runtime !== 'nginx').map(({ name }) => name)
   assert.equal(groupApps(notNjs), 'all apps except njs')
 })
 

@@ -119,15 +119,16 @@ terminates TLS and sends \`Strict-Transport-Security\`.
 ${parts.map((text) => `- ${text}`).join('\n')}`
 }
 
-function listServerManners({ environment, framework, runtime }: Project): string[] {
+function listServerManners({ environment, health, runtime }: Project): string[] {
   const sheds = environment.some(({ name }) => name === 'MAX_QUEUE_WAIT_MS') && runtime !== 'nginx'
   return [
     `**Stopping.** After SIGTERM \`/readyz\` fails. After \`SHUTDOWN_DELAY_MS\` no connection is accepted, requests in flight get their responses, and the
   exit code is 0. A second signal or \`SHUTDOWN_TIMEOUT_MS\` ends it at once with 1. Docker kills after 10 s: see \`stop_grace_period\`. Without
   a container, run the command of \`npm start\` itself: the shell that npm starts does not pass on signals.`,
-    `**Event streams and WebSockets** never end by themselves: end them when \`${HEALTH[framework] ?? 'health'}.signal\` aborts, at the start of stopping.
+    `**Event streams and WebSockets** never end by themselves: end them when \`${health}.signal\` aborts, at the start of stopping.
   A stream that is left holds up the stop until \`SHUTDOWN_TIMEOUT_MS\`; a WebSocket is cut after 2 s.`,
-    `**A database.** ${readiness(framework)} Checks run at most once per second, and have 1 s. When a database that all replicas share fails, all of
+    `**A database.** In \`src/app.ts\`, \`options.health.addCheck('database', …)\` adds a condition of \`/readyz\`, and \`options.health.onClose(…)\` runs
+  after the last response. Checks run at most once per second, and have 1 s. When a database that all replicas share fails, all of
   them leave the load balancer: check only what makes every response impossible.`,
     `**Errors** are \`application/problem+json\` (RFC 9457). A body over 64 KiB is 413, headers over 16 KiB are 431, a silent handler is 503.`,
     ...(sheds
@@ -139,21 +140,6 @@ function listServerManners({ environment, framework, runtime }: Project): string
   only SIGKILL and a crash of the runtime lose them.`,
     '**Proxy.** Scheme, host and client come from `X-Forwarded-*` only if `TRUST_PROXY` names the peer. The outermost proxy must overwrite all three. Idle connections stay open for 65 s, longer than NGINX uses them.',
   ]
-}
-
-/** Where a route finds the object with `signal`. */
-const HEALTH: Readonly<Record<string, string>> = {
-  node: 'context.health',
-  fastify: 'app.health',
-  express: 'request.app.locals.health',
-  koa: 'ctx.health',
-  hono: "c.get('health')",
-}
-
-function readiness(framework: string): string {
-  return framework === 'fastify'
-    ? "`app.health.addCheck('database', …)` adds a condition of `/readyz`; the hook `onClose` runs after the last response."
-    : "In `src/app.ts`, `options.health.addCheck('database', …)` adds a condition of `/readyz`, and `options.health.onClose(…)` runs\n  after the last response."
 }
 
 function listNginxManners(sheds: boolean): string[] {

@@ -1,14 +1,7 @@
+import { findFramework } from '@startgrid/grid/apps.ts'
 import type { Option } from './option.ts'
 
 const TEMPLATE = 'packages/eject/src/options/templates/telemetry.ts.template'
-
-/** Its `url.path` would have the query. */
-const FASTIFY = `    new FastifyOtelInstrumentation({
-      registerOnInitialization: true,
-      instrumentHooks: false,
-      requestHook: (span, { url }) => span.setAttribute('url.path', url.replace(/\\?.*/, '')),
-    }),
-`
 
 export const telemetry: Option = {
   name: 'telemetry',
@@ -18,15 +11,15 @@ export const telemetry: Option = {
       return 'The instrumentations of OpenTelemetry observe the HTTP server of Node, and Bun.serve is another one: choose an app on Node.'
     if (runtime === 'nginx')
       return 'The handlers run inside NGINX, where no package of OpenTelemetry can: use its own module, ngx_otel_module, or choose an app on Node.'
-    const isFastify = framework === 'fastify'
+    const own = findFramework(framework).instrumentation
+    const [imports = '', code = ''] = own
+      ? read(`apps/${framework}/fixtures/telemetry.ts.template`).split('\n\n')
+      : []
     return {
       files: {
         'src/telemetry.ts': read(TEMPLATE)
-          .replace(
-            '{{import}}',
-            isFastify ? "import { FastifyOtelInstrumentation } from '@fastify/otel'\n" : '',
-          )
-          .replace('{{instrumentation}}', isFastify ? FASTIFY : ''),
+          .replace('{{import}}', own ? `${imports}\n` : '')
+          .replace('{{instrumentation}}', code),
       },
       dependencies: [
         '@opentelemetry/api',
@@ -35,7 +28,7 @@ export const telemetry: Option = {
         '@opentelemetry/instrumentation-runtime-node',
         '@opentelemetry/instrumentation-undici',
         '@opentelemetry/sdk-node',
-        ...(isFastify ? ['@fastify/otel'] : []),
+        ...(own ? [own] : []),
       ],
       arguments: ['--import', './src/telemetry.ts'],
       environment: [
