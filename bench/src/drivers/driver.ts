@@ -54,8 +54,12 @@ export interface Capabilities {
 /** One closed-loop load, each connection with one request in flight. */
 export interface SlicePlan {
   target: Target
-  /** The path of a GET, as it stands in the request line. */
+  /** As it stands in the request line. */
   path: string
+  /** Default: a GET without headers of its own and without a body. Foreign drivers know nothing else. */
+  method?: string
+  headers?: Record<string, string>
+  body?: string
   connections: number
   durationMs: number
   /** Allowed to a response; default 5000. Drivers that know whole seconds only round it up. */

@@ -22,8 +22,8 @@ export async function learnLength(
   target: Target,
   driver: Pick<Driver, 'responseLength'>,
 ): Promise<Workload> {
-  const { path, expect } = workload
-  if (expect.bytes !== undefined) return workload
+  const { path, expect, isProven } = workload
+  if (expect.bytes !== undefined || isProven) return workload
   try {
     return { path, expect: { ...expect, length: await driver.responseLength({ target, path }) } }
   } catch (error) {

@@ -125,7 +125,8 @@ async function enter<Spec extends Cell>(course: Course<Spec>): Promise<void> {
     await attempt(course, cell, async () => {
       const asked = course.workloadOf(cell)
       const driver = await course.driverOf(cell)
-      const workload = learnt.get(asked.path) ?? (await learnLength(asked, target, driver))
+      const known = asked.isProven ? asked : learnt.get(asked.path)
+      const workload = known ?? (await learnLength(asked, target, driver))
       learnt.set(asked.path, workload)
       course.entrants.push({ cell, workload, driver })
     })

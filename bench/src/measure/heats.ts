@@ -31,6 +31,8 @@ export interface HeatPlan<Spec extends Cell> {
   /** Whether cells that break the contract, or gave wrong responses, are measured all the same. */
   keepsWrong?: boolean
   nameOf(cell: Spec): string
+  /** Whether a cell that was cold in earlier heats gets the same warm-up nevertheless. */
+  keepsWarmup?: boolean
 }
 
 /** What the loop over heats needs of a run. */
@@ -152,7 +154,8 @@ async function runOne<Spec extends Cell>(
   onProgress(0)
   // By what the heats before this one showed, of all races.
   const past = result.heats.filter(({ heat }) => heat < planned.heat)
-  const heat = await plan.run({ ...frame, moreWarmup: moreWarmupOf(result.cells, past), signal }, cells)
+  const moreWarmup = plan.keepsWarmup ? new Map<string, number>() : moreWarmupOf(result.cells, past)
+  const heat = await plan.run({ ...frame, moreWarmup, signal }, cells)
   if (signal.aborted) return // half a heat has no launches to compare
   result.heats.push(heat)
   for (const { cell, reason } of heat.failures) {

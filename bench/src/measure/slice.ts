@@ -70,14 +70,12 @@ async function takeSlice(
   const { servers, signal, beganAt, details } = track
   const target = servers.target(cell)
   if (target === undefined) throw new CellFailure('it cannot be reached')
-  const expect = { status: 200, body: workload.expect, checkEvery: 100 }
   const plan = {
     target,
-    path: workload.path,
+    ...requestOf(workload),
     connections: cell.connections,
     durationMs,
     timeoutMs: TIMEOUT_MS,
-    expect,
     signal,
     details,
   }
@@ -111,6 +109,11 @@ async function takeSlice(
     ...(details && { detail: detailOf(load, accounts.otherConnections) }),
   }
   return { value: slice }
+}
+
+/** What a load sends, and what it holds responses to. */
+export function requestOf({ expect, status = 200, isProven: _, ...asked }: Workload) {
+  return { ...asked, expect: { status, body: expect, checkEvery: 100 } }
 }
 
 function detailOf(

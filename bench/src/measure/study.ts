@@ -92,7 +92,7 @@ async function runLoads(
     settings,
     environment,
     driverOf: ({ generator }) => drivers.get(generator),
-    workloadOf: ({ app }) => study.systems[app]?.workload ?? race.workload,
+    workloadOf: ({ app }) => race.workloads?.[app] ?? study.systems[app]?.workload ?? race.workload,
     details: true,
     measure: async (course) => {
       await measurePasses(course)

@@ -10,6 +10,7 @@ import {
   type Counted,
   type Entrant,
   failIfEnded,
+  requestOf,
   type Track,
   untilItCounts,
 } from './slice.ts'
@@ -73,11 +74,10 @@ async function offer(
   const load = await driver
     .offer({
       target,
-      path: workload.path,
+      ...requestOf(workload),
       connections: connections ?? cell.connections,
       durationMs,
       timeoutMs: timeoutMs ?? TIMEOUT_MS,
-      expect: { status: 200, body: workload.expect, checkEvery: 100 },
       seed,
       signal,
       ...(rate !== undefined && { rate }),

@@ -247,6 +247,9 @@ export interface LaunchRecord {
   app: string
   /** Highest resident bytes of its processes until the end of the heat; null where the system does not tell. */
   peakMemory: number | null
+  /** Of a command: seconds from its start to its first right response, and resident bytes then. */
+  startup?: number
+  readyMemory?: number
 }
 
 /** One stretch of load on one cell. */

@@ -24,6 +24,8 @@ export interface StudyRecord extends Omit<Run<StudyCell>, 'conformance' | 'heats
   settings: StudySettings
   /** Null unless `--as-published`. */
   published: PublishedFigures[] | null
+  /** Of `pnpm bench race`: what was raced, and what a launch that does not count found. */
+  race?: RaceRecord
   /** What follows from the heats. */
   analysis: StudyAnalysis | null
 }
@@ -112,7 +114,56 @@ export interface PublishedFigures {
   failure: string | null
 }
 
+/** What a race is made again from. No value of a header or of the environment is in it. */
+export interface RaceRecord {
+  systems: { name: string; command: string | null; url: string | null }[]
+  requests: { name: string; method: string; path: string; headers: string[]; bodyBytes: number | null }[]
+  connections: number
+  /** Empty until it is measured. */
+  pilots: PilotRecord[]
+}
+
+/** What a launch that does not count found of one race. */
+export interface PilotRecord {
+  race: string
+  /** Requests per second at saturation, or CPU per request where a system does not fill its cores. */
+  decides: 'rate' | 'cpu'
+  /** Discarded after each launch, of all systems. */
+  warmupMs: number
+  systems: {
+    system: string
+    /** Part of the bytes that differ between its own responses, 0 to 1. */
+    masked: number
+    /** Of a response's body, on average. */
+    bytes: number
+    /** False if its cost was still falling when the pilot ended. */
+    steady: boolean
+    /** Part of its cores, 0 to 1; null where it is not known. */
+    coreUse: number | null
+  }[]
+  /** How systems' responses differ: a sentence; null if they are equal. */
+  difference: string | null
+}
+
+/** Two systems of a race. */
+export interface Finding {
+  race: string
+  decides: PilotRecord['decides']
+  over: string
+  under: string
+  /** Of what decides; null if it was not measured. */
+  ratio: Interval | null
+  /** By Holm, over all findings; null without an interval. */
+  pAdjusted: number | null
+  /** The smallest ratio above 1 that is found in 4 of 5 runs. */
+  smallest: number | null
+  /** Not tested. */
+  others: { metric: Metric; ratio: Interval }[]
+}
+
 export interface StudyAnalysis {
+  /** Of `pnpm bench race`. */
+  findings?: Finding[]
   cells: StudyFigures[]
   /** Requests per second of the open loop, of the races that have one. */
   openRates: { race: string; rate: number }[]

@@ -1,16 +1,6 @@
 import { type IncomingMessage, request } from 'node:http'
 import type { Target } from '@startgrid/grid/launcher.ts'
-
-/** What is asked of a server. The values of headers and the body are in no result. */
-export interface Asked {
-  method: string
-  /** Path and query as in the request line. */
-  path: string
-  headers: Readonly<Record<string, string>>
-  body?: string
-  /** Of a right response; absent: 2xx. */
-  status?: number
-}
+import type { Asked } from '../../model/workload.ts'
 
 export interface Given {
   status: number
@@ -25,10 +15,10 @@ const MOST_BYTES = 10 * 1024 * 1024
  * @throws {Error} if there is no whole response in time
  */
 export async function ask(target: Target, asked: Asked, timeoutMs: number): Promise<Given> {
-  const { method, path, headers, body } = asked
+  const { method = 'GET', path, headers, body } = asked
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const signal = AbortSignal.timeout(timeoutMs)
-  request({ ...target, method, path, headers, agent: false, signal }, resolve)
+  request({ ...target, method, path, ...(headers && { headers }), agent: false, signal }, resolve)
     .once('error', reject)
     .end(body)
   const response = await promise
@@ -41,11 +31,6 @@ export async function ask(target: Target, asked: Asked, timeoutMs: number): Prom
   return { status: response.statusCode ?? 0, body: Buffer.concat(chunks) }
 }
 
-export function isExpected({ status }: Given, asked: Pick<Asked, 'status'>): boolean {
+export function isExpected({ status }: Given, asked: { status?: number }): boolean {
   return asked.status === undefined ? status >= 200 && status < 300 : status === asked.status
-}
-
-/** `GET /api/items` */
-export function nameOf({ method, path }: Asked): string {
-  return `${method} ${path}`
 }

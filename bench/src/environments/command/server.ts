@@ -11,17 +11,9 @@ import {
   processTree,
 } from '@startgrid/machine/processes.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
-import { type Asked, ask, isExpected, nameOf } from './request.ts'
-
-/** How a server is started that nobody here wrote. */
-export interface Command {
-  /** As a shell reads it. `{port}` stands for the port; PORT and HOST are in its environment. */
-  line: string
-  directory: string
-  /** Ready when this is responded to as expected. */
-  ready: Asked
-  readyTimeoutMs: number
-}
+import type { Command } from '../../model/experiment.ts'
+import { nameAsked } from '../../model/workload.ts'
+import { ask, isExpected } from './request.ts'
 
 /** One start of a command. */
 export interface CommandServer {
@@ -158,10 +150,10 @@ function whyNotReady(
 ): string {
   const expected = ready.status === undefined ? '2xx' : String(ready.status)
   if (status !== undefined)
-    return `it responds to ${nameOf(ready)} with status ${status}, and ${expected} was expected: see --ready-path and --expect-status`
+    return `it responds to ${nameAsked(ready)} with status ${status}, and ${expected} was expected: see --ready-path and --expect-status`
   const after = `after ${readyTimeoutMs / 1000} s`
   const ports = listeningPorts(pids())
-  if (ports.includes(target.port)) return `it listens, but does not respond to ${nameOf(ready)} ${after}`
+  if (ports.includes(target.port)) return `it listens, but does not respond to ${nameAsked(ready)} ${after}`
   if (ports.length === 0) return `it does not listen ${after} (see --ready-timeout)`
   return `it listens on port ${ports.join(' and ')} instead of ${target.port}: it has to listen on PORT of its environment, or on {port} in its command`
 }

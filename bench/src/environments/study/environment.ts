@@ -148,7 +148,7 @@ export class StudyEnvironment implements Environment {
 }
 
 /** One thread of every physical core but the generator's is for the servers; the first of them is where single ones stay. */
-function studyCores(warn: (warning: Warning) => void): StudyCores | null {
+export function studyCores(warn: (warning: Warning) => void): StudyCores | null {
   const pair = chooseCores(warn)
   if (pair === null) return null
   const { server, generator } = pair

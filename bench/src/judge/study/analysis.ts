@@ -18,6 +18,7 @@ import { judgeErrors } from '../gates/errors.ts'
 import { type Evidence, isVoided, judgeCell } from '../gates/index.ts'
 import { passed } from '../gates/verdict.ts'
 import { judgeClaim } from './claim.ts'
+import { findingsOf } from './findings.ts'
 import { isQuiet, type LaunchFigures, loadFigures, meanOf, probeFigures } from './launch-figures.ts'
 import { type OpenFigures, openFigures, openRateOf } from './open-figures.ts'
 import { scalingOf } from './scaling.ts'
@@ -32,9 +33,10 @@ export function analyseStudy(study: Experiment, result: StudyResult): StudyAnaly
     return rate === undefined ? [] : [{ race, rate }]
   })
   const measured = measuredOf(cells, openRates)
-  const { cluster } = result
+  const { cluster, race } = result
   const context = { cluster, cells: result.cells, figures: cells, ratio: layouts.ratio, measured }
   return {
+    ...(race !== undefined && { findings: findingsOf(race.pilots, layouts.compare) }),
     cells,
     openRates,
     claims: study.claims.map((claim) => judgeClaim(claim, context)),
@@ -118,10 +120,13 @@ class StudyLayouts {
   }
 
   /** `over` / `under`; null if one was not measured. */
-  readonly ratio = (race: string, metric: Metric, over: string, under: string): Interval | null => {
+  readonly ratio = (race: string, metric: Metric, over: string, under: string): Interval | null =>
+    this.compare(race, metric, over, under)?.ratio ?? null
+
+  readonly compare = (race: string, metric: Metric, over: string, under: string) => {
     const layout = this.#layouts.get(`${race} ${metric}`)
     const [a = -1, b = -1] = [over, under].map((name) => layout?.names.indexOf(name))
-    return layout === undefined || a < 0 || b < 0 ? null : compare(layout, a, b).ratio
+    return layout === undefined || a < 0 || b < 0 ? null : compare(layout, a, b)
   }
 
   value(race: string, metric: Metric, system: string): Interval | null {

@@ -37,6 +37,7 @@ export function loadFigures(record: CellRecord<StudyCell>, heats: readonly Heat[
         ...(cpu !== null && { cpu: Math.exp(cpu) }),
         ...latencies(slices, requests),
         ...medianRate(slices),
+        ...startOf(own[index], cell),
       },
       cpu: {
         app: app && app / requests,
@@ -47,6 +48,15 @@ export function loadFigures(record: CellRecord<StudyCell>, heats: readonly Heat[
       workerShares: sharesOf(own[index]?.spreads?.find((one) => one.cell === cell.id)?.requests ?? []),
     }
   })
+}
+
+/** Of a command. */
+function startOf(heat: Heat | undefined, { app }: StudyCell): Figures {
+  const { startup, readyMemory, peakMemory } = heat?.launches.find((one) => one.app === app) ?? {}
+  return {
+    ...(startup !== undefined && { startup }),
+    ...(readyMemory !== undefined && { 'ready-memory': readyMemory, ...(peakMemory && { 'peak-memory': peakMemory }) }),
+  }
 }
 
 /** Of a system that a probe measured. Those that others visibly disturbed are left out, unless under half would remain. */

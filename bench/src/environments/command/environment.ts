@@ -1,0 +1,172 @@
+import { oneLine } from '@startgrid/cli/text.ts'
+import type { GeneratorOptions } from '@startgrid/loadgen'
+import { Guard } from '@startgrid/machine/guard.ts'
+import { listenersOf, peakMemory, processTree } from '@startgrid/machine/processes.ts'
+import { createRandom, shuffle } from '@startgrid/stats/random.ts'
+import type { Driver } from '../../drivers/driver.ts'
+import type { Experiment, System } from '../../model/experiment.ts'
+import type { LaunchRecord } from '../../model/result.ts'
+import type { StudyCell, StudyCores } from '../../model/study-result.ts'
+import type { Environment, EnvironmentOptions } from '../environment.ts'
+import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
+import { studyCores } from '../study/environment.ts'
+import { whySilent } from '../target/origin.ts'
+import { type CommandServer, startCommand } from './server.ts'
+
+/** Servers that nobody here wrote: commands, and what runs already on this machine. */
+export class CommandEnvironment implements Environment {
+  readonly cores: StudyCores | null
+  readonly generator: GeneratorOptions
+  readonly facts = {}
+  readonly #experiment: Experiment
+  readonly #signal: AbortSignal
+  readonly #guard: Guard
+  readonly #random = createRandom(Date.now() % 2 ** 32)
+  /** Commands that did not heed SIGTERM once are not asked for long again. */
+  readonly #deaf = new Set<string>()
+
+  /** @param guard is closed with this; @param cores of servers that may be used */
+  constructor(experiment: Experiment, guard: Guard, cores: number, { warn, signal }: EnvironmentOptions) {
+    this.#experiment = experiment
+    this.#guard = guard
+    this.#signal = signal
+    const found = studyCores(warn)
+    this.cores = found && { ...found, servers: found.servers.slice(0, cores) }
+    this.generator = { cpu: found?.generator }
+  }
+
+  async findProxy(): Promise<null> {
+    return null
+  }
+
+  fingerprint(): null {
+    return null
+  }
+
+  /** No contract covers them: the pilot compares what they send. */
+  async prove(): Promise<ReadonlyMap<string, never>> {
+    return new Map()
+  }
+
+  async startCeiling(): Promise<undefined> {
+    return undefined
+  }
+
+  /** One after the other, in random order, so that each has the core for its start. */
+  async startServers(cells: readonly StudyCell[]): Promise<Servers> {
+    const running = new Map<string, Running>()
+    const failures = new Map<string, string>()
+    for (const cell of shuffle(cells, this.#random)) {
+      try {
+        running.set(cell.id, await this.#start(cell))
+      } catch (error) {
+        if (this.#signal.aborted) break
+        failures.set(cell.id, error instanceof Error ? error.message : oneLine(error))
+      }
+    }
+    return new CommandServers(running, failures, this.cores)
+  }
+
+  close(): Promise<void> {
+    return this.#guard.close()
+  }
+
+  async #start({ app }: StudyCell): Promise<Running> {
+    const { command, running }: System = this.#experiment.systems[app] ?? { title: app }
+    if (running !== undefined) return startedElsewhere(running)
+    if (command === undefined) throw new Error('it has no command')
+    const server = await startCommand(command, {
+      guard: this.#guard,
+      cpus: this.cores?.servers.join(','),
+      signal: this.#signal,
+      ...(this.#deaf.has(app) && { graceMs: 100 }),
+    })
+    const stop = async () => {
+      if (await server.stop()) this.#deaf.add(app)
+    }
+    return { ...server, whyEnded: async () => server.whyEnded() ?? null, stop }
+  }
+}
+
+interface Running extends Pick<CommandServer, 'target' | 'pids'> {
+  startup?: number
+  readyMemory?: number | undefined
+  whyEnded(): Promise<string | null>
+  stop(): Promise<void>
+}
+
+/** Nothing is started there, and nothing stopped. */
+function startedElsewhere(target: { host: string; port: number }): Running {
+  const roots = listenersOf(target)
+  return {
+    target,
+    pids: () => roots.flatMap(processTree),
+    whyEnded: async () => {
+      const reason = await whySilent(`http://${target.host}:${target.port}`)
+      return reason === null ? null : `it no longer responds (${reason})`
+    },
+    stop: async () => {},
+  }
+}
+
+class CommandServers implements Servers {
+  readonly #running: ReadonlyMap<string, Running>
+  readonly #failures: ReadonlyMap<string, string>
+  readonly #cores: StudyCores | null
+
+  constructor(
+    running: ReadonlyMap<string, Running>,
+    failures: ReadonlyMap<string, string>,
+    cores: StudyCores | null,
+  ) {
+    this.#running = running
+    this.#failures = failures
+    this.#cores = cores
+  }
+
+  target({ id }: StudyCell) {
+    return this.#running.get(id)?.target
+  }
+
+  whyMissing({ id }: StudyCell): string {
+    return this.#failures.get(id) ?? 'it was not started'
+  }
+
+  engine(): null {
+    return null
+  }
+
+  async whyEnded({ id }: StudyCell): Promise<string | null> {
+    return this.#running.get(id)?.whyEnded() ?? null
+  }
+
+  async beginAccount({ id }: StudyCell, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
+    const pids = this.#running.get(id)?.pids() ?? []
+    return beginAccountOf({
+      app: pids.length > 0 ? pids : undefined,
+      proxy: [],
+      generator: driver.pids(),
+      cores: this.#cores,
+    })
+  }
+
+  async launches(cells: readonly StudyCell[]): Promise<LaunchRecord[]> {
+    return cells.flatMap(({ id, app }) => {
+      const running = this.#running.get(id)
+      if (running === undefined) return []
+      const { startup, readyMemory, pids } = running
+      return [
+        {
+          app,
+          peakMemory: peakMemory(pids()) || null,
+          ...(startup !== undefined && { startup }),
+          ...(readyMemory !== undefined && { readyMemory }),
+        },
+      ]
+    })
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#running.values()].map((one) => one.stop()))
+  }
+}

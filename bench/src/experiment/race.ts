@@ -1,0 +1,72 @@
+import type { Command, Experiment, LoadRace, System } from '../model/experiment.ts'
+import { type Asked, nameAsked } from '../model/workload.ts'
+
+/** What `pnpm bench race` is asked to compare, as an experiment. */
+export interface RaceOptions {
+  systems: readonly RaceSystem[]
+  /** What is asked, a race each. */
+  requests: readonly Asked[]
+  connections: number
+}
+
+/** Either a command or a server that runs already. */
+export interface RaceSystem {
+  name: string
+  command?: Command
+  running?: { host: string; port: number }
+}
+
+/** Systems in the order in which they were named: the first is what the others are compared with. */
+export function createRace({ systems, requests, connections }: RaceOptions): Experiment {
+  const names = systems.map(({ name }) => name)
+  const races = requests.map((asked): [string, LoadRace] => [
+    nameAsked(asked),
+    { systems: names, workload: { ...asked, expect: {} }, connections, openLoop: names },
+  ])
+  return {
+    name: 'race',
+    systems: Object.fromEntries(systems.map((one) => [one.name, systemOf(one)])),
+    races: Object.fromEntries(races),
+    claims: [],
+  }
+}
+
+function systemOf({ name, ...how }: RaceSystem): System {
+  // A server that waits for a database is measured as well: CPU per request then decides.
+  return { title: name, serverBound: false, ...how }
+}
+
+const LONGEST_NAME = 30
+
+/**
+ * What tells systems apart in what was typed: `before` and `after` of `node before.js` and `node after.js`. Equal ones are numbered.
+ * @param lines commands and addresses
+ */
+export function namesOf(lines: readonly string[]): string[] {
+  const words = lines.map((line) => line.trim().split(/\s+/))
+  const [first = []] = words
+  const sameAt = (at: (own: readonly string[]) => string | undefined) =>
+    words.every((own) => at(own) === at(first))
+  const shortest = Math.min(...words.map(({ length }) => length))
+  let start = 0
+  while (start < shortest - 1 && sameAt((own) => own[start])) start++
+  let end = 0
+  while (end < shortest - start - 1 && sameAt((own) => own.at(-1 - end))) end++
+  const parts = words.map((own) => own.slice(start, own.length - end).join(' '))
+  const bare = parts.map((part) => part.replace(/^.*\//, '').replace(/\.\w+$/, '') || part)
+  const chosen = new Set(bare).size === new Set(parts).size ? bare : parts
+  const short = chosen.map((name) => shorten(name))
+  return short.map((name, index) => {
+    const before = short.slice(0, index).filter((one) => one === name).length
+    return before === 0 ? name : `${name}#${before + 1}`
+  })
+}
+
+function shorten(name: string): string {
+  return name.length <= LONGEST_NAME ? name : `…${name.slice(1 - LONGEST_NAME)}`
+}
+
+/** A command without the values of variables that it sets: they may be secret. */
+export function withoutValues(line: string): string {
+  return line.replace(/(^|[\s;&|(])([A-Za-z_]\w*)=(?:'[^']*'|"[^"]*"|[^\s;&|)]*)/g, '$1$2=…')
+}

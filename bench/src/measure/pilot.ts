@@ -1,0 +1,228 @@
+import { oneLine } from '@startgrid/cli/text.ts'
+import { createRandom, shuffle } from '@startgrid/stats/random.ts'
+import { mean, median } from '@startgrid/stats/moments.ts'
+import {
+  differenceOf,
+  expectationOf,
+  type Learnt,
+  learn,
+  MOST_MASKED,
+} from '../environments/command/equal-work.ts'
+import { ask } from '../environments/command/request.ts'
+import type { Servers } from '../environments/servers.ts'
+import type { LoadRace } from '../model/experiment.ts'
+import type { Slice } from '../model/result.ts'
+import type { PilotRecord, StudyCell } from '../model/study-result.ts'
+import { nameAsked, type Workload } from '../model/workload.ts'
+import type { PreparedRun } from './preparation.ts'
+import { CellFailure, type Entrant, measureSlice } from './slice.ts'
+
+/** Why a race cannot be run; the message is a sentence. */
+export class PilotError extends Error {
+  override name = 'PilotError'
+}
+
+interface PilotOptions {
+  /** Systems may send different responses. */
+  different: boolean
+  /** Of a right response; undefined: any 2xx. */
+  status: number | undefined
+}
+
+/**
+ * A launch that does not count: do all systems send the same, how long do they need to become warm, and what limits them? What it finds
+ * is in the race and its cells, and holds for all heats.
+ * @throws {PilotError} if a system cannot be measured, or does other work than the first one
+ */
+export async function pilot(
+  { environment, drivers, signal, progress }: Pick<PreparedRun, 'environment' | 'drivers' | 'signal' | 'progress'>,
+  name: string,
+  race: LoadRace,
+  cells: readonly StudyCell[],
+  options: PilotOptions,
+): Promise<{ race: LoadRace; record: PilotRecord } | undefined> {
+  const servers = await environment.startServers(cells)
+  try {
+    if (signal.aborted) return undefined
+    progress.say(`${name}: comparing responses, and learning how long the systems need to become warm.`)
+    const proofs = await proveEqual(servers, race.workload, cells, options)
+    const entrants = cells.map((cell, index) => ({
+      cell,
+      workload: workloadOf(race.workload, proofs[index]),
+      driver: drivers.usual,
+    }))
+    const track = { servers, signal, beganAt: performance.now(), details: false }
+    const warmups = await learnWarmup(entrants, (entrant) =>
+      measureSlice(track, entrant, { phase: 'warmup', durationMs: WINDOW_MS, pass: null }),
+    )
+    if (signal.aborted) return undefined
+    const warmupMs = Math.max(LEAST_WARMUP_MS, ...warmups.map(({ ms }) => ms))
+    for (const cell of cells) cell.warmupMs = warmupMs
+    const uses = warmups.map(({ coreUse }) => coreUse)
+    const isFull = uses.every((use) => use === null || use >= FULL)
+    return {
+      race: {
+        ...race,
+        workloads: Object.fromEntries(entrants.map(({ cell, workload }) => [cell.app, workload])),
+      },
+      record: {
+        race: name,
+        decides: isFull ? 'rate' : 'cpu',
+        warmupMs,
+        systems: cells.map(({ app }, index) => ({
+          system: app,
+          masked: proofs[index]?.learnt.masked ?? 0,
+          bytes: proofs[index]?.bytes ?? 0,
+          steady: warmups[index]?.steady ?? false,
+          coreUse: uses[index] ?? null,
+        })),
+        difference: differenceBetween(cells, proofs),
+      },
+    }
+  } catch (error) {
+    if (signal.aborted) return undefined
+    throw error instanceof CellFailure ? new PilotError(`${name}: ${error.message}.`) : error
+  } finally {
+    await servers.stop()
+  }
+}
+
+/** Responses of one system that tell what differs between them. */
+const RESPONSES = 5
+const RESPONSE_MS = 20_000
+
+interface Proof {
+  learnt: Learnt
+  status: number
+  bytes: number
+}
+
+async function proveEqual(
+  servers: Servers,
+  asked: Workload,
+  cells: readonly StudyCell[],
+  options: PilotOptions,
+): Promise<Proof[]> {
+  const proofs: Proof[] = []
+  for (const cell of cells) proofs.push(await proofOf(servers, asked, cell, options))
+  const difference = differenceBetween(cells, proofs)
+  if (difference !== null && !options.different)
+    throw new PilotError(
+      `${difference} Equal work comes first; if the difference is meant, add --different-responses.`,
+    )
+  return proofs
+}
+
+async function proofOf(
+  servers: Servers,
+  asked: Workload,
+  cell: StudyCell,
+  { status }: PilotOptions,
+): Promise<Proof> {
+  const target = servers.target(cell)
+  if (target === undefined)
+    throw new PilotError(`${cell.title} did not start: ${servers.whyMissing(cell)}.`)
+  const bodies: Buffer[] = []
+  let seen = 0
+  for (let count = 0; count < RESPONSES; count++) {
+    const given = await ask(target, asked, RESPONSE_MS).catch((error: unknown) => {
+      throw new PilotError(`${cell.title} does not respond to ${nameAsked(asked)}: ${oneLine(error)}.`)
+    })
+    seen = given.status
+    if (status === undefined ? seen < 200 || seen > 299 : seen !== status)
+      throw new PilotError(
+        `${cell.title} responds to ${nameAsked(asked)} with status ${seen}, and ${status ?? '2xx'} was expected: see --path and --expect-status.`,
+      )
+    bodies.push(given.body)
+  }
+  const learnt = learn(bodies)
+  if (learnt.masked > MOST_MASKED)
+    throw new PilotError(
+      `${Math.round(learnt.masked * 100)} % of the bytes that ${cell.title} sends for ${nameAsked(asked)} differ from response to response, which proves nothing about equal work (at most ${MOST_MASKED * 100} %): ask for a --path that changes less.`,
+    )
+  return { learnt, status: seen, bytes: Math.round(mean(bodies.map(({ length }) => length))) }
+}
+
+/** A sentence; null if all send what the first one does. */
+function differenceBetween(cells: readonly StudyCell[], proofs: readonly Proof[]): string | null {
+  const [first, ...others] = proofs
+  for (const [index, other] of others.entries()) {
+    const [one, two] = [cells[0]?.title, cells[index + 1]?.title]
+    if (first === undefined) continue
+    if (first.status !== other.status)
+      return `${one} responds with status ${first.status}, ${two} with ${other.status}.`
+    const found = differenceOf(first.learnt.template, other.learnt.template)
+    if (found !== undefined)
+      return `${one} and ${two} send different bodies: after ${JSON.stringify(found.before)}, ${one} has ${JSON.stringify(found.one)} and ${two} ${JSON.stringify(found.other)}.`
+  }
+  return null
+}
+
+function workloadOf(asked: Workload, proof: Proof | undefined): Workload {
+  if (proof === undefined) return asked
+  return { ...asked, expect: expectationOf(proof.learnt), status: proof.status, isProven: true }
+}
+
+/** Milliseconds of load whose cost is one value. */
+const WINDOW_MS = 250
+
+/** A server that becomes cheaper for longer is not steady. */
+const MOST_WINDOWS = 24
+/** The last windows: what a warm server costs. */
+const LAST = 4
+/** Cheaper than the windows before by less than this: steady. */
+const STEADY = 0.03
+/** A window is warm within this part of the last ones. */
+const WARM = 0.07
+
+const LEAST_WARMUP_MS = 500
+
+/** From this part of its cores on, a server is limited by them. */
+const FULL = 0.9
+
+interface Warmup {
+  ms: number
+  steady: boolean
+  /** Of its core, 0 to 1; null where it is not known. */
+  coreUse: number | null
+}
+
+async function learnWarmup(
+  entrants: readonly Entrant<StudyCell>[],
+  measure: (entrant: Entrant<StudyCell>) => Promise<Slice | undefined>,
+): Promise<Warmup[]> {
+  const random = createRandom(1)
+  const slices = entrants.map((): Slice[] => [])
+  for (let window = 0; window < MOST_WINDOWS; window++) {
+    for (const index of shuffle([...entrants.keys()], random)) {
+      const entrant = entrants[index]
+      const slice = entrant && (await measure(entrant))
+      if (slice === undefined) return []
+      slices[index]?.push(slice)
+    }
+    if (slices.every((own) => isSteady(own.map(costOf)))) break
+  }
+  return slices.map((own, index) => {
+    const costs = own.map(costOf)
+    const warm = median(costs.slice(-LAST))
+    const from = costs.findIndex((cost) => cost <= warm * (1 + WARM))
+    const given = entrants[index]?.cell.cores.given ?? 1
+    const uses = own.slice(-LAST).map(({ cpuSeconds: { app }, seconds }) => app && app / seconds / given)
+    return {
+      ms: (from + 1) * WINDOW_MS,
+      steady: isSteady(costs),
+      coreUse: uses.some((use) => use === null) ? null : Math.max(...uses.map((use) => use ?? 0)),
+    }
+  })
+}
+
+/** CPU per request; time per request where the system does not tell. */
+function costOf({ cpuSeconds: { app }, seconds, requests }: Slice): number {
+  return (app ?? seconds) / Math.max(1, requests)
+}
+
+function isSteady(costs: readonly number[]): boolean {
+  if (costs.length < 2 * LAST) return false
+  const [before, now] = [costs.slice(-2 * LAST, -LAST), costs.slice(-LAST)]
+  return median(now) >= median(before) * (1 - STEADY)
+}
