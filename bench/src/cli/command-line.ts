@@ -2,6 +2,7 @@ import { UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { UnknownName } from '@startgrid/grid/apps.ts'
 import { LoadError } from '@startgrid/loadgen'
+import { PilotError } from '../measure/pilot.ts'
 import { ResultError } from '../model/result-file.ts'
 import { OutputError } from '../report/output.ts'
 
@@ -30,10 +31,10 @@ export function runCommandLine(args: readonly string[]): Promise<number> {
  */
 async function runCommand(args: readonly string[]): Promise<number> {
   const [first = '', ...others] = args
-  if (first === '' || first.startsWith('-')) return COMMANDS.race?.(args) ?? 2
+  if (first === '' || first.startsWith('-')) return (await import('./commands/grid.ts')).gridCommand(args)
   const command = COMMANDS[first]
-  if (command !== undefined && first !== 'race') return command(others)
-  const names = Object.keys(COMMANDS).filter((name) => name !== 'race')
+  if (command !== undefined) return command(others)
+  const names = Object.keys(COMMANDS)
   throw new UsageError(
     `There is no command '${first}', only ${names.join(', ')}; without one, the grid is raced.`,
   )
@@ -47,7 +48,7 @@ function explain(error: unknown): number {
   return error instanceof UsageError || error instanceof UnknownName ? 2 : 1
 }
 
-const FORESEEN = [OutputError, UsageError, UnknownName, ResultError, LoadError]
+const FORESEEN = [OutputError, UsageError, PilotError, UnknownName, ResultError, LoadError]
 
 /** A disk that became full or read-only during the run. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

@@ -29,6 +29,7 @@ export const OUTPUT_HELP = `  --json FILE         writes the result there too, -
 export const HELP = `pnpm bench [options]   races every app, directly and behind NGINX (5 minutes)
 pnpm bench COMMAND     each has its own --help
 
+  race CMD CMD        servers of your own: is the second one slower?
   capacity            the highest rate that keeps p99 under a bound
   latency             percentiles at fixed rates, from the intended send time
   overload            what is left at twice the capacity, and the recovery

@@ -1,13 +1,14 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { STUDIES } from '../../studies/index.ts'
+import { createRace } from '../experiment/race.ts'
 import { analyse } from '../judge/analysis.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
 import { analyseOpenLoop } from '../judge/openloop/analyse.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
-import type { Study } from '../model/experiment.ts'
+import type { Experiment, Study } from '../model/experiment.ts'
 import { isRace } from '../model/result.ts'
 import { ResultError, readResult } from '../model/result-file.ts'
 import { isStudyFile, readStudyResult, studyPaths } from '../model/study-file.ts'
@@ -32,7 +33,16 @@ export function openStored(path: string): [Stored, ...Stored[]] {
   const openStudy = (file: string): Stored => ({ result: readStudyResult(file), directory: dirname(file) })
   if (first !== undefined) return [openStudy(first), ...others.map(openStudy)]
   const file = isDirectory ? join(place, 'result.json') : place
+  if (existsSync(file) && isStudyFile(file)) return [openStudy(file)]
   return [{ result: readResult(file), directory: dirname(file) }]
+}
+
+/** What was measured. @throws {ResultError} if this checkout has no such study */
+export function experimentOf(result: StudyResult): Experiment {
+  const { race } = result
+  if (race === undefined) return studyOf(result)
+  const requests = race.requests.map(({ path, method }) => ({ path, method }))
+  return createRace({ ...race, requests, systems: race.systems.map(({ name }) => ({ name })) })
 }
 
 /** @throws {ResultError} if this checkout has no such study */
@@ -52,7 +62,7 @@ export function analyseAgain<Kind extends StoredResult>(
 }
 
 function figuresOf(stored: StoredResult, keepVoided: boolean): Partial<StoredResult> {
-  if (stored.kind === 'study') return { analysis: analyseStudy(studyOf(stored), stored) }
+  if (stored.kind === 'study') return { analysis: analyseStudy(experimentOf(stored), stored) }
   return isRace(stored) ? { analysis: analyse(stored, { keepVoided }) } : analyseOpenLoop(stored)
 }
 

@@ -1,4 +1,4 @@
-import type { Command, Experiment, LoadRace, System } from '../model/experiment.ts'
+import type { Command, Experiment, LoadRace, RunningServer, System } from '../model/experiment.ts'
 import { type Asked, nameAsked } from '../model/workload.ts'
 
 /** What `pnpm bench race` is asked to compare, as an experiment. */
@@ -13,7 +13,7 @@ export interface RaceOptions {
 export interface RaceSystem {
   name: string
   command?: Command
-  running?: { host: string; port: number }
+  running?: RunningServer
 }
 
 /** Systems in the order in which they were named: the first is what the others are compared with. */

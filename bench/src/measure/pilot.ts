@@ -1,6 +1,6 @@
 import { oneLine } from '@startgrid/cli/text.ts'
-import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import { mean, median } from '@startgrid/stats/moments.ts'
+import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import {
   differenceOf,
   expectationOf,
@@ -22,7 +22,7 @@ export class PilotError extends Error {
   override name = 'PilotError'
 }
 
-interface PilotOptions {
+export interface PilotOptions {
   /** Systems may send different responses. */
   different: boolean
   /** Of a right response; undefined: any 2xx. */
@@ -35,7 +35,12 @@ interface PilotOptions {
  * @throws {PilotError} if a system cannot be measured, or does other work than the first one
  */
 export async function pilot(
-  { environment, drivers, signal, progress }: Pick<PreparedRun, 'environment' | 'drivers' | 'signal' | 'progress'>,
+  {
+    environment,
+    drivers,
+    signal,
+    progress,
+  }: Pick<PreparedRun, 'environment' | 'drivers' | 'signal' | 'progress'>,
   name: string,
   race: LoadRace,
   cells: readonly StudyCell[],
@@ -120,8 +125,7 @@ async function proofOf(
   { status }: PilotOptions,
 ): Promise<Proof> {
   const target = servers.target(cell)
-  if (target === undefined)
-    throw new PilotError(`${cell.title} did not start: ${servers.whyMissing(cell)}.`)
+  if (target === undefined) throw new PilotError(`${cell.title} did not start: ${servers.whyMissing(cell)}.`)
   const bodies: Buffer[] = []
   let seen = 0
   for (let count = 0; count < RESPONSES; count++) {

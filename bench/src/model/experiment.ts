@@ -1,6 +1,6 @@
 import type { Role } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
-import type { Workload } from './workload.ts'
+import type { Asked, Workload } from './workload.ts'
 
 /**
  * Systems, races between them, and claims about them: what is measured, as data. A study is one in a file; the grid, a server that already runs, and
@@ -89,12 +89,17 @@ export interface Program {
   copies?: number
 }
 
-/** A command as a person types it: `node before.js`. It serves HTTP/1.1 on the port that its environment says, in `PORT`. */
+/**
+ * A command as a person types it, for a shell: `node before.js`. It serves HTTP/1.1 on the port that its environment says, in `PORT`, or that
+ * stands in it for `{port}`.
+ */
 export interface Command {
   command: string
   /** Where it runs; absolute. */
   directory: string
-  env?: Readonly<Record<string, string>>
+  /** Ready when this is responded to as expected: with that status, or any 2xx. */
+  ready: Asked & { status?: number }
+  readyTimeoutMs: number
 }
 
 /** A server that somebody else started. Nothing of it is stopped, and nobody accounts for it. */
@@ -129,6 +134,8 @@ export type Race = LoadRace | ProbeRace
 export interface LoadRace {
   systems: readonly string[]
   workload: Workload
+  /** By system, where their right responses differ. Goes before all else. */
+  workloads?: Readonly<Record<string, Workload>>
   /** Kept open, each with one request in flight. */
   connections: number
   /** Discarded after each launch, in milliseconds of load; default by framework. */
@@ -171,6 +178,7 @@ export interface ProbeContext {
  *   stated rate
  * - `closed-mean-latency` and so on: seconds from a request to its response's last byte, in closed loop
  * - `startup`: seconds from the start of the process to its first response
+ * - `ready-memory`, `peak-memory`: resident bytes at that moment, and the most until the end
  */
 export const METRICS = [
   'rate',
@@ -186,6 +194,8 @@ export const METRICS = [
   'closed-p97.5-latency',
   'closed-p99-latency',
   'startup',
+  'ready-memory',
+  'peak-memory',
 ] as const
 
 export type Metric = (typeof METRICS)[number]

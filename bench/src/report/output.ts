@@ -9,6 +9,7 @@ import type { StudyResult } from '../model/study-result.ts'
 import { formatHtml } from './html/page.ts'
 import { formatMarkdown } from './markdown.ts'
 import { formatStudyBlock } from './study/markdown.ts'
+import { formatRace, formatRaceMarkdown } from './study/race-text.ts'
 import { formatStudy } from './study/terminal.ts'
 import { formatTables, terminalStyle } from './terminal.ts'
 
@@ -85,6 +86,17 @@ export function publishStudy(study: Study, result: StudyResult, directory: strin
   if (json !== undefined && json !== '-') writeStudy(json, result)
   writeFileSync(`${directory}/${study.name}.md`, formatStudyBlock(study, record))
   process.stderr.write(`Report: ${relative('.', directory) || '.'}/${study.name}.md\n`)
+}
+
+/** Prints the result of a race of commands (or, for `--json -`, writes it) and writes its reports. */
+export function publishRace(result: StudyResult, directory: string, json?: string): void {
+  const record = recordOf(result)
+  process.stdout.write(
+    json === '-' ? `${JSON.stringify(result)}\n` : formatRace(record, terminalStyle(process.stdout)),
+  )
+  if (json !== undefined && json !== '-') writeStudy(json, result)
+  writeFileSync(`${directory}/report.md`, formatRaceMarkdown(record))
+  process.stderr.write(`Report: ${relative('.', directory) || '.'}/report.md\n`)
 }
 
 /**

@@ -106,7 +106,7 @@ describe('before anything is measured', () => {
       [['--only', 'fastfy'], /^There is no app 'fastfy'\. Frameworks: .*\.\n$/],
       [['--heats', '0'], /^--heats is '0', but must be .*\.\n$/],
       [['--quick', '--thorough'], /^--quick and --thorough exclude each other: choose one\.\n$/],
-      [['compar'], /^There is no command 'compar', only capacity, .*\.\n$/],
+      [['compar'], /^There is no command 'compar', only race, capacity, .*\.\n$/],
     ] as const) {
       const { code, stdout, stderr } = await run(...args)
       assert.equal(code, 2)

@@ -1,81 +1,56 @@
-import { UsageError } from '@startgrid/cli/arguments.ts'
-import { assertResponding } from '../../environments/target/origin.ts'
-import { heatsWithin, LEAST_HEATS, leastTimeMs } from '../../experiment/budget.ts'
-import type { Options } from '../../experiment/options.ts'
-import { extendRun, findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
-import { createResult, runBench } from '../../measure/run.ts'
-import type { RaceResult } from '../../model/result.ts'
-import { commandOf, prepareOutput } from '../../report/output.ts'
-import { describePlan } from '../dry-run.ts'
-import { whyRaceFailed } from '../exit-code.ts'
-import { HELP } from '../help.ts'
-import { readOptions } from '../options.ts'
-import { runMeasurement } from '../run-measurement.ts'
+import { listenForInterruption } from '@startgrid/cli/interruption.ts'
+import { createProgress } from '@startgrid/cli/progress.ts'
+import { Guard } from '@startgrid/machine/guard.ts'
+import { createRace } from '../../experiment/race.ts'
+import { createStudyResult } from '../../experiment/study.ts'
+import { runRace } from '../../measure/race.ts'
+import { writeStudy } from '../../model/study-file.ts'
+import type { StudyResult } from '../../model/study-result.ts'
+import { commandOf, prepareOutput, publishRace } from '../../report/output.ts'
+import { whyStudyFailed } from '../exit-code.ts'
+import { RACE_HELP, type RaceOptions, readRaceOptions, recordOfRace } from '../race-options.ts'
 
-/** `pnpm bench`: races cells in heats. @returns the exit code */
+/** `pnpm bench race`: servers that nobody here wrote, compared. @returns the exit code */
 export async function raceCommand(args: readonly string[]): Promise<number> {
-  const options = readOptions(args)
-  const planned = () => createResult(options, '')
-  if (options.timeGiven && !options.help && options.resume === undefined) assertFits(planned())
-  if (options.help) process.stdout.write(HELP)
-  else if (options.list)
-    process.stdout.write(
-      planned()
-        .cells.map(({ id }) => `${id}\n`)
-        .join(''),
-    )
-  else if (options.dryRun) process.stdout.write(describePlan(planned()))
-  else return race(options, await prepare(options, args))
-  return 0
-}
-
-/** @throws {UsageError} if the time is too short for two heats of every role */
-function assertFits({ cells, settings, mode }: RaceResult): void {
-  const maxTimeMs = settings.maxTimeMs ?? Number.POSITIVE_INFINITY
-  const leastMs = leastTimeMs({ cells, settings, mode })
-  if (maxTimeMs >= leastMs || settings.heats < LEAST_HEATS) return
-  throw new UsageError(
-    `--max-time ${Math.floor(maxTimeMs / 1000)}s is too short for two heats of every role, without which there are no intervals: ` +
-      `give it at least ${Math.ceil(leastMs / 1000)}s, or fewer apps with --only.`,
-  )
-}
-
-async function prepare(options: Options, args: readonly string[]): Promise<StoredRun<'rate'>> {
-  if (options.resume !== undefined) return goOn(options)
-  if (options.target !== undefined) await assertResponding(options.target)
-  return begin(options, args)
-}
-
-function begin(options: Options, args: readonly string[]): StoredRun<'rate'> {
-  const command = commandOf('pnpm bench', args, options.seed)
-  return {
-    result: createResult(options, command),
-    directory: prepareOutput(options.output, options.json),
+  const options = readRaceOptions(args)
+  if (options.help) {
+    process.stdout.write(RACE_HELP)
+    return 0
   }
-}
-
-/** A complete run gets more heats: those that were asked for, those that fit into the time, or as many as it had. */
-function goOn(options: Options): StoredRun<'rate'> {
-  const found = findRun(options.resume ?? '', ['rate'])
-  const { result } = found
-  const { settings } = result
-  if (options.timeGiven) settings.maxTimeMs = options.maxTimeMs
-  if (result.finishedAt === null) {
-    result.warnings.push(pauseOf(result))
-    return found
+  const directory = prepareOutput(options.output, options.json)
+  const experiment = createRace(options)
+  const command = commandOf('pnpm bench race', options.words, options.seed)
+  const plan = { profile: 'full', asPublished: false, heats: options.heats, seed: options.seed } as const
+  const result: StudyResult = {
+    ...createStudyResult(experiment, { ...plan, maxTimeMs: options.maxTimeMs }, command),
+    race: recordOfRace(options),
   }
-  const fitting =
-    options.timeGiven && options.maxTimeMs !== null ? heatsWithin(options.maxTimeMs, result) : undefined
-  extendRun(result, options.heatsGiven ? options.heats : fitting)
-  return found
+  Object.assign(result.settings, SETTINGS)
+  return measure(experiment, result, { options, directory })
 }
 
-function race({ json, download, keepVoided, require }: Options, stored: StoredRun<'rate'>): Promise<number> {
-  const { result } = stored
-  return runMeasurement(stored, {
-    json,
-    download,
-    run: (context) => runBench(result, { ...context, keepVoided }),
-    whyFailed: () => whyRaceFailed(result, require),
-  })
+/** Of short heats: many launches say more than long ones. */
+const SETTINGS = { slices: 16, sliceMs: 50, openLoop: { minMs: 300, maxMs: 1500 } }
+
+async function measure(
+  experiment: ReturnType<typeof createRace>,
+  result: StudyResult,
+  { options, directory }: { options: RaceOptions; directory: string },
+): Promise<number> {
+  const progress = createProgress()
+  const { signal, code } = listenForInterruption(progress)
+  const save = (so: StudyResult) => writeStudy(`${directory}/result.json`, so)
+  const guard = new Guard()
+  try {
+    await runRace(experiment, result, { ...options, progress, signal, save, download: false, guard })
+  } finally {
+    progress.stop()
+    await guard.close()
+  }
+  save(result)
+  publishRace(result, directory, options.json)
+  if (signal.aborted) return code()
+  const failed = whyStudyFailed(result)
+  for (const sentence of failed) process.stderr.write(`${sentence}\n`)
+  return failed.length > 0 ? 1 : 0
 }

@@ -1,5 +1,5 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { prepareOutput, publishStudy, writeReports } from '../../report/output.ts'
+import { prepareOutput, publishRace, publishStudy, writeReports } from '../../report/output.ts'
 import { formatTables, terminalStyle } from '../../report/terminal.ts'
 import { analyseAgain, openStored, parseStored, studyOf } from '../stored.ts'
 
@@ -36,7 +36,8 @@ export async function reportCommand(args: readonly string[]): Promise<number> {
     const result = analyseAgain(stored.result, { keepVoided })
     if (result.kind === 'study') {
       if (keepVoided) throw new UsageError('--keep-voided is for results of the grid, and this is a study.')
-      publishStudy(studyOf(result), result, directory)
+      if (result.race === undefined) publishStudy(studyOf(result), result, directory)
+      else publishRace(result, directory)
     } else {
       process.stdout.write(formatTables(result, terminalStyle(process.stdout)))
       writeReports(result, directory)

@@ -1,16 +1,16 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
-import { Guard } from '@startgrid/machine/guard.ts'
+import type { Guard } from '@startgrid/machine/guard.ts'
 import { listenersOf, peakMemory, processTree } from '@startgrid/machine/processes.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Driver } from '../../drivers/driver.ts'
-import type { Experiment, System } from '../../model/experiment.ts'
+import type { Experiment } from '../../model/experiment.ts'
 import type { LaunchRecord } from '../../model/result.ts'
 import type { StudyCell, StudyCores } from '../../model/study-result.ts'
-import type { Environment, EnvironmentOptions } from '../environment.ts'
+import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
 import { studyCores } from '../study/environment.ts'
-import { whySilent } from '../target/origin.ts'
+import { addressOf, whySilent } from '../target/origin.ts'
 import { type CommandServer, startCommand } from './server.ts'
 
 /** Servers that nobody here wrote: commands, and what runs already on this machine. */
@@ -44,8 +44,8 @@ export class CommandEnvironment implements Environment {
   }
 
   /** No contract covers them: the pilot compares what they send. */
-  async prove(): Promise<ReadonlyMap<string, never>> {
-    return new Map()
+  async prove(): Promise<ReadonlyMap<string, Proof>> {
+    return new Map<string, Proof>()
   }
 
   async startCeiling(): Promise<undefined> {
@@ -72,8 +72,8 @@ export class CommandEnvironment implements Environment {
   }
 
   async #start({ app }: StudyCell): Promise<Running> {
-    const { command, running }: System = this.#experiment.systems[app] ?? { title: app }
-    if (running !== undefined) return startedElsewhere(running)
+    const { command, running } = this.#experiment.systems[app] ?? {}
+    if (running !== undefined) return startedElsewhere(running.origin)
     if (command === undefined) throw new Error('it has no command')
     const server = await startCommand(command, {
       guard: this.#guard,
@@ -96,13 +96,14 @@ interface Running extends Pick<CommandServer, 'target' | 'pids'> {
 }
 
 /** Nothing is started there, and nothing stopped. */
-function startedElsewhere(target: { host: string; port: number }): Running {
+function startedElsewhere(origin: string): Running {
+  const target = addressOf(origin)
   const roots = listenersOf(target)
   return {
     target,
     pids: () => roots.flatMap(processTree),
     whyEnded: async () => {
-      const reason = await whySilent(`http://${target.host}:${target.port}`)
+      const reason = await whySilent(origin)
       return reason === null ? null : `it no longer responds (${reason})`
     },
     stop: async () => {},

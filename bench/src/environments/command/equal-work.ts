@@ -43,12 +43,17 @@ export function differenceOf(one: Template, other: Template): Difference | undef
   let [a, b] = [0, 0]
   for (const [i, j] of [...matches, [one.length, other.length] as const]) {
     const [left, right] = [one.slice(a, i), other.slice(b, j)]
-    const isMasked = left.includes(null) || right.includes(null)
-    if (!isMasked && (left.length > 0 || right.length > 0))
+    if (!isMasked(left, right) || !isMasked(right, left))
       return { before: textOf(one.slice(0, a)).slice(-40), one: shorten(left), other: shorten(right) }
     ;[a, b] = [i + 1, j + 1]
   }
   return undefined
+}
+
+/** What is always the same in one stands for what differs in the other, and for nothing else. */
+function isMasked(stretch: Template, by: Template): boolean {
+  const isLiteral = (token: string | null) => token !== null
+  return !stretch.some(isLiteral) || (by.includes(null) && !by.some(isLiteral))
 }
 
 /** What is compared under load: all of it if nothing is masked, else the parts that are always the same. */
@@ -150,13 +155,13 @@ function walkBack(
 
 /** The stretches between what is masked. */
 function piecesOf(template: Template): string[] {
-  return template
-    .reduce<string[]>(
-      (pieces, token) =>
-        token === null ? [...pieces, ''] : [...pieces.slice(0, -1), (pieces.at(-1) ?? '') + token],
-      [''],
-    )
-    .filter((piece) => piece !== '')
+  const pieces: string[] = []
+  for (let from = 0; from < template.length; from++) {
+    const end = template.indexOf(null, from)
+    pieces.push(template.slice(from, end < 0 ? undefined : end).join(''))
+    from = end < 0 ? template.length : end
+  }
+  return pieces.filter((piece) => piece !== '')
 }
 
 function textOf(template: Template): string {

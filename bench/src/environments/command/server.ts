@@ -61,7 +61,7 @@ let count = 0
 export async function startCommand(command: Command, options: StartOptions): Promise<CommandServer> {
   const { guard, cpus, signal, graceMs = 5000 } = options
   const port = await claimPort({ host: HOST, port: 0 })
-  const line = command.line.replaceAll('{port}', String(port))
+  const line = command.command.replaceAll('{port}', String(port))
   const mark = `${guard.run}.${++count}`
   const [file = 'sh', ...args] = [...binding(cpus), 'sh', '-c', line]
   const beganAt = performance.now()

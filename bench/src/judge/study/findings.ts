@@ -54,9 +54,7 @@ export function findingsOf(
       smallest:
         estimate === null
           ? null
-          : Math.exp(
-              smallestDifference(estimate.df, LEVEL / tested.length, POWER) * estimate.standardError,
-            ),
+          : Math.exp(smallestDifference(estimate.df, LEVEL / tested.length, POWER) * estimate.standardError),
       others: OTHERS.filter((metric) => metric !== decides).flatMap((metric) => {
         const ratio = compareOf(race, metric, over, under)?.ratio ?? null
         return ratio === null ? [] : [{ metric, ratio }]

@@ -55,7 +55,10 @@ function startOf(heat: Heat | undefined, { app }: StudyCell): Figures {
   const { startup, readyMemory, peakMemory } = heat?.launches.find((one) => one.app === app) ?? {}
   return {
     ...(startup !== undefined && { startup }),
-    ...(readyMemory !== undefined && { 'ready-memory': readyMemory, ...(peakMemory && { 'peak-memory': peakMemory }) }),
+    ...(readyMemory !== undefined && {
+      'ready-memory': readyMemory,
+      ...(peakMemory && { 'peak-memory': peakMemory }),
+    }),
   }
 }
 

@@ -34,6 +34,19 @@ describe('equal work', () => {
     assert.equal(differenceOf(one.template, other.template)?.other, ',"b":3')
   })
 
+  test('what differs stands for one stretch, not for a whole body', () => {
+    const json = of('{"id":1,"text":"a"}', '{"id":2,"text":"a"}')
+    assert.equal(differenceOf(json.template, of('other', 'other').template)?.other, 'other')
+    assert.notEqual(
+      differenceOf(json.template, of('{"id":1,"text":"b"}', '{"id":2,"text":"b"}').template),
+      undefined,
+    )
+    assert.equal(
+      differenceOf(json.template, of('{"id":9,"text":"a"}', '{"id":9,"text":"a"}').template),
+      undefined,
+    )
+  })
+
   test('a response of which little is left proves little', () => {
     const random = () => Array.from({ length: 40 }, () => `<b>${Math.random()}</b>`).join('')
     assert.ok(of(random(), random(), random()).masked > 0.5)

@@ -6,7 +6,7 @@ const [, , directory = '', line = ''] = process.argv
 const guard = new Guard()
 const ready = { method: 'GET', path: '/', headers: {} }
 await startCommand(
-  { line, directory, ready, readyTimeoutMs: 60_000 },
+  { command: line, directory, ready, readyTimeoutMs: 60_000 },
   { guard, cpus: undefined, signal: new AbortController().signal },
 )
 process.stdout.write(`${guard.run}\n`)

@@ -56,7 +56,7 @@ describe('a command as a server', { skip }, () => {
   const left = () => findProcesses({ groups: [], mark: `${MARK}=${guard.run}.` })
   const start = (line: string, readyTimeoutMs = 60_000): Promise<CommandServer> =>
     startCommand(
-      { line, directory, ready: READY, readyTimeoutMs },
+      { command: line, directory, ready: READY, readyTimeoutMs },
       { guard, cpus: undefined, signal: new AbortController().signal, graceMs: 500 },
     )
 

@@ -1,0 +1,231 @@
+import {
+  formatEnds,
+  formatMegabytes,
+  formatMicros,
+  formatPercent,
+  formatRate,
+  formatRateEnds,
+  formatRatio,
+  orUnknown,
+  UNKNOWN,
+} from '@startgrid/cli/numbers.ts'
+import type { Column, Table } from '@startgrid/cli/table.ts'
+import { capital, listOf, plural } from '@startgrid/cli/text.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import { isShown } from '../../judge/study/findings.ts'
+import type { Metric } from '../../model/experiment.ts'
+import type { Finding, PilotRecord, StudyCell, StudyRecord } from '../../model/study-result.ts'
+import { describeMachine, describeSource } from '../provenance.ts'
+import { figure, figuresOf, formatSeconds, name, type StudySection } from './section.ts'
+
+/** What a race of commands says: sentences first, then figures, then what they rest on. */
+
+/** `after handles 8 % (5–11 %) more requests per second at saturation (32 connections, /api/items)` */
+export function describeFinding(finding: Finding, { race }: Pick<StudyRecord, 'race'>): string {
+  const { decides, over, under, ratio, smallest } = finding
+  const where = placeOf(finding, race?.connections ?? 0)
+  if (ratio === null) return `${over} and ${under} were not compared (${where})`
+  const { low, high } = ratio
+  if (low === null || high === null || smallest === null)
+    return `One launch gives no interval: ${over} over ${under} is ${formatRatio(ratio.value)} (${where})`
+  if (!isShown(finding)) return describeNone(finding, { low, high, smallest }, where)
+  const change = describeChange(ratio.value, low, high)
+  const more = ratio.value > 1 ? 'more' : decides === 'rate' ? 'fewer' : 'less'
+  return decides === 'rate'
+    ? `${over} handles ${change} ${more} requests per second at saturation than ${under} (${where})`
+    : `${over} needs ${change} ${more} CPU per request than ${under} (${where})`
+}
+
+function describeNone(
+  { decides, over, under, ratio }: Finding,
+  { low, high, smallest }: { low: number; high: number; smallest: number },
+  where: string,
+): string {
+  // A cost of 1.02 is 2 % slower; so is a rate of 1 / 1.02.
+  const [slow, fast] = decides === 'rate' ? [1 / low, high] : [high, 1 / low]
+  const side = (factor: number, word: string) =>
+    factor >= 1
+      ? `${formatPercent(factor - 1)} ${word}`
+      : `${formatPercent(1 / factor - 1)} ${word === 'slower' ? 'faster' : 'slower'}`
+  const range = `between ${side(slow, 'slower')} and ${side(fast, 'faster')}`
+  // Its own interval may exclude 1 where several are compared.
+  const excludes = ratio !== null && (low > 1 || high < 1)
+  const alone = excludes ? '; alone, this pair would differ, but not among as many as were compared' : ''
+  return `No difference shown: ${over} is ${range} than ${under}; ${formatPercent(smallest - 1)} would be found in 4 of 5 runs${alone} (${where})`
+}
+
+/** `8 % (5–11 %)`; from a factor of 2 on `2.1 times (1.9–2.3) as`. */
+function describeChange(value: number, low: number, high: number): string {
+  const percent = (ratio: number) => {
+    const part = Math.abs(ratio - 1) * 100
+    return part.toFixed(part < 9.95 ? 1 : 0)
+  }
+  const [from, to] = value > 1 ? [low, high] : [high, low]
+  return `${percent(value)} % (${percent(from)}–${percent(to)} %)`
+}
+
+function placeOf({ race, decides }: Finding, connections: number): string {
+  const path = race.replace(/^GET /, '')
+  return decides === 'rate' ? `${plural(connections, 'connection')}, ${path}` : path
+}
+
+/** The first sentence of a report of one system. */
+export function describeAlone({ analysis, race }: StudyRecord): string {
+  const [first] = analysis?.cells ?? []
+  const rate = first?.figures.rate
+  if (first === undefined || rate === undefined) return 'Nothing was measured'
+  return `${first.system} handles ${formatRate(rate.value)} (${formatRateEnds(rate)}) requests per second at saturation (${plural(race?.connections ?? 0, 'connection')}, ${first.race.replace(/^GET /, '')})`
+}
+
+/** The finding of each path and pair, as sentences without the full stop. */
+export function findingsOf(result: StudyRecord): string[] {
+  const findings = result.analysis?.findings ?? []
+  const differences = (result.race?.pilots ?? []).flatMap(({ difference }) =>
+    difference === null ? [] : [`They do different work: ${difference.replace(/\.$/, '')}`],
+  )
+  const found =
+    findings.length === 0 ? [describeAlone(result)] : findings.map((one) => describeFinding(one, result))
+  return [...differences, ...found]
+}
+
+export function sectionsOfRace(result: StudyRecord): StudySection[] {
+  return (result.race?.pilots ?? []).flatMap((pilot) => [
+    figuresSection(result, pilot),
+    ...(result.analysis?.findings ?? [])
+      .filter(({ race }) => race === pilot.race)
+      .map((finding) => ratioSection(finding)),
+  ])
+}
+
+function figuresSection(result: StudyRecord, pilot: PilotRecord): StudySection {
+  const cells = result.cells.filter(({ race }) => race === pilot.race)
+  const rate = result.analysis?.openRates.find(({ race }) => race === pilot.race)?.rate
+  const columns: Column[] = [
+    name('system'),
+    figure('req/s'),
+    figure('95 %', 2),
+    figure('CPU µs'),
+    figure('p50 ms', 1),
+    figure('p99 ms', 1),
+    figure('start ms', 2),
+    figure('MB ready', 3),
+    figure('MB peak', 3),
+  ]
+  const open =
+    rate === undefined
+      ? []
+      : [
+          `p50 and p99: open loop at ${formatRate(rate)} requests per second, the same for all, from when a request was due.`,
+        ]
+  return {
+    title: `${pilot.race}, ${plural(result.race?.connections ?? 0, 'connection')}`,
+    table: { columns, rows: cells.map((cell) => rowOf(result, cell)) },
+    notes: [...open, ...pilotNotes(pilot), ...cells.flatMap((cell) => voidNote(result, cell))],
+  }
+}
+
+function rowOf(result: StudyRecord, cell: StudyCell): Table['rows'][number] {
+  const shown = figuresOf(result, cell)
+  if (shown === undefined || shown.voided)
+    return { tone: 'void', cells: [cell.title, 'void', '', '', '', '', '', '', ''] }
+  const { figures } = shown
+  return {
+    tone: 'plain',
+    cells: [
+      cell.title,
+      orUnknown(figures.rate?.value, formatRate),
+      figures.rate === undefined ? '' : formatRateEnds(figures.rate),
+      orUnknown(figures.cpu?.value, formatMicros),
+      formatSeconds(figures['median-latency']),
+      formatSeconds(figures['p99-latency']),
+      formatSeconds(figures.startup),
+      orUnknown(figures['ready-memory']?.value, formatMegabytes),
+      orUnknown(figures['peak-memory']?.value, formatMegabytes),
+    ],
+  }
+}
+
+function voidNote(result: StudyRecord, cell: StudyCell): string[] {
+  const shown = figuresOf(result, cell)
+  const failed = shown?.gates.find(({ verdict }) => verdict === 'failed')
+  const late = shown?.openLoop?.voidedBecause ?? null
+  if (failed !== undefined) return [`${cell.title} is void: ${failed.finding}.`]
+  return late === null ? [] : [`The latency of ${cell.title} is void: ${late}.`]
+}
+
+function pilotNotes({ decides, warmupMs, systems }: PilotRecord): string[] {
+  const idle = systems.filter(({ coreUse }) => coreUse !== null && coreUse < 0.9)
+  const masked = systems.filter((one) => one.masked > 0)
+  const unsteady = systems.filter(({ steady }) => !steady)
+  return [
+    decides === 'rate'
+      ? 'The servers fill their core, so requests per second decide.'
+      : `${listOf(idle.map(({ system }) => system))} did not fill its core (it waits for something else, or the generator cannot offer more), so CPU per request decides.`,
+    `${warmupMs} ms of load are discarded after each start.`,
+    ...(unsteady.length === 0
+      ? []
+      : [
+          `${listOf(unsteady.map(({ system }) => system))} was never steady in the pilot: its cost was still falling after ${warmupMs / 1000} s.`,
+        ]),
+    ...masked.map(
+      ({ system, masked: part, bytes }) =>
+        `${system}: ${Math.round(part * bytes)} of ${plural(bytes, 'byte')} differ from response to response and were not compared.`,
+    ),
+  ]
+}
+
+const NAMES: Partial<Record<Metric, string>> = {
+  rate: 'requests per second',
+  cpu: 'CPU per request',
+  'median-latency': 'p50 latency',
+  'p99-latency': 'p99 latency',
+  startup: 'start-up',
+  'ready-memory': 'memory when ready',
+  'peak-memory': 'peak memory',
+}
+
+function ratioSection({ race, decides, over, under, ratio, others }: Finding): StudySection {
+  const row = (metric: Metric, of: Interval, tone: 'best' | 'plain') => ({
+    tone,
+    cells: [
+      NAMES[metric] ?? metric,
+      formatRatio(of.value),
+      formatEnds(of, formatFine),
+      tone === 'best' ? 'decides' : 'not tested',
+    ],
+  })
+  return {
+    title: `${over} over ${under}: ${race}`,
+    table: {
+      columns: [name('figure'), figure('ratio'), figure('95 %'), name('')],
+      rows: [
+        ...(ratio === null ? [] : [row(decides, ratio, 'best')]),
+        ...others.map((one) => row(one.metric, one.ratio, 'plain')),
+      ],
+    },
+    notes: [],
+  }
+}
+
+/** Ratios near 1 need three digits. */
+function formatFine(ratio: number): string {
+  return ratio.toFixed(ratio < 2 ? 3 : 2)
+}
+
+export function conditionsOfRace(result: StudyRecord): string[] {
+  const { settings, race, command } = result
+  const { cores } = settings
+  const started = (race?.systems ?? []).map(
+    ({ name: system, command: line, url }) => `${system}: ${line ?? url ?? UNKNOWN}`,
+  )
+  const where =
+    cores === null
+      ? 'nothing was pinned to a core'
+      : `servers on ${cores.servers.length === 1 ? 'core' : 'cores'} ${cores.servers.join(', ')}, generator on core ${cores.generator}`
+  return [
+    ...started,
+    `${plural(settings.heats, 'start')} of each, in pairs; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per start, in shuffled order; ${where}.`,
+    `${capital(describeMachine({ ...result, cluster: null }))}.`,
+    `${capital(describeSource(result))}. Repeat it: ${command}`,
+  ]
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { namesOf, withoutValues } from '../../../src/experiment/race.ts'
+import { validateStudy } from '../../../src/model/study-file.ts'
+
+const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
+
+describe('a race of commands', () => {
+  let directory = ''
+
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'startgrid-race-'))
+    const serve = (name: string, body: string) =>
+      writeFileSync(
+        join(directory, name),
+        `require('node:http').createServer((request, response) => { ${body} }).listen(process.env.PORT, process.env.HOST)\n`,
+      )
+    serve(
+      'before.js',
+      'response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))',
+    )
+    serve(
+      'after.js',
+      'for (let n = 0; n < 1e5; n++) Math.sqrt(n); response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))',
+    )
+    serve('other.js', 'response.end("other")')
+    serve('random.js', 'response.end(Array.from({ length: 50 }, () => Math.random()).join(" "))')
+    serve(
+      'secret.js',
+      'response.statusCode = request.headers.authorization === process.env.TOKEN ? 200 : 401; response.end("in")',
+    )
+  })
+  after(() => rmSync(directory, { recursive: true }))
+
+  /** Ends as a person's command does; what it printed besides is the whole output. */
+  const race = async (...words: string[]) => {
+    const child = spawn(process.execPath, [MAIN, 'race', '--output', join(directory, 'out'), ...words], {
+      cwd: directory,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit'),
+    ])
+    return { out, err, code }
+  }
+  /** Processes whose directory is that of this test. */
+  const left = () =>
+    readdirSync('/proc').filter((pid) => {
+      try {
+        return (
+          /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`PWD=${directory}`)
+        )
+      } catch {
+        return false
+      }
+    })
+
+  test('the first sentence says which is faster, its reports are there, and nothing is left running', async () => {
+    const { out, err, code } = await race('--heats', '3', 'node before.js', 'node after.js')
+    assert.equal(code, 0, err)
+    assert.match(
+      out.replaceAll('\n', ' '),
+      /^(after handles .* fewer requests per second at saturation than before|No difference shown: )/,
+    )
+    const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
+    assert.deepEqual(validateStudy(result), [])
+    assert.ok(result.race.pilots[0].systems[0].masked > 0, 'the id is masked')
+    assert.ok(
+      result.heats.every((heat: { launches: { startup: number }[] }) =>
+        heat.launches.every(({ startup }) => startup > 0),
+      ),
+    )
+    assert.ok(existsSync(join(directory, 'out', 'report.md')))
+    assert.deepEqual(left(), [])
+  })
+
+  for (const [name, words, sentence] of [
+    ['nothing to race', [], /^Name what to race/],
+    [
+      'a command that ends',
+      ['node before.js', 'exit 3'],
+      /exit 3 did not start: it ended with exit code 3\.$/,
+    ],
+    [
+      'other work',
+      ['node before.js', 'node other.js'],
+      /^before and other send different bodies: after "", before has .* and other "other"\. Equal work comes first; if the difference is meant, add --different-responses\.$/,
+    ],
+    [
+      'nothing in common',
+      ['node random.js'],
+      /% of the bytes that random sends for GET \/ differ from response to response/,
+    ],
+    ['an address elsewhere', ['http://192.0.2.1:80'], /is not on this machine/],
+    ['a path that is none', ['--path', 'x', 'node before.js'], /^--path is 'x'/],
+    ['a header that is none', ['--header', 'x', 'node before.js'], /^--header needs a name/],
+    [
+      'a body that is not there',
+      ['--body', '@none', 'node before.js'],
+      /^--body names none, which cannot be read \(ENOENT\)\.$/,
+    ],
+    [
+      'a status that is not expected',
+      ['TOKEN=x node secret.js'],
+      /it responds to GET \/ with status 401, and 2xx was expected/,
+    ],
+  ] as const)
+    test(`${name}: one sentence, and nothing is left`, async () => {
+      const { out, err, code } = await race(...words)
+      assert.ok(code === 1 || code === 2, `${code}`)
+      assert.equal(out, '')
+      assert.match(err.trim().split('\n').at(-1) ?? '', sentence)
+      assert.deepEqual(left(), [])
+    })
+
+  test('Ctrl-C ends all servers, and what was measured is reported', async () => {
+    const child = spawn(
+      process.execPath,
+      [MAIN, 'race', '--output', join(directory, 'out'), 'node before.js', 'node before.js'],
+      {
+        cwd: directory,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    )
+    child.stderr.setEncoding('utf8').on('data', (said: string) => {
+      if (said.includes('heat 1 of')) child.kill('SIGINT')
+    })
+    const [code] = await once(child, 'exit')
+    assert.equal(code, 130)
+    assert.deepEqual(left(), [])
+  })
+
+  test('values of headers and of the environment are in no file', async () => {
+    const { code, err } = await race(
+      '--heats',
+      '2',
+      '--header',
+      'authorization: s3cret',
+      '--header',
+      'x-other: s3cret',
+      'TOKEN=s3cret node secret.js',
+    )
+    assert.equal(code, 0, err)
+    for (const file of readdirSync(join(directory, 'out')))
+      assert.ok(!readFileSync(join(directory, 'out', file), 'utf8').includes('s3cret'), file)
+  })
+
+  test('systems are called by what tells them apart', () => {
+    assert.deepEqual(namesOf(['node before.js', 'node after.js']), ['before', 'after'])
+    assert.deepEqual(namesOf(['node a.js', 'node a.js']), ['a', 'a#2'])
+    assert.deepEqual(namesOf(['node server.js', 'bun server.ts']), ['node server', 'bun server'])
+    assert.deepEqual(namesOf(['PORT=1 node ./x/one.mjs --fast', 'PORT=1 node ./y/two.mjs --fast']), [
+      'one',
+      'two',
+    ])
+    assert.deepEqual(namesOf(['http://127.0.0.1:3000', 'http://127.0.0.1:3001']), [
+      '127.0.0.1:3000',
+      '127.0.0.1:3001',
+    ])
+    assert.equal(withoutValues(`A=1 B='x y' node c.js; D="z" run`), 'A=… B=… node c.js; D=… run')
+  })
+})
