@@ -56,7 +56,9 @@ FROM nginx AS front
 COPY --from=configured /conf/front /etc/nginx
 COPY --from=configured /conf/front/page /srv/page
 COPY --from=page /startgrid/packages/shared/dist/assets /srv/assets
-EXPOSE 8080
+EXPOSE 8080 8443
+# It makes a certificate.
+ENTRYPOINT ["sh", "/etc/nginx/startgrid/start.sh"]
 HEALTHCHECK --interval=30s --timeout=3s --start-period=60s --start-interval=1s \
   CMD ["perl", "/usr/local/lib/healthcheck.pl", "8080", "/ceiling"]
 CMD ["nginx", "-e", "stderr"]

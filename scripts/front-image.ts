@@ -18,6 +18,9 @@ const ASSETS = '/srv/assets'
 const PAGE = '/srv/page'
 const RESULTS = '/srv/results'
 
+/** What `nginx/conf/start.sh` writes. */
+const CERTIFICATE = { certificate: '/tmp/edge/fullchain.pem', key: '/tmp/edge/privkey.pem' }
+
 /** The workload of each role, as the page shows it. */
 const PATHS = { hello: '/', ssr: '/', status: '/_/status' } as const
 
@@ -30,7 +33,7 @@ function main([directory]: string[]): void {
     join(directory, 'nginx.conf'),
     renderMain(
       'include startgrid/container.conf;',
-      renderGridPage({}),
+      renderGridPage({ tls: { ...CERTIFICATE, listen: '8443' } }),
       renderGridFronts((app) => ({ upstream: addressInside(app, 'direct') })),
     ),
   )
@@ -58,6 +61,7 @@ function renderMain(...blocks: string[]): string {
     // without a response.
     errorLevel: 'crit',
     keepaliveMinTimeout: true,
+    trustedProxies: 'include /tmp/edge/trusted-proxies.conf;',
     blocks,
     fronts: [],
   })
@@ -77,7 +81,7 @@ function renderKubernetes(): string {
   return [settings, renderGridPage({ assets: ASSETS }), fronts].join('\n')
 }
 
-function renderGridPage(options: Pick<PageOptions, 'assets'>): string {
+function renderGridPage(options: Pick<PageOptions, 'assets' | 'tls'>): string {
   return renderPage({
     ...options,
     listen: String(PAGE_PORT),

@@ -6,6 +6,7 @@ import { check, schedule } from './states.js'
 // The landing page's script. Without it the page has the table and its links; what needs it is hidden until here.
 
 document.querySelector('#glance').hidden = false
+describeProtocol()
 for (const cell of cells) {
   const button = cell.querySelector('button')
   button.hidden = false
@@ -20,6 +21,15 @@ await Promise.all([quietly(adjustLinks), refresh()])
 
 async function refresh() {
   await Promise.all([check(), quietly(linkReport)])
+}
+
+/** How this page came: `h2` is HTTP/2. Not every browser says it. */
+function describeProtocol() {
+  const [{ nextHopProtocol = '' } = {}] = performance.getEntriesByType('navigation')
+  const version = nextHopProtocol === 'h2' ? 'HTTP/2' : nextHopProtocol.toUpperCase()
+  const element = document.querySelector('#protocol')
+  element.textContent = `This page came by ${version} ${location.protocol === 'https:' ? 'over TLS' : 'without TLS'}.`
+  element.hidden = version === ''
 }
 
 /** That NGINX does not respond is said once, by `check`. */

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CONF, fill } from '../src/render/render.ts'
+import type { Certificate } from '../src/render/front.ts'
+import { CONF, fill, renderTls } from '../src/render/render.ts'
 
 /** The landing page: a server block, and the files that it serves. */
 
@@ -23,6 +24,8 @@ export interface PageRoute {
 export interface PageOptions {
   /** What to listen on: `127.0.0.1:8080`, or `8080` for every address of a container. */
   readonly listen: string
+  /** Where it speaks TLS as well, and with which certificate. */
+  readonly tls?: Certificate & { readonly listen: string }
   /** Absolute path of the directory that `writePage` filled. */
   readonly root: string
   /** Absolute path of the benchmark's results; it need not exist. */
@@ -52,7 +55,7 @@ export interface PageApp {
  * The page's server block, and the maps before it, for the `http` block.
  * @throws {Error} naming what would not stay one word in the configuration
  */
-export function renderPage({ listen, root, results, accessLog, apps, assets }: PageOptions): string {
+export function renderPage({ listen, tls, root, results, accessLog, apps, assets }: PageOptions): string {
   for (const path of [root, results, assets ?? '/']) check(path, /^\/[A-Za-z0-9._/-]*$/)
   const locations = apps.flatMap((app) => [
     renderLocation(app.service, 'direct', app.direct),
@@ -60,6 +63,7 @@ export function renderPage({ listen, root, results, accessLog, apps, assets }: P
   ])
   return fill(readFileSync(join(CONF, 'templates', 'page.conf.template'), 'utf8'), {
     LISTEN: listen,
+    TLS: tls === undefined ? '' : `listen ${tls.listen} ssl;\n    ${renderTls(tls).lines}`,
     ROOT: root,
     RESULTS: results,
     ACCESS_LOG: accessLog,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { plural } from '@startgrid/cli/text.ts'
@@ -31,10 +31,13 @@ const HELP = `An NGINX in front of an app, in the background, without root and a
   pnpm nginx stop       finish what is in flight, then end
 
 Options of start:
-  --topology NAME     nginx (default), nginx-naive or nginx-socket
+  --topology NAME     nginx (default), nginx-naive, nginx-socket or nginx-tls
   --listen ADDRESS    where it listens, default 127.0.0.1:8080; port 0 takes a free one
   --upstream ADDRESS  the app: HOST:PORT, or the path of a unix socket; default 127.0.0.1:3000;
                       again for a copy of it: they take turns, and stand in for each other
+  --certificate FILE  for nginx-tls, with its chain; default one for localhost, made for a week
+  --key FILE          of the certificate
+  --trust NETWORKS    proxies in front, such as 10.0.0.0/8: their X-Forwarded-* headers are kept
   --assets DIRECTORY  serve /assets/ from there instead of asking the app
   --workers N         worker processes, default 1
   --no-download       do not download an NGINX if none is installed
@@ -48,6 +51,9 @@ const OPTIONS = {
   topology: { type: 'string', default: 'nginx' },
   listen: { type: 'string', default: '127.0.0.1:8080' },
   upstream: { type: 'string', multiple: true },
+  certificate: { type: 'string' },
+  key: { type: 'string' },
+  trust: { type: 'string', default: '' },
   assets: { type: 'string' },
   workers: { type: 'string', default: '1' },
   'no-download': { type: 'boolean', default: false },
@@ -78,10 +84,11 @@ async function main(args: string[]): Promise<number> {
 async function start(values: Values, directory: string): Promise<number> {
   const front = readFront(values)
   const count = readCount(values.workers)
+  const trusted = readTrusted(values.trust)
   const running = await readState(directory)
   if (running !== undefined) return startAgain(running, front)
   const nginx = await requireNginx({ download: !values['no-download'] })
-  const state = await startBackground(nginx, front, count, directory)
+  const state = await startBackground(nginx, front, count, trusted, directory)
   say(`Started ${summary(state)}`)
   const upstreams = upstreamsOf(front)
   if (!(await Promise.all(upstreams.map(listens))).includes(true)) {
@@ -157,8 +164,8 @@ function readFront(values: Values): Front {
     const [first = '127.0.0.1:3000', ...others] = values.upstream ?? []
     const upstream = parseUpstream(first)
     const copies = others.length === 0 ? {} : { copies: others.map(parseUpstream) }
-    const serveAssets = readAssets(values.assets)
-    const front = { name: 'app', topology: topology as Topology, listen, upstream, ...copies, ...serveAssets }
+    const more = { ...copies, ...readAssets(values.assets), ...readCertificate(values) }
+    const front = { name: 'app', topology: topology as Topology, listen, upstream, ...more }
     checkFronts([front])
     return front
   } catch (error) {
@@ -166,10 +173,35 @@ function readFront(values: Values): Front {
   }
 }
 
+function readCertificate({ topology, certificate, key }: Values): Pick<Front, 'certificate'> {
+  if (certificate === undefined && key === undefined) return {}
+  if (topology !== 'nginx-tls') throw new Error('Only nginx-tls has a certificate: add --topology nginx-tls.')
+  if (certificate === undefined || key === undefined)
+    throw new Error('A certificate needs its key: give both, --certificate FILE and --key FILE.')
+  return { certificate: { certificate: fromCaller(certificate), key: fromCaller(key) } }
+}
+
+/** The lines of a `geo` block. */
+function readTrusted(list: string): string {
+  const networks = list.split(',').filter((network) => network !== '')
+  for (const network of networks) {
+    const [address = '', prefix = '0', ...more] = network.split('/')
+    if (isIP(address) === 0 || more.length > 0 || !(Number(prefix) <= (isIP(address) === 4 ? 32 : 128)))
+      throw new UsageError(
+        `--trust has ${JSON.stringify(network)}; write addresses or networks, such as 10.0.0.0/8.`,
+      )
+  }
+  return networks.map((network) => `${network} 1;`).join(' ')
+}
+
+/** pnpm runs scripts in the package's directory; INIT_CWD is where the person is. */
+function fromCaller(path: string): string {
+  return resolve(process.env.INIT_CWD ?? '.', path)
+}
+
 function readAssets(directory: string | undefined): { serveAssets?: string } {
   if (directory === undefined) return {}
-  // pnpm runs scripts in the package's directory; INIT_CWD is where the person is.
-  const path = resolve(process.env.INIT_CWD ?? '.', directory)
+  const path = fromCaller(directory)
   if (!existsSync(path))
     throw new Error(`--assets ${directory} does not exist; build it first with pnpm build.`)
   return { serveAssets: path }
@@ -185,7 +217,7 @@ function readCount(text: string): number {
 
 function summary({ front, description, workers: count }: State): string {
   const { topology, listen } = front
-  const route = `http://${formatAddress(listen)} to ${formatAll(upstreamsOf(front))}`
+  const route = `${topology === 'nginx-tls' ? 'https' : 'http'}://${formatAddress(listen)} to ${formatAll(upstreamsOf(front))}`
   return `${description}: ${route}, topology ${topology}, ${plural(count, 'worker')}.`
 }
 

@@ -109,11 +109,26 @@ for (const { choice, nginx, skip } of await candidates()) {
         [['restart'], 'There is no command "restart": start, status, reload, workers N or stop.'],
         [['workers'], 'Say how many: pnpm nginx workers N.'],
         [['workers', 'many'], '"many" is not a number of workers; give 1 to 256.'],
-        [['start', '--topology', 'x'], '--topology must be one of nginx, nginx-naive, nginx-socket.'],
+        [
+          ['start', '--topology', 'x'],
+          '--topology must be one of nginx, nginx-naive, nginx-socket, nginx-tls.',
+        ],
         [['start', '--listen', 'x'], '"x" is not an address; write HOST:PORT, such as 127.0.0.1:8080.'],
         [
           ['start', '--topology', 'nginx-socket'],
           'Front "app" cannot work: nginx-socket needs a unix socket.',
+        ],
+        [
+          ['start', '--topology', 'nginx-tls', '--certificate', 'c.pem'],
+          'A certificate needs its key: give both, --certificate FILE and --key FILE.',
+        ],
+        [
+          ['start', '--certificate', 'c.pem', '--key', 'k.pem'],
+          'Only nginx-tls has a certificate: add --topology nginx-tls.',
+        ],
+        [
+          ['start', '--trust', '10.0.0.0/99'],
+          '--trust has "10.0.0.0/99"; write addresses or networks, such as 10.0.0.0/8.',
         ],
         [['start', '--fast'], "Unknown option '--fast'. pnpm nginx --help lists the options."],
         [['stop', 'now'], 'stop takes no now.'],

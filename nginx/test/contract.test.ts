@@ -51,7 +51,7 @@ function assertProblem(
 const FORGED = ['X-Forwarded-For: 10.1.1.1', 'X-Forwarded-Proto: https', 'X-Forwarded-Host: forged.example']
 
 const ANY = { host: '127.0.0.1', port: 0 }
-const TOPOLOGIES: readonly Topology[] = ['nginx', 'nginx-naive', 'nginx-socket']
+const TOPOLOGIES: readonly Topology[] = ['nginx', 'nginx-naive', 'nginx-socket', 'nginx-tls']
 
 for (const { choice, nginx, skip } of await candidates()) {
   describe(`${choice}: ${nginx?.version ?? 'absent'}`, { skip }, () => {
@@ -136,7 +136,7 @@ for (const { choice, nginx, skip } of await candidates()) {
               connection: undefined,
               host: 'example.test:81',
               'x-forwarded-for': '127.0.0.1',
-              'x-forwarded-proto': 'http',
+              'x-forwarded-proto': topology === 'nginx-tls' ? 'https' : 'http',
               'x-forwarded-host': 'example.test:81',
               'x-request-id': 'abc.DEF_1-2',
               'accept-language': 'de',
@@ -306,7 +306,7 @@ for (const { choice, nginx, skip } of await candidates()) {
     })
 
     test('no app behind: 502 with the headers of the contract', async () => {
-      for (const address of instance.addresses.slice(3)) {
+      for (const address of instance.addresses.slice(TOPOLOGIES.length)) {
         const response = await request(address, '/script.js', { headers: ['x-request-id: down'] })
         assertProblem(response, 502, 'down')
       }

@@ -59,6 +59,20 @@ describe('rendering', () => {
     )
   })
 
+  test('TLS: as kept connections, with HTTP/2 as this NGINX takes it', () => {
+    const certificate = { certificate: '/tls/certificate.pem', key: '/tls/key.pem' }
+    const fronts = [{ ...FRONT, topology: 'nginx-tls', certificate } as const]
+    const place = { dir: '/tmp/place', workers: 2 }
+    const text = renderNginx({ ...place, fronts })
+    assert.match(
+      text,
+      /listen 127\.0\.0\.1:8080 ssl;\n\s+http2 on;\n\s+ssl_certificate "\/tls\/certificate\.pem";/,
+    )
+    assert.match(text, /include startgrid\/server\/tls\.conf;/)
+    const old = renderNginx({ ...place, fronts, http2: 'parameter' })
+    assert.match(old, /listen 127\.0\.0\.1:8080 ssl http2;\n\s+ssl_certificate /)
+  })
+
   test('naive: no pool', () => {
     const text = render({ ...FRONT, topology: 'nginx-naive' })
     assert.doesNotMatch(text, /^\s*upstream /m)
@@ -123,7 +137,7 @@ describe('rendering', () => {
     assert.throws(() => render({ ...FRONT, upstream: socket }), /only nginx-socket takes a unix socket/)
     assert.throws(() => render({ ...FRONT, topology: 'nginx-socket' }), /nginx-socket needs a unix socket/)
     const copies = [{ host: '127.0.0.1', port: 3001 }]
-    assert.throws(() => render({ ...FRONT, topology: 'nginx-naive', copies }), /take several apps/)
+    assert.throws(() => render({ ...FRONT, topology: 'nginx-naive', copies }), /nginx-naive takes one app/)
     assert.throws(() => render({ ...FRONT, copies: [socket] }), /only nginx-socket takes a unix socket/)
     assert.throws(() => render({ ...FRONT, serveAssets: '/a"; b' }), /its paths must be absolute/)
     assert.throws(() => render({ ...FRONT, serveAssets: 'dist' }), /its paths must be absolute/)

@@ -40,7 +40,7 @@ test('the matrix of the grid: what was tried, and where the sample has nothing',
     outcome('koa/ssr nginx', 'failed'),
     outcome('njs/hello (qjs) direct', 'skipped'),
   ])
-  assert.match(text, /^conformance +direct +nginx +nginx-naive +nginx-socket$/m)
-  assert.match(text, /^koa\/ssr +passed +failed +· +·$/m)
+  assert.match(text, /^conformance +direct +nginx +nginx-naive +nginx-socket +nginx-tls$/m)
+  assert.match(text, /^koa\/ssr +passed +failed +· +· +·$/m)
   assert.match(text, /^njs\/hello \(qjs\) +skipped +· +· +·$/m)
 })

@@ -120,6 +120,7 @@ export type FrontKind =
   | 'nginx'
   | 'nginx-naive'
   | 'nginx-socket'
+  | 'nginx-tls'
   | 'fastcgi'
   | 'fastcgi-socket'
   | 'balanced'

@@ -4,7 +4,7 @@ import type { Binary } from './binary.ts'
 import { cacheDirectory } from './cache.ts'
 import { dockerObstacle, IMAGE } from './docker.ts'
 import { downloadNginx, isDebianLike, unpackedNginx } from './download.ts'
-import { type Njs, type Probe, probe } from './probe.ts'
+import { type Njs, type Probe, probe, type Tls } from './probe.ts'
 
 export type { Njs } from './probe.ts'
 
@@ -15,6 +15,7 @@ export interface Nginx {
   readonly version: string
   readonly njs: Njs | undefined
   readonly keepaliveMinTimeout: boolean
+  readonly tls: Tls
   readonly binary: Binary
   /** Where it comes from and what it can do, as a phrase for a report or a log line. */
   describe(): string

@@ -5,6 +5,7 @@ import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Http2 } from '../render/render.ts'
 import { type Binary, containerName, onceCommand } from './binary.ts'
 import { type Command, run } from './command.ts'
 import { containerCommand, signalContainer } from './docker.ts'
@@ -24,7 +25,11 @@ export interface Probe {
   readonly njs: Njs | undefined
   /** Whether it knows `keepalive_min_timeout`, without which a reload may cut an idle connection in use. */
   readonly keepaliveMinTimeout: boolean
+  readonly tls: Tls
 }
+
+/** How an NGINX is told to speak HTTP/2 over TLS, or the module that it was built without. */
+export type Tls = { readonly http2: Http2 } | { readonly missing: string }
 
 /** Where packages put modules: Debian and nginx.org, Fedora, FreeBSD, Homebrew on both processors. */
 const MODULE_DIRECTORIES = [
@@ -40,7 +45,7 @@ const MODULE_DIRECTORIES = [
 const MODULE = 'ngx_http_js_module.so'
 
 /**
- * Runs an NGINX on throw-away configurations: its version, whether njs loads, and on which engine it runs.
+ * Runs an NGINX on throw-away configurations: its version, whether njs loads and on which engine it runs, and how it speaks HTTP/2.
  * Versions are not compared, because builds differ: Debian's njs 0.8.9 refuses QuickJS, which its version has.
  * @returns undefined if the program does not say `nginx version`
  */
@@ -56,7 +61,7 @@ export async function probe(
     const bench = { binary, directory }
     const keepaliveMinTimeout = await passes(bench, configuration(directory, '', 'keepalive_min_timeout 1s;'))
     const njs = await probeNjs(bench, moduleFiles(binary, stderr, moduleDirectories))
-    return { version, njs, keepaliveMinTimeout }
+    return { version, njs, keepaliveMinTimeout, tls: await probeTls(bench) }
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
@@ -76,6 +81,15 @@ function moduleFiles(binary: Binary, build: string, extra: readonly string[]): (
   // The files of an image cannot be listed from here, and each wrong guess costs a container.
   if (binary.type === 'image') return directories.slice(0, 2).map((directory) => join(directory, MODULE))
   return [...directories.map((directory) => join(directory, MODULE)).filter(existsSync), undefined]
+}
+
+async function probeTls(bench: Bench): Promise<Tls> {
+  const server = (parameters: string, more = '') =>
+    `server { listen "unix:${join(bench.directory, 'tls')}" ssl${parameters}; ssl_reject_handshake on; ${more} }`
+  const accepts = (http: string) => passes(bench, configuration(bench.directory, '', http))
+  if (await accepts(server('', 'http2 on;'))) return { http2: 'directive' }
+  if (await accepts(server(' http2'))) return { http2: 'parameter' }
+  return { missing: (await accepts(server(''))) ? 'ngx_http_v2_module' : 'ngx_http_ssl_module' }
 }
 
 async function probeNjs(bench: Bench, files: readonly (string | undefined)[]): Promise<Njs | undefined> {

@@ -4,6 +4,8 @@ import { createServer, isIPv6 } from 'node:net'
 export interface Address {
   readonly host: string
   readonly port: number
+  /** It speaks TLS: the certificate, in PEM. */
+  readonly ca?: string
 }
 
 /** Where an app listens. */

@@ -1,11 +1,17 @@
 import type { Address, Upstream } from './address.ts'
 
 /** How a request reaches the app through NGINX. `direct` is not in the list, because it needs no NGINX. */
-export const TOPOLOGIES = ['nginx', 'nginx-naive', 'nginx-socket'] as const
+export const TOPOLOGIES = ['nginx', 'nginx-naive', 'nginx-socket', 'nginx-tls'] as const
 export type Topology = (typeof TOPOLOGIES)[number]
 
 /** Also `fastcgi`, for a FastCGI responder instead of an HTTP server. Only the study nginx-proxy needs it, so it is not a topology. */
 export type FrontKind = Topology | 'fastcgi'
+
+/** A certificate with its chain, and its key: absolute paths of PEM files. */
+export interface Certificate {
+  readonly certificate: string
+  readonly key: string
+}
 
 /** One port of an NGINX and the app behind it. One NGINX can have any number of fronts. */
 export interface Front {
@@ -16,7 +22,7 @@ export interface Front {
   readonly listen: Address
   /** A unix socket for `nginx-socket`, either for `fastcgi`, else an address. */
   readonly upstream: Upstream
-  /** Further copies of the app, which take turns with it. Only for fronts that keep connections: `nginx` and `nginx-socket`. */
+  /** Further copies of the app, which take turns with it. Not for `nginx-naive`, which keeps no connections. */
   readonly copies?: readonly Upstream[]
   /**
    * NGINX repeats the lookup of the upstream's name while it runs, so the app may start later or move (`resolver`; NGINX 1.27.3 and
@@ -28,6 +34,8 @@ export interface Front {
    * long as the cluster's DNS keeps it (often 30 s), but the Service always has a pod that is ready.
    */
   readonly fallback?: Upstream
+  /** For `nginx-tls`. Default: one for this machine, made when NGINX starts. */
+  readonly certificate?: Certificate
   /** Absolute path of the ssr app's hashed files, if NGINX is to serve /assets/ itself. */
   readonly serveAssets?: string
 }
@@ -36,6 +44,8 @@ export interface Front {
 export function upstreamsOf({ upstream, copies = [] }: Front): Upstream[] {
   return [upstream, ...copies]
 }
+
+const TAKE_COPIES: ReadonlySet<FrontKind> = new Set(['nginx', 'nginx-socket', 'nginx-tls'])
 
 /** @throws {Error} saying which front cannot work and why */
 export function checkFronts(fronts: readonly Front[]): void {
@@ -46,14 +56,16 @@ export function checkFronts(fronts: readonly Front[]): void {
     }
     names.add(front.name)
     const upstreams = upstreamsOf(front)
-    const takesCopies = front.topology === 'nginx' || front.topology === 'nginx-socket'
-    if (upstreams.length > 1 && !takesCopies) refuse(front, 'only nginx and nginx-socket take several apps')
+    if (upstreams.length > 1 && !TAKE_COPIES.has(front.topology))
+      refuse(front, `${front.topology} takes one app`)
     const takesSocket = front.topology === 'nginx-socket' || front.topology === 'fastcgi'
     const sockets = upstreams.flatMap((upstream) => ('socketPath' in upstream ? [upstream.socketPath] : []))
     if (sockets.length > 0 && !takesSocket) refuse(front, 'only nginx-socket takes a unix socket')
     if (sockets.length < upstreams.length && front.topology === 'nginx-socket')
       refuse(front, 'nginx-socket needs a unix socket')
-    const paths = [front.serveAssets ?? '/', ...sockets]
+    const { certificate } = front
+    const files = certificate === undefined ? [] : [certificate.certificate, certificate.key]
+    const paths = [front.serveAssets ?? '/', ...sockets, ...files]
     // A quote or a dollar would end the string in the configuration, a comma Docker's --mount.
     if (paths.some((path) => !/^\/[^"'$\\{};,\s:]*$/.test(path))) {
       refuse(front, 'its paths must be absolute, without spaces, colons, commas, quotes, dollars or braces')

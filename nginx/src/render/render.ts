@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { formatAddress, formatUpstream, type Upstream } from './address.ts'
-import { checkFronts, type Front, type FrontKind, upstreamsOf } from './front.ts'
+import { type Certificate, checkFronts, type Front, type FrontKind, upstreamsOf } from './front.ts'
 
 /** The directory of the configuration files; `startgrid` in their includes. */
 export const CONF = join(import.meta.dirname, '../../conf')
@@ -25,13 +25,21 @@ export interface RenderOptions extends Place {
   readonly accessLog?: string
   /** Whether this NGINX knows `keepalive_min_timeout`. */
   readonly keepaliveMinTimeout?: boolean
+  /** How this NGINX is told to speak HTTP/2: default `directive`. */
+  readonly http2?: Http2
+  /** Proxies in front: lines of a `geo` block, such as `10.0.0.0/8 1;` or an include. Default: none. */
+  readonly trustedProxies?: string
   /** More for the `http` block, after the common part and before the fronts. */
   readonly blocks?: readonly string[]
 }
 
+/** `directive`: `http2 on;` (NGINX 1.25.1 and later). `parameter`: `listen … http2`. */
+export type Http2 = 'directive' | 'parameter'
+
 const TEMPLATES: Record<FrontKind, string> = {
   nginx: 'keep-alive.conf.template',
   'nginx-socket': 'keep-alive.conf.template',
+  'nginx-tls': 'keep-alive.conf.template',
   'nginx-naive': 'new-connection.conf.template',
   fastcgi: 'fastcgi.conf.template',
 }
@@ -41,12 +49,12 @@ const TEMPLATES: Record<FrontKind, string> = {
  * @throws {Error} if a front cannot work
  */
 export function renderNginx(options: RenderOptions): string {
-  const fronts = renderFronts(options.fronts, options.accessLog)
+  const fronts = renderFronts(options.fronts, options.accessLog, options.http2)
   return [
     renderMain(options),
     'http {',
     indent(renderTemporaryPaths(options.dir)),
-    indent(readTemplate('00-http.conf.template')),
+    indent(renderHttp(options.trustedProxies)),
     ...(options.keepaliveMinTimeout === true ? [indent('include startgrid/graceful-reload.conf;')] : []),
     ...(options.blocks ?? []).map(indent),
     ...(fronts === '' ? [] : [indent(fronts)]),
@@ -57,12 +65,30 @@ export function renderNginx(options: RenderOptions): string {
 
 /**
  * The `upstream` and `server` blocks of the fronts alone, for the `http` block.
- * @param accessLog as in `RenderOptions`
+ * @param accessLog as in `RenderOptions`, like `http2`
  * @throws {Error} if a front cannot work
  */
-export function renderFronts(fronts: readonly Front[], accessLog = 'off'): string {
+export function renderFronts(fronts: readonly Front[], accessLog = 'off', http2?: Http2): string {
   checkFronts(fronts)
-  return fronts.map((front) => renderFront(front, accessLog)).join('\n')
+  return fronts.map((front) => renderFront(front, accessLog, http2)).join('\n')
+}
+
+/** What the `http` block has once, before the servers. @param trustedProxies as in `RenderOptions` */
+export function renderHttp(trustedProxies = ''): string {
+  return fill(readTemplate('00-http.conf.template'), { TRUSTED_PROXIES: trustedProxies })
+}
+
+/** What follows the address in `listen`, and the lines after it: TLS and HTTP/2. */
+export function renderTls({ certificate, key }: Certificate, http2: Http2 = 'directive') {
+  return {
+    parameters: http2 === 'directive' ? ' ssl' : ' ssl http2',
+    lines: [
+      ...(http2 === 'directive' ? ['http2 on;'] : []),
+      `ssl_certificate "${certificate}";`,
+      `ssl_certificate_key "${key}";`,
+      'include startgrid/server/tls.conf;',
+    ].join('\n    '),
+  }
 }
 
 /**
@@ -114,11 +140,13 @@ export function fill(template: string, values: Readonly<Record<string, string>>)
   })
 }
 
-function renderFront(front: Front, accessLog: string): string {
+function renderFront(front: Front, accessLog: string, http2?: Http2): string {
   const upstreams = upstreamsOf(front)
+  const tls = front.certificate && renderTls(front.certificate, http2)
   return fill(readTemplate(TEMPLATES[front.topology]), {
     NAME: front.name,
-    LISTEN: formatAddress(front.listen),
+    LISTEN: `${formatAddress(front.listen)}${tls?.parameters ?? ''}`,
+    TLS: tls?.lines ?? '',
     UPSTREAM: formatUpstream(front.upstream),
     SERVERS: [
       ...upstreams.map((upstream) => formatServer(upstream, front.discovered)),

@@ -15,7 +15,7 @@ import {
   reloadMaster,
   stopMaster,
 } from './master.ts'
-import { createPlace, type Plan, planFronts, removePlace } from './plan.ts'
+import { createPlace, type HttpOptions, type Plan, planFronts, removePlace } from './plan.ts'
 import { isMasterOf, isRunning } from './processes.ts'
 import { awaitResponses } from './ready.ts'
 
@@ -26,11 +26,13 @@ export interface State {
   readonly container: string | undefined
   readonly binary: Binary
   readonly keepaliveMinTimeout: boolean
+  readonly tls: Nginx['tls']
   /** `Nginx.describe()`. */
   readonly description: string
   readonly dir: string
   readonly front: Front
   readonly workers: number
+  readonly http: HttpOptions
 }
 
 /** The files of a user's one background NGINX: in $XDG_RUNTIME_DIR, which ends with the session, or in the cache. */
@@ -66,17 +68,29 @@ export async function startBackground(
   nginx: Nginx,
   front: Front,
   workers: number,
+  trustedProxies: string,
   directory: string,
 ): Promise<State> {
   await mkdir(directory, { recursive: true })
   const place = await createPlace(join(directory, 'instance'))
   try {
-    const plan = await planFronts(nginx, [front], { dir: place.dir, workers }, accessLog(place.dir))
-    const settled = { ...front, listen: plan.addresses[0] ?? front.listen }
+    const http = { accessLog: `${join(place.dir, 'access.log')} startgrid if=$logged`, trustedProxies }
+    const plan = await planFronts(nginx, [front], { dir: place.dir, workers }, http)
+    const { ca: _, ...listen } = plan.addresses[0] ?? front.listen
+    const settled = { ...front, listen }
     const { pid, container } = await launch(nginx, plan)
-    const { binary, keepaliveMinTimeout } = nginx
+    const { binary, keepaliveMinTimeout, tls } = nginx
     const description = nginx.describe()
-    const about = { binary, keepaliveMinTimeout, description, dir: place.dir, front: settled, workers }
+    const about = {
+      binary,
+      keepaliveMinTimeout,
+      tls,
+      description,
+      dir: place.dir,
+      front: settled,
+      workers,
+      http,
+    }
     const state: State = { pid, container, ...about }
     await writeState(directory, state)
     return state
@@ -105,7 +119,7 @@ async function launch(nginx: Nginx, plan: Plan): Promise<{ pid: number; containe
 /** Puts the configuration files as they are now, or another number of workers, into use without dropping a request. */
 export async function reloadBackground(state: State, workers: number, directory: string): Promise<State> {
   const place = { dir: state.dir, workers }
-  const plan = await planFronts(state, [state.front], place, accessLog(state.dir), [state.front.listen])
+  const plan = await planFronts(state, [state.front], place, state.http, [state.front.listen])
   const size = readErrors(state.dir).length
   await reloadMaster(await masterOf(state), plan.render(), workers, () => readErrors(state.dir).slice(size))
   await awaitResponses(plan, () => isRunning(state.pid))
@@ -133,8 +147,4 @@ async function writeState(directory: string, state: State): Promise<void> {
   const file = join(directory, 'state.json')
   await writeFile(`${file}.next`, `${JSON.stringify(state, undefined, 2)}\n`)
   await rename(`${file}.next`, file)
-}
-
-function accessLog(dir: string): string {
-  return `${join(dir, 'access.log')} startgrid if=$logged`
 }

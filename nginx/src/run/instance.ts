@@ -19,7 +19,7 @@ import {
   reloadMaster,
   stopMaster,
 } from './master.ts'
-import { createPlace, type Plan, planConfig, planFronts, removePlace } from './plan.ts'
+import { createPlace, type HttpOptions, type Plan, planConfig, planFronts, removePlace } from './plan.ts'
 import { isRunning, workersOf } from './processes.ts'
 import { awaitResponses } from './ready.ts'
 
@@ -34,10 +34,9 @@ interface CommonOptions {
   readonly output?: 'capture' | 'inherit'
 }
 
-export interface FrontsOptions extends CommonOptions {
+/** In `accessLog`, `standardOutput(dir)` needs a `dir` of the caller's. */
+export interface FrontsOptions extends CommonOptions, HttpOptions {
   readonly fronts: readonly Front[]
-  /** An `access_log` value; default `off`. In it, `standardOutput(dir)` needs a `dir` of the caller's. */
-  readonly accessLog?: string
 }
 
 export interface ConfigOptions extends CommonOptions {
@@ -115,7 +114,7 @@ class PortLost extends Error {}
 
 function planFor(nginx: Nginx, options: StartOptions, dir: string): Promise<Plan> {
   const workers = options.workers ?? 1
-  if ('fronts' in options) return planFronts(nginx, options.fronts, { dir, workers }, options.accessLog)
+  if ('fronts' in options) return planFronts(nginx, options.fronts, { dir, workers }, options)
   return planConfig(options, { dir, workers })
 }
 

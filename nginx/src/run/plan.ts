@@ -1,12 +1,13 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Mount } from '../find/docker.ts'
 import type { Nginx } from '../find/find.ts'
 import { type Address, claimPort, formatAddress } from '../render/address.ts'
-import { type Front, upstreamsOf } from '../render/front.ts'
-import { CONF, type Place, renderNginx, TEMPORARY_DIRECTORIES } from '../render/render.ts'
+import { type Certificate, type Front, upstreamsOf } from '../render/front.ts'
+import { CONF, type Place, type RenderOptions, renderNginx, TEMPORARY_DIRECTORIES } from '../render/render.ts'
+import { checkCertificate, makeCertificate, OWN_CERTIFICATE } from './certificate.ts'
 import { bindRefusal } from './master.ts'
 
 /** The configuration that an NGINX gets, and what follows from it. */
@@ -24,6 +25,12 @@ export interface Plan {
   replace(next: readonly Front[] | ((place: Place) => string)): Promise<Plan>
 }
 
+/** What all fronts of an NGINX share. */
+export type HttpOptions = Pick<RenderOptions, 'accessLog' | 'trustedProxies'>
+
+/** What a configuration depends on. */
+type Features = Pick<Nginx, 'keepaliveMinTimeout' | 'tls'>
+
 /** A directory for one NGINX. */
 interface Directory {
   readonly dir: string
@@ -37,6 +44,7 @@ const WRITTEN = [
   'next.conf',
   'nginx.pid',
   'startgrid',
+  ...OWN_CERTIFICATE,
   ...TEMPORARY_DIRECTORIES,
   'stdout',
   'error.log',
@@ -49,7 +57,8 @@ export async function createPlace(dir: string | undefined): Promise<Directory> {
       ? { dir: await mkdtemp(join(tmpdir(), 'startgrid-nginx-')), own: true }
       : { dir, own: !existsSync(dir) }
   await removeWritten(place.dir)
-  await mkdir(place.dir, { recursive: true })
+  // Only for this user: there may be a key in it.
+  await mkdir(place.dir, { recursive: true, mode: 0o700 })
   // Includes are relative to nginx.conf; in the official image conf/ is mounted beside it under the same name.
   await symlink(CONF, join(place.dir, 'startgrid'))
   return place
@@ -70,30 +79,40 @@ async function removeWritten(dir: string): Promise<void> {
  * @throws {Error} one sentence, if an address cannot be listened on or a front cannot work
  */
 export async function planFronts(
-  nginx: Pick<Nginx, 'keepaliveMinTimeout'>,
+  nginx: Features,
   fronts: readonly Front[],
   place: Place,
-  accessLog = 'off',
+  http: HttpOptions = {},
   held: readonly Address[] = [],
 ): Promise<Plan> {
   const settled: Front[] = []
   for (const front of fronts) {
     const taken = new Set(settled.map(({ listen }) => listen.port))
-    settled.push({ ...front, listen: await settle(front.listen, taken, held) })
+    const listen = await settle(front.listen, taken, held)
+    settled.push({
+      ...front,
+      listen,
+      ...(front.topology === 'nginx-tls' && { certificate: await certify(front, nginx, place) }),
+    })
   }
   const chosePorts = fronts.some(({ listen }) => listen.port === 0)
-  return frontsPlan(nginx, settled, withWorkers(place, place.workers), accessLog, chosePorts)
+  return frontsPlan(nginx, settled, withWorkers(place, place.workers), http, chosePorts)
+}
+
+function addressOf({ listen, certificate }: Front): Address {
+  return certificate === undefined ? listen : { ...listen, ca: readFileSync(certificate.certificate, 'utf8') }
 }
 
 function frontsPlan(
-  nginx: Pick<Nginx, 'keepaliveMinTimeout'>,
+  nginx: Features,
   fronts: readonly Front[],
   place: Place,
-  accessLog: string,
+  http: HttpOptions,
   chosePorts: boolean,
 ): Plan {
-  const addresses = fronts.map(({ listen }) => listen)
-  const { keepaliveMinTimeout } = nginx
+  const addresses = fronts.map(addressOf)
+  const { keepaliveMinTimeout, tls } = nginx
+  const http2 = 'http2' in tls ? tls.http2 : undefined
   return {
     place,
     addresses,
@@ -101,12 +120,12 @@ function frontsPlan(
     chosePorts,
     // NGINX responds itself: no app is needed, and none counts a request.
     probe: '/ceiling',
-    render: () => renderNginx({ ...place, fronts, accessLog, keepaliveMinTimeout }),
-    withWorkers: (count) => frontsPlan(nginx, fronts, withWorkers(place, count), accessLog, chosePorts),
+    render: () => renderNginx({ ...http, ...place, fronts, keepaliveMinTimeout, ...(http2 && { http2 }) }),
+    withWorkers: (count) => frontsPlan(nginx, fronts, withWorkers(place, count), http, chosePorts),
     replace: (next) => {
       if (typeof next === 'function')
         throw new Error('This NGINX was started with fronts; reload it with fronts.')
-      return planFronts(nginx, next, place, accessLog, addresses)
+      return planFronts(nginx, next, place, http, addresses)
     },
   }
 }
@@ -150,8 +169,20 @@ function frontMounts(fronts: readonly Front[], dir: string): Mount[] {
   const paths = fronts.flatMap((front) => [
     ...upstreamsOf(front).flatMap((one) => ('socketPath' in one ? [dirname(one.socketPath)] : [])),
     ...(front.serveAssets === undefined ? [] : [front.serveAssets]),
+    ...(front.certificate === undefined ? [] : Object.values(front.certificate)),
   ])
   return [...placeMounts(dir), ...[...new Set(paths)].map((path) => ({ path }))]
+}
+
+/** @throws {Error} if this NGINX speaks no TLS, or the given certificate is of no use */
+async function certify({ certificate }: Front, { tls }: Features, { dir }: Place): Promise<Certificate> {
+  if ('missing' in tls)
+    throw new Error(
+      `This NGINX was built without ${tls.missing}, which nginx-tls needs: choose another NGINX or topology.`,
+    )
+  if (certificate === undefined) return makeCertificate(dir)
+  checkCertificate(certificate)
+  return certificate
 }
 
 /** The address with a real port. A given port is tested first: NGINX would retry for seconds before it reports a taken port. */

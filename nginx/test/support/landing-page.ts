@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { type PageApp, type PageRoute, renderPage, writePage } from '../../page/render.ts'
 import type { Nginx } from '../../src/find/find.ts'
 import { type Address, claimPort, formatAddress } from '../../src/render/address.ts'
-import { renderMain, renderTemporaryPaths } from '../../src/render/render.ts'
+import { renderHttp, renderMain, renderTemporaryPaths } from '../../src/render/render.ts'
 import { type Instance, startNginx } from '../../src/run/instance.ts'
 
 /** The landing page in front of two frameworks' stand-ins. */
@@ -157,14 +157,7 @@ function startPage(
     probe: '/ceiling',
     mounts: [{ path: directory }],
     config: (place) =>
-      [
-        renderMain(place),
-        'http {',
-        renderTemporaryPaths(place.dir),
-        'include startgrid/http/*.conf;',
-        page,
-        '}',
-      ].join('\n'),
+      [renderMain(place), 'http {', renderTemporaryPaths(place.dir), renderHttp(), page, '}'].join('\n'),
   })
 }
 

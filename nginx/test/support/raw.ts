@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import type { Address } from '../../src/render/address.ts'
 
 /** A response read byte by byte, so that nothing in between can tidy it up. */
@@ -14,13 +15,16 @@ export interface RawResponse {
  * @param onData called with everything received so far; true says that this was all, and ends the connection
  */
 export function exchange(
-  { host, port }: Address,
+  { host, port, ca }: Address,
   text: string,
   onData: (received: Buffer) => boolean = () => false,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0)
-    const socket = connect({ host, port }, () => socket.write(text))
+    const socket =
+      ca === undefined
+        ? connect({ host, port }, () => socket.write(text))
+        : connectTls({ host, port, ca }, () => socket.write(text))
     socket.on('data', (chunk: Buffer) => {
       received = Buffer.concat([received, chunk])
       if (onData(received)) socket.end()

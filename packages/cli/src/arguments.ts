@@ -84,8 +84,8 @@ export function readPercent(option: string, value: string): number {
   )
 }
 
-/** Where a server listens. */
-export type Target = { host: string; port: number } | { socketPath: string }
+/** Where a server listens. With `ca`, in PEM, it speaks TLS, and its certificate must be by this authority. */
+export type Target = { host: string; port: number; ca?: string } | { socketPath: string }
 
 /**
  * Reads `http://host:port`.

@@ -89,7 +89,11 @@ test('an app that cannot have an option says why, in one sentence', async () => 
   }
 })
 
-async function conforms({ role, absent }: App, target: { host: string; port: number }, isBehind = false) {
+async function conforms(
+  { role, absent }: App,
+  target: { host: string; port: number; ca?: string },
+  isBehind = false,
+) {
   const behind = { proxied: isBehind, compressed: isBehind }
   const report = await checkConformance({
     target,
@@ -154,24 +158,29 @@ async function conformsBehindNginx(
 ): Promise<void> {
   using directory = temporaryDirectory()
   const place = directory.path
-  const port = await claimPort({ host: '127.0.0.1', port: 0 })
+  const [port, tlsPort] = await Promise.all([0, 0].map((port) => claimPort({ host: '127.0.0.1', port })))
+  ok(port !== undefined && tlsPort !== undefined && front.kind !== 'none' && front.binary.type === 'native')
   cpSync(join(path, 'nginx'), place, { recursive: true })
   const written = readFileSync(join(place, 'nginx.conf'), 'utf8')
+  const hasDirective = 'http2' in front.tls && front.tls.http2 === 'directive'
   const config = written
     .replaceAll('/tmp/', `${place}/`)
     .replace(/server app:3000 resolve .*/, `server 127.0.0.1:${appPort};`)
     .replace(/^ *resolver.*\n/gm, '')
     .replace(/^ *keepalive_min_timeout.*\n/m, '')
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
+    .replace('listen 8443 ssl', `listen 127.0.0.1:${tlsPort} ssl${hasDirective ? '' : ' http2'}`)
+    .replace(/^ *http2 on;\n/m, (line) => (hasDirective ? line : ''))
     .replace('access_log /dev/stdout', `access_log ${place}/access.log`)
   writeFileSync(join(place, 'nginx.conf'), `daemon off;\n${asRoot()}${config}`)
-  ok(front.kind !== 'none' && front.binary.type === 'native')
-  const nginx = spawn(front.binary.path, ['-p', place, '-e', 'stderr', '-c', join(place, 'nginx.conf')], {
-    stdio: 'ignore',
-  })
+  const start = join(place, 'start.sh')
+  writeFileSync(start, readFileSync(start, 'utf8').replaceAll(/\/tmp\/|\/etc\/nginx\//g, `${place}/`))
+  const command = [start, front.binary.path, '-p', place, '-e', 'stderr', '-c', join(place, 'nginx.conf')]
+  const nginx = spawn('sh', command, { stdio: 'ignore' })
   try {
     await responds(port, nginx)
-    await conforms(app, { host: '127.0.0.1', port }, true)
+    const ca = readFileSync(join(place, 'edge/fullchain.pem'), 'utf8')
+    await conforms(app, { host: '127.0.0.1', port: tlsPort, ca }, true)
     const lines = readFileSync(join(place, 'access.log'), 'utf8').trim().split('\n')
     const paths = lines.map((line) => String(JSON.parse(line).path))
     ok(paths.length > 100 && paths.every((one) => !one.includes('?')))

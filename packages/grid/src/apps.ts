@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { TOPOLOGIES as FRONTS } from '@startgrid/nginx/front.ts'
 import { CATALOGUE, type Capability, type Framework, ROLES, type Role, type Runtime } from './frameworks.ts'
 
 export { ROLES, type Role }
@@ -8,7 +9,7 @@ export { ROLES, type Role }
 
 /** The names of the frameworks, in the order of the catalogue. */
 export const FRAMEWORKS: readonly string[] = CATALOGUE.map(({ name }) => name)
-export const TOPOLOGIES = ['direct', 'nginx', 'nginx-naive', 'nginx-socket'] as const
+export const TOPOLOGIES = ['direct', ...FRONTS] as const
 
 export type Topology = (typeof TOPOLOGIES)[number]
 

@@ -25,7 +25,7 @@ export interface LineupOptions {
 
 /** Apps that were started together, with one NGINX in front of them. */
 export interface Lineup {
-  /** Why an app did not start, by its name. */
+  /** Why an app did not start, by its name, or why a topology is not there, by its own. */
   failures: ReadonlyMap<string, string>
   /** Where an app is reached, if it runs. */
   target(app: App, topology: Topology): Target | undefined
@@ -75,6 +75,8 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
       const pids = [...launches.values()].flatMap((one) => [one.ready.pid, ...(serverPids(one) ?? [])])
       pin([...new Set(pids)], options.cpu)
     }
+    const tls = options.nginx?.tls ?? {}
+    if ('missing' in tls) failures.set('nginx-tls', `this NGINX was built without ${tls.missing}`)
     const fronts = options.apps.flatMap((app) =>
       topologiesOf(app).flatMap((topology) => createFront(app, topology)),
     )
@@ -93,7 +95,7 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
 
   function createFront(app: App, topology: Topology): Front[] {
     const upstream = launches.get(key(app, topology === 'nginx-socket'))?.target
-    if (topology === 'direct' || upstream === undefined) return []
+    if (topology === 'direct' || upstream === undefined || failures.has(topology)) return []
     const assets = app.role === 'ssr' ? { serveAssets: ASSETS_PATH } : {}
     return [
       {

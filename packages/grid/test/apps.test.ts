@@ -49,7 +49,7 @@ test('a wrong name lists the right ones', () => {
   )
   assert.match(
     messageOf(() => findTopology('x')),
-    /no topology 'x', only direct, nginx, nginx-naive, nginx-socket\.$/,
+    /no topology 'x', only direct, nginx, nginx-naive, nginx-socket, nginx-tls\.$/,
   )
 })
 

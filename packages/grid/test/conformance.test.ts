@@ -89,7 +89,10 @@ function proveAll(
 
 async function conforms(lineup: Lineup | undefined, app: App, topology: Topology): Promise<void> {
   const target = lineup?.target(app, topology)
-  if (target === undefined) throw new Error(lineup?.failures.get(app.name) ?? `${app.name} was not started`)
+  if (target === undefined)
+    throw new Error(
+      lineup?.failures.get(app.name) ?? lineup?.failures.get(topology) ?? `${app.name} was not started`,
+    )
   const proxied = topology !== 'direct' || app.runtime === 'nginx'
   const launched = topology === 'direct' ? lineup?.launched(app, topology) : undefined
   const report = await suite.check({

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { canPin } from '@startgrid/machine/cores.ts'
 import { processTree } from '@startgrid/machine/processes.ts'
+import { findNginx } from '@startgrid/nginx/find.ts'
 import { APPS } from '../src/apps.ts'
 import { startLineup } from '../src/lineup.ts'
 
@@ -12,6 +13,22 @@ function coresOf(pid: number): string[] {
   const statuses = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8'))
   return [...new Set(statuses.map((status) => /^Cpus_allowed_list:\s+(\S+)$/m.exec(status)?.[1] ?? ''))]
 }
+
+test('without a module of TLS there is no nginx-tls, and the other topologies are there', async () => {
+  const found = await findNginx()
+  if (found.kind === 'none') return
+  const app = APPS.find(({ name }) => name === 'node/hello') ?? APPS[0]
+  const nginx = { ...found, tls: { missing: 'ngx_http_v2_module' } }
+  const topologies = ['nginx', 'nginx-tls'] as const
+  const lineup = await startLineup({ apps: app === undefined ? [] : [app], topologies, nginx })
+  try {
+    deepEqual([...lineup.failures], [['nginx-tls', 'this NGINX was built without ngx_http_v2_module']])
+    notEqual(app && lineup.target(app, 'nginx'), undefined)
+    equal(app && lineup.target(app, 'nginx-tls'), undefined)
+  } finally {
+    await lineup.stop()
+  }
+})
 
 const skip = !canPin() && 'needs Linux and taskset'
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { generate } from 'selfsigned'
 import {
   type ErrorCounts,
   exactly,
@@ -54,6 +56,35 @@ test('every request that the server read is reported, none more', async () => {
   const { min, p50, p90, p99, p999, max, mean } = result.latency
   assert.ok(min > 0 && min <= p50 && p50 <= p90 && p90 <= p99 && p99 <= p999 && p999 <= max)
   assert.ok(mean >= min && mean <= max)
+})
+
+test('over TLS: what is learnt first, and the whole load', async () => {
+  const { cert: ca, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    algorithm: 'sha256',
+    keyType: 'ec',
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
+  })
+  let requests = 0
+  const server = createSecureServer({ cert: ca, key }, (_, response) => {
+    requests++
+    response.end('x'.repeat(20_000))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    const { port } = server.address() as AddressInfo
+    const target = { host: '127.0.0.1', port, ca }
+    const load = { path: '/', connections: 4, durationMs: 60, expect: { learn: true } }
+    const result = await runLoad({ ...load, target })
+    assert.equal(result.requests, requests - 1)
+    assert.deepEqual(result.errors, noErrors())
+    const { ca: _, ...plain } = target
+    const refused = await runLoad({ path: '/', connections: 1, durationMs: 60, target: plain })
+    assert.ok(refused.requests === 0 && sumErrors(refused.errors) > 0)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
 })
 
 test('a node:http server, with content-length and with chunks', async () => {

@@ -41,8 +41,9 @@ class NativeServers implements Servers {
     return this.#lineup.target(appOf(cell), cell.topology)
   }
 
-  whyMissing({ app }: CellSpec): string {
-    const failure = this.#lineup.failures.get(app)?.replace(`${app} `, 'the app ')
+  whyMissing({ app, topology }: CellSpec): string {
+    const { failures } = this.#lineup
+    const failure = failures.get(app)?.replace(`${app} `, 'the app ') ?? failures.get(topology)
     return oneLine(failure ?? 'there is no NGINX')
   }
 

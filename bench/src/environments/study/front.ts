@@ -6,7 +6,14 @@ import { claimPort, formatAddress, formatUpstream } from '@startgrid/nginx/addre
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
-import { CONF, fill, type Place, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
+import {
+  CONF,
+  fill,
+  type Place,
+  renderHttp,
+  renderMain,
+  renderTemporaryPaths,
+} from '@startgrid/nginx/render.ts'
 import { ASSETS_DIR } from '@startgrid/shared/page/server.js'
 import type { FrontKind } from '../../model/experiment.ts'
 
@@ -64,6 +71,6 @@ function renderStudy({ kind, upstreams }: FrontOptions, place: Place, listen: st
     // A burst must not take one out of turn: without max_fails=0 its first refusal does, for 10 s.
     SERVERS: upstreams.map((upstream) => `server ${formatUpstream(upstream)} max_fails=0;`).join('\n    '),
   })
-  const http = [renderTemporaryPaths(place.dir), read('templates/00-http.conf.template'), server]
+  const http = [renderTemporaryPaths(place.dir), renderHttp(), server]
   return [renderMain(place, CONNECTIONS), 'http {', ...http, '}', ''].join('\n')
 }

@@ -12,7 +12,15 @@ import { measureOnPaper, PAPER } from '../../fixtures/study-laboratory.ts'
 function nginx(version: string, kind: Nginx['kind'], engine: 'njs' | 'qjs' | undefined): Nginx {
   const binary = { type: 'image', image: 'none' } as const
   const njs = engine && { version: '1.0.2', engine, module: undefined }
-  return { kind, version, njs, keepaliveMinTimeout: true, binary, describe: () => version }
+  return {
+    kind,
+    version,
+    njs,
+    keepaliveMinTimeout: true,
+    tls: { http2: 'directive' },
+    binary,
+    describe: () => version,
+  }
 }
 
 const OLD = nginx('1.22.1', 'path', 'njs')

@@ -1,8 +1,8 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { methodOf, type Request, requestBytes } from './request.ts'
 import { type Head, type HttpResponse, readBody, readHead } from './response.ts'
 import { ByteSource, NoResponse } from './source.ts'
-import { authority, connectOptions, formatTarget, type Target } from './target.ts'
+import { authority, connect, formatTarget, type Target } from './target.ts'
 
 /** Time limits, and a signal to stop waiting. */
 export interface Patience {
@@ -44,10 +44,9 @@ export class Connection {
     { timeoutMs, connectMs = timeoutMs, signal }: Patience,
   ): Promise<Connection> {
     if (signal?.aborted) throw new NoResponse('aborted', 'the run was stopped')
-    const socket = connect(connectOptions(target))
     const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const socket = connect(target, resolve)
     const place = formatTarget(target)
-    socket.once('connect', resolve)
     socket.once('error', (error) =>
       reject(new NoResponse('refused', `Nothing listens at ${place} (${error.message}).`)),
     )

@@ -1,4 +1,5 @@
-import { isIPv6, type NetConnectOpts } from 'node:net'
+import { connect as connectTcp, isIPv6, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import type { Target } from '@startgrid/cli/arguments.ts'
 
 export type { Target }
@@ -11,12 +12,15 @@ export function authority(target: Target): string {
 
 /** The target as a person would write it. */
 export function formatTarget(target: Target): string {
-  return 'socketPath' in target ? `unix:${target.socketPath}` : `http://${authority(target)}`
+  if ('socketPath' in target) return `unix:${target.socketPath}`
+  return `${target.ca === undefined ? 'http' : 'https'}://${authority(target)}`
 }
 
-/** The target as node:net wants it. */
-export function connectOptions(target: Target): NetConnectOpts {
-  return 'socketPath' in target
-    ? { path: target.socketPath }
-    : { host: target.host, port: target.port, noDelay: true }
+/** Connects. @param onReady called once requests can be sent: over TLS after the handshake */
+export function connect(target: Target, onReady: () => void): Socket {
+  if ('socketPath' in target) return connectTcp({ path: target.socketPath }, onReady)
+  const { ca, ...address } = target
+  return ca === undefined
+    ? connectTcp({ ...address, noDelay: true }, onReady)
+    : connectTls({ ...address, ca, ALPNProtocols: ['http/1.1'] }, onReady).setNoDelay()
 }

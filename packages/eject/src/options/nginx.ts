@@ -1,3 +1,4 @@
+import { renderTls } from '@startgrid/nginx/render.ts'
 import { NGINX_VERSION } from '../describe.ts'
 import type { Option } from './option.ts'
 
@@ -14,13 +15,17 @@ const PARTS = [
   'http/method.conf',
   'http/problem.conf',
   'http/request-id.conf',
+  'http/websocket.conf',
   'server/compression.conf',
   'server/connections.conf',
+  'server/forward.conf',
   'server/headers.conf',
   'server/keep-alive.conf',
   'server/limits.conf',
   'server/problem.conf',
   'server/proxy.conf',
+  'server/tls.conf',
+  'start.sh',
 ]
 
 const MAIN = `# NGINX in front of {{label}}. compose.override.yaml mounts this directory at /etc/nginx.
@@ -45,10 +50,10 @@ http {
     resolver 127.0.0.11 valid=1s ipv6=off;
     resolver_timeout 2s;
 
-    include http/*.conf;
-    include keepalive-reload.conf;
-
 `
+
+/** What `start.sh` writes. */
+const CERTIFICATE = { certificate: '/tmp/edge/fullchain.pem', key: '/tmp/edge/privkey.pem' }
 
 const COMPOSE = `# Docker Compose adds this file to compose.yaml: NGINX in front of the app.
 services:
@@ -58,9 +63,10 @@ services:
       TRUST_PROXY: \${TRUST_PROXY:-10.0.0.0/8,172.16.0.0/12,192.168.0.0/16}
   nginx:
     image: nginx:${NGINX_VERSION}
-    # The image's own entrypoint is a shell script that edits the configuration.
-    entrypoint: [nginx, -e, stderr, -g, "daemon off;"]
+    # Instead of the image's own entrypoint, which edits the configuration.
+    entrypoint: [sh, /etc/nginx/start.sh, nginx, -e, stderr, -g, "daemon off;"]
     command: []
+    environment: [TRUSTED_PROXIES]
     user: nginx
     restart: on-failure
     read_only: true
@@ -77,8 +83,8 @@ services:
     stop_signal: SIGQUIT
     depends_on:
       app: { condition: service_healthy }
-    # For this machine only, and without TLS.
-    ports: ["127.0.0.1:\${NGINX_PORT:-8080}:8080"]
+    # For this machine only.
+    ports: ["127.0.0.1:\${NGINX_PORT:-8080}:8080", "127.0.0.1:\${NGINX_TLS_PORT:-8443}:8443"]
 `
 
 export const nginx: Option = {
@@ -90,18 +96,44 @@ export const nginx: Option = {
     return {
       files: {
         ...Object.fromEntries(parts),
+        // Keys do not belong into a repository.
+        'nginx/tls/.gitignore': '*\n!.gitignore\n',
         'nginx/nginx.conf': writeMain(read, role === 'ssr'),
         'compose.override.yaml': COMPOSE,
       },
-      readme: `\`docker compose up --build --wait\` also starts NGINX, at http://127.0.0.1:8080 (\`NGINX_PORT=80\` in front for another port). It
-keeps connections to the app open, compresses pages, limits headers and bodies, and logs a JSON line per response. \`nginx/\` has one concern
-per file. For TLS, add a certificate and \`listen 443 ssl\` in \`nginx/nginx.conf\`; a line in \`nginx/http/hsts.conf\` then adds
-\`Strict-Transport-Security\` to every response. A location with an \`add_header\` inherits no others: repeat that of \`location /\` there (NGINX
-1.29.3 has \`add_header_inherit\`). A location for a stream needs \`proxy_buffering off\`. All this needs NGINX 1.27.4 (\`keepalive_min_timeout\`).
-For updates of its image, add the ecosystem \`docker-compose\` to \`.github/dependabot.yml\`.`,
+      readme: README,
     }
   },
 }
+
+const README = `\`docker compose up --build --wait\` also starts NGINX, at https://localhost:8443 and http://localhost:8080 (\`NGINX_TLS_PORT=443
+NGINX_PORT=80\` in front for other ports). It speaks TLS 1.2 and 1.3 with HTTP/2, keeps connections to the app open, compresses pages, limits
+headers and bodies, and logs a JSON line per response. Event streams and WebSockets pass on any path. \`nginx/\` has one concern per file. All this needs NGINX 1.27.4
+(\`keepalive_min_timeout\`). For updates of its image, add the ecosystem \`docker-compose\` to \`.github/dependabot.yml\`.
+
+At each start, NGINX makes a certificate for localhost, which browsers warn of. With a domain, put yours in
+\`nginx/tls/\`, readable for the user 101, and remove \`127.0.0.1:\` from \`ports\`. This \`--deploy-hook\` of certbot does it after each renewal:
+
+\`\`\`sh
+cd /srv/{{label}} &&
+  install -o 101 -m 400 "$RENEWED_LINEAGE/fullchain.pem" "$RENEWED_LINEAGE/privkey.pem" nginx/tls &&
+  docker compose kill --signal HUP nginx
+\`\`\`
+
+Then the lines in \`nginx/server/tls.conf\` and \`nginx/http/hsts.conf\` send browsers to TLS for good.
+
+A route with larger bodies needs a location with one line more. A location that sets a proxy header or adds a header inherits none, so it repeats them:
+
+\`\`\`nginx
+location = /uploads {
+    client_max_body_size 2m;
+    include server/keep-alive.conf; # only with a proxy_set_header of its own
+    add_header strict-transport-security $hsts always;
+    proxy_pass http://app;
+}
+\`\`\`
+
+Behind another proxy, \`TRUSTED_PROXIES=10.0.0.0/8\` keeps what it says in \`X-Forwarded-*\`. Without it, NGINX overwrites these headers, because a client could forge them.`
 
 function writeMain(read: (path: string) => string, hasStream: boolean): string {
   const values: Readonly<Record<string, string>> = {
@@ -109,17 +141,20 @@ function writeMain(read: (path: string) => string, hasStream: boolean): string {
     ZONE: 'zone app 64k;',
     SERVERS: 'server app:3000 resolve max_fails=1 fail_timeout=1s;',
     LISTEN: '8080',
+    TLS: ['listen 8443 ssl;', renderTls(CERTIFICATE).lines].join('\n    '),
+    TRUSTED_PROXIES: 'include /tmp/edge/trusted-proxies.conf;',
     ACCESS_LOG: '/dev/stdout json if=$logged',
   }
-  const front = read(`${CONF}/templates/keep-alive.conf.template`)
-    .replace(/^#.*\n\n/, '')
-    .replace(/^ *include startgrid\/server\/ceiling\.conf;\n/m, '')
-    .replace(/^ *set \$assets_dir .*\n.*\n\n/m, '')
-    .replace(/\$\{([A-Z_]+)\}/g, (_placeholder, name: string) => values[name] ?? missing(name))
+  const fill = (template: string) =>
+    read(`${CONF}/templates/${template}.conf.template`)
+      .replace(/^#.*\n\n?/, '')
+      .replace(/^ *include startgrid\/server\/ceiling\.conf;\n/m, '')
+      .replace(/^ *set \$assets_dir .*\n.*\n\n/m, '')
+      .replace(/\$\{([A-Z_]+)\}/g, (_placeholder, name: string) => values[name] ?? missing(name))
+  const server = fill('keep-alive')
   const stream = / {4}# Pass on each chunk[^}]*}\n\n/
-  const server = flatten(hasStream ? front : front.replace(stream, ''))
-  const main = MAIN.replace('    include keepalive-reload.conf;\n', indent(graceful(read)))
-  return `${main}${indent(server)}}\n`
+  const parts = [fill('00-http'), graceful(read), hasStream ? server : server.replace(stream, '')]
+  return `${MAIN}${indent(flatten(parts.join('\n')))}}\n`
 }
 
 /** Includes are relative to nginx.conf there. */
@@ -130,7 +165,7 @@ function flatten(text: string): string {
 }
 
 function graceful(read: (path: string) => string): string {
-  return `\n${read(`${CONF}/graceful-reload.conf`)}`
+  return read(`${CONF}/graceful-reload.conf`)
 }
 
 function indent(text: string): string {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { request as requestTls } from 'node:https'
 import type { BodyExpectation, Expectation } from '../http/expectation.ts'
 import { hostHeader, resolveTarget, type Target } from '../http/target.ts'
 import { LoadError } from './load-error.ts'
@@ -58,8 +59,8 @@ function firstResponse(
 
 function ask(path: string, plan: LoadPlan, target: Target): ClientRequest {
   const { method = 'GET', headers = {}, body, timeoutMs = 5_000 } = plan
-  const asking = request({
-    ...('socketPath' in target ? target : { host: target.host, port: target.port }),
+  const asking = ('ca' in target ? requestTls : request)({
+    ...target,
     path,
     method,
     headers: { host: hostHeader(plan.target), ...headers },

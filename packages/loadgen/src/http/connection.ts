@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { InFlight } from '../engine/in-flight.ts'
 import type { ErrorKind } from '../report/result.ts'
 import { ParseError, ResponseParser } from './parser.ts'
@@ -32,7 +33,7 @@ const RECEIVED_WORDS = new Int32Array(RECEIVED.buffer)
 
 type State = 'connecting' | 'open' | 'closed'
 
-/** One TCP or unix connection for its whole life. */
+/** One TCP, TLS or unix connection for its whole life. */
 export class Connection {
   readonly parser: ResponseParser
   /** Requests that wait for their responses. After the end of the connection: those that got none. */
@@ -66,12 +67,14 @@ export class Connection {
     this.#owner = owner
     this.parser = new ResponseParser(method)
     this.inFlight = new InFlight(depth)
-    this.#socket = connect({
+    const options = {
       ...connectOptions(target),
       noDelay: true,
-      onread: { buffer: RECEIVED, callback: (length) => this.#read(length) },
-    })
-    this.#socket.on('connect', () => this.#opened())
+      onread: { buffer: RECEIVED, callback: (length: number) => this.#read(length) },
+    }
+    const isSecure = 'ca' in target
+    this.#socket = isSecure ? connectTls({ ...options, ca: target.ca }) : connect(options)
+    this.#socket.on(isSecure ? 'secureConnect' : 'connect', () => this.#opened())
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#broken(error))
     this.#socket.on('end', () => this.#ended())
   }

@@ -22,16 +22,16 @@ export async function resolveTarget(target: Target, reach: Reach = 'machine'): P
     if (/^[^\0]+$/.test(target.socketPath)) return target
     throw new LoadError(`${JSON.stringify(target.socketPath)} is not the path of a socket.`)
   }
-  const { host, port } = target
+  const { host, port, ...secure } = target
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new LoadError(`The port is ${port}, but must be a whole number from 1 to 65535.`)
   }
-  const candidates = (await addressesOf(host)).map((address) => ({ host: address, port }))
+  const candidates = (await addressesOf(host)).map((address) => ({ host: address, port, ...secure }))
   if (reach !== 'anywhere') {
     const near = addressesWithin(reach)
     for (const candidate of candidates) refuseForeign(candidate.host, host, near, reach)
   }
-  return (await firstOpen(candidates)) ?? { host, port }
+  return (await firstOpen(candidates)) ?? target
 }
 
 /**
@@ -52,14 +52,14 @@ export function probe(target: Target): Promise<string | undefined> {
 
 /** The target as `node:net` takes it. */
 export function connectOptions(target: Target): { path: string } | { host: string; port: number } {
-  return 'socketPath' in target ? { path: target.socketPath } : target
+  return 'socketPath' in target ? { path: target.socketPath } : { host: target.host, port: target.port }
 }
 
 /** The target as a `host` header names it. */
 export function hostHeader(target: Target): string {
   if ('socketPath' in target) return 'localhost'
   const host = isIP(target.host) === 6 ? `[${target.host}]` : target.host
-  return target.port === 80 ? host : `${host}:${target.port}`
+  return target.port === (target.ca === undefined ? 80 : 443) ? host : `${host}:${target.port}`
 }
 
 async function addressesOf(host: string): Promise<string[]> {
@@ -104,7 +104,7 @@ function addressesWithin(reach: Limit): BlockList {
   return local
 }
 
-async function firstOpen(candidates: readonly { host: string; port: number }[]): Promise<Target | undefined> {
+async function firstOpen(candidates: readonly Target[]): Promise<Target | undefined> {
   if (candidates.length > 1) {
     for (const candidate of candidates) {
       if ((await probe(candidate)) === undefined) return candidate
