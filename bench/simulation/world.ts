@@ -66,10 +66,14 @@ export class World {
   readonly #subjects: ReadonlyMap<string, Subject>
   readonly #draw: Draw
 
-  constructor(scenario: Scenario, seed: number) {
+  /** @param names of two servers instead of the grid: the second one costs `factor` times the first */
+  constructor(scenario: Scenario, seed: number, pair?: { names: readonly [string, string]; factor: number }) {
     this.#scenario = scenario
     this.#draw = createDraw(createRandom(seed))
-    const subjects = ROLES.flatMap((role) => createSubjects(scenario, role, this.#draw))
+    const subjects =
+      pair === undefined
+        ? ROLES.flatMap((role) => createSubjects(scenario, role, this.#draw))
+        : pair.names.map((id, index) => pairSubject(id, index === 0 ? 1 : pair.factor))
     this.cells = subjects.map(({ cell }) => cell)
     this.#subjects = new Map(subjects.map((subject) => [subject.cell.id, subject]))
   }
@@ -123,6 +127,13 @@ function createSubjects({ alike, loadings, cold }: Scenario, role: Role, draw: D
     count += 1
   }
   return subjects
+}
+
+/** One of two servers that nobody here wrote. */
+function pairSubject(app: string, factor: number): Subject {
+  const id = `${app} direct`
+  const cell = { id, app, role: 'hello', topology: 'direct', twinOf: null, connections: 32 } as const
+  return { cell, logCost: Math.log((20 * factor) / 1e6), loading: 1, cold: false }
 }
 
 /** What happened to one launch. */

@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseCommandLine, readDuration, readInteger, UsageError } from '@startgrid/cli/arguments.ts'
+import {
+  parseCommandLine,
+  readDuration,
+  readInteger,
+  readPercent,
+  UsageError,
+} from '@startgrid/cli/arguments.ts'
 import { addressOf, isLoopback } from '../environments/target/origin.ts'
 import { namesOf, type RaceSystem, withoutValues } from '../experiment/race.ts'
 import type { RaceRecord } from '../model/study-result.ts'
@@ -14,6 +20,8 @@ export interface RaceOptions {
   requests: readonly Asked[]
   connections: number
   heats: number
+  /** As a part of 1; null: so many heats. */
+  precision: number | null
   cores: number
   maxTimeMs: number | undefined
   /** Systems may send different responses. */
@@ -47,6 +55,8 @@ PORT, or on {port} in its words, at the address in HOST.
   --ready-path PATH   ready when this is responded to with 2xx
   --ready-timeout T   default 30s
   --heats N           starts of each system, 2 to 100 (default 10)
+  --precision P       as many starts as 95 % intervals of plus or minus P need, by
+                      the spread of the first ten, at most 100: 1%
   --cores N           of this machine for the servers (default 1)
   --max-time T        drops the last starts when time runs out: 90s, 10m
   --seed N            repeats an order
@@ -66,6 +76,7 @@ const OPTIONS = {
   'ready-path': { type: 'string' },
   'ready-timeout': { type: 'string' },
   heats: { type: 'string' },
+  precision: { type: 'string' },
   cores: { type: 'string' },
   'max-time': { type: 'string' },
 } as const
@@ -102,6 +113,7 @@ export function readRaceOptions(args: readonly string[]): RaceOptions {
     requests,
     connections: readInteger('--connections', values.connections ?? '32', 1, 10_000),
     heats: readInteger('--heats', values.heats ?? String(HEATS), LEAST_HEATS, 100),
+    precision: values.precision === undefined ? null : readPercent('--precision', values.precision),
     cores: readInteger('--cores', values.cores ?? '1', 1, 1024),
     maxTimeMs: readMaxTime(values['max-time']),
     different: values['different-responses'] === true,
@@ -115,7 +127,7 @@ export function readRaceOptions(args: readonly string[]): RaceOptions {
 }
 
 /** What a result keeps of what was asked for. */
-export function recordOfRace({ systems, requests, connections }: RaceOptions): RaceRecord {
+export function recordOfRace({ systems, requests, connections, precision }: RaceOptions): RaceRecord {
   return {
     systems: systems.map(({ name, command, running }) => ({
       name,
@@ -130,6 +142,7 @@ export function recordOfRace({ systems, requests, connections }: RaceOptions): R
       bodyBytes: asked.body === undefined ? null : Buffer.byteLength(asked.body),
     })),
     connections,
+    precision,
     pilots: [],
   }
 }

@@ -9,6 +9,9 @@ export interface RaceOptions {
   connections: number
 }
 
+/** Of short heats: many launches say more than long ones. */
+export const RACE_SETTINGS = { slices: 16, sliceMs: 50, openLoop: { minMs: 300, maxMs: 1500 } }
+
 /** Either a command or a server that runs already. */
 export interface RaceSystem {
   name: string

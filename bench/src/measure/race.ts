@@ -3,8 +3,8 @@ import { CommandEnvironment } from '../environments/command/environment.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
 import { type Experiment, isProbe } from '../model/experiment.ts'
-import type { StudyResult } from '../model/study-result.ts'
-import { runHeats } from './heats.ts'
+import type { Finding, StudyCell, StudyResult } from '../model/study-result.ts'
+import { type HeatPlan, runHeats } from './heats.ts'
 import { type PilotOptions, pilot } from './pilot.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
 import { planOfStudy } from './study.ts'
@@ -41,6 +41,40 @@ export async function runRace(
       known = { ...known, races: { ...known.races, [name]: found.race } }
       result.race?.pilots.push(found.record)
     }
-    await runHeats(prepared, { ...planOfStudy(known, prepared), keepsWarmup: true })
+    await runHeats(prepared, planOfRace(known, prepared))
   })
+}
+
+const MOST_HEATS = 100
+
+/** What the heats of a race are. With a precision, the planned ones are a pilot that says how many there have to be. */
+export function planOfRace(
+  experiment: Experiment,
+  prepared: Parameters<typeof planOfStudy>[1],
+): HeatPlan<StudyCell> {
+  const { result } = prepared
+  const { heats } = result.settings
+  const precision = result.race?.precision ?? null
+  let needed: number | undefined
+  return {
+    ...planOfStudy(experiment, prepared),
+    keepsWarmup: true,
+    most: precision === null ? heats : MOST_HEATS,
+    isEnough: ({ heat }) => {
+      if (precision === null || heat <= heats) return false
+      needed ??= heatsFor(precision, heats, analyseStudy(experiment, result).findings ?? [])
+      return heat > needed
+    },
+  }
+}
+
+/**
+ * Heats after which intervals will be as narrow as that, from the spread in the first ones alone. Looking at the difference itself would
+ * favour lucky runs (Stein 1945, Annals of Mathematical Statistics 16:243).
+ */
+function heatsFor(precision: number, heats: number, findings: readonly Finding[]): number {
+  const wide = findings.map(({ ratio }) =>
+    ratio === null || ratio.low === null || ratio.high === null ? 0 : Math.log(ratio.high / ratio.low) / 2,
+  )
+  return Math.min(MOST_HEATS, Math.ceil(heats * (Math.max(0, ...wide) / Math.log1p(precision)) ** 2))
 }

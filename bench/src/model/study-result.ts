@@ -119,6 +119,8 @@ export interface RaceRecord {
   systems: { name: string; command: string | null; url: string | null }[]
   requests: { name: string; method: string; path: string; headers: string[]; bodyBytes: number | null }[]
   connections: number
+  /** The half-width of intervals, as a part of 1, for which the number of heats is chosen after the first ones; null: all are planned. */
+  precision: number | null
   /** Empty until it is measured. */
   pilots: PilotRecord[]
 }

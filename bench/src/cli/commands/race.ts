@@ -1,7 +1,7 @@
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { Guard } from '@startgrid/machine/guard.ts'
-import { createRace } from '../../experiment/race.ts'
+import { createRace, RACE_SETTINGS } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/study.ts'
 import { runRace } from '../../measure/race.ts'
 import { writeStudy } from '../../model/study-file.ts'
@@ -25,12 +25,9 @@ export async function raceCommand(args: readonly string[]): Promise<number> {
     ...createStudyResult(experiment, { ...plan, maxTimeMs: options.maxTimeMs }, command),
     race: recordOfRace(options),
   }
-  Object.assign(result.settings, SETTINGS)
+  Object.assign(result.settings, RACE_SETTINGS)
   return measure(experiment, result, { options, directory })
 }
-
-/** Of short heats: many launches say more than long ones. */
-const SETTINGS = { slices: 16, sliceMs: 50, openLoop: { minMs: 300, maxMs: 1500 } }
 
 async function measure(
   experiment: ReturnType<typeof createRace>,
