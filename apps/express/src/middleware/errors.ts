@@ -14,7 +14,8 @@ export const errors: ErrorRequestHandler = (error, request, response, _next) => 
   const isGone = response.destroyed && isClientAbort(error)
   if (status >= 500 && !isGone) request.log.error({ err: error }, 'failed')
   // The client can only learn from a closed connection that the response is incomplete. Express's own handler would also print the error.
-  if (response.headersSent) {
+  // If the connection is closed already, the log has the status that was sent, such as the 408 for a slow body.
+  if (response.headersSent || request.socket.destroyed) {
     response.destroy()
   } else {
     response.removeHeader('content-encoding') // of a file that was not sent after all
