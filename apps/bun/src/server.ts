@@ -11,4 +11,5 @@ const ROLES = {
 }
 
 const { routes: createRoutes, ...options } = await begin<(options: AppOptions) => Routes>('bun', ROLES)
-await run(options, createService(createApp(options, createRoutes(options)), options.config))
+const create = () => createApp(options, createRoutes(options))
+await run(options, createService(create, options.config))

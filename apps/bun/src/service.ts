@@ -9,12 +9,16 @@ import type { createApp } from './app.ts'
 /** An app, perhaps with handlers of WebSockets. */
 export type App = ReturnType<typeof createApp> & { websocket?: Bun.WebSocketHandler<unknown> }
 
-/** How `Bun.serve` listens and closes. */
-export function createService(app: App, config: Config): Service {
+/**
+ * How `Bun.serve` listens and closes.
+ * @param create is called before it listens; the sentence of a `StartError` is all that a person sees
+ */
+export function createService(create: () => App, config: Config): Service {
   let server: Bun.Server<undefined> | undefined
 
   return {
-    listen() {
+    async listen() {
+      const app = create()
       const address = () => ({ address: server?.hostname ?? '', port: server?.port ?? 0 })
       return listen({ address }, config, async ({ host: hostname, port, path: unix }: Place) => {
         const place = unix === undefined ? { hostname, port } : { unix }

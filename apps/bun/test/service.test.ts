@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { StartError } from '#shared/process/config.ts'
 import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { createService } from '../src/service.ts'
@@ -10,7 +11,7 @@ test('a WebSocket that nobody closes does not hold the server open', async () =>
       server.upgrade(request) ? undefined : new Response('No WebSocket.', { status: 400 }),
   }
   const app = { ...createApp(options, routes), websocket: { message() {} } }
-  const service = createService(app, options.config)
+  const service = createService(() => app, options.config)
   const url = await service.listen()
   const ws = new WebSocket(`${url.replace('http', 'ws')}/echo`)
   const { promise: opened, resolve: open } = Promise.withResolvers<unknown>()
@@ -20,4 +21,10 @@ test('a WebSocket that nobody closes does not hold the server open', async () =>
   await opened
   await service.close()
   expect(await closed).toBe(1001)
+})
+
+test('a route that is refused is a reason not to start, not a defect', async () => {
+  const options = createOptions({ PORT: '0' })
+  const service = createService(() => createApp(options, { '/page': {} }), options.config)
+  await expect(service.listen()).rejects.toThrow(StartError)
 })

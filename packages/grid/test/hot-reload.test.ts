@@ -51,6 +51,7 @@ describe('hot reload', { skip: BROWSER.skip }, () => {
       assert.match(copy.output(), warning)
       assert.notEqual(visit.complaints.length, 0)
       for (const complaint of visit.complaints) assert.match(complaint, warning)
+      assert.equal(await copy.stop(), 0)
     })
 
     test(`${app.name}: an error is shown as an overlay until it is corrected`, async () => {
@@ -192,6 +193,11 @@ class Copy {
     return this.#launch.output()
   }
 
+  /** @returns the exit code */
+  stop(): Promise<number | null> {
+    return this.#launch.stop()
+  }
+
   /** Opens a page, and notes what the browser complains about. */
   async visit(browser: Browser, path: string) {
     const context = await browser.newContext()
@@ -210,7 +216,7 @@ class Copy {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#launch.stop()
+    await this.stop()
     await rm(this.#directory, { recursive: true, force: true })
   }
 }

@@ -52,28 +52,21 @@ function routeOf({ app, baseUrl, route }: Request): string | undefined {
   if (route === undefined || baseUrl === '') return route?.path
   const mounts = mountsOf.get(app) ?? listMounts(app.router as unknown as Mounted, app.path())
   mountsOf.set(app, mounts)
-  const mount = mounts.find(({ pattern }) => pattern.test(baseUrl))
-  return (mount?.path ?? '') + route.path
-}
-
-interface Mount {
-  path: string
-  pattern: RegExp
+  return (mounts.find((mount) => mount.test({ pathname: baseUrl }))?.pathname ?? '') + route.path
 }
 
 /** Per app, because an app can be mounted in another one. */
-const mountsOf = new WeakMap<object, readonly Mount[]>()
+const mountsOf = new WeakMap<object, readonly URLPattern[]>()
 
 /** A router. Its types do not have `listRoutes` yet. */
 interface Mounted {
   listRoutes(): { path: string | RegExp; router: Mounted | undefined }[]
 }
 
-function listMounts(mounted: Mounted, path: string): Mount[] {
-  // Express ignores the case of paths.
-  const pattern = new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`, 'i')
+function listMounts(mounted: Mounted, path: string): URLPattern[] {
   const inner = mounted.listRoutes().flatMap(({ path: next, router }) => {
-    return router === undefined ? [] : listMounts(router, next === '/' ? path : path + next)
+    if (router === undefined || next instanceof RegExp) return []
+    return listMounts(router, next === '/' ? path : path + next)
   })
-  return [{ path, pattern }, ...inner]
+  return [new URLPattern({ pathname: path }, { ignoreCase: true }), ...inner] // Express ignores the case of paths
 }

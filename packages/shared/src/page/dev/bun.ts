@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { adaptPolicy, loadPage, startVite, track } from './page.ts'
 
 export * from './server.ts'
@@ -20,7 +21,10 @@ declare const Bun: { serve: (options: Options) => BunServer }
 const HTML = { 'content-type': 'text/html; charset=utf-8' }
 
 const port = findPort()
-const vite = await startVite({ host: '127.0.0.1', port, strictPort: true, ws: { clientPort: port } })
+const files = createServer()
+// Vite's own server would end the process at SIGTERM, before the app has drained.
+const vite = await startVite({ middlewareMode: true, ws: { server: files, clientPort: port } })
+files.on('request', vite.middlewares)
 
 const { serve } = Bun
 Bun.serve = ({ fetch, routes = {}, ...options }) => {
@@ -32,7 +36,7 @@ Bun.serve = ({ fetch, routes = {}, ...options }) => {
   })
   const server = serve({ ...options, fetch: standInFront(fetch), routes: Object.fromEntries(handlers) })
   // Start Vite after the app: when a browser reconnects to Vite after a restart, it needs the app as well.
-  void vite.listen()
+  files.listen(port, '127.0.0.1')
   return server
 }
 

@@ -18,6 +18,9 @@ tracingChannel('net.server.listen').asyncStart.subscribe((message) => {
   if (server instanceof Server) standInFront(server)
 })
 
+/** Without a content security policy: that of `SecureResponse` would refuse the script of the overlay. */
+const ERROR_HEADERS = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': '' }
+
 /** Serves the browser's files, and loads the page before the app handles a request. */
 function standInFront(server: Server): void {
   const listeners = server.listeners('request')
@@ -26,7 +29,7 @@ function standInFront(server: Server): void {
     if (request.url?.startsWith(vite.config.base)) return vite.middlewares(request, response)
     const errorDocument = await loadPage()
     if (errorDocument !== undefined) {
-      response.writeHead(500, { 'content-type': 'text/html; charset=utf-8' }).end(errorDocument)
+      response.writeHead(500, ERROR_HEADERS).end(errorDocument)
       return
     }
     track((rendering) => {

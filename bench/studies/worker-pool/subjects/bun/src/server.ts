@@ -5,4 +5,5 @@ import { begin, run } from '@startgrid/shared/launch/lifecycle.ts'
 const ROLES = { pool: async () => (await import('./pool.ts')).pool }
 
 const { routes: createRoutes, ...options } = await begin('bun', ROLES)
-await run(options, createService(createApp(options, createRoutes(options)), options.config))
+const create = () => createApp(options, createRoutes(options))
+await run(options, createService(create, options.config))
