@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -202,6 +203,46 @@ for (const { choice, nginx, skip } of await candidates()) {
         await edge.stop()
         upstream.close()
       }
+    })
+
+    /** One request over HTTP/2: its status, or the code of the error. */
+    async function ask(headers: OutgoingHttpHeaders, port = address().port): Promise<number | string> {
+      const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: address().ca ?? '' })
+      session.on('error', () => undefined)
+      try {
+        const stream = session.request({ ':path': '/json', ...headers })
+        const [{ ':status': status }] = await once(stream.resume(), 'response')
+        return status
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).message
+      } finally {
+        session.destroy()
+      }
+    }
+
+    test('limits over HTTP/2: a header section over 16 KiB is 431, a body over 64 KiB is 413', async () => {
+      assert.equal(await ask({ 'x-big': 'h'.repeat(15_000) }), 200)
+      assert.equal(await ask({ 'x-big': 'h'.repeat(20 * 1024) }), 431)
+      assert.equal(await ask({ ':method': 'POST', 'content-length': '65537' }), 413)
+    })
+
+    test('over HTTP/2, a drain ends the streams that it has, and takes no more', async () => {
+      const other = await start()
+      const [{ port, ca = '' } = ANY] = other.addresses
+      const session = connectHttp2(`https://127.0.0.1:${port}`, { ca })
+      const goaway = once(session, 'goaway')
+      const stream = session.request({ ':path': '/stream' })
+      let body = ''
+      stream.setEncoding('utf8').on('data', (text) => {
+        body += text
+      })
+      await once(stream, 'data')
+      const stopped = other.stop()
+      await goaway
+      app.release()
+      await once(stream, 'end')
+      assert.equal(body, '<first><second>')
+      await stopped
     })
 
     async function write(name: string, days: number) {

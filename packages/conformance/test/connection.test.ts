@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { Connection } from '../src/http/connection.ts'
+import { type Connection, openConnection } from '../src/http/connection.ts'
 
 /** Runs with a connection to a server that does nothing but what `serve` does. */
 async function withServer(
@@ -20,7 +20,7 @@ async function withServer(
   const address = server.address()
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0
   try {
-    await use(() => Connection.open({ host: '127.0.0.1', port }, { timeoutMs: 200 }))
+    await use(() => openConnection({ host: '127.0.0.1', port }, { timeoutMs: 200 }))
   } finally {
     for (const socket of sockets) socket.destroy()
     server.close()
@@ -80,7 +80,7 @@ test('a run that is stopped ends its connections', () =>
       const connection = await open()
       connection.destroy()
       abort()
-      await assert.rejects(Connection.open({ host: '127.0.0.1', port: 1 }, { timeoutMs: 200, signal }), {
+      await assert.rejects(openConnection({ host: '127.0.0.1', port: 1 }, { timeoutMs: 200, signal }), {
         failure: 'aborted',
       })
     },
@@ -95,7 +95,7 @@ test('nobody listening is one sentence', async () => {
   await once(server, 'close')
   const target = { host: '127.0.0.1', port }
   await assert.rejects(
-    Connection.open(target, { timeoutMs: 200 }),
+    openConnection(target, { timeoutMs: 200 }),
     /^NoResponse: Nothing listens at http:\/\/127\.0\.0\.1:\d+ /,
   )
 })

@@ -95,7 +95,7 @@ async function conforms(lineup: Lineup | undefined, app: App, topology: Topology
     )
   const proxied = topology !== 'direct' || app.runtime === 'nginx'
   const launched = topology === 'direct' ? lineup?.launched(app, topology) : undefined
-  const report = await suite.check({
+  const options = {
     target,
     role: app.role,
     absent: app.absent,
@@ -104,8 +104,13 @@ async function conforms(lineup: Lineup | undefined, app: App, topology: Topology
     seed: TEST_RUN.seed % 2 ** 31,
     runs: RANDOM_INPUTS,
     ...(launched && { log: launched.output }),
-  })
+  }
+  const report = await suite.check(options)
   if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)
+  if (topology === 'nginx-tls') {
+    const http2 = await suite.check({ ...options, http2: true })
+    if (http2.differences.length > 0) throw new Error(`over HTTP/2:\n${formatReport(http2)}`)
+  }
   if (topology === 'direct') shown.set(app.framework, [...(shown.get(app.framework) ?? []), report.manners])
 }
 

@@ -1,4 +1,5 @@
-import { Connection } from '../http/connection.ts'
+import { openConnection } from '../http/connection.ts'
+import { Http1Only } from '../http/http2.ts'
 import { NoResponse } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
 import type { Check } from './check.ts'
@@ -19,6 +20,8 @@ export interface Options {
   proxied?: boolean
   /** A proxy in front compresses pages; default false. */
   compressed?: boolean
+  /** Speaks HTTP/2, over TLS. What is about HTTP/1.1 is skipped; default false. */
+  http2?: boolean
   /** URLs of assets; default: those that the page loads. */
   assets?: readonly string[]
   /** Seed of the random inputs; the report shows it. */
@@ -100,6 +103,7 @@ function createSubject(options: Options, page: Page | undefined): Subject {
     runs,
     timeoutMs,
     signal: options.signal,
+    http2: options.http2,
     session: createSession(proxied),
     page,
     log: options.log,
@@ -116,7 +120,7 @@ function randomSeed(): number {
 }
 
 async function assertReachable(subject: Subject): Promise<void> {
-  const connection = await Connection.open(subject.target, subject)
+  const connection = await openConnection(subject.target, subject)
   connection.destroy()
 }
 
@@ -124,7 +128,7 @@ async function assertReachable(subject: Subject): Promise<void> {
 async function discoverAssets(subject: Subject): Promise<readonly string[]> {
   if (subject.role !== 'ssr') return []
   try {
-    const connection = await Connection.open(subject.target, subject)
+    const connection = await openConnection(subject.target, subject)
     const { body } = await connection.exchange({ target: '/' }).finally(() => connection.destroy())
     return assetUrls(body.toString('utf8'))
   } catch (error) {
@@ -152,6 +156,10 @@ async function runCheck(check: Check, subject: Subject, report: Report): Promise
   const probe = new Probe(subject, check)
   const complete = await completes(check, probe)
   const { name, section } = check
+  if (subject.http2 && complete && !probe.tried && probe.differences.length === 0) {
+    report.skipped.push({ check: name, reason: 'it is about HTTP/1.1' })
+    return false
+  }
   const results = probe.differences.length === 0 ? report.passed : report.failed
   results.push({ check: name, section })
   report.differences.push(...probe.differences)
@@ -164,6 +172,7 @@ async function completes(check: Check, probe: Probe): Promise<boolean> {
     return true
   } catch (error) {
     if (error instanceof GaveUp) return false
+    if (error instanceof Http1Only) return true
     if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
     probe.report('the check itself', [{ expected: 'a response', received: error.message }])
     return false
@@ -172,7 +181,7 @@ async function completes(check: Check, probe: Probe): Promise<boolean> {
 
 async function isAlive(subject: Subject): Promise<boolean> {
   try {
-    const connection = await Connection.open(subject.target, subject)
+    const connection = await openConnection(subject.target, subject)
     await connection.exchange({ target: '/livez' }).finally(() => connection.destroy())
     return true
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Patience } from '../http/connection.ts'
+import type { Patience } from '../http/http1.ts'
 import type { Target } from '../http/target.ts'
 import type { Session } from './judge.ts'
 import type { Page } from './page.ts'

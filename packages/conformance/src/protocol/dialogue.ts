@@ -1,4 +1,4 @@
-import { Connection } from '../http/connection.ts'
+import { openConnection } from '../http/connection.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { NoResponse } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
@@ -33,7 +33,7 @@ const CONNECT_MS = 30_000
  */
 export async function converse(target: Target, bytes: string, options: DialogueOptions): Promise<Dialogue> {
   const { until, patienceMs: timeoutMs, signal } = options
-  const connection = await Connection.open(target, { timeoutMs, connectMs: CONNECT_MS, signal })
+  const connection = await openConnection(target, { timeoutMs, connectMs: CONNECT_MS, signal })
   const responses: HttpResponse[] = []
   try {
     await connection.send(Buffer.from(bytes, 'latin1'))

@@ -1,5 +1,5 @@
 import { BODY_LIMIT, HEADER_LIMIT } from '@startgrid/shared/http/contract.ts'
-import { Connection } from '../http/connection.ts'
+import { type Connection, openConnection } from '../http/connection.ts'
 import type { Request } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { NoResponse } from '../http/source.ts'
@@ -82,7 +82,7 @@ export async function checkLimits(target: Target, requests: readonly Oversized[]
 async function send(target: Target, request: Request): Promise<Given> {
   let connection: Connection | undefined
   try {
-    connection = await Connection.open(target, { timeoutMs: 30_000 })
+    connection = await openConnection(target, { timeoutMs: 30_000 })
     return (await connection.exchange(request)).status
   } catch (error) {
     if (!(error instanceof NoResponse)) throw error

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Connection } from '@startgrid/conformance/http/connection.ts'
+import { type Connection, openConnection } from '@startgrid/conformance/http/connection.ts'
 import { hasTool, type Launch, NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import { compareSamples, takeSample } from '@startgrid/machine/accounts/sample.ts'
 import { cpuSeconds, serverPids } from '@startgrid/machine/processes.ts'
@@ -44,7 +44,7 @@ export const fileDescriptors: Fault = {
   async run(subject) {
     const launched = await subject.launch({ env: NEVER_SHED })
     const path = LIGHT[subject.app.role]
-    const kept = await Connection.open(launched.target, { timeoutMs: 30_000, signal: subject.signal })
+    const kept = await openConnection(launched.target, { timeoutMs: 30_000, signal: subject.signal })
     const findings: string[] = []
     try {
       await kept.exchange({ target: path })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Connection } from '@startgrid/conformance/http/connection.ts'
+import { type Connection, openConnection } from '@startgrid/conformance/http/connection.ts'
 import { headerValues } from '@startgrid/conformance/http/header.ts'
 import type { HttpResponse } from '@startgrid/conformance/http/response.ts'
 import { NoResponse } from '@startgrid/conformance/http/source.ts'
@@ -341,7 +341,7 @@ async function timeToPage(target: Target, path: string): Promise<number> {
 async function ask(target: Target, path: string): Promise<HttpResponse | NoResponse> {
   let connection: Connection | undefined
   try {
-    connection = await Connection.open(target, { timeoutMs: TIMEOUT_MS })
+    connection = await openConnection(target, { timeoutMs: TIMEOUT_MS })
     return await connection.exchange({ target: path })
   } catch (error) {
     if (error instanceof NoResponse) return error

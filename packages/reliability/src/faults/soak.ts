@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Connection } from '@startgrid/conformance/http/connection.ts'
+import { type Connection, openConnection } from '@startgrid/conformance/http/connection.ts'
 import type { App } from '@startgrid/grid/apps.ts'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import { type ClientAbort, leave } from '../clients/client-abort.ts'
@@ -87,7 +87,7 @@ class MixedLoad {
   async #round(): Promise<void> {
     let connection: Connection | undefined
     for (const step of this.#steps) {
-      connection ??= await Connection.open(this.#target, PATIENCE)
+      connection ??= await openConnection(this.#target, PATIENCE)
       if (!(await this.#take(step, connection))) {
         connection.destroy()
         connection = undefined

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { Connection } from '@startgrid/conformance/http/connection.ts'
+import { openConnection } from '@startgrid/conformance/http/connection.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { statusOf } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
@@ -61,7 +61,7 @@ async function judgeCause(
 
 /** Resolves when the head is there. @returns whether the rest came as well */
 async function begin(target: Target, path: string): Promise<() => Promise<boolean>> {
-  const connection = await Connection.open(target, PATIENCE)
+  const connection = await openConnection(target, PATIENCE)
   await connection.send({ target: path })
   await connection.peekStatus()
   const response = connection.response().then(

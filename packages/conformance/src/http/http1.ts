@@ -1,0 +1,148 @@
+import type { Socket } from 'node:net'
+import { methodOf, type Request, requestBytes } from './request.ts'
+import { type Head, type HttpResponse, readBody, readHead } from './response.ts'
+import { ByteSource, NoResponse } from './source.ts'
+import { authority, connect, formatTarget, type Target } from './target.ts'
+
+/** Time limits, a signal to stop waiting, and the protocol. */
+export interface Patience {
+  /** Speaks HTTP/2, which needs TLS; default false. */
+  http2?: boolean | undefined
+  /** Milliseconds for the connection, and again for each response. */
+  timeoutMs: number
+  /** Another number for the connection. */
+  connectMs?: number
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * An HTTP/1.1 connection that writes exactly the given bytes. `fetch` and `node:http` hide details that must be checked: duplicate
+ * headers, the framing, bytes after a response.
+ */
+export class Http1Connection {
+  readonly #socket: Socket
+  readonly #source = new ByteSource()
+  readonly #host: string
+  readonly #timeoutMs: number
+
+  private constructor(socket: Socket, host: string, timeoutMs: number) {
+    this.#socket = socket
+    this.#host = host
+    this.#timeoutMs = timeoutMs
+    socket.on('data', (bytes: Buffer) => this.#source.push(bytes))
+    socket.on('end', () => this.#source.end(new NoResponse('closed', 'the connection was closed')))
+    socket.on('error', (error) =>
+      this.#source.end(new NoResponse('reset', `the connection failed: ${error.message}`)),
+    )
+    socket.on('close', () => this.#source.end(new NoResponse('closed', 'the connection was closed')))
+  }
+
+  /**
+   * Connects.
+   * @throws {NoResponse} if nobody listens there
+   */
+  static async open(
+    target: Target,
+    { timeoutMs, connectMs = timeoutMs, signal }: Patience,
+  ): Promise<Http1Connection> {
+    if (signal?.aborted) throw new NoResponse('aborted', 'the run was stopped')
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const socket = connect(target, resolve)
+    const place = formatTarget(target)
+    socket.once('error', (error) =>
+      reject(new NoResponse('refused', `Nothing listens at ${place} (${error.message}).`)),
+    )
+    const timer = setTimeout(() => {
+      socket.destroy()
+      reject(new NoResponse('timeout', `${place} accepted no connection within ${connectMs} ms.`))
+    }, connectMs)
+    await promise.finally(() => clearTimeout(timer))
+    return new Http1Connection(socket, authority(target), timeoutMs).#stopOn(signal)
+  }
+
+  /** Sends a request, or bytes as they are; resolves when the system has taken them. */
+  send(request: Request | Uint8Array): Promise<void> {
+    const bytes = request instanceof Uint8Array ? request : requestBytes(request, this.#host)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    // A failed write needs no report: the response may have arrived, and otherwise reading it fails with the reason.
+    this.#socket.write(bytes, () => resolve())
+    return this.#within(() => promise, 'the request was not taken')
+  }
+
+  /** Reads one head, 1xx included. */
+  head(): Promise<Head> {
+    return this.#within(() => readHead(this.#source), 'no response')
+  }
+
+  /** Reads the next final response. @param method of the request, since HEAD has no body */
+  response(method = 'GET'): Promise<HttpResponse> {
+    return this.#within(async () => {
+      let head = await readHead(this.#source)
+      // RFC 9110 section 15.2: a client must be able to read any number of interim responses.
+      while (head.status < 200) head = await readHead(this.#source)
+      return readBody(this.#source, head, method)
+    }, 'no complete response')
+  }
+
+  /** The status of the next response, 1xx included, which stays to be read. */
+  peekStatus(): Promise<number> {
+    return this.#within(async () => {
+      const line = await this.#source.peekLine()
+      return Number(line.split(' ')[1])
+    }, 'no response')
+  }
+
+  /** Sends a request and reads its response. Extra bytes after the response are a fault. */
+  async exchange(request: Request): Promise<HttpResponse> {
+    await this.send(request)
+    const response = await this.response(methodOf(request))
+    if (this.#source.length > 0)
+      response.faults.push(`${this.#source.length} bytes after the response: ${this.excess()}`)
+    return response
+  }
+
+  /** The start of received bytes that belong to no response. */
+  excess(): string {
+    return JSON.stringify(this.#source.peek().toString('latin1', 0, 60))
+  }
+
+  /** Waits until the server has closed the connection. @throws {NoResponse} if it does not, or sends more before */
+  async closed(): Promise<void> {
+    const reason = await this.#within(() => this.#source.settled(), 'the connection was not closed')
+    if (reason.failure === 'timeout' || reason.failure === 'aborted') throw reason
+    if (this.#source.length > 0)
+      throw new NoResponse('malformed', `bytes after the last response: ${this.excess()}`)
+  }
+
+  /** Ends the client's side of the connection. */
+  finish(): void {
+    this.#socket.end()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  async #within<T>(read: () => Promise<T>, lacking: string): Promise<T> {
+    const expire = () => {
+      this.#source.end(new NoResponse('timeout', `${lacking} within ${this.#timeoutMs} ms`))
+      this.#socket.destroy()
+    }
+    const timer = setTimeout(expire, this.#timeoutMs)
+    try {
+      return await read()
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #stopOn(signal: AbortSignal | undefined): this {
+    const stop = () => {
+      this.#source.end(new NoResponse('aborted', 'the run was stopped'))
+      this.#socket.destroy()
+    }
+    signal?.addEventListener('abort', stop, { once: true })
+    this.#socket.once('close', () => signal?.removeEventListener('abort', stop))
+    return this
+  }
+}
