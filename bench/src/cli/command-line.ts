@@ -2,6 +2,7 @@ import { UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { UnknownName } from '@startgrid/grid/apps.ts'
 import { LoadError } from '@startgrid/loadgen'
+import { CheckoutError } from '../environments/command/checkout.ts'
 import { PilotError } from '../measure/pilot.ts'
 import { ResultError } from '../model/result-file.ts'
 import { OutputError } from '../report/output.ts'
@@ -48,7 +49,7 @@ function explain(error: unknown): number {
   return error instanceof UsageError || error instanceof UnknownName ? 2 : 1
 }
 
-const FORESEEN = [OutputError, UsageError, PilotError, UnknownName, ResultError, LoadError]
+const FORESEEN = [OutputError, UsageError, CheckoutError, PilotError, UnknownName, ResultError, LoadError]
 
 /** A disk that became full or read-only during the run. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

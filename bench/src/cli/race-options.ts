@@ -9,6 +9,7 @@ import {
 } from '@startgrid/cli/arguments.ts'
 import { addressOf, isLoopback } from '../environments/target/origin.ts'
 import { namesOf, type RaceSystem, withoutValues } from '../experiment/race.ts'
+import type { Command } from '../model/experiment.ts'
 import type { RaceRecord } from '../model/study-result.ts'
 import { type Asked, nameAsked } from '../model/workload.ts'
 import { OUTPUT_HELP } from './help.ts'
@@ -16,7 +17,15 @@ import { OUTPUT, readMaxTime } from './options.ts'
 
 /** What `pnpm bench race` is asked to do. */
 export interface RaceOptions {
+  /** With `git`, what is started is known when it is checked out. */
   systems: readonly RaceSystem[]
+  /** Refs to check out; one is compared with the working tree. */
+  git: readonly string[]
+  /** What starts a checkout, instead of its own start script. */
+  start: string | undefined
+  ready: Omit<Command, 'command' | 'directory'>
+  /** Where the person typed. */
+  directory: string
   requests: readonly Asked[]
   connections: number
   heats: number
@@ -38,11 +47,17 @@ export interface RaceOptions {
 
 export const RACE_HELP = `pnpm bench race COMMAND COMMAND ...   starts servers and compares them
 pnpm bench race URL URL ...           servers that run on this machine
+pnpm bench race --git REF             this directory, against that commit
 pnpm bench race 'node before.js' 'node after.js'
 
 A command is run by a shell, with your rights. It has to listen on the port in
-PORT, or on {port} in its words, at the address in HOST.
+PORT, or on {port} in its words, at the address in HOST. With --git, the install
+scripts of both sides are run as well.
 
+  --git REF           checked out, installed and built in a temporary directory,
+                      as is this directory with what is not committed; given
+                      twice, two refs
+  --command COMMAND   starts them, instead of their start script
   --path PATH         what is asked; several are compared one by one (default /)
   --method METHOD     default GET
   --header 'N: VALUE' of every request; several may be given
@@ -65,6 +80,8 @@ ${OUTPUT_HELP}
 
 const OPTIONS = {
   ...OUTPUT,
+  git: { type: 'string', multiple: true },
+  command: { type: 'string' },
   path: { type: 'string', multiple: true },
   method: { type: 'string' },
   header: { type: 'string', multiple: true },
@@ -88,7 +105,9 @@ const HEATS = 10
 export function readRaceOptions(args: readonly string[]): RaceOptions {
   const { values, positionals } = parseCommandLine(args, OPTIONS, 'pnpm bench race')
   const help = values.help === true
-  if (positionals.length === 0 && !help)
+  const { git = [], command: start } = values
+  assertGit(git, start, positionals)
+  if (positionals.length + git.length === 0 && !help)
     throw new UsageError(
       "Name what to race: pnpm bench race 'node before.js' 'node after.js'. pnpm bench race --help shows more.",
     )
@@ -102,21 +121,28 @@ export function readRaceOptions(args: readonly string[]): RaceOptions {
   const path = values['ready-path']
   const ready =
     path === undefined ? { ...first, ...(status !== undefined && { status }) } : { path: readPath(path) }
-  const names = readNames(values.name ?? [], namesOf(positionals))
+  const usual = git.length === 1 ? [...git, 'working tree'] : git
+  const names = readNames(values.name ?? [], git.length > 0 ? [...usual] : namesOf(positionals))
+  const directory = directoryOfPerson()
   return {
-    systems: positionals.map((line, index) => {
-      const name = names[index] ?? line
+    systems: names.map((name, index) => {
+      const line = positionals[index] ?? ''
       return isUrl(line)
         ? { name, running: { origin: readLocal(line), role: null, absent: [] } }
-        : { name, command: { command: line, directory: directoryOfPerson(), ready, readyTimeoutMs } }
+        : { name, command: { command: line, directory, ready, readyTimeoutMs } }
     }),
+    git,
+    start,
+    ready: { ready, readyTimeoutMs },
+    directory,
     requests,
     connections: readInteger('--connections', values.connections ?? '32', 1, 10_000),
     heats: readInteger('--heats', values.heats ?? String(HEATS), LEAST_HEATS, 100),
     precision: values.precision === undefined ? null : readPercent('--precision', values.precision),
     cores: readInteger('--cores', values.cores ?? '1', 1, 1024),
     maxTimeMs: readMaxTime(values['max-time']),
-    different: values['different-responses'] === true,
+    // Of two commits, other bodies are normal.
+    different: values['different-responses'] === true || git.length > 0,
     status,
     seed: readInteger('--seed', values.seed ?? String(Math.floor(Math.random() * 2 ** 32)), 0, 2 ** 32 - 1),
     json: values.json,
@@ -126,11 +152,23 @@ export function readRaceOptions(args: readonly string[]): RaceOptions {
   }
 }
 
+function assertGit(git: readonly string[], start: string | undefined, commands: readonly string[]): void {
+  if (git.length === 0 && start !== undefined)
+    throw new UsageError('--command starts what --git checks out: without it, give commands as they are.')
+  if (git.length > 0 && commands.length > 0)
+    throw new UsageError('--git and commands exclude each other: --command says how both sides are started.')
+  if (git.length > 2) throw new UsageError('--git may be given twice at most.')
+}
+
 /** What a result keeps of what was asked for. */
-export function recordOfRace({ systems, requests, connections, precision }: RaceOptions): RaceRecord {
+export function recordOfRace(
+  { requests, connections, precision }: RaceOptions,
+  systems: readonly RaceSystem[],
+): RaceRecord {
   return {
-    systems: systems.map(({ name, command, running }) => ({
+    systems: systems.map(({ name, command, running, commit }) => ({
       name,
+      commit: commit ?? null,
       command: command === undefined ? null : withoutValues(command.command),
       url: running?.origin ?? null,
     })),

@@ -17,6 +17,8 @@ export interface RaceSystem {
   name: string
   command?: Command
   running?: RunningServer
+  /** What it was checked out from. */
+  commit?: string
 }
 
 /** Systems in the order in which they were named: the first is what the others are compared with. */
@@ -34,7 +36,7 @@ export function createRace({ systems, requests, connections }: RaceOptions): Exp
   }
 }
 
-function systemOf({ name, ...how }: RaceSystem): System {
+function systemOf({ name, commit: _, ...how }: RaceSystem): System {
   // A server that waits for a database is measured as well: CPU per request then decides.
   return { title: name, serverBound: false, ...how }
 }
@@ -66,7 +68,7 @@ export function namesOf(lines: readonly string[]): string[] {
 }
 
 function shorten(name: string): string {
-  return name.length <= LONGEST_NAME ? name : `…${name.slice(1 - LONGEST_NAME)}`
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
 }
 
 /** A command without the values of variables that it sets: they may be secret. */

@@ -211,13 +211,19 @@ async function learnWarmup(
     const warm = median(costs.slice(-LAST))
     const from = costs.findIndex((cost) => cost <= warm * (1 + WARM))
     const given = entrants[index]?.cell.cores.given ?? 1
-    const uses = own.slice(-LAST).map(({ cpuSeconds: { app }, seconds }) => app && app / seconds / given)
+    const uses = own.slice(-LAST).map((slice) => coreUse(slice, given))
     return {
       ms: (from + 1) * WINDOW_MS,
       steady: isSteady(costs),
       coreUse: uses.some((use) => use === null) ? null : Math.max(...uses.map((use) => use ?? 0)),
     }
   })
+}
+
+/** Part of the cores that others left to it. */
+function coreUse({ cpuSeconds: { app }, disturbance, seconds }: Slice, given: number): number | null {
+  const taken = Math.max(0, ...Object.values(disturbance).filter((part) => part !== null))
+  return app && Math.min(1, app / (seconds * Math.max(0.05, given - taken)))
 }
 
 /** CPU per request; time per request where the system does not tell. */

@@ -116,7 +116,7 @@ export interface PublishedFigures {
 
 /** What a race is made again from. No value of a header or of the environment is in it. */
 export interface RaceRecord {
-  systems: { name: string; command: string | null; url: string | null }[]
+  systems: { name: string; command: string | null; url: string | null; commit: string | null }[]
   requests: { name: string; method: string; path: string; headers: string[]; bodyBytes: number | null }[]
   connections: number
   /** The half-width of intervals, as a part of 1, for which the number of heats is chosen after the first ones; null: all are planned. */

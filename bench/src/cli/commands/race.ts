@@ -1,8 +1,11 @@
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
+import { listOf } from '@startgrid/cli/text.ts'
 import { Guard } from '@startgrid/machine/guard.ts'
-import { createRace, RACE_SETTINGS } from '../../experiment/race.ts'
+import { CheckoutError, type CheckoutOptions, checkOut } from '../../environments/command/checkout.ts'
+import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/study.ts'
+import type { RunContext } from '../../measure/preparation.ts'
 import { runRace } from '../../measure/race.ts'
 import { writeStudy } from '../../model/study-file.ts'
 import type { StudyResult } from '../../model/study-result.ts'
@@ -18,36 +21,65 @@ export async function raceCommand(args: readonly string[]): Promise<number> {
     return 0
   }
   const directory = prepareOutput(options.output, options.json)
-  const experiment = createRace(options)
-  const command = commandOf('pnpm bench race', options.words, options.seed)
-  const plan = { profile: 'full', asPublished: false, heats: options.heats, seed: options.seed } as const
-  const result: StudyResult = {
-    ...createStudyResult(experiment, { ...plan, maxTimeMs: options.maxTimeMs }, command),
-    race: recordOfRace(options),
-  }
-  Object.assign(result.settings, RACE_SETTINGS)
-  return measure(experiment, result, { options, directory })
-}
-
-async function measure(
-  experiment: ReturnType<typeof createRace>,
-  result: StudyResult,
-  { options, directory }: { options: RaceOptions; directory: string },
-): Promise<number> {
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
   const save = (so: StudyResult) => writeStudy(`${directory}/result.json`, so)
   const guard = new Guard()
+  let result: StudyResult | undefined
   try {
-    await runRace(experiment, result, { ...options, progress, signal, save, download: false, guard })
+    result = await measure(options, { progress, signal, save, download: false }, guard)
+  } catch (error) {
+    if (!signal.aborted) throw error
   } finally {
     progress.stop()
     await guard.close()
   }
+  if (result === undefined) return code()
   save(result)
   publishRace(result, directory, options.json)
   if (signal.aborted) return code()
   const failed = whyStudyFailed(result)
   for (const sentence of failed) process.stderr.write(`${sentence}\n`)
   return failed.length > 0 ? 1 : 0
+}
+
+async function measure(
+  options: RaceOptions,
+  context: RunContext<StudyResult>,
+  guard: Guard,
+): Promise<StudyResult> {
+  const { signal, progress } = context
+  const systems =
+    options.git.length === 0 ? options.systems : await checkOutAll(options, { guard, signal, progress })
+  const experiment = createRace({ ...options, systems })
+  const command = commandOf('pnpm bench race', options.words, options.seed)
+  const plan = { ...options, profile: 'full', asPublished: false } as const
+  const result = {
+    ...createStudyResult(experiment, plan, command),
+    race: recordOfRace(options, systems),
+  }
+  Object.assign(result.settings, RACE_SETTINGS)
+  await runRace(experiment, result, { ...options, ...context, guard })
+  return result
+}
+
+/** Both sides alike, so that nothing but their code differs. */
+async function checkOutAll(
+  { git, start, ready, systems, directory }: RaceOptions,
+  { progress, ...context }: Pick<CheckoutOptions, 'guard' | 'signal'> & Pick<RunContext, 'progress'>,
+): Promise<RaceSystem[]> {
+  const say = (text: string) => progress.say(text)
+  const found: RaceSystem[] = []
+  for (const [index, { name }] of systems.entries()) {
+    const one = await checkOut(git[index], { ...context, from: directory, say })
+    const command = start ?? one.start
+    if (command === undefined)
+      throw new CheckoutError(`${name} has no start script: say how it is started with --command.`)
+    if (index === 0 && one.lacks.length > 0)
+      say(
+        `Ignored by git, so not there: ${listOf(one.lacks)}. Nothing is copied; what servers need of it belongs into the environment of this command.`,
+      )
+    found.push({ name, command: { ...ready, command, directory: one.directory }, commit: one.commit })
+  }
+  return found
 }

@@ -1,18 +1,11 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hasTool, type Target } from '@startgrid/grid/launcher.ts'
-import { type Guard, MARK } from '@startgrid/machine/guard.ts'
-import {
-  currentMemory,
-  endProcesses,
-  findProcesses,
-  listeningPorts,
-  processTree,
-} from '@startgrid/machine/processes.ts'
+import type { Guard } from '@startgrid/machine/guard.ts'
+import { currentMemory, findProcesses, listeningPorts, processTree } from '@startgrid/machine/processes.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
 import type { Command } from '../../model/experiment.ts'
 import { nameAsked } from '../../model/workload.ts'
+import { startProgram } from './program.ts'
 import { ask, isExpected } from './request.ts'
 
 /** One start of a command. */
@@ -47,12 +40,6 @@ const RESPONSE_MS = 10_000
 /** A server that responds otherwise for so long is not still starting. 503 says that it is. */
 const OTHERWISE_MS = 3000
 
-/** Most of these bytes of output are kept: the last ones. */
-const KEPT_OUTPUT = 64 * 1024
-const SHOWN_LINES = 5
-
-let count = 0
-
 /**
  * Starts a command and waits until it responds as expected.
  * @throws {Error} with a sentence; nothing is left running
@@ -62,25 +49,13 @@ export async function startCommand(command: Command, options: StartOptions): Pro
   const { guard, cpus, signal, graceMs = 5000 } = options
   const port = await claimPort({ host: HOST, port: 0 })
   const line = command.command.replaceAll('{port}', String(port))
-  const mark = `${guard.run}.${++count}`
-  const [file = 'sh', ...args] = [...binding(cpus), 'sh', '-c', line]
   const beganAt = performance.now()
-  const child = spawn(file, args, {
-    cwd: command.directory,
-    env: { ...environment(), PORT: String(port), HOST, [MARK]: mark },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
+  const program = await startProgram([...binding(cpus), 'sh', '-c', line], {
+    directory: command.directory,
+    guard,
+    env: { PORT: String(port), HOST },
   })
-  const output = new Tail()
-  child.stdout.on('data', (chunk: Buffer) => output.add(chunk))
-  child.stderr.on('data', (chunk: Buffer) => output.add(chunk))
-  const group = child.pid
-  if (group === undefined) {
-    const [error] = await once(child, 'error')
-    throw new Error(`cannot be started (${error instanceof Error ? error.message : error})`)
-  }
-  guard.add({ group })
-  const launched = { groups: [group], mark: `${MARK}=${mark}` }
+  const { child, group, launched } = program
   let roots = [group]
   let ended: string | undefined
   child.once('exit', (code, by) => {
@@ -91,16 +66,9 @@ export async function startCommand(command: Command, options: StartOptions): Pro
   const whyEnded = () => {
     if (ended === undefined && child.exitCode !== null && findProcesses(launched).length === 0)
       ended = 'has ended'
-    return ended === undefined ? undefined : `it ${ended}${output.last()}`
+    return ended === undefined ? undefined : `it ${ended}${program.lastLines()}`
   }
-  const stop = async () => {
-    const heeded = await endProcesses(launched, 'SIGTERM', graceMs)
-    if (!heeded) await endProcesses(launched, 'SIGKILL', 10_000)
-    guard.remove({ group })
-    child.stdout.destroy()
-    child.stderr.destroy()
-    return !heeded
-  }
+  const stop = () => program.end(graceMs)
   const target = { host: HOST, port }
   const pids = () => [...new Set(roots.flatMap(processTree))]
   try {
@@ -158,28 +126,6 @@ function whyNotReady(
   return `it listens on port ${ports.join(' and ')} instead of ${target.port}: it has to listen on PORT of its environment, or on {port} in its command`
 }
 
-/** What a package manager that started us added about us is nothing to the server. */
-function environment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(?:npm_|PNPM_SCRIPT_SRC_DIR$)/.test(name)),
-  )
-}
-
 function binding(cpus: string | undefined): string[] {
   return cpus !== undefined && hasTool('taskset') ? ['taskset', '-c', cpus] : []
-}
-
-/** The end of an output, however long that is. */
-class Tail {
-  #text = ''
-
-  add(chunk: Buffer): void {
-    this.#text = (this.#text + chunk.toString()).slice(-KEPT_OUTPUT)
-  }
-
-  /** `: its last lines`, or nothing. */
-  last(): string {
-    const lines = this.#text.split('\n').filter((line) => line.trim() !== '')
-    return lines.length === 0 ? '' : `: ${lines.slice(-SHOWN_LINES).join(' | ').slice(-600)}`
-  }
 }

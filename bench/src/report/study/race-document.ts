@@ -160,7 +160,7 @@ function pilotNotes({ decides, warmupMs, systems }: PilotRecord): string[] {
   return [
     decides === 'rate'
       ? 'The servers fill their core, so requests per second decide.'
-      : `${listOf(idle.map(({ system }) => system))} did not fill its core (it waits for something else, or the generator cannot offer more), so CPU per request decides.`,
+      : `${listOf(idle.map(({ system }) => system))} did not fill the core (it waits for something else, or the generator cannot offer more), so CPU per request decides.`,
     `${warmupMs} ms of load are discarded after each start.`,
     ...(unsteady.length === 0
       ? []
@@ -216,7 +216,8 @@ export function conditionsOfRace(result: StudyRecord): string[] {
   const { settings, race, command } = result
   const { cores } = settings
   const started = (race?.systems ?? []).map(
-    ({ name: system, command: line, url }) => `${system}: ${line ?? url ?? UNKNOWN}`,
+    ({ name: system, command: line, url, commit }) =>
+      `${system}: ${line ?? url ?? UNKNOWN}${commit === null ? '' : `, at ${commit}`}`,
   )
   const where =
     cores === null

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { Guard } from '@startgrid/machine/guard.ts'
+import { checkOut } from '../../../src/environments/command/checkout.ts'
+
+const LOCK = { name: 'app', lockfileVersion: 3, packages: { '': { name: 'app' } } }
+
+describe('a commit in a directory of its own', () => {
+  let place = ''
+  let repository = ''
+  const git = (directory: string, ...args: string[]) =>
+    execFileSync('git', ['-C', directory, '-c', 'protocol.file.allow=always', ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: {
+        ...process.env,
+        GIT_AUTHOR_NAME: 'a',
+        GIT_AUTHOR_EMAIL: 'a@example.org',
+        GIT_COMMITTER_NAME: 'a',
+        GIT_COMMITTER_EMAIL: 'a@example.org',
+      },
+    })
+  const write = (path: string, content: unknown) =>
+    writeFileSync(
+      join(repository, path),
+      typeof content === 'string' ? content : `${JSON.stringify(content)}\n`,
+    )
+  const { XDG_CACHE_HOME: usual } = process.env
+
+  before(() => {
+    place = mkdtempSync(join(tmpdir(), 'startgrid-checkout-'))
+    process.env.XDG_CACHE_HOME = join(place, 'cache')
+    repository = join(place, 'app')
+    const library = join(place, 'library')
+    for (const directory of [repository, library]) {
+      mkdirSync(directory)
+      git(directory, 'init', '--quiet', '--initial-branch=main')
+    }
+    writeFileSync(join(library, 'one.txt'), 'one')
+    git(library, 'add', '.')
+    git(library, 'commit', '--quiet', '-m', 'library')
+    mkdirSync(join(repository, 'server'))
+    const scripts = {
+      build: 'echo built > built.txt',
+      start: 'node server.js',
+      install: 'mkdir -p node_modules && echo in > node_modules/in.txt',
+    }
+    write('server/package.json', { name: 'app', scripts })
+    write('server/package-lock.json', { ...LOCK, packages: { '': { name: 'app', hasInstallScript: true } } })
+    write('server/server.js', 'committed')
+    write('.gitignore', 'node_modules\n.env\nbuilt.txt\n')
+    git(repository, 'submodule', '--quiet', 'add', library, 'library')
+    git(repository, 'add', '.')
+    git(repository, 'commit', '--quiet', '-m', 'app')
+    write('server/.env', 'SECRET=1')
+    write('server/server.js', 'changed')
+    write('server/new.js', 'new')
+  })
+  after(() => {
+    if (usual === undefined) delete process.env.XDG_CACHE_HOME
+    else process.env.XDG_CACHE_HOME = usual
+    rmSync(place, { recursive: true })
+  })
+
+  /** What is found there, and then removed. */
+  const see = async <Value>(
+    refs: (string | undefined)[],
+    look: (directories: Awaited<ReturnType<typeof checkOut>>[], said: string[]) => Value,
+    from = join(repository, 'server'),
+  ): Promise<Value> => {
+    const guard = new Guard()
+    const said: string[] = []
+    const options = {
+      guard,
+      from,
+      signal: new AbortController().signal,
+      say: (text: string) => said.push(text),
+    }
+    try {
+      const found: Awaited<ReturnType<typeof checkOut>>[] = []
+      for (const ref of refs) found.push(await checkOut(ref, options))
+      return look(found, said)
+    } finally {
+      await guard.close()
+    }
+  }
+  const isWhole = () => {
+    assert.equal(git(repository, 'worktree', 'list').trim().split('\n').length, 1)
+    assert.equal(
+      git(repository, 'status', '--porcelain', '--', 'server').trim(),
+      'M server/server.js\n?? server/new.js',
+    )
+  }
+
+  test('a ref, and the working tree with what is not committed: installed, built, and nothing is left but the cache', async () => {
+    const objects = git(repository, 'count-objects')
+    const directories = await see(['main', undefined], (found, said) => {
+      const read = (index: number, path: string) =>
+        readFileSync(join(found[index]?.directory ?? '', path), 'utf8')
+      assert.deepEqual(
+        [read(0, 'server.js'), read(1, 'server.js'), read(1, 'new.js')],
+        ['committed', 'changed', 'new'],
+      )
+      assert.ok(!existsSync(join(found[0]?.directory ?? '', 'new.js')))
+      for (const index of [0, 1]) {
+        assert.deepEqual(
+          [read(index, 'built.txt').trim(), read(index, 'node_modules/in.txt').trim()],
+          ['built', 'in'],
+        )
+        assert.equal(read(index, '../library/one.txt'), 'one')
+        assert.ok(!existsSync(join(found[index]?.directory ?? '', '.env')), 'never copied')
+      }
+      assert.deepEqual(
+        found.map(({ start, lacks }) => [start, lacks]),
+        [
+          ['npm start', ['server/.env']],
+          ['npm start', ['server/.env']],
+        ],
+      )
+      assert.match(found[1]?.commit ?? '', /^\w{10} with changes$/)
+      assert.deepEqual(said, ['main: installing with npm.', 'main: building.', 'the working tree: building.'])
+      return found.map(({ directory }) => directory)
+    })
+    for (const directory of directories) assert.ok(!existsSync(directory))
+    assert.equal(git(repository, 'count-objects'), objects)
+    assert.equal(readdirSync(join(place, 'cache/startgrid/installs')).length, 1)
+    isWhole()
+  })
+
+  test('what cannot be checked out is one sentence', async () => {
+    const nothing = () => assert.fail('nothing is to be seen')
+    await assert.rejects(see(['no-such-ref'], nothing), {
+      message: /^There is no commit 'no-such-ref' in this repository/,
+    })
+    await assert.rejects(see(['--all'], nothing), { message: /^There is no commit '--all'/ })
+    await assert.rejects(see(['main'], nothing, place), {
+      message: /is not in a git repository: --git needs one\.$/,
+    })
+    write('library/dirty.txt', 'dirty')
+    await assert.rejects(see([undefined], nothing), {
+      message: /^The submodule library has changes that are not committed/,
+    })
+    rmSync(join(repository, 'library/dirty.txt'))
+    isWhole()
+  })
+
+  test('a lockfile that does not install, and none where there are dependencies', async () => {
+    const nothing = () => assert.fail('nothing is to be seen')
+    write('server/package.json', { name: 'app', dependencies: { 'no-such-package-of-startgrid': '1.0.0' } })
+    await assert.rejects(see([undefined], nothing), {
+      message: /^The lockfile of the working tree does not install: npm ci/,
+    })
+    rmSync(join(repository, 'server/package-lock.json'))
+    await assert.rejects(see([undefined], nothing), {
+      message: /^the working tree has dependencies but no lockfile/,
+    })
+    git(repository, 'checkout', '--', 'server/package.json', 'server/package-lock.json')
+    isWhole()
+  })
+})
