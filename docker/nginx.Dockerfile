@@ -29,7 +29,7 @@ RUN --mount=type=cache,target=/pnpm pnpm dlx turbo@catalog: prune @startgrid/njs
 
 FROM workspace AS configured
 COPY --from=pruned /startgrid/out/json/ .
-RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @startgrid/njs... --filter @startgrid/scripts
+RUN --mount=type=cache,target=/pnpm pnpm install --frozen-lockfile --filter @startgrid/njs... --filter @startgrid/scripts --filter @startgrid/grid
 COPY --from=pruned /startgrid/out/full/ .
 COPY --from=page /startgrid/packages/shared/dist packages/shared/dist
 # The other apps get these settings from their image and from docker-compose.yml. NGINX cannot read its environment.

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
+import { connect as connectHttp2 } from 'node:http2'
 import { connect, createServer } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { oneRunIn, RANDOM_INPUTS, sample } from '@startgrid/cli/test-run.ts'
 import { formatReport } from '@startgrid/conformance'
@@ -54,6 +57,7 @@ describe('Docker Compose', { skip }, () => {
       COMPOSE_PROFILES: [alone, ...others].join(','),
       STARTGRID_PORTS: String(prefix),
       STARTGRID_PAGE_PORT: String(page),
+      STARTGRID_TLS_PORT: String(page + 1),
     })
     await compose(['build', '--quiet'], 20 * 60_000)
   })
@@ -102,11 +106,28 @@ describe('Docker Compose', { skip }, () => {
 
   test('nothing is published beyond loopback', async () => {
     const ports = services.flatMap(({ ports }) => ports)
-    // The NGINX in front has a port for each app, started or not, and one for the page.
-    assert.equal(ports.length, started.length + APPS.length + 1)
+    // The NGINX in front has a port for each app, started or not, and two for the page.
+    assert.equal(ports.length, started.length + APPS.length + 2)
     assert.deepEqual([...new Set(ports.map(({ host }) => host))], ['127.0.0.1'])
     for (const address of foreignAddresses())
       assert.equal(await accepts(address, ports[0]?.published ?? 0), false)
+  })
+
+  test('the landing page over TLS and HTTP/2', async () => {
+    const session = connectHttp2(`https://localhost:${process.env.STARTGRID_TLS_PORT}`, {
+      rejectUnauthorized: false,
+    })
+    try {
+      const [headers] = await once(session.request({ ':path': '/' }).resume(), 'response')
+      assert.equal(headers[':status'], 200)
+      const certificate = (session.socket as TLSSocket).getPeerX509Certificate()
+      assert.equal(
+        certificate?.subjectAltName,
+        'DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1',
+      )
+    } finally {
+      session.destroy()
+    }
   })
 
   test('the landing page asks every app through its own origin', async () => {
