@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+import { capital } from '@startgrid/cli/text.ts'
 import { hasTool } from '@startgrid/grid/launcher.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { runProgram } from './program.ts'
@@ -51,11 +52,15 @@ export async function checkOut(ref: string | undefined, options: CheckoutOptions
   const parent = mkdtempSync(join(tmpdir(), 'startgrid-race-'))
   guard.add({ directory: parent, repository: top })
   const tree = join(parent, (ref ?? 'working-tree').replace(/[^\w.-]/g, '-'))
-  gitIn(top)(['worktree', 'add', '--quiet', '--detach', tree, commit], `${name} cannot be checked out.`)
+  gitIn(top)(
+    ['worktree', 'add', '--quiet', '--detach', tree, commit],
+    `${capital(name)} cannot be checked out.`,
+  )
   if (ref === undefined) takeChanges(top, tree, join(parent, 'objects'))
   addSubmodules(top, tree, name)
   const directory = join(tree, git(['rev-parse', '--show-prefix'], ''))
-  if (!existsSync(directory)) throw new CheckoutError(`${name} does not have ${relative(tree, directory)}.`)
+  if (!existsSync(directory))
+    throw new CheckoutError(`${capital(name)} does not have ${relative(tree, directory)}.`)
   const start = await prepare(tree, directory, name, options)
   const isChanged = ref === undefined && git(['status', '--porcelain'], '') !== ''
   return {
@@ -166,14 +171,14 @@ async function prepare(
     const needs = { ...manifest.dependencies, ...manifest.devDependencies }
     if (Object.keys(needs).length > 0)
       throw new CheckoutError(
-        `${name} has dependencies but no lockfile, so what it had is not known: commit one.`,
+        `${capital(name)} has dependencies but no lockfile, so what it had is not known: commit one.`,
       )
   } else await install(found, name, tree, options)
   const manager = found?.manager.name ?? 'npm'
   const { scripts = {} } = manifest
   if (scripts.build !== undefined) {
     options.say(`${name}: building.`)
-    await run([...commandOf(manager), 'run', 'build'], directory, `${name} cannot be built`, options)
+    await run([...commandOf(manager), 'run', 'build'], directory, `${capital(name)} cannot be built`, options)
   }
   return scripts.start === undefined ? undefined : [...commandOf(manager), 'start'].join(' ')
 }

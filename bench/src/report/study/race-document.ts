@@ -29,6 +29,10 @@ export function describeFinding(finding: Finding, { race }: Pick<StudyRecord, 'r
   if (low === null || high === null || smallest === null)
     return `One launch gives no interval: ${over} over ${under} is ${formatRatio(ratio.value)} (${where})`
   if (!isShown(finding)) return describeNone(finding, { low, high, smallest }, where)
+  if (Math.max(ratio.value, 1 / ratio.value) >= WIDE)
+    return decides === 'rate'
+      ? `${over} handles ${formatTimes(ratio)} as many requests per second at saturation as ${under} (${where})`
+      : `${over} needs ${formatTimes(ratio)} as much CPU per request as ${under} (${where})`
   const change = describeChange(ratio.value, low, high)
   const more = ratio.value > 1 ? 'more' : decides === 'rate' ? 'fewer' : 'less'
   return decides === 'rate'
@@ -36,11 +40,16 @@ export function describeFinding(finding: Finding, { race }: Pick<StudyRecord, 'r
     : `${over} needs ${change} ${more} CPU per request than ${under} (${where})`
 }
 
+/** An interval from one end to so many times that says little in per cent. */
+const WIDE = 2
+
 function describeNone(
   { decides, over, under, ratio }: Finding,
   { low, high, smallest }: { low: number; high: number; smallest: number },
   where: string,
 ): string {
+  if (high > WIDE * low)
+    return `No difference shown: the ${decides === 'rate' ? 'rate' : 'CPU per request'} of ${over} is ${formatRatio(low)} to ${formatRatio(high)} times that of ${under}, which is too wide to say more (${where})`
   // A cost of 1.02 is 2 % slower; so is a rate of 1 / 1.02.
   const [slow, fast] = decides === 'rate' ? [1 / low, high] : [high, 1 / low]
   const side = (factor: number, word: string) =>
@@ -54,7 +63,12 @@ function describeNone(
   return `No difference shown: ${over} is ${range} than ${under}; ${formatPercent(smallest - 1)} would be found in 4 of 5 runs${alone} (${where})`
 }
 
-/** `8 % (5–11 %)`; from a factor of 2 on `2.1 times (1.9–2.3) as`. */
+/** `2.10 times (1.90–2.30)` */
+function formatTimes(ratio: Interval): string {
+  return `${formatRatio(ratio.value)} times (${formatEnds(ratio, formatRatio)})`
+}
+
+/** `8 % (5–11 %)` */
 function describeChange(value: number, low: number, high: number): string {
   const percent = (ratio: number) => {
     const part = Math.abs(ratio - 1) * 100

@@ -156,7 +156,7 @@ describe('a commit in a directory of its own', () => {
     })
     rmSync(join(repository, 'server/package-lock.json'))
     await assert.rejects(see([undefined], nothing), {
-      message: /^the working tree has dependencies but no lockfile/,
+      message: /^The working tree has dependencies but no lockfile/,
     })
     git(repository, 'checkout', '--', 'server/package.json', 'server/package-lock.json')
     isWhole()

@@ -2,7 +2,7 @@ import type { Cores } from '../cores.ts'
 import { readSiblings } from '../cpus.ts'
 import { type CoreClock, findCoreClock } from './core-clock.ts'
 import { keepsInterruptsApart, readInterrupts } from './interrupts.ts'
-import { cpuOf, difference, type ProcessAccount, readThreads } from './threads.ts'
+import { cpuOf, difference, type ProcessAccount, readThreads, readTicks, TICKS_UNCERTAIN } from './threads.ts'
 
 /** CPU time that was used, in seconds; null where the system does not tell. */
 export interface CpuSeconds {
@@ -47,6 +47,8 @@ export interface Sample {
   /** `performance.now()` */
   at: number
   app: Processes | undefined
+  /** CPU seconds of the app in ticks, with threads and children that have ended. */
+  appTicks?: number | undefined
   proxy: Processes | undefined
   generator: Processes | undefined
   /** Seconds for which the cores worked for any process. */
@@ -73,6 +75,7 @@ export function takeSample({ app, proxy, generator, cores }: Subject): Sample {
   return {
     at: performance.now(),
     app: app && readProcesses(app),
+    appTicks: app && ticksOf(app),
     proxy: readProcesses(proxy),
     generator: generator.length > 0 ? readProcesses(generator) : undefined,
     serverCore: cpus ? clock?.read(cpus.server) : undefined,
@@ -110,7 +113,10 @@ export function compareSamples(
   const [app, proxy] = [spent(before.app, after.app), spent(before.proxy, after.proxy)]
   const generator = spent(before.generator, after.generator)
   const servers = app && proxy && new Map([...app, ...proxy])
-  const used = { app: totalOf(app), proxy: totalOf(proxy), servers: totalOf(servers) }
+  // A server with a thread or a process per connection: what these used is in no account of a thread.
+  const lost = lostSeconds(totalOf(app), before.appTicks, after.appTicks)
+  const plus = (seconds: number | null) => seconds && seconds + lost
+  const used = { app: plus(totalOf(app)), proxy: totalOf(proxy), servers: plus(totalOf(servers)) }
   const generatorCpu = totalOf(generator) ?? own?.cpuSeconds ?? null
   const generatorWait = unexplainedWait(generator) ?? own?.waitSeconds ?? null
   const tellsStops = generatorCpu !== null && !after.isApart
@@ -129,6 +135,18 @@ export function compareSamples(
       generatorForeign: partOf(foreign('generatorCore', before, after, generatorCpu), seconds),
     },
   }
+}
+
+function ticksOf(pids: readonly number[]): number | undefined {
+  const ticks = pids.map(readTicks)
+  return ticks.includes(undefined) ? undefined : ticks.reduce<number>((sum, one) => sum + (one ?? 0), 0)
+}
+
+/** Seconds that threads and children used which have ended; 0 unless that is certain. */
+function lostSeconds(known: number | null, before: number | undefined, after: number | undefined): number {
+  if (known === null || before === undefined || after === undefined) return 0
+  const lost = after - before - known
+  return lost > TICKS_UNCERTAIN ? lost : 0
 }
 
 /** @returns undefined if a process has ended, because its accounts are gone */

@@ -25,6 +25,31 @@ export function readThreads(pid: number): ProcessAccount | undefined {
   }
 }
 
+/** Of `utime` and the like: USER_HZ, always 100 where Node runs (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html). */
+const TICK_SECONDS = 0.01
+
+/**
+ * CPU seconds of a process and of all that it has waited for, with the threads that have ended: in ticks, so that a difference of two readings may
+ * be wrong by `TICKS_UNCERTAIN` seconds.
+ * @returns undefined if the process has ended, and where there is no such account
+ */
+export function readTicks(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The name, in parentheses, may hold anything. After it, utime, stime, cutime and cstime are fields 12 to 15.
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 15)
+    return fields.reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_SECONDS
+  } catch {
+    return undefined
+  }
+}
+
+/** Two parts that are each cut to whole ticks, at both ends. */
+export const TICKS_UNCERTAIN = 2 * TICK_SECONDS
+
 function readThread(path: string): ThreadAccount {
   try {
     const [onCpu = 0, waiting = 0] = readFileSync(path, 'latin1').split(' ').map(Number)

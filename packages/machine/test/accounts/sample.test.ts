@@ -146,6 +146,23 @@ describe('what others took', { skip }, () => {
 })
 
 describe('what is not known is null', () => {
+  test('threads and children that have ended count as well', { skip }, async () => {
+    const burn = 'const end = process.cpuUsage().user + 3e5; while (process.cpuUsage().user < end);'
+    const program =
+      `const { Worker } = require('node:worker_threads'); const { spawnSync } = require('node:child_process'); ` +
+      `process.stdin.once('data', () => new Worker(${JSON.stringify(burn)}, { eval: true }).once('exit', () => ` +
+      `{ spawnSync(process.execPath, ['-e', ${JSON.stringify(burn)}]); console.log('done') })); console.log('ready')`
+    const child = spawn(process.execPath, ['-e', program], { stdio: ['pipe', 'pipe', 'inherit'] })
+    started.push(child)
+    await once(child.stdout, 'data')
+    const subject = { app: [child.pid ?? 0], proxy: [], generator: [], cores: null }
+    const before = takeSample(subject)
+    child.stdin.write('go')
+    await once(child.stdout, 'data')
+    const { app } = compareSamples(before, takeSample(subject)).cpuSeconds
+    assert.ok((app ?? 0) > 0.5, `${app} s`)
+  })
+
   test('processes that are unknown or have ended', () => {
     const gone = 2 ** 22 + 1 // above any process id
     const unknown = { app: undefined, proxy: [gone], generator: [gone], cores: null }
