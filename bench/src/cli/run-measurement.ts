@@ -5,6 +5,7 @@ import { commandOfKind, type StoredRun } from '../measure/resume.ts'
 import type { Result, ResultKind } from '../model/result.ts'
 import { writeResult } from '../model/result-file.ts'
 import { publish } from '../report/output.ts'
+import { reportOf } from './stored.ts'
 
 interface Measurement<Kind extends Result> {
   json: string | undefined
@@ -27,7 +28,8 @@ export async function runMeasurement<Kind extends ResultKind>(
   const closing = signal.aborted
     ? [`Interrupted: what was measured before is above and in the files.${hint}`]
     : whyFailed()
-  publish(result, directory, { json, closing })
+  save(result) // what could not be saved is an error now
+  publish(result, reportOf(result, directory), { json, closing })
   if (signal.aborted) return code()
   return closing.length > 0 ? 1 : 0
 }

@@ -11,8 +11,12 @@ import { analyseStudy } from '../judge/study/analysis.ts'
 import type { Experiment, Study } from '../model/experiment.ts'
 import { isRace } from '../model/result.ts'
 import { ResultError, readResult } from '../model/result-file.ts'
-import { isStudyFile, readStudyResult, studyPaths } from '../model/study-file.ts'
+import { isStudyFile, readStudyResult, recordOf, studyPaths } from '../model/study-file.ts'
 import type { StoredResult, StudyResult } from '../model/study-result.ts'
+import type { Document } from '../report/document.ts'
+import { documentOf } from '../report/grid.ts'
+import { documentOfStudy } from '../report/study/document.ts'
+import { documentOfRace } from '../report/study/race-document.ts'
 
 /** Results on disk, as commands are given them. */
 
@@ -50,6 +54,15 @@ export function studyOf({ study: name }: Pick<StudyResult, 'study'>): Study {
   const study = STUDIES.find((one) => one.name === name)
   if (study === undefined) throw new ResultError(`The study ${name} is not in this checkout.`)
   return study
+}
+
+/** What a result says, and the path of its reports without an ending. @throws {ResultError} if this checkout has no such study */
+export function reportOf(result: StoredResult, directory: string): { document: Document; path: string } {
+  if (result.kind !== 'study') return { document: documentOf(result), path: `${directory}/report` }
+  const record = recordOf(result)
+  return result.race === undefined
+    ? { document: documentOfStudy(studyOf(result), record), path: `${directory}/${result.study}` }
+    : { document: documentOfRace(record), path: `${directory}/report` }
 }
 
 /** Works the figures of a result, and the warnings that follow from them, out again from what was measured. */

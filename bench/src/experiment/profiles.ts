@@ -1,4 +1,5 @@
 import { FRAMEWORKS, findFramework, ROLES, type Role } from '@startgrid/grid/apps.ts'
+import type { Framework } from '@startgrid/grid/frameworks.ts'
 
 /** How much effort a run takes, and what every cell gets of it. */
 
@@ -62,7 +63,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
 
 /** Requests that an app served in its warm-up where the catalogue's times were measured; 0 if it has not been measured. */
 export function warmupRequests({ framework, role }: Warmed, warmupMs: number): number {
-  return Math.round(((findFramework(framework).rates?.[role] ?? 0) * warmupMs) / 1000)
+  return Math.round(((entryOf(framework)?.rates?.[role] ?? 0) * warmupMs) / 1000)
 }
 
 /** For a framework that has not been measured. */
@@ -73,7 +74,12 @@ const LONGEST_WARMUP_MS = 1500
  * fifth, and a page in the sixth. Bun's is 7.3, 1.5, 1.4, then warm. njs compiles nothing.
  */
 function ownWarmup({ framework, role }: Warmed): number {
-  return findFramework(framework).warmUpMs?.[role] ?? LONGEST_WARMUP_MS
+  return entryOf(framework)?.warmUpMs?.[role] ?? LONGEST_WARMUP_MS
+}
+
+/** A subject of a study need not be in the catalogue. */
+function entryOf(framework: string): Framework | undefined {
+  return FRAMEWORKS.includes(framework.replace(/#\d+$/, '')) ? findFramework(framework) : undefined
 }
 
 /** What decides how long an app takes to become warm. */

@@ -7,9 +7,8 @@ import {
   formatRatio,
   formatTimestamp,
 } from '@startgrid/cli/numbers.ts'
-import { painter } from '@startgrid/cli/paint.ts'
-import { layOut, left, markdownTable, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
-import { capital, listOf, plural, wrap } from '@startgrid/cli/text.ts'
+import { left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
+import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type {
   ComparedCell,
   ComparedRace,
@@ -20,71 +19,47 @@ import type {
 import type { Metric } from '../model/figures.ts'
 import { METRIC_NAMES } from '../model/names.ts'
 import type { Mode } from '../model/result.ts'
+import type { Document, Section } from './document.ts'
 import { formatEffect } from './summary.ts'
-import type { TerminalStyle } from './terminal.ts'
 
-/** A comparison for people: on a terminal, and as Markdown for a pull request. */
-
-/** @param regressions sentences; null if nobody asked whether there are any */
-export function formatComparison(
+/**
+ * What two results say together.
+ * @param regressions sentences; null if nobody asked whether there are any
+ */
+export function documentOfComparison(
   comparison: Comparison,
   regressions: readonly string[] | null,
-  style: TerminalStyle,
-): string {
-  const paint = painter(style.color)
-  const say = (text: string) => wrap(text, '  ', style.columns)
-  const tables = layOut(
-    comparison.races.map((race) => raceTable(race, comparison.metric)),
-    style.columns,
-  )
-  const sections = comparison.races.map((race, index) =>
-    [
-      paint('bold', race.title),
-      '',
-      paint('dim', tables[index]?.head ?? ''),
-      ...(tables[index]?.rows.map(({ tone, text }) => paint(COLORS[tone], text)) ?? []),
-      say(describeShift(race)),
-    ].join('\n'),
-  )
-  const blocks = [
-    paint('bold', `Comparison of ${MODES[comparison.mode]}.`),
-    runsOf(comparison).map(say).join('\n'),
-    comparison.unlike.map((sentence) => paint('yellow', say(`! ${sentence}`))).join('\n'),
-    conclusions(comparison)
-      .map((sentence) => say(`- ${sentence}`))
-      .join('\n'),
-    (regressions ?? []).map((sentence) => paint('red', say(`REGRESSION: ${sentence}`))).join('\n'),
-    ...sections,
-    leftOf(comparison).map(say).join('\n'),
-    paint('dim', LEGEND.map(say).join('\n')),
-  ]
-  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+): Document {
+  const { mode, metric, races, unlike } = comparison
+  return {
+    finding: findingOf(comparison),
+    subject: `Comparison of ${MODES[mode]}, by ${METRIC_NAMES[metric]}`,
+    warnings: [...(regressions ?? []).map((sentence) => `Regression: ${sentence}`), ...unlike],
+    summary: conclusions(comparison),
+    sections: [
+      { title: 'The runs', notes: runsOf(comparison) },
+      ...races.map((race) => ({
+        title: race.title,
+        table: raceTable(race, metric),
+        notes: [describeShift(race)],
+      })),
+      ...leftOf(comparison),
+      { title: 'How to read it', notes: LEGEND, place: 'folded' },
+    ],
+  }
 }
 
-/** The same for a pull request comment. */
-export function formatComparisonMarkdown(
-  comparison: Comparison,
-  regressions: readonly string[] | null,
-): string {
-  const bullets = (sentences: readonly string[]) => sentences.map((sentence) => `- ${sentence}`).join('\n')
-  const sections = comparison.races.map((race) =>
-    [`### ${race.title}`, markdownTable(raceTable(race, comparison.metric), 2), describeShift(race)].join(
-      '\n\n',
-    ),
-  )
-  const blocks = [
-    `# Comparison of ${MODES[comparison.mode]}`,
-    bullets(runsOf(comparison)),
-    comparison.unlike.length === 0
-      ? ''
-      : `> [!WARNING]\n${comparison.unlike.map((text) => `> - ${text}`).join('\n')}`,
-    bullets(conclusions(comparison)),
-    bullets((regressions ?? []).map((sentence) => `**Regression**: ${sentence}`)),
-    ...sections,
-    bullets(leftOf(comparison)),
-    `<details>\n<summary>How to read it</summary>\n\n${bullets(LEGEND)}\n\n</details>`,
-  ]
-  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+/** `Slower: koa/hello direct; no difference shown in 13 of 14 cells` */
+function findingOf({ races }: Comparison): string {
+  const cells = races.flatMap((race) => race.cells)
+  const named = (verdict: Verdict) => cells.filter((cell) => cell.verdict === verdict).map(({ cell }) => cell)
+  const parts = (['slower', 'faster'] as const).flatMap((verdict) => {
+    const names = named(verdict)
+    return names.length === 0 ? [] : [`${verdict}: ${namesOrCount(names)}`]
+  })
+  const same = named('no difference shown').length
+  const rest = same === 0 ? [] : [`no difference shown in ${same} of ${plural(cells.length, 'cell')}`]
+  return capital([...parts, ...rest].join('; ') || 'nothing could be compared')
 }
 
 const MODES: Readonly<Record<Mode, string>> = {
@@ -104,20 +79,11 @@ function runsOf({ a, b, changes }: Comparison): string[] {
   ]
 }
 
-function conclusions({ mode, metric, races, ceiling, smallestEffect }: Comparison): string[] {
-  const cells = races.flatMap((race) => race.cells)
-  const named = (verdict: Verdict) => cells.filter((cell) => cell.verdict === verdict).map(({ cell }) => cell)
-  const verdicts = (['slower', 'faster'] as const).flatMap((verdict) => {
-    const names = named(verdict)
-    return names.length === 0 ? [] : [`${capital(verdict)}: ${listOf(names)}.`]
-  })
-  const same = named('no difference shown').length
+function conclusions({ mode, ceiling, smallestEffect }: Comparison): string[] {
   return [
-    ...verdicts,
-    `No difference shown in ${same} of ${plural(cells.length, 'cell')}, by ${METRIC_NAMES[metric]}.`,
-    ...(smallestEffect === null
-      ? ['One launch of each app shows no difference: add heats.']
-      : [`Differences smaller than ${formatEffect(smallestEffect)} would probably have been missed.`]),
+    smallestEffect === null
+      ? 'One launch of each app shows no difference: add heats.'
+      : `Differences smaller than ${formatEffect(smallestEffect)} would probably have been missed.`,
     ...(mode === 'target' ? [ONE_LAUNCH] : []),
     ceiling === null
       ? 'The ceiling was not measured in both runs, so whether the machine changed is not known.'
@@ -150,12 +116,15 @@ function describeShift({ shift: { rate, cpu }, cells }: ComparedRace): string {
 /** More are counted: a result of one role against the whole grid leaves dozens. */
 const NAMED = 6
 
-function leftOf({ left }: Comparison): string[] {
-  const byReason = Map.groupBy(left, ({ reason }) => reason)
-  return [...byReason].map(([reason, cells]) => {
-    const names = cells.map(({ cell }) => cell)
-    return `Not compared, ${reason}: ${names.length > NAMED ? plural(names.length, 'cell') : listOf(names)}.`
+function namesOrCount(names: readonly string[]): string {
+  return names.length > NAMED ? plural(names.length, 'cell') : listOf(names)
+}
+
+function leftOf({ left }: Comparison): Section[] {
+  const notes = [...Map.groupBy(left, ({ reason }) => reason)].map(([reason, cells]) => {
+    return `${capital(reason)}: ${namesOrCount(cells.map(({ cell }) => cell))}.`
   })
+  return notes.length === 0 ? [] : [{ title: 'Not compared', notes }]
 }
 
 const TONES: Readonly<Record<Verdict, Row['tone']>> = {
@@ -163,8 +132,6 @@ const TONES: Readonly<Record<Verdict, Row['tone']>> = {
   slower: 'void',
   'no difference shown': 'plain',
 }
-
-const COLORS = { best: 'green', void: 'red', plain: null } as const
 
 function raceTable({ cells }: ComparedRace, metric: Metric): Table {
   const format = metric === 'rate' ? formatRate : formatMicros

@@ -1,79 +1,57 @@
 import { markdownTable } from '@startgrid/cli/table.ts'
-import { capital, plural } from '@startgrid/cli/text.ts'
-import { isRace, type Result } from '../model/result.ts'
-import { describeWarning } from '../model/warnings.ts'
-import { legendOf, titleOf } from './legend.ts'
-import {
-  describeCluster,
-  describeCores,
-  describeDriver,
-  describeMachine,
-  describeNginx,
-  describeReach,
-  describeSettings,
-  describeSource,
-  describeVersions,
-} from './provenance.ts'
-import { gatesText } from './race-table.ts'
-import type { Section } from './section.ts'
-import { sectionsOf } from './sections.ts'
-import { describeFailures, describeSkipped, summarise } from './summary.ts'
+import type { Document, Section } from './document.ts'
+
+/** A document in GitHub's Markdown. */
 
 /** Columns of higher priority would make a pull request scroll sideways. */
 const WIDEST_PRIORITY = 3
 
-/** A result as a pull request comment: GitHub's Markdown, with gates and provenance folded. */
-export function formatMarkdown(result: Result): string {
-  const blocks = [
-    `# ${quoted(titleOf(result))}`,
-    result.finishedAt === null ? '**Interrupted: not everything that was planned was measured.**' : '',
-    deriveWarnings(result),
-    bullets(summarise(result)),
-    ...sectionsOf(result).map(formatSection),
-    bullets([...describeSkipped(result), ...describeFailures(result)]),
-    gatesOf(result),
-    fold('How to read it, and where it comes from', provenanceOf(result)),
-  ]
+/** As a comment to a pull request. Ends with a line feed. */
+export function formatMarkdown(document: Document): string {
+  const { finding, subject, warnings, summary, command } = document
+  return join([
+    `# ${quoted(finding)}`,
+    quoted(`${subject}.`),
+    warnings.length === 0
+      ? ''
+      : ['> [!WARNING]', ...warnings.map((warning) => `> - ${quoted(warning)}`)].join('\n'),
+    bullets(summary),
+    ...sectionsOf(document).map(formatSection),
+    command === undefined ? '' : fold('The command that repeats it', `\`\`\`sh\n${command}\n\`\`\``),
+  ])
+}
+
+/** As a part of a page that has a headline: everything unfolded. Ends with a line feed. */
+export function formatMarkdownPart(document: Document): string {
+  const { subject, summary, command } = document
+  return join([
+    quoted(`${subject}.`),
+    bullets(summary),
+    ...sectionsOf(document).map(({ place: _, ...section }) => formatSection(section)),
+    command === undefined ? '' : `Repeat it: \`${command}\``,
+  ])
+}
+
+function sectionsOf({ verdicts, sections }: Document): Section[] {
+  return [verdicts ?? [], ...sections].flat().filter(({ place }) => place !== 'page')
+}
+
+function formatSection({ title, table, notes, place }: Section): string {
+  const parts = [table === undefined ? '' : tableOf(table), bullets(notes)].filter((part) => part !== '')
+  if (place !== undefined) return fold(quoted(title), parts.join('\n\n'))
+  return [`### ${quoted(title)}`, ...parts].join('\n\n')
+}
+
+function tableOf({ columns, rows }: NonNullable<Section['table']>): string {
+  const escaped = rows.map(({ tone, cells }) => ({
+    tone,
+    cells: cells.map((text) => quoted(text).replaceAll('|', '\\|')),
+  }))
+  return markdownTable({ columns, rows: escaped }, WIDEST_PRIORITY)
+}
+
+function join(blocks: readonly string[]): string {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
-}
-
-function deriveWarnings({ warnings }: Result): string {
-  if (warnings.length === 0) return ''
-  const lines = warnings.map((warning) => `> - ${quoted(describeWarning(warning))}`)
-  return ['> [!WARNING]', ...lines].join('\n')
-}
-
-function formatSection({ title, table, notes }: Section): string {
-  const cells = table.rows.map(({ tone, cells }) => ({ tone, cells: cells.map(escapeBars) }))
-  const body = markdownTable({ columns: table.columns, rows: cells }, WIDEST_PRIORITY)
-  return [`### ${quoted(title)}`, body, bullets(notes)].filter((part) => part !== '').join('\n\n')
-}
-
-/** Gates that a cell did not pass, with what was found; a line counts the other cells. */
-function gatesOf(result: Result): string {
-  if (!isRace(result) || result.analysis === null) return ''
-  const { analysis } = result
-  const cells = analysis.cells.flatMap(({ cell, gates }) => {
-    const others = gates.filter(({ verdict }) => verdict === 'failed' || verdict === 'unknown')
-    const findings = others.map(({ gate, verdict, finding }) => `  - ${gate}, ${verdict}: ${quoted(finding)}`)
-    return others.length === 0 ? [] : [[`- **${cell}**: ${gatesText(gates)}`, ...findings].join('\n')]
-  })
-  const passed = `- ${analysis.cells.length - cells.length} of ${plural(analysis.cells.length, 'cell')} passed every gate.`
-  return fold('Gates', [passed, ...cells].join('\n'))
-}
-
-function provenanceOf(result: Result): string {
-  const cluster = describeCluster(result)
-  const items = [
-    legendOf(result),
-    `${capital(describeSettings(result))}. ${describeReach(result) ?? ''}`.trimEnd(),
-    `${capital(describeDriver(result))}.`,
-    `${capital(describeMachine(result))}; ${describeCores(result)}.`,
-    ...(cluster === undefined ? [] : [`${cluster}.`]),
-    `${capital(describeVersions(result))}; ${describeNginx(result)}.`,
-    `${capital(describeSource(result))}.`,
-  ]
-  return `${bullets(items)}\n\n\`\`\`sh\n${result.command}\n\`\`\``
 }
 
 function bullets(sentences: readonly string[]): string {
@@ -85,11 +63,10 @@ function fold(summary: string, body: string): string {
   return `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`
 }
 
-/** Findings may quote what a program said: nothing of it is markup. */
+/** Findings may quote what a program said: nothing of it is markup, but words between backticks are code. */
 function quoted(text: string): string {
-  return text.replace(/[\\<>*_[\]]/g, '\\$&')
-}
-
-function escapeBars(text: string): string {
-  return quoted(text).replaceAll('|', '\\|')
+  const parts = text.split('`')
+  const isWhole = parts.length % 2 === 1
+  const plain = (part: string) => part.replace(/[\\<>*_[\]`]/g, '\\$&')
+  return isWhole ? parts.map((part, index) => (index % 2 === 1 ? part : plain(part))).join('`') : plain(text)
 }

@@ -1,17 +1,13 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { oneLine } from '@startgrid/cli/text.ts'
-import type { Study } from '../model/experiment.ts'
-import type { Result } from '../model/result.ts'
 import { RESULTS, ResultError, writeResult } from '../model/result-file.ts'
-import { recordOf, writeStudy } from '../model/study-file.ts'
-import type { StudyResult } from '../model/study-result.ts'
+import { writeStudy } from '../model/study-file.ts'
+import type { StoredResult } from '../model/study-result.ts'
+import type { Document } from './document.ts'
 import { formatHtml } from './html/page.ts'
 import { formatMarkdown } from './markdown.ts'
-import { formatStudyBlock } from './study/markdown.ts'
-import { formatRace, formatRaceMarkdown } from './study/race-text.ts'
-import { formatStudy } from './study/terminal.ts'
-import { formatTables, terminalStyle } from './terminal.ts'
+import { formatTerminal, terminalStyle } from './terminal.ts'
 
 /** Where results and reports go. */
 
@@ -50,53 +46,30 @@ function tryToWrite(directory: string, what: string, option: string): void {
 }
 
 /**
- * Prints a result and writes it with its reports: tables (or, for `--json -`, the result) to standard output. The last line is the path of the report.
- * @param closing sentences before that line
+ * Prints a document (or, for `--json -`, the result) to standard output, and writes its reports. The last line is the path of the report.
+ * @param report the path of its files has no ending
+ * @param json one more file for the result
+ * @param closing sentences before the last line
  */
 export function publish(
-  result: Result,
-  directory: string,
-  { json, closing = [] }: { json?: string | undefined; closing?: readonly string[] },
+  result: StoredResult,
+  { document, path }: { document: Document; path: string },
+  { json, closing = [] }: { json?: string | undefined; closing?: readonly string[] } = {},
 ): void {
+  const isPrinted = json === '-'
   process.stdout.write(
-    json === '-' ? `${JSON.stringify(result)}\n` : formatTables(result, terminalStyle(process.stdout)),
+    isPrinted ? `${JSON.stringify(result)}\n` : formatTerminal(document, terminalStyle(process.stdout)),
   )
-  writeResult(`${directory}/result.json`, result)
-  if (json !== undefined && json !== '-') writeResult(json, result)
+  if (json !== undefined && !isPrinted) writeStored(json, result)
   for (const sentence of closing) process.stderr.write(`${sentence}\n`)
-  writeReports(result, directory)
+  writeFileSync(`${path}.md`, formatMarkdown(document))
+  writeFileSync(`${path}.html`, formatHtml(document))
+  process.stderr.write(`Report: ${relative('.', path)}.html\n`)
 }
 
-/** report.md and report.html beside a result. */
-export function writeReports(result: Result, directory: string): void {
-  writeFileSync(`${directory}/report.md`, formatMarkdown(result))
-  writeFileSync(`${directory}/report.html`, formatHtml(result))
-  process.stderr.write(`Report: ${relative('.', directory) || '.'}/report.html\n`)
-}
-
-/**
- * Prints the result of a study (or, for `--json -`, writes it to standard output) and writes its tables. The last line is their path.
- * @param json one more file for the result
- */
-export function publishStudy(study: Study, result: StudyResult, directory: string, json?: string): void {
-  const record = recordOf(result)
-  process.stdout.write(
-    json === '-' ? `${JSON.stringify(result)}\n` : formatStudy(study, record, terminalStyle(process.stdout)),
-  )
-  if (json !== undefined && json !== '-') writeStudy(json, result)
-  writeFileSync(`${directory}/${study.name}.md`, formatStudyBlock(study, record))
-  process.stderr.write(`Report: ${relative('.', directory) || '.'}/${study.name}.md\n`)
-}
-
-/** Prints the result of a race of commands (or, for `--json -`, writes it) and writes its reports. */
-export function publishRace(result: StudyResult, directory: string, json?: string): void {
-  const record = recordOf(result)
-  process.stdout.write(
-    json === '-' ? `${JSON.stringify(result)}\n` : formatRace(record, terminalStyle(process.stdout)),
-  )
-  if (json !== undefined && json !== '-') writeStudy(json, result)
-  writeFileSync(`${directory}/report.md`, formatRaceMarkdown(record))
-  process.stderr.write(`Report: ${relative('.', directory) || '.'}/report.md\n`)
+function writeStored(path: string, result: StoredResult): void {
+  if (result.kind === 'study') writeStudy(path, result)
+  else writeResult(path, result)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
+import { formatPercent, formatRate, formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { describeMachine as machineInWords } from '@startgrid/machine/machine.ts'
 import { describeVersions as versionsInWords } from '@startgrid/machine/provenance.ts'
@@ -6,20 +6,39 @@ import { PROFILES } from '../experiment/profiles.ts'
 import { TARGET_EFFORT } from '../experiment/target-profiles.ts'
 import { type ClusterNode, isRace, type Result } from '../model/result.ts'
 
-/** Where a result comes from, in phrases without a full stop: the same in all reports. */
+/** Where a result comes from. */
 
-/** `driver startgrid 1.0.0, ceiling 150,000 req/s (NGINX's return 200)` */
-export function describeDriver({ driver: { name, version, ceiling }, cluster }: Result): string {
+/** Sentences: the time, the machine, what ran there, and what was proven. */
+export function provenanceOf(result: Result): string[] {
+  const { startedAt, finishedAt, conformance } = result
+  const proven = conformance.filter(({ differences }) => differences.length === 0).length
+  const ended = finishedAt === null ? 'an interruption' : formatTimestamp(finishedAt)
+  const cluster = describeCluster(result)
+  return [
+    `When: ${formatTimestamp(startedAt)} to ${ended}, ${isRace(result) ? 'heats' : 'launches'} in a random order from the seed.`,
+    `Machine: ${describeMachine(result)}.`,
+    ...(cluster === undefined ? [] : [`Cluster: ${cluster}.`]),
+    `Cores: ${describeCores(result)}.`,
+    `Driver: ${describeDriver(result)}.`,
+    `Versions: ${describeVersions(result)}.`,
+    `Proxy: ${describeNginx(result)}.`,
+    `Source: ${describeSource(result)}.`,
+    `Contract: ${proven} of ${plural(conformance.length, 'cell')} passed the suite.`,
+  ]
+}
+
+/** `startgrid 1.0.0, ceiling 150,000 req/s (NGINX's return 200)` */
+function describeDriver({ driver: { name, version, ceiling }, cluster }: Result): string {
   const generators =
     cluster === null || cluster.generators === 1 ? '' : ` with ${cluster.generators} generators`
-  const driver = `driver ${name} ${version}${generators}`
+  const driver = `${name} ${version}${generators}`
   if (ceiling === null) return `${driver}, its ceiling was not measured`
   const where = cluster === null ? '' : ' on the node of the servers'
   return `${driver}, ceiling ${formatRate(ceiling)} req/s (NGINX's return 200${where})`
 }
 
 /** The way between the nodes, and what pods can see: a phrase. Undefined outside of a cluster. */
-export function describeCluster({ cluster }: Result): string | undefined {
+function describeCluster({ cluster }: Result): string | undefined {
   if (cluster === null) return undefined
   const { version, context, namespace, roundTripMs, agent } = cluster
   const where = `Kubernetes ${version ?? 'of an unknown version'}, ${context === null ? '' : `context ${context}, `}namespace ${namespace}`
@@ -31,7 +50,7 @@ export function describeCluster({ cluster }: Result): string | undefined {
   return `${where}${way}${own}. Pods see how long they waited for a core, but not what others used of it`
 }
 
-export function describeCores({ mode, settings: { cores }, cluster }: Result): string {
+function describeCores({ mode, settings: { cores }, cluster }: Result): string {
   if (cluster !== null)
     return `app and proxy on ${coresOf(cluster.nodes, 'servers')}, generators on ${coresOf(cluster.nodes, 'generators')}`
   if (mode === 'target')
@@ -67,7 +86,7 @@ export function describeMachine({
   return `${mode === 'target' ? 'generator on ' : ''}${machineInWords(machine)}`
 }
 
-export function describeVersions({ mode, versions }: Pick<Result, 'mode' | 'versions'>): string {
+function describeVersions({ mode, versions }: Pick<Result, 'mode' | 'versions'>): string {
   if (mode === 'target') return `generator on Node ${versions.node}; what the server runs on is not known`
   return versionsInWords(versions)
 }

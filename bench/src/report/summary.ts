@@ -8,7 +8,7 @@ import {
   formatRatioInterval,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
-import { listOf, plural } from '@startgrid/cli/text.ts'
+import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { countDecided, isDecided, NOISY, speedSpread, typicalWidth, widthWith } from '../judge/certainty.ts'
@@ -16,26 +16,78 @@ import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from '../judge/standi
 import type { CellFigures, GateName, Race } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { CellSpec, Heat, RaceResult, Result } from '../model/result.ts'
-import { summariseOpenLoop } from './openloop-summary.ts'
+import { summariseOpenLoop } from './open-loop.ts'
 
-/** What a result says, in sentences that its figures make: the same in all reports. */
+/** What a result says, in sentences that its figures make. */
 
-/** The whole result for somebody who reads nothing else: a few sentences, the most important first. */
+/** The headline. */
+export function findingOf(result: Result): string {
+  if (result.kind === 'rate' && result.mode !== 'target') return raceFindingOf(result)
+  const [first] = result.kind === 'rate' ? describeTarget(result) : summariseOpenLoop(result)
+  return capital(first?.replace(/\.$/, '') ?? 'nothing has a number that counts')
+}
+
+/** What else there is to say: a few sentences, the most important first. */
 export function summarise(result: Result): string[] {
-  switch (result.kind) {
-    case 'rate':
-      if (result.mode === 'target') return [...describeTarget(result), ...describeVoidCount(result)]
-      return [
-        ...standingsOf(result).flatMap((standing) => describeWinner(standing, result) ?? []),
-        ...describeProxies(result),
-        ...describeControls(result),
-        ...describeVoidCount(result),
-        ...describeCertainty(result),
-        ...describeSpeed(result),
-      ]
-    default:
-      return summariseOpenLoop(result)
-  }
+  if (result.kind !== 'rate') return summariseOpenLoop(result).slice(1)
+  if (result.mode === 'target') return [...describeTarget(result).slice(1), ...describeVoidCount(result)]
+  return [
+    ...standingsOf(result).flatMap((standing) => describeWinner(standing, result) ?? []),
+    ...describeProxies(result),
+    ...describeControls(result),
+    ...describeVoidCount(result),
+    ...describeCertainty(result),
+    ...describeSpeed(result),
+  ]
+}
+
+/** Apps that certainly differ by less are as good as equal. */
+const ALIKE = 1.25
+
+/** `Bun and node lead hello; in ssr all 6 are within a factor of 1.2`: of each role, direct where it was measured so. */
+function raceFindingOf(result: RaceResult): string {
+  const roles = Map.groupBy(standingsOf(result), ({ role }) => role)
+  const found = [...roles.values()].flatMap((standings) => {
+    const standing = standings.find(({ topology }) => topology === 'direct') ?? standings[0]
+    const outcome = standing === undefined ? null : outcomeOf(standing, result)
+    return standing === undefined || outcome === null ? [] : [{ ...outcome, role: standing.role }]
+  })
+  const groups = Map.groupBy(found, ({ verb, says }) => `${verb} ${says}`)
+  const parts = [...groups.values()].map((group) => {
+    const names = listOf(group.map(({ role }) => role))
+    const { verb = '', says = '' } = group[0] ?? {}
+    return verb === '' ? `in ${names} ${says}` : `${says} ${verb} ${names}`
+  })
+  return capital(parts.join('; ') || 'nothing could be ranked')
+}
+
+/** Who leads a race, or what there is to say instead (without a verb). */
+function outcomeOf(standing: Standing, result: RaceResult): { verb: string; says: string } | null {
+  const race = standing.races.rate
+  const [best] = race?.ranks ?? []
+  if (race === null || best === undefined) return null
+  const says = (text: string) => ({ verb: '', says: text })
+  if (race.ranks.length === 1) return says(`only ${shortName(best.cell, result)} was measured`)
+  if (race.pairs.every(({ p }) => p === null)) return says('one launch of each app ranks nothing')
+  const farthest = Math.max(
+    ...race.pairs.map(({ ratio: { low, high } }) => Math.max(high ?? 0, 1 / (low ?? 0))),
+  )
+  if (farthest <= ALIKE)
+    return says(
+      `${race.ranks.length === 2 ? 'both' : `all ${race.ranks.length}`} are within a factor of ${(Math.ceil(farthest * 20) / 20).toFixed(2)}`,
+    )
+  const { leaders, isOpen } = leadersOf(race)
+  if (isOpen) return says('no difference was shown')
+  const names = leaders.map((cell) => shortName(cell, result))
+  return { verb: names.length === 1 ? 'leads' : 'lead', says: listOf(names) }
+}
+
+/** Cells that may be the first, without those that could not be placed; open if that is all of them. */
+export function leadersOf(race: Race): { first: string[]; leaders: string[]; isOpen: boolean } {
+  const first = race.ranks.filter(({ from }) => from === 1).map(({ cell }) => cell)
+  const placed = first.filter((cell) => isPlaced(race, cell))
+  const leaders = placed.length > 0 ? placed : first.slice(0, 1)
+  return { first, leaders, isOpen: first.length === race.ranks.length }
 }
 
 /** `hello: 41,250 (40.1–42.4k) req/s with 64 connections.`, and how near that is to what the generator can do. */
@@ -61,16 +113,15 @@ function describeWinner(standing: Standing, result: RaceResult): string | null {
   if (race.ranks.length === 1) return `${title}: only ${shortName(best.cell, result)} was measured.`
   if (race.pairs.every(({ p }) => p === null))
     return `${title}: one launch of each app ranks nothing. Add heats.`
-  const first = race.ranks.filter(({ from }) => from === 1).map(({ cell }) => cell)
-  if (first.length === race.ranks.length) return `${title}: no difference was shown between the apps.`
-  const placed = first.filter((cell) => isPlaced(race, cell))
+  const { first, leaders, isOpen } = leadersOf(race)
+  if (isOpen) return `${title}: no difference was shown between the apps.`
   const doubts = first
-    .filter((cell) => !placed.includes(cell))
+    .filter((cell) => !isPlaced(race, cell))
     .map((cell) => ` ${describeUnplaced(cell, standing, result)}`)
     .join('')
-  const leaders = placed.map((cell) => shortName(cell, result))
-  if (leaders.length > 1) return `${title}: ${listOf(leaders)} tie for the first place.${doubts}`
-  const [leader = best.cell] = placed
+  const names = leaders.map((cell) => shortName(cell, result))
+  if (names.length > 1) return `${title}: ${listOf(names)} tie for the first place.${doubts}`
+  const [leader = best.cell] = leaders
   return `${title}: ${shortName(leader, result)} is first, ${comparedWithBaseline(race, leader, result)}.${doubts}`
 }
 
@@ -181,20 +232,6 @@ function describeControls({ analysis }: RaceResult): string[] {
   return [
     `The same app under two names differed by at most ${formatDistance(Math.exp(worst))}, no more than chance explains.`,
   ]
-}
-
-/** `A/A control: node#2 over node is 1.012 (0.974–1.051): no difference, as it should be.` */
-export function describeControl({ control, metric }: Race, result: Result): string | null {
-  if (control === null) return null
-  const { twin, original, ratio, p, suspect } = control
-  const found = formatRatioInterval(ratio, (value) => value.toFixed(3))
-  const what = `A/A control: ${shortName(twin, result)} over ${shortName(original, result)} is ${found} by ${METRIC_NAMES[metric]}`
-  if (suspect) {
-    return `${what}, p = ${p?.toPrecision(1)}: SUSPECT, a difference where none exists. Measure again on a quieter machine.`
-  }
-  return p === null
-    ? `${what}.`
-    : `${what}: ${p < 0.05 ? 'it barely excludes 1, as about 1 in 20 does' : 'no difference, as it should be'}.`
 }
 
 /** `Smallest difference this race could have shown at 80 % power: 6.1 % in one pair, 10 % in all pairs together.` */

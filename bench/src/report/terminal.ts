@@ -1,24 +1,9 @@
 import { type Format, painter } from '@startgrid/cli/paint.ts'
 import { layOut, type Row } from '@startgrid/cli/table.ts'
-import { COLUMNS, capital, wrap } from '@startgrid/cli/text.ts'
-import type { Result } from '../model/result.ts'
-import { describeWarning, type Warning } from '../model/warnings.ts'
-import { legendOf, titleOf } from './legend.ts'
-import {
-  describeCluster,
-  describeCores,
-  describeDriver,
-  describeMachine,
-  describeNginx,
-  describeReach,
-  describeSettings,
-  describeSource,
-} from './provenance.ts'
-import type { Section } from './section.ts'
-import { sectionsOf } from './sections.ts'
-import { describeFailures, describeSkipped, summarise } from './summary.ts'
+import { COLUMNS, wrap } from '@startgrid/cli/text.ts'
+import type { Document, Section } from './document.ts'
 
-/** A result on a terminal. */
+/** A document on a terminal. What came out stands last, where a reader looks first. */
 
 export interface TerminalStyle {
   /** No line is longer. At least 60. */
@@ -43,76 +28,43 @@ function wantsColor(stream: NodeJS.WriteStream, { NO_COLOR, FORCE_COLOR }: NodeJ
   return stream.isTTY === true && stream.hasColors()
 }
 
-/** Warnings first, then what the result says in sentences, its tables, and under which conditions it holds. Ends with a line feed. */
-export function formatTables(result: Result, style: TerminalStyle): string {
-  const paint = painter(style.color)
-  const say = (text: string, indent = '') => wrap(text, indent, style.columns)
+const COLORS: Readonly<Record<Row['tone'], Format | null>> = { best: 'bold', void: 'red', plain: null }
+
+/** Tables, what they rest on, warnings, and at the end what came out. Ends with a line feed. */
+export function formatTerminal(document: Document, { color, columns }: TerminalStyle): string {
+  const { finding, subject, warnings, summary, sections, verdicts, command } = document
+  const paint = painter(color)
+  const lines = (sentences: readonly string[]) => sentences.map((one) => wrap(one, '  ', columns)).join('\n')
+  const shown = sections.filter(({ place }) => place === undefined)
+  const folded = sections.filter(({ place }) => place === 'folded')
+  const texts = formatSections([...shown, ...(verdicts === undefined ? [] : [verdicts])], { color, columns })
   const blocks = [
-    paint('bold', say(headline(result))),
-    formatWarnings(result.warnings, style),
-    summarise(result)
-      .map((sentence) => say(`- ${sentence}`, '  '))
-      .join('\n'),
-    ...formatSections(sectionsOf(result), style),
-    [...describeSkipped(result), ...describeFailures(result)]
-      .map((sentence) => say(sentence, '  '))
-      .join('\n'),
-    paint(
-      'dim',
-      conditions(result)
-        .map((sentence) => say(sentence))
-        .join('\n'),
-    ),
+    paint('bold', wrap(subject, '', columns)),
+    ...texts.slice(0, shown.length),
+    paint('dim', lines(folded.flatMap(({ notes }) => notes))),
+    command === undefined ? '' : paint('dim', wrap(`Repeat it: ${command}`, '  ', columns)),
+    ...texts.slice(shown.length),
+    paint('yellow', lines(warnings.map((warning) => `! ${warning}`))),
+    lines(summary.map((sentence) => `- ${sentence}`)),
+    paint('bold', wrap(`${finding}.`, '', columns)),
   ]
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
 
-function headline(result: Result): string {
-  const unfinished =
-    result.finishedAt === null ? ' INTERRUPTED: not everything that was planned was measured.' : ''
-  return `${titleOf(result)}.${unfinished}`
-}
-
-export function formatWarnings(warnings: readonly Warning[], { color, columns }: TerminalStyle): string {
-  const paint = painter(color)
-  return warnings
-    .map((warning) => paint('yellow', wrap(`! ${describeWarning(warning)}`, '  ', columns)))
-    .join('\n')
-}
-
 /** Tables with the same columns in the same places; a block each. */
-export function formatSections(
-  sections: readonly Omit<Section, 'race'>[],
-  { color, columns }: TerminalStyle,
-): string[] {
+function formatSections(sections: readonly Section[], { color, columns }: TerminalStyle): string[] {
   const paint = painter(color)
   const tables = layOut(
-    sections.map(({ table }) => table),
+    sections.map(({ table }) => table ?? { columns: [], rows: [] }),
     columns,
   )
-  return sections.map(({ title, notes }, index) =>
-    [
+  return sections.map(({ title, notes }, index) => {
+    const { head = '', rows = [] } = tables[index] ?? {}
+    return [
       paint('bold', wrap(title, '  ', columns)),
-      '',
-      paint('dim', tables[index]?.head ?? ''),
-      ...(tables[index]?.rows.map(({ tone, text }) => paint(COLORS[tone], text)) ?? []),
+      ...(head === '' ? [] : ['', paint('dim', head)]),
+      ...rows.map(({ tone, text }) => paint(COLORS[tone], text)),
       ...notes.map((note) => wrap(note, '  ', columns)),
-    ].join('\n'),
-  )
-}
-
-const COLORS: Readonly<Record<Row['tone'], Format | null>> = { best: 'bold', void: 'red', plain: null }
-
-/** How to read the figures, what they rest on and how far they reach. */
-function conditions(result: Result): string[] {
-  const reach = describeReach(result)
-  const cluster = describeCluster(result)
-  return [
-    legendOf(result),
-    `${capital(describeSettings(result))}.${reach === null ? '' : ` ${reach}`}`,
-    `${capital(describeDriver(result))}; ${describeCores(result)}.`,
-    `${capital(describeMachine(result))}; ${describeNginx(result)}.`,
-    ...(cluster === undefined ? [] : [`${cluster}.`]),
-    `${capital(describeSource(result))}. Repeat it: ${result.command}`,
-  ]
+    ].join('\n')
+  })
 }

@@ -49,7 +49,7 @@ test('a short run: the ceiling, tables, result and reports, the same as JSON, an
   assert.ok(result.conformance.every(({ checked, differences }) => checked > 30 && differences.length === 0))
   assert.match(stdout, /GET \/_\/status/)
   assert.match(stdout, /seed 7/)
-  assert.match(stderr, /^status, heat 1 of 1$/m)
+  assert.match(stderr, /^status, heat 1 of 1, \d:\d\d left$/m)
   assert.match(readFileSync(join(place, 'out/report.md'), 'utf8'), /node/)
   assert.match(readFileSync(join(place, 'out/report.html'), 'utf8'), /^<!doctype html>/i)
   assertNothingLeft(place)

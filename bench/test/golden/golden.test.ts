@@ -5,12 +5,13 @@ import { analyseAgain, openStored, studyOf } from '../../src/cli/stored.ts'
 import { compareResults } from '../../src/judge/compare/comparison.ts'
 import { recordOf } from '../../src/model/study-file.ts'
 import type { StoredResult } from '../../src/model/study-result.ts'
-import { formatComparison, formatComparisonMarkdown } from '../../src/report/comparison.ts'
+import { documentOfComparison } from '../../src/report/comparison.ts'
+import type { Document } from '../../src/report/document.ts'
+import { documentOf } from '../../src/report/grid.ts'
 import { formatHtml } from '../../src/report/html/page.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
-import { formatStudyBlock } from '../../src/report/study/markdown.ts'
-import { formatStudy } from '../../src/report/study/terminal.ts'
-import { formatTables } from '../../src/report/terminal.ts'
+import { documentOfStudy } from '../../src/report/study/document.ts'
+import { formatTerminal } from '../../src/report/terminal.ts'
 
 /**
  * Small stored results of every kind, their figures and their reports. Figures change with the estimator alone. Texts may change on purpose:
@@ -46,6 +47,14 @@ function textOf(page: string): string {
     .trim()}\n`
 }
 
+function reportsOf(document: Document): Record<string, string> {
+  return {
+    'terminal.txt': formatTerminal(document, STYLE),
+    'markdown.txt': formatMarkdown(document),
+    'html.txt': textOf(formatHtml(document)),
+  }
+}
+
 const NAMES = readdirSync(`${FOLDER}results`).map((file) => file.replace('.json', ''))
 
 // `race-b` is there to be compared with `race`.
@@ -53,19 +62,14 @@ for (const name of NAMES.filter((one) => one !== 'race-b'))
   test(`${name}: figures and reports are as they were`, (context) => {
     const result = analysed(name)
     const { analysis, warnings } = result
-    const figures = linesOf({ ...(Array.isArray(analysis) ? { cells: analysis } : analysis), warnings })
-    if (result.kind !== 'study')
-      return keep(context, name, {
-        'figures.txt': figures,
-        'terminal.txt': formatTables(result, STYLE),
-        'markdown.txt': formatMarkdown(result),
-        'html.txt': textOf(formatHtml(result)),
-      })
-    const [study, record] = [studyOf(result), recordOf(result)]
+    const document =
+      result.kind === 'study' ? documentOfStudy(studyOf(result), recordOf(result)) : documentOf(result)
     keep(context, name, {
-      'figures.txt': figures,
-      'terminal.txt': formatStudy(study, record, STYLE),
-      'markdown.txt': formatStudyBlock(study, record),
+      'figures.txt': linesOf({
+        ...(Array.isArray(analysis) ? { cells: analysis } : analysis),
+        warnings,
+      }),
+      ...reportsOf(document),
     })
   })
 
@@ -73,7 +77,6 @@ test('compare: figures and reports are as they were', (context) => {
   const comparison = compareResults(analysed('race'), analysed('race-b'), { metric: undefined })
   keep(context, 'compare', {
     'figures.txt': linesOf(comparison),
-    'terminal.txt': formatComparison(comparison, null, STYLE),
-    'markdown.txt': formatComparisonMarkdown(comparison, null),
+    ...reportsOf(documentOfComparison(comparison, null)),
   })
 })

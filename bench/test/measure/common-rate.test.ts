@@ -11,8 +11,9 @@ import type { Course } from '../../src/measure/heat.ts'
 import type { Study } from '../../src/model/experiment.ts'
 import { recordOf, validateStudy } from '../../src/model/study-file.ts'
 import type { StudyCell, StudyOpenLoad, StudyResult } from '../../src/model/study-result.ts'
-import { formatStudyBlock } from '../../src/report/study/markdown.ts'
-import { formatStudy } from '../../src/report/study/terminal.ts'
+import { formatMarkdownPart } from '../../src/report/markdown.ts'
+import { documentOfStudy } from '../../src/report/study/document.ts'
+import { formatTerminal } from '../../src/report/terminal.ts'
 import { QUIET } from '../fixtures/evidence.ts'
 import { measureOnPaper, PAPER, sliceOf } from '../fixtures/study-laboratory.ts'
 
@@ -263,15 +264,15 @@ test('reports show the latencies with their rate, the closed loop beside them, a
       for (const load of openLoop?.loads ?? []) if (load.cell === 'race wide') load.errors = { reset: 1 }
   })
   deepEqual(validateStudy(JSON.parse(JSON.stringify(result))), [])
-  const text = formatStudy(MEAN, recordOf(result), { columns: 80, color: false })
+  const text = formatTerminal(documentOfStudy(MEAN, recordOf(result)), { columns: 80, color: false })
   for (const line of text.split('\n')) ok(line.length <= 80, line)
-  match(text, /published 0\.50, ours 0\.5\d \([^)]*\), in closed loop 0\.50 \(/)
+  match(text, / 0\.50 +0\.5\d \(0\.\d+–0\.\d+\) +holds\nClaim 1: In closed loop the ratio is 0\.50 \(/)
   match(text, /race: latency in ms at 10,050 requests per second\n\nsystem +load +mean +p50 .*closed mean/)
   match(text, /fast +25 % +0\.510 +0\.500 +0\.900 +0\.975 +0\.990 /)
   match(text, /wide +25 % +void /)
   match(text, /The latency of wide is void: 1 of 10001 requests failed \(1 reset\)\./)
   match(text.replace(/\s+/g, ' '), /Closed loop: each connection waits for its response/)
-  const block = formatStudyBlock(MEAN, recordOf(result))
-  match(block, /\*\*race: latency in ms at 10,050 requests per second\*\*/)
+  const block = formatMarkdownPart(documentOfStudy(MEAN, recordOf(result)))
+  match(block, /^### race: latency in ms at 10,050 requests per second$/m)
   match(block, /In closed loop the ratio is 0\.50 \(/)
 })

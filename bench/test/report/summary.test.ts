@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Race } from '../../src/model/figures.ts'
 import type { Heat, RaceResult, Result } from '../../src/model/result.ts'
+import { documentOf } from '../../src/report/grid.ts'
 import {
-  describeControl,
   describeFailures,
   describeSkipped,
   describeSmallestEffect,
   describeTies,
   describeVoided,
+  findingOf,
   summarise,
 } from '../../src/report/summary.ts'
 import { slice } from '../fixtures/full-result.ts'
@@ -33,8 +34,14 @@ function rateRace(result: RaceResult): Race {
   return race
 }
 
+/** The rows of the table of A/A controls. */
+function controlsOf(result: RaceResult): (readonly string[])[] {
+  const section = documentOf(result).sections.find(({ title }) => title.startsWith('A/A control'))
+  return section?.table?.rows.map(({ cells }) => cells) ?? []
+}
+
 function assertSays(result: Result, sentence: RegExp): void {
-  assert.match(summarise(result).join('\n'), sentence)
+  assert.match([...summarise(result), `${findingOf(result)}.`].join('\n'), sentence)
 }
 
 test('a race is summarised: winner, proxy, control, reach, voids', () => {
@@ -111,6 +118,18 @@ test('a pair that differs only when it is looked at alone is named', () => {
   )
 })
 
+test('the headline: who leads a role, which apps are as good as equal, or that nothing was shown', () => {
+  assert.equal(findingOf(smallRace()), 'Bun leads hello')
+  const alike = withRaces(smallRace(), ({ pairs }) => ({
+    pairs: pairs.map((pair) => ({ ...pair, ratio: within(1.1) })),
+  }))
+  assert.equal(findingOf(alike), 'In hello all 3 are within a factor of 1.15')
+  const open = withRaces(smallRace(), ({ ranks }) => ({
+    ranks: ranks.map((rank) => ({ ...rank, from: 1, to: 3 })),
+  }))
+  assert.equal(findingOf(open), 'In hello no difference was shown')
+})
+
 test('a tie for the first place is called a tie', () => {
   const tied = withRaces(smallRace(), ({ ranks }) => ({
     ranks: ranks.map((rank, index) => (index < 2 ? { ...rank, from: 1, to: 2 } : { ...rank, from: 3 })),
@@ -134,7 +153,7 @@ test('one launch ranks nothing, and its control says nothing', () => {
   assertSays(once, /A\/A control says nothing/)
   assert.doesNotMatch(summarise(once).join(), /certain/)
   assert.match(describeTies(rateRace(once), once) ?? '', /^One launch/)
-  assert.equal(describeControl(rateRace(once), once), 'A/A control: node#2 over node is 1.058 by req/s.')
+  assert.equal(findingOf(once), 'In hello one launch of each app ranks nothing')
   assert.equal(describeSmallestEffect(rateRace(once)), null)
 })
 
@@ -144,25 +163,26 @@ test('a suspect control is said in the summary and in its race', () => {
   }))
   assertSays(suspect, /The same app under two names differed in hello nginx by req\/s: rely on no small/)
   assert.doesNotMatch(summarise(suspect).join(), /no more than chance/)
-  assert.match(
-    describeControl(rateRace(suspect), suspect) ?? '',
-    /node#2 over node is 0\.860 \(0\.826–0\.894\) by req\/s, p = 0\.0004: SUSPECT/,
-  )
+  assert.deepEqual(controlsOf(suspect)[0]?.slice(2, 7), [
+    'node#2',
+    '0.860',
+    '0.826–0.894',
+    '< 0.001',
+    'suspect: a difference where none exists',
+  ])
 })
 
 test('a control within chance is not called equal', () => {
-  const told = (p: number) => {
-    const result = withRaces(smallRace(), ({ control }) => ({ control: control && { ...control, p } }))
-    return describeControl(rateRace(result), result) ?? ''
-  }
-  assert.match(told(0.8), /: no difference, as it should be\.$/)
-  assert.match(told(0.03), /: it barely excludes 1, as about 1 in 20 does\.$/)
+  const told = (p: number) =>
+    controlsOf(withRaces(smallRace(), ({ control }) => ({ control: control && { ...control, p } })))[0]?.[6]
+  assert.equal(told(0.8), 'no difference, as it should be')
+  assert.equal(told(0.03), 'barely excludes 1, as about 1 in 20 does')
 })
 
 test('a race without a control says so', () => {
   const without = withRaces(smallRace(), () => ({ control: null }))
   assertSays(without, /no A\/A control/)
-  assert.equal(describeControl(rateRace(without), without), null)
+  assert.deepEqual(controlsOf(without), [])
 })
 
 test('ties and reach of a race', () => {
@@ -235,7 +255,7 @@ test('open-loop results say who does best, and of void cells nothing', () => {
   assertSays(capacityResult(), /^hello nginx: bun goes farthest: [\d,]+ req\/s with p99 within 10 ms\.$/m)
   assertSays(
     latencyResult(),
-    /^hello direct: at [\d,]+ req\/s for all, p99 is from [\d.]+ ms \(bun\) to [\d.]+ ms \(express\)\.$/m,
+    /^Hello direct: at [\d,]+ req\/s for all, p99 is from [\d.]+ ms \(bun\) to [\d.]+ ms \(express\)\.$/m,
   )
   assertSays(
     overloadResult(),
@@ -243,5 +263,6 @@ test('open-loop results say who does best, and of void cells nothing', () => {
   )
   const [first] = capacityResult().analysis ?? []
   const analysis = first === undefined ? [] : [{ ...first, voidedBecause: 'its responses were wrong' }]
-  assert.deepEqual(summarise({ ...capacityResult(), analysis }), [])
+  const nothing = { ...capacityResult(), analysis }
+  assert.deepEqual([findingOf(nothing), ...summarise(nothing)], ['Nothing has a number that counts'])
 })

@@ -81,10 +81,14 @@ function cut(line: string, columns = COLUMNS): string {
 
 function createLines(stream: NodeJS.WriteStream): Progress {
   let last = ''
+  let clock = new Clock(0)
   return {
-    begin: () => {},
-    update: (_done, step) => {
-      if (step !== last) stream.write(`${step}\n`)
+    begin: (expectedMs) => {
+      clock = new Clock(expectedMs)
+    },
+    update: (done, step) => {
+      clock.update(done)
+      if (step !== last) stream.write(`${step}, ${formatMinutes(clock.left())} left\n`)
       last = step
     },
     say: (text) => {

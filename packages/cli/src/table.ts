@@ -1,4 +1,5 @@
 import { UNKNOWN } from './numbers.ts'
+import { indented, wrap } from './text.ts'
 
 /** Tables for people: plain columns on a terminal, bars in Markdown. */
 
@@ -79,23 +80,36 @@ export interface TableLines {
 }
 
 /**
- * Lays out tables with the same headings alike, with as many columns as fit. If even the columns that are always shown do not fit,
- * the first column is cut.
+ * Lays out tables with the same headings alike, with as many columns as fit. If even the columns that are always shown do not fit, the
+ * table becomes a list without a head.
  * @param width columns of the terminal
  */
 export function layOut(tables: readonly Table[], width: number): TableLines[] {
-  const groups = Map.groupBy(tables, ({ columns }) => columns.map(({ heading }) => heading).join('|'))
-  const placed = new Map([...groups].map(([key, group]) => [key, placeColumns(group, width)]))
+  const keyOf = ({ columns }: Table) => columns.map(({ heading }) => heading).join('|')
+  const groups = [...Map.groupBy(tables, keyOf)]
+  const placed = new Map(groups.map(([key, group]) => [key, placeColumns(group, width)]))
   return tables.map((table) => {
-    const columns = placed.get(table.columns.map(({ heading }) => heading).join('|')) ?? []
+    const columns = placed.get(keyOf(table)) ?? []
+    const { rows } = table
+    if (totalWidth(columns) > width)
+      return {
+        head: '',
+        rows: rows.map(({ tone, cells }) => ({ tone, text: listItem(columns, cells, width) })),
+      }
+    const headings = table.columns.map(({ heading }) => heading)
     return {
-      head: formatLine(
-        columns,
-        table.columns.map(({ heading }) => heading),
-      ),
-      rows: table.rows.map(({ tone, cells }) => ({ tone, text: formatLine(columns, cells) })),
+      head: formatLine(columns, headings),
+      rows: rows.map(({ tone, cells }) => ({ tone, text: formatLine(columns, cells) })),
     }
   })
+}
+
+/** The first cell, and below it the others with their headings: `published 2.00, ours 1.62`. */
+function listItem([first, ...others]: readonly Placed[], cells: readonly string[], width: number): string {
+  const told = others
+    .filter(({ index }) => (cells[index] ?? '') !== '')
+    .map(({ heading, index }) => `${heading} ${cells[index]}`)
+  return `${wrap(cells[first?.index ?? 0] ?? '', '  ', width)}\n${indented(told.join(', '), '  ', width)}`
 }
 
 /** Chooses the columns to show. Empty columns are dropped. */
@@ -108,7 +122,7 @@ function placeColumns(tables: readonly Table[], width: number): Placed[] {
   })
   while (totalWidth(columns) > width) {
     const least = Math.max(...columns.map(({ priority }) => priority))
-    if (least === 0) return cutFirstName(columns, width)
+    if (least === 0) break
     columns = columns.filter(({ priority }) => priority < least)
   }
   return columns
@@ -118,20 +132,11 @@ function totalWidth(columns: readonly Placed[]): number {
   return columns.reduce((sum, column) => sum + column.width + GAP, -GAP)
 }
 
-function cutFirstName(columns: readonly Placed[], width: number): Placed[] {
-  const excess = totalWidth(columns) - width
-  const name = columns.find(({ align }) => align === 'left')
-  return columns.map((column) =>
-    column === name ? { ...column, width: Math.max(1, column.width - excess) } : column,
-  )
-}
-
 function formatLine(columns: readonly Placed[], cells: readonly string[]): string {
   return columns
     .map(({ index, width, align }) => {
       const text = cells[index] ?? ''
-      const cut = text.length > width ? `${text.slice(0, width - 1)}…` : text
-      return align === 'left' ? cut.padEnd(width) : cut.padStart(width)
+      return align === 'left' ? text.padEnd(width) : text.padStart(width)
     })
     .join(' '.repeat(GAP))
     .trimEnd()

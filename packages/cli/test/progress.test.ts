@@ -16,14 +16,14 @@ function record(isTTY: boolean): { stream: NodeJS.WriteStream; text(): string } 
   }
 }
 
-test('without a terminal there is one plain line per step', () => {
+test('without a terminal there is one plain line per step, with the time left', () => {
   const { stream, text } = record(false)
   const progress = createProgress(stream)
-  progress.begin(1000)
+  progress.begin(100_000)
   for (const step of ['heat 1', 'heat 1', 'heat 2']) progress.update(0.5, step)
   progress.say('A sentence.')
   progress.stop()
-  assert.equal(text(), 'heat 1\nheat 2\nA sentence.\n')
+  assert.match(text(), /^heat 1, \d:\d\d left\nheat 2, \d:\d\d left\nA sentence\.\n$/)
 })
 
 test('on a terminal there is a bar with the time left, which a sentence does not break', () => {

@@ -6,8 +6,9 @@ import { findRegressions } from '../../judge/compare/regression.ts'
 import type { Metric } from '../../model/figures.ts'
 import { ResultError } from '../../model/result-file.ts'
 import type { StoredResult } from '../../model/study-result.ts'
-import { formatComparison, formatComparisonMarkdown } from '../../report/comparison.ts'
-import { terminalStyle } from '../../report/terminal.ts'
+import { documentOfComparison } from '../../report/comparison.ts'
+import { formatMarkdown } from '../../report/markdown.ts'
+import { formatTerminal, terminalStyle } from '../../report/terminal.ts'
 import { analyseAgain, openStored, parseStored } from '../stored.ts'
 
 const COMPARE_HELP = `pnpm bench compare A B [options]   two results, cell by cell
@@ -124,8 +125,8 @@ function textOf(
   { json, markdown }: CompareOptions,
 ): string {
   if (json === '-') return toJson(comparison, regressions)
-  if (markdown) return formatComparisonMarkdown(comparison, regressions)
-  return formatComparison(comparison, regressions, terminalStyle(process.stdout))
+  const document = documentOfComparison(comparison, regressions)
+  return markdown ? formatMarkdown(document) : formatTerminal(document, terminalStyle(process.stdout))
 }
 
 function toJson(comparison: Comparison, regressions: readonly string[] | null): string {

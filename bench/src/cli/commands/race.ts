@@ -9,9 +9,10 @@ import type { RunContext } from '../../measure/preparation.ts'
 import { runRace } from '../../measure/race.ts'
 import { writeStudy } from '../../model/study-file.ts'
 import type { StudyResult } from '../../model/study-result.ts'
-import { commandOf, prepareOutput, publishRace } from '../../report/output.ts'
+import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { whyStudyFailed } from '../exit-code.ts'
 import { RACE_HELP, type RaceOptions, readRaceOptions, recordOfRace } from '../race-options.ts'
+import { reportOf } from '../stored.ts'
 
 /** `pnpm bench race`: servers that nobody here wrote, compared. @returns the exit code */
 export async function raceCommand(args: readonly string[]): Promise<number> {
@@ -36,7 +37,7 @@ export async function raceCommand(args: readonly string[]): Promise<number> {
   }
   if (result === undefined) return code()
   save(result)
-  publishRace(result, directory, options.json)
+  publish(result, reportOf(result, directory), options)
   if (signal.aborted) return code()
   const failed = whyStudyFailed(result)
   for (const sentence of failed) process.stderr.write(`${sentence}\n`)

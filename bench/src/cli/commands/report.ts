@@ -1,13 +1,12 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { prepareOutput, publishRace, publishStudy, writeReports } from '../../report/output.ts'
-import { formatTables, terminalStyle } from '../../report/terminal.ts'
-import { analyseAgain, openStored, parseStored, studyOf } from '../stored.ts'
+import { prepareOutput, publish } from '../../report/output.ts'
+import { analyseAgain, openStored, parseStored, reportOf } from '../stored.ts'
 
 const REPORT_HELP = `pnpm bench report RESULT [options]   makes the reports of a result again
 
 RESULT is the directory of a run (bench/results/<time>) or its result.json. What
-was measured stays as it is; the figures are worked out again, and report.md and
-report.html are written beside it, or of a study its tables in Markdown.
+was measured stays as it is; the figures are worked out again, and reports in
+Markdown and HTML are written beside it.
 
   --output DIR     writes them there instead
   --keep-voided    shows numbers that failed a gate, marked
@@ -34,14 +33,9 @@ export async function reportCommand(args: readonly string[]): Promise<number> {
   const directory = prepareOutput(values.output ?? first.directory, undefined)
   for (const stored of [first, ...others]) {
     const result = analyseAgain(stored.result, { keepVoided })
-    if (result.kind === 'study') {
-      if (keepVoided) throw new UsageError('--keep-voided is for results of the grid, and this is a study.')
-      if (result.race === undefined) publishStudy(studyOf(result), result, directory)
-      else publishRace(result, directory)
-    } else {
-      process.stdout.write(formatTables(result, terminalStyle(process.stdout)))
-      writeReports(result, directory)
-    }
+    if (keepVoided && result.kind === 'study')
+      throw new UsageError('--keep-voided is for results of the grid, and this is a study.')
+    publish(result, reportOf(result, directory))
   }
   return 0
 }

@@ -10,10 +10,11 @@ import { runStudy } from '../../measure/study.ts'
 import type { Study } from '../../model/experiment.ts'
 import { recordOf, writeStudy } from '../../model/study-file.ts'
 import type { StudyResult } from '../../model/study-result.ts'
-import { commandOf, prepareOutput, publishStudy } from '../../report/output.ts'
+import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { writeOverhead } from '../../report/overhead.ts'
 import { storeRecord, writePages } from '../../report/study/docs.ts'
 import { whyStudyFailed } from '../exit-code.ts'
+import { reportOf } from '../stored.ts'
 import { describeStudies, describeStudyPlan } from '../study-listing.ts'
 import { readStudyOptions, STUDY_HELP, type StudyOptions } from '../study-options.ts'
 import { findUnfinishedStudies, type PlannedStudies } from '../study-resume.ts'
@@ -99,7 +100,7 @@ async function measureOne(study: Study, result: StudyResult, run: Run): Promise<
   const { signal } = interruption
   await runStudy(study, result, { progress, signal, save, download: options.download }).finally(progress.stop)
   save(result) // what could not be saved is an error now
-  publishStudy(study, result, directory, options.json)
+  publish(result, reportOf(result, directory), options)
 }
 
 function pathOf(directory: string, { name }: Study): string {

@@ -6,14 +6,14 @@ for (const table of document.querySelectorAll('table')) {
   }
 }
 
-/** Puts a button into a heading. The first press sorts names and ranks upwards, and figures downwards. */
+/** Puts a button into a heading. The first press sorts names upwards, and figures downwards. */
 function makeSortable(table, heading) {
   const button = document.createElement('button')
   button.type = 'button'
   button.append(...heading.childNodes)
   heading.append(button)
   button.addEventListener('click', () => {
-    const upwardsFirst = heading.cellIndex < 2
+    const upwardsFirst = !heading.classList.contains('right')
     const now = heading.getAttribute('aria-sort')
     const upwards = now === null ? upwardsFirst : now !== 'ascending'
     for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort')
@@ -40,32 +40,19 @@ function sortRows(body, column, sign) {
   body.append(...rows.map(({ row }) => row))
 }
 
-/** A page about one server has nothing to choose from. */
 const filter = document.querySelector('#filter')
-if (filter !== null) startFilter()
+filter.hidden = false
+filter.addEventListener('input', applyFilter)
+filter.addEventListener('submit', (event) => event.preventDefault())
 
-function startFilter() {
-  filter.hidden = false
-  filter.addEventListener('change', applyFilter)
-  // The fields are reset after their event.
-  filter.addEventListener('reset', () => setTimeout(applyFilter))
-  filter.addEventListener('submit', (event) => event.preventDefault())
-  applyFilter()
-}
-
-/** Hides what is of another role, topology or framework, and says how many cells are left. */
+/** Hides table rows that have none of the words, and says how many are left. */
 function applyFilter() {
-  const role = filter.elements.role.value
-  const topology = filter.elements.topology.value
-  const frameworks = new Set([...filter.querySelectorAll('input:checked')].map((box) => box.value))
-  for (const element of document.querySelectorAll('[data-role], [data-framework]')) {
-    const { role: ownRole, topology: ownTopology, framework } = element.dataset
-    element.hidden =
-      (role !== '' && ownRole !== undefined && ownRole !== role) ||
-      (topology !== '' && ownTopology !== undefined && ownTopology !== topology) ||
-      (framework !== undefined && !frameworks.has(framework))
+  const words = filter.querySelector('input').value.toLowerCase().split(/\s+/).filter(Boolean)
+  const rows = [...document.querySelectorAll('tbody tr')]
+  for (const row of rows) {
+    const text = row.textContent.toLowerCase()
+    row.hidden = words.length > 0 && !words.some((word) => text.includes(word))
   }
-  const cells = [...document.querySelectorAll('[data-cell]')]
-  const shown = cells.filter((cell) => cell.closest('[hidden]') === null)
-  filter.querySelector('output').textContent = `${shown.length} of ${cells.length} rows shown`
+  const shown = rows.filter((row) => !row.hidden).length
+  filter.querySelector('output').textContent = `${shown} of ${rows.length} rows shown`
 }

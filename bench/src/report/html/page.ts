@@ -1,18 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { capital, plural } from '@startgrid/cli/text.ts'
-import type { Result } from '../../model/result.ts'
-import { describeWarning } from '../../model/warnings.ts'
-import { titleOf } from '../legend.ts'
-import { describeMachine, describeSettings } from '../provenance.ts'
-import { sectionsOf } from '../sections.ts'
-import { summarise } from '../summary.ts'
-import { raceTitle } from './chart.ts'
-import { controls } from './controls.ts'
+import type { Table } from '@startgrid/cli/table.ts'
+import type { Chart, Document, Section } from '../document.ts'
+import { drawDots } from './dots.ts'
+import { drawLines } from './lines.ts'
 import { html, type Markup, prose, trusted } from './markup.ts'
-import { type PageSection, pageSections } from './page-sections.ts'
 
-/** report.html: one file that needs no network, and no script to be complete. */
+/** A document as one file that needs no network, and no script to be complete. */
 
 const STYLE = ['theme', 'page', 'table', 'chart', 'print'].map((name) => read(`${name}.css`)).join('')
 /** Sorting and filtering. */
@@ -28,10 +22,9 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ')
 
-/** A result as a page: the summary first, then figures, then what they rest on. */
-export function formatHtml(result: Result): string {
-  const title = titleOf(result)
-  const sections = pageSections(result)
+/** The finding first, then what shows it, then figures and what they rest on. */
+export function formatHtml(document: Document): string {
+  const { finding, subject, warnings, chart, summary, verdicts, sections, command } = document
   const page = html`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -40,18 +33,28 @@ export function formatHtml(result: Result): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${title} – Startgrid</title>
+<title>${finding} – Startgrid</title>
 <link rel="icon" href="data:,">
 <style>${trusted(STYLE)}</style>
 </head>
 <body>
-${heading(title, result)}
+<header>
+<p class="brand">Startgrid</p>
+<h1>${prose(finding)}</h1>
+<p>${subject}.</p>
+</header>
 <main>
-${summary(result)}
-${warnings(result)}
-${contents(sections)}
-${result.mode !== 'target' && controls(result)}
-${sections.map(sectionOf)}
+${list('Warnings', 'warnings', warnings)}
+${chart !== undefined && html`<section id="chart" aria-label="Chart">${drawChart(chart)}</section>`}
+${list('Summary', 'summary', summary)}
+${verdicts !== undefined && sectionOf(verdicts, 'verdicts')}
+${FILTER}
+${sections.map((section, index) => sectionOf(section, idOf(index, sections)))}
+${
+  command !== undefined &&
+  html`<section id="command" aria-labelledby="command-title"><h2 id="command-title">Repeat it</h2>
+<pre tabindex="0" role="group" aria-label="Command that repeats it"><code>${command}</code></pre></section>`
+}
 </main>
 <script>${trusted(SCRIPT)}</script>
 </body>
@@ -60,55 +63,71 @@ ${sections.map(sectionOf)}
   return page.toString()
 }
 
-function heading(title: string, result: Result): Markup {
-  return html`<header>
-<p class="brand">Startgrid</p>
-<h1>${title}</h1>
-<p>${capital(describeMachine(result))}</p>
-<p>${capital(describeSettings(result))}</p>
-${result.finishedAt === null && html`<p class="interrupted">Interrupted: not everything that was planned was measured.</p>`}
-</header>`
-}
+/** Hidden until the script is there to obey it. */
+const FILTER = html`<form id="filter" role="search" hidden>
+<label>Only rows with <input type="search" placeholder="fastify koa"></label>
+<output role="status"></output>
+</form>`
 
-/** The beginning of a sentence that names its race stands out. */
-function summary(result: Result): Markup {
-  const titles = sectionsOf(result).flatMap(({ race }) => (race ? `${raceTitle(race)}: ` : []))
-  const sentences = [...summarise(result), ...describeDisturbance(result)]
-  const items = sentences.map((sentence) => {
-    const title = titles.find((one) => sentence.startsWith(one)) ?? ''
-    return html`<li>${title !== '' && html`<strong>${title}</strong>`}${prose(sentence.slice(title.length))}</li>`
-  })
-  return html`<section id="summary" aria-labelledby="summary-title"><h2 id="summary-title">Summary</h2>
-<ul class="summary">${items}</ul></section>`
-}
-
-/** `None of 576 slices was visibly disturbed by others.`, if no warning says otherwise. */
-function describeDisturbance({ mode, heats, warnings }: Result): string[] {
-  // What others did to a server elsewhere is not known.
-  if (mode === 'target' || warnings.some(({ kind }) => kind === 'excluded')) return []
-  const measured = heats.flatMap(({ slices }) => slices.filter(({ phase }) => phase === 'measure'))
-  if (measured.length === 0) return []
-  return measured.some((slice) => slice.disturbed)
-    ? []
-    : [`None of ${plural(measured.length, 'slice')} was visibly disturbed by others.`]
-}
-
-function warnings(result: Result): Markup | null {
-  if (result.warnings.length === 0) return null
-  const items = result.warnings.map((warning) => html`<li>${prose(describeWarning(warning))}</li>`)
-  return html`<section id="warnings" class="warnings" aria-labelledby="warnings-title">
-<h2 id="warnings-title">Warnings</h2><ul>${items}</ul></section>`
-}
-
-function contents(sections: readonly PageSection[]): Markup {
-  const links = sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)
-  return html`<nav aria-label="Contents"><ul>${links}</ul></nav>`
-}
-
-function sectionOf({ id, title, body }: PageSection): Markup {
+function list(title: string, id: string, sentences: readonly string[]): Markup | null {
+  if (sentences.length === 0) return null
   return html`<section id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>
+<ul>${sentences.map((sentence) => html`<li>${prose(sentence)}</li>`)}</ul></section>`
+}
+
+function drawChart(chart: Chart): Markup {
+  return chart.kind === 'dots' ? drawDots(chart) : drawLines(chart)
+}
+
+/** From the words before the colon. */
+function idOf(index: number, sections: readonly Section[]): string {
+  const ids = sections.map(({ title }) => title.replace(/:.*/s, '').toLowerCase().replace(/\W+/g, '-'))
+  const id = ids[index] ?? ''
+  return ids.indexOf(id) === index ? id : `${id}-${index}`
+}
+
+function sectionOf({ title, table, charts = [], notes, place }: Section, id: string): Markup {
+  const body = html`${table !== undefined && tableOf(title, table)}
+${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${prose(note)}</li>`)}</ul>`}
+${charts.length > 0 && html`<div class="${charts[0]?.kind === 'lines' && 'panels'}">${charts.map(drawChart)}</div>`}`
+  if (place !== undefined)
+    return html`<details id="${id}"><summary>${prose(title)}</summary>${body}</details>\n`
+  return html`<section id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${prose(title)}</h2>
 ${body}
-</section>`
+</section>\n`
+}
+
+/** It scrolls inside its own region, and a script makes its headings buttons that sort. */
+function tableOf(caption: string, { columns, rows }: Table): Markup {
+  const headings = columns.map(
+    ({ heading, align }) =>
+      html`<th scope="col" class="${align}"${rows.length > 1 && html` data-sortable`}>${heading}</th>`,
+  )
+  return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
+<table><caption class="vh">${caption}</caption>
+<thead><tr>${headings}</tr></thead>
+<tbody>
+${rows.map((row) => html`${rowOf(row, columns)}\n`)}</tbody></table></div>`
+}
+
+function rowOf(
+  { tone, cells: [name = '', ...texts] }: Table['rows'][number],
+  columns: Table['columns'],
+): Markup {
+  const heading = html`<th scope="row">${tone === 'void' ? html`<s>${name}</s>` : name}</th>`
+  const cells = texts.map((text, index) => {
+    if (columns[index + 1]?.align !== 'right') return html`<td>${prose(text)}</td>`
+    const value = numberIn(text)
+    return html`<td class="right"${value !== null && html` data-value="${value}"`}>${text}</td>`
+  })
+  return html`<tr class="${tone}">${heading}${cells}</tr>`
+}
+
+/** What a text sorts by: `20,469`, `17.6k`, `2–3` or `86 %` as a number; null sorts last. */
+function numberIn(text: string): number | null {
+  const [, number, thousands] = /^[<±]? ?(-?[\d,]+(?:\.\d+)?)(k?)/.exec(text) ?? []
+  return number === undefined ? null : Number(number.replaceAll(',', '')) * (thousands === 'k' ? 1000 : 1)
 }
 
 function read(name: string): string {

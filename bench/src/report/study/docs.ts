@@ -7,8 +7,9 @@ import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Study } from '../../model/experiment.ts'
 import { readStudyRecord, writeStudy } from '../../model/study-file.ts'
 import type { StudyRecord } from '../../model/study-result.ts'
+import { formatMarkdownPart } from '../markdown.ts'
 import { writeBetween } from '../output.ts'
-import { claimCells, formatStudyBlock } from './markdown.ts'
+import { claimCells, documentOfStudy } from './document.ts'
 
 /** The pages in docs/studies: prose by hand, figures from the results that are stored beside them. */
 
@@ -39,7 +40,7 @@ export function writePages(studies: readonly Study[], directory = DOCS): string[
   for (const study of studies) {
     const [record, page] = [records.get(study.name), join(directory, `${study.name}.md`)]
     if (record !== undefined && existsSync(page))
-      writeBetween(page, MARKS, formatStudyBlock(study, record).trimEnd())
+      writeBetween(page, MARKS, formatMarkdownPart(documentOfStudy(study, record)).trimEnd())
   }
   writeFileSync(join(directory, 'README.md'), formatIndex(studies, records))
   return studies.map(({ name }) => name).filter((name) => !records.has(name))
@@ -84,9 +85,9 @@ function formatIndex(studies: readonly Study[], records: ReadonlyMap<string, Stu
 }
 
 const RULE =
-  'The verdict follows from the 95 % interval of our ratio. *Holds*: it lies within 0.8 to 1.25 times the published ratio. *Direction holds*: ' +
-  'it is on the same side of 1 as published; the *size differs* if it is outside of that band, and is *undecided* if it is partly within. ' +
-  '*Not reproduced here*: it excludes the published direction. *Undecided here*: anything else, or a failed gate. *Needs N cores*: this machine has fewer. ' +
+  'The verdict follows from the 95 % interval of our ratio. _Holds_: it lies within 0.8 to 1.25 times the published ratio. _Direction holds_: ' +
+  'it is on the same side of 1 as published; the _size differs_ if it is outside of that band, and is _undecided_ if it is partly within. ' +
+  '_Not reproduced here_: it excludes the published direction. _Undecided here_: anything else, or a failed gate. _Needs N cores_: this machine has fewer. ' +
   'A published ratio within 0.95 to 1.05 says that there is no effect: it holds if the interval lies within 0.9 to 1.1.'
 
 /** Of many verdicts that rest on 95 % intervals, some are wrong. */

@@ -2,10 +2,11 @@ import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
 import type { Row } from '@startgrid/cli/table.ts'
 import type { Metric } from '../../model/experiment.ts'
 import type { StudyCell, StudyFigures, StudyRecord } from '../../model/study-result.ts'
-import { figure, figuresOf, formatSeconds, name, type StudySection } from './section.ts'
+import type { Section } from '../document.ts'
+import { figure, figuresOf, formatSeconds, name } from './section.ts'
 
 /** Of the races whose latencies are asked for: at one rate for all, and those of the closed loop beside them. */
-export function latencySections(result: StudyRecord): StudySection[] {
+export function latencySections(result: StudyRecord): Section[] {
   return (result.analysis?.openRates ?? []).map(({ race, rate }, index) => {
     const cells = result.cells.filter((cell) => cell.race === race && cell.openLoop && cell.skipped === null)
     const rows = cells.map((cell) => ({ cell, figures: figuresOf(result, cell) }))

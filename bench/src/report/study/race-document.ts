@@ -6,6 +6,7 @@ import {
   formatRate,
   formatRateEnds,
   formatRatio,
+  formatTimestamp,
   orUnknown,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
@@ -15,10 +16,28 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import { isShown } from '../../judge/study/findings.ts'
 import type { Metric } from '../../model/experiment.ts'
 import type { Finding, PilotRecord, StudyCell, StudyRecord } from '../../model/study-result.ts'
+import { describeWarning } from '../../model/warnings.ts'
+import { type Document, INTERRUPTED, type Section } from '../document.ts'
 import { describeMachine, describeSource } from '../provenance.ts'
-import { figure, figuresOf, formatSeconds, name, type StudySection } from './section.ts'
+import { figure, figuresOf, formatSeconds, name } from './section.ts'
 
-/** What a race of commands says: sentences first, then figures, then what they rest on. */
+/** What a race of commands says. */
+export function documentOfRace(result: StudyRecord): Document {
+  const { startedAt, finishedAt, warnings, race, command } = result
+  const [finding = '', ...others] = findingsOf(result)
+  const names = listOf((race?.systems ?? []).map(({ name: system }) => system))
+  return {
+    finding,
+    subject: `Race of ${names}, ${formatTimestamp(startedAt)}`,
+    warnings: [...(finishedAt === null ? [INTERRUPTED] : []), ...warnings.map(describeWarning)],
+    summary: others.map((sentence) => `${sentence}.`),
+    sections: [
+      ...sectionsOfRace(result),
+      { title: 'Where it comes from', notes: conditionsOfRace(result), place: 'folded' },
+    ],
+    command,
+  }
+}
 
 /** `after handles 8 % (5–11 %) more requests per second at saturation (32 connections, /api/items)` */
 export function describeFinding(finding: Finding, { race }: Pick<StudyRecord, 'race'>): string {
@@ -102,7 +121,7 @@ export function findingsOf(result: StudyRecord): string[] {
   return [...differences, ...found]
 }
 
-export function sectionsOfRace(result: StudyRecord): StudySection[] {
+function sectionsOfRace(result: StudyRecord): Section[] {
   return (result.race?.pilots ?? []).flatMap((pilot) => [
     figuresSection(result, pilot),
     ...(result.analysis?.findings ?? [])
@@ -111,7 +130,7 @@ export function sectionsOfRace(result: StudyRecord): StudySection[] {
   ])
 }
 
-function figuresSection(result: StudyRecord, pilot: PilotRecord): StudySection {
+function figuresSection(result: StudyRecord, pilot: PilotRecord): Section {
   const cells = result.cells.filter(({ race }) => race === pilot.race)
   const rate = result.analysis?.openRates.find(({ race }) => race === pilot.race)?.rate
   const columns: Column[] = [
@@ -198,7 +217,7 @@ const NAMES: Partial<Record<Metric, string>> = {
   'peak-memory': 'peak memory',
 }
 
-function ratioSection({ race, decides, over, under, ratio, others }: Finding): StudySection {
+function ratioSection({ race, decides, over, under, ratio, others }: Finding): Section {
   const row = (metric: Metric, of: Interval, tone: 'best' | 'plain') => ({
     tone,
     cells: [
@@ -226,8 +245,8 @@ function formatFine(ratio: number): string {
   return ratio.toFixed(ratio < 2 ? 3 : 2)
 }
 
-export function conditionsOfRace(result: StudyRecord): string[] {
-  const { settings, race, command } = result
+function conditionsOfRace(result: StudyRecord): string[] {
+  const { settings, race } = result
   const { cores } = settings
   const started = (race?.systems ?? []).map(
     ({ name: system, command: line, url, commit }) =>
@@ -241,6 +260,6 @@ export function conditionsOfRace(result: StudyRecord): string[] {
     ...started,
     `${plural(settings.heats, 'start')} of each, in pairs; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per start, in shuffled order; ${where}.`,
     `${capital(describeMachine({ ...result, cluster: null }))}.`,
-    `${capital(describeSource(result))}. Repeat it: ${command}`,
+    `${capital(describeSource(result))}.`,
   ]
 }

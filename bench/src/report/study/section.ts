@@ -3,10 +3,6 @@ import type { Column } from '@startgrid/cli/table.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Study } from '../../model/experiment.ts'
 import type { ClaimResult, StudyCell, StudyFigures, StudyRecord } from '../../model/study-result.ts'
-import type { Section } from '../section.ts'
-
-/** A part of a study's report, the same on a terminal and in Markdown. */
-export type StudySection = Omit<Section, 'race'>
 
 /** A column of words. */
 export const name = (heading: string): Column => ({ heading, align: 'left', priority: 0 })

@@ -22,14 +22,15 @@ import type {
   StudyFigures,
   StudyRecord,
 } from '../../model/study-result.ts'
-import { figure, figuresOf, formatSeconds, name, type StudySection } from './section.ts'
+import type { Section } from '../document.ts'
+import { figure, figuresOf, formatSeconds, name } from './section.ts'
 
 /** A study's figures as tables, the same on a terminal and in Markdown. */
 
 /** All systems of each race. */
-export function raceSections(study: Study, result: StudyRecord): StudySection[] {
-  return Object.keys(study.races).map((race) => {
-    const cells = result.cells.filter((cell) => cell.race === race)
+export function raceSections(result: StudyRecord): Section[] {
+  const races = [...Map.groupBy(result.cells, ({ race }) => race)]
+  return races.map(([race, cells]) => {
     const rows = cells.map((cell) => ({ cell, figures: figuresOf(result, cell) }))
     return {
       title: titleOf(race, cells),
@@ -105,7 +106,7 @@ function sharesOf({ title }: StudyCell, figures: StudyFigures | undefined): stri
 }
 
 /** What each thing costs. @returns null if the study takes nothing apart */
-export function stepSection(result: StudyRecord): StudySection | null {
+export function stepSection(result: StudyRecord): Section | null {
   const steps = result.analysis?.steps ?? []
   if (steps.length === 0) return null
   const rows = steps.map(({ what, cpu, ratio }): Row => {
@@ -129,7 +130,7 @@ function formatChange(seconds: number): string {
 }
 
 /** Rates over the number of workers. */
-export function scalingSections(result: StudyRecord): StudySection[] {
+export function scalingSections(result: StudyRecord): Section[] {
   return (result.analysis?.scaling ?? []).map(({ title, points }) => ({
     title: `${title}: rate against one worker`,
     table: {
@@ -146,7 +147,7 @@ export function scalingSections(result: StudyRecord): StudySection[] {
 }
 
 /** The source's own tools. @returns null unless `--as-published` */
-export function publishedSection(study: Study, result: StudyRecord): StudySection | null {
+export function publishedSection(study: Study, result: StudyRecord): Section | null {
   const { published } = result
   if (published === null) return null
   const rows = published.map((one): Row => {

@@ -64,12 +64,12 @@ describe('a race of commands', () => {
       }
     })
 
-  test('the first sentence says which is faster, its reports are there, and nothing is left running', async () => {
+  test('the last sentence says which is faster, its reports are there, and nothing is left running', async () => {
     const { out, err, code } = await race('--heats', '3', 'node before.js', 'node after.js')
     assert.equal(code, 0, err)
     assert.match(
       out.replaceAll('\n', ' '),
-      /^(after handles .* fewer requests per second at saturation than before|No difference shown: )/,
+      / (after handles .* fewer requests per second at saturation than before|No difference shown: ).*\)\. $/,
     )
     const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
     assert.deepEqual(validateStudy(result), [])

@@ -5,7 +5,8 @@ import { assignNginxes, equipStudy, findNginxes } from '../../../src/environment
 import { startSystem } from '../../../src/environments/study/running-system.ts'
 import { analyseStudy } from '../../../src/judge/study/analysis.ts'
 import type { Study, System } from '../../../src/model/experiment.ts'
-import { formatStudyBlock } from '../../../src/report/study/markdown.ts'
+import { formatMarkdownPart } from '../../../src/report/markdown.ts'
+import { documentOfStudy } from '../../../src/report/study/document.ts'
 import { njsVsNode } from '../../../studies/njs-vs-node/study.ts'
 import { measureOnPaper, PAPER } from '../../fixtures/study-laboratory.ts'
 
@@ -82,9 +83,9 @@ test('a claim about systems in two versions of NGINX is undecided, and reports n
   const [claim] = result.analysis.claims
   equal(claim?.verdict, 'undecided here')
   equal(claim?.undecided, 'its systems ran in NGINX 1.30.2 and 1.22.1, which may be all the difference')
-  const block = formatStudyBlock(STUDY, result)
-  match(block, /^qjs ran in NGINX 1\.30\.2 \(docker\) with njs 1\.0\.2\.$/m)
-  match(block, /^being slow: between NGINX 1\.30\.2 and 1\.22\.1, so that a part may be theirs\.$/m)
+  const block = formatMarkdownPart(documentOfStudy(STUDY, result))
+  match(block, /^- qjs ran in NGINX 1\.30\.2 \(docker\) with njs 1\.0\.2\.$/m)
+  match(block, /^- being slow: between NGINX 1\.30\.2 and 1\.22\.1, so that a part may be theirs\.$/m)
   const same = measureOnPaper({ fast: [40_000, 41_000], slow: [20_000, 20_100], wide: [1, 1] }, STUDY)
   assignNginxes(STUDY, same.cells, { usual: NEW, quickjs: NEW })
   equal(analyseStudy(STUDY, same).claims[0]?.verdict, 'holds')

@@ -4,8 +4,9 @@ import { fitToMachine, planStudyCells } from '../../../src/experiment/study.ts'
 import { analyseStudy } from '../../../src/judge/study/analysis.ts'
 import type { LoadRace, Study, System } from '../../../src/model/experiment.ts'
 import { recordOf, validateStudy } from '../../../src/model/study-file.ts'
-import { formatStudyBlock } from '../../../src/report/study/markdown.ts'
-import { formatStudy } from '../../../src/report/study/terminal.ts'
+import { formatMarkdownPart } from '../../../src/report/markdown.ts'
+import { documentOfStudy } from '../../../src/report/study/document.ts'
+import { formatTerminal } from '../../../src/report/terminal.ts'
 import { measureOnPaper, PAPER, type Rates } from '../../fixtures/study-laboratory.ts'
 
 const RATES: Rates = {
@@ -81,7 +82,10 @@ test('how a cluster spread its requests over its workers is told', () => {
   })
   const shares = Object.fromEntries(analysis.cells.map(({ system, workerShares }) => [system, workerShares]))
   deepEqual(shares, { fast: null, slow: null, wide: { least: 0.5 / 3, most: 1 / 3 } })
-  match(formatStudyBlock(PAPER, result), /wide: a worker served 17 % to 33 % of the requests\./)
+  match(
+    formatMarkdownPart(documentOfStudy(PAPER, result)),
+    /wide: a worker served 17 % to 33 % of the requests\./,
+  )
 })
 
 test('a machine gives what it has; processes that share a core become warm in turn', () => {
@@ -185,12 +189,15 @@ test('the result fits its schema, with slices and without', () => {
 
 test('the report is readable at 80 columns, and says what decided', () => {
   const { result } = analyse(RATES)
-  const text = formatStudy(PAPER, recordOf(result), { columns: 80, color: false })
+  const text = formatTerminal(documentOfStudy(PAPER, recordOf(result)), { columns: 80, color: false })
   for (const line of text.split('\n')) ok(line.length <= 80, line)
   match(
     text,
-    /1\. fast is twice as fast as slow\.\n {3}published 2\.00, ours 2\.00 \(1\.9\d–2\.0\d\): holds\n/,
+    /1\. fast is twice as fast as slow\n {2}published 2\.00, ours \(95 %\) 2\.00 \(1\.9\d–2\.0\d\), verdict holds\n/,
   )
   match(text, /wide needs 4 cores/)
-  match(formatStudyBlock(PAPER, recordOf(result)), /\| 1 \| fast is twice as fast as slow +\| +2\.00 \|/)
+  match(
+    formatMarkdownPart(documentOfStudy(PAPER, recordOf(result))),
+    /\| 1\. fast is twice as fast as slow +\| +2\.00 \|/,
+  )
 })

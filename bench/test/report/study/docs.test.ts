@@ -6,9 +6,10 @@ import { type TestContext, test } from 'node:test'
 import { analyseStudy } from '../../../src/judge/study/analysis.ts'
 import { ResultError } from '../../../src/model/result-file.ts'
 import { recordOf } from '../../../src/model/study-file.ts'
+import { formatMarkdownPart } from '../../../src/report/markdown.ts'
 import { DOCS, MARKS, storeRecord, writePages } from '../../../src/report/study/docs.ts'
-import { formatStudyBlock } from '../../../src/report/study/markdown.ts'
-import { formatStudy } from '../../../src/report/study/terminal.ts'
+import { documentOfStudy } from '../../../src/report/study/document.ts'
+import { formatTerminal } from '../../../src/report/terminal.ts'
 import { PUBLISHED } from '../../../studies/index.ts'
 import { measureOnPaper, PAPER } from '../../fixtures/study-laboratory.ts'
 
@@ -30,10 +31,10 @@ test('figures between the marks are made again, prose stays', (t) => {
   const path = directory(t)
   writePages([PAPER], path)
   const page = readFileSync(join(path, 'paper.md'), 'utf8')
-  ok(page.startsWith(`# paper\n\nBefore.\n\n${MARKS.begin}\n\nA quick run of `))
+  ok(page.startsWith(`# paper\n\nBefore.\n\n${MARKS.begin}\n\nA study on paper, a quick run of `))
   ok(page.endsWith(`${MARKS.end}\n\nAfter.\n`))
   ok(!page.includes('old figures'))
-  match(page, /\| fast is twice as fast as slow +\| +2\.00 \| .* \| holds +\|/)
+  match(page, /\| 1\. fast is twice as fast as slow +\| +2\.00 \| .* \| holds +\|/)
   writePages([PAPER], path)
   equal(readFileSync(join(path, 'paper.md'), 'utf8'), page, 'a second time changes nothing')
 })
@@ -72,9 +73,12 @@ test('a claim that is not reproduced names the versions of the source and ours',
   const result = measureOnPaper(rates, study)
   result.analysis = analyseStudy(study, result)
   result.versions.packages = { express: '5.3.0' }
-  match(formatStudyBlock(study, recordOf(result)), /\n1\. With other versions: express 4 → 5\.3\.0\. /)
-  const text = formatStudy(study, recordOf(result), { columns: 200, color: false })
-  match(text, /: not reproduced here \(express 4 → 5\.3\.0\)$/m)
+  match(
+    formatMarkdownPart(documentOfStudy(study, recordOf(result))),
+    /not reproduced here \(express 4 → 5\.3\.0\) \|/,
+  )
+  const text = formatTerminal(documentOfStudy(study, recordOf(result)), { columns: 200, color: false })
+  match(text, / not reproduced here \(express 4 → 5\.3\.0\)$/m)
 })
 
 test('every study of a source has its page, with a place for its figures', () => {

@@ -1,26 +1,34 @@
-import { formatMs, formatPercent, formatRate, formatRateEnds, orUnknown } from '@startgrid/cli/numbers.ts'
+import {
+  formatMs,
+  formatPercent,
+  formatRate,
+  formatRateEnds,
+  formatShort,
+  orUnknown,
+} from '@startgrid/cli/numbers.ts'
 import { type ItemColumn, left, right, type Table, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
 import { plural } from '@startgrid/cli/text.ts'
+import { isQuiet } from '../judge/analysis/slices.ts'
 import type { CellFigures } from '../model/figures.ts'
-import type { RaceResult } from '../model/result.ts'
-import type { Section } from './section.ts'
+import { METRIC_NAMES } from '../model/names.ts'
+import type { RaceResult, Slice } from '../model/result.ts'
+import type { LineChart, Section } from './document.ts'
+import { gateSections } from './race.ts'
 import { describeVoided } from './summary.ts'
 
-/** The only table of a server that already ran: one row, nobody to rank it with, and nothing that its machine alone could tell. */
-
-/** None before the first heat has ended. */
-export function targetSection(result: RaceResult): Section[] {
+/** Of a server that already ran: one row, nobody to rank it with, and nothing that its machine alone could tell. None before the first heat has ended. */
+export function targetSections(result: RaceResult): Section[] {
   const [spec] = result.cells
   const [figures] = result.analysis?.cells ?? []
   if (spec === undefined || figures === undefined) return []
-  const { role, topology, workload, connections } = spec
+  const { role, workload, connections } = spec
   return [
     {
-      race: { role, topology },
       title: `${role}: ${workload}, ${plural(connections, 'connection')}`,
       table: figuresTable(figures, result),
       notes: notesOf(figures, result),
     },
+    ...gateSections(result),
   ]
 }
 
@@ -60,3 +68,27 @@ function notesOf(figures: CellFigures, { conformance }: RaceResult): string[] {
 
 /** More are counted. */
 const NAMED = 8
+
+/** Slice by slice: a rate that climbs, falls or jumps is not one number. */
+export function targetChart({ heats, analysis }: RaceResult): LineChart | undefined {
+  const [first] = heats
+  const points = heats.flatMap(({ startedAt, slices }) => {
+    const began = (Date.parse(startedAt) - Date.parse(first?.startedAt ?? startedAt)) / 1000
+    const measured = slices.filter(({ phase }: Slice) => phase === 'measure')
+    return measured.map((slice) => ({
+      x: began + slice.at,
+      y: slice.requests / slice.seconds,
+      isOff: !isQuiet(slice),
+    }))
+  })
+  const rate = analysis?.cells[0]?.rate ?? null
+  if (points.length === 0) return undefined
+  return {
+    kind: 'lines',
+    title: 'Slice by slice, with mean and 95 % interval; × does not count',
+    x: { label: 'seconds', scale: 'linear', format: String },
+    y: { label: METRIC_NAMES.rate, scale: 'linear', format: formatShort },
+    lines: [{ name: 'slices', leads: true, drawn: 'dots', points }],
+    ...(rate !== null && { band: rate }),
+  }
+}

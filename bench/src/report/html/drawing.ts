@@ -1,22 +1,15 @@
 import * as Plot from '@observablehq/plot'
 import { parseHTML } from 'linkedom'
-import type { CellSpec } from '../../model/result.ts'
-import { html, type Markup, type Part, trusted } from './markup.ts'
+import { html, type Markup, trusted } from './markup.ts'
 
-/** Charts by Observable Plot as figures that need no script. */
+/** What Observable Plot draws, as a figure that needs no script. */
 
-interface Chart {
-  /** Above it. */
+export interface Drawing {
   title: string
-  /** What it shows, for who cannot see it: sentences with the figures that matter. */
+  /** What it shows, for people who cannot see it: sentences with the figures. */
   description: string
   plot: Plot.PlotOptions
-  /** What the filter knows it by. */
-  race?: Partial<Race>
-  framework?: string
 }
-
-export type Race = Pick<CellSpec, 'role' | 'topology'>
 
 const { document } = parseHTML('<!doctype html><html><body></body></html>')
 
@@ -29,27 +22,13 @@ const DEFAULTS: Plot.PlotOptions = {
   marginBottom: 34,
 }
 
-export function chart({ title, description, plot, race, framework }: Chart): Markup {
+export function draw({ title, description, plot }: Drawing): Markup {
   const drawn = String(Plot.plot({ ...DEFAULTS, className: 'plot', ...plot, document }))
   const name = html`role="img" aria-label="${title}. ${description}"`
-  return html`<figure class="chart"${filterable(race, framework)}>
+  return html`<figure class="chart">
 <figcaption>${title}</figcaption>
 ${trusted(tidy(drawn).replace('<svg ', `<svg ${name} `))}
 </figure>`
-}
-
-/** Attributes that the filter of the page looks at. */
-export function filterable(race: Partial<Race> = {}, framework?: string): Part {
-  return [
-    race.role !== undefined && html` data-role="${race.role}"`,
-    race.topology !== undefined && html` data-topology="${race.topology}"`,
-    framework !== undefined && html` data-framework="${framework.replace(/#.*/, '')}"`,
-  ]
-}
-
-/** `hello direct` */
-export function raceTitle({ role, topology }: Race): string {
-  return `${role} ${topology}`
 }
 
 /**
@@ -64,4 +43,13 @@ function tidy(svg: string): string {
         .replace(/ aria-(label|hidden)="[^"]*"/g, '')
         .replace(/-?\d+\.\d{2,}/g, (number) => String(Number(Number(number).toFixed(1)))),
     )
+}
+
+/** For a logarithmic axis: 1, 2 and 5 of every power of ten inside; only the powers if that is many. */
+export function roundTicks([low, high]: readonly [number, number]): number[] {
+  const steps = high / low > 200 ? [1] : [1, 2, 5]
+  const powers = Array.from({ length: 12 }, (_, index) => 10 ** (index - 4))
+  return powers
+    .flatMap((power) => steps.map((step) => Number((step * power).toPrecision(3))))
+    .filter((tick) => tick >= low * 0.99 && tick <= high * 1.01)
 }

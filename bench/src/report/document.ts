@@ -1,0 +1,94 @@
+import type { Table } from '@startgrid/cli/table.ts'
+
+/** What a result says, made once for each kind of result. A terminal, Markdown and a page show it, and know nothing of races. */
+export interface Document {
+  /** What came out, in a sentence without its full stop: the headline. */
+  finding: string
+  /** What was measured, of what, and when. */
+  subject: string
+  /** What a reader must know before they believe it: sentences. */
+  warnings: readonly string[]
+  /** What shows the finding. */
+  chart?: Chart
+  /** What else came out, the most important first: sentences. */
+  summary: readonly string[]
+  /** What the finding sums up, if that is a table: read first, so on a terminal it is the last one. */
+  verdicts?: Section
+  sections: readonly Section[]
+  /** What repeats it, for a shell. */
+  command?: string
+}
+
+export interface Section {
+  title: string
+  table?: Table
+  /** On the page alone. */
+  charts?: readonly Chart[]
+  /** Sentences. */
+  notes: readonly string[]
+  /**
+   * Where there is less room: `folded` is behind its title in Markdown and on the page, and a terminal has only its notes; `report` is folded and not
+   * on a terminal; `page` is folded on the page alone.
+   */
+  place?: 'folded' | 'report' | 'page'
+}
+
+export const INTERRUPTED = 'Interrupted: not everything that was planned was measured.'
+
+/** What is drawn in grey, with one accent for what leads. */
+export type Chart = DotChart | LineChart
+
+/** Values with their intervals, name by name, in panels that share an axis. */
+export interface DotChart {
+  kind: 'dots'
+  title: string
+  /** How to read it: sentences. */
+  caption: string
+  panels: readonly Panel[]
+  /** Panels that stand side by side where there is room. */
+  columns: number
+  axis: Axis
+  /** Where a line is drawn: 1 among ratios. */
+  mark?: number
+}
+
+export interface Panel {
+  title: string
+  /** Best first. Dots of one name share a line, and have no text. */
+  dots: readonly Dot[]
+  /** Names that could not be told apart, each a part of the order: they get a bracket. */
+  ties?: readonly (readonly string[])[]
+}
+
+export interface Dot {
+  name: string
+  /** What it is called where several dots share a name. */
+  label?: string
+  value: number
+  low: number | null
+  high: number | null
+  leads: boolean
+}
+
+export interface LineChart {
+  kind: 'lines'
+  title: string
+  x: Axis
+  y: Axis
+  lines: readonly Line[]
+  /** An estimate with its interval, drawn across. */
+  band?: { value: number; low: number | null; high: number | null }
+}
+
+export interface Axis {
+  label: string
+  scale: 'linear' | 'log'
+  format(value: number): string
+}
+
+export interface Line {
+  name: string
+  leads: boolean
+  drawn: 'line' | 'dots' | 'both'
+  points: readonly { x: number; y: number; isOff?: boolean }[]
+}

@@ -1,0 +1,116 @@
+import { formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { describeServers } from '../model/names.ts'
+import { isRace, type Result } from '../model/result.ts'
+import { describeWarning } from '../model/warnings.ts'
+import { type Chart, type Document, INTERRUPTED, type Section } from './document.ts'
+import { openLoopChart, openLoopSections } from './open-loop.ts'
+import { describeReach, describeSettings, provenanceOf } from './provenance.ts'
+import { raceChart, raceSections } from './race.ts'
+import { describeFailures, describeSkipped, findingOf, summarise } from './summary.ts'
+import { targetChart, targetSections } from './target.ts'
+
+/** What a result of the grid says. */
+export function documentOf(result: Result): Document {
+  const { kind, mode, startedAt, finishedAt, warnings, command } = result
+  const what = mode === 'target' && kind === 'rate' ? 'Rate' : KINDS[kind]
+  const chart = chartOf(result)
+  const unfinished = finishedAt === null ? [INTERRUPTED] : []
+  const missing = [...describeSkipped(result), ...describeFailures(result)]
+  return {
+    finding: findingOf(result),
+    subject: `${what} of ${describeServers(result)}, ${formatTimestamp(startedAt)}, ${describeSettings(result)}`,
+    warnings: [...unfinished, ...warnings.map(describeWarning)],
+    ...(chart !== undefined && { chart }),
+    summary: summarise(result),
+    sections: [
+      ...measured(result),
+      ...(missing.length === 0 ? [] : [{ title: 'What has no figures', notes: missing }]),
+      { title: 'How to read it', notes: legendOf(result), place: 'folded' },
+      { title: 'Where it comes from', notes: provenanceOf(result), place: 'report' },
+    ],
+    command,
+  }
+}
+
+const KINDS: Readonly<Record<Result['kind'], string>> = {
+  rate: 'Race',
+  capacity: 'Capacity',
+  latency: 'Latency',
+  overload: 'Overload',
+}
+
+function chartOf(result: Result): Chart | undefined {
+  if (!isRace(result)) return openLoopChart(result)
+  return result.mode === 'target' ? targetChart(result) : raceChart(result)
+}
+
+function measured(result: Result): Section[] {
+  if (!isRace(result)) return openLoopSections(result)
+  return result.mode === 'target' ? targetSections(result) : raceSections(result)
+}
+
+/** What the headings mean, and how far the figures reach. */
+function legendOf(result: Result): string[] {
+  const { mode } = result
+  const reach = describeReach(result)
+  return [
+    ...(reach === null ? [] : [reach]),
+    ...meaningsOf(result),
+    'A number that failed a gate is void: it says something about the measurement, not about the app.',
+    CARRIES_OVER[mode],
+  ]
+}
+
+function meaningsOf(result: Result): string[] {
+  const { mode } = result
+  if (!isRace(result)) {
+    const launches = mode === 'target' ? ' Launches: stretches of the only one there was.' : ''
+    return [`${OPEN_LOOP_LEGENDS[result.kind]}${launches}`]
+  }
+  if (mode === 'target') return [TARGET_LEGEND]
+  const { analysis, cells } = result
+  const hasCosts = analysis === null || analysis.cells.some(({ cpu }) => cpu !== null)
+  const costs = hasCosts ? ' CPU µs: of server and proxy, per request.' : ''
+  return [`${RACE_LEGEND}${costs}`, AS_MEASURED, ...describeEngines(cells)]
+}
+
+/** The engines of njs run at very different speeds. */
+function describeEngines(cells: Result['cells']): string[] {
+  const engines = new Set(cells.flatMap(({ engine }) => engine?.split(' ', 1)[0] ?? []))
+  return [...engines].flatMap((engine) => {
+    if (engine === 'njs') return 'njs (njs): on its own interpreter, the slower of its two engines.'
+    return engine === 'qjs' ? 'njs (qjs): on QuickJS, the faster of its two engines.' : []
+  })
+}
+
+const RACE_LEGEND =
+  '×: ratio to the named app, within heats. 95 %: confidence interval over launches, which misses 1 in 20 times. rank: a range if apps could ' +
+  'not be told apart; it compares all pairs, so overlapping intervals prove no tie.'
+
+/** What differs from an app in production. */
+const AS_MEASURED =
+  'Apps log no requests and shed no load, unlike in production. The rate of a closed loop says how much work an app can do, not how fast it responds: ' +
+  'that is `pnpm bench latency`.'
+
+const TARGET_LEGEND =
+  '95 %: confidence interval over heats of one launch. mean ms: from a request to the last byte of its response, with a request always under ' +
+  'way on every connection (closed loop); it restates the rate, and says little about latency at a fixed one.'
+
+const OPEN_LOOP_LEGENDS = {
+  capacity:
+    'capacity: highest open-loop rate that kept the bound without an error; confirmed: on fresh launches.',
+  latency:
+    'load: part of the capacity of the cell, or common: one rate for all. A percentile is printed with 100 responses beyond it over 3 ' +
+    'launches, and withheld (—) where the generator was late.',
+  overload:
+    'goodput: right responses within the timeout, per second. recovery: until p99 at half the capacity is back within twice its level.',
+} as const
+
+const CARRIES_OVER: Readonly<Record<Result['mode'], string>> = {
+  native: 'Rates and ratios are those of this machine, and differ on another one.',
+  docker: 'Rates are those of containers on this machine, and are never compared with native processes.',
+  kubernetes:
+    'Rates are those of pods on these nodes, over the network between them, and are never compared with native processes.',
+  target:
+    'The rate is that of one launch, over this network, at this hour. Measure again before you act on it.',
+}

@@ -1,0 +1,420 @@
+import {
+  formatEnds,
+  formatMegabytes,
+  formatMicros,
+  formatParts,
+  formatPercent,
+  formatRank,
+  formatRate,
+  formatRateEnds,
+  formatRatio,
+  orUnknown,
+} from '@startgrid/cli/numbers.ts'
+import {
+  type ItemColumn,
+  left,
+  type Row,
+  right,
+  type Table,
+  tableOf,
+  withoutUnknown,
+} from '@startgrid/cli/table.ts'
+import { plural } from '@startgrid/cli/text.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import { median } from '@startgrid/stats/moments.ts'
+import { SIGNIFICANT, type Standing, type StandingEntry, standingsOf, tiesOf } from '../judge/standings.ts'
+import type { CellFigures, Control, GateResult, Metric, ProxyCost, Race } from '../model/figures.ts'
+import { METRIC_NAMES, nameOf } from '../model/names.ts'
+import type { RaceResult } from '../model/result.ts'
+import type { DotChart, Panel, Section } from './document.ts'
+import {
+  describeSmallestEffect,
+  describeTies,
+  describeVoided,
+  formatEffect,
+  leadersOf,
+  shortName,
+} from './summary.ts'
+
+/** Every race as one picture, best first: roles as columns, topologies as rows. */
+export function raceChart(result: RaceResult): DotChart | undefined {
+  const races = standingsOf(result).filter(({ entries }) => entries.some(({ places }) => places.rate?.ratio))
+  const order = (of: (race: Standing) => string) => [...new Set(races.map(of))]
+  const [roles, topologies] = [order(({ role }) => role), order(({ topology }) => topology)]
+  const baselines = order(({ races: { rate } }) => shortName(rate?.baseline ?? '', result))
+  if (races.length === 0) return undefined
+  const panels = topologies.flatMap((topology) =>
+    roles.flatMap((role) => {
+      const standing = races.find((one) => one.role === role && one.topology === topology)
+      return standing === undefined ? [] : panelOf(standing, result)
+    }),
+  )
+  return {
+    kind: 'dots',
+    title: `${METRIC_NAMES.rate} over ${baselines.join(' or ')}`,
+    caption:
+      'Best first, with 95 % intervals; who leads in colour. A bracket joins apps that were not told apart. The scale is logarithmic.',
+    panels,
+    columns: roles.length,
+    axis: { label: `× ${baselines.join(' or ')}, log scale`, scale: 'log', format: formatRatio },
+    mark: 1,
+  }
+}
+
+function panelOf({ role, topology, entries, races }: Standing, result: RaceResult): Panel {
+  const race = races.rate
+  const leaders = race === null ? [] : leadersOf(race).leaders
+  const dots = entries.flatMap(({ spec, places: { rate } }) => {
+    const ratio = rate?.ratio ?? null
+    return ratio === null ? [] : [{ ...ratio, name: nameOf(spec), leads: leaders.includes(spec.id) }]
+  })
+  const ties = race === null ? [] : tiesOf(race)
+  return {
+    title: `${role} ${topology}`,
+    dots,
+    ties: ties.map((cells) => cells.map((cell) => shortName(cell, result))),
+  }
+}
+
+/** The sections of a race: a table per role and topology, what NGINX costs, and what they rest on. */
+export function raceSections(result: RaceResult): Section[] {
+  if (result.analysis === null) return []
+  return [
+    ...standingsOf(result).map((standing) => standingSection(standing, result)),
+    ...proxySections(result),
+    ...costSections(result),
+    ...pairSections(result),
+    ...controlSection(result),
+    ...gateSections(result),
+  ]
+}
+
+function standingSection(standing: Standing, result: RaceResult): Section {
+  const { role, topology, workload, connections, races } = standing
+  const race = races.rate
+  const notes = race === null ? [] : [describeTies(race, result), describeSmallestEffect(race)]
+  return {
+    title: `${role} ${topology}: ${workload}, ${connections} connections${race === null ? '' : `, ranked by ${METRIC_NAMES.rate}`}`,
+    table: standingTable(standing, race === null ? 'baseline' : shortName(race.baseline, result)),
+    notes: [...voidNotes(standing, result), ...notes.filter((note) => note !== null)],
+  }
+}
+
+/** `Void by the gate errors: koa (3 of 1,200 responses failed). Look at its log.` The twin counts too. */
+function voidNotes({ role, topology }: Standing, result: RaceResult): string[] {
+  const own = new Set(
+    result.cells.filter((cell) => cell.role === role && cell.topology === topology).map(({ id }) => id),
+  )
+  const figures = result.analysis?.cells.filter(({ cell }) => own.has(cell)) ?? []
+  return describeVoided(figures).map(({ gate, cells, advice }) => {
+    const found = cells.map(({ cell, finding }) => `${shortName(cell, result)} (${finding})`)
+    return [`Void by the gate ${gate}: ${found.join(', ')}.`, ...advice].join(' ')
+  })
+}
+
+type EntryColumn = ItemColumn<StandingEntry>
+
+/** The ratio is the second column, so that a phone shows it. */
+function standingTable(standing: Standing, baseline: string): Table {
+  const toneOf = ({ figures, places }: StandingEntry): Row['tone'] =>
+    figures.voided ? 'void' : places.rate?.from === 1 ? 'best' : 'plain'
+  const columns = [
+    left<StandingEntry>('framework', 0, ({ spec }) => nameOf(spec)),
+    ...ratioColumns('rate', [0, 1], baseline, standing),
+    right<StandingEntry>('rank', 0, ({ places }) => (places.rate === null ? '' : formatRank(places.rate))),
+    ...valueColumns('rate', [0, 0]),
+    ...valueColumns('cpu', [2, 4]),
+    right<StandingEntry>('CPU rank', 4, ({ places }) => (places.cpu === null ? '' : formatRank(places.cpu))),
+    ...ratioColumns('cpu', [5, 5], baseline, standing),
+    ...PARTS,
+  ]
+  return withoutUnknown(tableOf(standing.entries, columns, toneOf))
+}
+
+function ratioColumns(
+  metric: Metric,
+  [value, ends]: readonly [number, number],
+  baseline: string,
+  { races }: Standing,
+): EntryColumn[] {
+  const isBaseline = ({ spec }: StandingEntry) => spec.id === races[metric]?.baseline
+  const textOf = (entry: StandingEntry, format: (ratio: Interval) => string) => {
+    const ratio = entry.places[metric]?.ratio ?? null
+    return ratio === null ? '' : format(ratio)
+  }
+  return [
+    right(`${metric === 'rate' ? '' : 'CPU '}× ${baseline}`, value, (entry) => {
+      if (metric === 'rate' && entry.figures.voided) return 'void'
+      return isBaseline(entry) ? '1' : textOf(entry, ({ value }) => formatRatio(value))
+    }),
+    right('95 %', ends, (entry) =>
+      isBaseline(entry) ? '' : textOf(entry, (ratio) => formatEnds(ratio, formatRatio)),
+    ),
+  ]
+}
+
+/** Of the rate, or of CPU time per request: the value and its interval. */
+function valueColumns(metric: Metric, [value, ends]: readonly [number, number]): EntryColumn[] {
+  const format = metric === 'rate' ? formatRate : formatMicros
+  const formatInterval = (interval: Interval) =>
+    metric === 'rate' ? formatRateEnds(interval) : formatEnds(interval, formatMicros)
+  return [
+    right(
+      metric === 'rate' ? 'req/s' : 'CPU µs',
+      value,
+      ifCounted((figures) => orUnknown(figures[metric]?.value, format)),
+    ),
+    right('95 %', ends, ({ figures }) => {
+      const interval = figures[metric]
+      return interval === null ? '' : formatInterval(interval)
+    }),
+  ]
+}
+
+/** What only a page or a wide terminal has room for, except memory. */
+const PARTS: readonly EntryColumn[] = [
+  right(
+    'peak MB',
+    3,
+    ifCounted(({ peakMemory }) => formatParts(peakMemory, formatMegabytes)),
+  ),
+  right(
+    'app+proxy µs',
+    6,
+    ifCounted(({ cpuParts }) => formatParts(cpuParts, formatMicros)),
+  ),
+  right(
+    'generator µs',
+    6,
+    ifCounted(({ cpuParts }) => orUnknown(cpuParts.generator, formatMicros)),
+  ),
+  right('core', 7, ({ figures }) => orUnknown(figures.coreUse, formatPercent)),
+  right('launches', 8, ({ figures }) => String(figures.launches)),
+  right('slices', 8, ({ figures }) => String(figures.slices)),
+  right('disturbed', 9, ({ figures }) => String(figures.disturbed)),
+]
+
+/** Blank for a voided cell without numbers. */
+function ifCounted(text: (figures: CellFigures) => string): EntryColumn['text'] {
+  return ({ figures }) => (figures.voided && figures.rate === null ? '' : text(figures))
+}
+
+/** What NGINX in front costs: a line per role and topology, and every app for who looks closer. */
+function proxySections(result: RaceResult): Section[] {
+  const { analysis, cells } = result
+  const costs = analysis?.proxyCosts ?? []
+  if (costs.length === 0) return []
+  const ratioIn = (group: readonly ProxyCost[], metric: Metric) =>
+    group.filter((cost) => cost.metric === metric).map(({ ratio }) => ratio)
+  const spanOf = (group: readonly ProxyCost[], metric: Metric) => {
+    const values = ratioIn(group, metric).map(({ value }) => value)
+    if (values.length === 0) return ''
+    return formatEnds({ value: 0, low: Math.min(...values), high: Math.max(...values) }, formatRatio)
+  }
+  const medianOf = (group: readonly ProxyCost[], metric: Metric) => {
+    const values = ratioIn(group, metric).map(({ value }) => value)
+    return values.length === 0 ? '' : formatRatio(median(values))
+  }
+  const groupBy = (keyOf: (cost: ProxyCost) => string) => [...Map.groupBy(costs, keyOf).values()]
+  const of = (group: readonly ProxyCost[], metric: Metric, format: (ratio: Interval) => string) => {
+    const [ratio] = ratioIn(group, metric)
+    return ratio === undefined ? '' : format(ratio)
+  }
+  const nameOfApp = (group: readonly ProxyCost[]) => {
+    const spec = cells.find(({ app }) => app === group[0]?.app)
+    return spec === undefined ? '' : `${spec.role} ${nameOf(spec)}`
+  }
+  const via = left<readonly ProxyCost[]>('via', 0, ([first]) => first?.topology ?? '')
+  const roles = tableOf(
+    groupBy(({ role, topology }) => `${role} ${topology}`),
+    [
+      left('role', 0, ([first]) => first?.role ?? ''),
+      via,
+      right('req/s ×', 0, (group) => medianOf(group, 'rate')),
+      right('apps', 0, (group) => spanOf(group, 'rate')),
+      right('CPU ×', 0, (group) => medianOf(group, 'cpu')),
+      right('apps', 1, (group) => spanOf(group, 'cpu')),
+    ],
+  )
+  const apps = tableOf(
+    groupBy(({ app, topology }) => `${app} ${topology}`),
+    [
+      left('app', 0, nameOfApp),
+      via,
+      ...(['rate', 'cpu'] as const).flatMap((metric) => [
+        right<readonly ProxyCost[]>(`${METRIC_NAMES[metric]} ×`, 0, (group) =>
+          of(group, metric, ({ value }) => formatRatio(value)),
+        ),
+        right<readonly ProxyCost[]>('95 %', 0, (group) =>
+          of(group, metric, (ratio) => formatEnds(ratio, formatRatio)),
+        ),
+      ]),
+    ],
+  )
+  return [
+    {
+      title: 'What NGINX in front costs: behind it over direct, median of the apps',
+      table: withoutUnknown(roles),
+      charts: [proxyChart(costs, result)],
+      notes: [],
+    },
+    { title: 'What NGINX costs each app', table: withoutUnknown(apps), notes: [], place: 'page' },
+  ]
+}
+
+/** One strip per role: a dot per app. */
+function proxyChart(costs: readonly ProxyCost[], { cells }: RaceResult): DotChart {
+  const rates = costs.filter(({ metric }) => metric === 'rate')
+  const dotOf = ({ app, role, ratio }: ProxyCost) => {
+    const spec = cells.find((cell) => cell.app === app)
+    const label = spec === undefined ? app : nameOf(spec)
+    return { ...ratio, low: null, high: null, name: role, label, leads: false }
+  }
+  const panels = [...Map.groupBy(rates, ({ topology }) => topology)].map(([topology, own]) => ({
+    title: `behind ${topology}`,
+    dots: own.map(dotOf),
+  }))
+  const axis = { label: `${METRIC_NAMES.rate}, × direct`, scale: 'linear', format: formatRatio } as const
+  return {
+    kind: 'dots',
+    title: 'What is left of the rate',
+    caption: 'A dot per app.',
+    panels,
+    columns: 1,
+    axis,
+  }
+}
+
+/** Microseconds of CPU time per request, app and proxy together. */
+function costSections(result: RaceResult): Section[] {
+  const panels = standingsOf(result).flatMap(({ role, topology, entries }) => {
+    const dots = entries.flatMap(({ spec, figures: { voided, cpu }, places }) =>
+      voided || cpu === null ? [] : [{ ...cpu, name: nameOf(spec), leads: places.cpu?.from === 1 }],
+    )
+    const sorted = dots.toSorted((a, b) => a.value - b.value)
+    return dots.length === 0 ? [] : [{ title: `${role} ${topology}`, dots: sorted }]
+  })
+  if (panels.length === 0) return []
+  const byRole = [...Map.groupBy(panels, ({ title }) => title.split(' ')[0])]
+  const charts = byRole.map(
+    ([role, own]): DotChart => ({
+      kind: 'dots',
+      title: `CPU time per request of ${role}`,
+      caption: 'App and NGINX together, the cheapest first, with 95 % intervals.',
+      panels: own,
+      columns: own.length,
+      axis: { label: 'CPU µs per request', scale: 'linear', format: formatMicros },
+    }),
+  )
+  return [{ title: 'CPU time per request', charts, notes: [], place: 'page' }]
+}
+
+/** Each pair of a race once, as it was tested. */
+function pairSections(result: RaceResult): Section[] {
+  const races = standingsOf(result).flatMap(({ races }) => races.rate ?? [])
+  const pairs = races.flatMap((race) => race.pairs.map((pair) => ({ ...pair, race })))
+  if (pairs.length === 0) return []
+  const table = tableOf(pairs, [
+    left('pair', 0, ({ a, b }) => `${shortName(a, result)} over ${shortName(b, result)}`),
+    left('race', 0, ({ race: { role, topology } }) => `${role} ${topology}`),
+    right('ratio', 0, ({ ratio }) => formatRatio(ratio.value)),
+    right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
+    right('p', 0, ({ p }) => orUnknown(p, formatP)),
+    right('p after Holm', 0, ({ pAdjusted }) => orUnknown(pAdjusted, formatP)),
+    left('verdict', 0, ({ ratio, pAdjusted }) => {
+      if ((pAdjusted ?? 1) >= SIGNIFICANT) return 'no difference shown'
+      return ratio.value > 1 ? 'faster' : 'slower'
+    }),
+  ])
+  return [{ title: 'Who beats whom: every pair', table, notes: [], place: 'page' }]
+}
+
+/** A probability: `0.021`, `< 0.001`. */
+export function formatP(p: number): string {
+  return p < 0.001 ? '< 0.001' : p.toFixed(3)
+}
+
+/** What a race found where there is nothing to find, and what it could have found. */
+function controlSection(result: RaceResult): Section[] {
+  const races = (result.analysis?.races ?? []).filter(({ control }) => control !== null)
+  if (races.length === 0) return []
+  const of = (race: Race, text: (control: Control) => string) =>
+    race.control === null ? '' : text(race.control)
+  const table = tableOf<Race>(
+    races,
+    [
+      left('race', 0, ({ role, topology }) => `${role} ${topology}`),
+      left('metric', 0, ({ metric }) => METRIC_NAMES[metric]),
+      left('twin', 0, (race) => of(race, ({ twin }) => shortName(twin, result))),
+      right('× original', 0, (race) => of(race, ({ ratio }) => ratio.value.toFixed(3))),
+      right('95 %', 0, (race) =>
+        of(race, ({ ratio }) => formatEnds(ratio, (value: number) => value.toFixed(3))),
+      ),
+      right('p', 0, (race) => of(race, ({ p }) => orUnknown(p, formatP))),
+      left('verdict', 0, (race) => of(race, verdictOf)),
+      right('smallest effect', 0, ({ smallestEffect }) => orUnknown(smallestEffect?.single, formatEffect)),
+      right('with all pairs', 0, ({ smallestEffect }) => orUnknown(smallestEffect?.adjusted, formatEffect)),
+      right('launches vary', 0, ({ launchSpread }) => orUnknown(launchSpread, formatPercent)),
+    ],
+    ({ control }) => (control?.suspect ? 'void' : 'plain'),
+  )
+  return [{ title: 'A/A control: the same app under two names', table, notes: [], place: 'report' }]
+}
+
+function verdictOf({ p, suspect }: Control): string {
+  if (suspect) return 'suspect: a difference where none exists'
+  if (p === null) return 'one launch says nothing'
+  return p < SIGNIFICANT ? 'barely excludes 1, as about 1 in 20 does' : 'no difference, as it should be'
+}
+
+/** What was found by a gate, and in which cells. */
+interface Finding extends GateResult {
+  cells: string[]
+}
+
+const VERDICTS: readonly GateResult['verdict'][] = ['failed', 'unknown', 'not meant', 'passed']
+
+/** What every cell had to pass before its number counts: what did not pass, and all of it for who looks closer. */
+export function gateSections(result: RaceResult): Section[] {
+  const tried = new Set(result.cells.flatMap(({ id, skipped }) => (skipped === null ? id : [])))
+  const cells = (result.analysis?.cells ?? []).filter(
+    ({ cell, gates }) => tried.has(cell) && gates.length > 0,
+  )
+  if (cells.length === 0) return []
+  const all = cells.flatMap(({ cell, gates }) => gates.map((gate) => ({ ...gate, cell })))
+  const keyOf = ({ gate, verdict, finding }: GateResult) => `${VERDICTS.indexOf(verdict)} ${gate}\n${finding}`
+  const findings = [...Map.groupBy(all, keyOf)]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .flatMap(([, group]) =>
+      group[0] === undefined ? [] : [{ ...group[0], cells: group.map(({ cell }) => cell) }],
+    )
+  const open = findings.filter(({ verdict }) => verdict === 'failed' || verdict === 'unknown')
+  const passed = cells.filter(({ gates }) => gates.every(({ verdict }) => verdict !== 'failed')).length
+  return [
+    {
+      title: 'Gates',
+      ...(open.length > 0 && { table: gateTable(open, cells.length) }),
+      notes: [`No gate failed in ${passed} of ${plural(cells.length, 'cell')}.`],
+      place: 'report',
+    },
+    {
+      title: 'Every gate of every cell',
+      table: gateTable(findings, cells.length),
+      notes: ['A disturbed slice does not count, unless others disturbed most slices of its launch.'],
+      place: 'page',
+    },
+  ]
+}
+
+function gateTable(findings: readonly Finding[], all: number): Table {
+  return tableOf(
+    findings,
+    [
+      left('gate', 0, ({ gate }) => gate),
+      left('verdict', 0, ({ verdict }) => verdict),
+      left('cells', 0, ({ cells }) => (cells.length === all && all > 1 ? 'all' : cells.join(', '))),
+      left('finding', 0, ({ finding, advice }) => `${finding}.${advice === null ? '' : ` ${advice}`}`),
+    ],
+    ({ verdict }) => (verdict === 'failed' ? 'void' : 'plain'),
+  )
+}

@@ -1,0 +1,140 @@
+import { formatRate, formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
+import { capital, listOf, plural } from '@startgrid/cli/text.ts'
+import type { Study } from '../../model/experiment.ts'
+import { describeServers } from '../../model/names.ts'
+import type { ClaimResult, StudyCell, StudyRecord, Verdict } from '../../model/study-result.ts'
+import { describeWarning } from '../../model/warnings.ts'
+import { type Document, INTERRUPTED } from '../document.ts'
+import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
+import { latencySections } from './latency-table.ts'
+import { describeVersions, missingCores } from './section.ts'
+import { publishedSection, raceSections, scalingSections, stepSection } from './tables.ts'
+
+/** What a study says: its claims with their verdicts, and what they rest on. */
+export function documentOfStudy(study: Study, record: StudyRecord): Document {
+  const { profile, startedAt, finishedAt, warnings, analysis, command } = record
+  const claims = analysis?.claims ?? []
+  const [steps, published] = [stepSection(record), publishedSection(study, record)]
+  return {
+    finding: findingOf(study, record),
+    subject: `${capital(study.title)}, a ${profile} run of ${formatTimestamp(startedAt)}`,
+    warnings: [...(finishedAt === null ? [INTERRUPTED] : []), ...warnings.map(describeWarning)],
+    summary: [],
+    ...(claims.length > 0 && {
+      verdicts: { title: study.question, table: claimTable(study, record), notes: reasonsOf(record) },
+    }),
+    sections: [
+      ...raceSections(record),
+      ...latencySections(record),
+      ...(steps === null ? [] : [steps]),
+      ...scalingSections(record),
+      ...(published === null ? [] : [published]),
+      { title: 'Where it comes from', notes: conditions(study, record), place: 'folded' },
+    ],
+    command,
+  }
+}
+
+/** `nginx-proxy, 7 claims: 2 holds, 1 not reproduced here, 4 undecided here` */
+function findingOf({ name, title }: Study, { analysis, cells }: StudyRecord): string {
+  const claims = analysis?.claims ?? []
+  if (claims.length === 0) return `${name}: ${title}`
+  const parts = [...Map.groupBy(claims, (claim) => verdictOf(claim, cells).split(',')[0] ?? '')]
+    .toSorted(([, [one]], [, [other]]) => rankOf(one) - rankOf(other))
+    .map(([verdict, group]) => `${group.length} ${verdict}`)
+  return `${name}, ${plural(claims.length, 'claim')}: ${parts.join(', ')}`
+}
+
+function rankOf(claim: ClaimResult | undefined): number {
+  return Object.keys(TONES).indexOf(claim?.verdict ?? '')
+}
+
+/** The verdict, or how many cores this machine lacks for one. */
+function verdictOf(claim: ClaimResult, cells: readonly StudyCell[]): string {
+  const cores = missingCores(claim, cells)
+  return cores === null ? claim.verdict : `needs ${cores} cores`
+}
+
+/** Numbered, as the notes below it refer to them. */
+function claimTable(study: Study, record: StudyRecord): Table {
+  const { analysis, cells } = record
+  const versions = describeVersions(study, record)
+  const whyOther = ({ verdict }: ClaimResult) =>
+    verdict === 'not reproduced here' && versions !== null ? ` (${versions})` : ''
+  const claims = (analysis?.claims ?? []).map((claim, index) => ({ claim, number: index + 1 }))
+  return tableOf(
+    claims,
+    [
+      left('claim', 0, ({ claim, number }) => `${number}. ${claim.says}`),
+      right('published', 0, ({ claim }) => formatRatio(claim.published)),
+      right('ours (95 %)', 0, ({ claim }) => ratioText(claim, cells)),
+      left('verdict', 0, ({ claim }) => `${verdictOf(claim, cells)}${whyOther(claim)}`),
+    ],
+    ({ claim }) => TONES[claim.verdict],
+  )
+}
+
+const TONES: Readonly<Record<Verdict, Row['tone']>> = {
+  holds: 'best',
+  'direction holds, size differs': 'plain',
+  'direction holds, size undecided': 'plain',
+  'not reproduced here': 'void',
+  'undecided here': 'plain',
+}
+
+/** A machine with too few cores has no ratio that counts. */
+function ratioText(claim: ClaimResult, cells: readonly StudyCell[]): string {
+  const { ratio } = claim
+  return ratio === null || missingCores(claim, cells) !== null ? '—' : formatRatioInterval(ratio)
+}
+
+/** The claim, its published ratio, ours, and the verdict, for the table of all studies. */
+export function claimCells(claim: ClaimResult, cells: readonly StudyCell[]): string[] {
+  return [claim.says, formatRatio(claim.published), ratioText(claim, cells), verdictOf(claim, cells)]
+}
+
+/** Why a claim is undecided, and what else was found: `Claim 3: undecided, because …` */
+function reasonsOf({ analysis }: StudyRecord): string[] {
+  return (analysis?.claims ?? []).flatMap(({ because, undecided, closedLoop }, index) => {
+    const known = [
+      undecided === null ? null : `undecided, because ${undecided}.`,
+      closedLoop === null ? null : `In closed loop the ratio is ${formatRatioInterval(closedLoop)}.`,
+      because,
+    ].filter((one) => one !== null)
+    return known.length === 0 ? [] : [`Claim ${index + 1}: ${known.join(' ')}`]
+  })
+}
+
+/** How the latencies came about; nothing where none were asked for. */
+function openLoopOf({ analysis, settings: { openLoop } }: StudyRecord): string[] {
+  if (analysis === null || analysis.openRates.length === 0) return []
+  const rates = analysis.openRates.map(({ race, rate }) => `${race} ${formatRate(rate)}`)
+  return [
+    `Latencies are those of open loops of ${openLoop.minMs} to ${openLoop.maxMs} ms after the slices of each heat, from when a request was due. Their rate is half of what the ` +
+      `slowest system that a claim about latency names (or, without such a claim, the slowest of all) could do in the first heat: ${listOf(rates)} requests per second.`,
+  ]
+}
+
+/** What the figures rest on. */
+function conditions({ source }: Study, result: StudyRecord): string[] {
+  const { settings } = result
+  const { cluster = null } = result
+  const run = { ...result, cluster }
+  const { cores } = settings
+  const where =
+    cluster !== null
+      ? `${capital(describeServers(run))}: a system may use ${plural(cluster.nodes[0]?.cpus.length ?? 0, 'core')}.`
+      : cores === null
+        ? 'Nothing was pinned to a core.'
+        : `Servers on ${plural(cores.servers.length, 'core')} (${cores.servers.join(', ')}), a system of one core on core ${cores.servers[0]}; generator on core ${cores.generator}.`
+  return [
+    ...(source === undefined
+      ? []
+      : [`The source: ${source.title}, on ${source.machine}, with ${source.tool}.`]),
+    `${plural(settings.heats, 'heat')} of each race, ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per system and heat. ${where}`,
+    ...openLoopOf(result),
+    `${describeMachine(run)}; ${describeNginx(run)}.`,
+    `${capital(describeSource(result))}.`,
+  ]
+}
