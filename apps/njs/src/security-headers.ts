@@ -1,10 +1,11 @@
 import { PRIVATE } from '#shared/http/contract.ts'
-import { pagePolicy } from '#shared/http/security-headers.ts'
+import { type PageSources, pagePolicy } from '#shared/http/security-headers.ts'
 
 /** Allows a page its scripts: returns the nonce, and headers with the policy of pages. They also keep the page out of caches. */
-export function allowScripts() {
+export function allowScripts(sources?: PageSources) {
   const nonce = createNonce()
-  return { nonce, headers: { 'content-security-policy': pagePolicy(nonce), 'cache-control': PRIVATE } }
+  const policy = pagePolicy(nonce, sources)
+  return { nonce, headers: { 'content-security-policy': policy, 'cache-control': PRIVATE } }
 }
 
 /** Like `#shared/http/ids.ts`, which needs node:crypto. njs has the Web Crypto API instead. */

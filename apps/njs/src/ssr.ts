@@ -5,7 +5,7 @@ import type { HandlerResponse, NginxRequest, Routes } from './handler.ts'
 import { shedLoad } from './load-shedding.ts'
 import { allowScripts } from './security-headers.ts'
 
-/** NGINX serves the files of the page. There is no `/stream`, because njs sends one buffer when the handler is done. */
+/** NGINX serves the files of the page. There is no `/stream`: React streams into a stream of Node or of the web, and njs has neither. */
 export const ssr: Routes = {
   '/': { GET: page },
 }

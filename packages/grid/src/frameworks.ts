@@ -158,7 +158,7 @@ export const CATALOGUE: readonly Framework[] = [
         role: 'ssr',
         capability: 'stream',
         what: '`GET /stream`',
-        why: 'njs sends one buffer when the handler is done: the route does not exist there (404)',
+        why: 'React streams into a stream of Node or of the web, and njs has neither: the route does not exist there (404)',
       },
     ],
   },
