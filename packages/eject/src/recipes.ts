@@ -25,14 +25,19 @@ export function readRecipes({ framework, role }: App, tracked: ReadonlyMap<strin
 }
 
 /**
- * What the README of a framework says under "Particular to …", as a list in Markdown. Points about this repository are left out, and those about
- * pages where there is none.
+ * What the README of a framework says under "Particular to …", in Markdown. Points about this repository are left out, and those about pages
+ * where there is none.
  * @param tracked files of the repository by path
  */
 export function readParticular({ framework, role }: App, tracked: ReadonlyMap<string, string>): string {
   const text = tracked.get(`apps/${framework}/README.md`) ?? ''
-  const [, title = '', list = ''] = /^## (Particular to .*)\n\n((?:(?:- | {2}).*\n)+)/m.exec(text) ?? []
-  const points = list.split(/^(?=- )/m).filter((point) => !/\]\(\.\.|\bapps\b|\bbench/.test(point))
-  const own = points.filter((point) => role === 'ssr' || !/\b(?:page|client file|asset|shed)/.test(point))
-  return own.join('') === '' ? '' : `## ${title}\n\n${own.join('').trim()}`
+  const [section = ''] = /^## Particular to .*\n(?:(?!## ).*\n)+/m.exec(text) ?? []
+  const points = section.split(/^(?=- |\n)/m).filter((point) => !/\]\(\.\.|\bapps\b|\bbench/.test(point))
+  const own = points.filter(
+    (point) => role === 'ssr' || !/\b(?:page|client file|asset|shed)|\/stream/.test(point),
+  )
+  return own
+    .join('')
+    .trim()
+    .replace(/^Three places differ/m, 'It differs')
 }
