@@ -189,6 +189,30 @@ describe('manifests as kustomize renders them and a cluster takes them', { skip 
     kubectl('apply', '-k', overlay, '--dry-run=server', '--validate=strict', '--namespace', 'default')
   })
 
+  for (const [component, kinds] of [
+    ['ingress', ['Ingress']],
+    ['gateway', ['Gateway', 'HTTPRoute', 'HTTPRoute']],
+  ] as const) {
+    test(`${component} ends TLS with a secret, and leads to the Service of its app`, (t) => {
+      writeOverlay(
+        `resources: [../../deploy/kubernetes/frameworks/koa/ssr]\ncomponents: [../../deploy/kubernetes/components/${component}]`,
+      )
+      const text = kubectl('kustomize', overlay)
+      const added = loadAllYaml(text).filter(({ kind }: KubernetesObject) =>
+        kinds.some((one) => one === kind),
+      )
+      assert.deepEqual(added.map(({ kind }: KubernetesObject) => kind).sort(), [...kinds].sort())
+      assert.match(JSON.stringify(added), /"name":"app-tls"|"secretName":"app-tls"/)
+      assert.doesNotMatch(JSON.stringify(added), /"name":"app"/)
+      if (
+        !kubectl('api-resources', '--output', 'name').match(new RegExp(`^${component}(?:s|es)\\.`, 'm')) ===
+        null
+      )
+        return t.skip(`the cluster has no API for ${kinds[0]}`)
+      kubectl('apply', '-k', overlay, '--dry-run=server', '--validate=strict', '--namespace', 'default')
+    })
+  }
+
   function writeOverlay(text: string): void {
     writeFileSync(
       `${overlay}/kustomization.yaml`,
