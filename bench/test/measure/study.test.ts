@@ -74,6 +74,10 @@ const wholeRun = () => {
   return whole
 }
 
+const nginx = await findNginx({ download: false })
+const skip = nginx.kind === 'none' && nginx.describe()
+const found = nginx.kind === 'none' ? undefined : nginx
+
 test('two heats of a real study: slices, probes, what failed, and a result that fits its schema', async () => {
   const [result, saved] = await wholeRun()
   deepEqual(validateStudy(JSON.parse(JSON.stringify(result))), [])
@@ -160,10 +164,6 @@ testIf(isDue('a study that goes on', 3))(
     ok(resumed.finishedAt !== null)
   },
 )
-
-const nginx = await findNginx({ download: false })
-const skip = nginx.kind === 'none' && nginx.describe()
-const found = nginx.kind === 'none' ? undefined : nginx
 
 /** What a system of a study, started alone. */
 async function ask(study: Study, name: string, path: string): Promise<Response> {

@@ -19,6 +19,8 @@ import { temporaryDirectory } from './support/directory.ts'
 
 const NJS_APPS = APPS.filter(({ runtime }) => runtime === 'nginx')
 
+const obstacle = await dockerObstacle(IMAGE, false)
+
 test('its configuration is one file, in which only what the build knows is left open', async () => {
   using directory = temporaryDirectory()
   for (const { name, role } of sample('configuration of njs', NJS_APPS, 1)) {
@@ -54,8 +56,6 @@ function neverShed(template: string): void {
   notEqual(changed, config)
   writeFileSync(template, changed)
 }
-
-const obstacle = await dockerObstacle(IMAGE, false)
 
 // Its engine is the one that a project needs; what distributions have is older.
 describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: true }, () => {

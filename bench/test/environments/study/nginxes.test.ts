@@ -47,6 +47,9 @@ function assigned(usual: Nginx | undefined, quickjs: Nginx | undefined) {
   return cells.map(({ nginx: own, skipped }) => [own?.version, skipped])
 }
 
+const nginxes = await findNginxes(njsVsNode, { download: false })
+const skip = nginxes.quickjs === undefined && 'no NGINX here has QuickJS'
+
 test('QuickJS runs in another NGINX where the usual one has only the old engine', () => {
   deepEqual(assigned(OLD, NEW), [
     ['1.30.2', null],
@@ -90,9 +93,6 @@ test('a claim about systems in two versions of NGINX is undecided, and reports n
   assignNginxes(STUDY, same.cells, { usual: NEW, quickjs: NEW })
   equal(analyseStudy(STUDY, same).claims[0]?.verdict, 'holds')
 })
-
-const nginxes = await findNginxes(njsVsNode, { download: false })
-const skip = nginxes.quickjs === undefined && 'no NGINX here has QuickJS'
 
 test('njs responds on QuickJS, in the NGINX that was found for it', { skip }, async () => {
   const { systems } = equipStudy(njsVsNode, nginxes)
