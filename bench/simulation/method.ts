@@ -1,14 +1,17 @@
 import type { Target } from '@startgrid/loadgen'
 import { readOptions } from '../src/cli/options.ts'
+import type { Drivers } from '../src/drivers/create.ts'
 import type { Driver, SlicePlan } from '../src/drivers/driver.ts'
+import type { StartgridDriver } from '../src/drivers/startgrid.ts'
 import type { Account, Servers } from '../src/environments/servers.ts'
 import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'
+import { experimentOf } from '../src/experiment/grid.ts'
+import { createResult } from '../src/experiment/result.ts'
 import { moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
 import { analyse } from '../src/judge/analysis.ts'
 import { type HeatsRun, runHeats } from '../src/measure/heats.ts'
-import { createResult, planOfGrid } from '../src/measure/run.ts'
-import type { Cell, RaceResult, Run } from '../src/model/result.ts'
-import type { StoredResult } from '../src/model/study-result.ts'
+import { planOf } from '../src/measure/run.ts'
+import type { Cell, RaceResult, Run, StoredResult } from '../src/model/result.ts'
 import type { Findings, RunOptions, Run as Simulated } from './score.ts'
 import type { HeatOfWorld, Outcome, World } from './world.ts'
 
@@ -34,15 +37,10 @@ export async function measureByBenchmark(
     remembered: false,
   }))
   const { driver, environment } = simulate(world, result)
+  const drivers = driversOf(driver as StartgridDriver)
   const run = () =>
     onClockOf(world, () =>
-      runHeats(
-        silentRun(world, result),
-        planOfGrid(
-          { result, environment, drivers: { usual: driver } },
-          { keepVoided: false, spinner: undefined },
-        ),
-      ),
+      runHeats(silentRun(world, result), planOf(experimentOf(result), { result, environment, drivers })),
     )
   await run()
   return {
@@ -56,8 +54,13 @@ export async function measureByBenchmark(
   }
 }
 
+/** One driver for all cells. */
+export function driversOf(usual: StartgridDriver): Pick<Drivers, 'usual' | 'get'> {
+  return { usual, get: async () => usual }
+}
+
 /** A run of which nobody is told. */
-export function silentRun<Kind extends StoredResult>(world: World, result: Kind): HeatsRun<Kind> {
+export function silentRun(world: World, result: StoredResult): HeatsRun {
   return {
     result,
     countsFrom: world.now * 1000 - BEFORE_MS,
@@ -166,9 +169,9 @@ function findingsOf({ cells, races }: ReturnType<typeof analyse>): Findings {
         cell === baseline ? [] : [{ a: cell, b: baseline, metric, low, high, p: null }],
       ),
     ),
-    pairs: races.flatMap(({ role, topology, metric, pairs }) =>
+    pairs: races.flatMap(({ race, topology, metric, pairs }) =>
       pairs.map(({ a, b, ratio: { low, high }, pAdjusted }) => ({
-        race: `${role} ${topology} ${metric}`,
+        race: `${race} ${topology} ${metric}`,
         ...{ a, b, metric, low, high, p: pAdjusted },
       })),
     ),

@@ -1,8 +1,7 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
-import type { Role } from '@startgrid/grid/apps.ts'
 import { expectedHeatMs, planHeats } from '../experiment/cells.ts'
-import type { CellSpec, Result } from '../model/result.ts'
+import type { Cell, Result } from '../model/result.ts'
 import { describeReach } from '../report/provenance.ts'
 
 /** What the ceiling and the search for NGINX take, in milliseconds. */
@@ -12,7 +11,7 @@ const PREPARATION_MS = 3000
 export function describePlan(result: Result): string {
   const { mode, cells, settings } = result
   const { precision, maxTimeMs } = settings
-  const byRole = Map.groupBy(cells, ({ role }) => role)
+  const byRole = Map.groupBy(cells, ({ race }) => race)
   const total = [...byRole.values()].reduce((sum, own) => sum + roleMs(own, result), PREPARATION_MS)
   const ends =
     precision === null ? '' : ` More heats follow until 95 % intervals are within ±${precision * 100} %.`
@@ -45,7 +44,7 @@ function describeTarget({ target, cells, settings }: Result): string {
   )
 }
 
-function describeRoles(result: Result, byRole: ReadonlyMap<Role, readonly CellSpec[]>): string[] {
+function describeRoles(result: Result, byRole: ReadonlyMap<string, readonly Cell[]>): string[] {
   const { cells, settings, seed } = result
   const { profile, heats, slices, sliceMs } = settings
   const roles = [...byRole].map(([role, own]) => {
@@ -65,6 +64,6 @@ function describeRoles(result: Result, byRole: ReadonlyMap<Role, readonly CellSp
   ]
 }
 
-function roleMs(cells: readonly CellSpec[], { mode, settings }: Result): number {
+function roleMs(cells: readonly Cell[], { mode, settings }: Result): number {
   return settings.heats * (settings.pauseMs + expectedHeatMs(cells, settings, mode))
 }

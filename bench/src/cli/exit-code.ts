@@ -3,8 +3,7 @@ import { plural } from '@startgrid/cli/text.ts'
 import { widthsOf } from '../judge/analysis.ts'
 import { isCrowded, whyFailed } from '../judge/trial.ts'
 import type { Analysis } from '../model/figures.ts'
-import type { OpenLoopResult, RaceResult } from '../model/result.ts'
-import type { StudyRecord } from '../model/study-result.ts'
+import { type OpenLoopResult, type RaceResult, type StudyResult, trialsOf } from '../model/result.ts'
 
 /**
  * What makes a command fail that measured to its end: a cell that was tried has no number, because something could not be run or was wrong. Noise is neither: ties,
@@ -21,7 +20,9 @@ export function whyRaceFailed({ analysis, cells }: RaceResult, require: number |
 }
 
 /** `capacity`, `latency`, `overload`. A cell that has no number because others took the machine is noise as well. */
-export function whyOpenLoopFailed({ kind, cells, heats, trials, analysis }: OpenLoopResult): string[] {
+export function whyOpenLoopFailed(result: OpenLoopResult): string[] {
+  const { kind, cells, heats, analysis } = result
+  const trials = trialsOf(result)
   const skipped = new Set(cells.filter((cell) => cell.skipped !== null).map(({ id }) => id))
   const failed = new Set(heats.flatMap(({ failures }) => failures.map(({ cell }) => cell)))
   const tried = (analysis ?? []).filter(({ cell }) => !skipped.has(cell))
@@ -40,7 +41,7 @@ export function whyStudyFailed({
   study,
   analysis,
   published,
-}: Pick<StudyRecord, 'study' | 'analysis' | 'published'>): string[] {
+}: Pick<StudyResult, 'study' | 'analysis' | 'published'>): string[] {
   const cells = analysis?.cells ?? []
   const without = cells.filter(({ voided, launches }) => voided || launches === 0)
   const tools = (published ?? []).flatMap(({ system, failure }) =>

@@ -9,9 +9,8 @@ import {
 } from '@startgrid/cli/arguments.ts'
 import { addressOf, isLoopback } from '../environments/target/origin.ts'
 import { namesOf, type RaceSystem, withoutValues } from '../experiment/race.ts'
-import type { Command } from '../model/experiment.ts'
-import type { RaceRecord } from '../model/study-result.ts'
-import { type Asked, nameAsked } from '../model/workload.ts'
+import { type Asked, type Command, nameAsked } from '../model/experiment.ts'
+import type { RaceRecord } from '../model/result.ts'
 import { OUTPUT_HELP } from './help.ts'
 import { OUTPUT, readMaxTime } from './options.ts'
 

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
@@ -9,10 +9,8 @@ import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
 import { analyseOpenLoop } from '../judge/openloop/analyse.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
 import type { Experiment, Study } from '../model/experiment.ts'
-import { isRace } from '../model/result.ts'
-import { ResultError, readResult } from '../model/result-file.ts'
-import { isStudyFile, readStudyResult, recordOf, studyPaths } from '../model/study-file.ts'
-import type { StoredResult, StudyResult } from '../model/study-result.ts'
+import { isRace, type StoredResult, type StudyResult } from '../model/result.ts'
+import { ResultError, readResult, recordOf, studyPaths } from '../model/result-file.ts'
 import type { Document } from '../report/document.ts'
 import { documentOf } from '../report/grid.ts'
 import { documentOfStudy } from '../report/study/document.ts'
@@ -33,12 +31,24 @@ interface Stored {
 export function openStored(path: string): [Stored, ...Stored[]] {
   const place = resolve(path)
   const isDirectory = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false
-  const [first, ...others] = isDirectory ? studyPaths(STUDIES, place) : isStudyFile(place) ? [place] : []
-  const openStudy = (file: string): Stored => ({ result: readStudyResult(file), directory: dirname(file) })
-  if (first !== undefined) return [openStudy(first), ...others.map(openStudy)]
-  const file = isDirectory ? join(place, 'result.json') : place
-  if (existsSync(file) && isStudyFile(file)) return [openStudy(file)]
-  return [{ result: readResult(file), directory: dirname(file) }]
+  const [first, ...others] = isDirectory ? studyPaths(STUDIES, place) : []
+  const open = (file: string): Stored => ({ result: readMeasured(file), directory: dirname(file) })
+  if (first !== undefined) return [open(first), ...others.map(open)]
+  return [open(isDirectory ? join(place, 'result.json') : place)]
+}
+
+/** @throws {ResultError} if it is kept for docs: then it has figures alone */
+function readMeasured(path: string): StoredResult {
+  const result = readResult(path)
+  if (result.analysis === null || result.heats.length > 0) return result
+  throw new ResultError(`${path} has figures only, without what was measured: give the directory of a run.`)
+}
+
+/** @throws {ResultError} if it is not the result of a study */
+export function readMeasuredStudy(path: string): StudyResult {
+  const result = readMeasured(path)
+  if (result.kind === 'study') return result
+  throw new ResultError(`${path} is not the result of a study.`)
 }
 
 /** What was measured. @throws {ResultError} if this checkout has no such study */

@@ -2,9 +2,9 @@ import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { formatRatio } from '@startgrid/cli/numbers.ts'
 import { COLUMNS, indented, listOf } from '@startgrid/cli/text.ts'
 import { plannedStudyMs } from '../experiment/study.ts'
-import { baseOf } from '../measure/common-rate.ts'
+import { baseOf } from '../measure/openloop/common-rate.ts'
 import { type Claim, closedLoopOf, publishedRatio, type Study } from '../model/experiment.ts'
-import type { StudyCell, StudyResult } from '../model/study-result.ts'
+import type { Cell, StudyResult } from '../model/result.ts'
 
 /** What studies there are and what they would do, for a person. */
 
@@ -40,7 +40,7 @@ export function describeStudyPlan(study: Study, result: StudyResult): string {
 }
 
 /** Whose latency is measured, and at which rate. */
-function latencyLines(study: Study, race: string, cells: readonly StudyCell[]): string[] {
+function latencyLines(study: Study, race: string, cells: readonly Cell[]): string[] {
   const asked = cells.filter(({ openLoop }) => openLoop).map(({ title }) => title)
   if (asked.length === 0) return []
   const base = baseOf(study, race)

@@ -1,13 +1,12 @@
 import { listOf } from '@startgrid/cli/text.ts'
 import { differenceTo } from '@startgrid/machine/provenance.ts'
 import { STUDIES } from '../../studies/index.ts'
-import { planStudyCells } from '../experiment/study.ts'
+import { planCells } from '../experiment/cells.ts'
 import { directoryOf, newestRun, pauseOf } from '../measure/resume.ts'
 import type { Study } from '../model/experiment.ts'
-import { ResultError } from '../model/result-file.ts'
-import { readStudyResult, studyPaths } from '../model/study-file.ts'
-import type { StudyResult } from '../model/study-result.ts'
-import { studyOf } from './stored.ts'
+import type { StudyResult } from '../model/result.ts'
+import { ResultError, studyPaths } from '../model/result-file.ts'
+import { readMeasuredStudy, studyOf } from './stored.ts'
 import type { StudyOptions } from './study-options.ts'
 
 /** The studies of one run, in the order in which they are measured. */
@@ -45,13 +44,13 @@ export function findUnfinishedStudies(options: ResumeOptions): PlannedStudies {
 
 /** What the machine gives to each system is found out again. */
 function makeReady(study: Study, result: StudyResult): void {
-  result.cells = planStudyCells(study)
+  result.cells = planCells(study)
   if (result.heats.length > 0) result.warnings.push(pauseOf(result))
 }
 
 function readPlanned(directory: string): PlannedStudies['planned'] {
   return studyPaths(STUDIES, directory).map((path) => {
-    const result = readStudyResult(path)
+    const result = readMeasuredStudy(path)
     return { study: studyOf(result), result }
   })
 }
@@ -72,11 +71,12 @@ function whyOther(planned: PlannedStudies['planned'], options: ResumeOptions): s
   const lacking = options.studies.filter((study) => !planned.some((one) => one.study === study))
   if (lacking.length > 0) return `${listOf(lacking.map(({ name }) => name))} is not part of it`
   for (const { result } of planned) {
-    const { settings, seed, profile, published } = result
+    const { settings, seed, published } = result
     const difference = differenceTo(result)
     if (difference !== undefined) return difference
     if (options.seed !== undefined && options.seed !== seed) return `its seed is ${seed}`
-    if (options.profile !== undefined && options.profile !== profile) return `it is a ${profile} run`
+    if (options.profile !== undefined && options.profile !== settings.profile)
+      return `it is a ${settings.profile} run`
     if (options.heats !== undefined && options.heats !== settings.heats)
       return `it has ${settings.heats} heats`
     if (options.asPublished && published === null) return 'it was begun without --as-published'

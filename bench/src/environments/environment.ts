@@ -1,7 +1,7 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
 import type { CeilingServer } from '../drivers/ceiling.ts'
 import type { GeneratorSource } from '../drivers/generator.ts'
-import type { Cell, ConformanceRecord, Effort, NginxVersion, Run } from '../model/result.ts'
+import type { Cell, ConformanceRecord, NginxVersion, Run, Settings } from '../model/result.ts'
 import type { Warning } from '../model/warnings.ts'
 import type { Servers } from './servers.ts'
 
@@ -15,7 +15,7 @@ import type { Servers } from './servers.ts'
  */
 export interface Environment {
   /** The cores of the servers and of the generator; null where they are not kept apart. */
-  readonly cores: Effort['cores']
+  readonly cores: Settings['cores']
   /** How Startgrid's generator is started there. */
   readonly generator: GeneratorSource
   /** What a result says otherwise than of servers that run as processes of this machine. */

@@ -1,6 +1,6 @@
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import { isInNginx } from '../experiment/cells.ts'
-import type { CellSpec, NginxVersion } from '../model/result.ts'
+import type { Cell, NginxVersion } from '../model/result.ts'
 import type { EnvironmentOptions } from './environment.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { EnvironmentOptions } from './environment.ts'
  * @returns undefined if none is needed or found, and after an abort
  */
 export async function findProxy(
-  cells: readonly CellSpec[],
+  cells: readonly Cell[],
   { download, signal, warn, progress }: EnvironmentOptions,
 ): Promise<Nginx | undefined> {
   const inNginx = cells.filter(isInNginx)
@@ -33,7 +33,7 @@ export function versionOf({ kind, version, njs }: Nginx): NginxVersion {
   return { kind, version, njs: njs ? { version: njs.version, engine: njs.engine } : null }
 }
 
-function skip(cells: readonly CellSpec[], reason: string): void {
+function skip(cells: readonly Cell[], reason: string): void {
   for (const cell of cells) cell.skipped ??= reason
 }
 

@@ -2,14 +2,14 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import type { Capability, Report } from '@startgrid/conformance'
 import type { Role } from '@startgrid/grid/apps.ts'
 import { appOf } from '../experiment/cells.ts'
-import type { CellSpec } from '../model/result.ts'
+import type { Cell } from '../model/result.ts'
 import { linesOf, SUITE_RUNS } from './conformance.ts'
 import type { Proof } from './environment.ts'
 
 /** The contract's suite as a program in the image of the generator, where names and addresses of servers are known. */
 
 /** What Node runs there. @param url where the cell is reached */
-export function suiteWords(cell: CellSpec, url: string): string[] {
+export function suiteWords(cell: Cell, url: string): string[] {
   const { role, absent, runtime } = appOf(cell)
   const isProxied = cell.topology !== 'direct'
   const words = suiteProgram(url, { role, absent, proxied: isProxied || runtime === 'nginx' })

@@ -1,4 +1,4 @@
-import type { CellSpec, Mode, Settings } from '../model/result.ts'
+import type { Cell, Mode, Settings } from '../model/result.ts'
 import { expectedHeatMs } from './cells.ts'
 
 /** How the heats of a run share its time. All times are in milliseconds. */
@@ -51,7 +51,7 @@ export function shareOf(heats: readonly OpenHeat[], leftMs: number): number {
 }
 
 interface Plan {
-  cells: readonly CellSpec[]
+  cells: readonly Cell[]
   settings: Pick<Settings, 'slices' | 'sliceMs' | 'pauseMs'>
   mode: Mode
 }

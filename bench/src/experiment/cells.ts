@@ -1,79 +1,125 @@
-import { APPS, type App, BASELINE, ROLES, type Topology } from '@startgrid/grid/apps.ts'
+import { availableParallelism } from 'node:os'
+import { APPS, type App, ROLES, TOPOLOGIES, type Topology } from '@startgrid/grid/apps.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Cell, CellSpec, Effort, Mode } from '../model/result.ts'
-import type { Options } from './options.ts'
-import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, warmupRequests } from './profiles.ts'
-import { WORKLOADS } from './workloads.ts'
+import { type Experiment, isProbe, nameAsked, type Race, type System } from '../model/experiment.ts'
+import type { Cell, Mode, Settings } from '../model/result.ts'
+import { PROFILES } from './profiles.ts'
 
 /** What will be measured, in which order, and how long it takes. Pure: a resumed run makes the same plan from its seed. */
 
-/** What cells follow from. */
-type CellOptions = Pick<Options, 'apps' | 'topologies' | 'connections' | 'warmupMs' | 'profile'>
-
-/** Names of apps, as they are launched: `node/hello`, and `node/hello#2` for what runs the same once more. */
-interface Entry {
-  name: string
-  app: App
-  twinOf: string | null
+/** A cell of which only what is unusual is said. */
+export function newCell(cell: Pick<Cell, 'id' | 'race' | 'app'> & Partial<Cell>): Cell {
+  return {
+    system: cell.id,
+    title: cell.app,
+    role: null,
+    topology: 'direct',
+    protocol: 'http/1.1',
+    command: null,
+    twinOf: null,
+    engine: null,
+    nginx: null,
+    workload: null,
+    connections: 0,
+    generator: 'startgrid',
+    openLoop: false,
+    warmupMs: 0,
+    warmupRequests: 0,
+    leastSliceMs: 0,
+    cores: { wanted: 1, given: 1 },
+    serverBound: true,
+    skipped: null,
+    ...cell,
+  }
 }
 
-/** Every chosen app and the A/A twin of each role, in every chosen topology. */
-export function planCells(options: CellOptions): CellSpec[] {
-  return ROLES.flatMap((role) => withTwin(options.apps.filter((app) => app.role === role))).flatMap((entry) =>
-    cellsOf(entry, options),
+/** All systems of all races, as if the machine had what they want: `fitToMachine` says what it has. */
+export function planCells({ name, systems, races }: Experiment): Cell[] {
+  return Object.entries(races).flatMap(([race, plan]) =>
+    plan.systems.map((system) => {
+      const own = systems[system]
+      if (own === undefined) throw new Error(`Race ${race} of ${name} has no system ${system}.`)
+      return cellOf(race, plan, system, own)
+    }),
   )
 }
 
-/** The twin is the baseline where that takes part, else the first app. */
-function withTwin(apps: readonly App[]): Entry[] {
-  const original = apps.find((app) => app.framework === BASELINE) ?? apps[0]
-  if (original === undefined) return []
-  const entries = apps.map((app) => ({ name: app.name, app, twinOf: null }))
-  return [...entries, { name: `${original.name}#2`, app: original, twinOf: original.name }]
-}
-
-function cellsOf({ name, app, twinOf }: Entry, options: CellOptions): CellSpec[] {
-  const { topologies, connections, warmupMs, profile } = options
-  const [framework = ''] = name.split('/')
-  const [, number] = name.split('#')
-  return topologies.map((topology) => {
-    const isFirst = isFirstOfLaunch(topology, topologies)
-    const ms = isFirst ? (warmupMs ?? PROFILES[profile].warmupMs(app)) : PROXIED_WARMUP_MS
-    return {
-      id: `${name} ${topology}`,
-      app: name,
-      framework: number === undefined ? framework : `${framework}#${number}`,
-      race: app.role,
-      role: app.role,
-      topology,
-      twinOf,
-      engine: null,
-      workload: `GET ${WORKLOADS[app.role].path}`,
-      connections: connections ?? CONNECTIONS[app.role],
-      warmupMs: ms,
-      // Behind NGINX the app itself is warm.
-      warmupRequests:
-        topology === 'direct' && isFirst && warmupMs === undefined ? warmupRequests(app, ms) : 0,
-      serverBound: true,
-      skipped: null,
-    }
+function cellOf(race: string, plan: Race, name: string, system: System): Cell {
+  const load = isProbe(plan) ? undefined : plan
+  const { title, launch, app, command, running, nginx, cores = 1 } = system
+  const role = ROLES.find((one) => one === app?.role) ?? running?.role ?? null
+  const common = {
+    // A system of a study may be in several races; one with a launch key is in one.
+    id: launch === undefined ? `${race} ${name}` : name,
+    ...{ race, system: name, app: launch ?? name, title },
+    // A bare proxy gives responses of its own, which no contract covers.
+    role: nginx?.front.startsWith('bare') ? null : role,
+    topology: topologyOf(system),
+    command: command?.command ?? null,
+    twinOf: system.twinOf ?? null,
+    cores: { wanted: cores, given: cores },
+    generator: system.generator ?? 'startgrid',
+    serverBound: system.serverBound ?? true,
+  }
+  if (load === undefined) return newCell(common)
+  return newCell({
+    ...common,
+    workload: nameAsked(system.workload ?? load.workload),
+    connections: load.connections,
+    openLoop: load.openLoop?.includes(name) ?? false,
+    warmupMs: system.warmupMs ?? load.warmupMs ?? warmupOf(system),
+    warmupRequests: system.warmupRequests ?? 0,
+    leastSliceMs: load.sliceMs ?? 0,
   })
 }
 
-/** The first topology warms the app; the others of the same launch only their own path. A socket is a launch of its own. */
-function isFirstOfLaunch(topology: Topology, topologies: readonly Topology[]): boolean {
-  return topology === 'nginx-socket' || topologies.find((one) => one !== 'nginx-socket') === topology
+/** An NGINX that is alone is asked directly; one of a kind that only studies know counts as the usual one. */
+function topologyOf({ app, command, nginx }: System): Topology {
+  if (nginx === undefined || (app ?? command) === undefined) return 'direct'
+  return TOPOLOGIES.find((one) => one === nginx.front) ?? 'nginx'
+}
+
+/** Behind NGINX a cold app gets a third of the requests, or a tenth of them, in the same time. */
+const PROXIED_LONGER = 2
+
+/** What the races of the grid found each framework to need; an NGINX that is alone has nothing to compile. */
+function warmupOf({ app, nginx }: System): number {
+  if (app === undefined) return 250
+  const role = app.role === 'ssr' ? 'ssr' : 'hello'
+  const own = PROFILES.default.warmupMs({ framework: app.package.replace(/^.*\//, ''), role })
+  return nginx === undefined ? own : own * PROXIED_LONGER
+}
+
+/**
+ * Gives every cell the cores that this machine has for servers: those that keep more busy are measured all the same, on fewer.
+ * @param servers how many there are; null where processes cannot be kept apart
+ */
+export function fitToMachine(cells: readonly Cell[], servers: number | null): void {
+  const all = availableParallelism()
+  const most = servers ?? Math.max(1, all - 1)
+  // A probe has the whole machine, for there is no generator beside it.
+  fitTo(cells, ({ workload }) => (workload === null ? all : most))
+}
+
+/** Gives every cell at most so many cores. @param most of one cell, or of each */
+export function fitTo(cells: readonly Cell[], most: number | ((cell: Cell) => number)): void {
+  for (const cell of cells) {
+    const { cores } = cell
+    cores.given = Math.min(cores.wanted, typeof most === 'number' ? most : most(cell))
+    // Every process has to become warm, and those that share a core take turns.
+    cell.warmupMs *= Math.ceil(cores.wanted / cores.given)
+  }
 }
 
 /** The app that a cell launches, under the cell's own name. */
-export function appOf({ app: name }: Pick<Cell, 'app'>): App {
-  const app = APPS.find((one) => one.name === name.replace(/#\d+$/, ''))
+export function appOf({ app: name, twinOf }: Pick<Cell, 'app' | 'twinOf'>): App {
+  const app = APPS.find((one) => one.name === (twinOf ?? name))
   if (app === undefined) throw new Error(`There is no app ${name}.`)
   return { ...app, name }
 }
 
 /** Whether NGINX itself runs the app: it needs one that can, and which engine runs the JavaScript counts. */
-export function isInNginx(cell: Pick<Cell, 'app'>): boolean {
+export function isInNginx(cell: Pick<Cell, 'app' | 'twinOf'>): boolean {
   return appOf(cell).runtime === 'nginx'
 }
 
@@ -120,13 +166,13 @@ const SLICE_OVERHEAD_MS = 14
  */
 export function expectedHeatMs(
   cells: readonly Cell[],
-  { slices, sliceMs }: Pick<Effort, 'slices' | 'sliceMs'>,
+  { slices, sliceMs }: Pick<Settings, 'slices' | 'sliceMs'>,
   mode: Mode = 'native',
   slowness = 1,
 ): number {
   const launches = new Set(cells.map(launchName)).size
   return cells.reduce(
-    (sum, { warmupMs, leastSliceMs = 0 }) => {
+    (sum, { warmupMs, leastSliceMs }) => {
       const measuredMs = Math.max(slices * sliceMs, leastSliceMs)
       const count = Math.ceil(measuredMs / Math.max(sliceMs, leastSliceMs)) + warmupMs / WARMUP_SLICE_MS
       return sum + warmupMs + measuredMs + slowness * count * SLICE_OVERHEAD_MS

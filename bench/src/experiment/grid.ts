@@ -1,5 +1,7 @@
 import { type App, BASELINE, ROLES, type Topology } from '@startgrid/grid/apps.ts'
 import type { Experiment, LoadRace, System } from '../model/experiment.ts'
+import type { Cell, Run } from '../model/result.ts'
+import { appOf } from './cells.ts'
 import type { Options } from './options.ts'
 import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, warmupRequests } from './profiles.ts'
 import { TARGET_WARMUP_MS } from './target-profiles.ts'
@@ -65,10 +67,41 @@ export function targetExperiment({
   }
 }
 
+/** What a stored result of one of these was measured by, so that an interrupted run can go on. */
+export function experimentOf({ cells, target }: Pick<Run, 'cells' | 'target'>): Experiment {
+  const systemOf = (cell: Cell): System => {
+    const { app, title, role, topology, twinOf, warmupMs, warmupRequests } = cell
+    return {
+      ...{ title, launch: app, warmupMs, warmupRequests },
+      ...(target === null
+        ? { app: { package: `apps/${appOf(cell).framework}`, role: appOf(cell).role } }
+        : { running: { ...target, role } }),
+      ...(topology !== 'direct' && { nginx: { front: topology } }),
+      ...(twinOf !== null && { twinOf }),
+    }
+  }
+  const raceOfCells = (own: readonly Cell[]): LoadRace => {
+    const [{ role, connections } = { role: null, connections: 0 }] = own
+    return raceOf(
+      role ?? 'hello',
+      own.map(({ system }) => system),
+      { connections },
+    )
+  }
+  return {
+    name: '',
+    systems: Object.fromEntries(cells.map((cell) => [cell.system, systemOf(cell)])),
+    races: Object.fromEntries(
+      [...Map.groupBy(cells, ({ race }) => race)].map(([race, own]) => [race, raceOfCells(own)]),
+    ),
+    claims: [],
+  }
+}
+
 function raceOf(
   role: App['role'],
   systems: readonly string[],
-  { connections = CONNECTIONS[role] }: Pick<GridOptions, 'connections'>,
+  { connections = CONNECTIONS[role] }: { connections?: number | undefined },
 ): LoadRace {
   return { systems, workload: WORKLOADS[role], connections }
 }

@@ -1,5 +1,5 @@
 import type { Role } from '@startgrid/grid/apps.ts'
-import type { CellSpec, Span } from '../model/result.ts'
+import type { Cell, Span } from '../model/result.ts'
 import { isInNginx } from './cells.ts'
 import type { ProfileName } from './profiles.ts'
 
@@ -90,7 +90,7 @@ export function shareOf(launches: number): number {
 }
 
 /** A closed-loop load that finds the capacity: at least 8 responses per connection, for it fills and drains once. */
-export function capacityMs(rate: number, { connections }: Pick<CellSpec, 'connections'>): number {
+export function capacityMs(rate: number, { connections }: Pick<Cell, 'connections'>): number {
   return Math.round(Math.min(3000, Math.max(300, (8 * connections * 1000) / rate)))
 }
 
@@ -104,12 +104,12 @@ const LOAD_MS = 40
 const ASSUMED_RATE: Readonly<Record<Role, number>> = { hello: 40_000, ssr: 3000, status: 40_000 }
 const ASSUMED_NGINX_PAGES = 200
 
-export function assumedRate(cell: Pick<CellSpec, 'role' | 'app'>): number {
+export function assumedRate(cell: Pick<Cell, 'role' | 'app' | 'twinOf'>): number {
   const { role } = cell
-  return role === 'ssr' && isInNginx(cell) ? ASSUMED_NGINX_PAGES : ASSUMED_RATE[role]
+  return role === 'ssr' && isInNginx(cell) ? ASSUMED_NGINX_PAGES : ASSUMED_RATE[role ?? 'hello']
 }
 
-type Warmed = Pick<CellSpec, 'role' | 'app' | 'warmupMs' | 'warmupRequests'>
+type Warmed = Pick<Cell, 'role' | 'app' | 'twinOf' | 'warmupMs' | 'warmupRequests'>
 
 /** What one launch takes, with these loads beside its warm-up. A slow machine warms up for up to twice the time. */
 export function launchMs(cell: Warmed, loads: readonly number[]): number {

@@ -1,5 +1,12 @@
-import type { Command, Experiment, LoadRace, RunningServer, System } from '../model/experiment.ts'
-import { type Asked, nameAsked } from '../model/workload.ts'
+import {
+  type Asked,
+  type Command,
+  type Experiment,
+  type LoadRace,
+  nameAsked,
+  type RunningServer,
+  type System,
+} from '../model/experiment.ts'
 
 /** What `pnpm bench race` is asked to compare, as an experiment. */
 export interface RaceOptions {

@@ -2,7 +2,7 @@ import type { Role } from '@startgrid/grid/apps.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { exactly, LoadError } from '@startgrid/loadgen'
 import type { Driver } from '../drivers/driver.ts'
-import type { Workload } from '../model/workload.ts'
+import type { Workload } from '../model/experiment.ts'
 
 /** The main workload of each role. */
 export const WORKLOADS: Readonly<Record<Role, Workload>> = {

@@ -1,5 +1,5 @@
 import type { Analysis, GateResult, Metric } from '../model/figures.ts'
-import type { Cell, Effort, Heat, Result, Run } from '../model/result.ts'
+import type { Cell, Heat, Result, Run, Settings } from '../model/result.ts'
 import { figuresOf } from './analysis/cell.ts'
 import { proxyCostsOf } from './analysis/proxy-cost.ts'
 import { raceOf } from './analysis/race.ts'
@@ -23,7 +23,7 @@ export interface AnalysisOptions {
 const METRICS: readonly Metric[] = ['rate', 'cpu']
 
 /**
- * All figures that follow from heats: pure, so that a result can be analysed again. Each role is analysed by itself; within it, a cell
+ * All figures that follow from heats: pure, so that a result can be analysed again. Each race is analysed by itself; within it, a cell
  * that fails a gate gets no figures, and no other figure has its numbers in it. Skipped cells are not in it at all.
  */
 export function analyse(
@@ -37,18 +37,18 @@ export function analyse(
     judge: (record) => judge(evidenceOf(record, measured)),
     isShown,
   })
-  const roles = [...Map.groupBy(shown, ({ cell }) => cell.role).values()]
-  const layouts = roles.flatMap((records) => METRICS.flatMap((metric) => raceLayouts(records, metric)))
+  const races = [...Map.groupBy(shown, ({ cell }) => cell.race).values()]
+  const layouts = races.flatMap((records) => METRICS.flatMap((metric) => raceLayouts(records, metric)))
   return {
     cells: judged.map((one) => figuresOf(one, { heats, layouts, shown: isShown(one) })),
     races: layouts.flatMap((layout) => raceOf(layout) ?? []),
-    proxyCosts: roles.flatMap((records) => METRICS.flatMap((metric) => proxyCostsOf(records, metric))),
+    proxyCosts: races.flatMap((records) => METRICS.flatMap((metric) => proxyCostsOf(records, metric))),
   }
 }
 
 /** What was measured of a cell, and whether its number may be used. */
-interface JudgedCell<Spec extends Cell> {
-  record: CellRecord<Spec>
+interface JudgedCell {
+  record: CellRecord
   gates: GateResult[]
   voided: boolean
 }
@@ -57,15 +57,12 @@ interface JudgedCell<Spec extends Cell> {
  * All gates, and then the records again without the cells that are not shown: a number that does not count has no part in a pass.
  * @param cells that were tried
  */
-export function judgeCells<Spec extends Cell>(
-  cells: readonly Spec[],
+export function judgeCells(
+  cells: readonly Cell[],
   heats: readonly Heat[],
-  {
-    judge,
-    isShown,
-  }: { judge(record: CellRecord<Spec>): GateResult[]; isShown(judged: JudgedCell<Spec>): boolean },
-): { judged: JudgedCell<Spec>[]; shown: CellRecord<Spec>[] } {
-  const judged = recordCells(cells, heats).map((record): JudgedCell<Spec> => {
+  { judge, isShown }: { judge(record: CellRecord): GateResult[]; isShown(judged: JudgedCell): boolean },
+): { judged: JudgedCell[]; shown: CellRecord[] } {
+  const judged = recordCells(cells, heats).map((record): JudgedCell => {
     const gates = judge(record)
     return { record, gates, voided: isVoided(gates) }
   })
@@ -78,7 +75,7 @@ export function judgeCells<Spec extends Cell>(
 }
 
 export function evidenceOf(
-  { cell, slices, counted, crowded, cold }: CellRecord<Cell>,
+  { cell, slices, counted, crowded, cold }: CellRecord,
   {
     mode,
     conformance,
@@ -87,7 +84,7 @@ export function evidenceOf(
     settings,
     warnings,
   }: Pick<Run, 'mode' | 'conformance' | 'heats' | 'driver' | 'warnings'> & {
-    settings: Pick<Effort, 'cores'>
+    settings: Pick<Settings, 'cores'>
   },
 ): Evidence {
   return {
@@ -101,7 +98,8 @@ export function evidenceOf(
     failures: heats.flatMap(({ failures }) =>
       failures.filter((one) => one.cell === cell.id).map(({ reason }) => reason),
     ),
-    driver,
+    // Of another generator than the usual one nothing is known.
+    driver: cell.generator === driver.name ? driver : { name: cell.generator, version: '', ceiling: null },
     cores: settings.cores,
     stolen: Math.max(0, ...warnings.map((warning) => (warning.kind === 'steal' ? warning.share : 0))),
   }

@@ -4,11 +4,11 @@ import {
   isRace,
   type OpenLoopResult,
   type RaceResult,
-  type Result,
   type Run,
+  type StoredResult,
   type Trial,
+  trialsOf,
 } from '../model/result.ts'
-import type { StudyResult } from '../model/study-result.ts'
 import type { Warning, WarningKind } from '../model/warnings.ts'
 import { keptSlices } from './analysis/passes.ts'
 import { isWithin, widthsOf } from './analysis.ts'
@@ -16,18 +16,12 @@ import { NEAR_CEILING } from './gates/server-bound.ts'
 import { isCrowded } from './trial.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
-export function deriveWarnings(result: Result | StudyResult): Warning[] {
-  const loads =
-    result.kind === 'study'
-      ? result.heats.flatMap(({ openLoop }) => openLoop?.loads ?? [])
-      : isRace(result)
-        ? []
-        : result.trials
+export function deriveWarnings(result: StoredResult): Warning[] {
   const seen = [
     ...voided(result),
     ...excluded(result),
     ...crowded(result),
-    ...disturbed(loads),
+    ...disturbed(trialsOf(result)),
     ...accounting(result),
   ]
   if (result.kind === 'study') return seen
@@ -69,13 +63,13 @@ export function observedWarnings({ warnings }: Pick<Run, 'warnings'>): Warning[]
 }
 
 /** What no figure of a server that already ran can tell. */
-function external({ mode, target }: Result): Warning[] {
+function external({ mode, target }: StoredResult): Warning[] {
   if (mode !== 'target') return []
   const here: Warning[] = target !== null && isLoopback(target.origin) ? [{ kind: 'same-machine' }] : []
   return [{ kind: 'external-server' }, { kind: 'one-launch' }, ...here]
 }
 
-function extended({ settings: { extensions } }: Result): Warning[] {
+function extended({ settings: { extensions } }: StoredResult): Warning[] {
   return extensions > 0 ? [{ kind: 'extended', times: extensions }] : []
 }
 
@@ -89,7 +83,7 @@ function suspects({ analysis }: RaceResult): Warning[] {
 }
 
 /** Because of a generator or a CPU limit. */
-function voided(result: Result | StudyResult): Warning[] {
+function voided(result: StoredResult): Warning[] {
   const loads = result.kind === 'study' ? [] : (result.cluster?.voided ?? [])
   const [first] = loads
   return first === undefined ? [] : [{ kind: 'voided', loads: loads.length, first }]
@@ -143,8 +137,12 @@ function nearCeiling({ driver: { ceiling }, analysis }: RaceResult): Warning[] {
   return [{ kind: 'near-ceiling', cells: near.length, fastest: fastest.cell, rate: fastest.rate, ceiling }]
 }
 
-function generatorBound({ trials }: OpenLoopResult): Warning[] {
-  const cells = new Set(trials.filter((trial) => trial.generatorBound).map(({ cell }) => cell))
+function generatorBound(result: OpenLoopResult): Warning[] {
+  const cells = new Set(
+    trialsOf(result)
+      .filter((trial) => trial.generatorBound)
+      .map(({ cell }) => cell),
+  )
   const [first] = cells
   return first === undefined ? [] : [{ kind: 'generator-bound', cells: cells.size, first }]
 }

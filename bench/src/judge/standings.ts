@@ -1,14 +1,14 @@
-import type { Role, Topology } from '@startgrid/grid/apps.ts'
+import type { Topology } from '@startgrid/grid/apps.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Analysis, CellFigures, Metric, Race } from '../model/figures.ts'
-import type { CellSpec, RaceResult } from '../model/result.ts'
+import type { Cell, RaceResult } from '../model/result.ts'
 
 /** A race as reports show it: its cells in order, with their ranks and ratios in both metrics. */
 export interface Standing {
-  role: Role
+  race: string
   topology: Topology
   /** What every cell was asked. */
-  workload: string
+  workload: string | null
   connections: number
   /** By metric; null where nothing could be compared. The rate ranks: neighbours that nobody sees move CPU per request as much. */
   races: Readonly<Record<Metric, Race | null>>
@@ -17,7 +17,7 @@ export interface Standing {
 }
 
 export interface StandingEntry {
-  spec: CellSpec
+  spec: Cell
   figures: CellFigures
   /** Null if it is voided or nothing was measured. */
   places: Readonly<Record<Metric, Place | null>>
@@ -35,7 +35,7 @@ export function standingsOf(result: RaceResult): Standing[] {
   const { analysis } = result
   if (analysis === null) return []
   const shown = result.cells.filter((cell) => cell.skipped === null && cell.twinOf === null)
-  const groups = Map.groupBy(shown, ({ role, topology }) => `${role} ${topology}`)
+  const groups = Map.groupBy(shown, ({ race, topology }) => `${race} ${topology}`)
   return [...groups.values()].flatMap((specs) => {
     const [first] = specs
     const told = specs.some(({ id }) =>
@@ -45,11 +45,11 @@ export function standingsOf(result: RaceResult): Standing[] {
   })
 }
 
-function standingOf(first: CellSpec, specs: readonly CellSpec[], analysis: Analysis): Standing {
-  const { role, topology, workload, connections } = first
+function standingOf(first: Cell, specs: readonly Cell[], analysis: Analysis): Standing {
+  const { race: name, topology, workload, connections } = first
   const find = (metric: Metric) =>
     analysis.races.find(
-      (race) => race.role === role && race.topology === topology && race.metric === metric,
+      (race) => race.race === name && race.topology === topology && race.metric === metric,
     ) ?? null
   const races = { rate: find('rate'), cpu: find('cpu') }
   const entries = specs.flatMap((spec) => {
@@ -57,10 +57,10 @@ function standingOf(first: CellSpec, specs: readonly CellSpec[], analysis: Analy
     if (figures === undefined) return []
     return [{ spec, figures, places: { rate: placeIn(races.rate, spec), cpu: placeIn(races.cpu, spec) } }]
   })
-  return { role, topology, workload, connections, races, entries: inOrder(entries, races.rate) }
+  return { race: name, topology, workload, connections, races, entries: inOrder(entries, races.rate) }
 }
 
-function placeIn(race: Race | null, { id }: CellSpec): Place | null {
+function placeIn(race: Race | null, { id }: Cell): Place | null {
   const rank = race?.ranks.find(({ cell }) => cell === id)
   if (rank === undefined) return null
   const ratio = race?.ratios.find(({ cell }) => cell === id)?.ratio ?? null

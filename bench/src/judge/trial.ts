@@ -39,6 +39,7 @@ export function trialOf(load: LoadResult, spec: LoadSpec, frame: TrialFrame): Tr
     seconds: load.seconds,
     offered: load.openLoop?.offered ?? null,
     achieved: load.openLoop?.achieved ?? load.rate,
+    meanMs: load.requests > 0 ? load.latency.mean : null,
     requests: load.requests,
     checked: load.checked,
     errors: occurred(load.errors),

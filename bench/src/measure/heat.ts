@@ -8,23 +8,23 @@ import { keptPasses } from '../experiment/budget.ts'
 import { expectedHeatMs, type PlannedHeat, WARMUP_SLICE_MS } from '../experiment/cells.ts'
 import { fitPasses, LEAST_PASSES, schedulePasses, scheduleWarmup } from '../experiment/schedule.ts'
 import { learnLength } from '../experiment/workloads.ts'
-import type { Cell, Effort, Heat, Slice } from '../model/result.ts'
-import type { Workload } from '../model/workload.ts'
-import { CellFailure, type Entrant, measureSlice, type Track } from './slice.ts'
+import type { Workload } from '../model/experiment.ts'
+import type { Cell, Heat, Settings, Slice } from '../model/result.ts'
+import { CellFailure, type Entrant, measureSlice, type Track } from './load.ts'
 
-export interface HeatOptions<Spec extends Cell = Cell> {
+export interface HeatOptions {
   planned: PlannedHeat
-  cells: readonly Spec[]
-  settings: Pick<Effort, 'slices' | 'sliceMs'>
+  cells: readonly Cell[]
+  settings: Pick<Settings, 'slices' | 'sliceMs'>
   /** How long the heat is expected to take. */
   expectedMs: number
   /** As of `expectedHeatMs`; default 1. */
   slowness?: number
   environment: Pick<Environment, 'startServers'>
-  driverOf(cell: Spec): Driver | Promise<Driver>
-  workloadOf(cell: Spec): Workload
+  driverOf(cell: Cell): Driver | Promise<Driver>
+  workloadOf(cell: Cell): Workload
   /** What is measured once all are warm; default passes. */
-  measure?(course: Course<Spec>): Promise<void>
+  measure?(course: Course): Promise<void>
   /** Whether slices say more than races of the grid need. */
   details?: boolean
   /** Says how fast the servers' core is; undefined where that is not known. */
@@ -39,11 +39,11 @@ export interface HeatOptions<Spec extends Cell = Cell> {
 }
 
 /** A heat under way: its servers run. */
-export interface Course<Spec extends Cell = Cell> extends Omit<HeatOptions<Spec>, 'details'>, Track {
+export interface Course extends Omit<HeatOptions, 'details'>, Track {
   random: Random
   record: Heat
   /** Those that can be reached. */
-  entrants: Entrant<Spec>[]
+  entrants: Entrant[]
   /** Responses per second in the best slice of the warm-up, by cell. */
   rates: Map<string, number>
   /** Names of cells that failed in this heat. */
@@ -54,25 +54,15 @@ export interface Course<Spec extends Cell = Cell> extends Omit<HeatOptions<Spec>
  * One heat: the cells of a race start together, are warmed, measured, and stop. What goes wrong with one cell is recorded; the
  * others go on. After an abort the record is not complete.
  */
-export async function runHeat<Spec extends Cell>(options: HeatOptions<Spec>): Promise<Heat> {
+export async function runHeat(options: HeatOptions): Promise<Heat> {
   const beganAt = performance.now()
   const { planned, signal, measure = measurePasses } = options
-  const record: Heat = {
-    race: planned.race,
-    heat: planned.heat,
-    startedAt: new Date().toISOString(),
-    seconds: 0,
-    launches: [],
-    slices: [],
-    moreWarmup: [],
-    spins: [],
-    failures: [],
-  }
+  const record = newHeat(planned)
   const servers = await startServers(options, options.cells, record)
   if (servers !== undefined) {
     const random = createRandom(planned.seed)
     const { details = false } = options
-    const course: Course<Spec> = {
+    const course: Course = {
       ...{ ...options, details, servers, beganAt, random, record },
       ...{ entrants: [], rates: new Map(), failed: new Set() },
     }
@@ -90,6 +80,15 @@ export async function runHeat<Spec extends Cell>(options: HeatOptions<Spec>): Pr
   }
   record.seconds = (performance.now() - beganAt) / 1000
   return record
+}
+
+/** Nothing has been measured yet. */
+export function newHeat({ race, heat }: Pick<PlannedHeat, 'race' | 'heat'>): Heat {
+  return {
+    ...{ race, heat, startedAt: new Date().toISOString(), seconds: 0 },
+    ...{ launches: [], slices: [], trials: [], commonRate: null, probes: [] },
+    ...{ moreWarmup: [], spins: [], failures: [] },
+  }
 }
 
 /** Without NGINX, if that does not start, there are still the cells that need none. */
@@ -112,7 +111,7 @@ async function startServers(
 }
 
 /** The first app that responds to a path sets the length for all that are asked the same: equal work. */
-async function enter<Spec extends Cell>(course: Course<Spec>): Promise<void> {
+async function enter(course: Course): Promise<void> {
   const learnt = new Map<string, Workload>()
   for (const cell of course.cells) {
     const target = course.servers.target(cell)
@@ -137,12 +136,12 @@ async function enter<Spec extends Cell>(course: Course<Spec>): Promise<void> {
  * Every cell gets the time that its app is known to need, then more until it served as many requests as that takes on a fast machine,
  * but at most twice the time.
  */
-async function warm<Spec extends Cell>(course: Course<Spec>): Promise<void> {
+async function warm(course: Course): Promise<void> {
   const { random, moreWarmup, record, entrants, rates } = course
   const byId = new Map(entrants.map((entrant) => [entrant.cell.id, entrant]))
   const running = entrants.map(({ cell }) => cell)
   const done = new Map(running.map(({ id }) => [id, { ms: 0, requests: 0 }]))
-  const warmOnce = async (cell: Spec) => {
+  const warmOnce = async (cell: Cell) => {
     const entrant = byId.get(cell.id)
     const { ms = 0, requests = 0 } = done.get(cell.id) ?? {}
     if (entrant === undefined) return
@@ -155,12 +154,12 @@ async function warm<Spec extends Cell>(course: Course<Spec>): Promise<void> {
     if (slice !== undefined)
       rates.set(cell.id, Math.max(rates.get(cell.id) ?? 0, slice.requests / slice.seconds))
   }
-  const doneOf = ({ id, warmupRequests }: Spec) => (done.get(id)?.requests ?? 0) / Math.max(1, warmupRequests)
+  const doneOf = ({ id, warmupRequests }: Cell) => (done.get(id)?.requests ?? 0) / Math.max(1, warmupRequests)
   // There may not be time for all.
-  const coldestOf = (cells: Spec[]) =>
+  const coldestOf = (cells: Cell[]) =>
     cells.reduce((least, cell) => (doneOf(cell) < doneOf(least) ? cell : least))
   const more = moreUntil(course)
-  const isShort = ({ id, warmupMs, warmupRequests }: Spec) => {
+  const isShort = ({ id, warmupMs, warmupRequests }: Cell) => {
     const { ms = 0, requests = 0 } = done.get(id) ?? {}
     // A slice of a slow cell may end a little early, for it ends with its last response.
     if (ms < 0.95 * warmupMs) return true
@@ -198,7 +197,7 @@ function warmupSliceMs({ cell: { connections, warmupMs }, driver }: Entrant): nu
 }
 
 /** Every cell once per pass, in shuffled order. */
-export async function measurePasses<Spec extends Cell>(course: Course<Spec>): Promise<void> {
+export async function measurePasses(course: Course): Promise<void> {
   const { entrants, rates, settings, random } = course
   const { passes, cells } = fitPasses(
     entrants.map(({ cell, driver }) => ({
@@ -227,9 +226,9 @@ async function spin({ spinner, record, signal }: Spinning, pass: number): Promis
   if (found) record.spins.push({ pass, cpuSeconds: found.cpuSeconds })
 }
 
-async function takeSlice<Spec extends Cell>(
-  course: Course<Spec>,
-  entrant: Entrant<Spec>,
+async function takeSlice(
+  course: Course,
+  entrant: Entrant,
   kind: Pick<Slice, 'phase' | 'pass'> & { durationMs: number },
 ): Promise<Slice | undefined> {
   const slice = await attempt(course, entrant.cell, () => measureSlice(course, entrant, kind))

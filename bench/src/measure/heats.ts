@@ -3,7 +3,7 @@ import { plural } from '@startgrid/cli/text.ts'
 import { ENDING_MS, heatsThatFit, type OpenHeat, SHORTENED_PASSES, shareOf } from '../experiment/budget.ts'
 import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
 import { moreWarmupOf } from '../judge/analysis/cold-cells.ts'
-import type { Cell, Heat, Run } from '../model/result.ts'
+import type { Cell, Heat, Run, StoredResult } from '../model/result.ts'
 import type { HeatOptions } from './heat.ts'
 import type { PreparedRun } from './preparation.ts'
 
@@ -14,7 +14,7 @@ export type HeatFrame = Pick<
 >
 
 /** What is measured in heats, and how one of them is. */
-export interface HeatPlan<Spec extends Cell> {
+export interface HeatPlan {
   /** In front of what is told, such as the name of a study. */
   title: string
   races: readonly string[]
@@ -22,30 +22,27 @@ export interface HeatPlan<Spec extends Cell> {
   planned: number
   most: number
   /** Milliseconds of a heat with so many passes. The first of a race may do something else than the others. */
-  expectedMs(planned: Pick<PlannedHeat, 'race' | 'heat'>, cells: readonly Spec[], passes: number): number
+  expectedMs(planned: Pick<PlannedHeat, 'race' | 'heat'>, cells: readonly Cell[], passes: number): number
   /** For how long a heat may take passes, in milliseconds. */
   longestMs: number
-  run(frame: HeatFrame, cells: readonly Spec[]): Promise<Heat>
+  run(frame: HeatFrame, cells: readonly Cell[]): Promise<Heat>
   /** Whether what was measured is enough, so that this heat and those after it are not needed. */
   isEnough(planned: PlannedHeat): boolean
   /** Whether cells that break the contract, or gave wrong responses, are measured all the same. */
   keepsWrong?: boolean
-  nameOf(cell: Spec): string
+  nameOf(cell: Cell): string
   /** Whether a cell that was cold in earlier heats gets the same warm-up nevertheless. */
   keepsWarmup?: boolean
 }
 
 /** What the loop over heats needs of a run. */
-export type HeatsRun<Kind extends Run> = Pick<
-  PreparedRun<Kind>,
+export type HeatsRun = Pick<
+  PreparedRun<StoredResult>,
   'result' | 'progress' | 'signal' | 'warn' | 'countsFrom' | 'store'
 >
 
 /** In random order, until all are run, it is enough, or time is up. The result is filled in place, and stored after each heat. */
-export async function runHeats<Spec extends Cell>(
-  run: HeatsRun<Run<Spec>>,
-  plan: HeatPlan<Spec>,
-): Promise<void> {
+export async function runHeats(run: HeatsRun, plan: HeatPlan): Promise<void> {
   const { result, progress, signal, store } = run
   const { settings } = result
   for (let isFirst = true; ; isFirst = false) {
@@ -86,7 +83,7 @@ export async function runHeats<Spec extends Cell>(
 interface OpenRaceHeat extends PlannedHeat, OpenHeat {}
 
 /** Those of the plan that are not done yet, with what they will take. */
-function openHeats<Spec extends Cell>(result: Run<Spec>, plan: HeatPlan<Spec>): OpenRaceHeat[] {
+function openHeats(result: Run, plan: HeatPlan): OpenRaceHeat[] {
   const { slices } = result.settings
   return remainingHeats(result, plan).map((heat) => {
     const cells = validCells(result, plan, heat.race)
@@ -102,7 +99,7 @@ function openHeats<Spec extends Cell>(result: Run<Spec>, plan: HeatPlan<Spec>): 
 }
 
 /** How much longer the last heat of a race took than expected. */
-function paceOf<Spec extends Cell>({ heats, cells }: Run<Spec>, plan: HeatPlan<Spec>, race: string): number {
+function paceOf({ heats, cells }: Run, plan: HeatPlan, race: string): number {
   const last = heats.findLast((one) => one.race === race)
   if (last === undefined) return 1
   const measured = new Set(last.slices.map(({ cell }) => cell))
@@ -116,18 +113,14 @@ function spentMs({ heats }: Run): number {
   return heats.reduce((sum, { seconds }) => sum + seconds * 1000, 0)
 }
 
-function remainingHeats<Spec extends Cell>(result: Run<Spec>, plan: HeatPlan<Spec>): PlannedHeat[] {
+function remainingHeats(result: Run, plan: HeatPlan): PlannedHeat[] {
   const races = plan.races.filter((race) => validCells(result, plan, race).length > 0)
   const done = new Set(result.heats.map(({ race, heat }) => `${race} ${heat}`))
   return planHeats(races, plan.most, result.seed).filter(({ race, heat }) => !done.has(`${race} ${heat}`))
 }
 
 /** Those of a race that can be measured. What failed stays void: measuring it again would only cost time. */
-function validCells<Spec extends Cell>(
-  { cells, heats, conformance }: Run<Spec>,
-  plan: HeatPlan<Spec>,
-  race: string,
-): Spec[] {
+function validCells({ cells, heats, conformance }: Run, plan: HeatPlan, race: string): Cell[] {
   const own = cells.filter((cell) => cell.race === race && cell.skipped === null)
   const failed = new Set(heats.flatMap(({ failures }) => failures.map(({ cell }) => cell)))
   const wrong = plan.keepsWrong === true ? failed : wrongCells({ conformance, heats })
@@ -144,9 +137,9 @@ function wrongCells({ conformance, heats }: Pick<Run, 'conformance' | 'heats'>):
   return wrong
 }
 
-async function runOne<Spec extends Cell>(
-  { result, signal, progress }: HeatsRun<Run<Spec>>,
-  plan: HeatPlan<Spec>,
+async function runOne(
+  { result, signal, progress }: HeatsRun,
+  plan: HeatPlan,
   frame: Omit<HeatFrame, 'moreWarmup' | 'signal'>,
 ): Promise<void> {
   const { planned, onProgress } = frame
@@ -165,7 +158,7 @@ async function runOne<Spec extends Cell>(
 }
 
 /** `performance.now()` when the last heat has to be over. */
-function endOf({ result: { settings }, countsFrom }: Pick<HeatsRun<Run>, 'result' | 'countsFrom'>): number {
+function endOf({ result: { settings }, countsFrom }: Pick<HeatsRun, 'result' | 'countsFrom'>): number {
   return countsFrom + (settings.maxTimeMs ?? Number.POSITIVE_INFINITY) - ENDING_MS
 }
 

@@ -10,12 +10,11 @@ import {
 } from '../environments/command/equal-work.ts'
 import { ask } from '../environments/command/request.ts'
 import type { Servers } from '../environments/servers.ts'
-import type { LoadRace } from '../model/experiment.ts'
-import type { Slice } from '../model/result.ts'
-import type { PilotRecord, StudyCell } from '../model/study-result.ts'
-import { nameAsked, type Workload } from '../model/workload.ts'
+import { type LoadRace, nameAsked, type Workload } from '../model/experiment.ts'
+import type { PilotRecord } from '../model/figures.ts'
+import type { Cell, Slice } from '../model/result.ts'
+import { CellFailure, type Entrant, measureSlice } from './load.ts'
 import type { PreparedRun } from './preparation.ts'
-import { CellFailure, type Entrant, measureSlice } from './slice.ts'
 
 /** Why a race cannot be run; the message is a sentence. */
 export class PilotError extends Error {
@@ -43,7 +42,7 @@ export async function pilot(
   }: Pick<PreparedRun, 'environment' | 'drivers' | 'signal' | 'progress'>,
   name: string,
   race: LoadRace,
-  cells: readonly StudyCell[],
+  cells: readonly Cell[],
   options: PilotOptions,
 ): Promise<{ race: LoadRace; record: PilotRecord } | undefined> {
   const servers = await environment.startServers(cells)
@@ -105,7 +104,7 @@ interface Proof {
 async function proveEqual(
   servers: Servers,
   asked: Workload,
-  cells: readonly StudyCell[],
+  cells: readonly Cell[],
   options: PilotOptions,
 ): Promise<Proof[]> {
   const proofs: Proof[] = []
@@ -121,7 +120,7 @@ async function proveEqual(
 async function proofOf(
   servers: Servers,
   asked: Workload,
-  cell: StudyCell,
+  cell: Cell,
   { status }: PilotOptions,
 ): Promise<Proof> {
   const target = servers.target(cell)
@@ -148,7 +147,7 @@ async function proofOf(
 }
 
 /** A sentence; null if all send what the first one does. */
-function differenceBetween(cells: readonly StudyCell[], proofs: readonly Proof[]): string | null {
+function differenceBetween(cells: readonly Cell[], proofs: readonly Proof[]): string | null {
   const [first, ...others] = proofs
   for (const [index, other] of others.entries()) {
     const [one, two] = [cells[0]?.title, cells[index + 1]?.title]
@@ -192,8 +191,8 @@ interface Warmup {
 }
 
 async function learnWarmup(
-  entrants: readonly Entrant<StudyCell>[],
-  measure: (entrant: Entrant<StudyCell>) => Promise<Slice | undefined>,
+  entrants: readonly Entrant[],
+  measure: (entrant: Entrant) => Promise<Slice | undefined>,
 ): Promise<Warmup[]> {
   const random = createRandom(1)
   const slices = entrants.map((): Slice[] => [])

@@ -6,13 +6,12 @@ import { createStartgridDriver, Drivers } from '../drivers/create.ts'
 import { proveCells } from '../environments/conformance.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
-import type { Result, Run } from '../model/result.ts'
-import type { StudyResult } from '../model/study-result.ts'
+import type { Run, StoredResult } from '../model/result.ts'
 import { describeWarning, type Warning } from '../model/warnings.ts'
 
 /** What every measurement does before and after: the machine, NGINX, the driver and its ceiling, the contract, warnings, saving. */
 
-export interface RunContext<Kind extends Run = Run> {
+export interface RunContext<Kind extends StoredResult = StoredResult> {
   progress: Progress
   /** Called with the result so far after every heat: an interruption loses the one in flight at most. */
   save(result: Kind): void
@@ -22,7 +21,7 @@ export interface RunContext<Kind extends Run = Run> {
 }
 
 /** What a measurement works with. */
-export interface PreparedRun<Kind extends Run = Run> extends RunContext<Kind> {
+export interface PreparedRun<Kind extends StoredResult = StoredResult> extends RunContext<Kind> {
   result: Kind
   environment: Environment
   drivers: Drivers
@@ -33,7 +32,7 @@ export interface PreparedRun<Kind extends Run = Run> extends RunContext<Kind> {
   store(): void
 }
 
-interface Preparation<Kind extends Run> extends RunContext<Kind> {
+interface Preparation<Kind extends StoredResult> extends RunContext<Kind> {
   openEnvironment(options: EnvironmentOptions): Environment | Promise<Environment>
   /** The figures that follow from what was measured so far; part of the result. */
   figures(result: Kind): Partial<Kind>
@@ -43,7 +42,7 @@ interface Preparation<Kind extends Run> extends RunContext<Kind> {
  * Prepares, lets `measure` fill the result in place, and clears up: driver stopped, result saved, finished unless it was aborted.
  * @throws {LoadError} with a sentence if no load can be offered
  */
-export async function withPreparedRun<Kind extends Result | StudyResult>(
+export async function withPreparedRun<Kind extends StoredResult>(
   result: Kind,
   preparation: Preparation<Kind>,
   measure: (prepared: PreparedRun<Kind>) => Promise<void>,
@@ -111,7 +110,7 @@ function adoptFacts(result: Run, { facts }: Environment, warn: (warning: Warning
 }
 
 /** What every measurement does while generator and environment are there. */
-async function measureOn<Kind extends Run>(
+async function measureOn<Kind extends StoredResult>(
   prepared: PreparedRun<Kind>,
   measure: (prepared: PreparedRun<Kind>) => Promise<void>,
 ): Promise<void> {

@@ -1,24 +1,19 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { ProbeRace } from '../model/experiment.ts'
-import type { StudyCell, StudyHeat } from '../model/study-result.ts'
+import type { Cell, Heat } from '../model/result.ts'
+import { newHeat } from './heat.ts'
 import type { HeatFrame } from './heats.ts'
 
 /** A heat without load: a program of the study measures one system after the other, shuffled. Each has the machine to itself. */
 export async function runProbes(
   { planned, signal, onProgress }: HeatFrame,
-  cells: readonly StudyCell[],
+  cells: readonly Cell[],
   { race, quick }: { race: ProbeRace; quick: boolean },
-): Promise<StudyHeat> {
+): Promise<Heat> {
   const beganAt = performance.now()
-  const record: StudyHeat = {
-    race: planned.race,
-    heat: planned.heat,
-    startedAt: new Date().toISOString(),
-    seconds: 0,
-    ...{ launches: [], slices: [], moreWarmup: [], spins: [], failures: [], openLoop: null, probes: [] },
-  }
-  for (const [index, { id, app }] of shuffle(cells, createRandom(planned.seed)).entries()) {
+  const record = newHeat(planned)
+  for (const [index, { id, system }] of shuffle(cells, createRandom(planned.seed)).entries()) {
     if (signal.aborted) break
     onProgress(index / cells.length)
     let foreign: number | null = null
@@ -26,7 +21,7 @@ export async function runProbes(
       foreign = part
     }
     try {
-      const figures = await race.probe(app, { signal, quick, onForeign })
+      const figures = await race.probe(system, { signal, quick, onForeign })
       record.probes.push({ cell: id, figures, foreign })
     } catch (error) {
       if (!signal.aborted) record.failures.push({ cell: id, reason: oneLine(error) })

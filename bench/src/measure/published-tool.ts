@@ -5,7 +5,7 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { LoadError } from '@startgrid/loadgen'
 import { parseWrk } from '../drivers/wrk-report.ts'
 import type { PublishedLoad } from '../model/experiment.ts'
-import type { PublishedFigures } from '../model/study-result.ts'
+import type { PublishedFigures } from '../model/figures.ts'
 
 /** One run of wrk or autocannon as a person types it. */
 export interface ToolRun {

@@ -5,7 +5,8 @@ import type { StudyEnvironment } from '../environments/study/environment.ts'
 import type { RunningSystem } from '../environments/study/running-system.ts'
 import { publishedSeconds, publishedSystems } from '../experiment/study.ts'
 import { type Experiment, isProbe, type PublishedLoad, type System } from '../model/experiment.ts'
-import type { PublishedFigures, StudyResult } from '../model/study-result.ts'
+import type { PublishedFigures } from '../model/figures.ts'
+import type { StudyResult } from '../model/result.ts'
 import { commandOf, runTool, type ToolRun } from './published-tool.ts'
 
 /**
@@ -31,7 +32,7 @@ export async function runPublished(
       const system = study.systems[name]
       if (signal.aborted || system === undefined || skipped.get(`${load.race} ${name}`) !== null) continue
       progress.update(1, `${study.name} as published: ${system.title}`)
-      const seconds = publishedSeconds(load, result.profile === 'quick')
+      const seconds = publishedSeconds(load, result.settings.profile === 'quick')
       const best = await runSystem({ study, load, name, system }, { seconds, environment, signal })
       if (best !== undefined) figures.push(best)
     }

@@ -3,11 +3,12 @@ import { CommandEnvironment } from '../environments/command/environment.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
 import { type Experiment, isProbe } from '../model/experiment.ts'
-import type { Finding, StudyCell, StudyResult } from '../model/study-result.ts'
+import type { Finding } from '../model/figures.ts'
+import type { StudyResult } from '../model/result.ts'
 import { type HeatPlan, runHeats } from './heats.ts'
 import { type PilotOptions, pilot } from './pilot.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
-import { planOfStudy } from './study.ts'
+import { planOf } from './run.ts'
 
 interface RaceRun extends RunContext<StudyResult>, PilotOptions {
   guard: Guard
@@ -50,14 +51,14 @@ const MOST_HEATS = 100
 /** What the heats of a race are. With a precision, the planned ones are a pilot that says how many there have to be. */
 export function planOfRace(
   experiment: Experiment,
-  prepared: Parameters<typeof planOfStudy>[1],
-): HeatPlan<StudyCell> {
+  prepared: Omit<Parameters<typeof planOf>[1], 'result'> & { result: StudyResult },
+): HeatPlan {
   const { result } = prepared
   const { heats } = result.settings
   const precision = result.race?.precision ?? null
   let needed: number | undefined
   return {
-    ...planOfStudy(experiment, prepared),
+    ...planOf(experiment, prepared),
     keepsWarmup: true,
     most: precision === null ? heats : MOST_HEATS,
     isEnough: ({ heat }) => {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { differenceTo } from '@startgrid/machine/provenance.ts'
-import type { RaceResult, Result, ResultKind } from '../model/result.ts'
+import type { RaceResult, Result, ResultKind, StoredResult } from '../model/result.ts'
 import { RESULTS, ResultError, readResult } from '../model/result-file.ts'
 import type { Warning } from '../model/warnings.ts'
 
@@ -47,7 +47,10 @@ export function findRun<Kind extends ResultKind>(
 
 type ResultOf<Kind extends ResultKind> = Extract<Result, { kind: Kind }>
 
-function isOf<Kind extends ResultKind>(result: Result, kinds: readonly Kind[]): result is ResultOf<Kind> {
+function isOf<Kind extends ResultKind>(
+  result: StoredResult,
+  kinds: readonly Kind[],
+): result is ResultOf<Kind> {
   return kinds.some((kind) => kind === result.kind)
 }
 
@@ -90,7 +93,7 @@ export function newestRun(fits: (directory: string) => boolean): string | undefi
 function newestOf(kinds: readonly ResultKind[], which: 'any' | 'interrupted'): string {
   const found = newestRun((directory) => {
     const { finishedAt, kind, mode } = readResult(join(directory, 'result.json'))
-    return (which === 'any' || finishedAt === null) && kinds.includes(kind) && mode !== 'target'
+    return (which === 'any' || finishedAt === null) && kinds.some((one) => one === kind) && mode !== 'target'
   })
   if (found !== undefined) return found
   throw new ResultError(
@@ -99,7 +102,7 @@ function newestOf(kinds: readonly ResultKind[], which: 'any' | 'interrupted'): s
 }
 
 /** As a person types it. */
-export function commandOfKind(kind: ResultKind): string {
+export function commandOfKind(kind: StoredResult['kind']): string {
   return kind === 'rate' ? 'pnpm bench' : `pnpm bench ${kind}`
 }
 

@@ -1,107 +1,49 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readMachine } from '@startgrid/machine/machine.ts'
-import { readVersions } from '@startgrid/machine/provenance.ts'
 import { Spinner } from '@startgrid/machine/spin.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import type { Driver } from '../drivers/driver.ts'
+import type { Drivers } from '../drivers/create.ts'
 import { openDocker } from '../environments/docker/environment.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { NativeEnvironment } from '../environments/native/environment.ts'
+import { StudyEnvironment } from '../environments/study/environment.ts'
 import { TargetEnvironment } from '../environments/target/environment.ts'
-import { heatsWithin } from '../experiment/budget.ts'
-import { expectedHeatMs, planCells } from '../experiment/cells.ts'
-import type { Options } from '../experiment/options.ts'
-import { clusterRecord, modeOf } from '../experiment/options.ts'
-import { planTarget } from '../experiment/target.ts'
-import { WORKLOADS } from '../experiment/workloads.ts'
+import { experimentOf } from '../experiment/grid.ts'
+import { expectedRaceMs } from '../experiment/study.ts'
 import { analyse, isWithin } from '../judge/analysis.ts'
-import type { CellSpec, RaceResult } from '../model/result.ts'
-import { runHeat } from './heat.ts'
-import { type HeatPlan, type HeatsRun, runHeats } from './heats.ts'
+import { analyseOpenLoop } from '../judge/openloop/analyse.ts'
+import { analyseStudy } from '../judge/study/analysis.ts'
+import { openRateOf } from '../judge/study/open-figures.ts'
+import { type Experiment, isProbe, type Race } from '../model/experiment.ts'
+import {
+  isRace,
+  type OpenLoopResult,
+  type RaceResult,
+  type Run,
+  type StoredResult,
+  type StudyResult,
+} from '../model/result.ts'
+import { attempt, type Course, measurePasses, runHeat } from './heat.ts'
+import { type HeatPlan, runHeats } from './heats.ts'
+import { measureAtCommonRate } from './openloop/common-rate.ts'
+import { type Method, Session } from './openloop/session.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
-
-/** A result without measurements: the plan of a run. */
-export function createResult(options: Options, command: string): RaceResult {
-  return { ...createRun(options, command), kind: 'rate', analysis: null }
-}
-
-/** What all results of the grid have in common. */
-export function createRun(
-  options: Omit<Options, 'require' | 'keepVoided' | 'list'>,
-  command: string,
-): Omit<RaceResult, 'kind' | 'analysis'> {
-  const { profile, custom, slices, sliceMs, pauseMs, precision, maxTimeMs } = options
-  const mode = modeOf(options)
-  const cells = options.target === undefined ? planCells(options) : planTarget(options)
-  const heats =
-    options.timeGiven && !options.heatsGiven && maxTimeMs !== null
-      ? heatsWithin(maxTimeMs, { cells, mode, settings: options })
-      : options.heats
-  return {
-    schema: 4,
-    mode,
-    target: options.target === undefined ? null : { origin: options.target, absent: options.absent },
-    cluster: options.cluster === undefined ? null : clusterRecord(options.cluster),
-    startedAt: new Date().toISOString(),
-    finishedAt: null,
-    command,
-    seed: options.seed,
-    machine: readMachine(),
-    versions: readVersions(),
-    nginx: null,
-    driver: { name: 'startgrid', version: '', ceiling: null },
-    settings: {
-      profile: custom ? 'custom' : profile,
-      heats,
-      extensions: 0,
-      slices,
-      sliceMs,
-      pauseMs,
-      precision,
-      maxTimeMs,
-      cores: null,
-      p99Ms: null,
-    },
-    warnings: [],
-    cells,
-    conformance: [],
-    heats: [],
-  }
-}
-
-/** Where the servers of a grid are, by the mode of the result. */
-export async function openEnvironment(
-  {
-    mode,
-    target,
-    cluster,
-    cells,
-    settings,
-  }: Pick<RaceResult, 'mode' | 'target' | 'cluster' | 'cells' | 'settings'>,
-  options: EnvironmentOptions,
-): Promise<Environment> {
-  if (mode === 'docker') return openDocker(cells, options)
-  if (cluster !== null) {
-    // The client of Kubernetes takes a second to load.
-    const { openKubernetes } = await import('../environments/kubernetes/environment.ts')
-    return openKubernetes(cells, cluster, options)
-  }
-  if (target !== null) return new TargetEnvironment(target, settings, options)
-  return new NativeEnvironment(options)
-}
+import { runProbes } from './probes.ts'
+import { runPublished } from './published.ts'
 
 /**
- * Measures what a result lacks: all heats of a new one, the remaining ones of an interrupted one. The result is filled in place.
- * @param keepVoided figures of cells that failed a gate are in the result all the same
- * @throws {LoadError} with a sentence if no load can be offered
+ * Measures what a result lacks: all heats of a new one, the remaining ones of an interrupted one. The result is filled in place. Each throws a
+ * `LoadError` with a sentence if no load can be offered.
  */
+
+/** @param keepVoided figures of cells that failed a gate are in the result all the same */
 export async function runBench(
   result: RaceResult,
   { keepVoided, ...context }: RunContext<RaceResult> & { keepVoided: boolean },
 ): Promise<void> {
+  const experiment = experimentOf(result)
   const preparation = {
     ...context,
-    openEnvironment: (options: EnvironmentOptions) => openEnvironment(result, options),
+    openEnvironment: (options: EnvironmentOptions) => openEnvironment(experiment, result, options),
     figures: (so: RaceResult) => ({ analysis: analyse(so, { keepVoided }) }),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
@@ -109,14 +51,164 @@ export async function runBench(
     const spinner = result.mode === 'native' && cores !== null ? await Spinner.start(cores.server) : undefined
     try {
       const slowness = spinner === undefined ? 1 : await slownessOf(spinner)
-      await runHeats(prepared, planOfGrid(prepared, { keepVoided, spinner, slowness }))
+      await runHeats(prepared, planOf(experiment, prepared, { keepVoided, spinner, slowness }))
     } finally {
       await spinner?.stop()
     }
   })
 }
 
-/** CPU time of a round, in nanoseconds, on the machine on which the times in plan/ were measured. */
+/** In rounds, each with one fresh launch of every cell, in random order, so that a slow minute does not hit one cell alone. One app runs at a time. */
+export async function runOpenLoops(
+  result: OpenLoopResult,
+  method: Method,
+  context: RunContext<OpenLoopResult>,
+): Promise<void> {
+  const experiment = experimentOf(result)
+  const preparation = {
+    ...context,
+    openEnvironment: (options: EnvironmentOptions) => openEnvironment(experiment, result, options),
+    figures: analyseOpenLoop,
+  }
+  await withPreparedRun(result, preparation, (prepared) =>
+    runHeats(prepared, planOf(experiment, prepared, { method })),
+  )
+}
+
+export async function runStudy(
+  study: Experiment,
+  result: StudyResult,
+  context: RunContext<StudyResult>,
+): Promise<void> {
+  // Of several studies all were planned when the first one began.
+  if (result.heats.length === 0) result.startedAt = new Date().toISOString()
+  const preparation = {
+    ...context,
+    openEnvironment: (options: EnvironmentOptions) => openEnvironment(study, result, options),
+    figures: (so: StudyResult) => ({ analysis: analyseStudy(study, so) }),
+  }
+  await withPreparedRun(result, preparation, async (prepared) => {
+    await runHeats(prepared, planOf(study, prepared))
+    const { environment, signal, progress } = prepared
+    if (result.published !== null && environment instanceof StudyEnvironment && !signal.aborted)
+      result.published = await runPublished(study, result, { environment, signal, progress })
+  })
+}
+
+/** Where the servers are, by the mode of the result. */
+async function openEnvironment(
+  experiment: Experiment,
+  result: StoredResult,
+  options: EnvironmentOptions,
+): Promise<Environment> {
+  const { mode, target, cluster, cells, settings } = result
+  if (mode === 'docker') return openDocker(cells, options)
+  if (cluster !== null) {
+    // The client of Kubernetes takes a second to load.
+    const [{ openKubernetes }, { openStudyInCluster }] = await Promise.all([
+      import('../environments/kubernetes/environment.ts'),
+      import('../environments/kubernetes/study.ts'),
+    ])
+    return result.kind === 'study'
+      ? openStudyInCluster(experiment, cells, cluster, options)
+      : openKubernetes(cells, cluster, options)
+  }
+  if (target !== null) return new TargetEnvironment(target, settings, options)
+  return result.kind === 'study'
+    ? new StudyEnvironment(experiment, cells, options)
+    : new NativeEnvironment(options)
+}
+
+interface Prepared {
+  result: StoredResult
+  environment: Pick<Environment, 'startServers'>
+  drivers: Pick<Drivers, 'usual' | 'get'>
+}
+
+interface PlanOptions {
+  keepVoided?: boolean
+  spinner?: Spinner | undefined
+  /** As of `expectedHeatMs`. */
+  slowness?: number
+  /** Of open loops: what is done on each launch instead of passes. */
+  method?: Method
+}
+
+/** What the heats of an experiment are. */
+export function planOf(
+  experiment: Experiment,
+  { result, environment, drivers }: Prepared,
+  { keepVoided = false, spinner, slowness = 1, method }: PlanOptions = {},
+): HeatPlan {
+  const { mode, settings } = result
+  const { precision, pauseMs } = settings
+  const isStudy = result.kind === 'study'
+  const planned = method?.launches ?? settings.heats
+  const measure = (course: Course) =>
+    method === undefined
+      ? measureRace(course, experiment, result, drivers)
+      : measureLaunch(course, method, drivers)
+  return {
+    title: experiment.name,
+    races: Object.keys(experiment.races),
+    planned,
+    most: precision === null ? planned : MOST_HEATS,
+    expectedMs: ({ race, heat }, cells, slices) => {
+      const [first] = cells
+      if (method !== undefined) return first === undefined ? 0 : method.expectedMs(first, heat)
+      return (
+        pauseMs + expectedRaceMs(raceOf(experiment, race), cells, { ...settings, slices }, { mode, slowness })
+      )
+    },
+    longestMs: isRace(result) ? LONGEST_HEAT_MS : Number.POSITIVE_INFINITY,
+    run: (frame, cells) => {
+      const race = raceOf(experiment, frame.planned.race)
+      if (isProbe(race)) return runProbes(frame, cells, { race, quick: settings.profile === 'quick' })
+      return runHeat({
+        ...{ ...frame, cells, settings, slowness, environment, spinner, measure },
+        driverOf: ({ generator }) => drivers.get(generator),
+        workloadOf: ({ system }) =>
+          race.workloads?.[system] ?? experiment.systems[system]?.workload ?? race.workload,
+        details: isStudy,
+      })
+    },
+    isEnough: ({ heat }) => isRace(result) && isEnough(result, heat),
+    // A target may keep only most of the contract. The user who asks for voided figures gets them.
+    keepsWrong: mode === 'target' && keepVoided,
+    nameOf: ({ id, title }) => (isStudy ? title : id),
+  }
+}
+
+function raceOf({ name, races }: Experiment, race: string): Race {
+  const found = races[race]
+  if (found === undefined) throw new Error(`The experiment ${name} has no race ${race}.`)
+  return found
+}
+
+/** Passes, and then the latencies that claims are about: by then what a system can do is known, and it is as warm as it gets. */
+async function measureRace(
+  course: Course,
+  experiment: Experiment,
+  { heats, settings }: Run,
+  { usual: driver }: Pick<Drivers, 'usual'>,
+): Promise<void> {
+  await measurePasses(course)
+  const known = openRateOf(heats, course.planned.race)
+  await measureAtCommonRate(course, { experiment, settings, known, driver })
+}
+
+async function measureLaunch(
+  course: Course,
+  method: Method,
+  { usual }: Pick<Drivers, 'usual'>,
+): Promise<void> {
+  for (const entrant of course.entrants)
+    await attempt(course, entrant.cell, () =>
+      method.measure(new Session(course, entrant, usual), course.planned.heat),
+    )
+}
+
+/** CPU time of a round, in nanoseconds, on the machine on which the times in experiment/ were measured. */
 const REFERENCE_ROUND_NS = 6.5
 
 const SPINS = 25
@@ -132,49 +224,6 @@ async function slownessOf(spinner: Pick<Spinner, 'spin' | 'rounds'>): Promise<nu
   }
   if (seconds.length === 0 || spinner.rounds === 0) return 1
   return Math.max(1, (median(seconds) * 1e9) / spinner.rounds / REFERENCE_ROUND_NS)
-}
-
-/** What the heats of the grid are. */
-export function planOfGrid(
-  {
-    result,
-    environment,
-    drivers,
-  }: Pick<HeatsRun<RaceResult>, 'result'> & {
-    environment: Pick<Environment, 'startServers'>
-    drivers: { usual: Driver }
-  },
-  {
-    keepVoided,
-    spinner,
-    slowness = 1,
-  }: { keepVoided: boolean; spinner: Spinner | undefined; slowness?: number },
-): HeatPlan<CellSpec> {
-  const { mode, settings, cells } = result
-  return {
-    title: '',
-    races: [...new Set(cells.map(({ race }) => race))],
-    planned: settings.heats,
-    most: settings.precision === null ? settings.heats : MOST_HEATS,
-    expectedMs: (_, own, slices) =>
-      settings.pauseMs + expectedHeatMs(own, { ...settings, slices }, mode, slowness),
-    longestMs: LONGEST_HEAT_MS,
-    run: (frame, own) =>
-      runHeat({
-        ...frame,
-        cells: own,
-        settings,
-        slowness,
-        environment,
-        spinner,
-        driverOf: () => drivers.usual,
-        workloadOf: ({ role }) => WORKLOADS[role],
-      }),
-    isEnough: ({ heat }) => isEnough(result, heat),
-    // A target may keep only most of the contract. The user who asks for voided figures gets them.
-    keepsWrong: mode === 'target' && keepVoided,
-    nameOf: ({ id }) => id,
-  }
 }
 
 /** `--precision`: it ends once all intervals are narrow. Looking before the sixth heat would favour lucky runs. */

@@ -1,189 +1,403 @@
-import type { Role, Topology } from '@startgrid/grid/apps.ts'
-import type { Interval } from '@startgrid/stats/estimate.ts'
+import { TOPOLOGIES } from '@startgrid/grid/apps.ts'
+import Type from 'typebox'
+import { METRICS as STUDY_METRICS } from './experiment.ts'
+import { count, flag, list, number, object, oneOf, orNull, record, type Static, text } from './schema.ts'
 
 /**
  * What follows from the measured: `analyse` makes it, reports show it. Plain data, part of the result. In mode `target` nothing is
  * launched: there, what is said of launches holds for heats of one launch.
  */
 
-/** Responses per second, or CPU seconds of server and proxy per request. */
-export type Metric = 'rate' | 'cpu'
+const CELL = 'Identifier of the cell, as in `cells`.'
+const WHERE_KNOWN = 'null where unknown'
+const VOID = 'Why the number may not be used: a sentence without the full stop; null if it may.'
 
-export interface Analysis {
-  cells: CellFigures[]
-  races: Race[]
-  /** Per app with both: behind NGINX over direct, by differences within a launch. */
-  proxyCosts: ProxyCost[]
-}
+/** An estimate with its 95 % interval, in the unit of its field. */
+export const Interval = object({
+  value: number('The estimate.'),
+  low: orNull(Type.Number(), 'Lower end of the 95 % interval; null where too few launches give none.'),
+  high: orNull(Type.Number(), 'Upper end of the 95 % interval; null where too few launches give none.'),
+})
+
+const interval = (description: string) => object(Interval.properties, description)
+
+const intervalOrNull = (description: string) => orNull(interval(description), description)
+
+const numberOrNull = (description: string) => orNull(Type.Number(), description)
+
+export type Metric = Static<typeof Metric>
+const Metric = oneOf(
+  ['rate', 'cpu'],
+  '`rate`: responses per second. `cpu`: CPU seconds of server and proxy per request.',
+)
+
+export type GateName = GateResult['gate']
+export type GateResult = Static<typeof GateResult>
+export const GateResult = object({
+  gate: oneOf(
+    [
+      'conformance',
+      'errors',
+      'responses',
+      'server-bound',
+      'interference',
+      'warmup',
+      'littles-law',
+      'offered-load',
+    ],
+    'Which gate.',
+  ),
+  verdict: oneOf(
+    ['passed', 'failed', 'unknown', 'not meant'],
+    '`unknown`: the system does not tell (macOS), or the generator does not. `not meant`: the cell or mode declares so.',
+  ),
+  finding: text('What was found, in words with figures: `server and proxy used 71 % of their core`.'),
+  advice: orNull(Type.String(), 'What to do about a failure: a sentence; null unless failed.'),
+})
+
+const gates = list(GateResult, 'What must hold before the number is printed.')
+const voided = flag('A gate failed: the number may not be used.')
 
 /** The figures of one cell; all null if it is voided (with `--keep-voided` they are given all the same). */
-export interface CellFigures {
-  cell: string
-  /** Launches with at least one slice that counts. */
-  launches: number
-  /** Slices that count. */
-  slices: number
-  /** Slices that others visibly disturbed. They do not count, unless they are most of a launch. */
-  disturbed: number
-  /** Geometric mean over launches, responses per second. */
-  rate: Interval | null
-  /** Seconds per request, geometric mean over launches of server plus proxy. */
-  cpu: Interval | null
-  /** Seconds per request, mean over launches; apart. */
-  cpuParts: { app: number | null; proxy: number | null; generator: number | null }
-  /** Server plus proxy: part of their core in use, 0 to 1. */
-  coreUse: number | null
-  /** Bytes, highest of all launches. */
-  peakMemory: { app: number | null; proxy: number | null }
-  /**
-   * Seconds from a request to its response's last byte, mean over the responses of slices that count. In a closed loop it restates the rate
-   * (Little's law). Null if nothing counts.
-   */
-  meanLatency: number | null
-  /** Of slices that count, in all launches. */
-  errors: number
-  gates: GateResult[]
-  /** A gate failed: the number may not be used. */
-  voided: boolean
-}
+export type CellFigures = Static<typeof CellFigures>
+export const CellFigures = object({
+  cell: text(CELL),
+  launches: count('Launches with at least one slice that counts.'),
+  slices: count('Slices that count.'),
+  disturbed: count(
+    'Slices that others visibly disturbed. They do not count, unless they are most of a launch.',
+  ),
+  rate: intervalOrNull('Responses per second, geometric mean over launches; null if voided.'),
+  cpu: intervalOrNull(
+    'CPU seconds of server and proxy per request, geometric mean over launches; null if voided or unknown.',
+  ),
+  cpuParts: object(
+    {
+      app: numberOrNull(`Of the app; ${WHERE_KNOWN}.`),
+      proxy: numberOrNull(`Of the NGINX in front; ${WHERE_KNOWN}.`),
+      generator: numberOrNull(`Of the load generator; ${WHERE_KNOWN}.`),
+    },
+    'CPU seconds per request, mean over launches, apart.',
+  ),
+  coreUse: numberOrNull(`Part of their core that server and proxy used, 0 to 1; ${WHERE_KNOWN}.`),
+  peakMemory: object(
+    {
+      app: numberOrNull(`Of the app, in bytes; ${WHERE_KNOWN}.`),
+      proxy: numberOrNull('Of the NGINX in front, in bytes; null where there is none or it is unknown.'),
+    },
+    'Highest resident memory of all launches, in bytes.',
+  ),
+  meanLatency: numberOrNull(
+    'Seconds from a request to the last byte of its response, mean over the responses of slices that count: in a closed loop it restates the rate (Little). Null if nothing counts.',
+  ),
+  errors: count('Failed requests in slices that count, over all launches.'),
+  gates,
+  voided,
+})
 
-export type GateName =
-  | 'conformance'
-  | 'errors'
-  | 'responses'
-  | 'server-bound'
-  | 'interference'
-  | 'warmup'
-  | 'littles-law'
-  | 'offered-load'
+export type Pair = Static<typeof Pair>
+const Pair = object({
+  a: text('Identifier of the first cell.'),
+  b: text('Identifier of the second cell.'),
+  ratio: interval('`a` over `b` in the metric of the race.'),
+  p: numberOrNull('Two-sided p value; null with one launch.'),
+  pAdjusted: numberOrNull(
+    "The same after Holm's correction over the pairs of the race; null with one launch.",
+  ),
+})
 
-export interface GateResult {
-  gate: GateName
-  /** `unknown`: the system does not tell (macOS), or the driver does not. `not meant`: the cell or mode declares so. */
-  verdict: 'passed' | 'failed' | 'unknown' | 'not meant'
-  /** What was found, in words with figures: `server and proxy used 71 % of their core`. */
-  finding: string
-  /** What to do about a failure: a sentence. Null unless failed. */
-  advice: string | null
-}
+export type Control = Static<typeof Control>
+const Control = object({
+  twin: text('Identifier of the cell of the twin.'),
+  original: text('Identifier of the cell that it equals.'),
+  ratio: interval('The twin over the original in the metric of the race; 1 is right.'),
+  p: numberOrNull('Two-sided p value; null with one launch.'),
+  suspect: flag('p < 0.005: there was a difference where none exists.'),
+})
 
-/** All cells of one role in one topology, compared by one metric. */
-export interface Race {
-  role: Role
-  topology: Topology
-  metric: Metric
-  /** The cell that `ratios` refer to. */
-  baseline: string
-  /** Best first; voided cells and twins are not in it. */
-  ranks: { cell: string; from: number; to: number }[]
-  /** Each cell over the baseline, not adjusted for multiplicity. */
-  ratios: { cell: string; ratio: Interval }[]
-  /** All pairs, `a` over `b`. */
-  pairs: Pair[]
-  /** The twin over the app it equals; null if there is no twin. */
-  control: Control | null
-  /** The smallest ratio above 1 that this race had shown at 80 % power, for a typical pair, without and with Holm. Null with one launch. */
-  smallestEffect: { single: number; adjusted: number } | null
-  /** Coefficient of variation of launches, pooled, as a part of 1. */
-  launchSpread: number | null
-}
+/** The cells of one race in one topology, compared by one metric. */
+export type Race = Static<typeof Race>
+export const Race = object({
+  race: text('As in `cells`: in the grid, the role.'),
+  topology: oneOf(TOPOLOGIES, 'How requests reach its cells.'),
+  metric: Metric,
+  baseline: text('Identifier of the cell that `ratios` refer to.'),
+  ranks: list(
+    object({ cell: text(CELL), from: count('Best rank, from 1.'), to: count('Worst rank, from 1.') }),
+    'Best first; voided cells and twins are not in it.',
+  ),
+  ratios: list(
+    object({ cell: text(CELL), ratio: interval('The cell over the baseline in the metric of the race.') }),
+    'Each cell over the baseline, not adjusted for multiplicity.',
+  ),
+  pairs: list(Pair, 'All pairs.'),
+  control: orNull(Control, 'The A/A twin over the app that it equals; null if there is no twin.'),
+  smallestEffect: orNull(
+    object({
+      single: number('Tested alone: a ratio above 1.'),
+      adjusted: number("With Holm's correction over all pairs: a ratio above 1."),
+    }),
+    'The smallest ratio above 1 that this race had shown at 80 % power for a typical pair; null with one launch.',
+  ),
+  launchSpread: numberOrNull(
+    'Coefficient of variation of launches, pooled, as a part of 1; null with one launch.',
+  ),
+})
 
-export interface Pair {
-  a: string
-  b: string
-  ratio: Interval
-  /** Two-sided, and the same after Holm's correction over the pairs of the race; null with one launch. */
-  p: number | null
-  pAdjusted: number | null
-}
+/** An app behind NGINX over itself without, by differences within a launch. */
+export type ProxyCost = Static<typeof ProxyCost>
+const ProxyCost = object({
+  app: text('As `app` of its cells.'),
+  race: text('As in `cells`.'),
+  topology: oneOf(TOPOLOGIES, 'The topology over direct.'),
+  metric: Metric,
+  ratio: interval('Behind NGINX over direct in the metric.'),
+})
 
-export interface Control {
-  twin: string
-  original: string
-  ratio: Interval
-  p: number | null
-  /** p < 0.005: there was a difference where none exists. */
-  suspect: boolean
-}
-
-export interface ProxyCost {
-  app: string
-  role: Role
-  topology: Topology
-  metric: Metric
-  ratio: Interval
-}
+export type Analysis = Static<typeof Analysis>
+export const Analysis = object({
+  cells: list(CellFigures, 'The figures of each cell.'),
+  races: list(Race, 'Comparisons within a race and topology.'),
+  proxyCosts: list(ProxyCost, 'What NGINX in front costs, for every app measured both ways.'),
+})
 
 /** The highest open-loop rate that kept the bound. */
-export interface CapacityFigures {
-  cell: string
-  /** Requests per second; null if not even the lowest step kept the bound, or it is voided. */
-  rate: Interval | null
-  /** Fresh launches that confirmed it, of those tried. */
-  confirmed: number
-  tried: number
-  /** What closed-loop load reached on the same launches. */
-  closedLoop: number | null
-  /** The staircase, for the report. */
-  steps: { launch: number; rate: number; p99Ms: number | null; kept: boolean; reason: string | null }[]
-  voidedBecause: string | null
-}
+export type CapacityFigures = Static<typeof CapacityFigures>
+export const CapacityFigures = object({
+  cell: text(CELL),
+  rate: intervalOrNull(
+    'Requests per second; null if not even the lowest step kept the bound, or it is voided.',
+  ),
+  confirmed: count('Fresh launches that confirmed it.'),
+  tried: count('Fresh launches on which it was tried.'),
+  closedLoop: numberOrNull(
+    'What closed-loop load reached on the same launches, in responses per second; null if not measured.',
+  ),
+  steps: list(
+    object({
+      launch: count('Which start of the app, from 1.'),
+      rate: number('Requests per second offered.'),
+      p99Ms: numberOrNull('Corrected p99, in milliseconds; null if nothing got a response.'),
+      kept: flag('The bound was kept.'),
+      reason: orNull(Type.String(), 'Why not; null if it was kept.'),
+    }),
+    'The staircase, in order.',
+  ),
+  voidedBecause: orNull(Type.String(), VOID),
+})
 
-export interface LatencyFigures {
-  cell: string
-  levels: LatencyLevel[]
-  voidedBecause: string | null
-}
+export type LatencyPercentile = Static<typeof LatencyPercentile>
+const LatencyPercentile = object({
+  percentile: number('50, 90, 99, 99.9 or 99.99.'),
+  ms: numberOrNull('Milliseconds; null if it may not be printed.'),
+  low: numberOrNull('Lower end of its 95 % interval, in milliseconds; null where there is none.'),
+  high: numberOrNull('Upper end of its 95 % interval, in milliseconds; null where there is none.'),
+  beyond: count('Samples beyond it.'),
+  withheld: orNull(Type.String(), 'Why it may not be printed, such as `too few samples`; null if it may.'),
+})
 
-export interface LatencyLevel {
-  /** `25 %`, `50 %`, `75 %` of the cell's own capacity, or `common`. */
-  level: string
-  /** Requests per second, mean over launches. */
-  offered: number
-  achieved: number
-  launches: number
-  requests: number
-  percentiles: LatencyPercentile[]
-  /** For the curve: corrected latency in milliseconds by percentile. */
-  curve: { percentile: number; ms: number }[]
-  lagP99Ms: number | null
-  voidedBecause: string | null
-}
+export type LatencyLevel = Static<typeof LatencyLevel>
+const LatencyLevel = object({
+  level: text('`25 %`, `50 %`, `75 %` of the capacity of the cell, or `common`.'),
+  offered: number('Requests per second, mean over launches.'),
+  achieved: number('Responses per second, mean over launches.'),
+  launches: count('Launches that count.'),
+  requests: count('Responses over all launches.'),
+  percentiles: list(LatencyPercentile, 'Corrected latency at fixed percentiles.'),
+  curve: list(
+    object({ percentile: number('0 to 100.'), ms: number('Milliseconds.') }),
+    'Corrected latency by percentile, for the curve.',
+  ),
+  lagP99Ms: numberOrNull('99th percentile of the schedule lag, in milliseconds; null if unknown.'),
+  voidedBecause: orNull(Type.String(), VOID),
+})
 
-export interface LatencyPercentile {
-  /** 50, 90, 99, 99.9, 99.99 */
-  percentile: number
-  /** Milliseconds; null if it may not be printed. */
-  ms: number | null
-  low: number | null
-  high: number | null
-  /** Samples beyond it. */
-  beyond: number
-  /** `too few samples`, or `the generator was late`. */
-  withheld: string | null
-}
+export type LatencyFigures = Static<typeof LatencyFigures>
+export const LatencyFigures = object({
+  cell: text(CELL),
+  levels: list(LatencyLevel, 'One per level of load.'),
+  voidedBecause: orNull(Type.String(), VOID),
+})
 
-export interface OverloadFigures {
-  cell: string
-  /** Requests per second that the cell can do in closed loop. */
-  capacity: number | null
-  offered: number | null
-  /** Right responses within the timeout, per second, and as a part of the capacity. */
-  goodput: Interval | null
-  goodputShare: number | null
-  p99Ms: number | null
-  /** Errors by kind during the overload: here they are a finding, not a reason to void. */
-  errors: Record<string, number>
-  /** Until p99 over 100 ms at half the capacity is back within twice its level before; null if it did not within the time allowed. */
-  recoverySeconds: number | null
-  launches: number
-  voidedBecause: string | null
-}
+export type OverloadFigures = Static<typeof OverloadFigures>
+export const OverloadFigures = object({
+  cell: text(CELL),
+  capacity: numberOrNull('Responses per second in closed loop; null if not measured.'),
+  offered: numberOrNull('Requests per second offered; null if not measured.'),
+  goodput: intervalOrNull('Right responses within the timeout, per second; null if not measured.'),
+  goodputShare: numberOrNull('Goodput as a part of the capacity; null if not measured.'),
+  p99Ms: numberOrNull('Corrected p99 during the overload, in milliseconds; null if nothing got a response.'),
+  errors: record(
+    Type.Integer(),
+    'Failed requests during the overload, by kind: a finding, not a reason to void.',
+  ),
+  recoverySeconds: numberOrNull(
+    'Seconds until p99 over 100 ms at half the capacity is back within twice its level before; null if it did not within the time allowed.',
+  ),
+  launches: count('Launches that count.'),
+  voidedBecause: orNull(Type.String(), VOID),
+})
+
+/** One run of the source's own tool. */
+export type PublishedFigures = Static<typeof PublishedFigures>
+export const PublishedFigures = object({
+  race: text('Which race.'),
+  system: text('Which system.'),
+  tool: oneOf(['wrk', 'autocannon'], 'What the source used.'),
+  command: text('The command, with URL in place of the address.'),
+  connections: count('Connections of the best run.'),
+  rate: number('Responses per second.'),
+  latency: object(
+    {
+      mean: number('In seconds.'),
+      p50: number('In seconds.'),
+      p975: numberOrNull('In seconds; null where the tool does not tell.'),
+      p99: number('In seconds.'),
+    },
+    'As the tool says.',
+  ),
+  medianRate: numberOrNull('Median of the rates of single seconds; null for wrk, which does not tell.'),
+  errors: record(Type.Integer(), 'By kind; the figures are shown marked if there is any.'),
+  failure: orNull(Type.String(), 'Why there are no figures; then they are 0.'),
+})
+
+const StudyMetric = Type.Enum(STUDY_METRICS, { description: 'As docs/studies explains.' })
+
+export type StudyFigures = Static<typeof StudyFigures>
+const StudyFigures = object({
+  race: text('Which race.'),
+  system: text('Which system.'),
+  launches: count('Launches that count.'),
+  openLoop: orNull(
+    object({
+      launches: count('Launches of which the latency counts.'),
+      voidedBecause: orNull(Type.String(), VOID),
+    }),
+    'Of the latency in open loop; null where it was not asked for.',
+  ),
+  figures: Type.Object(
+    Object.fromEntries(STUDY_METRICS.map((metric) => [metric, Type.Optional(interval(metric))])) as {
+      [Name in (typeof STUDY_METRICS)[number]]: Type.TOptional<ReturnType<typeof interval>>
+    },
+    { description: 'Geometric means over launches.', additionalProperties: false },
+  ),
+  cpu: object(
+    { app: numberOrNull(`Of the app; ${WHERE_KNOWN}.`), proxy: numberOrNull(`Of NGINX; ${WHERE_KNOWN}.`) },
+    'CPU seconds per request, means over launches.',
+  ),
+  coreUse: numberOrNull(`Part of their cores that the servers used, 0 to 1; ${WHERE_KNOWN}.`),
+  upstreamConnections: numberOrNull(`Connections per request that NGINX opened to the app; ${WHERE_KNOWN}.`),
+  workerShares: orNull(
+    object({ least: number('Of the least busy worker.'), most: number('Of the most busy worker.') }),
+    'Parts of the requests that single workers of a cluster served, means over heats; null where nobody counts.',
+  ),
+  gates,
+  voided,
+})
+
+/** What becomes of a claim. */
+export type Verdict = ClaimResult['verdict']
+
+export type ClaimResult = Static<typeof ClaimResult>
+const ClaimResult = object({
+  id: text('Of the claim, within its study.'),
+  says: text('What the source says, as one clause.'),
+  race: text('Which race.'),
+  metric: StudyMetric,
+  over: text('A system.'),
+  under: text('The system that it is divided by.'),
+  published: number('The published ratio.'),
+  ratio: intervalOrNull('Ours; null if it was not measured.'),
+  closedLoop: intervalOrNull('Of a latency, that in closed loop: shown, and decides nothing.'),
+  verdict: oneOf(
+    [
+      'holds',
+      'direction holds, size differs',
+      'direction holds, size undecided',
+      'not reproduced here',
+      'undecided here',
+    ],
+    'What becomes of the claim.',
+  ),
+  undecided: orNull(Type.String(), 'Why it is undecided: a clause without the full stop; null if it is not.'),
+  because: orNull(Type.String(), 'Why it comes out so, as measured: sentences; null if nothing is said.'),
+})
+
+export type StepResult = Static<typeof StepResult>
+const StepResult = object({
+  what: text('What the step adds.'),
+  race: text('Which race.'),
+  from: text('A system.'),
+  to: text('A system.'),
+  cpu: orNull(
+    object({ from: number('Of the first system.'), to: number('Of the second system.') }),
+    'CPU seconds per request; null if not measured.',
+  ),
+  ratio: intervalOrNull('The second over the first; null if not measured.'),
+})
 
 /** How a rate grows with the number of workers. */
-export interface ScalingResult {
-  title: string
-  race: string
-  /** Against one worker. `cores`: those that the workers had. */
-  points: { workers: number; ratio: Interval; cores: number }[]
-}
+export type ScalingResult = Static<typeof ScalingResult>
+const ScalingResult = object({
+  title: text('What is scaled.'),
+  race: text('Which race.'),
+  points: list(
+    object({
+      workers: count('Workers.'),
+      ratio: interval('Rate against one worker.'),
+      cores: count('Cores that the workers had.'),
+    }),
+    'The curve.',
+  ),
+})
+
+/** What a launch that does not count found of one race of commands. */
+export type PilotRecord = Static<typeof PilotRecord>
+export const PilotRecord = object({
+  race: text('Which race.'),
+  decides: oneOf(
+    ['rate', 'cpu'],
+    'Requests per second at saturation, or CPU per request where a system does not fill its cores.',
+  ),
+  warmupMs: number('Discarded after each launch, of all systems, in milliseconds.'),
+  systems: list(
+    object({
+      system: text('Which system.'),
+      masked: number('Part of the bytes that differ between its own responses, 0 to 1.'),
+      bytes: number("Of a response's body, on average."),
+      steady: flag('Its cost was not falling any more when the pilot ended.'),
+      coreUse: numberOrNull('Part of its cores, 0 to 1; null where it is not known.'),
+    }),
+    'What it found of each.',
+  ),
+  difference: orNull(Type.String(), "How systems' responses differ: a sentence; null if they are equal."),
+})
+
+/** Two systems of a race of commands. */
+export type Finding = Static<typeof Finding>
+const Finding = object({
+  race: text('Which race.'),
+  decides: oneOf(['rate', 'cpu'], 'As the pilot found.'),
+  over: text('A system.'),
+  under: text('The system that it is divided by.'),
+  ratio: intervalOrNull('Of what decides; null if it was not measured.'),
+  pAdjusted: numberOrNull('By Holm, over all findings; null without an interval.'),
+  smallest: numberOrNull('The smallest ratio above 1 that is found in 4 of 5 runs.'),
+  others: list(
+    object({ metric: StudyMetric, ratio: interval('The first over the second.') }),
+    'Of other metrics; not tested.',
+  ),
+})
+
+export type StudyAnalysis = Static<typeof StudyAnalysis>
+export const StudyAnalysis = object({
+  findings: Type.Optional(list(Finding, 'Of races of commands.')),
+  cells: list(StudyFigures, 'The figures of each system.'),
+  openRates: list(
+    object({ race: text('Which race.'), rate: number('Requests per second.') }),
+    'The rate of the open loops, of races that have them.',
+  ),
+  claims: list(ClaimResult, 'The published ratios, judged.'),
+  steps: list(StepResult, 'What single differences cost.'),
+  scaling: list(ScalingResult, 'Curves over the number of workers.'),
+})

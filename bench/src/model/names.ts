@@ -1,17 +1,15 @@
 import { listOf } from '@startgrid/cli/text.ts'
 import type { Metric } from './figures.ts'
-import type { CellSpec, ClusterNode, Result } from './result.ts'
+import type { Cell, ClusterNode, Result } from './result.ts'
 
 /** What people call what is measured. */
 
 /** What a metric is called in a sentence. */
 export const METRIC_NAMES: Readonly<Record<Metric, string>> = { rate: 'req/s', cpu: 'CPU per request' }
 
-/** The framework, with what makes it unlike others of its name: `njs (qjs)`, `node#2`. */
-export function nameOf({ app, framework, engine }: CellSpec): string {
-  const [, twin = ''] = /(#\d+)$/.exec(app) ?? []
-  const name = framework.endsWith(twin) ? framework : `${framework}${twin}`
-  return engine === null ? name : `${name} (${engine.split(' ', 1)[0]})`
+/** Its title, with what makes it unlike others of that: `njs (qjs)`. */
+export function nameOf({ title, engine }: Pick<Cell, 'title' | 'engine'>): string {
+  return engine === null ? title : `${title} (${engine.split(' ', 1)[0]})`
 }
 
 /** The mode in words: `native processes`, `containers`, `pods on node1, loaded from node2`, `http://10.0.0.9:3000, which already ran`. */

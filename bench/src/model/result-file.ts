@@ -1,59 +1,49 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Result } from './result.ts'
+import { Compile, type Validator } from 'typebox/compile'
+import type { Study } from './experiment.ts'
+import { RESULTS_BY_KIND, type StoredResult, type StudyResult } from './result.ts'
 
 /** Results as files. */
 
 /** Every run has a directory of its own here, unless `--output` says otherwise. */
 export const RESULTS = fileURLToPath(new URL('../../results/', import.meta.url))
 
-/**
- * Checks data against a published schema.
- * @param file in bench
- * @returns a function that says what is wrong with data, nothing if it is right
- */
-export function createValidator(file: string): (data: unknown) => string[] {
-  let compiled: ValidateFunction | undefined
-  return (data) => {
-    const schema = fileURLToPath(new URL(`../../${file}`, import.meta.url))
-    compiled ??= new Ajv2020({ allErrors: true }).compile(JSON.parse(readFileSync(schema, 'utf8')))
-    if (compiled(data)) return []
-    return (compiled.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)
-  }
-}
-
-export const validateResult = createValidator('result.schema.json')
+/** The version of the format. A file of another one is measured again. */
+const SCHEMA = 5
 
 /** A file that is not a result; the message is a sentence. */
 export class ResultError extends Error {
   override name = 'ResultError'
 }
 
-/** @throws {ResultError} if the file cannot be read, or does not fit the schema */
-export function readResult(path: string): Result {
-  return readChecked(path, 'a result', validateResult)
+const validators = new Map<string, Validator>()
+
+/** What is wrong with data that should be a result: a clause each, nothing if it is right. */
+export function validateResult(data: unknown): string[] {
+  const { kind, schema } = (data ?? {}) as { kind?: unknown; schema?: unknown }
+  if (schema !== SCHEMA) return [`its schema is ${JSON.stringify(schema)}, here it is ${SCHEMA}`]
+  const [name, own] = Object.entries(RESULTS_BY_KIND).find(([one]) => one === kind) ?? []
+  if (name === undefined || own === undefined) return [`there is no kind ${JSON.stringify(kind)}`]
+  const validator = validators.get(name) ?? Compile(own)
+  validators.set(name, validator)
+  if (validator.Check(data)) return []
+  return validator.Errors(data).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)
 }
 
-/**
- * @param what it is, such as `a result`
- * @throws {ResultError} if it cannot be read, is of another version, or does not fit
- */
-export function readChecked<Kind>(path: string, what: string, validate: (data: unknown) => string[]): Kind {
+/** @throws {ResultError} if the file cannot be read, is of another version, or does not fit the schema */
+export function readResult(path: string): StoredResult {
   const stored = parseFile(path)
-  const version = (stored as { schema?: unknown } | null)?.schema
-  if (version !== 4)
-    throw new ResultError(
-      `${path} is not ${what} of this version (its schema is ${JSON.stringify(version)}, here it is 4): measure again.`,
-    )
-  const [first] = validate(stored)
-  if (first !== undefined) throw new ResultError(`${path} is not ${what}: ${first}.`)
-  return stored as Kind
+  const [first] = validateResult(stored)
+  if (first !== undefined)
+    throw new ResultError(`${path} is not a result of this version (${first}): measure again.`)
+  return stored as StoredResult
 }
 
 /** @throws {ResultError} if it is not there, or not JSON */
-export function parseFile(path: string): unknown {
+function parseFile(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
@@ -64,7 +54,26 @@ export function parseFile(path: string): unknown {
   }
 }
 
+/** The files of studies in the directory of a run, in the order in which they are measured. */
+export function studyPaths(studies: readonly Pick<Study, 'name'>[], directory: string): string[] {
+  return studies.map(({ name }) => join(directory, `${name}.json`)).filter((path) => existsSync(path))
+}
+
 /** @throws {Error} of the file system; the old file then stays as it was */
-export function writeResult(path: string, result: Result): void {
+export function writeResult(path: string, result: StoredResult): void {
   writeJsonFile(path, result)
+}
+
+/** What docs keep of a study: without what was measured, and of the gates only those that failed. */
+export function recordOf({ analysis, ...result }: StudyResult): StudyResult {
+  const cells = analysis?.cells.map((cell) => ({
+    ...cell,
+    gates: cell.gates.filter(({ verdict }) => verdict === 'failed'),
+  }))
+  return {
+    ...result,
+    conformance: [],
+    heats: [],
+    analysis: analysis === null || cells === undefined ? null : { ...analysis, cells },
+  }
 }

@@ -13,13 +13,13 @@ import { listOf, plural } from '@startgrid/cli/text.ts'
 import { type Episode, episodesOf } from '../judge/openloop/recovery.ts'
 import type { CapacityFigures, LatencyFigures, LatencyLevel, OverloadFigures } from '../model/figures.ts'
 import { nameOf } from '../model/names.ts'
-import type { CellSpec, OpenLoopResult, OverloadResult } from '../model/result.ts'
+import { type Cell, type OpenLoopResult, type OverloadResult, trialsOf } from '../model/result.ts'
 import type { Dot, DotChart, Line, LineChart, Section } from './document.ts'
 
 /** What an open-loop result says, and its tables: each of the cells of one role in one topology. */
 
 interface Measured<Figures> {
-  spec: CellSpec
+  spec: Cell
   figures: Figures
 }
 
@@ -172,15 +172,12 @@ function percentileText(oneIn: number): string {
 }
 
 /** p99 after the overload, at half the capacity: a line per launch. */
-function recoveryCharts(
-  { trials, settings }: OverloadResult,
-  cells: readonly Measured<OverloadFigures>[],
-): LineChart[] {
+function recoveryCharts(result: OverloadResult, cells: readonly Measured<OverloadFigures>[]): LineChart[] {
   const lines = cells.flatMap(({ spec }) =>
-    episodesOf(trials.filter(({ cell }) => cell === spec.id)).map(
+    episodesOf(trialsOf(result).filter(({ cell }) => cell === spec.id)).map(
       (episode): Line => ({
         ...{ name: nameOf(spec), leads: false, drawn: 'line' },
-        points: pointsAfter(episode, settings.sliceMs),
+        points: pointsAfter(episode, result.settings.sliceMs),
       }),
     ),
   )
@@ -294,7 +291,7 @@ function shareOfClosedLoop({ rate, closedLoop }: CapacityFigures): number | null
 }
 
 interface LevelRow {
-  spec: CellSpec
+  spec: Cell
   figures: LatencyLevel
 }
 
@@ -408,7 +405,7 @@ export function summariseOpenLoop(result: OpenLoopResult): string[] {
   }
 }
 
-function describeLatency(cells: readonly (LatencyFigures & { spec: CellSpec })[]): string | undefined {
+function describeLatency(cells: readonly (LatencyFigures & { spec: Cell })[]): string | undefined {
   const sorted = cells
     .flatMap(({ spec, levels }) => {
       const p99 = commonP99(levels)
@@ -436,7 +433,7 @@ function commonP99(levels: readonly LatencyLevel[]): { ms: number; offered: numb
 function byRace<Figures extends { cell: string; voidedBecause: string | null }>(
   { cells }: OpenLoopResult,
   figures: readonly Figures[] | null,
-  describe: (cells: readonly (Figures & { spec: CellSpec })[]) => string | undefined,
+  describe: (cells: readonly (Figures & { spec: Cell })[]) => string | undefined,
 ): string[] {
   const valid = (figures ?? []).flatMap((one) => {
     const spec = cells.find(({ id }) => id === one.cell)

@@ -1,9 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { oneLine } from '@startgrid/cli/text.ts'
+import type { StoredResult } from '../model/result.ts'
 import { RESULTS, ResultError, writeResult } from '../model/result-file.ts'
-import { writeStudy } from '../model/study-file.ts'
-import type { StoredResult } from '../model/study-result.ts'
 import type { Document } from './document.ts'
 import { formatHtml } from './html/page.ts'
 import { formatMarkdown } from './markdown.ts'
@@ -68,7 +67,7 @@ export function publish(
 }
 
 function writeStored(path: string, result: StoredResult): void {
-  if (result.kind === 'study') writeStudy(path, result)
+  if (result.kind === 'study') writeResult(path, result)
   else writeResult(path, result)
 }
 

@@ -10,8 +10,9 @@ import { markdownTable, type Table } from '@startgrid/cli/table.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { NGINX, systemOf } from '../../studies/overhead/study.ts'
+import type { StudyAnalysis, StudyFigures } from '../model/figures.ts'
+import type { StudyResult } from '../model/result.ts'
 import { ResultError } from '../model/result-file.ts'
-import type { StudyAnalysis, StudyFigures, StudyResult } from '../model/study-result.ts'
 import { writeBetween } from './output.ts'
 
 /** The tables of the study `overhead` in docs/choosing-a-framework.md: microseconds of CPU per request, and what a way without the duties costs as a part of that. */

@@ -4,7 +4,7 @@ import { describeMachine as machineInWords } from '@startgrid/machine/machine.ts
 import { describeVersions as versionsInWords } from '@startgrid/machine/provenance.ts'
 import { PROFILES } from '../experiment/profiles.ts'
 import { TARGET_EFFORT } from '../experiment/target-profiles.ts'
-import { type ClusterNode, isRace, type Result } from '../model/result.ts'
+import { type ClusterNode, isRace, type Result, trialsOf } from '../model/result.ts'
 
 /** Where a result comes from. */
 
@@ -95,7 +95,7 @@ function describeVersions({ mode, versions }: Pick<Result, 'mode' | 'versions'>)
 export function describeSettings(result: Result): string {
   const { mode, settings, cells, heats } = result
   const { profile, slices, sliceMs, pauseMs, precision } = settings
-  if (!isRace(result)) return `${profile} profile, ${plural(result.trials.length, 'trial')}`
+  if (!isRace(result)) return `${profile} profile, ${plural(trialsOf(result).length, 'trial')}`
   const slice = `of ${sliceMs} ms`
   const effort =
     mode === 'target'
@@ -113,6 +113,7 @@ export function describeReach({ kind, mode, settings: { profile } }: Result): st
   if (kind !== 'rate') return null
   if (profile === 'custom')
     return mode === 'target' ? null : 'The effort was set by hand: what it could show is said with each race.'
+  if (profile === 'full') return null
   return (mode === 'target' ? TARGET_EFFORT : PROFILES)[profile].shows
 }
 

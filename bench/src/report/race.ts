@@ -40,12 +40,12 @@ import {
 export function raceChart(result: RaceResult): DotChart | undefined {
   const races = standingsOf(result).filter(({ entries }) => entries.some(({ places }) => places.rate?.ratio))
   const order = (of: (race: Standing) => string) => [...new Set(races.map(of))]
-  const [roles, topologies] = [order(({ role }) => role), order(({ topology }) => topology)]
+  const [roles, topologies] = [order(({ race }) => race), order(({ topology }) => topology)]
   const baselines = order(({ races: { rate } }) => shortName(rate?.baseline ?? '', result))
   if (races.length === 0) return undefined
   const panels = topologies.flatMap((topology) =>
     roles.flatMap((role) => {
-      const standing = races.find((one) => one.role === role && one.topology === topology)
+      const standing = races.find((one) => one.race === role && one.topology === topology)
       return standing === undefined ? [] : panelOf(standing, result)
     }),
   )
@@ -61,7 +61,7 @@ export function raceChart(result: RaceResult): DotChart | undefined {
   }
 }
 
-function panelOf({ role, topology, entries, races }: Standing, result: RaceResult): Panel {
+function panelOf({ race: role, topology, entries, races }: Standing, result: RaceResult): Panel {
   const race = races.rate
   const leaders = race === null ? [] : leadersOf(race).leaders
   const dots = entries.flatMap(({ spec, places: { rate } }) => {
@@ -90,7 +90,7 @@ export function raceSections(result: RaceResult): Section[] {
 }
 
 function standingSection(standing: Standing, result: RaceResult): Section {
-  const { role, topology, workload, connections, races } = standing
+  const { race: role, topology, workload, connections, races } = standing
   const race = races.rate
   const notes = race === null ? [] : [describeTies(race, result), describeSmallestEffect(race)]
   return {
@@ -101,7 +101,7 @@ function standingSection(standing: Standing, result: RaceResult): Section {
 }
 
 /** `Void by the gate errors: koa (3 of 1,200 responses failed). Look at its log.` The twin counts too. */
-function voidNotes({ role, topology }: Standing, result: RaceResult): string[] {
+function voidNotes({ race: role, topology }: Standing, result: RaceResult): string[] {
   const own = new Set(
     result.cells.filter((cell) => cell.role === role && cell.topology === topology).map(({ id }) => id),
   )
@@ -226,9 +226,9 @@ function proxySections(result: RaceResult): Section[] {
   }
   const via = left<readonly ProxyCost[]>('via', 0, ([first]) => first?.topology ?? '')
   const roles = tableOf(
-    groupBy(({ role, topology }) => `${role} ${topology}`),
+    groupBy(({ race, topology }) => `${race} ${topology}`),
     [
-      left('role', 0, ([first]) => first?.role ?? ''),
+      left('role', 0, ([first]) => first?.race ?? ''),
       via,
       right('req/s ×', 0, (group) => medianOf(group, 'rate')),
       right('apps', 0, (group) => spanOf(group, 'rate')),
@@ -265,7 +265,7 @@ function proxySections(result: RaceResult): Section[] {
 /** One strip per role: a dot per app. */
 function proxyChart(costs: readonly ProxyCost[], { cells }: RaceResult): DotChart {
   const rates = costs.filter(({ metric }) => metric === 'rate')
-  const dotOf = ({ app, role, ratio }: ProxyCost) => {
+  const dotOf = ({ app, race: role, ratio }: ProxyCost) => {
     const spec = cells.find((cell) => cell.app === app)
     const label = spec === undefined ? app : nameOf(spec)
     return { ...ratio, low: null, high: null, name: role, label, leads: false }
@@ -287,7 +287,7 @@ function proxyChart(costs: readonly ProxyCost[], { cells }: RaceResult): DotChar
 
 /** Microseconds of CPU time per request, app and proxy together. */
 function costSections(result: RaceResult): Section[] {
-  const panels = standingsOf(result).flatMap(({ role, topology, entries }) => {
+  const panels = standingsOf(result).flatMap(({ race: role, topology, entries }) => {
     const dots = entries.flatMap(({ spec, figures: { voided, cpu }, places }) =>
       voided || cpu === null ? [] : [{ ...cpu, name: nameOf(spec), leads: places.cpu?.from === 1 }],
     )
@@ -316,7 +316,7 @@ function pairSections(result: RaceResult): Section[] {
   if (pairs.length === 0) return []
   const table = tableOf(pairs, [
     left('pair', 0, ({ a, b }) => `${shortName(a, result)} over ${shortName(b, result)}`),
-    left('race', 0, ({ race: { role, topology } }) => `${role} ${topology}`),
+    left('race', 0, ({ race: { race, topology } }) => `${race} ${topology}`),
     right('ratio', 0, ({ ratio }) => formatRatio(ratio.value)),
     right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
     right('p', 0, ({ p }) => orUnknown(p, formatP)),
@@ -343,7 +343,7 @@ function controlSection(result: RaceResult): Section[] {
   const table = tableOf<Race>(
     races,
     [
-      left('race', 0, ({ role, topology }) => `${role} ${topology}`),
+      left('race', 0, ({ race, topology }) => `${race} ${topology}`),
       left('metric', 0, ({ metric }) => METRIC_NAMES[metric]),
       left('twin', 0, (race) => of(race, ({ twin }) => shortName(twin, result))),
       right('× original', 0, (race) => of(race, ({ ratio }) => ratio.value.toFixed(3))),

@@ -15,7 +15,7 @@ import { countDecided, isDecided, NOISY, speedSpread, typicalWidth, widthWith } 
 import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
 import type { CellFigures, GateName, Race } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
-import type { CellSpec, Heat, RaceResult, Result } from '../model/result.ts'
+import type { Cell, Heat, RaceResult, Result } from '../model/result.ts'
 import { summariseOpenLoop } from './open-loop.ts'
 
 /** What a result says, in sentences that its figures make. */
@@ -46,11 +46,11 @@ const ALIKE = 1.25
 
 /** `Bun and node lead hello; in ssr all 6 are within a factor of 1.2`: of each role, direct where it was measured so. */
 function raceFindingOf(result: RaceResult): string {
-  const roles = Map.groupBy(standingsOf(result), ({ role }) => role)
+  const roles = Map.groupBy(standingsOf(result), ({ race }) => race)
   const found = [...roles.values()].flatMap((standings) => {
     const standing = standings.find(({ topology }) => topology === 'direct') ?? standings[0]
     const outcome = standing === undefined ? null : outcomeOf(standing, result)
-    return standing === undefined || outcome === null ? [] : [{ ...outcome, role: standing.role }]
+    return standing === undefined || outcome === null ? [] : [{ ...outcome, role: standing.race }]
   })
   const groups = Map.groupBy(found, ({ verb, says }) => `${verb} ${says}`)
   const parts = [...groups.values()].map((group) => {
@@ -109,7 +109,7 @@ function describeWinner(standing: Standing, result: RaceResult): string | null {
   const race = standing.races.rate
   const [best] = race?.ranks ?? []
   if (race === null || best === undefined) return null
-  const title = `${standing.role} ${standing.topology}`
+  const title = `${standing.race} ${standing.topology}`
   if (race.ranks.length === 1) return `${title}: only ${shortName(best.cell, result)} was measured.`
   if (race.pairs.every(({ p }) => p === null))
     return `${title}: one launch of each app ranks nothing. Add heats.`
@@ -134,9 +134,9 @@ function isPlaced({ pairs, smallestEffect }: Race, cell: string): boolean {
 }
 
 /** `express could not be placed: one of 3 launches ran at 0.6 of the others.` */
-function describeUnplaced(cell: string, { role, topology }: Standing, result: RaceResult): string {
+function describeUnplaced(cell: string, { race: role, topology }: Standing, result: RaceResult): string {
   const { cells, heats } = result
-  const rivals = cells.filter((one) => one.role === role && one.topology === topology && one.id !== cell)
+  const rivals = cells.filter((one) => one.race === role && one.topology === topology && one.id !== cell)
   const launches = heats.flatMap((heat) => {
     const own = rateIn(heat, cell)
     const others = rivals.flatMap(({ id }) => rateIn(heat, id) ?? [])
@@ -197,7 +197,7 @@ export function describeTies(race: Race, result: Result): string | null {
 function describeProxies({ analysis, cells }: RaceResult): string[] {
   const costs = analysis?.proxyCosts.filter(({ metric }) => metric === 'rate') ?? []
   return [...Map.groupBy(costs, ({ topology }) => topology)].map(([topology, group]) => {
-    const roles = [...Map.groupBy(group, ({ role }) => role)].map(
+    const roles = [...Map.groupBy(group, ({ race }) => race)].map(
       ([role, own], index) =>
         `${role} ${index === 0 ? 'keeps ' : ''}${formatPercent(median(own.map(({ ratio }) => ratio.value)))}`,
     )
@@ -224,7 +224,7 @@ function describeControls({ analysis }: RaceResult): string[] {
   const suspects = races.filter(({ control }) => control?.suspect)
   if (suspects.length > 0) {
     const names = suspects.map(
-      ({ role, topology, metric }) => `${role} ${topology} by ${METRIC_NAMES[metric]}`,
+      ({ race, topology, metric }) => `${race} ${topology} by ${METRIC_NAMES[metric]}`,
     )
     return [`The same app under two names differed in ${listOf(names)}: rely on no small difference there.`]
   }
@@ -348,6 +348,6 @@ export function describeFailures({ heats }: Pick<Result, 'heats'>): string[] {
 
 /** The framework of a cell, as the tables name it. */
 export function shortName(id: string, result: Result): string {
-  const spec: CellSpec | undefined = result.cells.find((cell) => cell.id === id)
+  const spec: Cell | undefined = result.cells.find((cell) => cell.id === id)
   return spec === undefined ? id : nameOf(spec)
 }

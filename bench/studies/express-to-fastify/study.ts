@@ -9,8 +9,8 @@ import type {
   PublishedLoad,
   Study,
   System,
+  Workload,
 } from '../../src/model/experiment.ts'
-import type { Workload } from '../../src/model/workload.ts'
 
 /** One App's three stages: Express alone, its routes in a Fastify server, and Fastify alone. */
 const STAGES = {

@@ -4,8 +4,15 @@ import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { exactly } from '@startgrid/loadgen'
 import { ASSETS, ASSETS_DIR } from '@startgrid/shared/page/server.js'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Claim, FrontKind, LoadRace, Measured, Study, System } from '../../src/model/experiment.ts'
-import type { Workload } from '../../src/model/workload.ts'
+import type {
+  Claim,
+  FrontKind,
+  LoadRace,
+  Measured,
+  Study,
+  System,
+  Workload,
+} from '../../src/model/experiment.ts'
 
 const app = (title: string, path: string, role = 'hello', front?: FrontKind): System => ({
   title,

@@ -2,8 +2,7 @@ import { formatCost, formatPercent, formatRatio } from '@startgrid/cli/numbers.t
 import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { exactly } from '@startgrid/loadgen'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Claim, Measured, Study, System } from '../../src/model/experiment.ts'
-import type { Workload } from '../../src/model/workload.ts'
+import type { Claim, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
 
 type Role = 'hello' | 'ssr'
 

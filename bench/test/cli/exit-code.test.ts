@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { whyOpenLoopFailed, whyRaceFailed } from '../../src/cli/exit-code.ts'
-import type { RaceResult } from '../../src/model/result.ts'
+import { type RaceResult, trialsOf } from '../../src/model/result.ts'
+import { withTrials } from '../fixtures/openloop.ts'
 import {
   capacityResult,
   contendedResult,
@@ -74,22 +75,19 @@ test('open loops: what others took is noise, and an error is not', () => {
     ...cell,
     voidedBecause: 'no rate kept the bound',
   }))
-  const disturbed = (all: boolean) => result.trials.map((trial) => ({ ...trial, disturbed: all }))
-  assert.equal(whyOpenLoopFailed({ ...result, analysis, trials: disturbed(false) }).length, 1)
-  const measured = analysis.filter(({ cell }) => result.trials.some((trial) => trial.cell === cell))
-  assert.deepEqual(
-    whyOpenLoopFailed({ ...result, analysis: measured, heats: [], trials: disturbed(true) }),
-    [],
-  )
+  const disturbed = (all: boolean) => trialsOf(result).map((trial) => ({ ...trial, disturbed: all }))
+  assert.equal(whyOpenLoopFailed(withTrials({ ...result, analysis }, disturbed(false))).length, 1)
+  const measured = analysis.filter(({ cell }) => trialsOf(result).some((trial) => trial.cell === cell))
+  assert.deepEqual(whyOpenLoopFailed(withTrials({ ...result, analysis: measured }, disturbed(true))), [])
   const late = latencyResult()
   const kept = (late.analysis ?? []).filter(({ voidedBecause }) => voidedBecause === null)
   const [first] = kept
-  const trials = late.trials.map((trial) => ({
+  const trials = trialsOf(late).map((trial) => ({
     ...trial,
     errors: trial.cell === first?.cell ? { reset: 1 } : {},
   }))
   assert.match(
-    whyOpenLoopFailed({ ...late, analysis: kept, trials })[0] ?? '',
+    whyOpenLoopFailed(withTrials({ ...late, analysis: kept }, trials))[0] ?? '',
     /^1 of \d+ cells has no number/,
   )
 })

@@ -5,7 +5,7 @@ import { UnknownName } from '@startgrid/grid/apps.ts'
 import { readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { modeOf } from '../../src/experiment/options.ts'
-import { createResult } from '../../src/measure/run.ts'
+import { createResult } from '../../src/experiment/result.ts'
 
 const URL = 'http://10.0.0.9:3000'
 const words = (text: string) => readOptions(text.split(' '))

@@ -64,7 +64,7 @@ function assertMeasuredBehindNginx({ driver, heats, cells }: RaceResult): void {
     assert.ok((node?.cpuSeconds.proxy ?? 0) > 0)
     assert.ok((heats[0]?.launches.find(({ app }) => app === 'nginx')?.peakMemory ?? 0) > 0)
   }
-  for (const njs of cells.filter(({ framework }) => framework === 'njs')) {
+  for (const njs of cells.filter(({ title }) => title === 'njs')) {
     if (nginx.kind !== 'none' && nginx.njs === undefined) assert.notEqual(njs.skipped, null)
     else assert.match(njs.engine ?? '', /^(qjs|njs) in NGINX \d/)
   }

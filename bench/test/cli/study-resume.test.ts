@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { findUnfinishedStudies, type ResumeOptions } from '../../src/cli/study-resume.ts'
-import { createStudyResult, fitToMachine, planStudyCells } from '../../src/experiment/study.ts'
+import { fitToMachine, planCells } from '../../src/experiment/cells.ts'
+import { createStudyResult } from '../../src/experiment/result.ts'
+import { newHeat } from '../../src/measure/heat.ts'
 import type { Study } from '../../src/model/experiment.ts'
-import { ResultError } from '../../src/model/result-file.ts'
-import { recordOf, writeStudy } from '../../src/model/study-file.ts'
-import type { StudyResult } from '../../src/model/study-result.ts'
+import type { StudyResult } from '../../src/model/result.ts'
+import { ResultError, recordOf, writeResult } from '../../src/model/result-file.ts'
 import { clusterStudy } from '../../studies/cluster/study.ts'
 import { expressToFastify } from '../../studies/express-to-fastify/study.ts'
 
@@ -29,7 +30,7 @@ let stored = 0
 function store(change: (result: StudyResult) => void = () => {}): string {
   const directory = join(DIRECTORY, String(++stored))
   for (const study of [clusterStudy, expressToFastify])
-    writeStudy(join(directory, `${study.name}.json`), of(study, change))
+    writeResult(join(directory, `${study.name}.json`), of(study, change))
   return directory
 }
 
@@ -65,7 +66,7 @@ test('a run is found with all its studies, by its directory or a file, and finis
     )
     const [cluster, express] = planned.map(({ result }) => result)
     ok(cluster?.cells.some(({ cores }) => cores.given < cores.wanted))
-    deepEqual(express?.cells, planStudyCells(expressToFastify), 'fitted to the machine anew, not twice')
+    deepEqual(express?.cells, planCells(expressToFastify), 'fitted to the machine anew, not twice')
     deepEqual(express?.warnings, [], 'nothing was measured, so there was no pause')
   }
 })
@@ -73,9 +74,8 @@ test('a run is found with all its studies, by its directory or a file, and finis
 test('the pause is told', () => {
   const directory = store(({ heats, study }) => {
     const startedAt = new Date(Date.now() - 100_000).toISOString()
-    const heat = { race: 'status', heat: 1, startedAt, seconds: 40, slices: [], openLoop: null }
-    const nothing = { launches: [], moreWarmup: [], spins: [], probes: [], failures: [] }
-    if (study === 'express-to-fastify') heats.push({ ...heat, ...nothing })
+    const heat = { ...newHeat({ race: 'status', heat: 1 }), startedAt, seconds: 40 }
+    if (study === 'express-to-fastify') heats.push(heat)
   })
   const { planned } = findUnfinishedStudies({ ...NOTHING_SAID, resume: directory })
   const [warning] = planned[1]?.result.warnings ?? []
@@ -130,6 +130,13 @@ test('what cannot be gone on with is refused in a sentence', () => {
 
 test('a record without its heats, as docs/studies has them, is no run to go on with', () => {
   const directory = join(DIRECTORY, 'records')
-  writeStudy(join(directory, 'cluster.json'), recordOf(of(clusterStudy, () => {})))
+  writeResult(
+    join(directory, 'cluster.json'),
+    recordOf(
+      of(clusterStudy, (result) => {
+        result.analysis = { cells: [], openRates: [], claims: [], steps: [], scaling: [] }
+      }),
+    ),
+  )
   match(refusal(directory), /cluster\.json has figures only, without what was measured/)
 })

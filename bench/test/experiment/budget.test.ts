@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { readOptions } from '../../src/cli/options.ts'
 import { heatsThatFit, heatsWithin, leastTimeMs, shareOf } from '../../src/experiment/budget.ts'
 import { planCells } from '../../src/experiment/cells.ts'
+import { gridExperiment } from '../../src/experiment/grid.ts'
 
 const heatsUpTo = (last: number) =>
   Array.from({ length: last }, (_, index) => index + 1).flatMap((heat) =>
@@ -39,7 +40,7 @@ test('heats share the time by what they need', () => {
 })
 
 const options = readOptions([])
-const plan = { cells: planCells(options), settings: options, mode: 'native' } as const
+const plan = { cells: planCells(gridExperiment(options)), settings: options, mode: 'native' } as const
 
 test('more time gives more heats: the default fits into its five minutes, and ten give twice as many', () => {
   assert.equal(heatsWithin(300_000, plan), 3)

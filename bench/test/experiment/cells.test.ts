@@ -3,9 +3,10 @@ import { describe, test } from 'node:test'
 import { describePlan } from '../../src/cli/dry-run.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { appOf, expectedHeatMs, planCells, planHeats } from '../../src/experiment/cells.ts'
-import { createResult } from '../../src/measure/run.ts'
+import { gridExperiment } from '../../src/experiment/grid.ts'
+import { createResult } from '../../src/experiment/result.ts'
 
-const plan = (...args: string[]) => planCells(readOptions(args))
+const plan = (...args: string[]) => planCells(gridExperiment(readOptions(args)))
 
 describe('cells', () => {
   test('every app in both topologies, and one twin per role', () => {
@@ -23,9 +24,9 @@ describe('cells', () => {
   test('the twin runs what its original runs; without node it is the first app', () => {
     const [twin] = plan('--only', 'koa/ssr,bun/ssr').filter(({ twinOf }) => twinOf !== null)
     assert.equal(twin?.app, 'koa/ssr#2')
-    const app = appOf({ app: 'koa/ssr#2' })
+    const app = appOf({ app: 'koa/ssr#2', twinOf: 'koa/ssr' })
     assert.equal(app.name, 'koa/ssr#2')
-    assert.equal(app.directory, appOf({ app: 'koa/ssr' }).directory)
+    assert.equal(app.directory, appOf({ app: 'koa/ssr', twinOf: null }).directory)
   })
 
   test('the first topology of a launch carries the warm-up, the others only their own path', () => {
@@ -86,7 +87,7 @@ describe('heats', () => {
   test('heats stay under a minute in every profile', () => {
     for (const words of [[], ['--quick'], ['--thorough']]) {
       const options = readOptions(words)
-      const cells = planCells(options)
+      const cells = planCells(gridExperiment(options))
       for (const role of ['hello', 'ssr', 'status']) {
         const own = cells.filter((cell) => cell.role === role)
         assert.ok(expectedHeatMs(own, options) < 60_000, `${words} ${role}`)
@@ -97,7 +98,7 @@ describe('heats', () => {
   test('the profiles keep the times that they promise', () => {
     const total = (...words: string[]) => {
       const options = readOptions(words)
-      return options.heats * expectedHeatMs(planCells(options), options)
+      return options.heats * expectedHeatMs(planCells(gridExperiment(options)), options)
     }
     assert.ok(total('--quick') < 45_000, String(total('--quick')))
     // Nearly all of the 19 passes fit.

@@ -11,10 +11,11 @@ import {
   OVERLOAD_EFFORT,
 } from '../../src/experiment/open-loop-effort.ts'
 import type { OpenLoopKind } from '../../src/experiment/options.ts'
+import { createOpenLoopResult } from '../../src/experiment/result.ts'
 import { capacityMethod } from '../../src/measure/openloop/capacity.ts'
 import { latencyMethod, rateOfRole } from '../../src/measure/openloop/latency.ts'
 import { overloadMethod } from '../../src/measure/openloop/overload.ts'
-import { createOpenLoopResult, expectedOpenLoopMs } from '../../src/measure/openloop/run.ts'
+import { expectedOpenLoopMs } from '../../src/measure/openloop/session.ts'
 import { cellOf, resultOf, trialOf } from '../judge/openloop/trials.ts'
 
 const MINUTE = 60_000

@@ -3,9 +3,10 @@ import { describe, test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { planCells } from '../../src/experiment/cells.ts'
+import { gridExperiment } from '../../src/experiment/grid.ts'
 import { fitPasses, schedulePasses, scheduleWarmup } from '../../src/experiment/schedule.ts'
 
-const cells = planCells(readOptions(['--role', 'hello']))
+const cells = planCells(gridExperiment(readOptions(['--role', 'hello'])))
 const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id)
 
 describe('warm-up', () => {

@@ -1,22 +1,20 @@
 import { createHash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import type { LoadResult, Target } from '@startgrid/loadgen'
-import { measureByBenchmark, onClockOf, silentRun, simulate } from '../../simulation/method.ts'
+import { driversOf, measureByBenchmark, onClockOf, silentRun, simulate } from '../../simulation/method.ts'
 import { NOISY, QUIET } from '../../simulation/scenarios.ts'
 import { World } from '../../simulation/world.ts'
 import { methodOf } from '../../src/cli/commands/open-loop.ts'
 import { readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
-import type { Drivers } from '../../src/drivers/create.ts'
 import type { StartgridDriver } from '../../src/drivers/startgrid.ts'
-import { createStudyResult } from '../../src/experiment/study.ts'
+import { experimentOf } from '../../src/experiment/grid.ts'
+import { createOpenLoopResult, createStudyResult } from '../../src/experiment/result.ts'
 import { analyseOpenLoop } from '../../src/judge/openloop/analyse.ts'
 import { analyseStudy } from '../../src/judge/study/analysis.ts'
 import { runHeats } from '../../src/measure/heats.ts'
-import { createOpenLoopResult, planOfOpenLoop } from '../../src/measure/openloop/run.ts'
-import { planOfStudy } from '../../src/measure/study.ts'
+import { planOf } from '../../src/measure/run.ts'
 import type { Study } from '../../src/model/experiment.ts'
-import type { Heat } from '../../src/model/result.ts'
-import type { StoredResult } from '../../src/model/study-result.ts'
+import { type Heat, type StoredResult, trialsOf } from '../../src/model/result.ts'
 import { histogramOf } from '../judge/openloop/trials.ts'
 
 /** The same seed in the same simulated world gives the same schedule, heats and figures, whatever becomes of the code between. */
@@ -119,7 +117,7 @@ test('a study', async (context) => {
   result.settings.cores = { server: 0, servers: [0], generator: 1 }
   for (const { cores } of result.cells) cores.given = 1
   await onClockOf(world, () =>
-    runHeats(silentRun(world, result), planOfStudy(STUDY, { result, ...simulateLoads(world, result) })),
+    runHeats(silentRun(world, result), planOf(STUDY, { result, ...simulateLoads(world, result) })),
   )
   // What this machine's kernel counted.
   for (const { detail } of result.heats.flatMap(({ slices }) => slices))
@@ -140,11 +138,13 @@ for (const kind of ['latency', 'capacity', 'overload'] as const)
     ])
     const result = createOpenLoopResult(kind, options, '')
     prepare(result)
-    const plan = planOfOpenLoop({ result, ...simulateLoads(world, result) }, methodOf(result, options))
+    const method = methodOf(result, options)
+    const plan = planOf(experimentOf(result), { result, ...simulateLoads(world, result) }, { method })
     await onClockOf(world, () => runHeats(silentRun(world, result), plan))
-    const loads = result.trials.map(({ cell, launch, purpose, level }) => [cell, launch, purpose, level])
+    const trials = trialsOf(result)
+    const loads = trials.map(({ cell, launch, purpose, level }) => [cell, launch, purpose, level])
     const figures = analyseOpenLoop(result).analysis
-    keep(context, kind, { ...partsOf(result.heats), loads, trials: result.trials, figures })
+    keep(context, kind, { ...partsOf(result.heats), loads, trials, figures })
   })
 
 function prepare(result: StoredResult): void {
@@ -166,7 +166,7 @@ function simulateLoads(world: World, result: StoredResult) {
     return loadOf({ capacity, seconds, rate, seriesMs })
   }
   const usual = { ...driver, offer } as unknown as StartgridDriver
-  return { environment, drivers: { usual, get: async () => usual } as unknown as Drivers }
+  return { environment, drivers: driversOf(usual) }
 }
 
 interface Offered {

@@ -4,7 +4,7 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import { near } from '../../../packages/stats/test/near.ts'
 import { type AnalysisOptions, analyse, isWithin, type Measured } from '../../src/judge/analysis.ts'
 import type { Analysis, Metric, Race } from '../../src/model/figures.ts'
-import type { CellSpec } from '../../src/model/result.ts'
+import type { Cell } from '../../src/model/result.ts'
 import { cellOf, heatOf, measuredOf, raceOf, sliceOf } from './analysis/laboratory.ts'
 
 const NODE = cellOf('node/hello')
@@ -290,7 +290,7 @@ test('skipped cells and cells that never responded have no figures and no place'
   const silent = cellOf('hono/hello')
   const heats = RACE.heats.map((heat) => ({ ...heat, slices: [...heat.slices, sliceOf(silent.id, 0)] }))
   const analysis = analyseAll({ ...RACE, cells: [...RACE.cells, skipped, silent], heats })
-  const figuresOf = ({ id }: CellSpec) => analysis.cells.find(({ cell }) => cell === id)
+  const figuresOf = ({ id }: Cell) => analysis.cells.find(({ cell }) => cell === id)
   assert.equal(figuresOf(skipped), undefined)
   const { rate, cpu, voided } = figuresOf(silent) ?? {}
   assert.deepEqual([rate, cpu, voided], [null, null, false])

@@ -3,9 +3,10 @@ import { describe, test } from 'node:test'
 import { analyse } from '../../src/judge/analysis.ts'
 import { deriveWarnings, observedWarnings } from '../../src/judge/derive-warnings.ts'
 import type { Analysis, CellFigures, Race } from '../../src/model/figures.ts'
-import type { RaceResult, Result, Slice } from '../../src/model/result.ts'
+import { type RaceResult, type Result, type Slice, trialsOf } from '../../src/model/result.ts'
 import type { Warning, WarningKind } from '../../src/model/warnings.ts'
 import { SILENT } from '../fixtures/evidence.ts'
+import { withTrials } from '../fixtures/openloop.ts'
 import {
   contendedResult,
   latencyResult,
@@ -84,17 +85,17 @@ test('cells of which all slices count, because others took most of them, are cou
 
 test('open loops that others took are counted, and the cells in which they are the most', () => {
   const result = latencyResult()
-  const quiet = result.trials.map((trial) => ({ ...trial, disturbed: false }))
-  assert.deepEqual(find({ ...result, trials: quiet }, 'disturbed-loads'), [])
+  const quiet = trialsOf(result).map((trial) => ({ ...trial, disturbed: false }))
+  assert.deepEqual(find(withTrials(result, quiet), 'disturbed-loads'), [])
   const [first] = quiet
   assert.ok(first)
   const one = quiet.map((trial) => ({ ...trial, disturbed: trial === first }))
   const of = quiet.length
-  assert.deepEqual(find({ ...result, trials: one }, 'disturbed-loads'), [
+  assert.deepEqual(find(withTrials(result, one), 'disturbed-loads'), [
     { kind: 'disturbed-loads', loads: 1, of, crowded: 0 },
   ])
   const all = quiet.map((trial) => ({ ...trial, disturbed: trial.cell === first.cell }))
-  const [found] = find({ ...result, trials: all }, 'disturbed-loads')
+  const [found] = find(withTrials(result, all), 'disturbed-loads')
   assert.equal(found?.crowded, 1)
 })
 
@@ -140,14 +141,14 @@ test('rates from 90 % of the ceiling on, the fastest by name', () => {
 
 test('cells to which the generator could not offer the load, each once', () => {
   const result = latencyResult()
-  const [first, ...others] = result.trials
+  const [first, ...others] = trialsOf(result)
   assert.ok(first)
   const bound = { ...first, generatorBound: true }
   const trials = [bound, bound, ...others.map((trial) => ({ ...trial, generatorBound: false }))]
-  assert.deepEqual(find({ ...result, trials }, 'generator-bound'), [
+  assert.deepEqual(find(withTrials(result, trials), 'generator-bound'), [
     { kind: 'generator-bound', cells: 1, first: first.cell },
   ])
-  assert.deepEqual(find({ ...result, trials: trials.slice(2) }, 'generator-bound'), [])
+  assert.deepEqual(find(withTrials(result, trials.slice(2)), 'generator-bound'), [])
 })
 
 describe('intervals', () => {

@@ -10,7 +10,7 @@ test('a race is in the order of its ranks, voided cells last, twins and untried 
   const [standing, ...others] = standingsOf({ ...result, cells: [untried, ...result.cells] })
   assert.deepEqual(others, [])
   assert.deepEqual(
-    standing?.entries.map(({ spec, places }) => [spec.framework, places.rate?.from, places.rate?.to]),
+    standing?.entries.map(({ spec, places }) => [spec.title, places.rate?.from, places.rate?.to]),
     [
       ['bun', 1, 1],
       ['node', 2, 3],

@@ -2,15 +2,17 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import type { StartgridDriver } from '../../src/drivers/startgrid.ts'
+import type { Servers } from '../../src/environments/servers.ts'
 import { commonRate } from '../../src/experiment/latency-levels.ts'
 import { analyseStudy } from '../../src/judge/study/analysis.ts'
 import { openFigures } from '../../src/judge/study/open-figures.ts'
 import { isTimely } from '../../src/judge/trial.ts'
-import { baseOf, runOpenLoop } from '../../src/measure/common-rate.ts'
 import type { Course } from '../../src/measure/heat.ts'
+import { newHeat } from '../../src/measure/heat.ts'
+import { baseOf, measureAtCommonRate } from '../../src/measure/openloop/common-rate.ts'
 import type { Study } from '../../src/model/experiment.ts'
-import { recordOf, validateStudy } from '../../src/model/study-file.ts'
-import type { StudyCell, StudyOpenLoad, StudyResult } from '../../src/model/study-result.ts'
+import type { StudyResult, Trial } from '../../src/model/result.ts'
+import { recordOf, validateResult } from '../../src/model/result-file.ts'
 import { formatMarkdownPart } from '../../src/report/markdown.ts'
 import { documentOfStudy } from '../../src/report/study/document.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
@@ -49,7 +51,7 @@ const HISTOGRAM =
   'M1kzWTPZgknyaF0maSZZJlkkkv58fiZeJm4mXihEsLCLDld5diZWMGSG0qiQeNFR/UNfPzMTAxrEEMAFiVZICzNHLR+1fGRYDgCSujxh'
 
 /** A load that was offered, with all its responses, on time and undisturbed. */
-function soundLoad(system: string, heat: number, change: Partial<StudyOpenLoad> = {}): StudyOpenLoad {
+function soundLoad(system: string, heat: number, change: Partial<Trial> = {}): Trial {
   return {
     cell: `race ${system}`,
     launch: heat,
@@ -88,7 +90,8 @@ function measure(means: Readonly<Record<string, readonly number[]>>): StudyResul
       const meanMs = all[index]
       return meanMs === undefined ? [] : [soundLoad(system, index + 1, { meanMs })]
     })
-    heat.openLoop = { rate: 10_050, tooSlow: [], loads }
+    heat.commonRate = { rate: 10_050, tooSlow: [] }
+    heat.trials = loads
   }
   return result
 }
@@ -141,12 +144,12 @@ describe('a claim about latency', () => {
       ['0.000500', '0.000900', '0.000990'],
     )
     const few = analyse(LATE, ({ heats }) => {
-      for (const load of heats.flatMap(({ openLoop }) => openLoop?.loads ?? [])) load.requests = 3000
+      for (const load of heats.flatMap(({ trials }) => trials)) load.requests = 3000
     }).analysis.cells[0]?.figures
     ok(few?.['p90-latency'] !== undefined && few['p99-latency'] === undefined, '30 of the 33 that it needs')
   })
 
-  const voids: [why: string, change: Partial<StudyOpenLoad>, reason: RegExp][] = [
+  const voids: [why: string, change: Partial<Trial>, reason: RegExp][] = [
     ['an error', { errors: { reset: 1 } }, /^the latency of slow is void: 1 of 10001 requests failed/],
     [
       'a server that falls behind',
@@ -160,7 +163,7 @@ describe('a claim about latency', () => {
   for (const [why, change, reason] of voids)
     test(`is undecided after ${why}, and the rates stay`, () => {
       const { claim, analysis } = analyse(MEAN, ({ heats }) => {
-        const load = heats[1]?.openLoop?.loads.find(({ cell }) => cell === 'race slow')
+        const load = heats[1]?.trials.find(({ cell }) => cell === 'race slow')
         if (load) Object.assign(load, change)
       })
       equal(claim.verdict, 'undecided here')
@@ -171,11 +174,11 @@ describe('a claim about latency', () => {
 
   test('is judged on what others took as well, if too little remains without', () => {
     const { claim } = analyse(MEAN, ({ heats }) => {
-      for (const load of heats[1]?.openLoop?.loads ?? []) load.disturbed = true
+      for (const load of heats[1]?.trials ?? []) load.disturbed = true
     })
     equal(claim.verdict, 'holds')
     const late = analyse(MEAN, ({ heats }) => {
-      for (const load of heats[1]?.openLoop?.loads ?? [])
+      for (const load of heats[1]?.trials ?? [])
         Object.assign(load, { disturbed: true, generatorBound: true })
     })
     equal(late.claim.verdict, 'undecided here')
@@ -184,7 +187,7 @@ describe('a claim about latency', () => {
   test('a system that is too slow for the rate says so, one that was not asked is not judged', () => {
     const { result, analysis } = analyse(MEAN, ({ heats, cells }) => {
       const [heat] = heats
-      if (heat?.openLoop) heat.openLoop.tooSlow = ['race slow']
+      if (heat?.commonRate) heat.commonRate.tooSlow = ['race slow']
       for (const cell of cells) if (cell.app === 'wide') cell.openLoop = false
     })
     match(
@@ -200,52 +203,63 @@ describe('the loads of a heat', () => {
   const { cells, settings } = measureOnPaper({ fast: [1], slow: [1], wide: [1] }, LATE)
   const FULL = { fast: 20_000, slow: 20_000, wide: 20_000 }
 
-  /** Nothing is offered: the loads are these, and slices of each rate came before. */
+  /** Loads of which only the rate is known, after slices of each rate. */
   async function offer(
     rates: Readonly<Record<string, number>>,
-    loadOf: (system: string) => StudyOpenLoad,
     disturbed: readonly string[] = [],
     known: number | null = 10_000,
   ) {
-    const [driver, target] = [{} as StartgridDriver, { path: '/json', expect: {} }]
     const slices = Object.entries(rates).map(([system, rate]) => ({
       ...sliceOf(system, rate, 'measure'),
       disturbed: disturbed.includes(system),
     }))
-    const record = { slices, failures: [] } as unknown as Course['record']
+    const offered = {
+      ...{ requests: 0, seconds: 1, checked: 0, errors: {}, lag: null, histograms: {}, series: [] },
+      ...{ cpu: { seconds: 1 }, self: { bound: false, waitSeconds: 0 } },
+    }
+    const driver = {
+      capabilities: {},
+      offer: async ({ rate = 0 }) => ({ ...offered, rate, openLoop: { offered: rate, achieved: rate } }),
+    } as unknown as StartgridDriver
+    const servers = {
+      target: () => ({ host: '127.0.0.1', port: 1 }),
+      whyEnded: async () => null,
+      beginAccount: async () => async () => () => ({ cpuSeconds: {}, disturbance: QUIET }),
+    } as unknown as Servers
+    const record = { ...newHeat({ race: 'race', heat: 1 }), slices }
     const course = {
-      ...{ planned: { race: 'race', heat: 1, seed: 1 }, random: createRandom(1), record, beganAt: 0 },
-      ...{ failed: new Set(), signal: new AbortController().signal, expectedMs: 1, onProgress() {} },
-      entrants: cells.map((cell) => ({ cell, workload: target, driver })),
-    } as unknown as Course<StudyCell>
-    const found = await runOpenLoop(course, {
-      ...{ study: LATE, settings, known: known ?? undefined, driver },
-      measure: async (_, { cell: { app } }) => {
-        const { meanMs, ...trial } = loadOf(app)
-        return { trial, meanMs }
+      ...{
+        planned: { race: 'race', heat: 1, seed: 1 },
+        random: createRandom(1),
+        record,
+        beganAt: 0,
+        servers,
       },
+      ...{ failed: new Set(), signal: new AbortController().signal, expectedMs: 1, onProgress() {} },
+      rates: new Map(cells.map(({ id }) => [id, 1])),
+      entrants: cells.map((cell) => ({ cell, workload: { path: '/json', expect: {} }, driver })),
+    } as unknown as Course
+    await measureAtCommonRate(course, {
+      ...{ experiment: LATE, settings, known: known ?? undefined, driver },
     })
-    if (found === null) throw new Error('Nothing was offered.')
-    return found
+    return { loads: record.trials, ...record.commonRate }
   }
 
   test('one for each, whatever others do', async () => {
-    const { loads, tooSlow } = await offer(FULL, (system) =>
-      soundLoad(system, 1, system === 'fast' ? { disturbed: true } : { lag: at(2) }),
-    )
+    const { loads, tooSlow } = await offer(FULL)
     deepEqual(loads.map(({ cell }) => cell.replace('race ', '')).toSorted(), ['fast', 'slow', 'wide'])
     deepEqual(tooSlow, [])
   })
 
   test('at the known rate, or at one that this heat finds', async () => {
     const rates = { fast: 40_000, slow: 11_200, wide: 900 }
-    equal((await offer(rates, (system) => soundLoad(system, 1))).rate, 10_000)
-    equal((await offer(rates, (system) => soundLoad(system, 1), [], null)).rate, 5600)
+    equal((await offer(rates)).rate, 10_000)
+    equal((await offer(rates, [], null)).rate, 5600)
   })
 
   test('none for a system whose capacity is too near; a disturbed capacity says nothing', async () => {
     const rates = { fast: 11_000, slow: 11_200, wide: 900 }
-    const { loads, tooSlow } = await offer(rates, (system) => soundLoad(system, 1), ['wide'])
+    const { loads, tooSlow } = await offer(rates, ['wide'])
     deepEqual(tooSlow, ['race fast'])
     deepEqual(loads.map(({ cell }) => cell).toSorted(), ['race slow', 'race wide'])
   })
@@ -260,10 +274,10 @@ test('only others and the generator make a load untimely', () => {
 
 test('reports show the latencies with their rate, the closed loop beside them, and why they differ', () => {
   const { result } = analyse(MEAN, ({ heats }) => {
-    for (const { openLoop } of heats)
-      for (const load of openLoop?.loads ?? []) if (load.cell === 'race wide') load.errors = { reset: 1 }
+    for (const { trials } of heats)
+      for (const load of trials) if (load.cell === 'race wide') load.errors = { reset: 1 }
   })
-  deepEqual(validateStudy(JSON.parse(JSON.stringify(result))), [])
+  deepEqual(validateResult(JSON.parse(JSON.stringify(result))), [])
   const text = formatTerminal(documentOfStudy(MEAN, recordOf(result)), { columns: 80, color: false })
   for (const line of text.split('\n')) ok(line.length <= 80, line)
   match(text, / 0\.50 +0\.5\d \(0\.\d+–0\.\d+\) +holds\nClaim 1: In closed loop the ratio is 0\.50 \(/)

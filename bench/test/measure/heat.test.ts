@@ -2,15 +2,18 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Driver, SlicePlan } from '../../src/drivers/driver.ts'
 import type { Servers } from '../../src/environments/servers.ts'
-import { planTarget } from '../../src/experiment/target.ts'
+import { newCell } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { runHeat } from '../../src/measure/heat.ts'
-import type { CellSpec } from '../../src/model/result.ts'
+import type { Cell } from '../../src/model/result.ts'
 
-const [CELL] = planTarget({ role: 'status', connections: undefined, warmupMs: 500 })
+const CELL = newCell({
+  ...{ id: 'target/status direct', race: 'status', app: 'target/status', role: 'status' },
+  ...{ workload: 'GET /_/status', connections: 64, warmupMs: 500 },
+})
 
 /** Half a second of load of its own; `warmupRequests` is what that gives on a fast machine. */
-const cellOf = (id: string, warmupRequests: number): CellSpec => {
+const cellOf = (id: string, warmupRequests: number): Cell => {
   assert.ok(CELL)
   return { ...CELL, id, app: id, warmupMs: 500, warmupRequests }
 }
@@ -21,7 +24,7 @@ const ACCOUNT = {
 }
 
 /** Of every cell the port is its place. */
-const serversOf = (cells: readonly CellSpec[]): Servers => ({
+const serversOf = (cells: readonly Cell[]): Servers => ({
   target: ({ id }) => ({ host: '127.0.0.1', port: cells.findIndex((cell) => cell.id === id) + 1 }),
   whyMissing: () => 'never',
   engine: () => null,
@@ -53,7 +56,7 @@ const driverOf = (rates: readonly number[]): Driver => ({
 
 /** The slices of warm-up, by the names of their cells. */
 async function warmupOf(
-  cells: CellSpec[],
+  cells: Cell[],
   rates: readonly number[],
   { leftMs = Number.POSITIVE_INFINITY, slowness = 1 } = {},
 ): Promise<string[]> {

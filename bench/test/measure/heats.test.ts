@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type HeatPlan, runHeats } from '../../src/measure/heats.ts'
-import type { CellSpec, Heat } from '../../src/model/result.ts'
+import type { Heat } from '../../src/model/result.ts'
 import type { Warning } from '../../src/model/warnings.ts'
 import { smallRace } from '../fixtures/small-race.ts'
 import { heatOf } from '../judge/analysis/laboratory.ts'
 
 /** A race of three heats of 19 passes, and a clock that the heats move on. */
-function raceOf(expectedMs: HeatPlan<CellSpec>['expectedMs'], maxTimeMs: number | null) {
+function raceOf(expectedMs: HeatPlan['expectedMs'], maxTimeMs: number | null) {
   const result = { ...smallRace(), heats: [], conformance: [] }
   result.settings = { ...result.settings, maxTimeMs, slices: 19 }
   const race = result.cells[0]?.race ?? ''
@@ -22,7 +22,7 @@ function raceOf(expectedMs: HeatPlan<CellSpec>['expectedMs'], maxTimeMs: number 
     warn: (warning: Warning) => warnings.push(warning),
     store() {},
   }
-  const plan: HeatPlan<CellSpec> = {
+  const plan: HeatPlan = {
     title: '',
     races: [race],
     planned: 3,
@@ -47,7 +47,7 @@ test('the forecast of a run counts a first launch that takes longer than the oth
 })
 
 test('a third heat is kept with few passes, and dropped where they do not fit', async () => {
-  const expectedMs: HeatPlan<CellSpec>['expectedMs'] = (_planned, _cells, passes) => 2000 * passes
+  const expectedMs: HeatPlan['expectedMs'] = (_planned, _cells, passes) => 2000 * passes
   const slow = raceOf(expectedMs, 40_000) // half of the passes would take 57 s
   await runHeats(slow.run, slow.plan)
   assert.deepEqual([slow.heats(), slow.warnings], [[1, 2, 3], []])

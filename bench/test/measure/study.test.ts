@@ -6,12 +6,12 @@ import { isDue } from '@startgrid/cli/test-run.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { whyStudyFailed } from '../../src/cli/exit-code.ts'
 import { startSystem } from '../../src/environments/study/running-system.ts'
-import { createStudyResult } from '../../src/experiment/study.ts'
+import { createStudyResult } from '../../src/experiment/result.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import { runStudy } from '../../src/measure/study.ts'
+import { runStudy } from '../../src/measure/run.ts'
 import type { Study } from '../../src/model/experiment.ts'
-import { validateStudy } from '../../src/model/study-file.ts'
-import type { StudyResult } from '../../src/model/study-result.ts'
+import type { StudyResult } from '../../src/model/result.ts'
+import { validateResult } from '../../src/model/result-file.ts'
 import { nginxProxy } from '../../studies/nginx-proxy/study.ts'
 import { njsVsNode } from '../../studies/njs-vs-node/study.ts'
 import { testIf } from '../fixtures/test-if.ts'
@@ -80,7 +80,7 @@ const found = nginx.kind === 'none' ? undefined : nginx
 
 test('two heats of a real study: slices, probes, what failed, and a result that fits its schema', async () => {
   const [result, saved] = await wholeRun()
-  deepEqual(validateStudy(JSON.parse(JSON.stringify(result))), [])
+  deepEqual(validateResult(JSON.parse(JSON.stringify(result))), [])
   ok(result.finishedAt !== null)
   equal(saved, 5, 'after each of four heats, and at the end')
   const hello = result.heats.filter(({ race }) => race === 'hello')
@@ -88,12 +88,14 @@ test('two heats of a real study: slices, probes, what failed, and a result that 
     hello.map(({ heat }) => heat),
     [1, 2],
   )
-  const [first, second] = hello.map(({ openLoop }) => openLoop)
+  const [first, second] = hello.map(
+    ({ commonRate, trials }) => commonRate && { ...commonRate, loads: trials },
+  )
   ok(first && second && first.rate > 0 && second.rate === first.rate, 'the same rate in all heats')
   deepEqual(first.tooSlow, [])
   for (const { cell, offered, histogram, meanMs } of first.loads) {
     equal(cell, 'hello node')
-    ok(Math.abs((offered ?? 0) / first.rate - 1) < 0.5 && histogram !== null && meanMs > 0)
+    ok(Math.abs((offered ?? 0) / first.rate - 1) < 0.5 && histogram !== null && (meanMs ?? 0) > 0)
   }
   ok(first.loads.length > 0)
   // On a busy machine a gate may void the only real cell.
@@ -159,8 +161,8 @@ testIf(isDue('a study that goes on', 3))(
     deepEqual(names(resumed), names(before))
     equal(saved, 4, 'after each of three heats, and at the end')
     deepEqual(resumed.conformance, before.conformance, 'nothing is proven twice')
-    const rates = resumed.heats.flatMap(({ openLoop }) => openLoop?.rate ?? [])
-    deepEqual(rates, [kept?.openLoop?.rate, kept?.openLoop?.rate])
+    const rates = resumed.heats.flatMap(({ commonRate }) => commonRate?.rate ?? [])
+    deepEqual(rates, [kept?.commonRate?.rate, kept?.commonRate?.rate])
     ok(resumed.finishedAt !== null)
   },
 )

@@ -92,5 +92,5 @@ test('a place that cannot be written to is refused in a sentence', () => {
 test('a result of another schema is refused', () => {
   const path = join(DIRECTORY, 'schema-3.json')
   writeFileSync(path, JSON.stringify({ ...rateResult(), schema: 3 }))
-  assert.throws(() => readResult(path), { name: 'ResultError', message: /its schema is 3, here it is 4/ })
+  assert.throws(() => readResult(path), { name: 'ResultError', message: /its schema is 3, here it is 5/ })
 })

@@ -9,7 +9,7 @@ import { runOf, twoRuns } from '../fixtures/two-runs.ts'
 
 function compared(): Comparison {
   const [a, b] = twoRuns({
-    factorOf: ({ framework }) => (framework === 'koa' ? 0.8 : framework === 'bun' ? 1.3 : 1),
+    factorOf: ({ title }) => (title === 'koa' ? 0.8 : title === 'bun' ? 1.3 : 1),
   })
   const versions = { ...b.versions, node: '27.0.0' }
   return compareResults(a, { ...b, versions, driver: { ...b.driver, ceiling: 140_000 } })
@@ -69,7 +69,7 @@ test('the shift of each race is told, and that two runs cannot say whose it is',
 
 test('where there is no shift, ratios stand as measured', () => {
   const cells = runOf({ seed: 1 }).cells.filter(
-    ({ framework, topology }) => framework === 'koa' && topology === 'direct',
+    ({ title, topology }) => title === 'koa' && topology === 'direct',
   )
   const text = plain(compareResults(runOf({ seed: 1, cells }), runOf({ seed: 2, cells })))
   assert.match(text, /^1 cell: too few to tell what they have in common, so ratios stand as measured\.$/m)

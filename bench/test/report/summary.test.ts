@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { newHeat } from '../../src/measure/heat.ts'
 import type { Race } from '../../src/model/figures.ts'
-import type { Heat, RaceResult, Result } from '../../src/model/result.ts'
+import type { RaceResult, Result } from '../../src/model/result.ts'
 import { documentOf } from '../../src/report/grid.ts'
 import {
   describeFailures,
@@ -16,17 +17,7 @@ import { slice } from '../fixtures/full-result.ts'
 import { capacityResult, latencyResult, overloadResult } from '../fixtures/results.ts'
 import { cellOf, smallRace, withFigures, within, withRaces } from '../fixtures/small-race.ts'
 
-const HEAT: Heat = {
-  race: 'hello',
-  heat: 1,
-  startedAt: '',
-  seconds: 1,
-  launches: [],
-  slices: [],
-  moreWarmup: [],
-  spins: [],
-  failures: [],
-}
+const HEAT = newHeat({ race: 'hello', heat: 1 })
 
 function rateRace(result: RaceResult): Race {
   const race = result.analysis?.races.find(({ metric }) => metric === 'rate')

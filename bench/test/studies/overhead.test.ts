@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { startSystem } from '../../src/environments/study/running-system.ts'
-import { planStudyCells } from '../../src/experiment/study.ts'
+import { planCells } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { BARE, overhead as STUDY } from '../../studies/overhead/study.ts'
 
@@ -40,7 +40,7 @@ test('each ratio compares two systems of its race', () => {
 })
 
 test('what has duties keeps the contract, and what has none is not asked to', () => {
-  const proven = planStudyCells(STUDY)
+  const proven = planCells(STUDY)
     .filter(({ role }) => role !== null)
     .map(({ app }) => app.replace(/^\S+ /, ''))
   assert.deepEqual(new Set(proven), new Set(['app', 'logged', 'direct', 'ours', 'ours-naive']))

@@ -4,16 +4,13 @@ import { assertResponding } from '../../environments/target/origin.ts'
 import { planHeats } from '../../experiment/cells.ts'
 import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../../experiment/open-loop-effort.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../../experiment/options.ts'
+import { createOpenLoopResult } from '../../experiment/result.ts'
 import { capacityMethod } from '../../measure/openloop/capacity.ts'
 import { latencyMethod } from '../../measure/openloop/latency.ts'
 import { overloadMethod } from '../../measure/openloop/overload.ts'
-import {
-  createOpenLoopResult,
-  expectedOpenLoopMs,
-  type Method,
-  runOpenLoops,
-} from '../../measure/openloop/run.ts'
+import { expectedOpenLoopMs, type Method } from '../../measure/openloop/session.ts'
 import { findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
+import { runOpenLoops } from '../../measure/run.ts'
 import type { OpenLoopResult } from '../../model/result.ts'
 import { commandOf, prepareOutput } from '../../report/output.ts'
 import { whyOpenLoopFailed } from '../exit-code.ts'
@@ -35,7 +32,7 @@ export async function openLoopCommand(kind: OpenLoopKind, args: readonly string[
     const found = findRun(options.resume, [kind], 'interrupted')
     found.result.warnings.push(pauseOf(found.result))
     const { profile } = found.result.settings
-    const effort = profile === 'custom' ? options.profile : profile
+    const effort = profile === 'custom' || profile === 'full' ? options.profile : profile
     return measure(found, methodOf(found.result, { ...options, profile: effort }), options)
   }
   const result = createOpenLoopResult(kind, options, commandOf(`pnpm bench ${kind}`, args, options.seed))

@@ -4,11 +4,11 @@ import { listOf } from '@startgrid/cli/text.ts'
 import { Guard } from '@startgrid/machine/guard.ts'
 import { CheckoutError, type CheckoutOptions, checkOut } from '../../environments/command/checkout.ts'
 import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
-import { createStudyResult } from '../../experiment/study.ts'
+import { createStudyResult } from '../../experiment/result.ts'
 import type { RunContext } from '../../measure/preparation.ts'
 import { runRace } from '../../measure/race.ts'
-import { writeStudy } from '../../model/study-file.ts'
-import type { StudyResult } from '../../model/study-result.ts'
+import type { StudyResult } from '../../model/result.ts'
+import { writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { whyStudyFailed } from '../exit-code.ts'
 import { RACE_HELP, type RaceOptions, readRaceOptions, recordOfRace } from '../race-options.ts'
@@ -24,7 +24,7 @@ export async function raceCommand(args: readonly string[]): Promise<number> {
   const directory = prepareOutput(options.output, options.json)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
-  const save = (so: StudyResult) => writeStudy(`${directory}/result.json`, so)
+  const save = (so: StudyResult) => writeResult(`${directory}/result.json`, so)
   const guard = new Guard()
   let result: StudyResult | undefined
   try {

@@ -5,11 +5,12 @@ import { createProgress, type Progress } from '@startgrid/cli/progress.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import { PUBLISHED } from '../../../studies/index.ts'
 import { overhead } from '../../../studies/overhead/study.ts'
-import { createStudyResult, plannedStudyMs } from '../../experiment/study.ts'
-import { runStudy } from '../../measure/study.ts'
+import { createStudyResult } from '../../experiment/result.ts'
+import { plannedStudyMs } from '../../experiment/study.ts'
+import { runStudy } from '../../measure/run.ts'
 import type { Study } from '../../model/experiment.ts'
-import { recordOf, writeStudy } from '../../model/study-file.ts'
-import type { StudyResult } from '../../model/study-result.ts'
+import type { StudyResult } from '../../model/result.ts'
+import { recordOf, writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { writeOverhead } from '../../report/overhead.ts'
 import { storeRecord, writePages } from '../../report/study/docs.ts'
@@ -48,7 +49,7 @@ function begin(options: StudyOptions, args: readonly string[]): PlannedStudies {
   const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32)
   const directory = prepareOutput(options.output, options.json)
   const { planned } = plan({ ...options, seed }, commandOf('pnpm bench study', args, seed))
-  for (const { study, result } of planned) writeStudy(pathOf(directory, study), result)
+  for (const { study, result } of planned) writeResult(pathOf(directory, study), result)
   return { directory, planned }
 }
 
@@ -96,7 +97,7 @@ interface Run {
 
 async function measureOne(study: Study, result: StudyResult, run: Run): Promise<void> {
   const { directory, progress, interruption, options } = run
-  const save = (so: StudyResult) => writeStudy(pathOf(directory, study), so)
+  const save = (so: StudyResult) => writeResult(pathOf(directory, study), so)
   const { signal } = interruption
   await runStudy(study, result, { progress, signal, save, download: options.download }).finally(progress.stop)
   save(result) // what could not be saved is an error now

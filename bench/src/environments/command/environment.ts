@@ -5,8 +5,7 @@ import { listenersOf, peakMemory, processTree } from '@startgrid/machine/process
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Driver } from '../../drivers/driver.ts'
 import type { Experiment } from '../../model/experiment.ts'
-import type { LaunchRecord } from '../../model/result.ts'
-import type { StudyCell, StudyCores } from '../../model/study-result.ts'
+import type { Cell, Cores, LaunchRecord } from '../../model/result.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
 import { studyCores } from '../study/environment.ts'
@@ -15,7 +14,7 @@ import { type CommandServer, startCommand } from './server.ts'
 
 /** Servers that nobody here wrote: commands, and what runs already on this machine. */
 export class CommandEnvironment implements Environment {
-  readonly cores: StudyCores | null
+  readonly cores: Required<Cores> | null
   readonly generator: GeneratorOptions
   readonly facts = {}
   readonly #experiment: Experiment
@@ -53,7 +52,7 @@ export class CommandEnvironment implements Environment {
   }
 
   /** One after the other, in random order, so that each has the core for its start. */
-  async startServers(cells: readonly StudyCell[]): Promise<Servers> {
+  async startServers(cells: readonly Cell[]): Promise<Servers> {
     const running = new Map<string, Running>()
     const failures = new Map<string, string>()
     for (const cell of shuffle(cells, this.#random)) {
@@ -71,7 +70,7 @@ export class CommandEnvironment implements Environment {
     return this.#guard.close()
   }
 
-  async #start({ app }: StudyCell): Promise<Running> {
+  async #start({ app }: Cell): Promise<Running> {
     const { command, running } = this.#experiment.systems[app] ?? {}
     if (running !== undefined) return startedElsewhere(running.origin)
     if (command === undefined) throw new Error('it has no command')
@@ -113,23 +112,23 @@ function startedElsewhere(origin: string): Running {
 class CommandServers implements Servers {
   readonly #running: ReadonlyMap<string, Running>
   readonly #failures: ReadonlyMap<string, string>
-  readonly #cores: StudyCores | null
+  readonly #cores: Required<Cores> | null
 
   constructor(
     running: ReadonlyMap<string, Running>,
     failures: ReadonlyMap<string, string>,
-    cores: StudyCores | null,
+    cores: Required<Cores> | null,
   ) {
     this.#running = running
     this.#failures = failures
     this.#cores = cores
   }
 
-  target({ id }: StudyCell) {
+  target({ id }: Cell) {
     return this.#running.get(id)?.target
   }
 
-  whyMissing({ id }: StudyCell): string {
+  whyMissing({ id }: Cell): string {
     return this.#failures.get(id) ?? 'it was not started'
   }
 
@@ -137,11 +136,11 @@ class CommandServers implements Servers {
     return null
   }
 
-  async whyEnded({ id }: StudyCell): Promise<string | null> {
+  async whyEnded({ id }: Cell): Promise<string | null> {
     return this.#running.get(id)?.whyEnded() ?? null
   }
 
-  async beginAccount({ id }: StudyCell, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
+  async beginAccount({ id }: Cell, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
     const pids = this.#running.get(id)?.pids() ?? []
     return beginAccountOf({
       app: pids.length > 0 ? pids : undefined,
@@ -151,7 +150,7 @@ class CommandServers implements Servers {
     })
   }
 
-  async launches(cells: readonly StudyCell[]): Promise<LaunchRecord[]> {
+  async launches(cells: readonly Cell[]): Promise<LaunchRecord[]> {
     return cells.flatMap(({ id, app }) => {
       const running = this.#running.get(id)
       if (running === undefined) return []

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http'
 import type { Target } from '@startgrid/grid/launcher.ts'
-import type { Asked } from '../../model/workload.ts'
+import type { Asked } from '../../model/experiment.ts'
 
 export interface Given {
   status: number

@@ -8,7 +8,7 @@ import { type Cpu, readCpus } from '@startgrid/machine/cpus.ts'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import type { CeilingServer } from '../../drivers/ceiling.ts'
 import { appOf, isInNginx } from '../../experiment/cells.ts'
-import type { CellSpec, NginxVersion, Settings } from '../../model/result.ts'
+import type { Cell, NginxVersion, Settings } from '../../model/result.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
 import { type ContainerProcesses, visibleProcesses } from './account.ts'
@@ -29,10 +29,7 @@ import { proveCellsInside } from './suite.ts'
  * Gets everything ready that lasts for the whole run: images, network, and what killed runs left is removed.
  * @throws {UsageError} with a sentence: no engine, no Compose, an image that cannot be built, or what else Docker refuses
  */
-export async function openDocker(
-  cells: readonly CellSpec[],
-  options: EnvironmentOptions,
-): Promise<Environment> {
+export async function openDocker(cells: readonly Cell[], options: EnvironmentOptions): Promise<Environment> {
   try {
     return await prepare(cells, options)
   } catch (error) {
@@ -43,7 +40,7 @@ export async function openDocker(
 }
 
 async function prepare(
-  cells: readonly CellSpec[],
+  cells: readonly Cell[],
   { warn, progress, signal }: EnvironmentOptions,
 ): Promise<Environment> {
   await requireDocker()
@@ -82,7 +79,7 @@ class DockerEnvironment implements Environment {
     this.generator = generatorIn(context.run, context.cores?.generator)
   }
 
-  async findProxy(cells: readonly CellSpec[]): Promise<NginxVersion | null> {
+  async findProxy(cells: readonly Cell[]): Promise<NginxVersion | null> {
     const hasNjs = cells.some(isInNginx)
     if (!hasNjs && cells.every(({ topology }) => topology === 'direct')) return null
     const image = this.#context.images.get(FRONT_SERVICE)
@@ -95,7 +92,7 @@ class DockerEnvironment implements Environment {
   }
 
   /** Images say it all, but for the configuration of the NGINX in front, which is made for each heat. */
-  fingerprint({ app, topology }: CellSpec): string {
+  fingerprint({ app, topology }: Cell): string {
     const { images } = this.#context
     const name = app.replace(/#\d+$/, '')
     const [framework = ''] = name.split('/')
@@ -108,7 +105,7 @@ class DockerEnvironment implements Environment {
 
   /** On all cores: the suite mostly waits. */
   /** One role after the other: the containers of all would be too many. */
-  async prove(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>> {
+  async prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
     const proofs = new Map<string, Proof>()
     for (const own of Map.groupBy(cells, ({ role }) => role).values()) {
       if (this.#context.signal.aborted) break
@@ -117,7 +114,7 @@ class DockerEnvironment implements Environment {
     return proofs
   }
 
-  async #proveRole(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>> {
+  async #proveRole(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
     const { run, signal } = this.#context
     const servers = await this.#start(cells, null).catch((error: unknown) => oneLine(error))
     if (typeof servers === 'string') {
@@ -138,7 +135,7 @@ class DockerEnvironment implements Environment {
     return { target: CEILING, stop }
   }
 
-  startServers(cells: readonly CellSpec[]): Promise<Servers> {
+  startServers(cells: readonly Cell[]): Promise<Servers> {
     return this.#start(cells, this.cores)
   }
 
@@ -149,7 +146,7 @@ class DockerEnvironment implements Environment {
     engine.close()
   }
 
-  async #start(cells: readonly CellSpec[], cores: Settings['cores']): Promise<Servers> {
+  async #start(cells: readonly Cell[], cores: Settings['cores']): Promise<Servers> {
     const { engine } = this.#context
     const apps = appsOf(cells)
     const proxied = cells.some(({ topology }) => topology !== 'direct')
@@ -167,7 +164,7 @@ class DockerEnvironment implements Environment {
 }
 
 /** Under the names of cells, twins included. */
-function appsOf(cells: readonly CellSpec[]): App[] {
+function appsOf(cells: readonly Cell[]): App[] {
   return [...new Map(cells.map((cell) => [cell.app, appOf(cell)])).values()]
 }
 

@@ -3,7 +3,7 @@ import type { App } from '@startgrid/grid/apps.ts'
 import { addressInside, FRONT_SERVICE } from '@startgrid/grid/compose.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { appOf, isInNginx } from '../../experiment/cells.ts'
-import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
+import type { Cell, LaunchRecord, Settings } from '../../model/result.ts'
 import type { EndAccount, Servers } from '../servers.ts'
 import {
   type ContainerProcesses,
@@ -38,7 +38,7 @@ export class DockerServers implements Servers {
     this.#options = options
   }
 
-  target(cell: CellSpec): Target | undefined {
+  target(cell: Cell): Target | undefined {
     const { apps, containers } = this.#options
     const host = hostOf(appOf(cell))
     if (!containers.running.has(host)) return undefined
@@ -47,23 +47,23 @@ export class DockerServers implements Servers {
     return containers.running.has(FRONT_SERVICE) ? frontAddress(index) : undefined
   }
 
-  whyMissing(cell: CellSpec): string {
+  whyMissing(cell: Cell): string {
     const failure = this.#options.containers.failures.get(hostOf(appOf(cell)))
     return failure === undefined ? 'there is no NGINX' : `the app did not start: ${oneLine(failure)}`
   }
 
-  engine(cell: CellSpec): string | null {
+  engine(cell: Cell): string | null {
     return isInNginx(cell) ? this.#options.njsEngine : null
   }
 
-  async whyEnded(cell: CellSpec): Promise<string | null> {
+  async whyEnded(cell: Cell): Promise<string | null> {
     const app = await this.#whyStopped(hostOf(appOf(cell)))
     if (app !== null) return `the app ${app}`
     const proxy = cell.topology === 'direct' ? null : await this.#whyStopped(FRONT_SERVICE)
     return proxy === null ? null : `NGINX ${proxy}`
   }
 
-  async beginAccount(cell: CellSpec): Promise<EndAccount> {
+  async beginAccount(cell: Cell): Promise<EndAccount> {
     const { engine, generator, cores } = this.#options
     const subject: Subject = {
       app: this.#processesOf(hostOf(appOf(cell))),
@@ -78,7 +78,7 @@ export class DockerServers implements Servers {
     }
   }
 
-  async launches(cells: readonly CellSpec[]): Promise<LaunchRecord[]> {
+  async launches(cells: readonly Cell[]): Promise<LaunchRecord[]> {
     const { running } = this.#options.containers
     const apps = new Map(cells.map((cell) => [cell.app, hostOf(appOf(cell))]))
     const started = [...apps, ...(running.has(FRONT_SERVICE) ? [['nginx', FRONT_SERVICE] as const] : [])]

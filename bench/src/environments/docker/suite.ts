@@ -1,5 +1,5 @@
 import { formatAddress } from '@startgrid/nginx/address.ts'
-import type { CellSpec } from '../../model/result.ts'
+import type { Cell } from '../../model/result.ts'
 import type { Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
 import { readProof, suiteWords } from '../suite-elsewhere.ts'
@@ -22,7 +22,7 @@ interface SuiteOptions {
 
 /** @returns verdicts by cell; after an abort some are missing */
 export async function proveCellsInside(
-  cells: readonly CellSpec[],
+  cells: readonly Cell[],
   options: SuiteOptions,
 ): Promise<ReadonlyMap<string, Proof>> {
   const proofs = new Map<string, Proof>()
@@ -38,7 +38,7 @@ export async function proveCellsInside(
 }
 
 /** @returns undefined after an abort */
-async function proveCell(cell: CellSpec, { run, servers, signal }: SuiteOptions): Promise<Proof | undefined> {
+async function proveCell(cell: Cell, { run, servers, signal }: SuiteOptions): Promise<Proof | undefined> {
   const target = servers.target(cell)
   if (target === undefined || !('port' in target))
     return { checked: 0, differences: [servers.whyMissing(cell)] }

@@ -7,7 +7,7 @@ import { readVersions } from '@startgrid/machine/provenance.ts'
 import type { CeilingServer } from '../../drivers/ceiling.ts'
 import type { GeneratorSource } from '../../drivers/generator.ts'
 import { appOf, isInNginx } from '../../experiment/cells.ts'
-import type { CellSpec, ClusterRecord, NginxVersion, Settings } from '../../model/result.ts'
+import type { Cell, ClusterRecord, NginxVersion, Settings } from '../../model/result.ts'
 import { hostOf } from '../docker/project.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
@@ -24,7 +24,7 @@ import { proveInPods } from './suite.ts'
  * @throws {UsageError} one sentence: what is missing
  */
 export async function openKubernetes(
-  cells: readonly CellSpec[],
+  cells: readonly Cell[],
   record: ClusterRecord,
   options: EnvironmentOptions,
 ): Promise<Environment> {
@@ -74,7 +74,7 @@ class KubernetesEnvironment implements Environment {
     }
   }
 
-  async findProxy(cells: readonly CellSpec[]): Promise<NginxVersion | null> {
+  async findProxy(cells: readonly Cell[]): Promise<NginxVersion | null> {
     const hasNjs = cells.some(isInNginx)
     if (!hasNjs && cells.every(({ topology }) => topology === 'direct')) return null
     const { images } = this.#context.scouted
@@ -87,7 +87,7 @@ class KubernetesEnvironment implements Environment {
   }
 
   /** Images say it all, but for the configuration of NGINX, which is made for each heat. */
-  fingerprint({ app, topology }: CellSpec): string {
+  fingerprint({ app, topology }: Cell): string {
     const { scouted, generators } = this.#context
     const name = app.replace(/#\d+$/, '')
     const [framework = ''] = name.split('/')
@@ -98,7 +98,7 @@ class KubernetesEnvironment implements Environment {
     )
   }
 
-  async prove(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>> {
+  async prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
     const { cluster, generators, signal } = this.#context
     if (signal.aborted) return new Map()
     const servers = await this.startServers(cells).catch((error: unknown) => oneLine(error))
@@ -117,7 +117,7 @@ class KubernetesEnvironment implements Environment {
     return startCeiling(this.#context, `ceiling-${++this.#started}`)
   }
 
-  async startServers(cells: readonly CellSpec[]): Promise<Servers> {
+  async startServers(cells: readonly Cell[]): Promise<Servers> {
     const { cluster, record } = this.#context
     const apps = appsOf(cells)
     const proxied = cells.some(({ topology }) => topology !== 'direct')
@@ -154,6 +154,6 @@ class KubernetesEnvironment implements Environment {
 }
 
 /** Under the names of cells, twins included. */
-function appsOf(cells: readonly CellSpec[]): App[] {
+function appsOf(cells: readonly Cell[]): App[] {
   return [...new Map(cells.map((cell) => [cell.app, appOf(cell)])).values()]
 }

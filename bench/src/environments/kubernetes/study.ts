@@ -6,10 +6,9 @@ import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import type { CeilingServer } from '../../drivers/ceiling.ts'
 import type { GeneratorSource } from '../../drivers/generator.ts'
-import { fitTo } from '../../experiment/study.ts'
+import { fitTo } from '../../experiment/cells.ts'
 import type { Experiment, System } from '../../model/experiment.ts'
-import type { ClusterRecord, NginxVersion } from '../../model/result.ts'
-import type { StudyCell } from '../../model/study-result.ts'
+import type { Cell, ClusterRecord, NginxVersion } from '../../model/result.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
 import { suiteProgram } from '../suite-elsewhere.ts'
@@ -29,7 +28,7 @@ const APP = 'app'
  */
 export async function openStudyInCluster(
   study: Experiment,
-  cells: readonly StudyCell[],
+  cells: readonly Cell[],
   record: ClusterRecord,
   options: EnvironmentOptions,
 ): Promise<Environment> {
@@ -54,7 +53,7 @@ function frameworkOf({ app }: System): string | undefined {
 }
 
 /** Why a system cannot be measured in a cluster. @returns a clause; null if it can */
-export function whyNotInPods(system: System | undefined, { workload, generator }: StudyCell): string | null {
+export function whyNotInPods(system: System | undefined, { workload, generator }: Cell): string | null {
   if (system === undefined) return 'the study has no such system'
   if (workload === null) return 'a program on this machine measures it, and no load from another node'
   if (generator !== 'startgrid') return `${generator} does not run in a cluster`
@@ -98,14 +97,14 @@ class StudyPods implements Environment {
     }
   }
 
-  async findProxy(cells: readonly StudyCell[]): Promise<NginxVersion | null> {
+  async findProxy(cells: readonly Cell[]): Promise<NginxVersion | null> {
     const says = this.#context.scouted.images.get(FRONT_SERVICE)?.says ?? ''
     const nginx = { kind: 'kubernetes', version: /nginx\/(\S+)/.exec(says)?.[1] ?? 'unknown', njs: null }
     for (const cell of cells) cell.nginx = this.#systemOf(cell).nginx === undefined ? null : nginx
     return nginx
   }
 
-  fingerprint(cell: StudyCell): string {
+  fingerprint(cell: Cell): string {
     const { scouted, generators } = this.#context
     const system = this.#systemOf(cell)
     const ids = [frameworkOf(system) ?? '', FRONT_SERVICE].map((image) => scouted.images.get(image)?.id)
@@ -117,7 +116,7 @@ class StudyPods implements Environment {
   }
 
   /** Each system once, however many races it is in. */
-  async prove(cells: readonly StudyCell[]): Promise<ReadonlyMap<string, Proof>> {
+  async prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
     const proofs = new Map<string, Proof>()
     for (const [, own] of Map.groupBy(cells, ({ app }) => app)) {
       const [cell] = own
@@ -128,7 +127,7 @@ class StudyPods implements Environment {
     return proofs
   }
 
-  async #proveOne(cell: StudyCell): Promise<Proof | undefined> {
+  async #proveOne(cell: Cell): Promise<Proof | undefined> {
     const { cluster, generators, signal } = this.#context
     const servers = await this.startServers([cell])
     const { role } = cell
@@ -138,7 +137,7 @@ class StudyPods implements Environment {
       const isOfSystem = ({ directory, role: own }: (typeof APPS)[number]) =>
         own === role && directory.endsWith(`/${app?.package}`)
       const absent = APPS.find(isOfSystem)?.absent ?? []
-      const words = (_: StudyCell, url: string) =>
+      const words = (_: Cell, url: string) =>
         suiteProgram(url, { role, proxied: cell.topology !== 'direct', absent })
       const found = await proveInPods([cell], { cluster, pod: generators.first, servers, words, signal })
       return found.get(cell.id)
@@ -152,7 +151,7 @@ class StudyPods implements Environment {
   }
 
   /** A pod for each system: one that does not start is missing. */
-  async startServers(cells: readonly StudyCell[]): Promise<Servers> {
+  async startServers(cells: readonly Cell[]): Promise<Servers> {
     const { cluster, record } = this.#context
     const running = new Map<string, ServerPod>()
     const failures = new Map<string, string>()
@@ -165,7 +164,7 @@ class StudyPods implements Environment {
         }
       }),
     )
-    const partsOf = (cell: Pick<StudyCell, 'topology'>) => ({
+    const partsOf = (cell: Pick<Cell, 'topology'>) => ({
       app: APP,
       proxy: cell.topology === 'direct' ? null : FRONT_SERVICE,
     })
@@ -189,13 +188,13 @@ class StudyPods implements Environment {
     return closeCluster(this.#context)
   }
 
-  #podOf(cell: StudyCell): V1Pod {
+  #podOf(cell: Cell): V1Pod {
     const { run, placement } = this.#context
     const metadata = run.metadata(`servers-${++this.#started}`, 'servers')
     return studyPod(metadata, placement, this.#systemOf(cell))
   }
 
-  #systemOf({ app }: Pick<StudyCell, 'app'>): System {
+  #systemOf({ app }: Pick<Cell, 'app'>): System {
     const system = this.#study.systems[app]
     if (system === undefined) throw new Error(`The study ${this.#study.name} has no system ${app}.`)
     return system
@@ -212,11 +211,11 @@ class SystemsInPods implements Servers {
     this.#failures = failures
   }
 
-  target(cell: StudyCell) {
+  target(cell: Cell) {
     return this.#running.get(cell.id)?.target(cell)
   }
 
-  whyMissing(cell: StudyCell): string {
+  whyMissing(cell: Cell): string {
     return this.#running.get(cell.id)?.whyMissing(cell) ?? `it did not start: ${this.#failures.get(cell.id)}`
   }
 
@@ -224,17 +223,17 @@ class SystemsInPods implements Servers {
     return null
   }
 
-  async whyEnded(cell: StudyCell): Promise<string | null> {
+  async whyEnded(cell: Cell): Promise<string | null> {
     return (await this.#running.get(cell.id)?.whyEnded(cell)) ?? null
   }
 
-  beginAccount(cell: StudyCell) {
+  beginAccount(cell: Cell) {
     const servers = this.#running.get(cell.id)
     if (servers === undefined) throw new Error(`${cell.id} does not run.`)
     return servers.beginAccount(cell)
   }
 
-  async launches(cells: readonly StudyCell[]) {
+  async launches(cells: readonly Cell[]) {
     const own = await Promise.all(
       cells.map(async (cell) => this.#running.get(cell.id)?.launches([cell]) ?? []),
     )

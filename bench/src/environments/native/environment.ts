@@ -2,7 +2,7 @@ import type { GeneratorOptions } from '@startgrid/loadgen'
 import { chooseCores } from '@startgrid/machine/cores.ts'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import { type CeilingServer, startNginxCeiling } from '../../drivers/ceiling.ts'
-import type { CellSpec, NginxVersion, Settings } from '../../model/result.ts'
+import type { Cell, NginxVersion, Settings } from '../../model/result.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import { findProxy, versionOf } from '../proxy.ts'
 import type { Servers } from '../servers.ts'
@@ -23,17 +23,17 @@ export class NativeEnvironment implements Environment {
     this.generator = { cpu: this.cores?.generator }
   }
 
-  async findProxy(cells: readonly CellSpec[]): Promise<NginxVersion | null> {
+  async findProxy(cells: readonly Cell[]): Promise<NginxVersion | null> {
     this.#nginx = await findProxy(cells, this.#options)
     return this.#nginx ? versionOf(this.#nginx) : null
   }
 
-  fingerprint(cell: CellSpec): string {
+  fingerprint(cell: Cell): string {
     const [framework = ''] = cell.app.split('/')
     return fingerprintOf([`apps/${framework}`], [cell.app.replace(/#\d+$/, ''), cell.topology], this.#nginx)
   }
 
-  prove(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>> {
+  prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
     return proveNatively(cells, { nginx: this.#nginx, signal: this.#options.signal })
   }
 
@@ -42,7 +42,7 @@ export class NativeEnvironment implements Environment {
     return nginx && startNginxCeiling(nginx, this.cores?.server)
   }
 
-  startServers(cells: readonly CellSpec[]): Promise<Servers> {
+  startServers(cells: readonly Cell[]): Promise<Servers> {
     return startNativeServers(cells, { nginx: this.#nginx, cores: this.cores })
   }
 

@@ -5,7 +5,7 @@ import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Driver } from '../../drivers/driver.ts'
 import { appOf, launchName } from '../../experiment/cells.ts'
-import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
+import type { Cell, LaunchRecord, Settings } from '../../model/result.ts'
 import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
 
 interface NativeOptions {
@@ -18,7 +18,7 @@ interface NativeOptions {
  * @throws {Error} if NGINX does not start
  */
 export async function startNativeServers(
-  cells: readonly CellSpec[],
+  cells: readonly Cell[],
   { nginx, cores }: NativeOptions,
 ): Promise<Servers> {
   const apps = [...new Map(cells.map((cell) => [cell.app, appOf(cell)])).values()]
@@ -37,29 +37,29 @@ class NativeServers implements Servers {
     this.#cores = cores
   }
 
-  target(cell: CellSpec): Target | undefined {
+  target(cell: Cell): Target | undefined {
     return this.#lineup.target(appOf(cell), cell.topology)
   }
 
-  whyMissing({ app, topology }: CellSpec): string {
+  whyMissing({ app, topology }: Cell): string {
     const { failures } = this.#lineup
     const failure = failures.get(app)?.replace(`${app} `, 'the app ') ?? failures.get(topology)
     return oneLine(failure ?? 'there is no NGINX')
   }
 
-  engine(cell: CellSpec): string | null {
+  engine(cell: Cell): string | null {
     const { engine, nginx } = this.#launched(cell)?.ready ?? {}
     return engine === undefined ? null : `${engine} in NGINX ${nginx}`
   }
 
-  async whyEnded(cell: CellSpec): Promise<string | null> {
+  async whyEnded(cell: Cell): Promise<string | null> {
     const { exitCode = null, signalCode = null } = this.#launched(cell)?.child ?? {}
     if (exitCode !== null) return `the app ended with exit code ${exitCode}`
     if (signalCode !== null) return `the app was ended by ${signalCode}`
     return cell.topology !== 'direct' && this.#lineup.proxyPids().length === 0 ? 'NGINX ended' : null
   }
 
-  async beginAccount(cell: CellSpec, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
+  async beginAccount(cell: Cell, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
     const launched = this.#launched(cell)
     return beginAccountOf({
       app: launched && serverPids(launched),
@@ -69,7 +69,7 @@ class NativeServers implements Servers {
     })
   }
 
-  async launches(cells: readonly CellSpec[]): Promise<LaunchRecord[]> {
+  async launches(cells: readonly Cell[]): Promise<LaunchRecord[]> {
     const started = new Map<string, Started>()
     for (const cell of cells) {
       const one = this.#launched(cell)
@@ -88,7 +88,7 @@ class NativeServers implements Servers {
     return this.#lineup.stop()
   }
 
-  #launched(cell: CellSpec): Started | undefined {
+  #launched(cell: Cell): Started | undefined {
     return this.#lineup.launched(appOf(cell), cell.topology)
   }
 }

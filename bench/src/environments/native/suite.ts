@@ -3,7 +3,7 @@ import { checkConformance } from '@startgrid/conformance'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { appOf } from '../../experiment/cells.ts'
-import type { CellSpec } from '../../model/result.ts'
+import type { Cell } from '../../model/result.ts'
 import { linesOf, SUITE_RUNS } from '../conformance.ts'
 import type { Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
@@ -18,7 +18,7 @@ interface SuiteOptions {
 
 /** All cells of all roles at once: the suite mostly waits. */
 export async function proveNatively(
-  cells: readonly CellSpec[],
+  cells: readonly Cell[],
   options: SuiteOptions,
 ): Promise<ReadonlyMap<string, Proof>> {
   const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
@@ -27,7 +27,7 @@ export async function proveNatively(
 }
 
 async function proveRole(
-  cells: readonly CellSpec[],
+  cells: readonly Cell[],
   { nginx, signal }: SuiteOptions,
 ): Promise<ReadonlyMap<string, Proof>> {
   const servers = await startNativeServers(cells, { nginx, cores: null }).catch((error: unknown) =>
@@ -48,7 +48,7 @@ async function proveRole(
 }
 
 /** @returns undefined after an abort */
-async function proveCell(cell: CellSpec, servers: Servers, signal: AbortSignal): Promise<Proof | undefined> {
+async function proveCell(cell: Cell, servers: Servers, signal: AbortSignal): Promise<Proof | undefined> {
   const { role, absent, runtime } = appOf(cell)
   const target = servers.target(cell)
   if (target === undefined) return { checked: 0, differences: [servers.whyMissing(cell)] }

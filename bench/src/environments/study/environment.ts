@@ -8,10 +8,9 @@ import { peakMemory } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { type CeilingServer, startNginxCeiling } from '../../drivers/ceiling.ts'
 import type { Driver } from '../../drivers/driver.ts'
-import { fitToMachine } from '../../experiment/study.ts'
+import { fitToMachine } from '../../experiment/cells.ts'
 import type { Experiment, System } from '../../model/experiment.ts'
-import type { LaunchRecord, NginxVersion, Spread } from '../../model/result.ts'
-import type { StudyCell, StudyCores } from '../../model/study-result.ts'
+import type { Cell, Cores, LaunchRecord, NginxVersion, Spread } from '../../model/result.ts'
 import type { Warning } from '../../model/warnings.ts'
 import { linesOf } from '../conformance.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
@@ -30,7 +29,7 @@ const TIMEOUT_MS = 30_000
 
 /** The systems of a study, as processes of this machine: several copies, clusters on several cores, an NGINX of their own. */
 export class StudyEnvironment implements Environment {
-  readonly cores: StudyCores | null
+  readonly cores: Required<Cores> | null
   readonly generator: GeneratorOptions
   readonly facts = {}
   readonly #options: EnvironmentOptions
@@ -39,7 +38,7 @@ export class StudyEnvironment implements Environment {
   #nginx: Nginx | undefined
 
   /** @param cells are given the cores that this machine has for them */
-  constructor(study: Experiment, cells: readonly StudyCell[], options: EnvironmentOptions) {
+  constructor(study: Experiment, cells: readonly Cell[], options: EnvironmentOptions) {
     this.#study = study
     this.#options = options
     this.cores = studyCores(options.warn)
@@ -48,7 +47,7 @@ export class StudyEnvironment implements Environment {
   }
 
   /** The usual one, and others that single systems need. */
-  async findProxy(cells: readonly StudyCell[]): Promise<NginxVersion | null> {
+  async findProxy(cells: readonly Cell[]): Promise<NginxVersion | null> {
     if (this.#options.signal.aborted) return null
     const nginxes = await findNginxes(this.#study, this.#options)
     assignNginxes(this.#study, cells, nginxes)
@@ -57,14 +56,14 @@ export class StudyEnvironment implements Environment {
     return this.#nginx === undefined ? null : versionOf(this.#nginx)
   }
 
-  fingerprint(cell: StudyCell): string {
+  fingerprint(cell: Cell): string {
     const { app, nginx } = this.#systemOf(cell)
     const own = ['bench/src/environments/study', ...(app === undefined ? [] : [app.package])]
     return fingerprintOf(own, [JSON.stringify({ app, nginx }), cell.nginx?.version], this.#nginx)
   }
 
   /** Each system once, however many races it is in. */
-  async prove(cells: readonly StudyCell[]): Promise<ReadonlyMap<string, Proof>> {
+  async prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
     const proofs = new Map<string, Proof>()
     const open = [...cells]
     const proveNext = async (): Promise<void> => {
@@ -84,7 +83,7 @@ export class StudyEnvironment implements Environment {
     return this.#nginx && startNginxCeiling(this.#nginx, this.cores?.server)
   }
 
-  async startServers(cells: readonly StudyCell[]): Promise<Servers> {
+  async startServers(cells: readonly Cell[]): Promise<Servers> {
     const running = new Map<string, RunningSystem>()
     const failures = new Map<string, string>()
     await Promise.all(
@@ -100,25 +99,25 @@ export class StudyEnvironment implements Environment {
   }
 
   /** @param cpus as taskset writes them; undefined: all; @throws {Error} with a sentence */
-  startSystem(cell: Pick<StudyCell, 'app'>, cpus: string | undefined): Promise<RunningSystem> {
+  startSystem(cell: Pick<Cell, 'app'>, cpus: string | undefined): Promise<RunningSystem> {
     return startSystem(this.#systemOf(cell), { nginx: this.#nginx, cpus })
   }
 
   async close(): Promise<void> {}
 
-  #systemOf({ app }: Pick<StudyCell, 'app'>): System {
+  #systemOf({ app }: Pick<Cell, 'app'>): System {
     const system = this.#study.systems[app]
     if (system === undefined) throw new Error(`The study ${this.#study.name} has no system ${app}.`)
     return system
   }
 
   /** As many of the servers' cores as it can use. */
-  #cpusOf({ cores }: StudyCell): string | undefined {
+  #cpusOf({ cores }: Cell): string | undefined {
     return this.cores?.servers.slice(0, cores.given).join(',')
   }
 
   /** @returns undefined after an abort, and for a system that no contract covers */
-  async #proveSystem({ app: name, role }: StudyCell): Promise<Proof | undefined> {
+  async #proveSystem({ app: name, role }: Cell): Promise<Proof | undefined> {
     const { signal } = this.#options
     if (signal.aborted || role === null) return undefined
     try {
@@ -148,7 +147,7 @@ export class StudyEnvironment implements Environment {
 }
 
 /** One thread of every physical core but the generator's is for the servers; the first of them is where single ones stay. */
-export function studyCores(warn: (warning: Warning) => void): StudyCores | null {
+export function studyCores(warn: (warning: Warning) => void): Required<Cores> | null {
   const pair = chooseCores(warn)
   if (pair === null) return null
   const { server, generator } = pair
@@ -168,24 +167,24 @@ export function studyCores(warn: (warning: Warning) => void): StudyCores | null 
 class StudyServers implements Servers {
   readonly #running: ReadonlyMap<string, RunningSystem>
   readonly #failures: ReadonlyMap<string, string>
-  readonly #cores: StudyCores | null
+  readonly #cores: Required<Cores> | null
   #spreads: Spread[] = []
 
   constructor(
     running: ReadonlyMap<string, RunningSystem>,
     failures: ReadonlyMap<string, string>,
-    cores: StudyCores | null,
+    cores: Required<Cores> | null,
   ) {
     this.#running = running
     this.#failures = failures
     this.#cores = cores
   }
 
-  target({ id }: StudyCell) {
+  target({ id }: Cell) {
     return this.#running.get(id)?.target
   }
 
-  whyMissing({ id }: StudyCell): string {
+  whyMissing({ id }: Cell): string {
     return this.#failures.get(id) ?? 'it was not started'
   }
 
@@ -193,11 +192,11 @@ class StudyServers implements Servers {
     return null
   }
 
-  async whyEnded({ id }: StudyCell): Promise<string | null> {
+  async whyEnded({ id }: Cell): Promise<string | null> {
     return this.#running.get(id)?.whyEnded() ?? null
   }
 
-  async beginAccount({ id }: StudyCell, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
+  async beginAccount({ id }: Cell, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
     const running = this.#running.get(id)
     return beginAccountOf({
       app: running?.appPids(),
@@ -207,7 +206,7 @@ class StudyServers implements Servers {
     })
   }
 
-  async launches(cells: readonly StudyCell[]): Promise<LaunchRecord[]> {
+  async launches(cells: readonly Cell[]): Promise<LaunchRecord[]> {
     return cells.flatMap(({ id, app }) => {
       const pids = this.#running.get(id)?.appPids()
       return pids === undefined ? [] : [{ app, peakMemory: peakMemory(pids) ?? null }]

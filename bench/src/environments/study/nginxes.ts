@@ -1,8 +1,7 @@
 import { runtimeOf } from '@startgrid/grid/apps.ts'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import type { Experiment, System } from '../../model/experiment.ts'
-import type { NginxVersion } from '../../model/result.ts'
-import type { StudyCell } from '../../model/study-result.ts'
+import type { Cell, NginxVersion } from '../../model/result.ts'
 import { versionOf } from '../proxy.ts'
 
 /** The NGINXes of this machine that the systems of a study run in. */
@@ -42,7 +41,7 @@ export function equipStudy(study: Experiment, { usual, quickjs }: Nginxes): Expe
 }
 
 /** Notes on each cell which NGINX it runs in, and skips those that this machine lacks the tools for. */
-export function assignNginxes(study: Experiment, cells: readonly StudyCell[], nginxes: Nginxes): void {
+export function assignNginxes(study: Experiment, cells: readonly Cell[], nginxes: Nginxes): void {
   for (const cell of cells) {
     const system = study.systems[cell.app]
     if (system === undefined) continue

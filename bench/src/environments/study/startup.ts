@@ -1,8 +1,7 @@
 import { request } from 'node:http'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import type { Figures, ProbeContext, System } from '../../model/experiment.ts'
-import type { Workload } from '../../model/workload.ts'
+import type { Figures, ProbeContext, System, Workload } from '../../model/experiment.ts'
 import { startSystem } from './running-system.ts'
 
 /** Of one probe: the median of three passes over one that read its files from disk, or that somebody disturbed. */

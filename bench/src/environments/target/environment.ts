@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { checkConformance } from '@startgrid/conformance'
+import type { Role } from '@startgrid/grid/apps.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
 import { chooseCores } from '@startgrid/machine/cores.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { type CeilingServer, startNginxCeiling } from '../../drivers/ceiling.ts'
-import type { CellSpec, Settings, TargetRecord } from '../../model/result.ts'
+import type { Cell, Settings, TargetRecord } from '../../model/result.ts'
 import { linesOf, SUITE_RUNS } from '../conformance.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
@@ -47,10 +48,10 @@ export class TargetEnvironment implements Environment {
   }
 
   /** As behind a proxy, for there may be one: then a `Server` header may be there, and refusals by its parser need only the right status. */
-  async prove(cells: readonly CellSpec[]): Promise<ReadonlyMap<string, Proof>> {
+  async prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
     const proofs = new Map<string, Proof>()
     for (const { id, role } of cells) {
-      const proof = await this.#check(role)
+      const proof = role === null ? undefined : await this.#check(role)
       if (proof !== undefined) proofs.set(id, proof)
     }
     return proofs
@@ -73,7 +74,7 @@ export class TargetEnvironment implements Environment {
   async close(): Promise<void> {}
 
   /** @returns undefined after an abort */
-  async #check(role: CellSpec['role']): Promise<Proof | undefined> {
+  async #check(role: Role): Promise<Proof | undefined> {
     const { origin, absent } = this.#target
     const subject = { target: addressOf(origin), role, absent, proxied: true }
     try {

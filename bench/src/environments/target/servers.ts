@@ -1,5 +1,5 @@
 import type { Driver } from '../../drivers/driver.ts'
-import type { CellSpec, LaunchRecord, Settings } from '../../model/result.ts'
+import type { Cell, LaunchRecord, Settings } from '../../model/result.ts'
 import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
 import { type Address, addressOf, whySilent } from './origin.ts'
 
@@ -33,7 +33,7 @@ export class TargetServers implements Servers {
   }
 
   /** Nobody says which processes serve, nor on which core. */
-  async beginAccount(_cell: CellSpec, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
+  async beginAccount(_cell: Cell, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
     const subject = { app: undefined, proxy: [], generator: driver.pids(), cores: this.#cores }
     const end = beginAccountOf(subject)
     return async () => {

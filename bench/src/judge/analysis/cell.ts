@@ -3,7 +3,7 @@ import { rowMean } from '@startgrid/stats/estimate.ts'
 import { mean } from '@startgrid/stats/moments.ts'
 import { launchName } from '../../experiment/cells.ts'
 import type { CellFigures, GateResult, Metric } from '../../model/figures.ts'
-import type { CellSpec, Heat, Slice } from '../../model/result.ts'
+import type { Cell, Heat, Slice } from '../../model/result.ts'
 import type { RaceLayout } from './race-layout.ts'
 import type { CellRecord, LaunchTotals } from './record.ts'
 import { serverSeconds } from './slices.ts'
@@ -51,7 +51,7 @@ export function figuresOf(judged: Judged, { heats, layouts, shown }: Source): Ce
   }
 }
 
-function meanOf(cell: CellSpec, metric: Metric, layouts: readonly RaceLayout[]): Interval | null {
+function meanOf(cell: Cell, metric: Metric, layouts: readonly RaceLayout[]): Interval | null {
   for (const layout of layouts) {
     const row =
       layout.metric === metric ? layout.records.findIndex((record) => record.cell.id === cell.id) : -1
@@ -69,7 +69,7 @@ function partOf(launches: readonly LaunchTotals[], part: keyof LaunchTotals['cpu
   return costs.length === 0 ? null : mean(costs)
 }
 
-function coreUse(cell: CellSpec, launches: readonly LaunchTotals[]): number | null {
+function coreUse(cell: Cell, launches: readonly LaunchTotals[]): number | null {
   const uses = launches.flatMap(({ cpuSeconds, seconds }) => {
     const used = serverSeconds(cell, cpuSeconds)
     return used === null ? [] : used / seconds
@@ -77,7 +77,7 @@ function coreUse(cell: CellSpec, launches: readonly LaunchTotals[]): number | nu
   return uses.length === 0 ? null : mean(uses)
 }
 
-function peakMemory(cell: CellSpec, heats: readonly Heat[]): CellFigures['peakMemory'] {
+function peakMemory(cell: Cell, heats: readonly Heat[]): CellFigures['peakMemory'] {
   const own = heats.filter(({ race }) => race === cell.race).flatMap(({ launches }) => launches)
   const highest = (name: string): number | null => {
     const peaks = own.flatMap(({ app, peakMemory }) =>

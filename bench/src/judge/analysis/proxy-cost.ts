@@ -11,9 +11,9 @@ interface Step {
 }
 
 /**
- * What NGINX costs each app of one role, by the differences within launches: difference = app + heat + error, for a heat may slow
+ * What NGINX costs each app of one race, by the differences within launches: difference = app + heat + error, for a heat may slow
  * NGINX otherwise than the apps. (`nginx-socket` is a launch of its own; its differences are within heats.)
- * @param records valid cells of one role; twins tell of the variance, but are not listed
+ * @param records valid cells of one race; twins tell of the variance, but are not listed
  */
 export function proxyCostsOf(records: readonly CellRecord[], metric: Metric): ProxyCost[] {
   const direct = new Map(
@@ -33,8 +33,8 @@ export function proxyCostsOf(records: readonly CellRecord[], metric: Metric): Pr
     cells: rows.map(({ proxied }) => proxied.cell),
   }))
   return fitLayouts(layouts).flatMap((fitted) =>
-    fitted.cells.flatMap(({ app, role, topology, twinOf }, row) =>
-      twinOf === null ? [{ app, role, topology, metric, ratio: rowMean(fitted, row) }] : [],
+    fitted.cells.flatMap(({ app, race, topology, twinOf }, row) =>
+      twinOf === null ? [{ app, race, topology, metric, ratio: rowMean(fitted, row) }] : [],
     ),
   )
 }

@@ -6,7 +6,7 @@ import { holm, rankRanges } from '@startgrid/stats/multiplicity.ts'
 import { smallestDifference } from '@startgrid/stats/power.ts'
 import type { Fitted } from '@startgrid/stats/variances.ts'
 import type { Control, Metric, Pair, Race } from '../../model/figures.ts'
-import type { CellSpec } from '../../model/result.ts'
+import type { Cell } from '../../model/result.ts'
 import type { RaceLayout } from './race-layout.ts'
 
 /** Of a family of comparisons. */
@@ -30,7 +30,7 @@ interface Comparison {
  */
 export function raceOf(layout: RaceLayout): Race | null {
   const racers = layout.records.flatMap(({ cell }, row) => (cell.twinOf === null ? [{ cell, row }] : []))
-  const baseline = racers.find(({ cell }) => cell.framework === BASELINE) ?? racers[0]
+  const baseline = racers.find(({ cell }) => cell.title === BASELINE) ?? racers[0]
   if (baseline === undefined) return null
   const comparisons = racers.flatMap((a, index) =>
     racers.slice(index + 1).map((b) => ({ a: a.cell.id, b: b.cell.id, ...compare(layout, a.row, b.row) })),
@@ -41,7 +41,7 @@ export function raceOf(layout: RaceLayout): Race | null {
     ratio: compare(layout, row, baseline.row).ratio,
   }))
   return {
-    role: baseline.cell.role,
+    race: baseline.cell.race,
     topology: layout.topology,
     metric: layout.metric,
     baseline: baseline.cell.id,
@@ -107,7 +107,7 @@ function controlOf(layout: RaceLayout): Control | null {
   return { twin: twinSpec.id, original: originalSpec.id, ratio, p, suspect: p !== null && p < SUSPECT }
 }
 
-function specOf({ records }: RaceLayout, row: number): CellSpec | undefined {
+function specOf({ records }: RaceLayout, row: number): Cell | undefined {
   return records[row]?.cell
 }
 

@@ -1,12 +1,12 @@
 import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import type { Metric } from '../../model/figures.ts'
-import type { Cell, CellSpec, Heat, Slice } from '../../model/result.ts'
+import type { Cell, Heat, Slice } from '../../model/result.ts'
 import { type ColdCell, findColdCells } from './cold-cells.ts'
 import { fitHeat, keptSlices } from './passes.ts'
 
 /** All that was measured of one cell, launch by launch. */
-export interface CellRecord<Spec extends Cell = CellSpec> {
-  cell: Spec
+export interface CellRecord {
+  cell: Cell
   /** Of the cell, per heat of its race, in the order in which they were measured. */
   slices: Slice[][]
   /** Those that count. */
@@ -35,11 +35,11 @@ export interface LaunchTotals {
  * The slices of each cell, heat by heat, fitted in passes. Slices of other cells have no part in it.
  * @param found cold cells, if they are known
  */
-export function recordCells<Spec extends Cell>(
-  cells: readonly Spec[],
+export function recordCells(
+  cells: readonly Cell[],
   heats: readonly Heat[],
   found?: readonly ColdCell[],
-): CellRecord<Spec>[] {
+): CellRecord[] {
   const kept = new Map(heats.map((heat) => [heat, keptSlices(heat)]))
   const cold = new Map((found ?? findColdCells(cells, heats, kept)).map((one) => [one.cell, one]))
   const counted = new Map(

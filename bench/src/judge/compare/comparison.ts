@@ -4,9 +4,8 @@ import { holm } from '@startgrid/stats/multiplicity.ts'
 import { smallestDifference } from '@startgrid/stats/power.ts'
 import type { GateResult, Metric } from '../../model/figures.ts'
 import { describeServers, nameOf } from '../../model/names.ts'
-import type { Cell, CellSpec, Mode } from '../../model/result.ts'
+import type { Cell, Mode, StoredResult } from '../../model/result.ts'
 import { ResultError } from '../../model/result-file.ts'
-import type { StoredResult, StudyCell } from '../../model/study-result.ts'
 import type { CellRecord } from '../analysis/record.ts'
 import { differencesOf, recordRun } from './differences.ts'
 import { findChanges, findUnlikeness, sharedCells } from './likeness.ts'
@@ -111,9 +110,9 @@ export function compareResults(
     metric ??
     (compared.every(({ id }) => figuresA.get(id)?.hasCpu && figuresB.get(id)?.hasCpu) ? 'cpu' : 'rate')
   const [recordsA, recordsB] = [recordRun(a), recordRun(b)]
-  const races = [...Map.groupBy(compared, raceOf)].map(([title, specs]) =>
-    compareRace(title, specs, recordsA, recordsB, chosen),
-  )
+  const races = [
+    ...Map.groupBy(compared, ({ race, topology }) => (a.kind === 'study' ? race : `${race} ${topology}`)),
+  ].map(([title, specs]) => compareRace(title, specs, recordsA, recordsB, chosen))
   if (races.length === 0)
     throw new ComparisonError('The two results have no cell in common that has a number in both.')
   const cells = races.flatMap((race) => race.cells)
@@ -162,15 +161,7 @@ function runOf({ startedAt, versions, command }: StoredResult): ComparedRun {
 
 /** Twins are no cells that anybody asked for, and a probe has no slices. */
 function isCompared(cell: Cell): boolean {
-  return cell.workload !== null && !('twinOf' in cell && cell.twinOf !== null)
-}
-
-function raceOf(cell: Cell): string {
-  return isOfStudy(cell) ? cell.race : `${cell.role} ${cell.topology}`
-}
-
-function isOfStudy(cell: Cell): cell is StudyCell {
-  return 'title' in cell
+  return cell.workload !== null && cell.twinOf === null
 }
 
 /** Gates that tell of wrong responses, not of the machine or the generator. */
@@ -206,8 +197,8 @@ function whyWithout({ cells }: StoredResult, figures: ReadonlyMap<string, Known>
 function compareRace(
   title: string,
   specs: readonly Cell[],
-  a: readonly CellRecord<Cell>[],
-  b: readonly CellRecord<Cell>[],
+  a: readonly CellRecord[],
+  b: readonly CellRecord[],
   metric: Metric,
 ): ComparedRace {
   const by = { rate: differencesOf(specs, a, b, 'rate'), cpu: differencesOf(specs, a, b, 'cpu') }
@@ -220,7 +211,7 @@ function compareRace(
       const tested = normalised ?? plain
       return {
         cell: spec.id,
-        name: isOfStudy(spec) ? spec.title : nameOf(spec as CellSpec),
+        name: nameOf(spec),
         launches,
         a: Math.exp(means.a),
         b: Math.exp(means.b),

@@ -2,8 +2,7 @@ import { type Estimate, estimateOf, withComponents } from '@startgrid/stats/esti
 import { mean, median, sampleVariance } from '@startgrid/stats/moments.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Metric } from '../../model/figures.ts'
-import type { Cell } from '../../model/result.ts'
-import type { StoredResult } from '../../model/study-result.ts'
+import type { Cell, StoredResult } from '../../model/result.ts'
 import { type CellRecord, recordCells } from '../analysis/record.ts'
 
 /** The cells of one race in two runs: B less A on the scale of logarithms. */
@@ -28,7 +27,7 @@ interface Difference {
 const FEWEST_FOR_SHIFT = 3
 
 /** The cells of a run that were tried. Passes are fitted with all cells of a heat, as in the run's own analysis. */
-export function recordRun(result: StoredResult): CellRecord<Cell>[] {
+export function recordRun(result: StoredResult): CellRecord[] {
   const tried: readonly Cell[] = result.cells.filter(({ skipped }) => skipped === null)
   return recordCells(tried, result.heats)
 }
@@ -41,8 +40,8 @@ export function recordRun(result: StoredResult): CellRecord<Cell>[] {
  */
 export function differencesOf(
   cells: readonly Cell[],
-  a: readonly CellRecord<Cell>[],
-  b: readonly CellRecord<Cell>[],
+  a: readonly CellRecord[],
+  b: readonly CellRecord[],
   metric: Metric,
 ): Differences | null {
   const [inA, inB] = [layoutOf(cells, a, metric), layoutOf(cells, b, metric)]
@@ -70,11 +69,7 @@ export function differencesOf(
 }
 
 /** The rows are in the order of the cells. */
-function layoutOf(
-  cells: readonly Cell[],
-  records: readonly CellRecord<Cell>[],
-  metric: Metric,
-): Fitted | null {
+function layoutOf(cells: readonly Cell[], records: readonly CellRecord[], metric: Metric): Fitted | null {
   const own = cells.flatMap(({ id }) => records.find(({ cell }) => cell.id === id) ?? [])
   const known = own.filter(({ logs }) => logs[metric].some((log) => log !== null))
   if (known.length < cells.length) return null

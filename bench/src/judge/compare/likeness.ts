@@ -1,6 +1,5 @@
 import { listOf } from '@startgrid/cli/text.ts'
-import type { Cell } from '../../model/result.ts'
-import type { StoredResult } from '../../model/study-result.ts'
+import type { Cell, StoredResult } from '../../model/result.ts'
 
 /** Whether two results may be compared, and what differs between them that may explain a difference. */
 

@@ -21,6 +21,6 @@ export function judgeConformance({
   const advice =
     mode === 'target'
       ? 'Correct the app, or say what it lacks with --without; --keep-voided shows its figures all the same.'
-      : `Correct ${cell.app.replace(/#\d+$/, '')}, then measure again.`
+      : `Correct ${cell.twinOf ?? cell.app}, then measure again.`
   return failed('conformance', `it breaks the contract: ${first}${more}`, advice)
 }

@@ -1,4 +1,4 @@
-import type { Cell, ConformanceRecord, DriverRecord, Effort, Mode, Slice } from '../../model/result.ts'
+import type { Cell, ConformanceRecord, DriverRecord, Mode, Settings, Slice } from '../../model/result.ts'
 
 /** What gates ask about a slice. */
 export type JudgedSlice = Omit<Slice, 'pass'>
@@ -6,11 +6,8 @@ export type JudgedSlice = Omit<Slice, 'pass'>
 /** What gates ask about a cell. */
 export type Judged = Pick<
   Cell,
-  'id' | 'app' | 'role' | 'topology' | 'connections' | 'warmupMs' | 'serverBound'
-> & {
-  /** That the servers keep busy; default 1. */
-  serverCores?: number
-}
+  'id' | 'app' | 'twinOf' | 'role' | 'topology' | 'connections' | 'warmupMs' | 'serverBound' | 'cores'
+>
 
 /** All that the gates may look at for one cell of a race: plain data, no figures that depend on how they are combined. */
 export interface Evidence {
@@ -31,7 +28,7 @@ export interface Evidence {
   failures: readonly string[]
   driver: DriverRecord
   /** Null where processes cannot be kept apart. */
-  cores: Effort['cores']
+  cores: Settings['cores']
   /** Part of this virtual machine's CPU that its host took during the run, as far as its kernel knows. */
   stolen: number
 }

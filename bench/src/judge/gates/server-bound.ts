@@ -35,7 +35,7 @@ export function judgeServerBound(evidence: Evidence): GateResult {
   if (use === null) return unknown('server-bound', 'the CPU that the servers used is not known')
   const who = cell.topology === 'direct' ? 'the server' : 'server and proxy'
   const whose = cell.topology === 'direct' ? 'its' : 'their'
-  const finding = `${who} used ${formatPercent(use)} of ${whose} ${(cell.serverCores ?? 1) > 1 ? 'cores' : 'core'}`
+  const finding = `${who} used ${formatPercent(use)} of ${whose} ${cell.cores.given > 1 ? 'cores' : 'core'}`
   if (use < BOUND && stolen > STOLEN)
     return unknown(
       'server-bound',
@@ -50,7 +50,7 @@ function coreUse(cell: Judged, slices: readonly JudgedSlice[]): number | null {
     const used = serverSeconds(cell, cpuSeconds)
     // Who took the core is in several accounts. A generator that waits offers nothing meanwhile.
     const taken = Math.max(0, ...Object.values(disturbance).filter((part) => part !== null))
-    return used === null ? null : used / (seconds * ((cell.serverCores ?? 1) - taken))
+    return used === null ? null : used / (seconds * (cell.cores.given - taken))
   })
   if (uses.length === 0 || uses.includes(null)) return null
   return Math.min(

@@ -1,6 +1,6 @@
 import { BEYOND } from '../../experiment/open-loop-effort.ts'
 import type { CapacityFigures } from '../../model/figures.ts'
-import type { CapacityResult, CellSpec, Trial } from '../../model/result.ts'
+import { type CapacityResult, type Cell, type Trial, trialsOf } from '../../model/result.ts'
 import { keepQuiet } from '../gates/interference.ts'
 import { whyNotKept, whyWrong } from '../trial.ts'
 import { closedLoopOf, whyNotMeasured } from './cell-state.ts'
@@ -55,9 +55,9 @@ function tooFewBeyond({ requests }: Trial): string | null {
   return beyond < BEYOND ? `only ${beyond} responses lie beyond p99` : null
 }
 
-function figuresOf(cell: CellSpec, result: CapacityResult): CapacityFigures {
+function figuresOf(cell: Cell, result: CapacityResult): CapacityFigures {
   const bound = result.settings.p99Ms ?? 0
-  const trials = result.trials.filter((trial) => trial.cell === cell.id)
+  const trials = trialsOf(result).filter((trial) => trial.cell === cell.id)
   const steps = trials.filter(({ purpose }) => purpose === 'level')
   const found = [...Map.groupBy(steps, ({ launch }) => launch).values()].map((own) => foundBy(own, bound))
   const limits = found.flatMap(({ limit }) => limit ?? [])

@@ -3,7 +3,7 @@ import { mean } from '@startgrid/stats/moments.ts'
 import { COMMON, OWN_LEVELS } from '../../experiment/latency-levels.ts'
 import { BEYOND, LEAST_LAUNCHES } from '../../experiment/open-loop-effort.ts'
 import type { LatencyFigures, LatencyLevel, LatencyPercentile } from '../../model/figures.ts'
-import type { CellSpec, LatencyResult, Trial } from '../../model/result.ts'
+import { type Cell, type LatencyResult, type Trial, trialsOf } from '../../model/result.ts'
 import { keepQuiet } from '../gates/interference.ts'
 import { whyFailed, whyNotKept, whyUnsound, whyWrong } from '../trial.ts'
 import { whyNotMeasured } from './cell-state.ts'
@@ -24,19 +24,20 @@ export function latencyFigures(result: LatencyResult): LatencyFigures[] {
 }
 
 /** What any cell of the role was asked for: one that cannot do the common rate says so. */
-function levelsOf({ role }: CellSpec, { cells, trials }: LatencyResult): string[] {
+function levelsOf({ role }: Cell, { cells, heats }: LatencyResult): string[] {
+  const trials = trialsOf({ heats })
   const own = new Set(cells.filter((cell) => cell.role === role).map(({ id }) => id))
   const tried = new Set(trials.filter(({ cell }) => own.has(cell)).map(({ level }) => level))
   return [...OWN_LEVELS.keys(), COMMON].filter((level) => tried.has(level))
 }
 
-function whyMissing({ id }: CellSpec, { trials }: LatencyResult): string | null {
-  const isMeasured = trials.some(({ cell, purpose }) => cell === id && purpose === 'level')
+function whyMissing({ id }: Cell, result: LatencyResult): string | null {
+  const isMeasured = trialsOf(result).some(({ cell, purpose }) => cell === id && purpose === 'level')
   return isMeasured ? null : 'it was not measured'
 }
 
-function levelOf(cell: CellSpec, level: string, { trials }: LatencyResult): LatencyLevel {
-  const own = trials.filter((trial) => trial.cell === cell.id && trial.level === level)
+function levelOf(cell: Cell, level: string, result: LatencyResult): LatencyLevel {
+  const own = trialsOf(result).filter((trial) => trial.cell === cell.id && trial.level === level)
   const used = usedOf(own)
   const voidedBecause = whyVoid(level, own, used)
   const sound = voidedBecause === null ? used : []

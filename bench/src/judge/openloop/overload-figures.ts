@@ -2,7 +2,7 @@ import { countAbove, mergeHistograms, percentiles } from '@startgrid/loadgen'
 import { mean } from '@startgrid/stats/moments.ts'
 import { BEYOND } from '../../experiment/open-loop-effort.ts'
 import type { OverloadFigures } from '../../model/figures.ts'
-import type { CellSpec, OverloadResult, Trial } from '../../model/result.ts'
+import { type Cell, type OverloadResult, type Trial, trialsOf } from '../../model/result.ts'
 import { keepQuiet } from '../gates/interference.ts'
 import { closedLoopOf, whyNotMeasured } from './cell-state.ts'
 import { intervalOf } from './interval.ts'
@@ -16,8 +16,8 @@ export function overloadFigures(result: OverloadResult): OverloadFigures[] {
   return result.cells.map((cell) => figuresOf(cell, result))
 }
 
-function figuresOf(cell: CellSpec, result: OverloadResult): OverloadFigures {
-  const trials = result.trials.filter((trial) => trial.cell === cell.id)
+function figuresOf(cell: Cell, result: OverloadResult): OverloadFigures {
+  const trials = trialsOf(result).filter((trial) => trial.cell === cell.id)
   const all = episodesOf(trials)
   const { kept: used } = keepQuiet(all, ({ overload }) => !overload.disturbed)
   const overloads = used.map(({ overload }) => overload)

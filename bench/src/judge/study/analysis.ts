@@ -2,20 +2,12 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import { rowMean } from '@startgrid/stats/estimate.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import { type Experiment, METRICS, type Measured, type Metric, type Step } from '../../model/experiment.ts'
-import type { GateResult } from '../../model/figures.ts'
-import type {
-  StepResult,
-  StudyAnalysis,
-  StudyCell,
-  StudyFigures,
-  StudyHeat,
-  StudyResult,
-} from '../../model/study-result.ts'
+import type { GateResult, StepResult, StudyAnalysis, StudyFigures } from '../../model/figures.ts'
+import type { Cell, Heat, StudyResult } from '../../model/result.ts'
 import { compare } from '../analysis/race.ts'
-import type { CellRecord } from '../analysis/record.ts'
 import { evidenceOf, judgeCells } from '../analysis.ts'
 import { judgeErrors } from '../gates/errors.ts'
-import { type Evidence, isVoided, judgeCell } from '../gates/index.ts'
+import { isVoided, judgeCell } from '../gates/index.ts'
 import { passed } from '../gates/verdict.ts'
 import { judgeClaim } from './claim.ts'
 import { findingsOf } from './findings.ts'
@@ -46,8 +38,8 @@ export function analyseStudy(study: Experiment, result: StudyResult): StudyAnaly
 }
 
 /** One cell, launch by launch. */
-interface StudyRecord {
-  cell: StudyCell
+interface JudgedSystem {
+  cell: Cell
   /** Per heat of its race; null where nothing counts. */
   launches: (LaunchFigures | null)[]
   /** Null where its latency in open loop was not asked for. */
@@ -57,12 +49,12 @@ interface StudyRecord {
 }
 
 /** As the grid judges its cells; probes have no slices to be judged by. */
-function recordsOf(result: StudyResult): StudyRecord[] {
+function recordsOf(result: StudyResult): JudgedSystem[] {
   const { cells, heats, settings } = result
   const tried = cells.filter(({ skipped }) => skipped === null)
   const loaded = tried.filter(({ workload }) => workload !== null)
   const { judged, shown } = judgeCells(loaded, heats, {
-    judge: (record) => judgeCell(studyEvidence(record, result)),
+    judge: (record) => judgeCell(evidenceOf(record, result)),
     isShown: ({ voided }) => !voided,
   })
   return tried.map((cell) => {
@@ -79,19 +71,8 @@ function recordsOf(result: StudyResult): StudyRecord[] {
   })
 }
 
-function studyEvidence(record: CellRecord<StudyCell>, result: StudyResult): Evidence {
-  const { cell } = record
-  const { driver } = result
-  const isUsual = cell.generator === driver.name
-  return {
-    ...evidenceOf(record, result),
-    cell: { ...cell, serverCores: cell.cores.given },
-    driver: isUsual ? driver : { name: cell.generator, version: '', ceiling: null },
-  }
-}
-
 /** Whether a probe failed, and what others visibly took. */
-function judgeProbes({ id, race }: StudyCell, heats: readonly StudyHeat[]): GateResult[] {
+function judgeProbes({ id, race }: Cell, heats: readonly Heat[]): GateResult[] {
   const own = heats.filter((heat) => heat.race === race)
   const failures = own.flatMap((heat) =>
     heat.failures.filter(({ cell }) => cell === id).map(({ reason }) => reason),
@@ -106,7 +87,7 @@ function judgeProbes({ id, race }: StudyCell, heats: readonly StudyHeat[]): Gate
 class StudyLayouts {
   readonly #layouts = new Map<string, Fitted>()
 
-  constructor(records: readonly StudyRecord[]) {
+  constructor(records: readonly JudgedSystem[]) {
     const valid = Map.groupBy(
       records.filter(({ voided }) => !voided),
       ({ cell }) => cell.race,
@@ -137,10 +118,10 @@ class StudyLayouts {
 }
 
 /** Systems that have the metric in at least one launch. */
-function layoutOf(records: readonly StudyRecord[], metric: Metric) {
+function layoutOf(records: readonly JudgedSystem[], metric: Metric) {
   const rows = records
     .map(({ cell, launches, open }) => ({
-      name: cell.app,
+      name: cell.system,
       logs: launches.map((one, heat) => {
         const value = one?.figures[metric] ?? open?.launches[heat]?.[metric]
         return value !== undefined && value > 0 ? Math.log(value) : null
@@ -151,24 +132,24 @@ function layoutOf(records: readonly StudyRecord[], metric: Metric) {
 }
 
 function figuresOf(
-  { cell, launches, open, gates, voided }: StudyRecord,
+  { cell, launches, open, gates, voided }: JudgedSystem,
   layouts: StudyLayouts,
 ): StudyFigures {
   const counted = launches.filter((one) => one !== null)
   const figures = METRICS.flatMap((metric) => {
-    const value = layouts.value(cell.race, metric, cell.app)
+    const value = layouts.value(cell.race, metric, cell.system)
     return value === null ? [] : [[metric, value] as const]
   })
   const shown = voided ? [] : counted
   return {
     race: cell.race,
-    system: cell.app,
+    system: cell.system,
     launches: counted.length,
     openLoop: open === null ? null : open.judged,
     figures: Object.fromEntries(figures),
     cpu: { app: meanOf(shown.map(({ cpu }) => cpu.app)), proxy: meanOf(shown.map(({ cpu }) => cpu.proxy)) },
     coreUse: meanOf(shown.map(({ coreUse }) => coreUse)),
-    upstreamConnections: cell.topology === 'nginx' ? meanOf(shown.map((one) => one.otherConnections)) : null,
+    upstreamConnections: cell.topology !== 'direct' ? meanOf(shown.map((one) => one.otherConnections)) : null,
     workerShares: sharesOf(shown),
     gates,
     voided,

@@ -7,16 +7,16 @@ import {
   type Metric,
   publishedRatio,
 } from '../../model/experiment.ts'
+import type { ClaimResult, StudyFigures } from '../../model/figures.ts'
 import { describeSharedMachine } from '../../model/names.ts'
-import type { ClusterRecord } from '../../model/result.ts'
-import type { ClaimResult, StudyCell, StudyFigures } from '../../model/study-result.ts'
+import type { Cell, ClusterRecord } from '../../model/result.ts'
 import { decide, saysNoEffect } from './verdict.ts'
 
 /** What claims are judged by. */
 export interface ClaimContext {
-  /** Undefined: one machine. */
-  cluster?: Pick<ClusterRecord, 'nodes'> | undefined
-  cells: readonly StudyCell[]
+  /** Null: one machine. */
+  cluster: Pick<ClusterRecord, 'nodes'> | null
+  cells: readonly Cell[]
   figures: readonly StudyFigures[]
   ratio(race: string, metric: Metric, over: string, under: string): Interval | null
   measured: Measured
@@ -52,7 +52,7 @@ function whyUndecided(
   context: ClaimContext,
 ): string | null {
   const cells = [over, under].map((system) =>
-    context.cells.find((one) => one.race === race && one.app === system),
+    context.cells.find((one) => one.race === race && one.system === system),
   )
   for (const cell of cells) {
     if (cell === undefined) return 'it was not measured'
@@ -66,7 +66,7 @@ function whyUndecided(
   const small = cells.find((cell) => cell !== undefined && cell.cores.given < cell.cores.wanted)
   if (small !== undefined) return whyTooSmall(small, context.cluster)
   for (const cell of cells) {
-    const figures = context.figures.find((one) => one.race === race && one.system === cell?.app)
+    const figures = context.figures.find((one) => one.race === race && one.system === cell?.system)
     const failed = figures?.gates.find(({ verdict }) => verdict === 'failed')
     if (cell !== undefined && failed !== undefined) return `${cell.title} is void: ${failed.finding}`
     const late = closedLoopOf(metric) === undefined ? null : (figures?.openLoop?.voidedBecause ?? null)
@@ -76,8 +76,8 @@ function whyUndecided(
   return ratio.low === null ? 'one launch gives no interval' : null
 }
 
-function whyTooSmall({ title, cores, workload }: StudyCell, cluster: ClaimContext['cluster']): string {
-  if (cluster !== undefined)
+function whyTooSmall({ title, cores, workload }: Cell, cluster: ClaimContext['cluster']): string {
+  if (cluster !== null)
     return `${title} needs ${plural(cores.wanted, 'core')}, and ${cluster.nodes[0]?.name} has ${cores.given} for it`
   const generator = workload === null ? '' : ' and one for the generator'
   return `${title} needs ${plural(cores.wanted, 'core')}${generator}, and this machine has ${cores.given} for it`
@@ -93,7 +93,7 @@ function whyOpen(published: number): string {
  * Two that are unlike: what differs between their systems may be NGINX's doing.
  * @returns both versions, for a sentence; null if they are alike, or one system has no NGINX
  */
-export function unlikeNginxes(cells: readonly (Pick<StudyCell, 'nginx'> | undefined)[]): string | null {
+export function unlikeNginxes(cells: readonly (Pick<Cell, 'nginx'> | undefined)[]): string | null {
   const [one, other] = cells.map((cell) => cell?.nginx ?? null)
   if (!one || !other || one.version === other.version) return null
   return `NGINX ${one.version} and ${other.version}`

@@ -1,7 +1,7 @@
 import { holm } from '@startgrid/stats/multiplicity.ts'
 import { smallestDifference } from '@startgrid/stats/power.ts'
 import type { Metric } from '../../model/experiment.ts'
-import type { Finding, PilotRecord } from '../../model/study-result.ts'
+import type { Finding, PilotRecord } from '../../model/figures.ts'
 import type { compare } from '../analysis/race.ts'
 
 type Comparison = ReturnType<typeof compare>

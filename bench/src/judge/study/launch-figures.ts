@@ -1,7 +1,6 @@
 import { mean, median } from '@startgrid/stats/moments.ts'
 import type { Figures } from '../../model/experiment.ts'
-import type { Heat, Slice, SliceDetail } from '../../model/result.ts'
-import type { StudyCell, StudyHeat, StudyProbe } from '../../model/study-result.ts'
+import type { Cell, Heat, Probe, Slice, SliceDetail } from '../../model/result.ts'
 import type { CellRecord } from '../analysis/record.ts'
 import { serverSeconds } from '../analysis/slices.ts'
 import { isTakenPart, keepQuiet } from '../gates/interference.ts'
@@ -20,7 +19,7 @@ export interface LaunchFigures {
 }
 
 /** Of a system under load, per heat of its race; null where nothing counts. */
-export function loadFigures(record: CellRecord<StudyCell>, heats: readonly Heat[]): (LaunchFigures | null)[] {
+export function loadFigures(record: CellRecord, heats: readonly Heat[]): (LaunchFigures | null)[] {
   const { cell, launches, logs, counted } = record
   const own = heats.filter(({ race }) => race === cell.race)
   return launches.map((totals, index) => {
@@ -51,7 +50,7 @@ export function loadFigures(record: CellRecord<StudyCell>, heats: readonly Heat[
 }
 
 /** Of a command. */
-function startOf(heat: Heat | undefined, { app }: StudyCell): Figures {
+function startOf(heat: Heat | undefined, { app }: Cell): Figures {
   const { startup, readyMemory, peakMemory } = heat?.launches.find((one) => one.app === app) ?? {}
   return {
     ...(startup !== undefined && { startup }),
@@ -63,7 +62,7 @@ function startOf(heat: Heat | undefined, { app }: StudyCell): Figures {
 }
 
 /** Of a system that a probe measured. Those that others visibly disturbed are left out, unless under half would remain. */
-export function probeFigures({ id, race }: StudyCell, heats: readonly StudyHeat[]): (LaunchFigures | null)[] {
+export function probeFigures({ id, race }: Cell, heats: readonly Heat[]): (LaunchFigures | null)[] {
   const own = heats.filter((heat) => heat.race === race)
   const probes = own.map((heat) => heat.probes.find(({ cell }) => cell === id))
   const { kept } = keepQuiet(
@@ -82,7 +81,7 @@ export function probeFigures({ id, race }: StudyCell, heats: readonly StudyHeat[
 }
 
 /** Whether nobody visibly disturbed a probe; what the system does not tell disturbs nobody. */
-export function isQuiet({ foreign }: StudyProbe): boolean {
+export function isQuiet({ foreign }: Probe): boolean {
   return foreign === null || !isTakenPart(foreign)
 }
 

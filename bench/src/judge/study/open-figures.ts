@@ -3,13 +3,8 @@ import { plural } from '@startgrid/cli/text.ts'
 import { percentiles } from '@startgrid/loadgen'
 import { BEYOND, shareOf } from '../../experiment/open-loop-effort.ts'
 import type { Figures, Metric } from '../../model/experiment.ts'
-import type {
-  StudyCell,
-  StudyFigures,
-  StudyHeat,
-  StudyOpenLoad,
-  StudySettings,
-} from '../../model/study-result.ts'
+import type { StudyFigures } from '../../model/figures.ts'
+import type { Cell, Heat, Settings, Trial } from '../../model/result.ts'
 import { isTimely, whyFailed, whyNotKept, whyUnsound, whyWrong } from '../trial.ts'
 
 /** The latencies of one system, from the open loops of all heats of its race. */
@@ -29,14 +24,13 @@ export interface OpenFigures {
 
 /** @returns null where the latency of the system is not asked for */
 export function openFigures(
-  { id, openLoop }: StudyCell,
-  heats: readonly StudyHeat[],
-  { heats: planned }: Pick<StudySettings, 'heats'>,
+  { id, openLoop }: Cell,
+  heats: readonly Heat[],
+  { heats: planned }: Pick<Settings, 'heats'>,
 ): OpenFigures | null {
   if (!openLoop) return null
-  const open = heats.map((heat) => heat.openLoop)
-  const own = open.map((one) => one?.loads.filter(({ cell }) => cell === id) ?? [])
-  const slow = open.find((one) => one?.tooSlow.includes(id))
+  const own = heats.map(({ trials }) => trials.filter(({ cell }) => cell === id))
+  const slow = heats.map(({ commonRate }) => commonRate).find((one) => one?.tooSlow.includes(id))
   const used = usedOf(own)
   const launches = used.filter((load) => load !== undefined).length
   const voidedBecause = slow ? describeSlow(slow) : whyVoid(own.flat(), launches, own.length)
@@ -49,10 +43,10 @@ export function openFigures(
 }
 
 /** Per heat. If others leave too few, what they took counts as well, but never a load of a late generator. */
-function usedOf(own: readonly (readonly StudyOpenLoad[])[]): (StudyOpenLoad | undefined)[] {
+function usedOf(own: readonly (readonly Trial[])[]): (Trial | undefined)[] {
   const sound = own.map((loads) => loads.find((load) => isTimely(load) && whyUnsound(load) === null))
   if (sound.filter((load) => load !== undefined).length >= leastOf(own.length)) return sound
-  const isTaken = (load: StudyOpenLoad) => load.disturbed && !load.generatorBound && whyWrong(load) === null
+  const isTaken = (load: Trial) => load.disturbed && !load.generatorBound && whyWrong(load) === null
   return sound.map((load, heat) => load ?? own[heat]?.find(isTaken))
 }
 
@@ -69,7 +63,7 @@ function describeSlow({ rate }: { rate: number }): string {
  * One error voids, and so does a server that fell behind while nobody disturbed it: such launches may not be left out, or the slow ones
  * would be. A generator that was late only takes the launch.
  */
-function whyVoid(loads: readonly StudyOpenLoad[], launches: number, heats: number): string | null {
+function whyVoid(loads: readonly Trial[], launches: number, heats: number): string | null {
   if (loads.length === 0) return 'it was not measured'
   const failure = loads.map(whyFailed).find((reason) => reason !== null)
   if (failure !== undefined) return failure
@@ -83,8 +77,8 @@ function whyVoid(loads: readonly StudyOpenLoad[], launches: number, heats: numbe
 }
 
 /** Seconds. A percentile with too few samples beyond it is left out. */
-function latenciesOf({ histogram, requests, meanMs }: StudyOpenLoad, heats: number): Figures {
-  const figures: Figures = { 'mean-latency': meanMs / 1000 }
+function latenciesOf({ histogram, requests, meanMs }: Trial, heats: number): Figures {
+  const figures: Figures = meanMs === null ? {} : { 'mean-latency': meanMs / 1000 }
   for (const [metric, percentile] of PERCENTILES) {
     const beyond = requests * (1 - percentile / 100)
     const [ms] = histogram === null ? [] : percentiles(histogram, [percentile])
@@ -94,6 +88,6 @@ function latenciesOf({ histogram, requests, meanMs }: StudyOpenLoad, heats: numb
 }
 
 /** The rate that the first heat of a race found: the same for all, so that they can be compared. */
-export function openRateOf(heats: readonly StudyHeat[], race: string): number | undefined {
-  return heats.find((heat) => heat.race === race && heat.openLoop !== null)?.openLoop?.rate
+export function openRateOf(heats: readonly Heat[], race: string): number | undefined {
+  return heats.find((heat) => heat.race === race && heat.commonRate !== null)?.commonRate?.rate
 }

@@ -10,7 +10,7 @@ export function scalingOf(
   const single = Object.entries(workers).find(([, count]) => count === 1)?.[0] ?? ''
   const points = Object.entries(workers).flatMap(([system, count]) => {
     const ratio = ratioOf(race, 'rate', system, single)
-    const cell = cells.find((one) => one.race === race && one.app === system)
+    const cell = cells.find((one) => one.race === race && one.system === system)
     return ratio === null || cell === undefined ? [] : [{ workers: count, ratio, cores: cell.cores.given }]
   })
   return { title, race, points }

@@ -1,5 +1,5 @@
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import type { Verdict } from '../../model/study-result.ts'
+import type { Verdict } from '../../model/figures.ts'
 
 /** A ratio holds if its interval lies within these parts of the published one. */
 const SIZE = { low: 0.8, high: 1.25 }

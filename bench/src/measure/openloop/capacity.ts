@@ -7,9 +7,8 @@ import {
 } from '../../experiment/open-loop-effort.ts'
 import { isCrowdedSearch, outcomeOf } from '../../judge/openloop/capacity-figures.ts'
 import { highestKept } from '../../judge/openloop/threshold.ts'
-import type { CellSpec, OpenLoopResult, Trial } from '../../model/result.ts'
-import type { Method } from './run.ts'
-import type { Session } from './session.ts'
+import type { Cell, OpenLoopResult, Trial } from '../../model/result.ts'
+import type { Method, Session } from './session.ts'
 import { advance, createStaircase, nextRate, type Staircase, type StaircaseOptions } from './staircase.ts'
 
 /** Where a search starts, as a part of the closed-loop rate. */
@@ -75,7 +74,7 @@ function levelOf(rate: number): Trial['level'] {
 /** A search mostly settles after three quarters of its steps. */
 const USUAL_PART = 0.75
 
-function expectedMs(cell: CellSpec, launch: number, effort: CapacityEffort): number {
+function expectedMs(cell: Cell, launch: number, effort: CapacityEffort): number {
   const rate = assumedRate(cell)
   const most = launch === 1 ? effort.searchSteps : effort.confirmSteps
   const step = durationFor(99, rate, 1, effort.step)

@@ -1,4 +1,3 @@
-import type { Role } from '@startgrid/grid/apps.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import { COMMON, commonRate, MOST_PART, OWN_LEVELS } from '../../experiment/latency-levels.ts'
 import {
@@ -10,9 +9,8 @@ import {
   shareOf,
 } from '../../experiment/open-loop-effort.ts'
 import { closedLoopOf } from '../../judge/openloop/cell-state.ts'
-import type { OpenLoopResult } from '../../model/result.ts'
-import type { Method } from './run.ts'
-import type { Session } from './session.ts'
+import { type Cell, type OpenLoopResult, trialsOf } from '../../model/result.ts'
+import type { Method, Session } from './session.ts'
 
 /**
  * Percentiles at fixed rates. The closed-loop rate is measured beside every level, because it drifts, and levels are taken in random
@@ -49,7 +47,7 @@ class LevelPlan {
   readonly #effort: LatencyEffort
   readonly #given: number | null
   /** By role, once it is known: it is the same for all launches. */
-  readonly #common = new Map<Role, number | null>()
+  readonly #common = new Map<Cell['role'], number | null>()
 
   constructor(result: OpenLoopResult, effort: LatencyEffort, given: number | null) {
     this.#result = result
@@ -75,7 +73,7 @@ class LevelPlan {
     await session.take({ purpose: 'level', level, rate, durationMs, histograms: true })
   }
 
-  #commonOf(role: Role): number | null {
+  #commonOf(role: Cell['role']): number | null {
     if (this.#given !== null) return this.#given
     const known = this.#common.get(role)
     if (known !== undefined) return known
@@ -91,17 +89,18 @@ class LevelPlan {
  * @returns requests per second, in whole tens; null if no cell counts
  */
 export function rateOfRole(
-  result: Pick<OpenLoopResult, 'cells' | 'trials' | 'settings'>,
-  role: Role,
+  result: Pick<OpenLoopResult, 'cells' | 'heats' | 'settings'>,
+  role: Cell['role'],
   { level }: Pick<LatencyEffort, 'level'>,
 ): number | null {
   const neededMs = durationFor(99, 1, shareOf(result.settings.heats), {
     minMs: 0,
     maxMs: Number.POSITIVE_INFINITY,
   })
+  const trials = trialsOf(result)
   const least = neededMs / level.maxMs
   const capacities = result.cells
     .filter((cell) => cell.role === role)
-    .flatMap((cell) => closedLoopOf(cell, result.trials) ?? [])
+    .flatMap((cell) => closedLoopOf(cell, trials) ?? [])
   return commonRate(capacities, least)
 }

@@ -7,8 +7,8 @@ import {
 } from '../../experiment/open-loop-effort.ts'
 import { recoveredAfter } from '../../judge/openloop/recovery.ts'
 import type { LoadSpec } from '../../judge/trial.ts'
-import type { CellSpec, OpenLoopResult, Trial } from '../../model/result.ts'
-import type { Method } from './run.ts'
+import type { Cell, OpenLoopResult, Trial } from '../../model/result.ts'
+import type { Method } from './session.ts'
 
 /** The offered rate, as a multiple of the closed-loop rate. */
 const FACTOR = 2
@@ -66,6 +66,6 @@ function windowMs(rate: number): number {
 }
 
 /** The queue of an overload of twice the capacity takes as long to drain as it took to build. */
-function expectedMs(cell: CellSpec, beforeMs: number, { overloadMs, recoveryMs }: OverloadEffort): number {
+function expectedMs(cell: Cell, beforeMs: number, { overloadMs, recoveryMs }: OverloadEffort): number {
   return launchMs(cell, [capacityMs(assumedRate(cell), cell), beforeMs, 2 * overloadMs, recoveryMs])
 }

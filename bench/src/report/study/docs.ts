@@ -5,8 +5,8 @@ import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { markdownTable } from '@startgrid/cli/table.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Study } from '../../model/experiment.ts'
-import { readStudyRecord, writeStudy } from '../../model/study-file.ts'
-import type { StudyRecord } from '../../model/study-result.ts'
+import type { StudyResult } from '../../model/result.ts'
+import { readResult, writeResult } from '../../model/result-file.ts'
 import { formatMarkdownPart } from '../markdown.ts'
 import { writeBetween } from '../output.ts'
 import { claimCells, documentOfStudy } from './document.ts'
@@ -22,8 +22,8 @@ export const MARKS = {
 } as const
 
 /** Stores what the pages need of a run. */
-export function storeRecord(record: StudyRecord, directory = DOCS): void {
-  writeStudy(pathOf(record.study, directory), record)
+export function storeRecord(record: StudyResult, directory = DOCS): void {
+  writeResult(pathOf(record.study, directory), record)
 }
 
 /**
@@ -35,7 +35,10 @@ export function writePages(studies: readonly Study[], directory = DOCS): string[
   const records = new Map(
     studies
       .filter(({ name }) => existsSync(pathOf(name, directory)))
-      .map(({ name }) => [name, readStudyRecord(pathOf(name, directory))]),
+      .flatMap(({ name }) => {
+        const record = readResult(pathOf(name, directory))
+        return record.kind === 'study' ? [[name, record] as const] : []
+      }),
   )
   for (const study of studies) {
     const [record, page] = [records.get(study.name), join(directory, `${study.name}.md`)]
@@ -51,7 +54,7 @@ function pathOf(study: string, directory: string): string {
 }
 
 /** One table of all claims and verdicts, with the machine named. */
-function formatIndex(studies: readonly Study[], records: ReadonlyMap<string, StudyRecord>): string {
+function formatIndex(studies: readonly Study[], records: ReadonlyMap<string, StudyResult>): string {
   const rows = studies.flatMap((study) => {
     const claims = records.get(study.name)?.analysis?.claims ?? []
     return claims.map((claim, index) => ({
@@ -99,7 +102,7 @@ function describeErrors(claims: number): string {
 }
 
 /** Runs of one machine are told in one sentence. */
-function whereOf(records: readonly StudyRecord[]): string[] {
+function whereOf(records: readonly StudyResult[]): string[] {
   const machines = Map.groupBy(records, (record) => describeMachine(record.machine))
   return [...machines].map(([machine, own]) => {
     const times = own.map(({ startedAt }) => startedAt).toSorted()

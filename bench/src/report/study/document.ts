@@ -2,8 +2,9 @@ import { formatRate, formatRatio, formatRatioInterval, formatTimestamp } from '@
 import { left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Study } from '../../model/experiment.ts'
+import type { ClaimResult, Verdict } from '../../model/figures.ts'
 import { describeServers } from '../../model/names.ts'
-import type { ClaimResult, StudyCell, StudyRecord, Verdict } from '../../model/study-result.ts'
+import type { Cell, StudyResult } from '../../model/result.ts'
 import { describeWarning } from '../../model/warnings.ts'
 import { type Document, INTERRUPTED } from '../document.ts'
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
@@ -12,13 +13,13 @@ import { describeVersions, missingCores } from './section.ts'
 import { publishedSection, raceSections, scalingSections, stepSection } from './tables.ts'
 
 /** What a study says: its claims with their verdicts, and what they rest on. */
-export function documentOfStudy(study: Study, record: StudyRecord): Document {
-  const { profile, startedAt, finishedAt, warnings, analysis, command } = record
+export function documentOfStudy(study: Study, record: StudyResult): Document {
+  const { settings, startedAt, finishedAt, warnings, analysis, command } = record
   const claims = analysis?.claims ?? []
   const [steps, published] = [stepSection(record), publishedSection(study, record)]
   return {
     finding: findingOf(study, record),
-    subject: `${capital(study.title)}, a ${profile} run of ${formatTimestamp(startedAt)}`,
+    subject: `${capital(study.title)}, a ${settings.profile} run of ${formatTimestamp(startedAt)}`,
     warnings: [...(finishedAt === null ? [INTERRUPTED] : []), ...warnings.map(describeWarning)],
     summary: [],
     ...(claims.length > 0 && {
@@ -37,7 +38,7 @@ export function documentOfStudy(study: Study, record: StudyRecord): Document {
 }
 
 /** `nginx-proxy, 7 claims: 2 holds, 1 not reproduced here, 4 undecided here` */
-function findingOf({ name, title }: Study, { analysis, cells }: StudyRecord): string {
+function findingOf({ name, title }: Study, { analysis, cells }: StudyResult): string {
   const claims = analysis?.claims ?? []
   if (claims.length === 0) return `${name}: ${title}`
   const parts = [...Map.groupBy(claims, (claim) => verdictOf(claim, cells).split(',')[0] ?? '')]
@@ -51,13 +52,13 @@ function rankOf(claim: ClaimResult | undefined): number {
 }
 
 /** The verdict, or how many cores this machine lacks for one. */
-function verdictOf(claim: ClaimResult, cells: readonly StudyCell[]): string {
+function verdictOf(claim: ClaimResult, cells: readonly Cell[]): string {
   const cores = missingCores(claim, cells)
   return cores === null ? claim.verdict : `needs ${cores} cores`
 }
 
 /** Numbered, as the notes below it refer to them. */
-function claimTable(study: Study, record: StudyRecord): Table {
+function claimTable(study: Study, record: StudyResult): Table {
   const { analysis, cells } = record
   const versions = describeVersions(study, record)
   const whyOther = ({ verdict }: ClaimResult) =>
@@ -84,18 +85,18 @@ const TONES: Readonly<Record<Verdict, Row['tone']>> = {
 }
 
 /** A machine with too few cores has no ratio that counts. */
-function ratioText(claim: ClaimResult, cells: readonly StudyCell[]): string {
+function ratioText(claim: ClaimResult, cells: readonly Cell[]): string {
   const { ratio } = claim
   return ratio === null || missingCores(claim, cells) !== null ? '—' : formatRatioInterval(ratio)
 }
 
 /** The claim, its published ratio, ours, and the verdict, for the table of all studies. */
-export function claimCells(claim: ClaimResult, cells: readonly StudyCell[]): string[] {
+export function claimCells(claim: ClaimResult, cells: readonly Cell[]): string[] {
   return [claim.says, formatRatio(claim.published), ratioText(claim, cells), verdictOf(claim, cells)]
 }
 
 /** Why a claim is undecided, and what else was found: `Claim 3: undecided, because …` */
-function reasonsOf({ analysis }: StudyRecord): string[] {
+function reasonsOf({ analysis }: StudyResult): string[] {
   return (analysis?.claims ?? []).flatMap(({ because, undecided, closedLoop }, index) => {
     const known = [
       undecided === null ? null : `undecided, because ${undecided}.`,
@@ -107,8 +108,8 @@ function reasonsOf({ analysis }: StudyRecord): string[] {
 }
 
 /** How the latencies came about; nothing where none were asked for. */
-function openLoopOf({ analysis, settings: { openLoop } }: StudyRecord): string[] {
-  if (analysis === null || analysis.openRates.length === 0) return []
+function openLoopOf({ analysis, settings: { openLoop } }: StudyResult): string[] {
+  if (analysis === null || openLoop === null || analysis.openRates.length === 0) return []
   const rates = analysis.openRates.map(({ race, rate }) => `${race} ${formatRate(rate)}`)
   return [
     `Latencies are those of open loops of ${openLoop.minMs} to ${openLoop.maxMs} ms after the slices of each heat, from when a request was due. Their rate is half of what the ` +
@@ -117,24 +118,24 @@ function openLoopOf({ analysis, settings: { openLoop } }: StudyRecord): string[]
 }
 
 /** What the figures rest on. */
-function conditions({ source }: Study, result: StudyRecord): string[] {
+function conditions({ source }: Study, result: StudyResult): string[] {
   const { settings } = result
-  const { cluster = null } = result
-  const run = { ...result, cluster }
+  const { cluster } = result
   const { cores } = settings
+  const servers = cores === null ? [] : (cores.servers ?? [cores.server])
   const where =
     cluster !== null
-      ? `${capital(describeServers(run))}: a system may use ${plural(cluster.nodes[0]?.cpus.length ?? 0, 'core')}.`
+      ? `${capital(describeServers(result))}: a system may use ${plural(cluster.nodes[0]?.cpus.length ?? 0, 'core')}.`
       : cores === null
         ? 'Nothing was pinned to a core.'
-        : `Servers on ${plural(cores.servers.length, 'core')} (${cores.servers.join(', ')}), a system of one core on core ${cores.servers[0]}; generator on core ${cores.generator}.`
+        : `Servers on ${plural(servers.length, 'core')} (${servers.join(', ')}), a system of one core on core ${servers[0]}; generator on core ${cores.generator}.`
   return [
     ...(source === undefined
       ? []
       : [`The source: ${source.title}, on ${source.machine}, with ${source.tool}.`]),
     `${plural(settings.heats, 'heat')} of each race, ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per system and heat. ${where}`,
     ...openLoopOf(result),
-    `${describeMachine(run)}; ${describeNginx(run)}.`,
+    `${describeMachine(result)}; ${describeNginx(result)}.`,
     `${capital(describeSource(result))}.`,
   ]
 }

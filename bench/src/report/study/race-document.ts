@@ -15,14 +15,15 @@ import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { isShown } from '../../judge/study/findings.ts'
 import type { Metric } from '../../model/experiment.ts'
-import type { Finding, PilotRecord, StudyCell, StudyRecord } from '../../model/study-result.ts'
+import type { Finding, PilotRecord } from '../../model/figures.ts'
+import type { Cell, StudyResult } from '../../model/result.ts'
 import { describeWarning } from '../../model/warnings.ts'
 import { type Document, INTERRUPTED, type Section } from '../document.ts'
 import { describeMachine, describeSource } from '../provenance.ts'
 import { figure, figuresOf, formatSeconds, name } from './section.ts'
 
 /** What a race of commands says. */
-export function documentOfRace(result: StudyRecord): Document {
+export function documentOfRace(result: StudyResult): Document {
   const { startedAt, finishedAt, warnings, race, command } = result
   const [finding = '', ...others] = findingsOf(result)
   const names = listOf((race?.systems ?? []).map(({ name: system }) => system))
@@ -40,7 +41,7 @@ export function documentOfRace(result: StudyRecord): Document {
 }
 
 /** `after handles 8 % (5–11 %) more requests per second at saturation (32 connections, /api/items)` */
-export function describeFinding(finding: Finding, { race }: Pick<StudyRecord, 'race'>): string {
+export function describeFinding(finding: Finding, { race }: Pick<StudyResult, 'race'>): string {
   const { decides, over, under, ratio, smallest } = finding
   const where = placeOf(finding, race?.connections ?? 0)
   if (ratio === null) return `${over} and ${under} were not compared (${where})`
@@ -103,7 +104,7 @@ function placeOf({ race, decides }: Finding, connections: number): string {
 }
 
 /** The first sentence of a report of one system. */
-export function describeAlone({ analysis, race }: StudyRecord): string {
+export function describeAlone({ analysis, race }: StudyResult): string {
   const [first] = analysis?.cells ?? []
   const rate = first?.figures.rate
   if (first === undefined || rate === undefined) return 'Nothing was measured'
@@ -111,7 +112,7 @@ export function describeAlone({ analysis, race }: StudyRecord): string {
 }
 
 /** The finding of each path and pair, as sentences without the full stop. */
-export function findingsOf(result: StudyRecord): string[] {
+export function findingsOf(result: StudyResult): string[] {
   const findings = result.analysis?.findings ?? []
   const differences = (result.race?.pilots ?? []).flatMap(({ difference }) =>
     difference === null ? [] : [`They do different work: ${difference.replace(/\.$/, '')}`],
@@ -121,7 +122,7 @@ export function findingsOf(result: StudyRecord): string[] {
   return [...differences, ...found]
 }
 
-function sectionsOfRace(result: StudyRecord): Section[] {
+function sectionsOfRace(result: StudyResult): Section[] {
   return (result.race?.pilots ?? []).flatMap((pilot) => [
     figuresSection(result, pilot),
     ...(result.analysis?.findings ?? [])
@@ -130,7 +131,7 @@ function sectionsOfRace(result: StudyRecord): Section[] {
   ])
 }
 
-function figuresSection(result: StudyRecord, pilot: PilotRecord): Section {
+function figuresSection(result: StudyResult, pilot: PilotRecord): Section {
   const cells = result.cells.filter(({ race }) => race === pilot.race)
   const rate = result.analysis?.openRates.find(({ race }) => race === pilot.race)?.rate
   const columns: Column[] = [
@@ -157,7 +158,7 @@ function figuresSection(result: StudyRecord, pilot: PilotRecord): Section {
   }
 }
 
-function rowOf(result: StudyRecord, cell: StudyCell): Table['rows'][number] {
+function rowOf(result: StudyResult, cell: Cell): Table['rows'][number] {
   const shown = figuresOf(result, cell)
   if (shown === undefined || shown.voided)
     return { tone: 'void', cells: [cell.title, 'void', '', '', '', '', '', '', ''] }
@@ -178,7 +179,7 @@ function rowOf(result: StudyRecord, cell: StudyCell): Table['rows'][number] {
   }
 }
 
-function voidNote(result: StudyRecord, cell: StudyCell): string[] {
+function voidNote(result: StudyResult, cell: Cell): string[] {
   const shown = figuresOf(result, cell)
   const failed = shown?.gates.find(({ verdict }) => verdict === 'failed')
   const late = shown?.openLoop?.voidedBecause ?? null
@@ -245,7 +246,7 @@ function formatFine(ratio: number): string {
   return ratio.toFixed(ratio < 2 ? 3 : 2)
 }
 
-function conditionsOfRace(result: StudyRecord): string[] {
+function conditionsOfRace(result: StudyResult): string[] {
   const { settings, race } = result
   const { cores } = settings
   const started = (race?.systems ?? []).map(
@@ -255,7 +256,7 @@ function conditionsOfRace(result: StudyRecord): string[] {
   const where =
     cores === null
       ? 'nothing was pinned to a core'
-      : `servers on ${cores.servers.length === 1 ? 'core' : 'cores'} ${cores.servers.join(', ')}, generator on core ${cores.generator}`
+      : `servers on ${(cores.servers ?? [cores.server]).length === 1 ? 'core' : 'cores'} ${(cores.servers ?? [cores.server]).join(', ')}, generator on core ${cores.generator}`
   return [
     ...started,
     `${plural(settings.heats, 'start')} of each, in pairs; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per start, in shuffled order; ${where}.`,

@@ -2,7 +2,8 @@ import { formatMs } from '@startgrid/cli/numbers.ts'
 import type { Column } from '@startgrid/cli/table.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Study } from '../../model/experiment.ts'
-import type { ClaimResult, StudyCell, StudyFigures, StudyRecord } from '../../model/study-result.ts'
+import type { ClaimResult, StudyFigures } from '../../model/figures.ts'
+import type { Cell, StudyResult } from '../../model/result.ts'
 
 /** A column of words. */
 export const name = (heading: string): Column => ({ heading, align: 'left', priority: 0 })
@@ -10,7 +11,7 @@ export const name = (heading: string): Column => ({ heading, align: 'left', prio
 export const figure = (heading: string, priority = 0): Column => ({ heading, align: 'right', priority })
 
 /** Of one system in one race; undefined if it was skipped. */
-export function figuresOf({ analysis }: StudyRecord, { race, app }: StudyCell): StudyFigures | undefined {
+export function figuresOf({ analysis }: StudyResult, { race, app }: Cell): StudyFigures | undefined {
   return analysis?.cells.find((one) => one.race === race && one.system === app)
 }
 
@@ -22,7 +23,7 @@ export function formatSeconds(of: Interval | undefined): string {
 /** How many cores an undecided claim needs, that of the generator included; null if this machine has them. */
 export function missingCores(
   { race, over, under, verdict }: ClaimResult,
-  cells: readonly StudyCell[],
+  cells: readonly Cell[],
 ): number | null {
   const small = cells.filter(
     ({ race: own, app, cores }) =>
@@ -33,7 +34,7 @@ export function missingCores(
 }
 
 /** `express 4 → 5.3.0, fastify 4 → 5.12.8`: the source's versions and ours; null if the source names none. */
-export function describeVersions({ source }: Study, { versions: { packages } }: StudyRecord): string | null {
+export function describeVersions({ source }: Study, { versions: { packages } }: StudyResult): string | null {
   const changes = Object.entries(source?.versions ?? {}).map(
     ([name, theirs]) => `${name} ${theirs} → ${packages[name] ?? 'unknown'}`,
   )

@@ -15,20 +15,15 @@ import { listOf } from '@startgrid/cli/text.ts'
 import { nameNginx } from '../../environments/study/nginxes.ts'
 import { unlikeNginxes } from '../../judge/study/claim.ts'
 import type { Study } from '../../model/experiment.ts'
-import type {
-  ClaimResult,
-  PublishedFigures,
-  StudyCell,
-  StudyFigures,
-  StudyRecord,
-} from '../../model/study-result.ts'
+import type { ClaimResult, PublishedFigures, StudyFigures } from '../../model/figures.ts'
+import type { Cell, StudyResult } from '../../model/result.ts'
 import type { Section } from '../document.ts'
 import { figure, figuresOf, formatSeconds, name } from './section.ts'
 
 /** A study's figures as tables, the same on a terminal and in Markdown. */
 
 /** All systems of each race. */
-export function raceSections(result: StudyRecord): Section[] {
+export function raceSections(result: StudyResult): Section[] {
   const races = [...Map.groupBy(result.cells, ({ race }) => race)]
   return races.map(([race, cells]) => {
     const rows = cells.map((cell) => ({ cell, figures: figuresOf(result, cell) }))
@@ -53,13 +48,13 @@ export function raceSections(result: StudyRecord): Section[] {
   })
 }
 
-function titleOf(race: string, cells: readonly StudyCell[]): string {
+function titleOf(race: string, cells: readonly Cell[]): string {
   const [first] = cells
   if (first?.workload == null) return race
   return `${race}: ${first.workload}, ${first.connections?.toLocaleString('en-US')} connections`
 }
 
-function rowOf({ title }: StudyCell, shown: StudyFigures | undefined): Row {
+function rowOf({ title }: Cell, shown: StudyFigures | undefined): Row {
   if (shown === undefined || shown.voided)
     return { tone: 'void', cells: [title, shown === undefined ? 'skipped' : 'void', '', '', '', ''] }
   const { figures, cpu, upstreamConnections } = shown
@@ -77,7 +72,7 @@ function rowOf({ title }: StudyCell, shown: StudyFigures | undefined): Row {
   }
 }
 
-function noteOf({ title, skipped, cores }: StudyCell, figures: StudyFigures | undefined): string[] {
+function noteOf({ title, skipped, cores }: Cell, figures: StudyFigures | undefined): string[] {
   if (skipped !== null) return [`${title} was skipped: ${skipped}.`]
   const failed = figures?.gates.find(({ verdict }) => verdict === 'failed')
   if (failed !== undefined) return [`${title} is void: ${failed.finding}.`]
@@ -87,7 +82,7 @@ function noteOf({ title, skipped, cores }: StudyCell, figures: StudyFigures | un
 }
 
 /** Which systems did not run in the usual NGINX. */
-function otherNginxes({ nginx: usual }: StudyRecord, cells: readonly StudyCell[]): string[] {
+function otherNginxes({ nginx: usual }: StudyResult, cells: readonly Cell[]): string[] {
   const others = cells.filter(
     ({ nginx, skipped }) => skipped === null && nginx !== null && nginx.version !== usual?.version,
   )
@@ -97,7 +92,7 @@ function otherNginxes({ nginx: usual }: StudyRecord, cells: readonly StudyCell[]
 }
 
 /** How a cluster's requests were spread over its workers. */
-function sharesOf({ title }: StudyCell, figures: StudyFigures | undefined): string[] {
+function sharesOf({ title }: Cell, figures: StudyFigures | undefined): string[] {
   const shares = figures?.workerShares ?? null
   if (shares === null) return []
   return [
@@ -106,7 +101,7 @@ function sharesOf({ title }: StudyCell, figures: StudyFigures | undefined): stri
 }
 
 /** What each thing costs. @returns null if the study takes nothing apart */
-export function stepSection(result: StudyRecord): Section | null {
+export function stepSection(result: StudyResult): Section | null {
   const steps = result.analysis?.steps ?? []
   if (steps.length === 0) return null
   const rows = steps.map(({ what, cpu, ratio }): Row => {
@@ -130,7 +125,7 @@ function formatChange(seconds: number): string {
 }
 
 /** Rates over the number of workers. */
-export function scalingSections(result: StudyRecord): Section[] {
+export function scalingSections(result: StudyResult): Section[] {
   return (result.analysis?.scaling ?? []).map(({ title, points }) => ({
     title: `${title}: rate against one worker`,
     table: {
@@ -147,7 +142,7 @@ export function scalingSections(result: StudyRecord): Section[] {
 }
 
 /** The source's own tools. @returns null unless `--as-published` */
-export function publishedSection(study: Study, result: StudyRecord): Section | null {
+export function publishedSection(study: Study, result: StudyResult): Section | null {
   const { published } = result
   if (published === null) return null
   const rows = published.map((one): Row => {
@@ -182,7 +177,7 @@ function errorsOf({ errors }: PublishedFigures): number {
 const APART = 1.25
 
 /** What failed, what is marked, and where the source's tool disagrees with ours, with the reason. */
-function publishedNotes(study: Study, result: StudyRecord, published: readonly PublishedFigures[]): string[] {
+function publishedNotes(study: Study, result: StudyResult, published: readonly PublishedFigures[]): string[] {
   const failures = published.flatMap(({ system, failure }) =>
     failure === null ? [] : [`${study.systems[system]?.title ?? system}: ${failure}.`],
   )

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, describe } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { analyseOpenLoop } from '../../../src/judge/openloop/analyse.ts'
-import type { OpenLoopResult } from '../../../src/model/result.ts'
+import { type OpenLoopResult, trialsOf } from '../../../src/model/result.ts'
 import { readResult } from '../../../src/model/result-file.ts'
 import { failuresOf, OPEN_LOOPS } from '../../fixtures/bench-run.ts'
 import { testIf } from '../../fixtures/test-if.ts'
@@ -39,7 +39,7 @@ async function run<Kind extends OpenLoopResult['kind']>(kind: Kind, ...more: str
   assert.ok(code === 0 || code === 1, `exit code ${code}`)
   assert.ok(result.finishedAt !== null)
   assert.deepEqual(failuresOf(result), {})
-  assert.equal(result.heats.length, new Set(result.trials.map(({ launch }) => launch)).size)
+  assert.equal(result.heats.length, new Set(trialsOf(result).map(({ launch }) => launch)).size)
   assert.deepEqual(analyseOpenLoop(result), result)
   return result
 }
@@ -72,7 +72,8 @@ const testOne = (name: (typeof OPEN_LOOPS)[number]) => testIf(OPEN_LOOPS.include
 describe('pnpm bench', () => {
   testOne('capacity')('capacity climbs a staircase beside the closed-loop rate', async () => {
     const result = await run('capacity', '--p99', '80ms')
-    const { trials, analysis, settings } = result
+    const { analysis, settings } = result
+    const trials = trialsOf(result)
     assert.equal(settings.p99Ms, 80)
     assert.equal(trials[0]?.purpose, 'capacity')
     const steps = trials.filter(({ purpose }) => purpose === 'level')
@@ -84,7 +85,8 @@ describe('pnpm bench', () => {
   testOne('latency')('latency takes every level, with the capacity beside it', async () => {
     // So low that an app on a starved core can still serve it: else the level is left out.
     const result = await run('latency', '--rate', '20')
-    const { trials, analysis } = result
+    const { analysis } = result
+    const trials = trialsOf(result)
     const levels = new Set(trials.filter(({ purpose }) => purpose === 'level').map(({ level }) => level))
     assert.deepEqual([...levels].toSorted(), ['25 %', '50 %', '75 %', 'common'])
     for (const [index, trial] of trials.entries()) {
@@ -100,7 +102,8 @@ describe('pnpm bench', () => {
 
   testOne('overload')('overload offers twice the capacity, and watches the recovery', async () => {
     const result = await run('overload')
-    const { trials, analysis } = result
+    const { analysis } = result
+    const trials = trialsOf(result)
     const purposes = trials.map(({ purpose }) => purpose)
     assert.ok(purposes.indexOf('level') < purposes.indexOf('overload'))
     assert.ok(purposes.indexOf('overload') < purposes.indexOf('recovery'))
@@ -126,7 +129,7 @@ describe('pnpm bench', () => {
       assert.equal(code, 130)
       const result = read(output, 'overload')
       assert.equal(result.finishedAt, null)
-      assert.deepEqual(new Set(result.trials.map(({ launch }) => launch)), new Set([1]))
+      assert.deepEqual(new Set(trialsOf(result).map(({ launch }) => launch)), new Set([1]))
       assert.deepEqual(failuresOf(result), {})
       assert.deepEqual(processesOf(output), [])
       assert.match(said, /Go on with pnpm bench overload --resume/)

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { namesOf, withoutValues } from '../../../src/experiment/race.ts'
-import { validateStudy } from '../../../src/model/study-file.ts'
+import { validateResult } from '../../../src/model/result-file.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 
@@ -72,7 +72,7 @@ describe('a race of commands', () => {
       / (after handles .* fewer requests per second at saturation than before|No difference shown: ).*\)\. $/,
     )
     const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
-    assert.deepEqual(validateStudy(result), [])
+    assert.deepEqual(validateResult(result), [])
     assert.ok(result.race.pilots[0].systems[0].masked > 0, 'the id is masked')
     assert.ok(
       result.heats.every((heat: { launches: { startup: number }[] }) =>

@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCompareOptions } from '../../../src/cli/commands/compare.ts'
-import { createStudyResult } from '../../../src/experiment/study.ts'
+import { createStudyResult } from '../../../src/experiment/result.ts'
 import { deriveWarnings } from '../../../src/judge/derive-warnings.ts'
 import type { Result } from '../../../src/model/result.ts'
 import { writeResult } from '../../../src/model/result-file.ts'
-import { writeStudy } from '../../../src/model/study-file.ts'
 import { STUDIES } from '../../../studies/index.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
 import { latencyResult, rateResult, targetResult } from '../../fixtures/results.ts'
@@ -30,7 +29,7 @@ const { run, stop } = startCommandLine(DIRECTORY)
 after(stop)
 
 const [before, same] = twoRuns()
-const [, slower] = twoRuns({ factorOf: ({ framework }) => (framework === 'koa' ? 0.75 : 1) })
+const [, slower] = twoRuns({ factorOf: ({ title }) => (title === 'koa' ? 0.75 : 1) })
 const a = store('a', before)
 const b = store('b', same)
 const slow = store('slow', slower)
@@ -188,7 +187,7 @@ describe('report', () => {
     const options = { profile: 'quick', asPublished: false, heats: undefined, seed: 1 } as const
     const path = join(DIRECTORY, 'study')
     mkdirSync(path)
-    writeStudy(join(path, `${study.name}.json`), createStudyResult(study, options, 'pnpm bench study'))
+    writeResult(join(path, `${study.name}.json`), createStudyResult(study, options, 'pnpm bench study'))
     for (const place of [path, join(path, `${study.name}.json`)]) {
       const { code, stdout, stderr } = await run('report', place)
       assert.equal(code, 0, stderr)
@@ -213,7 +212,7 @@ describe('report', () => {
     const { schema: _, ...old } = rateResult()
     mkdirSync(join(DIRECTORY, 'old'))
     writeFileSync(join(DIRECTORY, 'old', 'result.json'), JSON.stringify({ ...old, schema: 1 }))
-    assert.match((await run('report', 'old')).stderr, /its schema is 1, here it is 4/)
+    assert.match((await run('report', 'old')).stderr, /its schema is 1, here it is 5/)
     assert.equal((await run('report')).code, 2)
   })
 })

@@ -1,6 +1,7 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { createStudyResult, plannedStudyMs } from '../../../src/experiment/study.ts'
+import { createStudyResult } from '../../../src/experiment/result.ts'
+import { plannedStudyMs } from '../../../src/experiment/study.ts'
 import { PUBLISHED, STUDIES } from '../../../studies/index.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
 

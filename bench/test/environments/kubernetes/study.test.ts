@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AGENT, frontPortOf, portOf, studyPod } from '../../../src/environments/kubernetes/pods.ts'
 import { whyNotInPods } from '../../../src/environments/kubernetes/study.ts'
-import { fitTo, planStudyCells } from '../../../src/experiment/study.ts'
+import { fitTo, planCells } from '../../../src/experiment/cells.ts'
 import { judgeClaim } from '../../../src/judge/study/claim.ts'
 import type { Claim } from '../../../src/model/experiment.ts'
 import type { ClusterNode } from '../../../src/model/result.ts'
@@ -19,7 +19,7 @@ const nginx = studyOf('nginx-proxy')
 const METADATA = { name: 'bench-1-servers-1' }
 
 function reasonsOf(study: typeof cluster): Map<string, string | null> {
-  return new Map(planStudyCells(study).map((cell) => [cell.app, whyNotInPods(study.systems[cell.app], cell)]))
+  return new Map(planCells(study).map((cell) => [cell.app, whyNotInPods(study.systems[cell.app], cell)]))
 }
 
 describe('a study in a cluster', () => {
@@ -59,7 +59,7 @@ describe('a study in a cluster', () => {
   })
 
   test('decides no claim where its nodes are one machine, or where the node has too few cores', () => {
-    const cells = planStudyCells(cluster)
+    const cells = planCells(cluster)
     fitTo(cells, 2)
     const claim = cluster.claims[0] as Claim
     const node = (name: string, bootId: string): ClusterNode => ({

@@ -7,15 +7,18 @@ import { createProgress } from '@startgrid/cli/progress.ts'
 import type { Driver, SliceLoad } from '../../../src/drivers/driver.ts'
 import { TargetEnvironment } from '../../../src/environments/target/environment.ts'
 import { TargetServers } from '../../../src/environments/target/servers.ts'
-import { planTarget } from '../../../src/experiment/target.ts'
+import { newCell } from '../../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../../src/experiment/workloads.ts'
 import { runHeat } from '../../../src/measure/heat.ts'
-import type { CellSpec, Heat } from '../../../src/model/result.ts'
+import type { Cell, Heat } from '../../../src/model/result.ts'
 
 const { signal } = new AbortController()
-const [CELL] = planTarget({ role: 'status', connections: undefined, warmupMs: 250 })
+const CELL = newCell({
+  ...{ id: 'target/status direct', race: 'status', app: 'target/status', role: 'status' },
+  ...{ workload: 'GET /_/status', connections: 64, warmupMs: 250 },
+})
 
-function cell(): CellSpec {
+function cell(): Cell {
   assert.ok(CELL)
   return CELL
 }

@@ -1,27 +1,23 @@
 import type { Topology } from '@startgrid/grid/apps.ts'
+import { newCell } from '../../../src/experiment/cells.ts'
 import type { Measured } from '../../../src/judge/analysis.ts'
-import type { CellSpec, Heat, Slice } from '../../../src/model/result.ts'
+import type { Cell, Heat, Slice } from '../../../src/model/result.ts'
 
 /** Results made by hand, for tests that know what must come out. */
 
-export function cellOf(app: string, topology: Topology = 'direct', twinOf: string | null = null): CellSpec {
+export function cellOf(app: string, topology: Topology = 'direct', twinOf: string | null = null): Cell {
   const [framework = '', role] = app.replace(/#\d+$/, '').split('/')
-  return {
+  return newCell({
     id: `${app} ${topology}`,
     app,
-    framework: app.includes('#') ? `${framework}${app.slice(app.indexOf('#'))}` : framework,
+    title: app.includes('#') ? `${framework}${app.slice(app.indexOf('#'))}` : framework,
     race: role === 'ssr' ? 'ssr' : 'hello',
     role: role === 'ssr' ? 'ssr' : 'hello',
     topology,
     twinOf,
-    engine: null,
     workload: 'GET /',
     connections: 64,
-    warmupMs: 0,
-    warmupRequests: 0,
-    serverBound: true,
-    skipped: null,
-  }
+  })
 }
 
 /** A measured slice of 0.2 s that nobody disturbed; the core of the server is busy all the time. */
@@ -51,6 +47,7 @@ export function heatOf(heat: number, slices: Slice[], given: Partial<Heat> = {})
     seconds: 10,
     launches: [],
     slices,
+    ...{ trials: [], commonRate: null, probes: [] },
     moreWarmup: [],
     spins: [],
     failures: [],
@@ -58,7 +55,7 @@ export function heatOf(heat: number, slices: Slice[], given: Partial<Heat> = {})
   }
 }
 
-export function measuredOf(cells: CellSpec[], heats: Heat[]): Measured {
+export function measuredOf(cells: Cell[], heats: Heat[]): Measured {
   return {
     mode: 'native',
     warnings: [],
@@ -77,12 +74,13 @@ export function measuredOf(cells: CellSpec[], heats: Heat[]): Measured {
       maxTimeMs: null,
       cores: null,
       p99Ms: null,
+      openLoop: null,
     },
   }
 }
 
 /** One slice per cell and heat: requests by cell, heat by heat. */
-export function raceOf(cells: CellSpec[], requests: Record<string, number[]>): Measured {
+export function raceOf(cells: Cell[], requests: Record<string, number[]>): Measured {
   const heats = Math.max(...Object.values(requests).map(({ length }) => length))
   return measuredOf(
     cells,

@@ -79,7 +79,7 @@ test('a slower machine is in the plain ratio and in the shift, not in the normal
 
 test('half of the apps may change: the median stays with the others', () => {
   const changed = ['koa', 'express', 'hono']
-  const [a, b] = twoRuns({ factorOf: ({ framework }) => (changed.includes(framework) ? 0.7 : 1) })
+  const [a, b] = twoRuns({ factorOf: ({ title }) => (changed.includes(title) ? 0.7 : 1) })
   const verdicts = verdictsOf(compareResults(a, b))
   for (const [cell, verdict] of Object.entries(verdicts)) {
     const expected = changed.some((name) => cell.startsWith(name)) ? 'slower' : 'no difference shown'
@@ -91,7 +91,7 @@ test('with fewer than three cells there is no shift, and verdicts are of the pla
   const [all] = twoRuns()
   const cells = all.cells.filter(({ id }) => ['node/hello direct', 'koa/hello direct'].includes(id))
   const a = runOf({ seed: 1, cells })
-  const b = runOf({ seed: 2, cells, factorOf: ({ framework }) => (framework === 'koa' ? 0.6 : 1) })
+  const b = runOf({ seed: 2, cells, factorOf: ({ title }) => (title === 'koa' ? 0.6 : 1) })
   const comparison = compareResults(a, b)
   const [race] = comparison.races
   assert.deepEqual(race?.shift, { rate: null, cpu: null })
@@ -207,8 +207,8 @@ describe('cells that cannot be compared', () => {
 
   test('are those that one of the runs did not choose or try', () => {
     const [a, b] = twoRuns()
-    const cells = b.cells.filter(({ framework }) => framework !== 'bun')
-    const skipped = cells.map((cell) => (cell.framework === 'njs' ? { ...cell, skipped: 'no njs' } : cell))
+    const cells = b.cells.filter(({ title }) => title !== 'bun')
+    const skipped = cells.map((cell) => (cell.title === 'njs' ? { ...cell, skipped: 'no njs' } : cell))
     const { left } = compareResults(a, { ...b, cells: skipped })
     assert.deepEqual(
       new Set(left.map(({ reason }) => reason)),

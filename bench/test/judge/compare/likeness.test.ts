@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findChanges, findUnlikeness, sharedCells } from '../../../src/judge/compare/likeness.ts'
-import type { CellSpec, RaceResult } from '../../../src/model/result.ts'
+import type { Cell, RaceResult } from '../../../src/model/result.ts'
 import { cellOf, smallRace } from '../../fixtures/small-race.ts'
 
 const base = smallRace()
@@ -49,7 +49,7 @@ test('a patch of the same kernel series is alike', () => {
   assert.deepEqual(unlike({ machine: { ...base.machine, kernel: 'Linux 6.12.48 x86_64' } }), [])
 })
 
-function withCells(change: Partial<CellSpec>): string[] {
+function withCells(change: Partial<Cell>): string[] {
   return unlike({ cells: base.cells.map((cell) => ({ ...cell, ...change })) })
 }
 

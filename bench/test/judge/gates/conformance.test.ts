@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { judgeConformance } from '../../../src/judge/gates/conformance.ts'
 import { createSpec } from '../../fixtures/evidence.ts'
 
-const cell = createSpec({ app: 'fastify/hello#2' })
+const cell = createSpec({ app: 'fastify/hello#2', twinOf: 'fastify/hello' })
 
 test('a cell that keeps the contract passes', () => {
   assert.deepEqual(

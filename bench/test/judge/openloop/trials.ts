@@ -1,28 +1,24 @@
 import { build } from 'hdr-histogram-js'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js/dist/encoding.js'
-import type { CellSpec, OpenLoopResult, Trial } from '../../../src/model/result.ts'
+import { newCell } from '../../../src/experiment/cells.ts'
+import { newHeat } from '../../../src/measure/heat.ts'
+import type { Cell, OpenLoopResult, Trial } from '../../../src/model/result.ts'
 
 /** Cells, trials and results as tests of open-loop figures need them. */
 
-export function cellOf(app: string, more: Partial<CellSpec> = {}): CellSpec {
+export function cellOf(app: string, more: Partial<Cell> = {}): Cell {
   const [framework = '', role] = app.split('/')
-  return {
+  return newCell({
     id: `${app} direct`,
     app,
-    framework,
+    title: framework,
     race: app,
     role: role === 'ssr' || role === 'status' ? role : 'hello',
-    topology: 'direct',
-    twinOf: null,
-    engine: null,
     workload: 'GET /json',
     connections: 64,
     warmupMs: 1250,
-    warmupRequests: 0,
-    serverBound: true,
-    skipped: null,
     ...more,
-  }
+  })
 }
 
 export const CELL = cellOf('node/hello')
@@ -39,6 +35,7 @@ export function trialOf(more: Partial<Trial> = {}): Trial {
     seconds: 10,
     offered: 1000,
     achieved: 1000,
+    meanMs: 1,
     requests: 10_000,
     checked: 100,
     errors: {},
@@ -66,10 +63,10 @@ interface Failure {
 export function resultOf<Kind extends OpenLoopResult['kind']>(
   kind: Kind,
   trials: readonly Trial[],
-  more: { cells?: CellSpec[]; p99Ms?: number; failures?: Failure[]; launches?: number } = {},
+  more: { cells?: Cell[]; p99Ms?: number; failures?: Failure[]; launches?: number } = {},
 ): Extract<OpenLoopResult, { kind: Kind }> {
   const result = {
-    schema: 4 as const,
+    schema: 5 as const,
     kind,
     mode: 'native',
     target: null,
@@ -104,11 +101,13 @@ export function resultOf<Kind extends OpenLoopResult['kind']>(
     warnings: [],
     cells: more.cells ?? [CELL],
     conformance: [],
-    heats: (more.failures ?? []).map(({ launch, ...failure }) => ({
-      ...{ race: failure.cell, heat: launch, startedAt: '', seconds: 1, launches: [], slices: [] },
-      ...{ moreWarmup: [], spins: [], failures: [failure] },
-    })),
-    trials: [...trials],
+    heats: [
+      { ...newHeat({ race: CELL.id, heat: 1 }), trials: [...trials] },
+      ...(more.failures ?? []).map(({ launch, ...failure }) => ({
+        ...newHeat({ race: failure.cell, heat: launch }),
+        failures: [failure],
+      })),
+    ],
     analysis: null,
   }
   return result as unknown as Extract<OpenLoopResult, { kind: Kind }>

@@ -1,9 +1,9 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { fitToMachine, planStudyCells } from '../../../src/experiment/study.ts'
+import { fitToMachine, planCells } from '../../../src/experiment/cells.ts'
 import { analyseStudy } from '../../../src/judge/study/analysis.ts'
 import type { LoadRace, Study, System } from '../../../src/model/experiment.ts'
-import { recordOf, validateStudy } from '../../../src/model/study-file.ts'
+import { recordOf, validateResult } from '../../../src/model/result-file.ts'
 import { formatMarkdownPart } from '../../../src/report/markdown.ts'
 import { documentOfStudy } from '../../../src/report/study/document.ts'
 import { formatTerminal } from '../../../src/report/terminal.ts'
@@ -115,7 +115,7 @@ test('a system is warmed for as long as it says itself, else as its race does, e
       systems: { ...PAPER.systems, fast: { ...fast, ...own } },
       races: { race: { systems, ...load, ...race } },
     }
-    return planStudyCells(study)[0]?.warmupMs
+    return planCells(study)[0]?.warmupMs
   }
   deepEqual(
     [plan({}, {}), plan({}, { warmupMs: 2500 }), plan({ warmupMs: 4000 }, { warmupMs: 2500 })],
@@ -180,11 +180,11 @@ test('a step costs the difference in CPU per request', () => {
 
 test('the result fits its schema, with slices and without', () => {
   const { result } = analyse(RATES)
-  deepEqual(validateStudy(result), [])
+  deepEqual(validateResult(result), [])
   const record = recordOf(result)
-  deepEqual(validateStudy(record), [])
-  ok(!('heats' in record))
-  ok(validateStudy({ ...record, analysis: { ...record.analysis, claims: [{}] } }).length > 0)
+  deepEqual(validateResult(record), [])
+  deepEqual(record.heats, [])
+  ok(validateResult({ ...record, analysis: { ...record.analysis, claims: [{}] } }).length > 0)
 })
 
 test('the report is readable at 80 columns, and says what decided', () => {

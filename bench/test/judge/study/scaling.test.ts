@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict'
 import { test } from 'node:test'
-import { createStudyResult } from '../../../src/experiment/study.ts'
+import { createStudyResult } from '../../../src/experiment/result.ts'
 import { scalingOf } from '../../../src/judge/study/scaling.ts'
 import { PAPER } from '../../fixtures/study-laboratory.ts'
 

@@ -66,11 +66,11 @@ describe('a race', () => {
   const page = pageOf(result)
 
   test('has a row for every cell that was tried, best first, with rank, rate and interval', () => {
-    for (const { role, topology, entries } of standingsOf(result)) {
+    for (const { race: role, topology, entries } of standingsOf(result)) {
       const rows = all(page, `#${role}-${topology} tbody tr`)
       assert.deepEqual(
         rows.map((row) => row.querySelector('th')?.textContent.split(' ')[0]),
-        entries.map(({ spec }) => spec.framework),
+        entries.map(({ spec }) => spec.title),
       )
       for (const [index, { figures, places }] of entries.entries()) {
         const text = rows[index]?.textContent ?? ''

@@ -39,7 +39,7 @@ test('whatever is put in stays text', () => {
     warnings: [{ kind: 'ceiling-unknown', reason: evil }],
     cells: result.cells.map((cell) => ({
       ...cell,
-      framework: cell.framework === 'koa' ? evil : cell.framework,
+      title: cell.title === 'koa' ? evil : cell.title,
       engine: cell.engine && evil,
       workload: evil,
       skipped: cell.skipped && evil,
@@ -58,7 +58,7 @@ test('whatever is put in stays text', () => {
   assert.equal(pageOf(hostile).querySelector('#command pre')?.textContent, evil)
 
   function evilNames(other: Result): Result {
-    return { ...other, cells: other.cells.map((cell) => ({ ...cell, framework: evil })) }
+    return { ...other, cells: other.cells.map((cell) => ({ ...cell, title: evil })) }
   }
 })
 

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { analyseStudy } from '../../../src/judge/study/analysis.ts'
-import { ResultError } from '../../../src/model/result-file.ts'
-import { recordOf } from '../../../src/model/study-file.ts'
+import { ResultError, recordOf } from '../../../src/model/result-file.ts'
 import { formatMarkdownPart } from '../../../src/report/markdown.ts'
 import { DOCS, MARKS, storeRecord, writePages } from '../../../src/report/study/docs.ts'
 import { documentOfStudy } from '../../../src/report/study/document.ts'
@@ -54,10 +53,10 @@ test('a page without a place for its figures, and a file that is no result, are 
   writeFileSync(join(path, 'paper.md'), '# paper\n')
   throws(() => writePages([PAPER], path), ResultError)
   const refused: [stored: string, sentence: RegExp][] = [
-    ['{"schema": 4}', /paper\.json is not the result of a study: /],
+    ['{"schema": 5}', /paper\.json is not a result of this version \(there is no kind undefined\)/],
     [
       '{"schema": 1}',
-      /paper\.json is not .* of this version \(its schema is 1, here it is 4\): measure again\.$/,
+      /paper\.json is not .* of this version \(its schema is 1, here it is 5\): measure again\.$/,
     ],
     ['[', /paper\.json cannot be read/],
   ]

@@ -1,0 +1,126 @@
+import { readMachine } from '@startgrid/machine/machine.ts'
+import { readVersions } from '@startgrid/machine/provenance.ts'
+import type { Experiment } from '../model/experiment.ts'
+import type { Cell, OpenLoopResult, RaceResult, Run, Settings, StudyResult } from '../model/result.ts'
+import { heatsWithin } from './budget.ts'
+import { planCells } from './cells.ts'
+import { gridExperiment, openLoopExperiment, targetExperiment } from './grid.ts'
+import {
+  type ClusterSite,
+  clusterRecord,
+  modeOf,
+  type OpenLoopKind,
+  type OpenLoopOptions,
+  type Options,
+} from './options.ts'
+import { STUDY_PROFILES, type StudyProfile } from './study.ts'
+
+/** Results without measurements: what a run is going to do. */
+
+/** Of a race between apps of the grid, or of a server that already runs. */
+export function createResult(options: Options, command: string): RaceResult {
+  const { timeGiven, heatsGiven, maxTimeMs, target } = options
+  const run = planGrid(
+    target === undefined ? gridExperiment(options) : targetExperiment(options),
+    options,
+    command,
+  )
+  if (timeGiven && !heatsGiven && maxTimeMs !== null) run.settings.heats = heatsWithin(maxTimeMs, run)
+  return { ...run, kind: 'rate', analysis: null }
+}
+
+export function createOpenLoopResult(
+  kind: OpenLoopKind,
+  options: OpenLoopOptions,
+  command: string,
+): OpenLoopResult {
+  const experiment = options.target === undefined ? openLoopExperiment(options) : targetExperiment(options)
+  const run = planGrid(experiment, options, command)
+  run.settings.p99Ms = options.p99Ms
+  return { ...run, kind, analysis: null }
+}
+
+interface StudyOptions {
+  profile: StudyProfile
+  asPublished: boolean
+  /** Instead of the profile's. */
+  heats: number | undefined
+  maxTimeMs?: number | undefined
+  seed: number
+  /** Undefined: processes of this machine. */
+  cluster?: ClusterSite | undefined
+}
+
+export function createStudyResult(study: Experiment, options: StudyOptions, command: string): StudyResult {
+  const { profile, asPublished, seed, cluster } = options
+  const effort = STUDY_PROFILES[profile]
+  const settings = {
+    ...{ ...effort, profile },
+    heats: options.heats ?? effort.heats,
+    maxTimeMs: options.maxTimeMs ?? effort.maxTimeMs,
+  }
+  return {
+    ...planRun(
+      planCells(study),
+      { docker: false, cluster, target: undefined, absent: [], seed, settings },
+      command,
+    ),
+    ...{ kind: 'study', study: study.name, published: asPublished ? [] : null, analysis: null },
+  }
+}
+
+function planGrid(
+  experiment: Experiment,
+  options: Omit<Options, 'require' | 'keepVoided' | 'list'>,
+  command: string,
+): Omit<Run, 'kind'> {
+  const { profile, custom, heats, slices, sliceMs, pauseMs, precision, maxTimeMs } = options
+  const settings = { heats, slices, sliceMs, pauseMs, precision, maxTimeMs }
+  return planRun(
+    planCells(experiment),
+    { ...options, settings: { ...settings, profile: custom ? 'custom' : profile } },
+    command,
+  )
+}
+
+type Where = Pick<Options, 'docker' | 'cluster' | 'target' | 'absent' | 'seed'>
+
+function planRun(
+  cells: Cell[],
+  {
+    settings,
+    ...where
+  }: Where & {
+    settings: Pick<Settings, 'profile' | 'heats' | 'slices' | 'sliceMs' | 'maxTimeMs'> & Partial<Settings>
+  },
+  command: string,
+): Omit<Run, 'kind'> {
+  const { target, absent, cluster, seed } = where
+  return {
+    schema: 5,
+    mode: modeOf(where),
+    target: target === undefined ? null : { origin: target, absent },
+    cluster: cluster === undefined ? null : clusterRecord(cluster),
+    startedAt: new Date().toISOString(),
+    finishedAt: null,
+    command,
+    seed,
+    machine: readMachine(),
+    versions: readVersions(),
+    nginx: null,
+    driver: { name: 'startgrid', version: '', ceiling: null },
+    settings: {
+      extensions: 0,
+      pauseMs: 0,
+      precision: null,
+      cores: null,
+      p99Ms: null,
+      openLoop: null,
+      ...settings,
+    },
+    warnings: [],
+    cells,
+    conformance: [],
+    heats: [],
+  }
+}

@@ -1,0 +1,245 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { oneLine } from '@startgrid/cli/text.ts'
+import { ERROR_KINDS, LoadError, type LoadPhase } from '@startgrid/loadgen'
+import { hasExactClock } from '@startgrid/machine/accounts/sample.ts'
+import type { Driver, GeneratorAccounts, SliceLoad, SlicePlan } from '../drivers/driver.ts'
+import type { StartgridDriver } from '../drivers/startgrid.ts'
+import type { Account, EndAccount, Servers } from '../environments/servers.ts'
+import { isTaken } from '../judge/gates/interference.ts'
+import { type LoadSpec, trialOf } from '../judge/trial.ts'
+import type { Workload } from '../model/experiment.ts'
+import type { Cell, Slice, SliceDetail, Trial } from '../model/result.ts'
+import { acceptedConnections } from './connections.ts'
+
+/** One stretch of load on one cell: a slice of a pass, or an open loop. Both are offered, accounted for and judged in the same way. */
+
+/** What all loads of one heat have in common. */
+export interface Track {
+  servers: Servers
+  signal: AbortSignal
+  /** `performance.now()` at the beginning of the heat. */
+  beganAt: number
+  /** Whether slices say what only studies need. */
+  details: boolean
+}
+
+/** One cell that is measured, with what is asked of it and what asks. */
+export interface Entrant<Kind extends Driver = Driver> {
+  cell: Cell
+  workload: Workload
+  driver: Kind
+}
+
+/** Why a cell cannot go on; the message is a sentence without the full stop. */
+export class CellFailure extends Error {
+  override name = 'CellFailure'
+}
+
+/** An interpreted page with 64 connections takes a second per response on a fast machine, and a cold server with 10,000 takes longer. */
+const SLICE_TIMEOUT_MS = 20_000
+
+/**
+ * @throws {CellFailure} if no load could be offered, none counts, or a server is no longer there
+ * @throws the signal's reason after an abort
+ */
+export async function measureSlice(
+  track: Track,
+  entrant: Entrant,
+  { phase, durationMs, pass }: Pick<Slice, 'phase' | 'pass'> & { durationMs: number },
+): Promise<Slice> {
+  const { driver } = entrant
+  const { details } = track
+  const plan = { connections: entrant.cell.connections, durationMs, timeoutMs: SLICE_TIMEOUT_MS, details }
+  const { load, otherConnections, ...frame } = await measure(track, entrant, async (place, onPhase) => {
+    const checked = await driver.check({ ...place, ...plan })
+    const offered = await onPhase((phases) => driver.run({ ...place, ...plan, ...phases }))
+    const errors = addErrors(checked.errors, offered.errors)
+    return { ...offered, checked: offered.checked + checked.checked, errors }
+  })
+  const { disturbance } = frame
+  return {
+    ...frame,
+    phase,
+    seconds: load.seconds,
+    requests: load.requests,
+    checked: load.checked,
+    errors: load.errors,
+    meanLatency: load.latencySeconds.mean,
+    // A clock that ticks every 10 ms says too little about a slice of 50 ms.
+    disturbed: isTaken(
+      hasExactClock() ? disturbance : { ...disturbance, serverForeign: null, generatorForeign: null },
+    ),
+    pass,
+    ...(details && { detail: detailOf(load, otherConnections) }),
+  }
+}
+
+/** Allowed to a response of an open loop where nothing else is said. */
+const TRIAL_TIMEOUT_MS = 10_000
+
+/**
+ * In open loop if it has a rate: requests are then due at random times, whatever became of those before.
+ * @param launch from 1: which start of the app
+ * @param seed of the arrivals: no two loads have the same ones
+ * @throws as `measureSlice`
+ */
+export async function measureTrial(
+  track: Track,
+  entrant: Entrant<StartgridDriver>,
+  spec: LoadSpec,
+  { launch, seed }: { launch: number; seed: number },
+): Promise<Trial> {
+  const { rate, durationMs, connections, timeoutMs = TRIAL_TIMEOUT_MS, seriesMs } = spec
+  const plan = {
+    connections: connections ?? entrant.cell.connections,
+    ...{ durationMs, timeoutMs, seed },
+    ...(rate !== undefined && { rate }),
+    ...(seriesMs !== undefined && { seriesMs }),
+  }
+  const {
+    load,
+    otherConnections: _,
+    ...frame
+  } = await measure(track, entrant, async (place, onPhase) => {
+    const offered = await onPhase((phases) => entrant.driver.offer({ ...place, ...plan, ...phases }))
+    const { cpu, self } = offered
+    return { ...offered, generator: { cpuSeconds: cpu.seconds, waitSeconds: self.waitSeconds } }
+  })
+  return trialOf(load, spec, { ...frame, launch, disturbed: isTaken(frame.disturbance) })
+}
+
+/** Where a load goes, and what is expected there. */
+type Place = Pick<SlicePlan, 'target' | 'signal'> & ReturnType<typeof requestOf>
+
+type OnPhase = <Load>(offer: (phases: Pick<SlicePlan, 'onPhase'>) => Promise<Load>) => Promise<Load>
+
+interface Measured<Load> extends Omit<Account, 'voidBecause'> {
+  cell: string
+  at: number
+  load: Load
+  /** Opened meanwhile on this machine, without those of a generator that opened its own meanwhile. */
+  otherConnections: number | null
+}
+
+/** How often a load is offered whose account says each time that it does not count. */
+const TRIES = 4
+
+/** Offers one load, again a few times if it does not count, and takes what the kernel says of it before and after. */
+async function measure<Load extends { generator: GeneratorAccounts }>(
+  { servers, signal, beganAt, details }: Track,
+  { cell, workload, driver }: Entrant,
+  offer: (place: Place, onPhase: OnPhase) => Promise<Load>,
+): Promise<Measured<Load>> {
+  const target = servers.target(cell)
+  if (target === undefined) throw new CellFailure('it cannot be reached')
+  const place = { target, ...requestOf(workload), signal }
+  for (let tries = 1; ; tries++) {
+    await failIfEnded(servers, cell)
+    const accounts = new LoadAccounts(servers, cell, driver, details)
+    const load = await offer(place, (one) => accounts.observe(one)).catch(asFailure)
+    const { voidBecause, ...account } = await accounts.read(
+      load instanceof CellFailure ? UNKNOWN : load.generator,
+    )
+    // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
+    await nextTurn()
+    signal.throwIfAborted()
+    await failIfEnded(servers, cell)
+    if (load instanceof CellFailure) throw load
+    if (voidBecause === undefined)
+      return {
+        cell: cell.id,
+        at: (accounts.beganAt - beganAt) / 1000,
+        load,
+        otherConnections: accounts.otherConnections,
+        ...account,
+      }
+    if (tries === TRIES) throw new CellFailure(voidBecause)
+  }
+}
+
+/** What a load sends, and what it holds responses to. */
+function requestOf({ expect, status = 200, isProven: _, ...asked }: Workload) {
+  return { ...asked, expect: { status, body: expect, checkEvery: 100 } }
+}
+
+function detailOf(
+  { latencySeconds: { p50, p975, p99 }, secondRates = [] }: SliceLoad,
+  otherConnections: number | null,
+): SliceDetail {
+  return { latency: { p50, p975: p975 ?? null, p99 }, secondRates, otherConnections }
+}
+
+/** What a load cost: from when all connections are open to the last response, where the driver says when that is. */
+class LoadAccounts {
+  readonly #servers: Servers
+  readonly #cell: Cell
+  readonly #driver: Driver
+  readonly #counts: boolean
+  /** `performance.now()` */
+  beganAt = 0
+  #end: EndAccount | undefined
+  #compare: Awaited<ReturnType<EndAccount>> | undefined
+  #accepted: (number | undefined)[] = []
+
+  /** @param counts whether it also counts connections */
+  constructor(servers: Servers, cell: Cell, driver: Driver, counts: boolean) {
+    this.#servers = servers
+    this.#cell = cell
+    this.#driver = driver
+    this.#counts = counts
+  }
+
+  async observe<Load>(offer: (phases: Pick<SlicePlan, 'onPhase'>) => Promise<Load>): Promise<Load> {
+    this.beganAt = performance.now()
+    if (!this.#driver.capabilities.phases) await this.#phase('open')
+    try {
+      return await offer({ onPhase: (phase) => this.#phase(phase) })
+    } finally {
+      if (this.#compare === undefined) await this.#phase('responded')
+    }
+  }
+
+  async read(own: GeneratorAccounts): Promise<Account> {
+    return this.#compare?.(own) ?? NO_ACCOUNT
+  }
+
+  get otherConnections(): number | null {
+    const [before, after] = this.#accepted
+    const own = this.#driver.capabilities.phases ? 0 : this.#cell.connections
+    return before === undefined || after === undefined ? null : Math.max(0, after - before - own)
+  }
+
+  async #phase(phase: LoadPhase): Promise<void> {
+    if (this.#counts) this.#accepted.push(acceptedConnections())
+    if (phase === 'open') this.#end = await this.#servers.beginAccount(this.#cell, this.#driver)
+    else this.#compare = await this.#end?.()
+  }
+}
+
+/** Of a load that was not offered. */
+const UNKNOWN: GeneratorAccounts = { cpuSeconds: null, waitSeconds: null }
+
+const NO_ACCOUNT: Account = {
+  cpuSeconds: { app: null, proxy: null, generator: null },
+  disturbance: { serverWait: null, generatorWait: null, serverForeign: null, generatorForeign: null },
+}
+
+/** Of the check before the slice and of the slice itself, by kind. */
+function addErrors(one: Slice['errors'], other: Slice['errors']): Slice['errors'] {
+  const kinds = ERROR_KINDS.filter((kind) => one[kind] !== undefined || other[kind] !== undefined)
+  return Object.fromEntries(kinds.map((kind) => [kind, (one[kind] ?? 0) + (other[kind] ?? 0)]))
+}
+
+function asFailure(error: unknown): CellFailure {
+  if (error instanceof LoadError) return new CellFailure(`no load could be offered: ${oneLine(error)}`)
+  throw error
+}
+
+/**
+ * Which server is no longer there says more than a thousand failed requests.
+ * @throws {CellFailure} if one has ended
+ */
+async function failIfEnded(servers: Servers, cell: Cell): Promise<void> {
+  const reason = await servers.whyEnded(cell)
+  if (reason !== null) throw new CellFailure(reason)
+}

@@ -1,0 +1,78 @@
+import { shuffle } from '@startgrid/stats/random.ts'
+import type { StartgridDriver } from '../../drivers/startgrid.ts'
+import { COMMON, commonRate, MOST_PART } from '../../experiment/latency-levels.ts'
+import { durationFor, shareOf } from '../../experiment/open-loop-effort.ts'
+import { isQuiet } from '../../judge/analysis/slices.ts'
+import { closedLoopOf, type Experiment, isProbe } from '../../model/experiment.ts'
+import type { Cell, Settings } from '../../model/result.ts'
+import { attempt, type Course } from '../heat.ts'
+import type { Entrant } from '../load.ts'
+import { Session } from './session.ts'
+
+/**
+ * Latencies of a race: people who replace a framework keep their traffic, so all systems get the same one, and requests are due
+ * whatever became of those before. In a closed loop a faster server only gets more of them.
+ */
+
+/** Systems whose capacity decides the rate of a race. */
+export function baseOf(
+  { claims, races }: Pick<Experiment, 'claims' | 'races'>,
+  name: string,
+): readonly string[] {
+  const race = races[name]
+  if (race === undefined || isProbe(race)) return []
+  const named = claims
+    .filter((claim) => claim.race === name && closedLoopOf(claim.metric) !== undefined)
+    .flatMap(({ over, under }) => [over, under])
+  return named.length > 0 ? [...new Set(named)] : (race.openLoop ?? [])
+}
+
+interface CommonRate {
+  experiment: Pick<Experiment, 'claims' | 'races'>
+  settings: Pick<Settings, 'heats' | 'openLoop'>
+  /** Requests per second, if an earlier heat has found them. */
+  known: number | undefined
+  driver: StartgridDriver
+}
+
+/** Offers one rate to all cells of a heat whose latency is asked for, shuffled. */
+export async function measureAtCommonRate(
+  course: Course,
+  { experiment, settings, known, driver }: CommonRate,
+): Promise<void> {
+  const { entrants, failed, planned, random, record, signal } = course
+  const asked = entrants.filter(({ cell }) => cell.openLoop && !failed.has(cell.id))
+  const capacities = new Map(asked.map(({ cell }) => [cell.system, capacityOf(course, cell)]))
+  const base = baseOf(experiment, planned.race).flatMap((system) => capacities.get(system)?.rate ?? [])
+  const rate = known ?? commonRate(base)
+  if (signal.aborted || asked.length === 0 || rate === null || settings.openLoop === null) return
+  // What a system can do while others take its core says nothing.
+  const isSlow = ({ cell }: Entrant) => {
+    const capacity = capacities.get(cell.system)
+    return capacity?.isQuiet === true && rate > capacity.rate * MOST_PART
+  }
+  record.commonRate = { rate, tooSlow: asked.filter(isSlow).map(({ cell }) => cell.id) }
+  const durationMs = durationFor(99, rate, shareOf(settings.heats), settings.openLoop)
+  const load = { purpose: 'level', level: COMMON, rate, durationMs, histograms: true } as const
+  const wanted = asked.filter((one) => !isSlow(one))
+  for (const entrant of shuffle(wanted, random))
+    await attempt(course, entrant.cell, () => new Session(course, entrant, driver).take(load))
+}
+
+/** What a system can do, by its slices in the same heat. */
+interface Capacity {
+  /** Responses per second in closed loop. */
+  rate: number
+  /** Nobody disturbed these slices. */
+  isQuiet: boolean
+}
+
+/** In its slices; in those that nobody disturbed, if there are any. */
+function capacityOf({ record }: Course, { id }: Cell): Capacity {
+  const measured = record.slices.filter(({ cell, phase }) => cell === id && phase === 'measure')
+  const quiet = measured.filter(isQuiet)
+  const used = quiet.length > 0 ? quiet : measured
+  const seconds = used.reduce((sum, slice) => sum + slice.seconds, 0)
+  const requests = used.reduce((sum, slice) => sum + slice.requests, 0)
+  return { rate: seconds === 0 ? 0 : requests / seconds, isQuiet: quiet.length > 0 }
+}
