@@ -22,6 +22,7 @@ const PARTS = [
   'server/headers.conf',
   'server/keep-alive.conf',
   'server/limits.conf',
+  'server/microcache.conf',
   'server/problem.conf',
   'server/proxy.conf',
   'server/tls.conf',
@@ -132,6 +133,8 @@ location = /uploads {
     proxy_pass http://app;
 }
 \`\`\`
+
+For responses that are the same for everybody, \`nginx/server/microcache.conf\` is a cache for a second. It is off, and says how to use it.
 
 Behind another proxy, \`TRUSTED_PROXIES=10.0.0.0/8\` keeps what it says in \`X-Forwarded-*\`. Without it, NGINX overwrites these headers, because a client could forge them.`
 
