@@ -37,10 +37,12 @@ export function createLogger(
   const redact = { paths: PACKETS, remove: true }
   const options = { base: { app }, level: config.logLevel, serializers: SERIALIZERS, redact }
   if (destination !== undefined) return pino(options, destination)
-  const output = pino.destination(OUTPUT)
+  const output = joinLines(pino.destination(OUTPUT))
   const log = pino(options, output)
   let dropped = 0
-  output.on('drop', () => dropped++)
+  output.on('drop', (lines: string) => {
+    dropped += lines.split('\n').length - 1
+  })
   output.on('drain', () => {
     if (dropped === 0) return
     const lines = dropped
@@ -48,6 +50,32 @@ export function createLogger(
     log.warn({ lines }, 'log was full: lines dropped')
   })
   return log
+}
+
+/** Passes on many lines as one text. SonicBoom measures all its waiting text at every write, which takes as long as to make a line: 1 µs. */
+function joinLines(output: ReturnType<typeof pino.destination>) {
+  const { write, flush, flushSync } = output
+  let lines = ''
+  function pass(): void {
+    const text = lines
+    lines = ''
+    if (text !== '') write.call(output, text)
+  }
+  return Object.assign(output, {
+    write(line: string) {
+      lines += line
+      if (lines.length >= OUTPUT.minLength) pass()
+      return true
+    },
+    flush(done?: (error?: Error) => void) {
+      pass()
+      flush.call(output, done)
+    },
+    flushSync() {
+      pass()
+      flushSync.call(output)
+    },
+  })
 }
 
 /** Asynchronous, so that a collector that stalls does not stop the server. Then lines wait in memory, and those beyond 16 MiB are dropped. */
