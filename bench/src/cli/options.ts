@@ -1,12 +1,5 @@
-import type { ParseArgsOptionsConfig } from 'node:util'
-import {
-  parseOptions,
-  readDuration,
-  readInteger,
-  readPercent,
-  split,
-  UsageError,
-} from '@startgrid/cli/arguments.ts'
+import { split, UsageError } from '@startgrid/cli/arguments.ts'
+import { readCommandLine } from '@startgrid/cli/options.ts'
 import {
   APPS,
   type App,
@@ -17,10 +10,12 @@ import {
   ROLES,
   type Role,
 } from '@startgrid/grid/apps.ts'
-import type { Options } from '../experiment/options.ts'
+import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../experiment/open-loop-effort.ts'
+import type { OpenLoopKind, OpenLoopOptions, Options } from '../experiment/options.ts'
 import { PROFILES, type ProfileName } from '../experiment/profiles.ts'
 import { TARGET_EFFORT } from '../experiment/target-profiles.ts'
-import { readSite, SITE } from './location.ts'
+import { readSite } from './location.ts'
+import { GRID, OPEN_LOOP } from './option-table.ts'
 
 /** Containers take seconds to start, so a run of as many heats takes longer. */
 const MORE_FOR_CONTAINERS = 1.5
@@ -28,161 +23,121 @@ const MORE_FOR_CONTAINERS = 1.5
 /** Looking at intervals after fewer heats would stop at lucky ones. */
 const LEAST_HEATS_FOR_PRECISION = 6
 
-/** Options about where results go and what is repeated, the same for every command that measures. */
-export const OUTPUT = {
-  seed: { type: 'string' },
-  json: { type: 'string' },
-  output: { type: 'string' },
-  'no-download': { type: 'boolean' },
-  'dry-run': { type: 'boolean' },
-  help: { type: 'boolean' },
-} as const satisfies ParseArgsOptionsConfig
+/** What of a profile is given otherwise. */
+const EFFORT = ['heats', 'slices', 'slice', 'warmup', 'precision', 'max-time']
 
-/** Options of every command that measures the grid: which cells, where they are, how much effort. */
-export const GRID = {
-  ...SITE,
-  ...OUTPUT,
-  only: { type: 'string' },
-  role: { type: 'string' },
-  topology: { type: 'string' },
-  quick: { type: 'boolean' },
-  thorough: { type: 'boolean' },
-  connections: { type: 'string' },
-  'max-time': { type: 'string' },
-  resume: { type: 'string' },
-} as const satisfies ParseArgsOptionsConfig
-
-/** @throws {UsageError} and UnknownName of the grid, saying what is allowed */
+/** What `pnpm bench` is asked to do. @throws {UsageError} and UnknownName of the grid, saying what is allowed */
 export function readOptions(args: readonly string[]): Options {
-  const values = parseOptions(
-    withResumeValue(args),
-    {
-      ...GRID,
-      heats: { type: 'string' },
-      slices: { type: 'string' },
-      slice: { type: 'string' },
-      warmup: { type: 'string' },
-      precision: { type: 'string' },
-      require: { type: 'string' },
-      'keep-voided': { type: 'boolean' },
-      list: { type: 'boolean' },
-    },
-    'pnpm bench',
-  )
+  const { values, given } = readWords(args, GRID, 'pnpm bench')
   const site = readSite(values)
-  const name = chooseProfile(values)
-  const effort = site.target === undefined ? PROFILES[name] : TARGET_EFFORT[name]
-  const { heats, slices, slice, warmup, precision } = values
-  const role = values.role ?? (values.only === undefined ? PROFILES[name].roles.join(',') : undefined)
-  const custom = [heats, slices, slice, warmup, precision, values['max-time']].some(
-    (value) => value !== undefined,
-  )
+  const profile = profileOf(values)
+  const { frameworks, roles } = PROFILES[profile]
+  const effort = site.target === undefined ? PROFILES[profile] : TARGET_EFFORT[profile]
+  const { heats = effort.heats, slices = effort.slices, slice = effort.sliceMs, precision } = values
+  const custom = EFFORT.some((name) => given.has(name))
+  const isSlow = site.docker || site.cluster !== undefined
+  const usualMs = custom ? null : effort.maxTimeMs * (isSlow ? MORE_FOR_CONTAINERS : 1)
   return {
-    ...readCommon({ ...values, role }, { frameworks: PROFILES[name].frameworks }),
+    ...commonOf(values, { frameworks, roles, topology: 'direct,nginx' }),
     ...site,
-    profile: name,
+    profile,
     custom,
-    heats: Math.max(
-      heats === undefined ? effort.heats : readInteger('--heats', heats, 1, 100),
-      precision === undefined ? 1 : LEAST_HEATS_FOR_PRECISION,
-    ),
-    slices: slices === undefined ? effort.slices : readInteger('--slices', slices, 1, 50),
-    sliceMs: slice === undefined ? effort.sliceMs : readDuration('--slice', slice, 50),
+    heats: Math.max(heats, precision === null ? 1 : LEAST_HEATS_FOR_PRECISION),
+    slices,
+    sliceMs: slice,
     pauseMs: 'pauseMs' in effort ? effort.pauseMs : 0,
-    warmupMs: warmup === undefined ? undefined : readDuration('--warmup', warmup, 0),
-    precision: precision === undefined ? null : readPercent('--precision', precision),
-    timeGiven: values['max-time'] !== undefined,
-    heatsGiven: heats !== undefined || precision !== undefined,
-    maxTimeMs: limitOf(values['max-time'], {
-      precision,
-      custom,
-      usual: effort.maxTimeMs * (site.docker || site.cluster !== undefined ? MORE_FOR_CONTAINERS : 1),
-    }),
-    require: values.require === undefined ? null : readPercent('--require', values.require),
-    keepVoided: values['keep-voided'] === true,
-    list: values.list === true,
+    warmupMs: values.warmup,
+    precision,
+    timeGiven: given.has('max-time'),
+    heatsGiven: given.has('heats') || precision !== null,
+    // Without an end, intervals that stay wide on a busy machine would never let it stop.
+    maxTimeMs: values['max-time'] ?? (precision === null ? usualMs : PROFILES.thorough.maxTimeMs),
+    require: values.require,
+    keepVoided: values['keep-voided'],
+    list: values.list,
   }
 }
 
-/** What every command that measures reads alike. */
-export function readCommon(
-  values: {
-    only?: string | undefined
-    role?: string | undefined
-    topology?: string | undefined
-    connections?: string | undefined
-    resume?: string | undefined
-    seed?: string | undefined
-    json?: string | undefined
-    output?: string | undefined
-    'no-download'?: boolean | undefined
-    'dry-run'?: boolean | undefined
-    help?: boolean | undefined
-  },
-  defaults: { frameworks: readonly string[]; topology?: string },
-): Pick<
-  Options,
-  | 'apps'
-  | 'topologies'
+/** Roles that a command measures unless others are named: a search takes most of a minute per cell. The status app is a hello too. */
+const OPEN_LOOP_ROLES: Readonly<Record<OpenLoopKind, readonly Role[]>> = {
+  capacity: ['hello'],
+  latency: ['hello', 'ssr'],
+  overload: ['hello', 'ssr'],
+}
+
+const OPEN_LOOP_EFFORT = { capacity: CAPACITY_EFFORT, latency: LATENCY_EFFORT, overload: OVERLOAD_EFFORT }
+
+const DEFAULT_P99_MS = 50
+
+/** The same for `pnpm bench capacity`, `latency` and `overload`. @throws as `readOptions` */
+export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[]): OpenLoopOptions {
+  const { values, given } = readWords(args, OPEN_LOOP[kind], `pnpm bench ${kind}`)
+  const site = readSite(values)
+  const profile = profileOf(values)
+  const roles = profile === 'quick' ? (['hello'] as const) : OPEN_LOOP_ROLES[kind]
+  const custom = given.has('launches')
+  return {
+    ...commonOf(values, { frameworks: PROFILES[profile].frameworks, roles, topology: 'direct' }),
+    ...site,
+    profile,
+    custom,
+    heats: values.launches ?? OPEN_LOOP_EFFORT[kind][profile].launches,
+    slices: 1,
+    sliceMs: kind === 'overload' ? OVERLOAD_EFFORT[profile].overloadMs : 0,
+    pauseMs: 0,
+    warmupMs: undefined,
+    precision: null,
+    maxTimeMs: values['max-time'] ?? null,
+    timeGiven: given.has('max-time'),
+    heatsGiven: custom,
+    p99Ms: kind === 'capacity' ? ('p99' in values && values.p99) || DEFAULT_P99_MS : null,
+    rate: ('rate' in values && values.rate) || null,
+  }
+}
+
+/** Results are named by `--resume`, never by a word alone. */
+const readWords: typeof readCommandLine = (args, options, command) => {
+  const read = readCommandLine(args, options, command)
+  const [extra] = read.positionals
+  if (extra === undefined) return read
+  throw new UsageError(`Unexpected argument '${extra}'. ${command} --help lists the options.`)
+}
+
+function profileOf({ quick, thorough }: { quick: boolean; thorough: boolean }): ProfileName {
+  return quick ? 'quick' : thorough ? 'thorough' : 'default'
+}
+
+type CommonWords = Pick<
+  ReturnType<typeof readCommandLine<typeof GRID>>['values'],
+  | 'only'
+  | 'role'
+  | 'topology'
   | 'connections'
   | 'resume'
   | 'seed'
   | 'json'
   | 'output'
-  | 'download'
-  | 'dryRun'
-  | 'help'
-> {
-  const { connections } = values
-  const topologies = split(values.topology ?? defaults.topology ?? 'direct,nginx')
+  | 'no-download'
+  | 'dry-run'
+>
+
+interface Usual {
+  frameworks: readonly string[]
+  /** Unless apps are named. */
+  roles: readonly Role[]
+  topology: string
+}
+
+function commonOf(values: CommonWords, { frameworks, roles, topology }: Usual) {
+  const { only, role, connections, resume, json, output } = values
   return {
-    apps: chooseApps(values.only, values.role, defaults.frameworks),
-    topologies: [...new Set(topologies.map(findTopology))],
-    connections: connections === undefined ? undefined : readInteger('--connections', connections, 1, 10_000),
-    resume: values.resume,
-    seed: readInteger('--seed', values.seed ?? String(Math.floor(Math.random() * 2 ** 32)), 0, 2 ** 32 - 1),
-    json: values.json,
-    output: values.output,
-    download: values['no-download'] !== true,
-    dryRun: values['dry-run'] === true,
-    help: values.help === true,
+    apps: chooseApps(only, role ?? (only === undefined ? roles.join(',') : undefined), frameworks),
+    topologies: [...new Set(split(values.topology ?? topology).map(findTopology))],
+    ...{ connections, resume, json, output },
+    seed: values.seed ?? Math.floor(Math.random() * 2 ** 32),
+    download: !values['no-download'],
+    dryRun: values['dry-run'],
   }
-}
-
-/** `--resume` alone stands for the newest interrupted run; parseArgs knows no optional values. */
-export function withResumeValue(args: readonly string[]): string[] {
-  return args.map((word, index) => {
-    const next = args[index + 1]
-    return word === '--resume' && (next === undefined || next.startsWith('-')) ? '--resume=' : word
-  })
-}
-
-/** @throws {UsageError} if both are asked for */
-export function chooseProfile({
-  quick,
-  thorough,
-}: {
-  quick?: boolean | undefined
-  thorough?: boolean | undefined
-}): ProfileName {
-  if (quick && thorough) throw new UsageError('--quick and --thorough exclude each other: choose one.')
-  return quick ? 'quick' : thorough ? 'thorough' : 'default'
-}
-
-/** Milliseconds. */
-export function readMaxTime(value: string | undefined): number | undefined {
-  return value === undefined ? undefined : readDuration('--max-time', value, 1000, 86_400_000)
-}
-
-function limitOf(
-  value: string | undefined,
-  { precision, custom, usual }: { precision: string | undefined; custom: boolean; usual: number },
-): number | null {
-  const given = readMaxTime(value)
-  if (given !== undefined) return given
-  // Without an end, intervals that stay wide on a busy machine would never let it stop.
-  if (precision !== undefined) return PROFILES.thorough.maxTimeMs
-  return custom ? null : usual
 }
 
 /**

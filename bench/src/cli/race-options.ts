@@ -1,18 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import {
-  parseCommandLine,
-  readDuration,
-  readInteger,
-  readPercent,
-  UsageError,
-} from '@startgrid/cli/arguments.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { readCommandLine, type Values } from '@startgrid/cli/options.ts'
 import { addressOf, isLoopback } from '../environments/target/origin.ts'
 import { namesOf, type RaceSystem, withoutValues } from '../experiment/race.ts'
 import { type Asked, type Command, nameAsked } from '../model/experiment.ts'
 import type { RaceRecord } from '../model/result.ts'
-import { OUTPUT_HELP } from './help.ts'
-import { OUTPUT, readMaxTime } from './options.ts'
+import { RACE } from './option-table.ts'
 
 /** What `pnpm bench race` is asked to do. */
 export interface RaceOptions {
@@ -39,89 +33,27 @@ export interface RaceOptions {
   seed: number
   json: string | undefined
   output: string | undefined
-  help: boolean
   /** What was typed, without values that may be secret. */
   words: readonly string[]
 }
 
-export const RACE_HELP = `pnpm bench race COMMAND COMMAND ...   starts servers and compares them
-pnpm bench race URL URL ...           servers that run on this machine
-pnpm bench race --git REF             this directory, against that commit
-pnpm bench race 'node before.js' 'node after.js'
-
-A command is run by a shell, with your rights. It has to listen on the port in
-PORT, or on {port} in its words, at the address in HOST. With --git, the install
-scripts of both sides are run as well.
-
-  --git REF           checked out, installed and built in a temporary directory,
-                      as is this directory with what is not committed; given
-                      twice, two refs
-  --command COMMAND   starts them, instead of their start script
-  --path PATH         what is asked; several are compared one by one (default /)
-  --method METHOD     default GET
-  --header 'N: VALUE' of every request; several may be given
-  --body TEXT|@FILE   of every request
-  --expect-status N   of a right response (default any 2xx)
-  --different-responses
-                      goes on although the systems do different work
-  -c, --connections N kept open, each with one request in flight (default 32)
-  --name A=NAME       what reports call the first system; B= the second ...
-  --ready-path PATH   ready when this is responded to with 2xx
-  --ready-timeout T   default 30s
-  --heats N           starts of each system, 2 to 100 (default 10)
-  --precision P       as many starts as 95 % intervals of plus or minus P need, by
-                      the spread of the first ten, at most 100: 1%
-  --cores N           of this machine for the servers (default 1)
-  --max-time T        drops the last starts when time runs out: 90s, 10m
-  --seed N            repeats an order
-${OUTPUT_HELP}
-`
-
-const OPTIONS = {
-  ...OUTPUT,
-  git: { type: 'string', multiple: true },
-  command: { type: 'string' },
-  path: { type: 'string', multiple: true },
-  method: { type: 'string' },
-  header: { type: 'string', multiple: true },
-  body: { type: 'string' },
-  'expect-status': { type: 'string' },
-  'different-responses': { type: 'boolean' },
-  connections: { type: 'string', short: 'c' },
-  name: { type: 'string', multiple: true },
-  'ready-path': { type: 'string' },
-  'ready-timeout': { type: 'string' },
-  heats: { type: 'string' },
-  precision: { type: 'string' },
-  cores: { type: 'string' },
-  'max-time': { type: 'string' },
-} as const
-
-const LEAST_HEATS = 2
-const HEATS = 10
-
 /** @throws {UsageError} in one sentence */
 export function readRaceOptions(args: readonly string[]): RaceOptions {
-  const { values, positionals } = parseCommandLine(args, OPTIONS, 'pnpm bench race')
-  const help = values.help === true
-  const { git = [], command: start } = values
-  assertGit(git, start, positionals)
-  if (positionals.length + git.length === 0 && !help)
+  const { values, positionals } = readCommandLine(args, RACE, 'pnpm bench race')
+  const { git, command: start, 'expect-status': status } = values
+  assertGit(git, positionals)
+  if (positionals.length + git.length === 0)
     throw new UsageError(
       "Name what to race: pnpm bench race 'node before.js' 'node after.js'. pnpm bench race --help shows more.",
     )
   const requests = readRequests(values)
-  const status =
-    values['expect-status'] === undefined
-      ? undefined
-      : readInteger('--expect-status', values['expect-status'], 200, 599)
-  const readyTimeoutMs = readDuration('--ready-timeout', values['ready-timeout'] ?? '30s', 100)
+  const readyTimeoutMs = values['ready-timeout'] ?? 30_000
   const [first = { path: '/' }] = requests
   const path = values['ready-path']
   const ready =
     path === undefined ? { ...first, ...(status !== undefined && { status }) } : { path: readPath(path) }
   const usual = git.length === 1 ? [...git, 'working tree'] : git
-  const names = readNames(values.name ?? [], git.length > 0 ? [...usual] : namesOf(positionals))
+  const names = readNames(values.name, git.length > 0 ? [...usual] : namesOf(positionals))
   const directory = directoryOfPerson()
   return {
     systems: names.map((name, index) => {
@@ -135,25 +67,22 @@ export function readRaceOptions(args: readonly string[]): RaceOptions {
     ready: { ready, readyTimeoutMs },
     directory,
     requests,
-    connections: readInteger('--connections', values.connections ?? '32', 1, 10_000),
-    heats: readInteger('--heats', values.heats ?? String(HEATS), LEAST_HEATS, 100),
-    precision: values.precision === undefined ? null : readPercent('--precision', values.precision),
-    cores: readInteger('--cores', values.cores ?? '1', 1, 1024),
-    maxTimeMs: readMaxTime(values['max-time']),
+    connections: values.connections,
+    heats: values.heats,
+    precision: values.precision,
+    cores: values.cores,
+    maxTimeMs: values['max-time'],
     // Of two commits, other bodies are normal.
-    different: values['different-responses'] === true || git.length > 0,
+    different: values['different-responses'] || git.length > 0,
     status,
-    seed: readInteger('--seed', values.seed ?? String(Math.floor(Math.random() * 2 ** 32)), 0, 2 ** 32 - 1),
+    seed: values.seed ?? Math.floor(Math.random() * 2 ** 32),
     json: values.json,
     output: values.output,
-    help,
     words: withoutSecrets(args),
   }
 }
 
-function assertGit(git: readonly string[], start: string | undefined, commands: readonly string[]): void {
-  if (git.length === 0 && start !== undefined)
-    throw new UsageError('--command starts what --git checks out: without it, give commands as they are.')
+function assertGit(git: readonly string[], commands: readonly string[]): void {
   if (git.length > 0 && commands.length > 0)
     throw new UsageError('--git and commands exclude each other: --command says how both sides are started.')
   if (git.length > 2) throw new UsageError('--git may be given twice at most.')
@@ -184,12 +113,10 @@ export function recordOfRace(
   }
 }
 
-type Values = ReturnType<typeof parseCommandLine<typeof OPTIONS>>['values']
-
-function readRequests({ path = ['/'], method, header = [], body }: Values): Asked[] {
+function readRequests({ path, method, header, body }: Values<typeof RACE>): Asked[] {
   const headers = Object.fromEntries(header.map(readHeader))
   const text = body === undefined ? undefined : readBody(body)
-  return [...new Set(path.map(readPath))].map((one) => ({
+  return [...new Set((path.length === 0 ? ['/'] : path).map(readPath))].map((one) => ({
     path: one,
     ...(method !== undefined && { method: method.toUpperCase() }),
     ...(header.length > 0 && { headers }),

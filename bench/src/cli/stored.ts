@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { ParseArgsOptionsConfig } from 'node:util'
-import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { readCommandLine, type Table, type Values } from '@startgrid/cli/options.ts'
 import { STUDIES } from '../../studies/index.ts'
 import { createRace } from '../experiment/race.ts'
 import { analyse } from '../judge/analysis.ts'
@@ -95,14 +95,14 @@ function figuresOf(stored: StoredResult, keepVoided: boolean): Partial<StoredRes
  * @param count how many results there must be
  * @throws {UsageError} in one sentence
  */
-export function parseStored<const Config extends ParseArgsOptionsConfig>(
+export function readStored<Options extends Table>(
   args: readonly string[],
-  options: Config,
+  options: Options,
   { command, count }: { command: string; count: number },
-) {
-  const { values, positionals } = parseCommandLine(args, options, command)
+): { values: Values<Options>; paths: string[] } {
+  const { values, positionals } = readCommandLine(args, options, command)
   const needed = count === 1 ? 'one result' : `${count} results`
-  if (positionals.length !== count && !args.includes('--help'))
+  if (positionals.length !== count)
     throw new UsageError(
       `${command} takes ${needed}, not ${positionals.length}. ${command} --help shows how.`,
     )

@@ -69,7 +69,6 @@ export interface Options extends ServerLocation {
   keepVoided: boolean
   list: boolean
   dryRun: boolean
-  help: boolean
   /** Also written here; `-` is standard output. */
   json: string | undefined
   /** Where result.json and the reports go. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { COMMANDS } from '../../src/cli/command-line.ts'
+import { COMMANDS, HELP, helpOfCommand } from '../../src/cli/command-line.ts'
 import { STUDIES } from '../../studies/index.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -26,4 +26,10 @@ test('every command and every study that a page names is there', () => {
         `${page}: ${text}`,
       )
   }
+})
+
+test('the help is one screen of 24 lines, and each command tells all its options within 80 columns', () => {
+  assert.ok(HELP.trimEnd().split('\n').length < 24, 'the prompt is the last line')
+  for (const help of [HELP, ...Object.values(COMMANDS).map(helpOfCommand)])
+    for (const line of help.split('\n')) assert.ok(line.length <= 80, line)
 })

@@ -105,8 +105,8 @@ describe('before anything is measured', () => {
     for (const [args, sentence] of [
       [['--only', 'fastfy'], /^There is no app 'fastfy'\. Frameworks: .*\.\n$/],
       [['--heats', '0'], /^--heats is '0', but must be .*\.\n$/],
-      [['--quick', '--thorough'], /^--quick and --thorough exclude each other: choose one\.\n$/],
-      [['compar'], /^There is no command 'compar', only race, capacity, .*\.\n$/],
+      [['--quick', '--thorough'], /^--quick and --thorough exclude each other\.\n$/],
+      [['compar'], /^There is no command 'compar', only grid, race, capacity, .*\.\n$/],
     ] as const) {
       const { code, stdout, stderr } = await run(...args)
       assert.equal(code, 2)

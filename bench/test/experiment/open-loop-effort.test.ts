@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
+import { readOpenLoopOptions } from '../../src/cli/options.ts'
 import { COMMON } from '../../src/experiment/latency-levels.ts'
 import {
   BEYOND,

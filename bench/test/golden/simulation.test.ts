@@ -5,7 +5,7 @@ import { driversOf, measureByBenchmark, onClockOf, silentRun, simulate } from '.
 import { NOISY, QUIET } from '../../simulation/scenarios.ts'
 import { World } from '../../simulation/world.ts'
 import { methodOf } from '../../src/cli/commands/open-loop.ts'
-import { readOpenLoopOptions } from '../../src/cli/open-loop-options.ts'
+import { readOpenLoopOptions } from '../../src/cli/options.ts'
 import type { StartgridDriver } from '../../src/drivers/startgrid.ts'
 import { experimentOf } from '../../src/experiment/grid.ts'
 import { createOpenLoopResult, createStudyResult } from '../../src/experiment/result.ts'

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { readPercent, UsageError } from '@startgrid/cli/arguments.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { wrap } from '@startgrid/cli/text.ts'
 import { type Comparison, compareResults } from '../../judge/compare/comparison.ts'
 import { findRegressions } from '../../judge/compare/regression.ts'
@@ -9,23 +9,8 @@ import { ResultError } from '../../model/result-file.ts'
 import { documentOfComparison } from '../../report/comparison.ts'
 import { formatMarkdown } from '../../report/markdown.ts'
 import { formatTerminal, terminalStyle } from '../../report/terminal.ts'
-import { analyseAgain, openStored, parseStored } from '../stored.ts'
-
-const COMPARE_HELP = `pnpm bench compare A B [options]   two results, cell by cell
-
-A and B are directories of runs (bench/results/<time>) or their result.json, or
-two runs of one study; B is compared with A: faster, slower, or no difference
-shown.
-
-  --metric NAME              rate or cpu (default cpu where both have it)
-  --fail-on-regression P     exit code 1 if a cell became slower by more than P
-                             for certain: 5%
-  --force                    compares what was measured unlike
-  --markdown                 for a pull request
-  --json FILE                writes the comparison there too, - for standard
-                             output
-  --help
-`
+import { COMPARE } from '../option-table.ts'
+import { analyseAgain, openStored, readStored } from '../stored.ts'
 
 interface CompareOptions {
   a: string
@@ -43,10 +28,7 @@ interface CompareOptions {
  * @throws {UsageError} for wrong words
  */
 export async function compareCommand(args: readonly string[]): Promise<number> {
-  const options = readCompareOptions(args)
-  if (options !== 'help') return compare(options)
-  process.stdout.write(COMPARE_HELP)
-  return 0
+  return compare(readCompareOptions(args))
 }
 
 function compare(options: CompareOptions): number {
@@ -79,30 +61,14 @@ const NO_REGRESSION =
   'Each run met one launch of a server that already ran, and launches differ: leave out --fail-on-regression, or race the apps natively.'
 
 /** @throws {UsageError} in one sentence */
-export function readCompareOptions(args: readonly string[]): CompareOptions | 'help' {
-  const { values, paths } = parseStored(
-    args,
-    {
-      metric: { type: 'string' },
-      'fail-on-regression': { type: 'string' },
-      force: { type: 'boolean' },
-      markdown: { type: 'boolean' },
-      json: { type: 'string' },
-      help: { type: 'boolean' },
-    },
-    { command: 'pnpm bench compare', count: 2 },
-  )
-  if (values.help) return 'help'
+export function readCompareOptions(args: readonly string[]): CompareOptions {
+  const { values, paths } = readStored(args, COMPARE, { command: 'pnpm bench compare', count: 2 })
   const [a = '', b = ''] = paths
-  const limit = values['fail-on-regression']
+  const { metric, force, markdown, json } = values
   return {
-    a,
-    b,
-    metric: values.metric === undefined ? undefined : readMetric(values.metric),
-    limit: limit === undefined ? null : readPercent('--fail-on-regression', limit),
-    force: values.force === true,
-    markdown: values.markdown === true,
-    json: values.json,
+    ...{ a, b, force, markdown, json },
+    metric: metric === undefined ? undefined : readMetric(metric),
+    limit: values['fail-on-regression'],
   }
 }
 

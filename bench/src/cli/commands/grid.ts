@@ -9,7 +9,6 @@ import type { RaceResult } from '../../model/result.ts'
 import { commandOf, prepareOutput } from '../../report/output.ts'
 import { describePlan } from '../dry-run.ts'
 import { whyRaceFailed } from '../exit-code.ts'
-import { HELP } from '../help.ts'
 import { readOptions } from '../options.ts'
 import { runMeasurement } from '../run-measurement.ts'
 
@@ -17,9 +16,8 @@ import { runMeasurement } from '../run-measurement.ts'
 export async function gridCommand(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
   const planned = () => createResult(options, '')
-  if (options.timeGiven && !options.help && options.resume === undefined) assertFits(planned())
-  if (options.help) process.stdout.write(HELP)
-  else if (options.list)
+  if (options.timeGiven && options.resume === undefined) assertFits(planned())
+  if (options.list)
     process.stdout.write(
       planned()
         .cells.map(({ id }) => `${id}\n`)

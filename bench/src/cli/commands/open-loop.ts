@@ -14,7 +14,7 @@ import { runOpenLoops } from '../../measure/run.ts'
 import type { OpenLoopResult } from '../../model/result.ts'
 import { commandOf, prepareOutput } from '../../report/output.ts'
 import { whyOpenLoopFailed } from '../exit-code.ts'
-import { helpOf, readOpenLoopOptions } from '../open-loop-options.ts'
+import { readOpenLoopOptions } from '../options.ts'
 import { runMeasurement } from '../run-measurement.ts'
 
 /**
@@ -24,10 +24,6 @@ import { runMeasurement } from '../run-measurement.ts'
  */
 export async function openLoopCommand(kind: OpenLoopKind, args: readonly string[]): Promise<number> {
   const options = readOpenLoopOptions(kind, args)
-  if (options.help) {
-    process.stdout.write(helpOf(kind))
-    return 0
-  }
   if (options.resume !== undefined) {
     const found = findRun(options.resume, [kind], 'interrupted')
     found.result.warnings.push(pauseOf(found.result))

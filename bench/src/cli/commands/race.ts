@@ -11,16 +11,12 @@ import type { StudyResult } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { whyStudyFailed } from '../exit-code.ts'
-import { RACE_HELP, type RaceOptions, readRaceOptions, recordOfRace } from '../race-options.ts'
+import { type RaceOptions, readRaceOptions, recordOfRace } from '../race-options.ts'
 import { reportOf } from '../stored.ts'
 
 /** `pnpm bench race`: servers that nobody here wrote, compared. @returns the exit code */
 export async function raceCommand(args: readonly string[]): Promise<number> {
   const options = readRaceOptions(args)
-  if (options.help) {
-    process.stdout.write(RACE_HELP)
-    return 0
-  }
   const directory = prepareOutput(options.output, options.json)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)

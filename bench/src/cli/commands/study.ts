@@ -17,14 +17,13 @@ import { storeRecord, writePages } from '../../report/study/docs.ts'
 import { whyStudyFailed } from '../exit-code.ts'
 import { reportOf } from '../stored.ts'
 import { describeStudies, describeStudyPlan } from '../study-listing.ts'
-import { readStudyOptions, STUDY_HELP, type StudyOptions } from '../study-options.ts'
+import { readStudyOptions, type StudyOptions } from '../study-options.ts'
 import { findUnfinishedStudies, type PlannedStudies } from '../study-resume.ts'
 
 /** `pnpm bench study`: tests a source's claims. @returns the exit code */
 export async function studyCommand(args: readonly string[]): Promise<number> {
   const options = readStudyOptions(args)
-  if (options.help) process.stdout.write(STUDY_HELP)
-  else if (options.list) process.stdout.write(describeStudies(options.studies))
+  if (options.list) process.stdout.write(describeStudies(options.studies))
   else if (options.dryRun) process.stdout.write(describePlans(options))
   else if (options.studies.length > 0 || options.resume !== undefined) return measure(options, args)
   else regenerate()

@@ -35,7 +35,7 @@ test('--dry-run prints systems and time; words that are not known end with 2 and
       ['cluster', '--kubernetes', '--as-published'],
       /^--as-published and --kubernetes exclude each other\.$/m,
     ],
-    [['--resume', '--kubernetes'], /^--resume goes on as the run was begun: leave out --kubernetes\.$/m],
+    [['--resume', '--kubernetes'], /^--resume and --kubernetes exclude each other\.$/m],
     [['--fast'], /^Unknown option '--fast'\. pnpm bench study --help lists the options\.$/m],
   ]
   for (const [args, sentence] of refused) {

@@ -1,0 +1,178 @@
+import { duration, flag, integer, percent, text, texts } from '@startgrid/cli/options.ts'
+import { CAPABILITIES } from '@startgrid/conformance'
+import { ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
+import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../experiment/open-loop-effort.ts'
+
+/** Every option of every command: its reader, what it goes with, its default and its help. */
+
+const LONGEST_MS = 86_400_000
+
+const quick = (help: string) => flag(help, { excludes: ['thorough'] })
+const thorough = (help: string) => flag(help)
+const connections = (usual: string) =>
+  integer('N', `kept open, 1 to 10000 (default ${usual})`, { min: 1, max: 10_000 })
+const resume = (help: string) =>
+  text('RESULT', help, { isValueOptional: true, excludes: ['docker', 'kubernetes', 'target'] })
+const maxTime = (help: string) => duration(`${help}: 90s, 10m`, { min: 1000, max: LONGEST_MS })
+const seed = integer('N', 'repeats an order', { min: 0, max: 2 ** 32 - 1 })
+const list = (help: string) => flag(help)
+const dryRun = flag('prints the plan and the time it takes')
+
+/** Where results go: the last options of every command that measures. */
+const OUTPUT = {
+  json: text('FILE', 'writes the result there too, - for standard output'),
+  output: text('DIR', 'default bench/results/<time>'),
+  help: flag('this list'),
+}
+
+const DOWNLOAD = { 'no-download': flag('does not fetch NGINX if this machine has none') }
+
+const CLUSTER = {
+  kubernetes: flag('measures pods of a cluster, from pods on other nodes'),
+  context: text('NAME', 'of the kubeconfig', { needs: 'kubernetes' }),
+  namespace: text('NAME', 'where the pods are (default startgrid)', { needs: 'kubernetes' }),
+  'server-node': text('SELECTOR', 'the name of a node, or labels of nodes: pool=bench', {
+    needs: 'kubernetes',
+  }),
+  'generator-node': text('SELECTOR', 'the same for generators', { needs: 'kubernetes' }),
+  generators: integer('N', 'pods that offer each load together (default 1)', {
+    ...{ min: 1, max: 32, needs: 'kubernetes' },
+  }),
+}
+
+/** Which cells, and where their servers are. @param topology the default */
+const cells = (topology: string) => ({
+  only: text('NAMES', 'frameworks, apps or roles, with commas: fastify,koa/ssr', { excludes: ['target'] }),
+  role: text('NAMES', ROLES.join(', ')),
+  topology: text('NAMES', `${TOPOLOGIES.join(', ')}; default ${topology}`, { excludes: ['target'] }),
+  docker: flag('measures the services of Compose, from a container', {
+    excludes: ['kubernetes', 'target'],
+  }),
+  ...CLUSTER,
+  kubernetes: flag(CLUSTER.kubernetes.help, { excludes: ['target'] }),
+  target: text(
+    'URL',
+    'measures an app that already runs, with the workload of its --role: http://10.0.0.9:3000',
+  ),
+  without: text('NAMES', `what that app lacks: ${CAPABILITIES.join(', ')}`, { needs: 'target' }),
+})
+
+export const GRID = {
+  ...cells('direct,nginx'),
+  quick: quick('hello and ssr of three frameworks, 2 heats: a minute'),
+  thorough: thorough('12 heats of 24 passes, 3 s of warm-up, half an hour'),
+  heats: integer(
+    'N',
+    'starts of every app, 1 to 100 (default 3; of a target 10, with a rest of 2 s between them)',
+    {
+      ...{ min: 1, max: 100 },
+    },
+  ),
+  slices: integer('N', 'passes per heat, each one slice of every cell: 1 to 50 (default 19)', {
+    ...{ min: 1, max: 50 },
+  }),
+  slice: duration('length of a slice: 200ms, 1s (default 50ms; of a target 500ms)', { min: 50 }),
+  warmup: duration('discarded after a start (default 250ms to 1.5s, by framework and role)', { min: 0 }),
+  precision: percent('adds heats, from 6 on, until 95 % intervals are within plus or minus P: 3%'),
+  require: percent('exit code 1 if a rate ratio is less certain than that'),
+  'max-time': maxTime('as many heats as fit, at least 2'),
+  connections: connections('64; ssr 8'),
+  seed,
+  resume: resume('goes on with RESULT (the newest), or adds heats to it'),
+  'keep-voided': flag('shows numbers that failed a gate, marked'),
+  list: list('prints the cells'),
+  'dry-run': dryRun,
+  ...DOWNLOAD,
+  ...OUTPUT,
+}
+
+const openLoop = (launches: number) => ({
+  ...cells('direct'),
+  quick: quick('three frameworks, hello, under a minute'),
+  thorough: thorough('longer loads on more launches'),
+  launches: integer('N', `starts of every app, 1 to 100 (default ${launches})`, { min: 1, max: 100 }),
+  connections: connections('64; ssr 8'),
+  'max-time': maxTime('drops the last launches when time runs out'),
+  seed,
+  resume: resume('goes on with an interrupted run (default: the newest)'),
+  'dry-run': dryRun,
+  ...DOWNLOAD,
+  ...OUTPUT,
+})
+
+export const OPEN_LOOP = {
+  capacity: {
+    p99: duration('the bound, from the intended send time (default 50ms)', { min: 1 }),
+    ...openLoop(CAPACITY_EFFORT.default.launches),
+  },
+  latency: {
+    rate: integer('N', 'the common rate, in requests per second', { min: 1, max: 1_000_000 }),
+    ...openLoop(LATENCY_EFFORT.default.launches),
+  },
+  overload: openLoop(OVERLOAD_EFFORT.default.launches),
+}
+
+export const STUDY = {
+  all: flag('all of published sources, one after the other'),
+  list: list('the studies and their claims'),
+  quick: flag('3 launches of every system instead of 8; all studies in under 25 minutes'),
+  ...CLUSTER,
+  'as-published': flag(
+    "also runs the source's own tool and settings; its figures are shown beside ours and decide nothing",
+    { excludes: ['kubernetes'] },
+  ),
+  heats: integer('N', 'launches of every system, 2 to 100', { min: 2, max: 100 }),
+  'max-time': maxTime('drops the last launches of a study when time runs out (default with --quick 270s)'),
+  docs: flag(
+    'stores the results in docs/studies/results and makes the pages again; of overhead, writes its tables into docs/choosing-a-framework.md',
+    { excludes: ['kubernetes'] },
+  ),
+  seed,
+  resume: resume('goes on with an interrupted run (default: the newest); finished studies are not run again'),
+  'dry-run': dryRun,
+  ...DOWNLOAD,
+  ...OUTPUT,
+}
+
+export const RACE = {
+  git: texts(
+    'REF',
+    'checked out, installed and built in a temporary directory, as is this directory with what is not committed; given twice, two refs',
+  ),
+  command: text('COMMAND', 'starts them, instead of their start script', { needs: 'git' }),
+  path: texts('PATH', 'what is asked; several are compared one by one (default /)'),
+  method: text('METHOD', 'default GET'),
+  header: texts("'N: VALUE'", 'of every request; several may be given'),
+  body: text('TEXT|@FILE', 'of every request'),
+  'expect-status': integer('N', 'of a right response (default any 2xx)', { min: 200, max: 599 }),
+  'different-responses': flag('goes on although the systems do different work'),
+  connections: integer('N', 'kept open, each with one request in flight', {
+    ...{ min: 1, max: 10_000, default: 32, short: 'c' },
+  }),
+  name: texts('A=NAME', 'what reports call the first system; B= the second ...'),
+  'ready-path': text('PATH', 'ready when this is responded to with 2xx'),
+  'ready-timeout': duration('for that (default 30s)', { min: 100 }),
+  heats: integer('N', 'starts of each system, 2 to 100', { min: 2, max: 100, default: 10 }),
+  precision: percent(
+    'as many starts as 95 % intervals of plus or minus P need, by the spread of the first ten, at most 100: 1%',
+  ),
+  cores: integer('N', 'of this machine for the servers', { min: 1, max: 1024, default: 1 }),
+  'max-time': maxTime('drops the last starts when time runs out'),
+  seed,
+  ...OUTPUT,
+}
+
+export const COMPARE = {
+  metric: text('NAME', 'rate or cpu (default cpu where both have it)'),
+  'fail-on-regression': percent('exit code 1 if a cell became slower by more than P for certain: 5%'),
+  force: flag('compares what was measured unlike'),
+  markdown: flag('for a pull request'),
+  json: text('FILE', 'writes the comparison there too, - for standard output'),
+  help: flag('this list'),
+}
+
+export const REPORT = {
+  output: text('DIR', 'writes them there instead'),
+  'keep-voided': GRID['keep-voided'],
+  help: flag('this list'),
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { UsageError } from '../src/arguments.ts'
+import { duration, flag, helpOf, integer, percent, readCommandLine, text, texts } from '../src/options.ts'
+
+const TABLE = {
+  quick: flag('takes a minute', { excludes: ['thorough'] }),
+  thorough: flag('takes half an hour'),
+  target: text('URL', 'measures a server that runs'),
+  without: text('NAMES', 'what it lacks', { needs: 'target' }),
+  path: texts('PATH', 'what is asked'),
+  heats: integer('N', 'starts', { min: 1, max: 100, default: 3, short: 'n' }),
+  time: duration('how long', { min: 1000 }),
+  precision: percent('of an interval'),
+  resume: text('RESULT', 'goes on', { isValueOptional: true }),
+}
+
+const read = (...args: string[]) => readCommandLine(args, TABLE, 'pnpm try')
+
+test('values are read as the table says, with defaults for what is absent', () => {
+  const { values, positionals, given } = read('a', '--path', '/a', '--path=/b', '-n', '7', '--time', '2s')
+  assert.deepEqual([values.path, values.heats, values.time, values.quick], [['/a', '/b'], 7, 2000, false])
+  assert.deepEqual([positionals, [...given].sort()], [['a'], ['heats', 'path', 'time']])
+  const { values: none } = read()
+  assert.deepEqual([none.heats, none.path, none.target, none.precision], [3, [], undefined, null])
+})
+
+test('the last of several counts, and an optional value may be missing', () => {
+  assert.equal(read('--heats', '1', '--heats', '2').values.heats, 2)
+  assert.deepEqual(
+    [read('--resume', '--quick').values.resume, read('--resume', 'x').values.resume],
+    ['', 'x'],
+  )
+})
+
+test('what cannot be read or combined is one sentence', () => {
+  const refused: [args: string, message: string][] = [
+    ['--quick --thorough', '--quick and --thorough exclude each other.'],
+    ['--without a', '--without goes with --target alone.'],
+    ['--heats 0', "--heats is '0', but must be a whole number from 1 to 100."],
+    ['--fast', "Unknown option '--fast'. pnpm try --help lists the options."],
+    ['--target', "Option '--target <value>' argument missing. pnpm try --help lists the options."],
+  ]
+  for (const [args, message] of refused)
+    assert.throws(
+      () => read(...args.split(' ')),
+      (error: Error) => error instanceof UsageError && error.message === message,
+    )
+})
+
+test('help has every option with its default', () => {
+  const help = helpOf(TABLE)
+  assert.match(help, /^ {2}--quick {13}takes a minute$/m)
+  assert.match(help, /^ {2}-n, --heats N {7}starts \(default 3\)$/m)
+  assert.match(help, /^ {2}--resume \[RESULT\] {3}goes on$/m)
+})
