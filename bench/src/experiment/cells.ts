@@ -15,7 +15,6 @@ export function newCell(cell: Pick<Cell, 'id' | 'race' | 'app'> & Partial<Cell>)
     role: null,
     topology: 'direct',
     protocol: 'http/1.1',
-    command: null,
     twinOf: null,
     engine: null,
     nginx: null,
@@ -46,7 +45,7 @@ export function planCells({ name, systems, races }: Experiment): Cell[] {
 
 function cellOf(race: string, plan: Race, name: string, system: System): Cell {
   const load = isProbe(plan) ? undefined : plan
-  const { title, launch, app, command, running, nginx, cores = 1 } = system
+  const { title, launch, app, running, nginx, cores = 1 } = system
   const role = ROLES.find((one) => one === app?.role) ?? running?.role ?? null
   const common = {
     // A system of a study may be in several races; one with a launch key is in one.
@@ -55,7 +54,6 @@ function cellOf(race: string, plan: Race, name: string, system: System): Cell {
     // A bare proxy gives responses of its own, which no contract covers.
     role: nginx?.front.startsWith('bare') ? null : role,
     topology: topologyOf(system),
-    command: command?.command ?? null,
     twinOf: system.twinOf ?? null,
     cores: { wanted: cores, given: cores },
     generator: system.generator ?? 'startgrid',

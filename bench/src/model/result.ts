@@ -202,7 +202,6 @@ const Cell = object({
   role: orNull(Type.Enum(ROLES), 'The contract that it keeps; null where none covers it.'),
   topology: oneOf(TOPOLOGIES, 'How requests reach it.'),
   protocol: oneOf(['http/1.1', 'h2'], 'What the generator speaks.'),
-  command: orNull(Type.String(), 'How it is started, where a person said so; null for all others.'),
   twinOf: orNull(Type.String(), 'The `app` that this one equals (A/A); null for all others.'),
   engine: orNull(
     Type.String(),
