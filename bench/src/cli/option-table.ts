@@ -140,7 +140,10 @@ export const RACE = {
     'checked out, installed and built in a temporary directory, as is this directory with what is not committed; given twice, two refs',
   ),
   command: text('COMMAND', 'starts them, instead of their start script', { needs: 'git' }),
-  path: texts('PATH', 'what is asked; several are compared one by one (default /)'),
+  path: texts(
+    'PATH',
+    'what is asked; several are compared one by one (default /), or with weights as one mixture: --path 3:/items --path /health',
+  ),
   method: text('METHOD', 'default GET'),
   header: texts("'N: VALUE'", 'of every request; several may be given'),
   body: text('TEXT|@FILE', 'of every request'),
@@ -149,6 +152,14 @@ export const RACE = {
   connections: integer('N', 'kept open, each with one request in flight', {
     ...{ min: 1, max: 10_000, default: 32, short: 'c' },
   }),
+  rate: integer(
+    'N',
+    'requests per second at which latency is measured (default half of what the slowest can do), so that races can be compared',
+    { min: 1, max: 1_000_000 },
+  ),
+  'fail-on-regression': percent(
+    'exit code 1 if a system is slower than the first one by more than P with its whole 95 % interval: 3%',
+  ),
   name: texts('A=NAME', 'what reports call the first system; B= the second ...'),
   'ready-path': text('PATH', 'ready when this is responded to with 2xx'),
   'ready-timeout': duration('for that (default 30s)', { min: 100 }),

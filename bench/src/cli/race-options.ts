@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine, type Values } from '@startgrid/cli/options.ts'
 import { addressOf, isLoopback } from '../environments/target/origin.ts'
-import { namesOf, type RaceSystem, withoutValues } from '../experiment/race.ts'
-import { type Asked, type Command, nameAsked } from '../model/experiment.ts'
+import { namesOf, type RaceSystem, type Weighted, withoutValues } from '../experiment/race.ts'
+import { type Command, nameAsked } from '../model/experiment.ts'
 import type { RaceRecord } from '../model/result.ts'
 import { RACE } from './option-table.ts'
 
@@ -19,9 +19,13 @@ export interface RaceOptions {
   ready: Omit<Command, 'command' | 'directory'>
   /** Where the person typed. */
   directory: string
-  requests: readonly Asked[]
+  requests: readonly Weighted[]
   connections: number
   heats: number
+  /** Requests per second of the open loop; undefined: found in the first heat. */
+  rate: number | undefined
+  /** As a part of 1; null: a slower system is no failure. */
+  failOn: number | null
   /** As a part of 1; null: so many heats. */
   precision: number | null
   cores: number
@@ -69,6 +73,8 @@ export function readRaceOptions(args: readonly string[]): RaceOptions {
     requests,
     connections: values.connections,
     heats: values.heats,
+    rate: values.rate,
+    failOn: values['fail-on-regression'],
     precision: values.precision,
     cores: values.cores,
     maxTimeMs: values['max-time'],
@@ -104,6 +110,7 @@ export function recordOfRace(
       name: nameAsked(asked),
       method: asked.method ?? 'GET',
       path: asked.path,
+      weight: asked.weight ?? null,
       headers: Object.keys(asked.headers ?? {}),
       bodyBytes: asked.body === undefined ? null : Buffer.byteLength(asked.body),
     })),
@@ -113,15 +120,23 @@ export function recordOfRace(
   }
 }
 
-function readRequests({ path, method, header, body }: Values<typeof RACE>): Asked[] {
+function readRequests({ path, method, header, body }: Values<typeof RACE>): Weighted[] {
   const headers = Object.fromEntries(header.map(readHeader))
   const text = body === undefined ? undefined : readBody(body)
-  return [...new Set((path.length === 0 ? ['/'] : path).map(readPath))].map((one) => ({
-    path: one,
+  const paths = (path.length === 0 ? ['/'] : path).map(readWeighted)
+  return [...new Map(paths.map((one) => [one.path, one])).values()].map((one) => ({
+    ...one,
     ...(method !== undefined && { method: method.toUpperCase() }),
     ...(header.length > 0 && { headers }),
     ...(text !== undefined && { body: text }),
   }))
+}
+
+/** `3:/api/items` */
+function readWeighted(text: string): { path: string; weight?: number } {
+  const [, weight, path] = /^([1-9]\d{0,2}):(.*)$/.exec(text) ?? []
+  if (weight === undefined || path === undefined) return { path: readPath(text) }
+  return { path: readPath(path), weight: Number(weight) }
 }
 
 function readPath(path: string): string {

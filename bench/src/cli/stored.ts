@@ -55,7 +55,11 @@ export function readMeasuredStudy(path: string): StudyResult {
 export function experimentOf(result: StudyResult): Experiment {
   const { race } = result
   if (race === undefined) return studyOf(result)
-  const requests = race.requests.map(({ path, method }) => ({ path, method }))
+  const requests = race.requests.map(({ path, method, weight }) => ({
+    path,
+    method,
+    ...(weight !== null && { weight }),
+  }))
   return createRace({ ...race, requests, systems: race.systems.map(({ name }) => ({ name })) })
 }
 

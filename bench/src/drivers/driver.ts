@@ -27,7 +27,7 @@ export interface Driver {
    * @returns bytes of the response's body
    * @throws {LoadError} if there is no response with status 200
    */
-  responseLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number>
+  responseLength(place: { target: Target; path: string }): Promise<number>
   /**
    * Offers one load. An aborted one ends soon and keeps what was measured.
    * @throws {LoadError} if it cannot be offered: a plan that this driver cannot do, a generator that died. The next one has a new process.
@@ -54,8 +54,8 @@ export interface Capabilities {
 /** One closed-loop load, each connection with one request in flight. */
 export interface SlicePlan {
   target: Target
-  /** As it stands in the request line. */
-  path: string
+  /** As it stands in the request line; of several, one is drawn at random for each request. */
+  path: string | readonly string[]
   /** Default: a GET without headers of its own and without a body. Foreign drivers know nothing else. */
   method?: string
   headers?: Record<string, string>
@@ -128,6 +128,7 @@ export function urlFor(driver: string, { target, path }: Pick<SlicePlan, 'target
   if ('socketPath' in target) {
     throw new LoadError(`${driver} cannot use unix sockets: only our own generator can.`)
   }
+  if (typeof path !== 'string') throw new LoadError(`${driver} asks for one path only.`)
   if (/[{}]/.test(path)) {
     throw new LoadError(`${driver} cannot draw random paths such as ${path}: only our own generator can.`)
   }

@@ -39,7 +39,7 @@ export abstract class ForeignDriver {
   }
 
   /** @returns bytes of the body of one response; @throws {LoadError} if there is none with status 200 */
-  responseLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
+  responseLength(place: { target: SlicePlan['target']; path: string }): Promise<number> {
     return this.#checker.responseLength(place)
   }
 

@@ -8,7 +8,7 @@ import {
   startTeam,
   VoidLoadError,
 } from '@startgrid/loadgen'
-import type { SlicePlan } from './driver.ts'
+import type { Driver } from './driver.ts'
 
 /** Allowed to a single response, in milliseconds. */
 const ASK_MS = 10_000
@@ -67,7 +67,7 @@ export class LastingGenerator {
   }
 
   /** @returns bytes of the body of one response; @throws {LoadError} if there is none with status 200; also as `offer` */
-  async responseLength({ target, path }: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
+  async responseLength({ target, path }: Parameters<Driver['responseLength']>[0]): Promise<number> {
     const { length } = await this.#use((generator) => generator.learn({ target, path, timeoutMs: ASK_MS }))
     if (length === undefined) throw new LoadError('The generator does not say how long the response is.')
     return length

@@ -43,7 +43,7 @@ export class StartgridDriver implements Driver {
     return { checked: 0, errors: {} }
   }
 
-  responseLength(place: Pick<SlicePlan, 'target' | 'path'>): Promise<number> {
+  responseLength(place: Parameters<Driver['responseLength']>[0]): Promise<number> {
     return this.#generator.responseLength(place)
   }
 

@@ -6,14 +6,20 @@ import {
   nameAsked,
   type RunningServer,
   type System,
+  type Workload,
 } from '../model/experiment.ts'
+
+/** A request, and how often it is drawn among others. */
+export type Weighted = Asked & { weight?: number }
 
 /** What `pnpm bench race` is asked to compare, as an experiment. */
 export interface RaceOptions {
   systems: readonly RaceSystem[]
-  /** What is asked, a race each. */
-  requests: readonly Asked[]
+  /** What is asked: a race each, or with weights one race of all. */
+  requests: readonly Weighted[]
   connections: number
+  /** Requests per second of the open loop; undefined: found in the first heat. */
+  rate?: number | undefined
 }
 
 /** Of short heats: many launches say more than long ones. */
@@ -29,11 +35,17 @@ export interface RaceSystem {
 }
 
 /** Systems in the order in which they were named: the first is what the others are compared with. */
-export function createRace({ systems, requests, connections }: RaceOptions): Experiment {
+export function createRace({ systems, requests, connections, rate }: RaceOptions): Experiment {
   const names = systems.map(({ name }) => name)
-  const races = requests.map((asked): [string, LoadRace] => [
-    nameAsked(asked),
-    { systems: names, workload: { ...asked, expect: {} }, connections, openLoop: names },
+  const frame = {
+    systems: names,
+    connections,
+    openLoop: names,
+    ...(rate !== undefined && { openRate: rate }),
+  }
+  const races = workloadsOf(requests).map((workload): [string, LoadRace] => [
+    nameOf(workload),
+    { ...frame, workload },
   ])
   return {
     name: 'race',
@@ -41,6 +53,23 @@ export function createRace({ systems, requests, connections }: RaceOptions): Exp
     races: Object.fromEntries(races),
     claims: [],
   }
+}
+
+/** One that has a weight makes a mixture of all. */
+function workloadsOf(requests: readonly Weighted[]): Workload[] {
+  const [first] = requests
+  if (first === undefined || requests.every(({ weight }) => weight === undefined))
+    return requests.map(({ weight: _, ...asked }) => ({ ...asked, expect: {} }))
+  const { weight: _, ...asked } = first
+  return [
+    { ...asked, expect: {}, mix: requests.map(({ path, weight = 1 }) => ({ path, weight, expect: {} })) },
+  ]
+}
+
+/** `GET /`, or `GET 3:/api/items 1:/health` */
+function nameOf({ mix, ...asked }: Workload): string {
+  if (mix === undefined) return nameAsked(asked)
+  return nameAsked({ ...asked, path: mix.map(({ path, weight }) => `${weight}:${path}`).join(' ') })
 }
 
 function systemOf({ name, commit: _, ...how }: RaceSystem): System {

@@ -158,8 +158,14 @@ async function measure<Load extends { generator: GeneratorAccounts }>(
 }
 
 /** What a load sends, and what it holds responses to. */
-function requestOf({ expect, status = 200, isProven: _, ...asked }: Workload) {
-  return { ...asked, expect: { status, body: expect, checkEvery: 100 } }
+function requestOf({ expect, status = 200, isProven: _, mix, ...asked }: Workload) {
+  if (mix === undefined) return { ...asked, expect: { status, body: expect, checkEvery: 100 } }
+  const drawn = mix.flatMap((one) => Array.from({ length: one.weight }, () => one))
+  return {
+    ...asked,
+    path: drawn.map(({ path }) => path),
+    expect: { status, body: drawn.map((one) => one.expect), checkEvery: 100 },
+  }
 }
 
 function detailOf(

@@ -10,7 +10,7 @@ import {
 } from '../environments/command/equal-work.ts'
 import { ask } from '../environments/command/request.ts'
 import type { Servers } from '../environments/servers.ts'
-import { type LoadRace, nameAsked, type Workload } from '../model/experiment.ts'
+import { type Asked, type LoadRace, nameAsked, type Workload } from '../model/experiment.ts'
 import type { PilotRecord } from '../model/figures.ts'
 import type { Cell, Slice } from '../model/result.ts'
 import { CellFailure, type Entrant, measureSlice } from './load.ts'
@@ -75,7 +75,7 @@ export async function pilot(
         warmupMs,
         systems: cells.map(({ app }, index) => ({
           system: app,
-          masked: proofs[index]?.learnt.masked ?? 0,
+          masked: proofs[index]?.masked ?? 0,
           bytes: proofs[index]?.bytes ?? 0,
           steady: warmups[index]?.steady ?? false,
           coreUse: uses[index] ?? null,
@@ -96,9 +96,14 @@ const RESPONSES = 5
 const RESPONSE_MS = 20_000
 
 interface Proof {
+  /** Of the first path, or the only one. */
   learnt: Learnt
+  /** Of every path of a mixture. */
+  mix: { path: string; weight: number; learnt: Learnt }[]
   status: number
+  /** Of a body on average, and how many of them are masked; of a mixture, all together. */
   bytes: number
+  masked: number
 }
 
 async function proveEqual(
@@ -117,12 +122,29 @@ async function proveEqual(
   return proofs
 }
 
-async function proofOf(
+/** All paths of a mixture are proven. */
+async function proofOf(servers: Servers, asked: Workload, cell: Cell, options: PilotOptions): Promise<Proof> {
+  const { mix = [], ...plain } = asked
+  if (mix.length === 0) return { ...(await proofOfPath(servers, plain, cell, options)), mix: [] }
+  const proofs = []
+  for (const { path, weight } of mix)
+    proofs.push({ path, weight, ...(await proofOfPath(servers, { ...plain, path }, cell, options)) })
+  const [first] = proofs
+  const other = proofs.find(({ status }) => status !== first?.status)
+  if (first === undefined || other !== undefined)
+    throw new PilotError(
+      `${cell.title} responds to ${other?.path} with status ${other?.status}, and to ${first?.path} with ${first?.status}: paths of one mixture must have one status.`,
+    )
+  const bytes = proofs.reduce((sum, one) => sum + one.bytes, 0)
+  return { ...first, bytes, masked: proofs.reduce((sum, one) => sum + one.masked, 0), mix: proofs }
+}
+
+async function proofOfPath(
   servers: Servers,
-  asked: Workload,
+  asked: Asked,
   cell: Cell,
   { status }: PilotOptions,
-): Promise<Proof> {
+): Promise<Omit<Proof, 'mix'>> {
   const target = servers.target(cell)
   if (target === undefined) throw new PilotError(`${cell.title} did not start: ${servers.whyMissing(cell)}.`)
   const bodies: Buffer[] = []
@@ -143,7 +165,8 @@ async function proofOf(
     throw new PilotError(
       `${Math.round(learnt.masked * 100)} % of the bytes that ${cell.title} sends for ${nameAsked(asked)} differ from response to response, which proves nothing about equal work (at most ${MOST_MASKED * 100} %): ask for a --path that changes less.`,
     )
-  return { learnt, status: seen, bytes: Math.round(mean(bodies.map(({ length }) => length))) }
+  const bytes = Math.round(mean(bodies.map(({ length }) => length)))
+  return { learnt, status: seen, bytes, masked: Math.round(learnt.masked * bytes) }
 }
 
 /** A sentence; null if all send what the first one does. */
@@ -154,16 +177,25 @@ function differenceBetween(cells: readonly Cell[], proofs: readonly Proof[]): st
     if (first === undefined) continue
     if (first.status !== other.status)
       return `${one} responds with status ${first.status}, ${two} with ${other.status}.`
-    const found = differenceOf(first.learnt.template, other.learnt.template)
+    const found = pathsOf(first)
+      .map((learnt, place) => differenceOf(learnt.template, pathsOf(other)[place]?.template ?? []))
+      .find((difference) => difference !== undefined)
     if (found !== undefined)
       return `${one} and ${two} send different bodies: after ${JSON.stringify(found.before)}, ${one} has ${JSON.stringify(found.one)} and ${two} ${JSON.stringify(found.other)}.`
   }
   return null
 }
 
+function pathsOf({ learnt, mix }: Proof): Learnt[] {
+  return mix.length === 0 ? [learnt] : mix.map((one) => one.learnt)
+}
+
 function workloadOf(asked: Workload, proof: Proof | undefined): Workload {
   if (proof === undefined) return asked
-  return { ...asked, expect: expectationOf(proof.learnt), status: proof.status, isProven: true }
+  const { learnt, status, mix } = proof
+  const drawn = mix.map(({ path, weight, learnt: own }) => ({ path, weight, expect: expectationOf(own) }))
+  const proven = { ...asked, expect: expectationOf(learnt), status, isProven: true as const }
+  return asked.mix === undefined ? proven : { ...proven, mix: drawn }
 }
 
 /** Milliseconds of load whose cost is one value. */

@@ -193,7 +193,9 @@ async function measureRace(
   { usual: driver }: Pick<Drivers, 'usual'>,
 ): Promise<void> {
   await measurePasses(course)
-  const known = openRateOf(heats, course.planned.race)
+  const race = raceOf(experiment, course.planned.race)
+  const pinned = isProbe(race) ? undefined : race.openRate
+  const known = pinned ?? openRateOf(heats, course.planned.race)
   await measureAtCommonRate(course, { experiment, settings, known, driver })
 }
 

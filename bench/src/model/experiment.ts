@@ -145,6 +145,8 @@ export interface Workload extends Asked {
   expect: BodyExpectation
   /** Default 200. */
   status?: number
+  /** Drawn at random for each request, as often as their weights say; the path above is the first one. */
+  mix?: readonly { path: string; weight: number; expect: BodyExpectation }[]
   /** It says all that is known of the response: the length is not learnt besides. */
   isProven?: true
 }
@@ -160,6 +162,8 @@ export type Race = LoadRace | ProbeRace
 export interface LoadRace {
   systems: readonly string[]
   workload: Workload
+  /** Requests per second of the open loop; default: half of what the slowest can do in the first heat. */
+  openRate?: number
   /** By system, where their right responses differ. Goes before all else. */
   workloads?: Readonly<Record<string, Workload>>
   /** Kept open, each with one request in flight. */

@@ -363,8 +363,8 @@ export const PilotRecord = object({
   systems: list(
     object({
       system: text('Which system.'),
-      masked: number('Part of the bytes that differ between its own responses, 0 to 1.'),
-      bytes: number("Of a response's body, on average."),
+      bytes: number("Of a response's body, on average; of a mixture, all paths together."),
+      masked: number('How many of them differ between its own responses, so that they were not compared.'),
       steady: flag('Its cost was not falling any more when the pilot ended.'),
       coreUse: numberOrNull('Part of its cores, 0 to 1; null where it is not known.'),
     }),

@@ -503,10 +503,14 @@ const RaceRecord = object({
       name: text('Method and path.'),
       method: text('Method.'),
       path: text('Path and query.'),
+      weight: orNull(
+        Type.Integer(),
+        'How often it is drawn among others, in one mixture; null: it is a race of its own.',
+      ),
       headers: list(Type.String(), 'Names of headers.'),
       bodyBytes: orNull(Type.Integer(), 'Length of the body that is sent, in bytes; null without one.'),
     }),
-    'What is asked, a race each.',
+    'What is asked.',
   ),
   connections: count('Connections kept open.'),
   precision: orNull(

@@ -10,6 +10,7 @@ import { runRace } from '../../measure/race.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
+import { describeCaught, describeRegression } from '../../report/study/race-document.ts'
 import { whyStudyFailed } from '../exit-code.ts'
 import { type RaceOptions, readRaceOptions, recordOfRace } from '../race-options.ts'
 import { reportOf } from '../stored.ts'
@@ -35,7 +36,7 @@ export async function raceCommand(args: readonly string[]): Promise<number> {
   save(result)
   publish(result, reportOf(result, directory), options)
   if (signal.aborted) return code()
-  const failed = whyStudyFailed(result)
+  const failed = [...whyStudyFailed(result), ...regressionsOf(result, options)]
   for (const sentence of failed) process.stderr.write(`${sentence}\n`)
   return failed.length > 0 ? 1 : 0
 }
@@ -58,6 +59,16 @@ async function measure(
   Object.assign(result.settings, RACE_SETTINGS)
   await runRace(experiment, result, { ...options, ...context, guard })
   return result
+}
+
+/** What `--fail-on-regression` fails on; without a failure it says what would have been one. */
+function regressionsOf({ analysis }: StudyResult, { failOn, systems }: RaceOptions): string[] {
+  if (failOn === null) return []
+  const own = (analysis?.findings ?? []).filter(({ under }) => under === systems[0]?.name)
+  const found = own.flatMap((finding) => describeRegression(finding, failOn) ?? [])
+  if (found.length === 0)
+    for (const finding of own) process.stderr.write(`${describeCaught(finding, failOn)}\n`)
+  return found
 }
 
 /** Both sides alike, so that nothing but their code differs. */

@@ -103,6 +103,27 @@ function placeOf({ race, decides }: Finding, connections: number): string {
   return decides === 'rate' ? `${plural(connections, 'connection')}, ${path}` : path
 }
 
+/**
+ * What is slower by more than the limit with its whole interval: a rate below 1 − limit, or CPU per request above 1 / (1 − limit), which a full
+ * core turns into that rate.
+ * @returns a sentence; null if it is not
+ */
+export function describeRegression(
+  { race, decides, over, under, ratio }: Finding,
+  limit: number,
+): string | null {
+  const cost = ratio === null ? null : decides === 'rate' ? ratio.high && 1 / ratio.high : ratio.low
+  if (cost === null || cost <= 1 / (1 - limit)) return null
+  return `${over} is slower than ${under} by more than ${formatPercent(limit)} (${race}): exit code 1.`
+}
+
+/** Green does not mean safe. */
+export function describeCaught({ race, over, smallest }: Finding, limit: number): string {
+  if (smallest === null) return `${race}: nothing could be said of a slowdown of ${over}.`
+  const caught = 1 - (1 - limit) / smallest
+  return `${race}: no slowdown of ${over} by more than ${formatPercent(limit)} is shown; this race would have caught one of ${formatPercent(caught)} in 4 of 5 runs.`
+}
+
 /** The first sentence of a report of one system. */
 export function describeAlone({ analysis, race }: StudyResult): string {
   const [first] = analysis?.cells ?? []
@@ -127,7 +148,7 @@ function sectionsOfRace(result: StudyResult): Section[] {
     figuresSection(result, pilot),
     ...(result.analysis?.findings ?? [])
       .filter(({ race }) => race === pilot.race)
-      .map((finding) => ratioSection(finding)),
+      .map((finding) => ratioSection(finding, result.settings.cores)),
   ])
 }
 
@@ -203,7 +224,7 @@ function pilotNotes({ decides, warmupMs, systems }: PilotRecord): string[] {
         ]),
     ...masked.map(
       ({ system, masked: part, bytes }) =>
-        `${system}: ${Math.round(part * bytes)} of ${plural(bytes, 'byte')} differ from response to response and were not compared.`,
+        `${system}: ${part} of ${plural(bytes, 'byte')} differ from response to response and were not compared.`,
     ),
   ]
 }
@@ -218,7 +239,10 @@ const NAMES: Partial<Record<Metric, string>> = {
   'peak-memory': 'peak memory',
 }
 
-function ratioSection({ race, decides, over, under, ratio, others }: Finding): Section {
+function ratioSection(
+  { race, decides, over, under, ratio, others }: Finding,
+  cores: StudyResult['settings']['cores'],
+): Section {
   const row = (metric: Metric, of: Interval, tone: 'best' | 'plain') => ({
     tone,
     cells: [
@@ -229,7 +253,7 @@ function ratioSection({ race, decides, over, under, ratio, others }: Finding): S
     ],
   })
   return {
-    title: `${over} over ${under}: ${race}`,
+    title: `${over} over ${under}: ${race}${cores === null ? '' : `, on ${nameCores(cores)}`}`,
     table: {
       columns: [name('figure'), figure('ratio'), figure('95 %'), name('')],
       rows: [
@@ -239,6 +263,11 @@ function ratioSection({ race, decides, over, under, ratio, others }: Finding): S
     },
     notes: [],
   }
+}
+
+/** `core 0`, `cores 0, 2` */
+function nameCores({ server, servers = [server] }: NonNullable<StudyResult['settings']['cores']>): string {
+  return `${servers.length === 1 ? 'core' : 'cores'} ${servers.join(', ')}`
 }
 
 /** Ratios near 1 need three digits. */
@@ -256,7 +285,7 @@ function conditionsOfRace(result: StudyResult): string[] {
   const where =
     cores === null
       ? 'nothing was pinned to a core'
-      : `servers on ${(cores.servers ?? [cores.server]).length === 1 ? 'core' : 'cores'} ${(cores.servers ?? [cores.server]).join(', ')}, generator on core ${cores.generator}`
+      : `servers on ${nameCores(cores)}, generator on core ${cores.generator}`
   return [
     ...started,
     `${plural(settings.heats, 'start')} of each, in pairs; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per start, in shuffled order; ${where}.`,
