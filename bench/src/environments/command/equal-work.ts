@@ -9,8 +9,6 @@ export interface Learnt {
   template: Template
   /** Part of the bytes that differ between responses of this server, 0 to 1. */
   masked: number
-  /** Of all responses, if it is always the same. */
-  length: number | null
 }
 
 /** What is left of more different responses proves little. */
@@ -22,12 +20,7 @@ export function learn(bodies: readonly Buffer[]): Learnt {
   const template = others.reduce<Template>((common, other) => commonOf(common, other), first)
   const kept = template.reduce((sum, token) => sum + (token?.length ?? 0), 0)
   const bytes = bodies.reduce((sum, { length }) => sum + length, 0) / bodies.length
-  const [length = 0, ...lengths] = bodies.map((body) => body.length)
-  return {
-    template,
-    masked: bytes === 0 ? 0 : 1 - kept / bytes,
-    length: lengths.every((one) => one === length) ? length : null,
-  }
+  return { template, masked: bytes === 0 ? 0 : 1 - kept / bytes }
 }
 
 /** Where two servers first differ: what each sends there, with what stands before it. */
@@ -56,15 +49,18 @@ function isMasked(stretch: Template, by: Template): boolean {
   return !stretch.some(isLiteral) || (by.includes(null) && !by.some(isLiteral))
 }
 
-/** What is compared under load: all of it if nothing is masked, else the parts that are always the same. */
-export function expectationOf({ template, length }: Learnt): BodyExpectation {
+/**
+ * What is compared under load: all of it if nothing is masked, else the parts that are always the same. Not the length: that five random ids have
+ * the same one says nothing of the next.
+ */
+export function expectationOf({ template }: Learnt): BodyExpectation {
   if (!template.includes(null)) return exactly(Buffer.from(template.join(''), 'latin1'))
   const includes = piecesOf(template)
     .filter((piece) => Buffer.from(piece, 'latin1').equals(Buffer.from(decode(piece))))
     .toSorted((a, b) => b.length - a.length)
     .slice(0, MOST_PIECES)
     .map(decode)
-  return { ...(includes.length > 0 && { includes }), ...(length !== null && { length }) }
+  return includes.length > 0 ? { includes } : {}
 }
 
 /** Searching a response for many parts would take the generator's time. */

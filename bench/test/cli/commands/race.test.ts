@@ -30,6 +30,10 @@ describe('a race of commands', () => {
       'after.js',
       'for (let n = 0; n < 1e5; n++) Math.sqrt(n); response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))',
     )
+    serve(
+      'slow.js',
+      'for (let n = 0; n < 1e7; n++) Math.sqrt(n); response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))',
+    )
     serve('other.js', 'response.end("other")')
     serve('random.js', 'response.end(Array.from({ length: 50 }, () => Math.random()).join(" "))')
     serve(
@@ -137,6 +141,29 @@ describe('a race of commands', () => {
     const [code] = await once(child, 'exit')
     assert.equal(code, 130)
     assert.deepEqual(left(), [])
+  })
+
+  test('a mixture of paths is one load, and a regression fails', async () => {
+    const paths = ['--path', '3:/a', '--path', '/b']
+    const { code, err } = await race(
+      '--heats',
+      '3',
+      ...paths,
+      '--fail-on-regression',
+      '3%',
+      'node before.js',
+      'node slow.js',
+    )
+    assert.equal(code, 1, err)
+    assert.match(err, /^slow is slower than before by more than 3.0 % \(GET 3:\/a 1:\/b\): exit code 1\.$/m)
+    const { race: record } = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
+    assert.deepEqual(
+      record.requests.map(({ path, weight }: { path: string; weight: number }) => [path, weight]),
+      [
+        ['/a', 3],
+        ['/b', null],
+      ],
+    )
   })
 
   test('values of headers and of the environment are in no file', async () => {

@@ -54,10 +54,7 @@ describe('equal work', () => {
 
   test('under load, what is always the same is looked for', () => {
     const learnt = of('{"id":"aa","text":"grüße"}', '{"id":"bb","text":"grüße"}')
-    assert.deepEqual(expectationOf(learnt), {
-      includes: ['","text":"grüße"}', '{"id":"'],
-      length: Buffer.byteLength('{"id":"aa","text":"grüße"}'),
-    })
+    assert.deepEqual(expectationOf(learnt), { includes: ['","text":"grüße"}', '{"id":"'] })
   })
 
   test('nothing is as good as anything else', () => {
