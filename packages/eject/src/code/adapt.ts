@@ -20,6 +20,13 @@ export function launchAlone(text: string): string {
   return text.replaceAll("'#shared/launch/", "'#shared/process/")
 }
 
+/** A project has the fixtures and the suite of all apps beside its tests. */
+export function importBeside(path: string, text: string): string {
+  if (path.startsWith('test/fixtures/')) return text.replaceAll("'../src/", "'../../src/")
+  if (path.startsWith('test/suite/')) return text.replaceAll("'../", "'#shared/")
+  return text.replaceAll("'#shared/testing/", "'./suite/").replaceAll("'../fixtures/", "'./fixtures/")
+}
+
 /** Only pages are ever refused because of overload. Prettily, each mention has a line of its own. */
 export function leaveShedding(text: string): string {
   return text.replaceAll(/^.*(?:shouldShed|[lL]oadShedd(?:er|ing)).*\n/gm, '')

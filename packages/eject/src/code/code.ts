@@ -2,7 +2,7 @@ import type { App } from '@startgrid/grid/apps.ts'
 import { PRODUCTION, REQUIRE_NODE } from '../files/start.ts'
 import { toJson } from '../manifest.ts'
 import type { Code } from '../project.ts'
-import { adaptServer, launchAlone, leaveShedding } from './adapt.ts'
+import { adaptServer, importBeside, launchAlone, leaveShedding } from './adapt.ts'
 import { follow } from './imports.ts'
 import { listPageAssets, moveFiles, PAGE_ROOTS } from './layout.ts'
 import { findPackages } from './packages.ts'
@@ -30,12 +30,7 @@ export function writeCode(app: App, tracked: ReadonlyMap<string, string>): Code 
     ...findPackages(sources, isBun),
     scripts: writeScripts(isBun ? 'bun' : 'node', hasPage),
     compilerOptions: isBun ? { types: ['bun'] } : {},
-    include: [
-      ...(hasPage ? ['shared/http', 'shared/process', 'shared/testing'] : ['shared']),
-      'fixtures',
-      'src',
-      'test',
-    ],
+    include: [...(hasPage ? ['shared/http', 'shared/process'] : ['shared']), 'src', 'test'],
     environment: listSettings(sources),
   }
 }
@@ -52,6 +47,7 @@ function adapt({ role }: App, files: ReadonlyMap<string, string>) {
   const adapted = new Map(files)
   for (const [path, text] of files) {
     if (path === 'src/server.ts') adapted.set(path, adaptServer(text, role))
+    else if (path.startsWith('test/')) adapted.set(path, importBeside(path, text))
     else if (path.startsWith('src/'))
       adapted.set(path, launchAlone(role === 'ssr' ? text : leaveShedding(text)))
   }

@@ -7,10 +7,14 @@ export const PAGE_ROOTS = [
   'shared/page/shop/client.tsx',
 ]
 
-/** The files of an app and of `packages/shared` by their paths in a project. */
+/** The files of an app and of `packages/shared` by their paths in a project. What only tests use is in `test/`. */
 export function moveFiles({ framework }: App, tracked: ReadonlyMap<string, string>): Map<string, string> {
   const move = (path: string) =>
-    path.replace(/^packages\/shared\/src\//, 'shared/').replace(`apps/${framework}/`, '')
+    path
+      .replace(/^packages\/shared\/src\/testing\//, 'test/suite/')
+      .replace(/^packages\/shared\/src\//, 'shared/')
+      .replace(`apps/${framework}/`, '')
+      .replace(/^fixtures\//, 'test/fixtures/')
   return new Map([...tracked].map(([path, text]) => [move(path), text]))
 }
 
