@@ -2,7 +2,7 @@ import { plural } from '@startgrid/cli/text.ts'
 import { APPS, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import type { Outcome } from './junit.ts'
 
-/** App × topology, from the names of the conformance tests; `·` where the sample of a short run has none. */
+/** App × topology, from the names of the conformance tests. */
 export function formatConformance(outcomes: readonly Outcome[]): string {
   const states = new Map(outcomes.map(({ name, state }) => [name, state]))
   const line = (first: string, rest: readonly string[]) =>
@@ -11,7 +11,10 @@ export function formatConformance(outcomes: readonly Outcome[]): string {
     runtime === 'nginx' ? [`${name} (njs)`, `${name} (qjs)`] : [name],
   )
   const cells = (row: string) => TOPOLOGIES.map((topology) => states.get(`${row} ${topology}`) ?? '·')
-  return [line('conformance', TOPOLOGIES), ...rows.map((row) => line(row, cells(row))), ''].join('\n')
+  const lines = rows.map((row) => line(row, cells(row)))
+  const hasGaps = lines.some((text) => text.includes('·'))
+  const meaning = hasGaps ? ['· is not in the sample of this run: pnpm test --full tries all.'] : []
+  return [line('conformance', TOPOLOGIES), ...lines, ...meaning, ''].join('\n')
 }
 
 /** Reasons of different packages with the same cause, and the one command that helps. */
@@ -33,7 +36,7 @@ function causeOf({ name, reason }: Outcome): string {
 }
 
 /**
- * What did not pass, and as the last line the counts that CI reads. Skipped tests are told once per reason, with the command that helps.
+ * What did not pass, and as the last line the counts: `163 passed, 3 skipped`. Skipped tests are told once per reason, with the command that helps.
  * @param failedJobs what ended with a failure, though perhaps without a failed test
  */
 export function formatOutcomes(outcomes: readonly Outcome[], failedJobs: readonly string[] = []): string {
@@ -47,6 +50,8 @@ export function formatOutcomes(outcomes: readonly Outcome[], failedJobs: readonl
   )
   const jobs = failedJobs.length > 0 ? [`failed: ${failedJobs.join(', ')}`] : []
   const passed = [...of('passed'), ...of('flaky')].filter(({ isFile }) => !isFile).length
-  const count = `${passed} passed, ${of('failed').length} failed, ${of('skipped').length} skipped`
-  return [...skipped, ...flaky, ...failed, ...jobs, count].join('\n')
+  const counts = (['failed', 'skipped'] as const).flatMap((state) =>
+    of(state).length === 0 ? [] : [`${of(state).length} ${state}`],
+  )
+  return [...skipped, ...flaky, ...failed, ...jobs, [`${passed} passed`, ...counts].join(', ')].join('\n')
 }

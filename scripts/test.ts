@@ -79,12 +79,14 @@ async function main(args: readonly string[]): Promise<number> {
   const jobs = framework === undefined ? allJobs() : jobsOf(framework)
   const repeat = settings.full ? '' : `; the same samples again: pnpm test --seed ${seed}`
   process.stdout.write(`${jobs.length} packages and checks, ${atOnce()} at a time${repeat}\n`)
+  const telling = saysWhatRuns()
   const verdicts = await runAgain(await runAll(jobs, settings), settings)
+  clearInterval(telling)
   if (interrupted) return 130
   const outcomes = verdicts.flatMap((verdict) => verdict.outcomes)
   const failed = verdicts.filter((verdict) => !isSound(verdict)).map(({ job }) => job.name)
   if (framework === undefined) process.stdout.write(`\n${formatConformance(outcomes)}`)
-  process.stdout.write(`\n${formatOutcomes(outcomes, failed)}\n`)
+  process.stdout.write(`\n${formatOutcomes(outcomes, failed)}, in ${elapsed()}\n`)
   return failed.length === 0 && outcomes.every(({ state }) => state !== 'failed') ? 0 : 1
 }
 
@@ -138,10 +140,11 @@ function atOnce(): number {
 }
 
 let interrupted = false
-const running = new Set<ChildProcess>()
+/** What runs, by its process. */
+const running = new Map<ChildProcess, string>()
 process.once('SIGINT', () => {
   interrupted = true
-  for (const child of running) signalGroup(child, 'SIGINT')
+  for (const child of running.keys()) signalGroup(child, 'SIGINT')
 })
 
 /** Minutes after which a job that hangs is killed, so that the others are still reported. */
@@ -149,6 +152,28 @@ const LIMIT_MINUTES = { short: 30, full: 120 }
 
 interface Verdict extends Run {
   readonly job: Job
+}
+
+/** Seconds after which a run that printed nothing says what it does. */
+const SILENCE_SECONDS = 15
+
+let printedAt = performance.now()
+
+function print(text: string): void {
+  printedAt = performance.now()
+  process.stdout.write(text)
+}
+
+/** Since the command began. */
+function elapsed(): string {
+  return formatMinutes(performance.now())
+}
+
+function saysWhatRuns(): NodeJS.Timeout {
+  return setInterval(() => {
+    if (performance.now() - printedAt < SILENCE_SECONDS * 1000) return
+    print(`${elapsed()}, still running: ${[...running.values()].join(', ')}\n`)
+  }, 1000)
 }
 
 async function runAll(jobs: readonly Job[], settings: Settings): Promise<Verdict[]> {
@@ -171,7 +196,7 @@ async function judge(job: Job, settings: Settings): Promise<Verdict> {
   const { outcomes } = verdict
   const passed = outcomes.filter(({ state }) => state === 'passed').length
   const counts = outcomes.length === 0 ? '' : `  ${passed} of ${outcomes.length} passed`
-  process.stdout.write(
+  print(
     `${isSound(verdict) ? '✓' : `${output}\n✗`} ${job.name}  ${formatMinutes(seconds * 1_000)}${counts}\n`,
   )
   return verdict
@@ -205,7 +230,10 @@ function testFilesOf({ directory }: Job, file: string): string[] {
   return globSync(`${directory}/test/**/*.test.ts`).filter(isImporter)
 }
 
-async function runJob({ directory, command: [file, ...args] }: Job, { full, seed, framework }: Settings) {
+async function runJob(
+  { name, directory, command: [file, ...args] }: Job,
+  { full, seed, framework }: Settings,
+) {
   const startedAt = performance.now()
   const child = spawn(file, args, {
     cwd: directory,
@@ -220,7 +248,7 @@ async function runJob({ directory, command: [file, ...args] }: Job, { full, seed
       ...(framework !== undefined && { STARTGRID_TEST_FRAMEWORK: framework }),
     },
   })
-  running.add(child)
+  running.set(child, name)
   const minutes = LIMIT_MINUTES[full ? 'full' : 'short']
   let hint = ''
   const limit = setTimeout(() => {
