@@ -38,6 +38,9 @@ interface Preparation<Kind extends StoredResult> extends RunContext<Kind> {
   figures(result: Kind): Partial<Kind>
 }
 
+/** What a person can do something about while it runs; all warnings stand at the end of the report. */
+const AT_ONCE: ReadonlySet<Warning['kind']> = new Set(['busy', 'not-saved'])
+
 /**
  * Prepares, lets `measure` fill the result in place, and clears up: driver stopped, result saved, finished unless it was aborted.
  * @throws {LoadError} with a sentence if no load can be offered
@@ -53,7 +56,7 @@ export async function withPreparedRun<Kind extends StoredResult>(
     const text = describeWarning(warning)
     if (seen.some((one) => describeWarning(one) === text)) return
     seen.push(warning)
-    progress.say(text)
+    if (AT_ONCE.has(warning.kind)) progress.say(text)
   }
   const store = (): void => {
     Object.assign(result, figures(result))
@@ -141,12 +144,18 @@ async function findProxy({ result, environment, warn }: Preparing): Promise<void
   result.nginx = found
 }
 
+/** What the suite takes per cell, in milliseconds, so that a bar can say what is left. */
+const PROOF_MS = 600
+
 /** The contract's suite, on cells that have no verdict yet. */
 async function prove({ result, environment, signal, progress }: Preparing): Promise<void> {
   const proven = new Set(result.conformance.map(({ cell }) => cell))
   const open = result.cells.filter(({ id }) => !proven.has(id))
   const who = result.mode === 'target' ? 'the server keeps' : 'all apps keep'
-  const onBegin = () => progress.say(`Checking that ${who} the contract.`)
+  const onBegin = () => {
+    progress.begin(PROOF_MS * open.length)
+    progress.update(0, `checking that ${who} the contract`)
+  }
   const beganAt = performance.now()
   const records = await proveCells(open, { environment, signal, onBegin })
   result.conformance.push(...records)

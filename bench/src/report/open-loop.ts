@@ -158,13 +158,20 @@ function latencyCharts(cells: readonly Measured<LatencyFigures>[]): LineChart[] 
         : `At ${level} of each app’s own capacity`,
     x: { label: 'percentile', scale: 'log', format: percentileText },
     y: { label: 'ms', scale: 'log', format: formatMs },
-    lines: group.map(({ spec, level: { curve } }): Line => {
+    lines: group.map(({ spec, level: { curve, percentiles } }): Line => {
       // 100 %, the highest value, is beyond any end of this axis.
       const inside = curve.filter(({ percentile }) => percentile < 100)
       const points = inside.map(({ percentile, ms }) => ({ x: 1 / (1 - percentile / 100), y: ms }))
-      return { name: nameOf(spec), leads: false, drawn: 'line', points }
+      const p99 = p99In(percentiles)
+      const leads =
+        Number.isFinite(p99) && p99 === Math.min(...group.map(({ level: one }) => p99In(one.percentiles)))
+      return { name: nameOf(spec), leads, drawn: 'line', points }
     }),
   }))
+}
+
+function p99In(percentiles: LatencyLevel['percentiles']): number {
+  return percentiles.find(({ percentile }) => percentile === 99)?.ms ?? Number.POSITIVE_INFINITY
 }
 
 function percentileText(oneIn: number): string {

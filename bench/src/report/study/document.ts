@@ -6,7 +6,7 @@ import type { ClaimResult, Verdict } from '../../model/figures.ts'
 import { describeServers } from '../../model/names.ts'
 import type { Cell, StudyResult } from '../../model/result.ts'
 import { describeWarning } from '../../model/warnings.ts'
-import { type Document, INTERRUPTED } from '../document.ts'
+import { type Document, type DotChart, INTERRUPTED } from '../document.ts'
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
 import { latencySections } from './latency-table.ts'
 import { describeVersions, missingCores } from './section.ts'
@@ -16,11 +16,13 @@ import { publishedSection, raceSections, scalingSections, stepSection } from './
 export function documentOfStudy(study: Study, record: StudyResult): Document {
   const { settings, startedAt, finishedAt, warnings, analysis, command } = record
   const claims = analysis?.claims ?? []
+  const chart = claimChart(claims, record.cells)
   const [steps, published] = [stepSection(record), publishedSection(study, record)]
   return {
     finding: findingOf(study, record),
     subject: `${capital(study.title)}, a ${settings.profile} run of ${formatTimestamp(startedAt)}`,
     warnings: [...(finishedAt === null ? [INTERRUPTED] : []), ...warnings.map(describeWarning)],
+    ...(chart !== undefined && { chart }),
     summary: [],
     ...(claims.length > 0 && {
       verdicts: { title: study.question, table: claimTable(study, record), notes: reasonsOf(record) },
@@ -55,6 +57,30 @@ function rankOf(claim: ClaimResult | undefined): number {
 function verdictOf(claim: ClaimResult, cells: readonly Cell[]): string {
   const cores = missingCores(claim, cells)
   return cores === null ? claim.verdict : `needs ${cores} cores`
+}
+
+/** Our ratios with their intervals, and the published ones beside them. */
+function claimChart(claims: readonly ClaimResult[], cells: readonly Cell[]): DotChart | undefined {
+  const dots = claims.flatMap((claim, index) => {
+    const { ratio, published } = claim
+    if (ratio === null || missingCores(claim, cells) !== null) return []
+    const name = `claim ${index + 1}`
+    return [
+      { name, label: 'published', value: published, low: null, high: null, leads: false },
+      { ...ratio, name, label: 'ours', leads: true },
+    ]
+  })
+  if (dots.length === 0) return undefined
+  return {
+    kind: 'dots',
+    title: 'Our ratios, and the published ones in grey',
+    caption:
+      'With 95 % intervals, in the order of the table. The scale is logarithmic; an arrow points to what is beyond it.',
+    panels: [{ title: 'ratio of each claim', dots }],
+    columns: 1,
+    axis: { label: 'ratio, log scale', scale: 'log', format: formatRatio },
+    mark: 1,
+  }
 }
 
 /** Numbered, as the notes below it refer to them. */
