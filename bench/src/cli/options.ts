@@ -12,8 +12,7 @@ import {
 } from '@startgrid/grid/apps.ts'
 import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../experiment/open-loop-effort.ts'
 import type { OpenLoopKind, OpenLoopOptions, Options } from '../experiment/options.ts'
-import { PROFILES, type ProfileName } from '../experiment/profiles.ts'
-import { TARGET_EFFORT } from '../experiment/target-profiles.ts'
+import { PROFILES, type ProfileName, TARGET_EFFORT } from '../experiment/profiles.ts'
 import { readSite } from './location.ts'
 import { GRID, OPEN_LOOP } from './option-table.ts'
 

@@ -4,12 +4,10 @@ import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine, type Table, type Values } from '@startgrid/cli/options.ts'
 import { STUDIES } from '../../studies/index.ts'
 import { createRace } from '../experiment/race.ts'
-import { analyse } from '../judge/analysis.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
-import { analyseOpenLoop } from '../judge/openloop/analyse.ts'
-import { analyseStudy } from '../judge/study/analysis.ts'
+import { figuresOf } from '../judge/figures.ts'
 import type { Experiment, Study } from '../model/experiment.ts'
-import { isRace, type StoredResult, type StudyResult } from '../model/result.ts'
+import type { StoredResult, StudyResult } from '../model/result.ts'
 import { ResultError, readResult, recordOf, studyPaths } from '../model/result-file.ts'
 import type { Document } from '../report/document.ts'
 import { documentOf } from '../report/grid.ts'
@@ -84,13 +82,9 @@ export function analyseAgain<Kind extends StoredResult>(
   stored: Kind,
   { keepVoided }: { keepVoided: boolean },
 ): Kind {
-  const again = { ...stored, ...figuresOf(stored, keepVoided) }
+  const judging = { keepVoided, ...(stored.kind === 'study' && { experiment: experimentOf(stored) }) }
+  const again = { ...stored, analysis: figuresOf(stored, judging) }
   return { ...again, warnings: [...observedWarnings(stored), ...deriveWarnings(again)] }
-}
-
-function figuresOf(stored: StoredResult, keepVoided: boolean): Partial<StoredResult> {
-  if (stored.kind === 'study') return { analysis: analyseStudy(experimentOf(stored), stored) }
-  return isRace(stored) ? { analysis: analyse(stored, { keepVoided }) } : analyseOpenLoop(stored)
 }
 
 /**

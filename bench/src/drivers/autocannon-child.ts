@@ -1,8 +1,22 @@
+import autocannon from 'autocannon'
+import { type AutocannonLoad, AutocannonTally } from './autocannon-tally.ts'
+
 /** autocannon in a process of its own, started by autocannon.ts: it stays warm between loads. */
 
-import autocannon from 'autocannon'
-import type { AutocannonPlan, FromChild, ToChild } from './autocannon-messages.ts'
-import { type AutocannonLoad, AutocannonTally } from './autocannon-tally.ts'
+export interface AutocannonPlan {
+  url: string
+  connections: number
+  durationMs: number
+  timeoutMs: number
+  /** The expected one; others are errors. */
+  status: number
+}
+
+/** What the parent tells the child. */
+export type ToChild = { run: AutocannonPlan } | { abort: true }
+
+/** What the child sends: `ready` once, then one message per load. */
+export type FromChild = { ready: true } | { load: AutocannonLoad } | { error: string }
 
 /** Milliseconds between two looks at whether it was stopped; its default, a second, would be the shortest slice. */
 const SAMPLE_MS = 10

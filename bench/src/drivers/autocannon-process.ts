@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { LoadError } from '@startgrid/loadgen'
-import type { AutocannonPlan, FromChild, ToChild } from './autocannon-messages.ts'
+import type { AutocannonPlan, FromChild, ToChild } from './autocannon-child.ts'
 import type { AutocannonLoad } from './autocannon-tally.ts'
-import { pinned } from './pinning.ts'
+import { pinned } from './foreign-driver.ts'
 
 const CHILD = fileURLToPath(new URL('autocannon-child.ts', import.meta.url))
 

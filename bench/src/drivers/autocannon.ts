@@ -1,8 +1,9 @@
-import { accountFor } from './accounts.ts'
+import { cpuSeconds, waitSeconds } from '@startgrid/machine/processes.ts'
 import { type AutocannonProcess, startAutocannon } from './autocannon-process.ts'
 import {
   type Capabilities,
   type Driver,
+  type GeneratorAccounts,
   occurred,
   rateOf,
   type SliceLoad,
@@ -66,4 +67,22 @@ export class AutocannonDriver extends ForeignDriver implements Driver {
     this.#process = undefined
     await Promise.all([running?.stop(), super.stop()])
   }
+}
+
+/** What a process that lives longer than `work` used while it ran. */
+export async function accountFor<Value>(
+  pid: number,
+  work: () => Promise<Value>,
+): Promise<{ value: Value; accounts: GeneratorAccounts }> {
+  const before = { cpu: cpuSeconds([pid]), wait: waitSeconds([pid]) }
+  const value = await work()
+  const accounts = {
+    cpuSeconds: since(before.cpu, cpuSeconds([pid])),
+    waitSeconds: since(before.wait, waitSeconds([pid])),
+  }
+  return { value, accounts }
+}
+
+function since(before: number | undefined, after: number | undefined): number | null {
+  return before === undefined || after === undefined ? null : after - before
 }

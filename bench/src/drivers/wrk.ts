@@ -8,8 +8,7 @@ import {
   type SlicePlan,
   urlFor,
 } from './driver.ts'
-import { ForeignDriver } from './foreign-driver.ts'
-import { pinned } from './pinning.ts'
+import { ForeignDriver, pinned } from './foreign-driver.ts'
 import { WrkProcess } from './wrk-process.ts'
 import { parseWrk } from './wrk-report.ts'
 

@@ -3,8 +3,7 @@ import type { Experiment, LoadRace, System } from '../model/experiment.ts'
 import type { Cell, Run } from '../model/result.ts'
 import { appOf } from './cells.ts'
 import type { Options } from './options.ts'
-import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, warmupRequests } from './profiles.ts'
-import { TARGET_WARMUP_MS } from './target-profiles.ts'
+import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, TARGET_WARMUP_MS, warmupRequests } from './profiles.ts'
 import { WORKLOADS } from './workloads.ts'
 
 /** Experiments that are generated from options: the grid, and a server that already runs. */

@@ -2,9 +2,10 @@ import type { LoadResult } from '@startgrid/loadgen'
 import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import { occurred } from '../drivers/driver.ts'
 import type { GateResult } from '../model/figures.ts'
-import type { PercentilesMs, Trial } from '../model/result.ts'
+import type { Cell, OpenLoopResult, PercentilesMs, Trial } from '../model/result.ts'
 import { keepQuiet } from './gates/interference.ts'
 import { judgeOfferedLoad } from './gates/offered-load.ts'
+import { geometricMean } from './openloop/interval.ts'
 
 /** What one stretch of load on one launch is to be. */
 export interface LoadSpec {
@@ -111,4 +112,20 @@ export function whyNotKept(trial: Trial): string | null {
 
 function failureOf({ verdict, finding }: GateResult): string | null {
   return verdict === 'failed' ? finding : null
+}
+
+/** Why a cell has no open-loop figures at all, whatever was measured: a clause without the full stop. @returns null if it may have */
+export function whyNotMeasured({ id, skipped }: Cell, { conformance, heats }: OpenLoopResult): string | null {
+  if (skipped !== null) return skipped
+  const [difference] = conformance.find(({ cell }) => cell === id)?.differences ?? []
+  if (difference !== undefined) return `it does not keep the contract: ${difference}`
+  const failures = heats.flatMap((heat) => heat.failures)
+  return failures.find(({ cell }) => cell === id)?.reason ?? null
+}
+
+/** The closed-loop rate over all launches that count, in responses per second; null without one. */
+export function closedLoopOf({ id }: Pick<Cell, 'id'>, trials: readonly Trial[]): number | null {
+  const own = trials.filter(({ cell, purpose }) => cell === id && purpose === 'capacity')
+  const { kept } = keepQuiet(own, ({ disturbed }) => !disturbed)
+  return kept.length > 0 ? geometricMean(kept.map(({ achieved }) => achieved)) : null
 }

@@ -35,7 +35,7 @@ export interface PreparedRun<Kind extends StoredResult = StoredResult> extends R
 interface Preparation<Kind extends StoredResult> extends RunContext<Kind> {
   openEnvironment(options: EnvironmentOptions): Environment | Promise<Environment>
   /** The figures that follow from what was measured so far; part of the result. */
-  figures(result: Kind): Partial<Kind>
+  figures(result: Kind): StoredResult['analysis']
 }
 
 /** What a person can do something about while it runs; all warnings stand at the end of the report. */
@@ -59,7 +59,7 @@ export async function withPreparedRun<Kind extends StoredResult>(
     if (AT_ONCE.has(warning.kind)) progress.say(text)
   }
   const store = (): void => {
-    Object.assign(result, figures(result))
+    Object.assign(result, { analysis: figures(result) })
     result.warnings = [...seen, ...deriveWarnings(result)]
     try {
       save(result)

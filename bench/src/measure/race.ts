@@ -31,7 +31,7 @@ export async function runRace(
     ...context,
     openEnvironment: (options: EnvironmentOptions) =>
       new CommandEnvironment(experiment, guard, cores, options),
-    figures: (so: StudyResult) => ({ analysis: analyseStudy(known, so) }),
+    figures: (so: StudyResult) => analyseStudy(known, so),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
     for (const [name, race] of Object.entries(known.races)) {

@@ -7,92 +7,69 @@ import type { Environment, EnvironmentOptions } from '../environments/environmen
 import { NativeEnvironment } from '../environments/native/environment.ts'
 import { StudyEnvironment } from '../environments/study/environment.ts'
 import { TargetEnvironment } from '../environments/target/environment.ts'
-import { experimentOf } from '../experiment/grid.ts'
 import { expectedRaceMs } from '../experiment/study.ts'
-import { analyse, isWithin } from '../judge/analysis.ts'
-import { analyseOpenLoop } from '../judge/openloop/analyse.ts'
-import { analyseStudy } from '../judge/study/analysis.ts'
+import { isWithin } from '../judge/analysis.ts'
+import { figuresOf } from '../judge/figures.ts'
 import { openRateOf } from '../judge/study/open-figures.ts'
 import { type Experiment, isProbe, type Race } from '../model/experiment.ts'
-import {
-  isRace,
-  type OpenLoopResult,
-  type RaceResult,
-  type Run,
-  type StoredResult,
-  type StudyResult,
-} from '../model/result.ts'
+import { isRace, type RaceResult, type Run, type StoredResult } from '../model/result.ts'
 import { attempt, type Course, measurePasses, runHeat } from './heat.ts'
 import { type HeatPlan, runHeats } from './heats.ts'
 import { measureAtCommonRate } from './openloop/common-rate.ts'
 import { type Method, Session } from './openloop/session.ts'
-import { type RunContext, withPreparedRun } from './preparation.ts'
+import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
 import { runProbes } from './probes.ts'
 import { runPublished } from './published.ts'
 
+interface Running {
+  /** Figures of cells that failed a gate are in the result all the same. */
+  keepVoided?: boolean
+  /** Of open loops: what is done on each launch instead of passes. */
+  method?: Method
+}
+
 /**
- * Measures what a result lacks: all heats of a new one, the remaining ones of an interrupted one. The result is filled in place. Each throws a
- * `LoadError` with a sentence if no load can be offered.
+ * Measures what a result lacks: all heats of a new one, the remaining ones of an interrupted one. It is filled in place. Heats are in random order,
+ * but every n-th heat of all races before the next, so that a slow minute does not hit one race alone.
+ * @throws {LoadError} with a sentence, if no load can be offered
  */
-
-/** @param keepVoided figures of cells that failed a gate are in the result all the same */
-export async function runBench(
-  result: RaceResult,
-  { keepVoided, ...context }: RunContext<RaceResult> & { keepVoided: boolean },
-): Promise<void> {
-  const experiment = experimentOf(result)
-  const preparation = {
-    ...context,
-    openEnvironment: (options: EnvironmentOptions) => openEnvironment(experiment, result, options),
-    figures: (so: RaceResult) => ({ analysis: analyse(so, { keepVoided }) }),
-  }
-  await withPreparedRun(result, preparation, async (prepared) => {
-    const { cores } = result.settings
-    const spinner = result.mode === 'native' && cores !== null ? await Spinner.start(cores.server) : undefined
-    try {
-      const slowness = spinner === undefined ? 1 : await slownessOf(spinner)
-      await runHeats(prepared, planOf(experiment, prepared, { keepVoided, spinner, slowness }))
-    } finally {
-      await spinner?.stop()
-    }
-  })
-}
-
-/** In rounds, each with one fresh launch of every cell, in random order, so that a slow minute does not hit one cell alone. One app runs at a time. */
-export async function runOpenLoops(
-  result: OpenLoopResult,
-  method: Method,
-  context: RunContext<OpenLoopResult>,
-): Promise<void> {
-  const experiment = experimentOf(result)
-  const preparation = {
-    ...context,
-    openEnvironment: (options: EnvironmentOptions) => openEnvironment(experiment, result, options),
-    figures: analyseOpenLoop,
-  }
-  await withPreparedRun(result, preparation, (prepared) =>
-    runHeats(prepared, planOf(experiment, prepared, { method })),
-  )
-}
-
-export async function runStudy(
-  study: Experiment,
-  result: StudyResult,
-  context: RunContext<StudyResult>,
+export async function runExperiment<Kind extends StoredResult>(
+  experiment: Experiment,
+  result: Kind,
+  { keepVoided = false, method, ...context }: RunContext<Kind> & Running,
 ): Promise<void> {
   // Of several studies all were planned when the first one began.
   if (result.heats.length === 0) result.startedAt = new Date().toISOString()
   const preparation = {
     ...context,
-    openEnvironment: (options: EnvironmentOptions) => openEnvironment(study, result, options),
-    figures: (so: StudyResult) => ({ analysis: analyseStudy(study, so) }),
+    openEnvironment: (options: EnvironmentOptions) => openEnvironment(experiment, result, options),
+    figures: (so: Kind) => figuresOf(so, { experiment, keepVoided }),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
-    await runHeats(prepared, planOf(study, prepared))
-    const { environment, signal, progress } = prepared
-    if (result.published !== null && environment instanceof StudyEnvironment && !signal.aborted)
-      result.published = await runPublished(study, result, { environment, signal, progress })
+    const { cores } = result.settings
+    const isPaced = isRace(result) && result.mode === 'native' && cores !== null
+    const spinner = isPaced ? await Spinner.start(cores.server) : undefined
+    try {
+      const slowness = spinner === undefined ? 1 : await slownessOf(spinner)
+      await runHeats(
+        prepared,
+        planOf(experiment, prepared, { keepVoided, spinner, slowness, ...(method && { method }) }),
+      )
+    } finally {
+      await spinner?.stop()
+    }
+    await runPublishedTools(experiment, result, prepared)
   })
+}
+
+async function runPublishedTools(
+  experiment: Experiment,
+  result: StoredResult,
+  { environment, signal, progress }: Pick<PreparedRun, 'environment' | 'signal' | 'progress'>,
+): Promise<void> {
+  if (result.kind !== 'study' || result.published === null || signal.aborted) return
+  if (environment instanceof StudyEnvironment)
+    result.published = await runPublished(experiment, result, { environment, signal, progress })
 }
 
 /** Where the servers are, by the mode of the result. */
@@ -125,13 +102,10 @@ interface Prepared {
   drivers: Pick<Drivers, 'usual' | 'get'>
 }
 
-interface PlanOptions {
-  keepVoided?: boolean
+interface PlanOptions extends Running {
   spinner?: Spinner | undefined
   /** As of `expectedHeatMs`. */
   slowness?: number
-  /** Of open loops: what is done on each launch instead of passes. */
-  method?: Method
 }
 
 /** What the heats of an experiment are. */

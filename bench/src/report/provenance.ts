@@ -2,8 +2,7 @@ import { formatPercent, formatRate, formatTimestamp } from '@startgrid/cli/numbe
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { describeMachine as machineInWords } from '@startgrid/machine/machine.ts'
 import { describeVersions as versionsInWords } from '@startgrid/machine/provenance.ts'
-import { PROFILES } from '../experiment/profiles.ts'
-import { TARGET_EFFORT } from '../experiment/target-profiles.ts'
+import { PROFILES, TARGET_EFFORT } from '../experiment/profiles.ts'
 import { type ClusterNode, isRace, type Result, trialsOf } from '../model/result.ts'
 
 /** Where a result comes from. */

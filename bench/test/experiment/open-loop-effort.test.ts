@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readOpenLoopOptions } from '../../src/cli/options.ts'
-import { COMMON } from '../../src/experiment/latency-levels.ts'
 import {
   BEYOND,
   CAPACITY_EFFORT,
+  COMMON,
   capacityMs,
   durationFor,
   LATENCY_EFFORT,

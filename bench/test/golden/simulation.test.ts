@@ -9,7 +9,7 @@ import { readOpenLoopOptions } from '../../src/cli/options.ts'
 import type { StartgridDriver } from '../../src/drivers/startgrid.ts'
 import { experimentOf } from '../../src/experiment/grid.ts'
 import { createOpenLoopResult, createStudyResult } from '../../src/experiment/result.ts'
-import { analyseOpenLoop } from '../../src/judge/openloop/analyse.ts'
+import { figuresOf } from '../../src/judge/figures.ts'
 import { analyseStudy } from '../../src/judge/study/analysis.ts'
 import { runHeats } from '../../src/measure/heats.ts'
 import { planOf } from '../../src/measure/run.ts'
@@ -143,7 +143,7 @@ for (const kind of ['latency', 'capacity', 'overload'] as const)
     await onClockOf(world, () => runHeats(silentRun(world, result), plan))
     const trials = trialsOf(result)
     const loads = trials.map(({ cell, launch, purpose, level }) => [cell, launch, purpose, level])
-    const figures = analyseOpenLoop(result).analysis
+    const figures = figuresOf(result, {})
     keep(context, kind, { ...partsOf(result.heats), loads, trials, figures })
   })
 

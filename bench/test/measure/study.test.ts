@@ -8,7 +8,7 @@ import { whyStudyFailed } from '../../src/cli/exit-code.ts'
 import { startSystem } from '../../src/environments/study/running-system.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import { runStudy } from '../../src/measure/run.ts'
+import { runExperiment } from '../../src/measure/run.ts'
 import type { Study } from '../../src/model/experiment.ts'
 import type { StudyResult } from '../../src/model/result.ts'
 import { validateResult } from '../../src/model/result-file.ts'
@@ -63,7 +63,7 @@ async function run(
 ): Promise<[StudyResult, number]> {
   let saved = 0
   const save = () => saved++
-  await runStudy(study, result, { progress: SILENT, save, signal, download: false })
+  await runExperiment(study, result, { progress: SILENT, save, signal, download: false })
   return [result, saved]
 }
 

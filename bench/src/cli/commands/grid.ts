@@ -1,10 +1,11 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { assertResponding } from '../../environments/target/origin.ts'
 import { heatsWithin, LEAST_HEATS, leastTimeMs } from '../../experiment/budget.ts'
+import { experimentOf } from '../../experiment/grid.ts'
 import type { Options } from '../../experiment/options.ts'
 import { createResult } from '../../experiment/result.ts'
 import { extendRun, findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
-import { runBench } from '../../measure/run.ts'
+import { runExperiment } from '../../measure/run.ts'
 import type { RaceResult } from '../../model/result.ts'
 import { commandOf, prepareOutput } from '../../report/output.ts'
 import { describePlan } from '../dry-run.ts'
@@ -74,7 +75,7 @@ function race({ json, download, keepVoided, require }: Options, stored: StoredRu
   return runMeasurement(stored, {
     json,
     download,
-    run: (context) => runBench(result, { ...context, keepVoided }),
+    run: (context) => runExperiment(experimentOf(result), result, { ...context, keepVoided }),
     whyFailed: () => whyRaceFailed(result, require),
   })
 }

@@ -2,6 +2,7 @@ import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import { assertResponding } from '../../environments/target/origin.ts'
 import { planHeats } from '../../experiment/cells.ts'
+import { experimentOf } from '../../experiment/grid.ts'
 import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../../experiment/open-loop-effort.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../../experiment/options.ts'
 import { createOpenLoopResult } from '../../experiment/result.ts'
@@ -10,7 +11,7 @@ import { latencyMethod } from '../../measure/openloop/latency.ts'
 import { overloadMethod } from '../../measure/openloop/overload.ts'
 import { expectedOpenLoopMs, type Method } from '../../measure/openloop/session.ts'
 import { findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
-import { runOpenLoops } from '../../measure/run.ts'
+import { runExperiment } from '../../measure/run.ts'
 import type { OpenLoopResult } from '../../model/result.ts'
 import { commandOf, prepareOutput } from '../../report/output.ts'
 import { whyOpenLoopFailed } from '../exit-code.ts'
@@ -68,7 +69,7 @@ function measure(
   return runMeasurement(stored, {
     json,
     download,
-    run: (context) => runOpenLoops(result, method, context),
+    run: (context) => runExperiment(experimentOf(result), result, { ...context, method }),
     whyFailed: () => whyOpenLoopFailed(result),
   })
 }

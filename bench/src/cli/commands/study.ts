@@ -7,7 +7,7 @@ import { PUBLISHED } from '../../../studies/index.ts'
 import { overhead } from '../../../studies/overhead/study.ts'
 import { createStudyResult } from '../../experiment/result.ts'
 import { plannedStudyMs } from '../../experiment/study.ts'
-import { runStudy } from '../../measure/run.ts'
+import { runExperiment } from '../../measure/run.ts'
 import type { Study } from '../../model/experiment.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { recordOf, writeResult } from '../../model/result-file.ts'
@@ -98,7 +98,9 @@ async function measureOne(study: Study, result: StudyResult, run: Run): Promise<
   const { directory, progress, interruption, options } = run
   const save = (so: StudyResult) => writeResult(pathOf(directory, study), so)
   const { signal } = interruption
-  await runStudy(study, result, { progress, signal, save, download: options.download }).finally(progress.stop)
+  await runExperiment(study, result, { progress, signal, save, download: options.download }).finally(
+    progress.stop,
+  )
   save(result) // what could not be saved is an error now
   publish(result, reportOf(result, directory), options)
 }

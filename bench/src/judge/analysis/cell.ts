@@ -1,10 +1,9 @@
-import type { Interval } from '@startgrid/stats/estimate.ts'
-import { rowMean } from '@startgrid/stats/estimate.ts'
+import { type Interval, rowMean } from '@startgrid/stats/estimate.ts'
 import { mean } from '@startgrid/stats/moments.ts'
 import { launchName } from '../../experiment/cells.ts'
 import type { CellFigures, GateResult, Metric } from '../../model/figures.ts'
 import type { Cell, Heat, Slice } from '../../model/result.ts'
-import type { RaceLayout } from './race-layout.ts'
+import type { RaceLayout } from './race.ts'
 import type { CellRecord, LaunchTotals } from './record.ts'
 import { serverSeconds } from './slices.ts'
 

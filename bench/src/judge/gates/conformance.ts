@@ -1,7 +1,6 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { GateResult } from '../../model/figures.ts'
-import type { Evidence } from './evidence.ts'
-import { failed, notMeant, passed } from './verdict.ts'
+import { type Evidence, failed, notMeant, passed } from './evidence.ts'
 
 /** Equal work first: the contract's suite passes on the cell. */
 export function judgeConformance({

@@ -1,7 +1,6 @@
 import { listOf } from '@startgrid/cli/text.ts'
 import type { GateResult } from '../../model/figures.ts'
-import type { Evidence } from './evidence.ts'
-import { failed, passed, unknown } from './verdict.ts'
+import { type Evidence, failed, passed, unknown } from './evidence.ts'
 
 /**
  * No request failed, and nothing else went wrong: a server that drops work is faster. The warm-up counts as well, for an app that

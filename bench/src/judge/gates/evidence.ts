@@ -1,3 +1,4 @@
+import type { GateName, GateResult } from '../../model/figures.ts'
 import type { Cell, ConformanceRecord, DriverRecord, Mode, Settings, Slice } from '../../model/result.ts'
 
 /** What gates ask about a slice. */
@@ -31,4 +32,22 @@ export interface Evidence {
   cores: Settings['cores']
   /** Part of this virtual machine's CPU that its host took during the run, as far as its kernel knows. */
   stolen: number
+}
+
+/** The four ways in which a gate ends. Findings are clauses without the full stop, advice is a sentence. */
+
+export function passed(gate: GateName, finding: string): GateResult {
+  return { gate, verdict: 'passed', finding, advice: null }
+}
+
+export function failed(gate: GateName, finding: string, advice: string): GateResult {
+  return { gate, verdict: 'failed', finding, advice }
+}
+
+export function unknown(gate: GateName, finding: string): GateResult {
+  return { gate, verdict: 'unknown', finding, advice: null }
+}
+
+export function notMeant(gate: GateName, finding: string): GateResult {
+  return { gate, verdict: 'not meant', finding, advice: null }
 }

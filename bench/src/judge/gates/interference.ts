@@ -2,8 +2,7 @@ import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import type { Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import type { GateResult } from '../../model/figures.ts'
-import type { Evidence, JudgedSlice } from './evidence.ts'
-import { passed, unknown } from './verdict.ts'
+import { type Evidence, type JudgedSlice, passed, unknown } from './evidence.ts'
 
 /** Part of the time that others may take, or make us wait for. Less is noise like any other, which passes and launches average out. */
 const TAKEN_ABOVE = 0.2

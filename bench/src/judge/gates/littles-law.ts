@@ -1,7 +1,6 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import type { GateResult } from '../../model/figures.ts'
-import type { Evidence } from './evidence.ts'
-import { failed, notMeant, passed, unknown } from './verdict.ts'
+import { type Evidence, failed, notMeant, passed, unknown } from './evidence.ts'
 
 /**
  * Drivers measure a latency from their own view of send and receipt and count what is in flight at the ends differently; a

@@ -1,6 +1,5 @@
 import type { GateResult } from '../../model/figures.ts'
-import type { Evidence } from './evidence.ts'
-import { failed, passed, unknown } from './verdict.ts'
+import { type Evidence, failed, passed, unknown } from './evidence.ts'
 
 /** The content of responses was compared during the load, and all of them were right; a neighbour changes nothing about that. */
 export function judgeResponses({ launches }: Pick<Evidence, 'launches'>): GateResult {

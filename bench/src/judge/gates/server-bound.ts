@@ -2,8 +2,15 @@ import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { quantile } from '@startgrid/stats/moments.ts'
 import type { GateResult } from '../../model/figures.ts'
 import { serverSeconds } from '../analysis/slices.ts'
-import type { Evidence, Judged, JudgedSlice } from './evidence.ts'
-import { failed, notMeant, passed, unknown } from './verdict.ts'
+import {
+  type Evidence,
+  failed,
+  type Judged,
+  type JudgedSlice,
+  notMeant,
+  passed,
+  unknown,
+} from './evidence.ts'
 
 /** From this part of the driver's ceiling on, a rate may be the driver's, and not the server's. */
 export const NEAR_CEILING = 0.9

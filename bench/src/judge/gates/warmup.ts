@@ -1,7 +1,6 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import type { GateResult } from '../../model/figures.ts'
-import type { Evidence, JudgedSlice } from './evidence.ts'
-import { failed, passed, unknown } from './verdict.ts'
+import { type Evidence, failed, type JudgedSlice, passed, unknown } from './evidence.ts'
 
 /** A slice may end a little early: its clock begins with the first request. */
 const SHORTER_BY = 0.05

@@ -1,12 +1,10 @@
 import { countAbove, curveOf, mergeHistograms, percentiles } from '@startgrid/loadgen'
 import { mean } from '@startgrid/stats/moments.ts'
-import { COMMON, OWN_LEVELS } from '../../experiment/latency-levels.ts'
-import { BEYOND, LEAST_LAUNCHES } from '../../experiment/open-loop-effort.ts'
+import { BEYOND, COMMON, LEAST_LAUNCHES, OWN_LEVELS } from '../../experiment/open-loop-effort.ts'
 import type { LatencyFigures, LatencyLevel, LatencyPercentile } from '../../model/figures.ts'
 import { type Cell, type LatencyResult, type Trial, trialsOf } from '../../model/result.ts'
 import { keepQuiet } from '../gates/interference.ts'
-import { whyFailed, whyNotKept, whyUnsound, whyWrong } from '../trial.ts'
-import { whyNotMeasured } from './cell-state.ts'
+import { whyFailed, whyNotKept, whyNotMeasured, whyUnsound, whyWrong } from '../trial.ts'
 import { intervalAround } from './interval.ts'
 
 const PERCENTILES = [50, 90, 99, 99.9, 99.99] as const

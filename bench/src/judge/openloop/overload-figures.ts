@@ -4,7 +4,7 @@ import { BEYOND } from '../../experiment/open-loop-effort.ts'
 import type { OverloadFigures } from '../../model/figures.ts'
 import { type Cell, type OverloadResult, type Trial, trialsOf } from '../../model/result.ts'
 import { keepQuiet } from '../gates/interference.ts'
-import { closedLoopOf, whyNotMeasured } from './cell-state.ts'
+import { closedLoopOf, whyNotMeasured } from '../trial.ts'
 import { intervalOf } from './interval.ts'
 import { type Episode, episodesOf, recoveredAfter } from './recovery.ts'
 

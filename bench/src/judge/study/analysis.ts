@@ -1,19 +1,30 @@
-import type { Interval } from '@startgrid/stats/estimate.ts'
-import { rowMean } from '@startgrid/stats/estimate.ts'
+import { type Interval, rowMean } from '@startgrid/stats/estimate.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
-import { type Experiment, METRICS, type Measured, type Metric, type Step } from '../../model/experiment.ts'
-import type { GateResult, StepResult, StudyAnalysis, StudyFigures } from '../../model/figures.ts'
+import {
+  type Experiment,
+  METRICS,
+  type Measured,
+  type Metric,
+  type Scaling,
+  type Step,
+} from '../../model/experiment.ts'
+import type {
+  GateResult,
+  ScalingResult,
+  StepResult,
+  StudyAnalysis,
+  StudyFigures,
+} from '../../model/figures.ts'
 import type { Cell, Heat, StudyResult } from '../../model/result.ts'
 import { compare } from '../analysis/race.ts'
 import { evidenceOf, judgeCells } from '../analysis.ts'
 import { judgeErrors } from '../gates/errors.ts'
+import { passed } from '../gates/evidence.ts'
 import { isVoided, judgeCell } from '../gates/index.ts'
-import { passed } from '../gates/verdict.ts'
-import { judgeClaim } from './claim.ts'
+import { type ClaimContext, judgeClaim } from './claim.ts'
 import { findingsOf } from './findings.ts'
 import { isQuiet, type LaunchFigures, loadFigures, meanOf, probeFigures } from './launch-figures.ts'
 import { type OpenFigures, openFigures, openRateOf } from './open-figures.ts'
-import { scalingOf } from './scaling.ts'
 
 /** What follows from the heats of a study: pure, so that a result can be analysed again. */
 export function analyseStudy(study: Experiment, result: StudyResult): StudyAnalysis {
@@ -188,4 +199,18 @@ function measuredOf(cells: readonly StudyFigures[], openRates: StudyAnalysis['op
     coreUse: (race, system) => find(race, system)?.coreUse ?? undefined,
     openRate: (race) => openRates.find((one) => one.race === race)?.rate,
   }
+}
+
+/** Rates against one worker. */
+export function scalingOf(
+  { title, race, workers }: Scaling,
+  { ratio: ratioOf, cells }: Pick<ClaimContext, 'ratio' | 'cells'>,
+): ScalingResult {
+  const single = Object.entries(workers).find(([, count]) => count === 1)?.[0] ?? ''
+  const points = Object.entries(workers).flatMap(([system, count]) => {
+    const ratio = ratioOf(race, 'rate', system, single)
+    const cell = cells.find((one) => one.race === race && one.system === system)
+    return ratio === null || cell === undefined ? [] : [{ workers: count, ratio, cores: cell.cores.given }]
+  })
+  return { title, race, points }
 }

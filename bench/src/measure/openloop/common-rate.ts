@@ -1,7 +1,6 @@
 import { shuffle } from '@startgrid/stats/random.ts'
 import type { StartgridDriver } from '../../drivers/startgrid.ts'
-import { COMMON, commonRate, MOST_PART } from '../../experiment/latency-levels.ts'
-import { durationFor, shareOf } from '../../experiment/open-loop-effort.ts'
+import { COMMON, commonRate, durationFor, MOST_PART, shareOf } from '../../experiment/open-loop-effort.ts'
 import { isQuiet } from '../../judge/analysis/slices.ts'
 import { closedLoopOf, type Experiment, isProbe } from '../../model/experiment.ts'
 import type { Cell, Settings } from '../../model/result.ts'

@@ -1,14 +1,17 @@
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import { COMMON, commonRate, MOST_PART, OWN_LEVELS } from '../../experiment/latency-levels.ts'
 import {
   assumedRate,
+  COMMON,
   capacityMs,
+  commonRate,
   durationFor,
   type LatencyEffort,
   launchMs,
+  MOST_PART,
+  OWN_LEVELS,
   shareOf,
 } from '../../experiment/open-loop-effort.ts'
-import { closedLoopOf } from '../../judge/openloop/cell-state.ts'
+import { closedLoopOf } from '../../judge/trial.ts'
 import { type Cell, type OpenLoopResult, trialsOf } from '../../model/result.ts'
 import type { Method, Session } from './session.ts'
 

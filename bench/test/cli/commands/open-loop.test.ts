@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { analyseOpenLoop } from '../../../src/judge/openloop/analyse.ts'
+import { figuresOf } from '../../../src/judge/figures.ts'
 import { type OpenLoopResult, trialsOf } from '../../../src/model/result.ts'
 import { readResult } from '../../../src/model/result-file.ts'
 import { failuresOf, OPEN_LOOPS } from '../../fixtures/bench-run.ts'
@@ -40,7 +40,7 @@ async function run<Kind extends OpenLoopResult['kind']>(kind: Kind, ...more: str
   assert.ok(result.finishedAt !== null)
   assert.deepEqual(failuresOf(result), {})
   assert.equal(result.heats.length, new Set(trialsOf(result).map(({ launch }) => launch)).size)
-  assert.deepEqual(analyseOpenLoop(result), result)
+  assert.deepEqual(figuresOf(result, {}), result.analysis)
   return result
 }
 

@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict'
 import { test } from 'node:test'
 import { createStudyResult } from '../../../src/experiment/result.ts'
-import { scalingOf } from '../../../src/judge/study/scaling.ts'
+import { scalingOf } from '../../../src/judge/study/analysis.ts'
 import { PAPER } from '../../fixtures/study-laboratory.ts'
 
 const COUNTS = [1, 2, 4, 8]
