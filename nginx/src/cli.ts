@@ -86,7 +86,7 @@ async function start(values: Values, directory: string): Promise<number> {
   const count = readCount(values.workers)
   const trusted = readTrusted(values.trust)
   const running = await readState(directory)
-  if (running !== undefined) return startAgain(running, front)
+  if (running !== undefined) return startAgain(running, front, trusted)
   const nginx = await requireNginx({ download: !values['no-download'] })
   const state = await startBackground(nginx, front, count, trusted, directory)
   say(`Started ${summary(state)}`)
@@ -97,15 +97,16 @@ async function start(values: Values, directory: string): Promise<number> {
   return 0
 }
 
-/** The same front again is done already; another one would go unnoticed. */
-function startAgain(running: State, wanted: Front): number {
+/** The same again is done already; anything else would go unnoticed. */
+function startAgain(running: State, wanted: Front, trusted: string): number {
   say(`NGINX is running already: ${summary(running)}`)
   const { port } = wanted.listen
   const asked = {
     ...wanted,
     listen: { ...wanted.listen, port: port === 0 ? running.front.listen.port : port },
   }
-  if (JSON.stringify(asked) === JSON.stringify(running.front)) return 0
+  const isSame = JSON.stringify(asked) === JSON.stringify(running.front)
+  if (isSame && trusted === running.http.trustedProxies) return 0
   console.error('You asked for something else: stop it first with pnpm nginx stop.')
   return 1
 }

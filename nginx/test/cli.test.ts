@@ -62,9 +62,14 @@ for (const { choice, nginx, skip } of await candidates()) {
       const again = await cli('start', ...where)
       assert.deepEqual([again.code, again.err], [0, ''])
       assert.match(again.out, /^NGINX is running already: /)
-      const other = await cli('start', '--topology', 'nginx-naive')
-      assert.equal(other.code, 1)
-      assert.equal(other.err, 'You asked for something else: stop it first with pnpm nginx stop.\n')
+      for (const more of [
+        ['--topology', 'nginx-tls'],
+        ['--trust', '10.0.0.0/8'],
+      ]) {
+        const other = await cli('start', ...where, ...more)
+        assert.equal(other.code, 1)
+        assert.equal(other.err, 'You asked for something else: stop it first with pnpm nginx stop.\n')
+      }
 
       const three = 'NGINX serves with 3 workers now, before with 2; no request was dropped.\n'
       assert.deepEqual(await cli('workers', '3'), { code: 0, out: three, err: '' })

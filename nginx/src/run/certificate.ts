@@ -7,13 +7,18 @@ import type { Certificate } from '../render/front.ts'
 /** The names of the files that `makeCertificate` writes. */
 export const OWN_CERTIFICATE = ['certificate.pem', 'key.pem'] as const
 
-/** Days. A new one is made at each start. */
+/** Days. A new one is made at each start, and by a reload on its last day. */
 const VALIDITY = 7
 
-/** Writes a certificate for the names of this machine on loopback, valid for a week, and its key. One that is there is used again. */
+const DAY_MS = 86_400_000
+
+/** Writes a certificate for the names of this machine on loopback, valid for a week, and its key. One that is there is used until its last day. */
 export async function makeCertificate(dir: string): Promise<Certificate> {
   const files = { certificate: join(dir, OWN_CERTIFICATE[0]), key: join(dir, OWN_CERTIFICATE[1]) }
-  if (existsSync(files.certificate)) return files
+  if (existsSync(files.certificate)) {
+    const { validToDate } = new X509Certificate(readFileSync(files.certificate))
+    if (validToDate.getTime() > Date.now() + DAY_MS) return files
+  }
   const from = new Date()
   const { cert, private: secret } = await generate([{ name: 'commonName', value: 'localhost' }], {
     // By default, it is SHA-1.
@@ -21,7 +26,7 @@ export async function makeCertificate(dir: string): Promise<Certificate> {
     keyType: 'ec',
     curve: 'P-256',
     notBeforeDate: from,
-    notAfterDate: new Date(from.getTime() + VALIDITY * 86_400_000),
+    notAfterDate: new Date(from.getTime() + VALIDITY * DAY_MS),
     extensions: [
       {
         name: 'subjectAltName',
