@@ -19,7 +19,7 @@ import type {
 import type { Metric } from '../model/figures.ts'
 import { METRIC_NAMES } from '../model/names.ts'
 import type { Mode } from '../model/result.ts'
-import type { Document, Section } from './document.ts'
+import { type Document, ratioChart, type Section } from './document.ts'
 import { formatEffect } from './summary.ts'
 
 /**
@@ -31,10 +31,26 @@ export function documentOfComparison(
   regressions: readonly string[] | null,
 ): Document {
   const { mode, metric, races, unlike } = comparison
+  const chart = ratioChart({
+    title: `${METRIC_NAMES[metric]}, B over A`,
+    caption:
+      'With 95 % intervals, without what the cells of a race have in common; in colour what was shown to differ.',
+    panels: races.map(({ title, cells }) => ({
+      title,
+      dots: cells.map(({ name, normalised, plain, verdict }) => ({
+        ...(normalised ?? plain),
+        name,
+        leads: verdict !== 'no difference shown',
+      })),
+    })),
+    columns: 2,
+    label: 'B/A',
+  })
   return {
     finding: findingOf(comparison),
     subject: `Comparison of ${MODES[mode]}, by ${METRIC_NAMES[metric]}`,
     warnings: [...(regressions ?? []).map((sentence) => `Regression: ${sentence}`), ...unlike],
+    ...(chart !== undefined && { chart }),
     summary: conclusions(comparison),
     sections: [
       { title: 'The runs', notes: runsOf(comparison) },

@@ -1,3 +1,4 @@
+import { formatRatio } from '@startgrid/cli/numbers.ts'
 import type { Table } from '@startgrid/cli/table.ts'
 
 /** What a result says, made once for each kind of result. A terminal, Markdown and a page show it, and know nothing of races. */
@@ -91,4 +92,17 @@ export interface Line {
   leads: boolean
   drawn: 'line' | 'dots' | 'both'
   points: readonly { x: number; y: number; isOff?: boolean }[]
+}
+
+/** Ratios with a line at 1, logarithmic. @returns undefined if there are none */
+export function ratioChart({
+  label = 'ratio',
+  columns = 1,
+  ...chart
+}: Pick<DotChart, 'title' | 'caption' | 'panels'> & { label?: string; columns?: number }):
+  | DotChart
+  | undefined {
+  if (chart.panels.every(({ dots }) => dots.length === 0)) return undefined
+  const axis = { label: `${label}, log scale`, scale: 'log', format: formatRatio } as const
+  return { kind: 'dots', ...chart, columns, axis, mark: 1 }
 }

@@ -26,7 +26,7 @@ import { SIGNIFICANT, type Standing, type StandingEntry, standingsOf, tiesOf } f
 import type { CellFigures, Control, GateResult, Metric, ProxyCost, Race } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { RaceResult } from '../model/result.ts'
-import type { DotChart, Panel, Section } from './document.ts'
+import { type DotChart, type Panel, ratioChart, type Section } from './document.ts'
 import {
   describeSmallestEffect,
   describeTies,
@@ -42,23 +42,21 @@ export function raceChart(result: RaceResult): DotChart | undefined {
   const order = (of: (race: Standing) => string) => [...new Set(races.map(of))]
   const [roles, topologies] = [order(({ race }) => race), order(({ topology }) => topology)]
   const baselines = order(({ races: { rate } }) => shortName(rate?.baseline ?? '', result))
-  if (races.length === 0) return undefined
   const panels = topologies.flatMap((topology) =>
     roles.flatMap((role) => {
       const standing = races.find((one) => one.race === role && one.topology === topology)
       return standing === undefined ? [] : panelOf(standing, result)
     }),
   )
-  return {
-    kind: 'dots',
-    title: `${METRIC_NAMES.rate} over ${baselines.join(' or ')}`,
+  const names = baselines.join(' or ')
+  return ratioChart({
+    title: `${METRIC_NAMES.rate} over ${names}`,
     caption:
       'Best first, with 95 % intervals; who leads in colour. A bracket joins apps that were not told apart. The scale is logarithmic.',
     panels,
     columns: roles.length,
-    axis: { label: `× ${baselines.join(' or ')}, log scale`, scale: 'log', format: formatRatio },
-    mark: 1,
-  }
+    label: `× ${names}`,
+  })
 }
 
 function panelOf({ race: role, topology, entries, races }: Standing, result: RaceResult): Panel {

@@ -6,7 +6,7 @@ import type { ClaimResult, Verdict } from '../../model/figures.ts'
 import { describeServers } from '../../model/names.ts'
 import type { Cell, StudyResult } from '../../model/result.ts'
 import { describeWarning } from '../../model/warnings.ts'
-import { type Document, type DotChart, INTERRUPTED } from '../document.ts'
+import { type Document, type DotChart, INTERRUPTED, ratioChart } from '../document.ts'
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
 import { latencySections } from './latency-table.ts'
 import { describeVersions, missingCores } from './section.ts'
@@ -70,17 +70,12 @@ function claimChart(claims: readonly ClaimResult[], cells: readonly Cell[]): Dot
       { ...ratio, name, label: 'ours', leads: true },
     ]
   })
-  if (dots.length === 0) return undefined
-  return {
-    kind: 'dots',
+  return ratioChart({
     title: 'Our ratios, and the published ones in grey',
     caption:
       'With 95 % intervals, in the order of the table. The scale is logarithmic; an arrow points to what is beyond it.',
     panels: [{ title: 'ratio of each claim', dots }],
-    columns: 1,
-    axis: { label: 'ratio, log scale', scale: 'log', format: formatRatio },
-    mark: 1,
-  }
+  })
 }
 
 /** Numbered, as the notes below it refer to them. */

@@ -1,35 +1,22 @@
 import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
-import type { Row } from '@startgrid/cli/table.ts'
+import { type ItemColumn, left, right, tableOf } from '@startgrid/cli/table.ts'
 import type { Metric } from '../../model/experiment.ts'
 import type { StudyFigures } from '../../model/figures.ts'
 import type { Cell, StudyResult } from '../../model/result.ts'
 import type { Section } from '../document.ts'
-import { figure, figuresOf, formatSeconds, name } from './section.ts'
+import { type Entry, entriesOf, formatSeconds, isCounted } from './section.ts'
 
 /** Of the races whose latencies are asked for: at one rate for all, and those of the closed loop beside them. */
 export function latencySections(result: StudyResult): Section[] {
   return (result.analysis?.openRates ?? []).map(({ race, rate }, index) => {
     const cells = result.cells.filter((cell) => cell.race === race && cell.openLoop && cell.skipped === null)
-    const rows = cells.map((cell) => ({ cell, figures: figuresOf(result, cell) }))
+    const entries = entriesOf(result, cells)
     return {
       title: `${race}: latency in ms at ${formatRate(rate)} requests per second`,
-      table: {
-        columns: [
-          name('system'),
-          figure('load', 3),
-          figure('mean'),
-          figure('p50'),
-          figure('p90'),
-          figure('p97.5', 1),
-          figure('p99'),
-          figure('closed mean'),
-          figure('closed p99', 2),
-        ],
-        rows: rows.map(({ cell, figures }) => latencyRowOf(cell, figures, rate)),
-      },
+      table: tableOf<Entry>(entries, columnsOf(rate), (entry) => (isVoid(entry) ? 'void' : 'plain')),
       notes: [
         ...(index === 0 ? [WHY_UNLIKE] : []),
-        ...rows.flatMap(({ cell, figures }) => latencyNoteOf(cell, figures)),
+        ...entries.flatMap(({ cell, shown }) => latencyNoteOf(cell, shown)),
       ],
     }
   })
@@ -40,23 +27,34 @@ const WHY_UNLIKE =
   'Open loop: requests are due at random times, as many for each system, and wait from then on. Closed loop: each connection waits for its ' +
   'response before it sends the next request, so that its latency is only connections / rate. The load is a part of the rate in closed loop.'
 
-function latencyRowOf({ title }: Cell, shown: StudyFigures | undefined, rate: number): Row {
-  const figures = shown?.figures ?? {}
-  const isVoid = shown === undefined || shown.voided || (shown.openLoop?.voidedBecause ?? null) !== null
-  const closed = [formatSeconds(figures['closed-mean-latency']), formatSeconds(figures['closed-p99-latency'])]
-  const load = figures.rate === undefined ? '' : formatPercent(rate / figures.rate.value)
-  if (isVoid) return { tone: 'void', cells: [title, load, 'void', '', '', '', '', ...closed] }
-  const open = LATENCIES.map((metric) => formatSeconds(figures[metric]))
-  return { tone: 'plain', cells: [title, load, ...open, ...closed] }
+function isVoid({ shown }: Entry): boolean {
+  return !isCounted(shown) || (shown.openLoop?.voidedBecause ?? null) !== null
 }
 
-const LATENCIES = [
-  'mean-latency',
-  'median-latency',
-  'p90-latency',
-  'p97.5-latency',
-  'p99-latency',
-] as const satisfies readonly Metric[]
+function columnsOf(openRate: number): ItemColumn<Entry>[] {
+  const latency = (heading: string, metric: Metric, priority = 0) =>
+    right<Entry>(heading, priority, (entry) =>
+      isVoid(entry) ? '' : formatSeconds(entry.shown?.figures[metric]),
+    )
+  const closed = (heading: string, metric: Metric, priority = 0) =>
+    right<Entry>(heading, priority, ({ shown }) => formatSeconds(shown?.figures[metric]))
+  return [
+    left('system', 0, ({ cell }) => cell.title),
+    right('load', 3, ({ shown }) => {
+      const rate = shown?.figures.rate
+      return rate === undefined ? '' : formatPercent(openRate / rate.value)
+    }),
+    right('mean', 0, (entry) =>
+      isVoid(entry) ? 'void' : formatSeconds(entry.shown?.figures['mean-latency']),
+    ),
+    latency('p50', 'median-latency'),
+    latency('p90', 'p90-latency'),
+    latency('p97.5', 'p97.5-latency', 1),
+    latency('p99', 'p99-latency'),
+    closed('closed mean', 'closed-mean-latency'),
+    closed('closed p99', 'closed-p99-latency', 2),
+  ]
+}
 
 /** What voids the system itself is said beside its rate. */
 function latencyNoteOf({ title }: Cell, figures: StudyFigures | undefined): string[] {

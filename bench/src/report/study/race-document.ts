@@ -10,27 +10,40 @@ import {
   orUnknown,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
-import type { Column, Table } from '@startgrid/cli/table.ts'
+import { type ItemColumn, left, right, tableOf } from '@startgrid/cli/table.ts'
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { isShown } from '../../judge/study/findings.ts'
 import type { Metric } from '../../model/experiment.ts'
 import type { Finding, PilotRecord } from '../../model/figures.ts'
-import type { Cell, StudyResult } from '../../model/result.ts'
+import type { StudyResult } from '../../model/result.ts'
 import { describeWarning } from '../../model/warnings.ts'
-import { type Document, INTERRUPTED, type Section } from '../document.ts'
+import { type Document, INTERRUPTED, ratioChart, type Section } from '../document.ts'
 import { describeMachine, describeSource } from '../provenance.ts'
-import { figure, figuresOf, formatSeconds, name } from './section.ts'
+import { type Entry, entriesOf, formatSeconds, ifCounted, isCounted } from './section.ts'
 
 /** What a race of commands says. */
 export function documentOfRace(result: StudyResult): Document {
   const { startedAt, finishedAt, warnings, race, command } = result
   const [finding = '', ...others] = findingsOf(result)
+  const chart = ratioChart({
+    title: 'Ratios of the second system to the first',
+    caption: 'With 95 % intervals; in colour what decides. The scale is logarithmic.',
+    panels: (result.analysis?.findings ?? []).map((one) => ({
+      title: `${one.over} over ${one.under}: ${one.race}`,
+      dots: [
+        ...(one.ratio === null ? [] : [{ ...one.ratio, name: shortOf(one.decides), leads: true }]),
+        ...one.others.map(({ metric, ratio }) => ({ ...ratio, name: shortOf(metric), leads: false })),
+      ],
+    })),
+    columns: 2,
+  })
   const names = listOf((race?.systems ?? []).map(({ name: system }) => system))
   return {
     finding,
     subject: `Race of ${names}, ${formatTimestamp(startedAt)}`,
     warnings: [...(finishedAt === null ? [INTERRUPTED] : []), ...warnings.map(describeWarning)],
+    ...(chart !== undefined && { chart }),
     summary: others.map((sentence) => `${sentence}.`),
     sections: [
       ...sectionsOfRace(result),
@@ -153,19 +166,11 @@ function sectionsOfRace(result: StudyResult): Section[] {
 }
 
 function figuresSection(result: StudyResult, pilot: PilotRecord): Section {
-  const cells = result.cells.filter(({ race }) => race === pilot.race)
+  const entries = entriesOf(
+    result,
+    result.cells.filter(({ race }) => race === pilot.race),
+  )
   const rate = result.analysis?.openRates.find(({ race }) => race === pilot.race)?.rate
-  const columns: Column[] = [
-    name('system'),
-    figure('req/s'),
-    figure('95 %', 2),
-    figure('CPU µs'),
-    figure('p50 ms', 1),
-    figure('p99 ms', 1),
-    figure('start ms', 2),
-    figure('MB ready', 3),
-    figure('MB peak', 3),
-  ]
   const open =
     rate === undefined
       ? []
@@ -174,34 +179,54 @@ function figuresSection(result: StudyResult, pilot: PilotRecord): Section {
         ]
   return {
     title: `${pilot.race}, ${plural(result.race?.connections ?? 0, 'connection')}`,
-    table: { columns, rows: cells.map((cell) => rowOf(result, cell)) },
-    notes: [...open, ...pilotNotes(pilot), ...cells.flatMap((cell) => voidNote(result, cell))],
+    table: tableOf<Entry>(entries, COLUMNS, ({ shown }) => (isCounted(shown) ? 'plain' : 'void')),
+    notes: [...open, ...pilotNotes(pilot), ...entries.flatMap(voidNote)],
   }
 }
 
-function rowOf(result: StudyResult, cell: Cell): Table['rows'][number] {
-  const shown = figuresOf(result, cell)
-  if (shown === undefined || shown.voided)
-    return { tone: 'void', cells: [cell.title, 'void', '', '', '', '', '', '', ''] }
-  const { figures } = shown
-  return {
-    tone: 'plain',
-    cells: [
-      cell.title,
-      orUnknown(figures.rate?.value, formatRate),
-      figures.rate === undefined ? '' : formatRateEnds(figures.rate),
-      orUnknown(figures.cpu?.value, formatMicros),
-      formatSeconds(figures['median-latency']),
-      formatSeconds(figures['p99-latency']),
-      formatSeconds(figures.startup),
-      orUnknown(figures['ready-memory']?.value, formatMegabytes),
-      orUnknown(figures['peak-memory']?.value, formatMegabytes),
-    ],
-  }
-}
+const COLUMNS: readonly ItemColumn<Entry>[] = [
+  left('system', 0, ({ cell }) => cell.title),
+  right('req/s', 0, ({ shown }) =>
+    isCounted(shown) ? orUnknown(shown.figures.rate?.value, formatRate) : 'void',
+  ),
+  right(
+    '95 %',
+    2,
+    ifCounted(({ figures: { rate } }) => (rate === undefined ? '' : formatRateEnds(rate))),
+  ),
+  right(
+    'CPU µs',
+    0,
+    ifCounted(({ figures: { cpu } }) => orUnknown(cpu?.value, formatMicros)),
+  ),
+  right(
+    'p50 ms',
+    1,
+    ifCounted(({ figures }) => formatSeconds(figures['median-latency'])),
+  ),
+  right(
+    'p99 ms',
+    1,
+    ifCounted(({ figures }) => formatSeconds(figures['p99-latency'])),
+  ),
+  right(
+    'start ms',
+    2,
+    ifCounted(({ figures: { startup } }) => formatSeconds(startup)),
+  ),
+  right(
+    'MB ready',
+    3,
+    ifCounted(({ figures }) => orUnknown(figures['ready-memory']?.value, formatMegabytes)),
+  ),
+  right(
+    'MB peak',
+    3,
+    ifCounted(({ figures }) => orUnknown(figures['peak-memory']?.value, formatMegabytes)),
+  ),
+]
 
-function voidNote(result: StudyResult, cell: Cell): string[] {
-  const shown = figuresOf(result, cell)
+function voidNote({ cell, shown }: Entry): string[] {
   const failed = shown?.gates.find(({ verdict }) => verdict === 'failed')
   const late = shown?.openLoop?.voidedBecause ?? null
   if (failed !== undefined) return [`${cell.title} is void: ${failed.finding}.`]
@@ -229,6 +254,21 @@ function pilotNotes({ decides, warmupMs, systems }: PilotRecord): string[] {
   ]
 }
 
+/** As the heading of its column. */
+function shortOf(metric: Metric): string {
+  return SHORT[metric] ?? metric
+}
+
+const SHORT: Partial<Record<Metric, string>> = {
+  rate: 'req/s',
+  cpu: 'CPU',
+  'median-latency': 'p50',
+  'p99-latency': 'p99',
+  startup: 'start-up',
+  'ready-memory': 'MB ready',
+  'peak-memory': 'MB peak',
+}
+
 const NAMES: Partial<Record<Metric, string>> = {
   rate: 'requests per second',
   cpu: 'CPU per request',
@@ -243,24 +283,19 @@ function ratioSection(
   { race, decides, over, under, ratio, others }: Finding,
   cores: StudyResult['settings']['cores'],
 ): Section {
-  const row = (metric: Metric, of: Interval, tone: 'best' | 'plain') => ({
-    tone,
-    cells: [
-      NAMES[metric] ?? metric,
-      formatRatio(of.value),
-      formatEnds(of, formatFine),
-      tone === 'best' ? 'decides' : 'not tested',
-    ],
-  })
+  const tested: Finding['others'] = ratio === null ? [] : [{ metric: decides, ratio }]
   return {
     title: `${over} over ${under}: ${race}${cores === null ? '' : `, on ${nameCores(cores)}`}`,
-    table: {
-      columns: [name('figure'), figure('ratio'), figure('95 %'), name('')],
-      rows: [
-        ...(ratio === null ? [] : [row(decides, ratio, 'best')]),
-        ...others.map((one) => row(one.metric, one.ratio, 'plain')),
+    table: tableOf(
+      [...tested, ...others],
+      [
+        left('figure', 0, ({ metric }) => NAMES[metric] ?? metric),
+        right('ratio', 0, (one) => formatRatio(one.ratio.value)),
+        right('95 %', 0, (one) => formatEnds(one.ratio, formatFine)),
+        left('', 0, (one) => (tested.includes(one) ? 'decides' : 'not tested')),
       ],
-    },
+      (one) => (tested.includes(one) ? 'best' : 'plain'),
+    ),
     notes: [],
   }
 }

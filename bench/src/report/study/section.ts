@@ -1,18 +1,29 @@
 import { formatMs } from '@startgrid/cli/numbers.ts'
-import type { Column } from '@startgrid/cli/table.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Study } from '../../model/experiment.ts'
 import type { ClaimResult, StudyFigures } from '../../model/figures.ts'
 import type { Cell, StudyResult } from '../../model/result.ts'
 
-/** A column of words. */
-export const name = (heading: string): Column => ({ heading, align: 'left', priority: 0 })
-/** A column of figures. */
-export const figure = (heading: string, priority = 0): Column => ({ heading, align: 'right', priority })
+/** A row: a system in one race, with its figures; undefined if it was skipped. */
+export interface Entry {
+  cell: Cell
+  shown: StudyFigures | undefined
+}
 
-/** Of one system in one race; undefined if it was skipped. */
-export function figuresOf({ analysis }: StudyResult, { race, app }: Cell): StudyFigures | undefined {
-  return analysis?.cells.find((one) => one.race === race && one.system === app)
+export function entriesOf({ analysis }: StudyResult, cells: readonly Cell[]): Entry[] {
+  return cells.map((cell) => ({
+    cell,
+    shown: analysis?.cells.find((one) => one.race === cell.race && one.system === cell.app),
+  }))
+}
+
+export function isCounted(shown: StudyFigures | undefined): shown is StudyFigures {
+  return shown !== undefined && !shown.voided
+}
+
+/** Blank where nothing counts. */
+export function ifCounted(text: (shown: StudyFigures) => string): (entry: Entry) => string {
+  return ({ shown }) => (isCounted(shown) ? text(shown) : '')
 }
 
 /** As milliseconds; nothing where it was not measured. */

@@ -10,7 +10,7 @@ import {
   orUnknown,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
-import type { Row } from '@startgrid/cli/table.ts'
+import { type ItemColumn, left, right, tableOf } from '@startgrid/cli/table.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import { nameNginx } from '../../environments/study/nginxes.ts'
 import { unlikeNginxes } from '../../judge/study/claim.ts'
@@ -18,7 +18,7 @@ import type { Study } from '../../model/experiment.ts'
 import type { ClaimResult, PublishedFigures, StudyFigures } from '../../model/figures.ts'
 import type { Cell, StudyResult } from '../../model/result.ts'
 import type { Section } from '../document.ts'
-import { figure, figuresOf, formatSeconds, name } from './section.ts'
+import { type Entry, entriesOf, formatSeconds, ifCounted, isCounted } from './section.ts'
 
 /** A study's figures as tables, the same on a terminal and in Markdown. */
 
@@ -26,50 +26,53 @@ import { figure, figuresOf, formatSeconds, name } from './section.ts'
 export function raceSections(result: StudyResult): Section[] {
   const races = [...Map.groupBy(result.cells, ({ race }) => race)]
   return races.map(([race, cells]) => {
-    const rows = cells.map((cell) => ({ cell, figures: figuresOf(result, cell) }))
+    const entries = entriesOf(result, cells)
     return {
       title: titleOf(race, cells),
-      table: {
-        columns: [
-          name('system'),
-          figure('per s'),
-          figure('95 %', 1),
-          figure('CPU µs'),
-          figure('conn/req', 2),
-          figure('start ms'),
-        ],
-        rows: rows.map(({ cell, figures }) => rowOf(cell, figures)),
-      },
+      table: tableOf<Entry>(entries, COLUMNS, ({ shown }) => (isCounted(shown) ? 'plain' : 'void')),
       notes: [
-        ...rows.flatMap(({ cell, figures }) => [...noteOf(cell, figures), ...sharesOf(cell, figures)]),
+        ...entries.flatMap(({ cell, shown }) => [...noteOf(cell, shown), ...sharesOf(cell, shown)]),
         ...otherNginxes(result, cells),
       ],
     }
   })
 }
 
+const COLUMNS: readonly ItemColumn<Entry>[] = [
+  left('system', 0, ({ cell }) => cell.title),
+  right('per s', 0, ({ shown }) => {
+    if (shown === undefined) return 'skipped'
+    return shown.voided ? 'void' : orUnknown(shown.figures.rate?.value, formatRate)
+  }),
+  right(
+    '95 %',
+    1,
+    ifCounted(({ figures: { rate } }) => (rate === undefined ? '' : formatRateEnds(rate))),
+  ),
+  right(
+    'CPU µs',
+    0,
+    ifCounted(({ cpu, figures }) => {
+      if (cpu.app !== null) return formatParts(cpu, formatMicros)
+      return figures.cpu === undefined ? '' : formatMicros(figures.cpu.value)
+    }),
+  ),
+  right(
+    'conn/req',
+    2,
+    ifCounted(({ upstreamConnections: opened }) => (opened === null ? '' : formatRatio(opened))),
+  ),
+  right(
+    'start ms',
+    0,
+    ifCounted(({ figures }) => formatSeconds(figures.startup)),
+  ),
+]
+
 function titleOf(race: string, cells: readonly Cell[]): string {
   const [first] = cells
   if (first?.workload == null) return race
   return `${race}: ${first.workload}, ${first.connections?.toLocaleString('en-US')} connections`
-}
-
-function rowOf({ title }: Cell, shown: StudyFigures | undefined): Row {
-  if (shown === undefined || shown.voided)
-    return { tone: 'void', cells: [title, shown === undefined ? 'skipped' : 'void', '', '', '', ''] }
-  const { figures, cpu, upstreamConnections } = shown
-  const micros = (seconds: number | undefined) => (seconds === undefined ? '' : formatMicros(seconds))
-  return {
-    tone: 'plain',
-    cells: [
-      title,
-      orUnknown(figures.rate?.value, formatRate),
-      figures.rate === undefined ? '' : formatRateEnds(figures.rate),
-      cpu.app === null ? micros(figures.cpu?.value) : formatParts(cpu, formatMicros),
-      upstreamConnections === null ? '' : formatRatio(upstreamConnections),
-      formatSeconds(figures.startup),
-    ],
-  }
 }
 
 function noteOf({ title, skipped, cores }: Cell, figures: StudyFigures | undefined): string[] {
@@ -104,12 +107,12 @@ function sharesOf({ title }: Cell, figures: StudyFigures | undefined): string[] 
 export function stepSection(result: StudyResult): Section | null {
   const steps = result.analysis?.steps ?? []
   if (steps.length === 0) return null
-  const rows = steps.map(({ what, cpu, ratio }): Row => {
-    const change = cpu === null ? UNKNOWN : formatChange(cpu.to - cpu.from)
-    const factor = ratio === null ? UNKNOWN : formatRatio(ratio.value)
-    return { tone: 'plain', cells: [what, change, factor, formatEnds(ratio, formatRatio)] }
-  })
-  const columns = [name('what'), figure('CPU µs'), figure('factor'), figure('95 %')]
+  const table = tableOf(steps, [
+    left('what', 0, ({ what }) => what),
+    right('CPU µs', 0, ({ cpu }) => (cpu === null ? UNKNOWN : formatChange(cpu.to - cpu.from))),
+    right('factor', 0, ({ ratio }) => orUnknown(ratio?.value, formatRatio)),
+    right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
+  ])
   const notes = steps.flatMap(({ what, race, from, to }) => {
     const cells = [from, to].map((system) =>
       result.cells.find((one) => one.race === race && one.app === system),
@@ -117,7 +120,7 @@ export function stepSection(result: StudyResult): Section | null {
     const unlike = unlikeNginxes(cells)
     return unlike === null ? [] : [`${what}: between ${unlike}, so that a part may be theirs.`]
   })
-  return { title: 'What each step costs, per request', table: { columns, rows }, notes }
+  return { title: 'What each step costs, per request', table, notes }
 }
 
 function formatChange(seconds: number): string {
@@ -128,15 +131,12 @@ function formatChange(seconds: number): string {
 export function scalingSections(result: StudyResult): Section[] {
   return (result.analysis?.scaling ?? []).map(({ title, points }) => ({
     title: `${title}: rate against one worker`,
-    table: {
-      columns: [figure('workers'), figure('rate'), figure('95 %'), figure('cores')],
-      rows: points.map(
-        ({ workers, ratio, cores }): Row => ({
-          tone: 'plain',
-          cells: [String(workers), formatRatio(ratio.value), formatEnds(ratio, formatRatio), String(cores)],
-        }),
-      ),
-    },
+    table: tableOf(points, [
+      right('workers', 0, ({ workers }) => String(workers)),
+      right('rate', 0, ({ ratio }) => formatRatio(ratio.value)),
+      right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
+      right('cores', 0, ({ cores }) => String(cores)),
+    ]),
     notes: [],
   }))
 }
@@ -145,26 +145,23 @@ export function scalingSections(result: StudyResult): Section[] {
 export function publishedSection(study: Study, result: StudyResult): Section | null {
   const { published } = result
   if (published === null) return null
-  const rows = published.map((one): Row => {
-    const title = study.systems[one.system]?.title ?? one.system
-    if (one.failure !== null) return { tone: 'void', cells: [title, one.race, one.command, 'failed', ''] }
-    const errors = errorsOf(one)
-    const tone = errors > 0 ? 'void' : 'plain'
-    return {
-      tone,
-      cells: [
-        title,
-        one.race,
-        one.command,
-        `${formatRate(one.rate)}${errors > 0 ? ' !' : ''}`,
-        errors > 0 ? errors.toLocaleString('en-US') : '',
-      ],
-    }
-  })
-  const columns = [name('system'), name('race'), name('command'), figure('req/s'), figure('errors')]
+  const table = tableOf(
+    published,
+    [
+      left('system', 0, ({ system }) => study.systems[system]?.title ?? system),
+      left('race', 0, ({ race }) => race),
+      left('command', 0, ({ command }) => command),
+      right('req/s', 0, (one) => {
+        if (one.failure !== null) return 'failed'
+        return `${formatRate(one.rate)}${errorsOf(one) > 0 ? ' !' : ''}`
+      }),
+      right('errors', 0, (one) => (errorsOf(one) > 0 ? errorsOf(one).toLocaleString('en-US') : '')),
+    ],
+    (one) => (one.failure !== null || errorsOf(one) > 0 ? 'void' : 'plain'),
+  )
   return {
     title: "As published: the source's tool, unpinned; decides nothing",
-    table: { columns, rows },
+    table,
     notes: publishedNotes(study, result, published),
   }
 }
