@@ -12,46 +12,75 @@ export interface StoredRun<Kind extends ResultKind = ResultKind> {
   directory: string
 }
 
+type ResultOf<Kind extends ResultKind> = Extract<Result, { kind: Kind }>
+
+/** `any` also takes a complete one, which can be extended. */
+type Which = 'any' | 'interrupted'
+
 /**
- * The run to go on with.
+ * The run of the grid to go on with.
  * @param name its directory or result.json; '' for the newest in bench/results
  * @param kinds those that the command measures
- * @param which `any` also takes a complete one, which can be extended
- * @throws {ResultError} if there is none, or it comes from another machine or other code: half a run each would not be one
+ * @throws {ResultError} as `findResults`
  */
 export function findRun<Kind extends ResultKind>(
   name: string,
   kinds: readonly Kind[],
-  which: 'any' | 'interrupted' = 'any',
+  which: Which = 'any',
 ): StoredRun<Kind> {
-  const directory = name === '' ? newestOf(kinds, which) : directoryOf(name)
-  const result = readResult(join(directory, 'result.json'))
-  if (!isOf(result, kinds))
-    throw new ResultError(
-      `${directory} is a run of ${commandOfKind(result.kind)}: go on with ${commandOfKind(result.kind)} --resume.`,
-    )
-  if (result.mode === 'target')
-    throw new ResultError(
-      `${directory} cannot be resumed, because nobody knows whether ${result.target?.origin} still is the same launch: start a new run.`,
-    )
-  if (which === 'interrupted' && result.finishedAt !== null)
-    throw new ResultError(`${directory} is complete: there is nothing to resume.`)
-  const difference = differenceTo(result, {
-    inContainers: result.mode !== 'native',
-    elsewhere: result.mode === 'kubernetes',
-  })
-  if (difference !== undefined)
-    throw new ResultError(`${directory} cannot be resumed, because ${difference}: start a new run.`)
-  return { result, directory }
+  const isOf = (result: StoredResult): result is ResultOf<Kind> => kinds.some((kind) => kind === result.kind)
+  const read = (directory: string): [ResultOf<Kind>] => {
+    const result = readResult(join(directory, 'result.json'))
+    if (isOf(result)) return [result]
+    const command = commandOfKind(result.kind)
+    throw new ResultError(`${directory} is a run of ${command}: go on with ${command} --resume.`)
+  }
+  const { directory, results } = findResults(name, { read, which, what: commandOfKind(kinds[0] ?? 'rate') })
+  return { directory, result: results[0] }
 }
 
-type ResultOf<Kind extends ResultKind> = Extract<Result, { kind: Kind }>
+interface Search<Results extends readonly StoredResult[]> {
+  /** The results of a run, in the order in which they are measured. */
+  read(directory: string): Results
+  which: Which
+  /** Of what there is none: `pnpm bench latency`. */
+  what: string
+  /** Whether the newest run may be it. */
+  fits?(results: Results): boolean
+  /** What the person said otherwise than at its beginning: a clause. */
+  whyOther?(results: Results): string | undefined
+}
 
-function isOf<Kind extends ResultKind>(
-  result: StoredResult,
-  kinds: readonly Kind[],
-): result is ResultOf<Kind> {
-  return kinds.some((kind) => kind === result.kind)
+/**
+ * The results of the run to go on with, in one file or in several.
+ * @param name its directory or one of its files; '' for the newest in bench/results
+ * @throws {ResultError} if there is none, it is complete, or it comes from another machine or other code: half a run each would not be one
+ */
+export function findResults<Results extends readonly StoredResult[]>(
+  name: string,
+  search: Search<Results>,
+): { directory: string; results: Results } {
+  const { read, which, whyOther } = search
+  const directory = name === '' ? newestRun(search) : directoryOf(name)
+  const results = read(directory)
+  if (results.length === 0)
+    throw new ResultError(`${directory} has no result of a study: give --resume the directory of a run.`)
+  if (which === 'interrupted' && !results.some(isUnfinished))
+    throw new ResultError(`${directory} is complete: there is nothing to resume.`)
+  const reason = whyOther?.(results) ?? results.map(whyUnlike).find((one) => one !== undefined)
+  if (reason !== undefined)
+    throw new ResultError(`${directory} cannot be resumed, because ${reason}: start a new run.`)
+  return { directory, results }
+}
+
+function isUnfinished({ finishedAt }: StoredResult): boolean {
+  return finishedAt === null
+}
+
+function whyUnlike(result: StoredResult): string | undefined {
+  const { mode, target } = result
+  if (target !== null) return `nobody knows whether ${target.origin} still is the same launch`
+  return differenceTo(result, { inContainers: mode !== 'native', elsewhere: mode === 'kubernetes' })
 }
 
 /**
@@ -68,36 +97,34 @@ export function extendRun(result: RaceResult, more?: number): void {
 }
 
 /** @throws {ResultError} if it is not there */
-export function directoryOf(name: string): string {
+function directoryOf(name: string): string {
   const path = resolve(name)
   if (!existsSync(path)) throw new ResultError(`There is no ${path}: give --resume the directory of a run.`)
   return statSync(path).isDirectory() ? path : dirname(path)
 }
 
-/**
- * The newest run in bench/results that fits. Files that cannot be read are left out, such as those of another version.
- * @param fits is asked with the directory
- */
-export function newestRun(fits: (directory: string) => boolean): string | undefined {
+/** In bench/results. Files that cannot be read are left out, such as those of another version. */
+function newestRun<Results extends readonly StoredResult[]>({
+  read,
+  which,
+  what,
+  fits,
+}: Search<Results>): string {
   const names = existsSync(RESULTS) ? readdirSync(RESULTS).toSorted().reverse() : []
   const found = names.find((name) => {
     try {
-      return fits(join(RESULTS, name))
+      const results = read(join(RESULTS, name))
+      const isOpen = which === 'any' || results.some(isUnfinished)
+      return (
+        isOpen && results.every(({ target }) => target === null) && (fits?.(results) ?? results.length > 0)
+      )
     } catch {
       return false
     }
   })
-  return found && join(RESULTS, found)
-}
-
-function newestOf(kinds: readonly ResultKind[], which: 'any' | 'interrupted'): string {
-  const found = newestRun((directory) => {
-    const { finishedAt, kind, mode } = readResult(join(directory, 'result.json'))
-    return (which === 'any' || finishedAt === null) && kinds.some((one) => one === kind) && mode !== 'target'
-  })
-  if (found !== undefined) return found
+  if (found !== undefined) return join(RESULTS, found)
   throw new ResultError(
-    `No ${which === 'any' ? '' : 'interrupted '}run of ${commandOfKind(kinds[0] ?? 'rate')} is in bench/results: start one.`,
+    `No ${which === 'any' ? '' : 'interrupted '}run of ${what} is in bench/results: start one.`,
   )
 }
 
