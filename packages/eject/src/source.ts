@@ -18,7 +18,7 @@ import type { SourceOption } from './project.ts'
 import { readParticular, readRecipes } from './recipes.ts'
 import { writeFiles } from './staging.ts'
 import { writeTypeCheck } from './type-check.ts'
-import { readCommit, readRepository, readTracked, readWorkspaceFile } from './workspace.ts'
+import { readCommit, readRepository, readTracked, readWorkspaceFile, requireTracked } from './workspace.ts'
 
 /**
  * Reads what this repository has for one app, and formats it.
@@ -28,6 +28,7 @@ import { readCommit, readRepository, readTracked, readWorkspaceFile } from './wo
 export async function readSource(app: App, signal: AbortSignal): Promise<AppSource> {
   const isNjs = app.runtime === 'nginx'
   const tracked = new Map<string, string>()
+  await requireTracked(`apps/${app.framework}`)
   for (const directory of [
     `apps/${app.framework}`,
     'packages/shared/src',

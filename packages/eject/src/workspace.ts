@@ -19,6 +19,17 @@ export async function readTracked(directory: string): Promise<Map<string, string
   return new Map(paths.flatMap((path, index) => (texts[index] === undefined ? [] : [[path, texts[index]]])))
 }
 
+/**
+ * @throws {EjectError} saying what to do, if an app has files that git does not track: a project would lack them
+ */
+export async function requireTracked(directory: string): Promise<void> {
+  const untracked = await git(WORKSPACE, ['ls-files', '--others', '--exclude-standard', '--', directory])
+  if (untracked === '') return
+  const [first, ...others] = untracked.trim().split('\n')
+  const which = others.length === 0 ? `${first} is` : `${first} and ${others.length} other files are`
+  throw new EjectError(`${which} not in git, from which apps are copied: git add ${directory}`)
+}
+
 async function listTracked(directory: string): Promise<string[]> {
   try {
     const list = await git(WORKSPACE, ['ls-files', '-z', '--', directory])

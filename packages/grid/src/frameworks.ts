@@ -92,6 +92,16 @@ export const CATALOGUE: readonly Framework[] = [
     absent: [],
   },
   {
+    name: 'h3',
+    title: 'h3',
+    runtime: 'node',
+    package: 'h3',
+    docs: 'https://h3.dev',
+    style: 'fetch',
+    health: 'event.context.health',
+    absent: [],
+  },
+  {
     name: 'bun',
     title: 'Bun.serve',
     runtime: 'bun',

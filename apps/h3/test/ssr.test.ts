@@ -1,0 +1,9 @@
+import { serve } from '#shared/http/testing.ts'
+import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { testPage, testPageUnderLoad } from '#shared/testing/page.ts'
+import { createFailingApp } from '../fixtures/failing.ts'
+import { ssr } from '../src/ssr.ts'
+
+const start = (options: AppOptions) => serve(createFailingApp(options, ssr), options)
+testPage(start)
+testPageUnderLoad(start)
