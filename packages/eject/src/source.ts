@@ -28,7 +28,6 @@ import { readCommit, readRepository, readTracked, readWorkspaceFile, requireTrac
 export async function readSource(app: App, signal: AbortSignal): Promise<AppSource> {
   const isNjs = app.runtime === 'nginx'
   const tracked = new Map<string, string>()
-  await requireTracked(`apps/${app.framework}`)
   for (const directory of [
     `apps/${app.framework}`,
     'packages/shared/src',
@@ -39,6 +38,7 @@ export async function readSource(app: App, signal: AbortSignal): Promise<AppSour
   ]) {
     for (const [path, text] of await readTracked(directory)) tracked.set(path, text)
   }
+  await requireTracked(`apps/${app.framework}`)
   const code = isNjs ? writeNjsCode(app, tracked) : writeCode(app, tracked)
   const catalog = await readCatalog()
   const source: AppSource = {

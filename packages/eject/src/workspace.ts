@@ -25,9 +25,8 @@ export async function readTracked(directory: string): Promise<Map<string, string
 export async function requireTracked(directory: string): Promise<void> {
   const untracked = await git(WORKSPACE, ['ls-files', '--others', '--exclude-standard', '--', directory])
   if (untracked === '') return
-  const [first, ...others] = untracked.trim().split('\n')
-  const which = others.length === 0 ? `${first} is` : `${first} and ${others.length} other files are`
-  throw new EjectError(`${which} not in git, from which apps are copied: git add ${directory}`)
+  const [first] = untracked.split('\n')
+  throw new EjectError(`${first} is not in git, from which apps are copied: git add ${directory}`)
 }
 
 async function listTracked(directory: string): Promise<string[]> {
