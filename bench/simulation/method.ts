@@ -13,7 +13,7 @@ import { type HeatsRun, runHeats } from '../src/measure/heats.ts'
 import { planOf } from '../src/measure/run.ts'
 import type { Cell, RaceResult, Run, StoredResult } from '../src/model/result.ts'
 import type { Findings, RunOptions, Run as Simulated } from './score.ts'
-import type { HeatOfWorld, Outcome, World } from './world.ts'
+import { APPS, type HeatOfWorld, type Outcome, type World } from './world.ts'
 
 /**
  * The benchmark itself, seen from outside: it plans cells and heats, measures servers that are simulated, and judges with all its gates. This is the only file that
@@ -28,7 +28,10 @@ export async function measureByBenchmark(
   world: World,
   { heats, maxSeconds, seed }: RunOptions,
 ): Promise<Simulated & { result(): RaceResult }> {
-  const result = createResult({ ...readOptions([]), seed, heats, maxTimeMs: maxSeconds * 1000 }, '')
+  const result = createResult(
+    { ...readOptions(['--only', APPS.join(',')]), seed, heats, maxTimeMs: maxSeconds * 1000 },
+    '',
+  )
   result.settings.cores = { server: 0, generator: 1 }
   result.conformance = result.cells.map(({ id }) => ({
     cell: id,

@@ -8,7 +8,8 @@ export const ROLES = ['hello', 'ssr', 'status'] as const
 export type Role = (typeof ROLES)[number]
 export type Topology = 'direct' | 'nginx'
 
-const APPS = ['node', 'fastify', 'express', 'koa', 'hono', 'bun', 'njs'] as const
+/** The frameworks of a simulated race. */
+export const APPS = ['node', 'fastify', 'express', 'koa', 'hono', 'bun', 'njs'] as const
 
 /** CPU per request in microseconds, as measured on one machine. An interpreted page is slow enough to need long slices. */
 const COSTS: Readonly<Record<Role, Readonly<Record<Topology, readonly number[]>>>> = {

@@ -59,18 +59,32 @@ interface Plan {
 /** A run that lacks a quarter of a heat takes a few passes less in each. */
 const TOLERANCE = 0.25
 
-/** The heats of every role that fit into the time, if nothing slows the machine: at least 2, at most 100. */
+/**
+ * The heats of every role that fit into the time, if nothing slows the machine: at least 2, at most 100. A third one is worth more than all
+ * passes.
+ */
 export function heatsWithin(maxTimeMs: number, plan: Plan): number {
-  const fit = Math.floor(
-    (maxTimeMs - PREPARATION_MS - ENDING_MS) / roundMs(plan, plan.settings.slices) + TOLERANCE,
-  )
-  return Math.min(MOST_HEATS, Math.max(LEAST_HEATS, fit))
+  const leftMs = maxTimeMs - PREPARATION_MS - ENDING_MS
+  const fit = Math.floor(leftMs / roundMs(plan, plan.settings.slices) + TOLERANCE)
+  const third = FEW_HEATS * roundMs(plan, fewestPasses(plan)) <= leftMs ? FEW_HEATS : LEAST_HEATS
+  return Math.min(MOST_HEATS, Math.max(third, fit))
+}
+
+/** The passes of each heat for which there is time: fewer than planned if many frameworks take part. */
+export function passesWithin(maxTimeMs: number, plan: Plan, heats: number): number {
+  const perHeatMs = (maxTimeMs - PREPARATION_MS - ENDING_MS) / heats
+  let passes = plan.settings.slices
+  while (passes > fewestPasses(plan) && roundMs(plan, passes) > perHeatMs) passes -= 1
+  return passes
 }
 
 /** The shortest time for two heats of every role. */
 export function leastTimeMs(plan: Plan): number {
-  const passes = Math.min(plan.settings.slices, SHORTENED_PASSES)
-  return PREPARATION_MS + ENDING_MS + LEAST_HEATS * roundMs(plan, passes)
+  return PREPARATION_MS + ENDING_MS + LEAST_HEATS * roundMs(plan, fewestPasses(plan))
+}
+
+function fewestPasses({ settings }: Plan): number {
+  return Math.min(settings.slices, SHORTENED_PASSES)
 }
 
 /**

@@ -18,13 +18,13 @@ describe('the words of the open-loop commands', () => {
     const capacity = readOpenLoopOptions('capacity', [])
     assert.deepEqual(capacity.topologies, ['direct'])
     assert.deepEqual([...new Set(capacity.apps.map(({ role }) => role))], ['hello'])
-    assert.equal(readOpenLoopOptions('latency', []).apps.length, 14)
-    assert.equal(readOpenLoopOptions('overload', []).apps.length, 14)
+    assert.equal(readOpenLoopOptions('latency', []).apps.length, 2 * FRAMEWORKS.length)
+    assert.equal(readOpenLoopOptions('overload', []).apps.length, 2 * FRAMEWORKS.length)
     assert.deepEqual(
       readOpenLoopOptions('capacity', ['--only', 'node']).apps.map(({ name }) => name),
       ['node/hello', 'node/ssr', 'node/status'],
     )
-    assert.equal(readOpenLoopOptions('capacity', ['--role', 'ssr']).apps.length, 7)
+    assert.equal(readOpenLoopOptions('capacity', ['--role', 'ssr']).apps.length, FRAMEWORKS.length)
   })
 
   test('quick ones are three cells of hello', () => {

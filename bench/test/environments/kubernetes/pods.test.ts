@@ -29,7 +29,7 @@ describe('every pod of a run', () => {
   for (const [name, { spec }] of Object.entries(pods)) {
     test(`${name}: small requests, no limit of CPU, a versioned image, and the standard restricted`, () => {
       for (const { image, imagePullPolicy, resources, securityContext } of spec?.containers ?? []) {
-        assert.match(image ?? '', /^startgrid\/[a-z]+:v1$/)
+        assert.match(image ?? '', /^startgrid\/[a-z0-9]+:v1$/)
         assert.equal(imagePullPolicy, 'IfNotPresent')
         assert.deepEqual(Object.keys(resources?.limits ?? {}), ['memory'])
         assert.match(resources?.requests?.cpu ?? '', /^\d{1,2}m$/)
