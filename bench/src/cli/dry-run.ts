@@ -1,5 +1,6 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
+import { passesWithin } from '../experiment/budget.ts'
 import { expectedHeatMs, planHeats } from '../experiment/cells.ts'
 import type { Cell, Result } from '../model/result.ts'
 import { describeReach } from '../report/provenance.ts'
@@ -15,10 +16,15 @@ export function describePlan(result: Result): string {
   const total = [...byRole.values()].reduce((sum, own) => sum + roleMs(own, result), PREPARATION_MS)
   const ends =
     precision === null ? '' : ` More heats follow until 95 % intervals are within ±${precision * 100} %.`
+  const passes = maxTimeMs === null ? settings.slices : passesWithin(maxTimeMs, result, settings.heats)
+  const fewer =
+    passes < settings.slices
+      ? ` All passes would take ${formatMinutes(total)}: about ${passes} of ${settings.slices} fit, --max-time gives more.`
+      : ''
   const limit =
     maxTimeMs === null
       ? ''
-      : ` A slower machine takes fewer passes, then fewer heats, to end within ${formatMinutes(maxTimeMs)}.`
+      : `${fewer} A slower machine takes fewer passes, then fewer heats, to end within ${formatMinutes(maxTimeMs)}.`
   const cores = mode === 'target' || mode === 'kubernetes' ? '' : ' on two cores, if nobody disturbs it'
   const reach = settings.profile === 'custom' ? null : describeReach(result)
   return [

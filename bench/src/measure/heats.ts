@@ -63,7 +63,11 @@ export async function runHeats(run: HeatsRun, plan: HeatPlan): Promise<void> {
     const expectedMs = planned.reduce((sum, { fullMs }) => sum + fullMs, 0)
     if (isFirst) {
       const ms = Math.min(Math.max(0, leftMs), expectedMs)
-      progress.say(`${plural(planned.length, 'heat')}, about ${formatMinutes(ms)} (minutes:seconds).`)
+      const fewer =
+        expectedMs > leftMs
+          ? ` All passes would take ${formatMinutes(expectedMs)}, so each cell gets fewer: see --max-time.`
+          : ''
+      progress.say(`${plural(planned.length, 'heat')}, about ${formatMinutes(ms)} (minutes:seconds).${fewer}`)
       progress.begin(ms)
     }
     const title = plan.title === '' ? '' : `${plan.title}, `

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { UsageError } from '@startgrid/cli/arguments.ts'
+import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { readOpenLoopOptions } from '../../src/cli/options.ts'
 
 function refusal(kind: 'capacity' | 'latency' | 'overload', ...args: string[]): string {
