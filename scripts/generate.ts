@@ -41,6 +41,8 @@ const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   },
   'docs/contract.md': { capabilities: capabilitiesTable },
   'docs/add-a-route.md': { pages: recipePages },
+  'README.md': { frameworks: frameworksSentence },
+  'CONTRIBUTING.md': { relatives: relativesTable },
   'docs/second-week.md': { cells: secondWeekTable },
 }
 
@@ -209,6 +211,28 @@ function frameworksTable(): string {
       runtimes[one.runtime],
       one.absent.map(({ what }) => what).join('; '),
     ]),
+  )
+}
+
+function frameworksSentence(): string {
+  const titles = CATALOGUE.map(({ title }) => title)
+  const list = new Intl.ListFormat('en').format(titles)
+  return `\nThe same three servers (hello world, a React page, a status route), written with ${list}.\n`
+}
+
+/** Which framework to copy, by what a new one is like. */
+function relativesTable(): string {
+  const kinds = Map.groupBy(CATALOGUE, ({ runtime, style }) => `${runtime}, ${style}`)
+  return toTable(
+    ['runtime', 'what a handler gets', 'copy'],
+    [...kinds.values()].flatMap(([first, ...others]) => {
+      const relative = [first, ...others].findLast((one) => one?.name !== CATALOGUE[0]?.name) ?? first
+      if (relative === undefined) return []
+      const { runtime, style, name } = relative
+      const gets =
+        style === 'fetch' ? 'a `Request`; it returns a `Response`, or a value' : 'objects of the framework'
+      return [[runtime, gets, `[apps/${name}](apps/${name})`]]
+    }),
   )
 }
 

@@ -109,12 +109,23 @@ function allJobs(): Job[] {
   return [...tests.toSorted((a, b) => rank(a) - rank(b)), ...checks]
 }
 
-/** In under a minute: `pnpm reliability fastify` tries its faults. */
+/** All that concerns one framework, with the faults that new ones often have. */
 function jobsOf(framework: string): Job[] {
   return [
     testJob('packages/grid'),
     testJob(`apps/${framework}`),
+    testJob('scripts', 'test/next-route.test.ts', 'test/framework-names.test.ts'),
     testJob('packages/eject', 'test/apps.test.ts'),
+    {
+      name: 'reliability',
+      directory: ROOT,
+      command: [
+        'node',
+        'packages/reliability/src/cli/cli.ts',
+        ...[framework, '--fault', 'limits', '--fault', 'failing-handler'],
+      ],
+    },
+    { name: 'check', directory: ROOT, command: ['node', 'scripts/check.ts', framework] },
     {
       name: 'typecheck',
       directory: ROOT,

@@ -147,9 +147,9 @@ function formatLine(columns: readonly Placed[], cells: readonly string[]): strin
  * @param priority columns with a higher number are dropped
  */
 export function markdownTable({ columns, rows }: Table, priority: number): string {
-  const placed = placeColumns([{ columns, rows }], Number.POSITIVE_INFINITY).filter(
-    (column) => column.priority <= priority,
-  )
+  const placed = placeColumns([{ columns, rows }], Number.POSITIVE_INFINITY)
+    .filter((column) => column.priority <= priority)
+    .map((column) => ({ ...column, width: Math.max(3, column.width) })) // a rule has three dashes
   const line = (cells: readonly string[]) =>
     `| ${placed
       .map(({ index, width, align }) => {
@@ -158,7 +158,7 @@ export function markdownTable({ columns, rows }: Table, priority: number): strin
       })
       .join(' | ')} |`
   const rule = placed.map(({ width, align }) =>
-    align === 'left' ? '-'.repeat(width) : `${'-'.repeat(Math.max(2, width) - 1)}:`,
+    align === 'left' ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
   )
   const head = line(columns.map(({ heading }) => heading))
   return [head, `| ${rule.join(' | ')} |`, ...rows.map(({ cells }) => line(cells))].join('\n')
