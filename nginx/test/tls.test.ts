@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,8 +9,9 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { generate } from 'selfsigned'
-import type { Address } from '../src/render/address.ts'
+import { type Address, claimPort } from '../src/render/address.ts'
 import type { Front } from '../src/render/front.ts'
+import { type Place, renderNginx } from '../src/render/render.ts'
 import { type Instance, startNginx } from '../src/run/instance.ts'
 import { candidates } from './support/nginxes.ts'
 import { exchange, request } from './support/raw.ts'
@@ -47,6 +48,14 @@ for (const { choice, nginx, skip } of await candidates()) {
     })
 
     const address = () => instance.addresses[0] ?? ANY
+
+    /** Headers of the last request, as the app got them. */
+    function received(...names: string[]): (string | undefined)[] {
+      const raw = app.seen.at(-1)?.headers ?? []
+      return names.map(
+        (name) => raw[raw.findIndex((one, at) => at % 2 === 0 && one.toLowerCase() === name) + 1],
+      )
+    }
 
     /** A connection after its handshake. */
     async function handshake(options: ConnectionOptions = {}): Promise<TLSSocket> {
@@ -155,10 +164,7 @@ for (const { choice, nginx, skip } of await candidates()) {
       const behind = await start({}, '127.0.0.0/8 1;')
       const seen = async (...headers: string[]) => {
         await request(behind.addresses[0] ?? ANY, '/json', { headers })
-        const raw = app.seen.at(-1)?.headers ?? []
-        return ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'].map(
-          (name) => raw[raw.findIndex((one, at) => at % 2 === 0 && one.toLowerCase() === name) + 1],
-        )
+        return received('x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host')
       }
       try {
         assert.deepEqual(
@@ -174,6 +180,33 @@ for (const { choice, nginx, skip } of await candidates()) {
         ])
       } finally {
         await behind.stop()
+      }
+    })
+
+    test('a location with a header of its own loses no other, if it is written as the documentation shows', async () => {
+      const documentation = readFileSync(new URL('../../docs/behind-a-proxy.md', import.meta.url), 'utf8')
+      const [, location = ''] = /```nginx\n(location \/reports\/ \{[^`]*)```/.exec(documentation) ?? []
+      const listen = { host: '127.0.0.1', port: await claimPort(ANY) }
+      const fronts = [{ name: 'app', topology: 'nginx', listen, upstream: app.address } as const]
+      const config = (place: Place) =>
+        renderNginx({ ...place, fronts }).replace(/^ *# For error_page/m, `${location}$&`)
+      if (nginx === undefined) return
+      const other = await startNginx(nginx, { listen: [listen], config })
+      try {
+        await request(listen, '/reports/1', { headers: ['X-Request-Id: mine'] })
+        assert.deepEqual(
+          received(
+            'x-report',
+            'host',
+            'x-request-id',
+            'x-forwarded-for',
+            'x-forwarded-proto',
+            'x-forwarded-host',
+          ),
+          ['yes', 'example.test:81', 'mine', '127.0.0.1', 'http', 'example.test:81'],
+        )
+      } finally {
+        await other.stop()
       }
     })
 
