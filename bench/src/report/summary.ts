@@ -44,7 +44,7 @@ export function summarise(result: Result): string[] {
 /** Apps that certainly differ by less are as good as equal. */
 const ALIKE = 1.25
 
-/** `Bun and node lead hello; in ssr all 6 are within a factor of 1.2`: of each role, direct where it was measured so. */
+/** `Bun and node lead hello; all 6 are within a factor of 1.20 in ssr`: of each role, direct where it was measured so. */
 function raceFindingOf(result: RaceResult): string {
   const roles = Map.groupBy(standingsOf(result), ({ race }) => race)
   const found = [...roles.values()].flatMap((standings) => {
@@ -55,18 +55,18 @@ function raceFindingOf(result: RaceResult): string {
   const groups = Map.groupBy(found, ({ verb, says }) => `${verb} ${says}`)
   const parts = [...groups.values()].map((group) => {
     const names = listOf(group.map(({ role }) => role))
-    const { verb = '', says = '' } = group[0] ?? {}
-    return verb === '' ? `in ${names} ${says}` : `${says} ${verb} ${names}`
+    const { verb = 'in', says = '' } = group[0] ?? {}
+    return `${says} ${verb} ${names}`
   })
   return capital(parts.join('; ') || 'nothing could be ranked')
 }
 
-/** Who leads a race, or what there is to say instead (without a verb). */
+/** Who leads a race, or what there is to say instead. */
 function outcomeOf(standing: Standing, result: RaceResult): { verb: string; says: string } | null {
   const race = standing.races.rate
   const [best] = race?.ranks ?? []
   if (race === null || best === undefined) return null
-  const says = (text: string) => ({ verb: '', says: text })
+  const says = (text: string) => ({ verb: 'in', says: text })
   if (race.ranks.length === 1) return says(`only ${shortName(best.cell, result)} was measured`)
   if (race.pairs.every(({ p }) => p === null)) return says('one launch of each app ranks nothing')
   const farthest = Math.max(

@@ -19,7 +19,7 @@ import { formatTerminal } from '../../src/report/terminal.ts'
  */
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
-const STYLE = { columns: 100, color: false }
+const STYLE = { columns: 80, color: false }
 const asText = { serializers: [(text: string) => text] }
 
 const analysed = (name: string): StoredResult =>

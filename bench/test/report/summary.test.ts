@@ -114,11 +114,11 @@ test('the headline: who leads a role, which apps are as good as equal, or that n
   const alike = withRaces(smallRace(), ({ pairs }) => ({
     pairs: pairs.map((pair) => ({ ...pair, ratio: within(1.1) })),
   }))
-  assert.equal(findingOf(alike), 'In hello all 3 are within a factor of 1.15')
+  assert.equal(findingOf(alike), 'All 3 are within a factor of 1.15 in hello')
   const open = withRaces(smallRace(), ({ ranks }) => ({
     ranks: ranks.map((rank) => ({ ...rank, from: 1, to: 3 })),
   }))
-  assert.equal(findingOf(open), 'In hello no difference was shown')
+  assert.equal(findingOf(open), 'No difference was shown in hello')
 })
 
 test('a tie for the first place is called a tie', () => {
@@ -144,7 +144,7 @@ test('one launch ranks nothing, and its control says nothing', () => {
   assertSays(once, /A\/A control says nothing/)
   assert.doesNotMatch(summarise(once).join(), /certain/)
   assert.match(describeTies(rateRace(once), once) ?? '', /^One launch/)
-  assert.equal(findingOf(once), 'In hello one launch of each app ranks nothing')
+  assert.equal(findingOf(once), 'One launch of each app ranks nothing in hello')
   assert.equal(describeSmallestEffect(rateRace(once)), null)
 })
 

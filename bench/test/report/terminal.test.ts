@@ -36,58 +36,15 @@ function tablesOf(result: Result, columns = 80): string {
   return formatTerminal(documentOf(result), { columns, color: false })
 }
 
-test('the whole text at 80 columns', () => {
-  assert.equal(
-    tablesOf(smallRace()),
-    `Race of native processes, 2026-11-20 10:00 UTC, default profile: 4 heats of each
-role, each of 3 passes with slices of 200 ms; 0 heats measured in all
-
-hello nginx: GET /json, 64 connections, ranked by req/s
-
-framework  × node       95 %  rank   req/s        95 %  CPU µs  peak MB
-bun          1.25  1.20–1.30     1  30,000  28.8–31.2k    33.3    97+19
-node            1              2–3  24,000  23.0–25.0k    41.7    97+19
-fastify      0.98  0.94–1.02   2–3  23,500  22.6–24.4k    42.6    97+19
-koa          void
-Void by the gate errors: koa (3 of 1,200 requests failed). Look at the log of
-  the app.
-Tie (no difference shown between them): node and fastify.
-Smallest difference this race could have shown (80 % power): 5.6 % in one pair,
-  7.9 % with all pairs tested.
-
-What NGINX in front costs: behind it over direct, median of the apps
-
-role   via    req/s ×       apps  CPU ×       apps
-hello  nginx     0.42  0.42–0.42   2.38  2.38–2.38
-
-A default run shows differences of about 10 % on a quiet machine. It cannot show
-  smaller ones, and it says nothing about latency under a fixed rate: that is
-  \`pnpm bench latency\`.
-×: ratio to the named app, within heats. 95 %: confidence interval over
-  launches, which misses 1 in 20 times. rank: a range if apps could not be told
-  apart; it compares all pairs, so overlapping intervals prove no tie. CPU µs:
-  of server and proxy, per request.
-Apps log no requests and shed no load, unlike in production. The rate of a
-  closed loop says how much work an app can do, not how fast it responds: that
-  is \`pnpm bench latency\`.
-A number that failed a gate is void: it says something about the measurement,
-  not about the app.
-Rates and ratios are those of this machine, and differ on another one.
-
-Repeat it: pnpm bench --seed 7
-
-- hello nginx: bun is first, at 1.25 (1.20–1.30) times the req/s of node.
-- Behind nginx, hello keeps 42 % of the direct req/s: NGINX takes 16.7 µs of the
-  same core per request.
-- The same app under two names differed by at most 0.4 %, no more than chance
-  explains.
-- 1 cell failed a gate and has no number that counts.
-- 2 of 3 pairs of apps were told apart; 1 ties. Ratios of req/s are certain to
-  about ±4.1 %.
-
-Bun leads hello.
-`,
+test('the verdict is the last line, after what it rests on and the warnings', () => {
+  const text = tablesOf(rateResult())
+  const order = ['hello direct: GET /json', 'Repeat it: ', '! ', '- hello direct: ']
+  const places = order.map((words) => text.indexOf(`\n${words}`))
+  assert.deepEqual(
+    places,
+    places.toSorted((a, b) => a - b),
   )
+  assert.match(text, /\n\nBun leads hello, ssr and status\.\n$/)
 })
 
 test('a server that already ran: the mode first, one row, and no column that only its machine could fill', () => {

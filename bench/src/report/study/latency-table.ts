@@ -1,8 +1,8 @@
 import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
 import { type ItemColumn, left, right, tableOf } from '@startgrid/cli/table.ts'
+import { listOf } from '@startgrid/cli/text.ts'
 import type { Metric } from '../../model/experiment.ts'
-import type { StudyFigures } from '../../model/figures.ts'
-import type { Cell, StudyResult } from '../../model/result.ts'
+import type { StudyResult } from '../../model/result.ts'
 import type { Section } from '../document.ts'
 import { type Entry, entriesOf, formatSeconds, isCounted } from './section.ts'
 
@@ -14,10 +14,7 @@ export function latencySections(result: StudyResult): Section[] {
     return {
       title: `${race}: latency in ms at ${formatRate(rate)} requests per second`,
       table: tableOf<Entry>(entries, columnsOf(rate), (entry) => (isVoid(entry) ? 'void' : 'plain')),
-      notes: [
-        ...(index === 0 ? [WHY_UNLIKE] : []),
-        ...entries.flatMap(({ cell, shown }) => latencyNoteOf(cell, shown)),
-      ],
+      notes: [...(index === 0 ? [WHY_UNLIKE] : []), ...voidNotes(entries)],
     }
   })
 }
@@ -56,8 +53,13 @@ function columnsOf(openRate: number): ItemColumn<Entry>[] {
   ]
 }
 
-/** What voids the system itself is said beside its rate. */
-function latencyNoteOf({ title }: Cell, figures: StudyFigures | undefined): string[] {
-  const reason = figures?.openLoop?.voidedBecause ?? null
-  return reason === null || figures?.voided ? [] : [`The latency of ${title} is void: ${reason}.`]
+/** Each reason once. What voids a system itself is said beside its rate. */
+function voidNotes(entries: readonly Entry[]): string[] {
+  const voided = entries.flatMap(({ cell, shown }) => {
+    const reason = shown?.openLoop?.voidedBecause ?? null
+    return reason === null || shown?.voided ? [] : [{ title: cell.title, reason }]
+  })
+  return [...Map.groupBy(voided, ({ reason }) => reason)].map(
+    ([reason, group]) => `The latency of ${listOf(group.map(({ title }) => title))} is void: ${reason}.`,
+  )
 }
