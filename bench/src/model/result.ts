@@ -345,7 +345,6 @@ const PercentilesMs = object(
   'Percentiles of a distribution of times, in milliseconds.',
 )
 
-export type TrialWindow = Static<typeof TrialWindow>
 const TrialWindow = object({
   at: number('Seconds since the load began.'),
   seconds: number('Length of the window, in seconds.'),

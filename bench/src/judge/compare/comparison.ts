@@ -66,7 +66,7 @@ export interface ComparedCell {
   verdict: Verdict
 }
 
-export interface LeftCell {
+interface LeftCell {
   cell: string
   reason: string
   /** It had a number in A, and in B its responses were wrong: worse than slow. */

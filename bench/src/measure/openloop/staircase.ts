@@ -43,7 +43,7 @@ export interface StaircaseOptions {
  * - `never`: not even the lowest rung is kept
  * - `unsettled`: the steps are used up, or others disturbed too many of them
  */
-export type StaircaseEnd = 'settled' | 'generator' | 'never' | 'unsettled'
+type StaircaseEnd = 'settled' | 'generator' | 'never' | 'unsettled'
 
 /** The lowest rung, as a part of the first step's rate. */
 const LOWEST = 0.04
