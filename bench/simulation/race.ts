@@ -20,6 +20,7 @@ const RACE = 'GET /'
 const PILOT: PilotRecord = {
   race: RACE,
   decides: 'rate',
+  isCrowded: false,
   warmupMs: 1000,
   systems: PAIR.map((system) => ({ system, steady: true, coreUse: 1, masked: 0, bytes: 1 })),
   difference: null,
@@ -39,7 +40,7 @@ async function raceInWorld(
   const experiment = withoutOpenLoop(createRace({ systems, requests: [{ path: '/' }], connections: 32 }))
   const result: StudyResult = {
     ...createStudyResult(experiment, { profile: 'full', asPublished: false, heats, seed }, ''),
-    race: { systems: [], requests: [], connections: 32, precision, pilots: [PILOT] },
+    race: { systems: [], requests: [], connections: 32, twin: null, precision, pilots: [PILOT] },
   }
   Object.assign(result.settings, RACE_SETTINGS, { cores: { server: 0, servers: [0], generator: 1 } })
   for (const cell of result.cells) cell.warmupMs = PILOT.warmupMs

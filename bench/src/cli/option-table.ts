@@ -160,6 +160,7 @@ export const RACE = {
   'fail-on-regression': percent(
     'exit code 1 if a system is slower than the first one by more than P with its whole 95 % interval: 3%',
   ),
+  twin: flag('races the first system against itself as well: how much noise there is'),
   name: texts('A=NAME', 'what reports call the first system; B= the second ...'),
   'ready-path': text('PATH', 'ready when this is responded to with 2xx'),
   'ready-timeout': duration('for that (default 30s)', { min: 100 }),
@@ -184,6 +185,7 @@ export const COMPARE = {
 
 export const REPORT = {
   output: text('DIR', 'writes them there instead'),
+  comment: flag('of a race of commands: prints a comment for a pull request, and writes nothing'),
   'keep-voided': GRID['keep-voided'],
   help: flag('this list'),
 }

@@ -30,6 +30,8 @@ export interface RaceOptions {
   precision: number | null
   cores: number
   maxTimeMs: number | undefined
+  /** Whether the first system is raced against itself as well. */
+  twin: boolean
   /** Systems may send different responses. */
   different: boolean
   /** Undefined: any 2xx. */
@@ -80,6 +82,7 @@ export function readRaceOptions(args: readonly string[]): RaceOptions {
     maxTimeMs: values['max-time'],
     // Of two commits, other bodies are normal.
     different: values['different-responses'] || git.length > 0,
+    twin: values.twin,
     status,
     seed: values.seed ?? Math.floor(Math.random() * 2 ** 32),
     json: values.json,
@@ -96,7 +99,7 @@ function assertGit(git: readonly string[], commands: readonly string[]): void {
 
 /** What a result keeps of what was asked for. */
 export function recordOfRace(
-  { requests, connections, precision }: RaceOptions,
+  { requests, connections, precision, twin }: RaceOptions,
   systems: readonly RaceSystem[],
 ): RaceRecord {
   return {
@@ -115,6 +118,7 @@ export function recordOfRace(
       bodyBytes: asked.body === undefined ? null : Buffer.byteLength(asked.body),
     })),
     connections,
+    twin: twin ? (systems.at(-1)?.name ?? null) : null,
     precision,
     pilots: [],
   }

@@ -63,6 +63,7 @@ export async function pilot(
     const warmupMs = Math.max(LEAST_WARMUP_MS, ...warmups.map(({ ms }) => ms))
     for (const cell of cells) cell.warmupMs = warmupMs
     const uses = warmups.map(({ coreUse }) => coreUse)
+    const isCrowded = warmups.some((one) => one.isCrowded)
     const isFull = uses.every((use) => use === null || use >= FULL)
     return {
       race: {
@@ -71,7 +72,8 @@ export async function pilot(
       },
       record: {
         race: name,
-        decides: isFull ? 'rate' : 'cpu',
+        decides: isFull && !isCrowded ? 'rate' : 'cpu',
+        isCrowded,
         warmupMs,
         systems: cells.map(({ app }, index) => ({
           system: app,
@@ -220,6 +222,8 @@ interface Warmup {
   steady: boolean
   /** Of its core, 0 to 1; null where it is not known. */
   coreUse: number | null
+  /** Others visibly took the core most of the time: a rate then says how much of it they left, and CPU per request hardly moves. */
+  isCrowded: boolean
 }
 
 async function learnWarmup(
@@ -246,6 +250,7 @@ async function learnWarmup(
     return {
       ms: (from + 1) * WINDOW_MS,
       steady: isSteady(costs),
+      isCrowded: own.filter(({ disturbed }) => disturbed).length > own.length / 2,
       coreUse: uses.some((use) => use === null) ? null : Math.max(...uses.map((use) => use ?? 0)),
     }
   })

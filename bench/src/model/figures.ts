@@ -357,8 +357,9 @@ export const PilotRecord = object({
   race: text('Which race.'),
   decides: oneOf(
     ['rate', 'cpu'],
-    'Requests per second at saturation, or CPU per request where a system does not fill its cores.',
+    'Requests per second at saturation, or CPU per request where a system does not fill its cores, or others take them.',
   ),
+  isCrowded: flag('Others took the cores most of the time.'),
   warmupMs: number('Discarded after each launch, of all systems, in milliseconds.'),
   systems: list(
     object({
@@ -380,6 +381,7 @@ const Finding = object({
   decides: oneOf(['rate', 'cpu'], 'As the pilot found.'),
   over: text('A system.'),
   under: text('The system that it is divided by.'),
+  isTwin: flag('It equals the other one: a control, which is not tested.'),
   ratio: intervalOrNull('Of what decides; null if it was not measured.'),
   pAdjusted: numberOrNull('By Holm, over all findings; null without an interval.'),
   smallest: numberOrNull('The smallest ratio above 1 that is found in 4 of 5 runs.'),

@@ -512,6 +512,10 @@ const RaceRecord = object({
     'What is asked.',
   ),
   connections: count('Connections kept open.'),
+  twin: orNull(
+    Type.String(),
+    'The system that equals the first one, to know the noise; null if there is none.',
+  ),
   precision: orNull(
     Type.Number(),
     'Half-width of intervals, as a part of 1, for which the number of heats is chosen after the first ones; null: all are planned.',

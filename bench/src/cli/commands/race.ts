@@ -47,8 +47,9 @@ async function measure(
   guard: Guard,
 ): Promise<StudyResult> {
   const { signal, progress } = context
-  const systems =
+  const given =
     options.git.length === 0 ? options.systems : await checkOutAll(options, { guard, signal, progress })
+  const systems = options.twin ? withTwin(given) : given
   const experiment = createRace({ ...options, systems })
   const command = commandOf('pnpm bench race', options.words, options.seed)
   const plan = { ...options, profile: 'full', asPublished: false } as const
@@ -61,10 +62,16 @@ async function measure(
   return result
 }
 
+/** The first system once more, started as often. */
+function withTwin(systems: readonly RaceSystem[]): RaceSystem[] {
+  const [first] = systems
+  return first === undefined ? [] : [...systems, { ...first, name: `${first.name} itself` }]
+}
+
 /** What `--fail-on-regression` fails on; without a failure it says what would have been one. */
 function regressionsOf({ analysis }: StudyResult, { failOn, systems }: RaceOptions): string[] {
   if (failOn === null) return []
-  const own = (analysis?.findings ?? []).filter(({ under }) => under === systems[0]?.name)
+  const own = (analysis?.findings ?? []).filter(({ under, isTwin }) => under === systems[0]?.name && !isTwin)
   const found = own.flatMap((finding) => describeRegression(finding, failOn) ?? [])
   if (found.length === 0)
     for (const finding of own) process.stderr.write(`${describeCaught(finding, failOn)}\n`)

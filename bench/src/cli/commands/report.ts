@@ -1,5 +1,7 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
+import { ResultError } from '../../model/result-file.ts'
 import { prepareOutput, publish } from '../../report/output.ts'
+import { commentOf } from '../../report/study/race-comment.ts'
 import { REPORT } from '../option-table.ts'
 import { analyseAgain, openStored, readStored, reportOf } from '../stored.ts'
 
@@ -10,6 +12,7 @@ import { analyseAgain, openStored, readStored, reportOf } from '../stored.ts'
  */
 export async function reportCommand(args: readonly string[]): Promise<number> {
   const { values, paths } = readStored(args, REPORT, { command: 'pnpm bench report', count: 1 })
+  if (values.comment) return printComment(paths[0] ?? '')
   const keepVoided = values['keep-voided']
   const [first, ...others] = openStored(paths[0] ?? '')
   const directory = prepareOutput(values.output ?? first.directory, undefined)
@@ -19,5 +22,14 @@ export async function reportCommand(args: readonly string[]): Promise<number> {
       throw new UsageError('--keep-voided is for results of the grid, and this is a study.')
     publish(result, reportOf(result, directory))
   }
+  return 0
+}
+
+/** The file may come from a pull request of somebody else: it has to fit the schema, and no text of it becomes markup. */
+function printComment(path: string): number {
+  const [{ result }] = openStored(path)
+  if (result.kind !== 'study' || result.race === undefined)
+    throw new ResultError(`${path} is not of a race of commands: pnpm bench race makes one.`)
+  process.stdout.write(commentOf(result))
   return 0
 }

@@ -39,7 +39,7 @@ export function analyseStudy(study: Experiment, result: StudyResult): StudyAnaly
   const { cluster, race } = result
   const context = { cluster, cells: result.cells, figures: cells, ratio: layouts.ratio, measured }
   return {
-    ...(race !== undefined && { findings: findingsOf(race.pilots, layouts.compare) }),
+    ...(race !== undefined && { findings: findingsOf(race.pilots, race.twin, layouts.compare) }),
     cells,
     openRates,
     claims: study.claims.map((claim) => judgeClaim(claim, context)),

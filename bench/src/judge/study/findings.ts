@@ -22,23 +22,29 @@ const OTHERS: readonly Metric[] = [
 ]
 
 /**
- * Each system against those before it, by the one figure per path that decides. Holm's correction is over paths and systems.
+ * Each system against those before it, by the one figure per path that decides. Holm's correction is over paths and systems. The twin is compared with
+ * the system that it equals, and not tested.
+ * @param twin is the last one, and equals the first; null if there is none
  * @param compareOf a system over another; null if one was not measured
  */
 export function findingsOf(
   pilots: readonly PilotRecord[],
+  twin: string | null,
   compareOf: (race: string, metric: Metric, over: string, under: string) => Comparison | null,
 ): Finding[] {
   const pairs = pilots.flatMap(({ race, decides, systems }) =>
     systems.flatMap(({ system: under }, index) =>
-      systems.slice(index + 1).map(({ system: over }) => ({ race, decides, over, under })),
+      systems
+        .slice(index + 1)
+        .filter(({ system }) => index === 0 || system !== twin)
+        .map(({ system: over }) => ({ race, decides, over, under })),
     ),
   )
   const compared = pairs.map((pair) => {
     const { race, decides, over, under } = pair
     return { ...pair, comparison: compareOf(race, decides, over, under) }
   })
-  const tested = compared.filter(({ comparison }) => (comparison?.p ?? null) !== null)
+  const tested = compared.filter(({ over, comparison }) => over !== twin && (comparison?.p ?? null) !== null)
   const adjusted = holm(tested.map(({ comparison }) => comparison?.p ?? 1))
   return compared.map((pair) => {
     const { race, decides, over, under, comparison } = pair
@@ -51,8 +57,9 @@ export function findingsOf(
       under,
       ratio: comparison?.ratio ?? null,
       pAdjusted: place < 0 ? null : (adjusted[place] ?? null),
+      isTwin: over === twin,
       smallest:
-        estimate === null
+        estimate === null || over === twin
           ? null
           : Math.exp(smallestDifference(estimate.df, LEVEL / tested.length, POWER) * estimate.standardError),
       others: OTHERS.filter((metric) => metric !== decides).flatMap((metric) => {

@@ -55,10 +55,12 @@ export function documentOfRace(result: StudyResult): Document {
 
 /** `after handles 8 % (5–11 %) more requests per second at saturation (32 connections, /api/items)` */
 export function describeFinding(finding: Finding, { race }: Pick<StudyResult, 'race'>): string {
-  const { decides, over, under, ratio, smallest } = finding
+  const { decides, over, under, isTwin, ratio, smallest } = finding
   const where = placeOf(finding, race?.connections ?? 0)
   if (ratio === null) return `${over} and ${under} were not compared (${where})`
   const { low, high } = ratio
+  if (isTwin)
+    return `${over} (a twin, the noise of this race): ${formatRatio(ratio.value)} (${formatEnds(ratio, formatRatio)}) times ${under} by what decides (${where})`
   if (low === null || high === null || smallest === null)
     return `One launch gives no interval: ${over} over ${under} is ${formatRatio(ratio.value)} (${where})`
   if (!isShown(finding)) return describeNone(finding, { low, high, smallest }, where)
@@ -233,14 +235,16 @@ function voidNote({ cell, shown }: Entry): string[] {
   return late === null ? [] : [`The latency of ${cell.title} is void: ${late}.`]
 }
 
-function pilotNotes({ decides, warmupMs, systems }: PilotRecord): string[] {
+function pilotNotes({ decides, isCrowded, warmupMs, systems }: PilotRecord): string[] {
   const idle = systems.filter(({ coreUse }) => coreUse !== null && coreUse < 0.9)
   const masked = systems.filter((one) => one.masked > 0)
   const unsteady = systems.filter(({ steady }) => !steady)
   return [
     decides === 'rate'
       ? 'The servers fill their core, so requests per second decide.'
-      : `${listOf(idle.map(({ system }) => system))} did not fill the core (it waits for something else, or the generator cannot offer more), so CPU per request decides.`,
+      : isCrowded
+        ? 'Other programs took the core most of the time, so CPU per request decides: a rate would say how much of the core they left.'
+        : `${listOf(idle.map(({ system }) => system))} did not fill the core (it waits for something else, or the generator cannot offer more), so CPU per request decides.`,
     `${warmupMs} ms of load are discarded after each start.`,
     ...(unsteady.length === 0
       ? []
