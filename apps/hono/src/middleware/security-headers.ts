@@ -29,7 +29,10 @@ function addHeaders(c: Context): void {
 /** Allows this page its scripts: sets the policy of pages, keeps the page out of caches, and returns the nonce. */
 export function allowScripts(c: Context, sources?: PageSources): string {
   const nonce = createNonce()
-  c.header('content-security-policy', pagePolicy(nonce, sources))
-  c.header('cache-control', PRIVATE)
+  const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>
+  const headers = { 'content-security-policy': pagePolicy(nonce, sources), 'cache-control': PRIVATE }
+  for (const [name, value] of Object.entries(headers))
+    if (outgoing === undefined) c.header(name, value)
+    else outgoing.setHeader(name, value) // `c.header` makes a Headers object of the response
   return nonce
 }
