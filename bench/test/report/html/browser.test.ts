@@ -4,10 +4,12 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { analyseAgain, openStored, reportOf } from '../../../src/cli/stored.ts'
+import type { Document } from '../../../src/report/document.ts'
 import { documentOf } from '../../../src/report/grid.ts'
 import { formatHtml } from '../../../src/report/html/page.ts'
 import {
@@ -21,22 +23,26 @@ import {
 /** report.html in a real browser, opened as a file: complete, quiet, usable by keyboard, readable anywhere. */
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const REPORTS = {
-  rate: rateResult,
-  target: targetResult,
-  capacity: capacityResult,
-  latency: latencyResult,
-  overload: overloadResult,
-} as const
-type Kind = keyof typeof REPORTS
-const KINDS = Object.keys(REPORTS) as Kind[]
+const STUDY = new URL('../../golden/results/study.json', import.meta.url)
+const REPORTS: Readonly<Record<string, () => Document>> = {
+  rate: () => documentOf(rateResult()),
+  target: () => documentOf(targetResult()),
+  capacity: () => documentOf(capacityResult()),
+  latency: () => documentOf(latencyResult()),
+  overload: () => documentOf(overloadResult()),
+  study: () => {
+    const [{ result }] = openStored(fileURLToPath(STUDY))
+    return reportOf(analyseAgain(result, { keepVoided: false }), '').document
+  },
+}
+const KINDS = Object.keys(REPORTS)
 
 describe('report.html', { skip: BROWSER.skip }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'report-html-'))
   let browser: Browser
 
   before(async () => {
-    for (const kind of KINDS) writeFileSync(fileOf(kind), formatHtml(documentOf(REPORTS[kind]())))
+    for (const [kind, make] of Object.entries(REPORTS)) writeFileSync(fileOf(kind), formatHtml(make()))
     browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
   })
   after(async () => {
@@ -160,7 +166,7 @@ describe('report.html', { skip: BROWSER.skip }, () => {
 
   /** Opens a report; a request for anything but itself, a word on the console, or a breach of its policy fails. */
   async function visit(
-    kind: Kind,
+    kind: string,
     options: BrowserContextOptions,
     use: (page: Page) => Promise<void>,
   ): Promise<void> {
@@ -183,7 +189,7 @@ describe('report.html', { skip: BROWSER.skip }, () => {
     assert.deepEqual(complaints, [])
   }
 
-  function fileOf(kind: Kind): string {
+  function fileOf(kind: string): string {
     return join(directory, `${kind}.html`)
   }
 })
