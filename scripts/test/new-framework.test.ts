@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -9,12 +9,13 @@ import { fileURLToPath } from 'node:url'
 import { startNode } from '@startgrid/cli/test-programs.ts'
 
 /**
- * A framework is added to a copy of the repository, as CONTRIBUTING.md says: a folder in apps/ and one entry in the catalogue. Everything
- * that knows frameworks must know it, or name what is missing. The new one is Express under another name.
+ * Two frameworks are added to a copy of the repository, as CONTRIBUTING.md says: a folder in apps/ and one entry in the catalogue. Everything
+ * that knows frameworks must know them, or name what is missing. They are Express and Hono under other names: the ninth and the tenth.
  */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const NAME = 'acme'
+const TENTH = 'zebra'
 const PORT = 9
 const LEFT_OUT = new Set(['.git', '.turbo', '.cache', 'results', 'simulation'])
 
@@ -28,9 +29,14 @@ before(() => {
     filter: (path) => path !== join(ROOT, 'node_modules') && !LEFT_OUT.has(basename(path)),
   })
   symlinkSync(join(ROOT, 'node_modules'), at('node_modules'))
-  cpSync(at('apps/express'), at(`apps/${NAME}`), { recursive: true, verbatimSymlinks: true })
-  edit(`apps/${NAME}/package.json`, (text) => text.replace('@startgrid/express', `@startgrid/${NAME}`))
-  edit(`apps/${NAME}/src/server.ts`, (text) => text.replace("'express', ROLES", `'${NAME}', ROLES`))
+  for (const [relative, name] of [
+    ['express', NAME],
+    ['hono', TENTH],
+  ] as const) {
+    cpSync(at(`apps/${relative}`), at(`apps/${name}`), { recursive: true, verbatimSymlinks: true })
+    edit(`apps/${name}/package.json`, (text) => text.replace(`@startgrid/${relative}`, `@startgrid/${name}`))
+    edit(`apps/${name}/src/server.ts`, (text) => text.replace(`'${relative}', ROLES`, `'${name}', ROLES`))
+  }
   // An ejected app is what git has, and it names the commit.
   for (const args of [
     ['init', '--quiet'],
@@ -51,6 +57,23 @@ describe('a folder without an entry', () => {
     )
   })
 
+  test('check lists it, and what follows from it', async () => {
+    const { code, output } = await run('scripts/check.ts', NAME)
+    assert.equal(code, 1)
+    assert.match(
+      output,
+      /1\. .*has no entry 'acme': add one\.\n +2\. docker-compose.*generate\n +3\. docs\/manners/,
+    )
+  })
+
+  test('a framework of which nothing is there has everything to write, in one list', async () => {
+    const { output } = await run('scripts/check.ts', 'nothing')
+    assert.match(
+      output,
+      /package\.json is missing[\s\S]*src\/hello\.ts[\s\S]*fixtures\/failing\.ts[\s\S]*README\.md/,
+    )
+  })
+
   test('so does the test of the catalogue', async () => {
     const { code, output } = await run('--test', 'packages/grid/test/apps.test.ts')
     assert.equal(code, 1)
@@ -59,14 +82,25 @@ describe('a folder without an entry', () => {
 })
 
 describe('a folder and an entry', () => {
-  before(() =>
+  before(() => {
+    const entry = (name: string, title: string, own: string, remarks = '') => `  {
+    name: '${name}',
+    title: '${title}',
+    runtime: 'node',
+    package: '${own}',
+    docs: 'https://${name}.example',
+    style: 'callback',
+${remarks}    absent: [],
+  },
+`
+    const remarks = "    remarks: { 'failing-handler': 'Its adapter prints the error.' },\n"
     edit('packages/grid/src/frameworks.ts', (text) =>
       text.replace(
-        'readonly Framework[] = [\n',
-        `$&  { name: '${NAME}', title: 'Acme', runtime: 'node', package: 'express', docs: 'https://acme.example', port: ${PORT}, absent: [] },\n`,
+        /^\]\n\n\/\*\* The framework in/m,
+        `${entry(NAME, 'Acme', 'express')}${entry(TENTH, 'Zebra', 'hono', remarks)}$&`,
       ),
-    ),
-  )
+    )
+  })
 
   test('the check of pnpm lint names the files to generate', async () => {
     const { code, output } = await run('scripts/generate.ts', '--check')
@@ -84,13 +118,13 @@ describe('a folder and an entry', () => {
     for (const [index, role] of ['hello', 'ssr', 'status'].entries()) {
       assert.match(
         compose,
-        new RegExp(`^  ${NAME}-${role}:\n    <<: \\*${NAME}\n.*\n.*:-41}${PORT}${index + 1}:3000"`, 'm'),
+        new RegExp(`^  ${NAME}-${role}:\n    <<: \\*${NAME}\n.*\n.*:-4}1${PORT}${index + 1}:3000"`, 'm'),
       )
-      assert.match(compose, new RegExp(`:-41}${PORT}${index + 6}:41${PORT}${index + 6} # ${NAME}-${role}`))
+      assert.match(compose, new RegExp(`:-4}1${PORT}${index + 6}:41${PORT}${index + 6} # ${NAME}-${role}`))
     }
     assert.match(compose, /args: \{ FRAMEWORK: acme \}/)
-    assert.match(read('.env'), /^COMPOSE_PROFILES=acme,/m)
-    assert.match(read('docker/README.md'), /^\| acme +\| 4191 +\| 4192 /m)
+    assert.match(read('.env'), /^COMPOSE_PROFILES=.*,acme,zebra$/m)
+    assert.match(read('docker/README.md'), /^\| acme +\| 4191 +\| 4192 [\s\S]*^\| zebra +\| 4201 /m)
     assert.match(read('docs/choosing-a-framework.md'), /^\| \[acme\].*\[Acme\]\(https:\/\/acme\.example\)/m)
   })
 
@@ -171,18 +205,40 @@ describe('a folder and an entry', () => {
     assert.match(read('front/page/index.html'), /<tr data-framework="acme">[\s\S]*?data-service="acme-ssr"/)
   })
 
-  test('reliability names the file with the failing routes that it lacks', async () => {
-    const { code, output } = await run(
-      'packages/reliability/src/cli/cli.ts',
-      `${NAME}/hello`,
-      '--fault',
-      'failing-handler',
+  test('only the manners of both are missing, which the suite records', async () => {
+    for (const name of [NAME, TENTH]) {
+      const { output } = await run('scripts/check.ts', name)
+      assert.match(output, /^\w+ needs:\n +1\. docs\/manners\.md .*\n$/)
+    }
+  })
+
+  test('their sources need no lint, and nobody compares with their names', async () => {
+    const biome = spawnSync(
+      at('node_modules/.bin/biome'),
+      ['check', `apps/${NAME}`, `apps/${TENTH}`, 'packages/grid'],
+      { cwd: copy, encoding: 'utf8' },
     )
-    assert.equal(code, 1)
-    assert.match(
-      output,
-      /routes of acme are missing: add\s+packages\/reliability\/fixtures\/node\/src\/acme\.ts\./,
-    )
+    assert.equal(biome.status, 0, biome.stdout + biome.stderr)
+    const { code, output } = await run('--test', 'scripts/test/framework-names.test.ts')
+    assert.equal(code, 0, output)
+  })
+
+  test('their handlers fail as they should', { timeout: 120_000 }, async () => {
+    const apps = [`${NAME}/hello`, `${TENTH}/hello`, '--fault', 'failing-handler']
+    const { code, output } = await run('packages/reliability/src/cli/cli.ts', ...apps)
+    assert.equal(code, 0, output)
+  })
+
+  test('the plans of bench have room for ten', { timeout: 300_000 }, async () => {
+    const files = [
+      'experiment/budget',
+      'experiment/cells',
+      'cli/options',
+      'cli/open-loop-options',
+      'simulation/world',
+    ]
+    const { code, output } = await run('--test', ...files.map((file) => `bench/test/${file}.test.ts`))
+    assert.equal(code, 0, output)
   })
 })
 

@@ -115,7 +115,7 @@ test('a dry run tells cells, heats, order, time and what to expect', () => {
   assert.match(text, new RegExp(`^${6 * launches} cells, 19 × 50 ms per cell and heat, profile default:`))
   assert.match(
     text,
-    new RegExp(`hello {3}${2 * launches} cells of ${launches} launches, 3 heats of 0:\\d\\d, 1:\\d\\d`),
+    new RegExp(`hello {3}${2 * launches} cells of ${launches} launches, 3 heats of 0:\\d\\d, \\d:\\d\\d`),
   )
   assert.match(text, /seed 5\): (hello|ssr|status),/)
   assert.match(text, /About (4:5\d|5:00)/)
