@@ -111,7 +111,8 @@ ${helpOf(pick(GRID, ['quick', 'thorough', 'only', 'role', 'max-time', 'docker', 
 `
 
 export function helpOfCommand({ usage, says, more, options }: Command): string {
-  const text = more === undefined ? says : `${says}. ${more}`
+  const first = says.endsWith('?') ? says : `${says}.`
+  const text = more === undefined ? first : `${first} ${more}`
   return `pnpm bench ${usage} [options]\n\n${wrap(capital(text))}\n\n${helpOf(options)}\n`
 }
 
