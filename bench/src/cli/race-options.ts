@@ -203,8 +203,10 @@ function readLocal(line: string): string {
 
 /** Where the person typed: a package manager runs scripts in the directory of the package. */
 function directoryOfPerson(): string {
-  const { npm_lifecycle_event: script, INIT_CWD: directory } = process.env
-  return script === 'bench' && directory !== undefined ? directory : process.cwd()
+  const { npm_lifecycle_event: script, INIT_CWD: typed, STARTGRID_DIRECTORY: given } = process.env
+  const usual = script === 'bench' && typed !== undefined ? typed : process.cwd()
+  // With `pnpm --dir`, the directory of the package stands for that of the person.
+  return given ?? usual
 }
 
 /** Values of headers, of bodies and of the environment are nobody else's. */
