@@ -39,7 +39,7 @@ interface Preparation<Kind extends StoredResult> extends RunContext<Kind> {
 }
 
 /** What a person can do something about while it runs; all warnings stand at the end of the report. */
-const AT_ONCE: ReadonlySet<Warning['kind']> = new Set(['busy', 'not-saved'])
+const AT_ONCE: ReadonlySet<Warning['kind']> = new Set(['busy', 'no-nginx', 'no-njs', 'not-saved'])
 
 /**
  * Prepares, lets `measure` fill the result in place, and clears up: driver stopped, result saved, finished unless it was aborted.
