@@ -61,7 +61,11 @@ export async function pilot(
     )
     if (signal.aborted) return undefined
     const warmupMs = Math.max(LEAST_WARMUP_MS, ...warmups.map(({ ms }) => ms))
-    for (const cell of cells) cell.warmupMs = warmupMs
+    for (const [index, cell] of cells.entries()) {
+      cell.warmupMs = warmupMs
+      // On a crowded core the same time has fewer requests, and code is compiled by requests.
+      cell.warmupRequests = warmups[index]?.requests ?? 0
+    }
     const uses = warmups.map(({ coreUse }) => coreUse)
     const isCrowded = warmups.some((one) => one.isCrowded)
     const isFull = uses.every((use) => use === null || use >= FULL)
@@ -219,6 +223,8 @@ const FULL = 0.9
 
 interface Warmup {
   ms: number
+  /** Served in that time. */
+  requests: number
   steady: boolean
   /** Of its core, 0 to 1; null where it is not known. */
   coreUse: number | null
@@ -249,6 +255,7 @@ async function learnWarmup(
     const uses = own.slice(-LAST).map((slice) => coreUse(slice, given))
     return {
       ms: (from + 1) * WINDOW_MS,
+      requests: own.slice(0, from + 1).reduce((sum, slice) => sum + slice.requests, 0),
       steady: isSteady(costs),
       isCrowded: own.filter(({ disturbed }) => disturbed).length > own.length / 2,
       coreUse: uses.some((use) => use === null) ? null : Math.max(...uses.map((use) => use ?? 0)),
