@@ -1,7 +1,10 @@
+import { oneLine } from '@startgrid/cli/text.ts'
 import type { Report } from '@startgrid/conformance'
+import type { Target } from '@startgrid/grid/launcher.ts'
 import type { Cell, ConformanceRecord } from '../model/result.ts'
 import type { Environment, Proof } from './environment.ts'
 import { Memory } from './remembered.ts'
+import type { Servers } from './servers.ts'
 
 /** Equal work first: before a cell is measured, the contract's suite must pass on it. */
 
@@ -58,7 +61,57 @@ function originalsOf(cells: readonly Cell[]): Cell[] {
   return [...new Map(originals.map((cell) => [cell.id, cell])).values()]
 }
 
-/** Differences, a line each. */
-export function linesOf({ differences }: Report): string[] {
-  return differences.map(({ check, expected, received }) => `${check}: expected ${expected}, got ${received}`)
+interface StartedProof {
+  start(cells: readonly Cell[]): Promise<Servers>
+  /** @throws {Error} if the suite cannot run */
+  prove(cell: Cell, target: Target): Promise<Proof>
+  signal: AbortSignal
+  /** Cells that are tried at the same time: the suite mostly waits. */
+  atOnce?: number
+}
+
+/** Starts the servers of these cells, runs the suite on each cell, and stops them. @returns verdicts by cell; after an abort some are missing */
+export async function proveStarted(
+  cells: readonly Cell[],
+  { start, prove, signal, atOnce = 4 }: StartedProof,
+): Promise<ReadonlyMap<string, Proof>> {
+  const proofs = new Map<string, Proof>()
+  if (signal.aborted) return proofs
+  const servers = await start(cells).catch((error: unknown) => oneLine(error))
+  if (typeof servers === 'string') {
+    const failure = failed(`the servers did not start: ${servers}`)
+    return new Map(signal.aborted ? [] : cells.map(({ id }) => [id, failure]))
+  }
+  const open = [...cells]
+  const work = async () => {
+    for (let cell = open.shift(); cell !== undefined && !signal.aborted; cell = open.shift()) {
+      const target = servers.target(cell)
+      const proof =
+        target === undefined ? failed(servers.whyMissing(cell)) : await prove(cell, target).catch(failed)
+      if (!signal.aborted) proofs.set(cell.id, proof)
+    }
+  }
+  const { promise: aborted, resolve } = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => resolve(), { once: true })
+  try {
+    // A suite that runs elsewhere goes on after an abort; nobody waits for it.
+    await Promise.race([Promise.all(Array.from({ length: atOnce }, work)), aborted])
+    return proofs
+  } finally {
+    await servers.stop()
+  }
+}
+
+function failed(reason: unknown): Proof {
+  return { checked: 0, differences: [oneLine(reason)] }
+}
+
+/** What the suite found. */
+export function proofOf({ passed, failed: wrong, differences }: Report): Proof {
+  return {
+    checked: passed.length + wrong.length,
+    differences: differences.map(
+      ({ check, expected, received }) => `${check}: expected ${expected}, got ${received}`,
+    ),
+  }
 }

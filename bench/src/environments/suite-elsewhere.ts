@@ -1,9 +1,11 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { Capability, Report } from '@startgrid/conformance'
 import type { Role } from '@startgrid/grid/apps.ts'
+import type { Target } from '@startgrid/grid/launcher.ts'
+import { formatAddress } from '@startgrid/nginx/address.ts'
 import { appOf } from '../experiment/cells.ts'
 import type { Cell } from '../model/result.ts'
-import { linesOf, SUITE_RUNS } from './conformance.ts'
+import { proofOf, SUITE_RUNS } from './conformance.ts'
 import type { Proof } from './environment.ts'
 
 /** The contract's suite as a program in the image of the generator, where names and addresses of servers are known. */
@@ -32,10 +34,15 @@ export function suiteProgram(
 /** What the suite printed; without a report, what it complained of. */
 export function readProof(stdout: string, stderr: string): Proof {
   try {
-    const report = JSON.parse(stdout) as Report
-    return { checked: report.passed.length + report.failed.length, differences: linesOf(report) }
+    return proofOf(JSON.parse(stdout) as Report)
   } catch {
     const reason = oneLine(stderr.trim().split('\n').at(-1) || 'it ended without a report')
     return { checked: 0, differences: [`the suite did not run: ${reason}`] }
   }
+}
+
+/** @throws {Error} for a socket, which nobody can reach from another container */
+export function urlOf(target: Target): string {
+  if (!('port' in target)) throw new Error('containers have no socket in common')
+  return `http://${formatAddress(target)}`
 }

@@ -9,21 +9,22 @@ import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import type { CeilingServer } from '../../drivers/ceiling.ts'
 import { appOf, isInNginx } from '../../experiment/cells.ts'
 import type { Cell, NginxVersion, Settings } from '../../model/result.ts'
+import { proveStarted } from '../conformance.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
+import { readProof, suiteWords, urlOf } from '../suite-elsewhere.ts'
 import { type ContainerProcesses, visibleProcesses } from './account.ts'
-import { DockerError } from './command.ts'
+import { DockerError, runDocker } from './command.ts'
 import { readComposeFile, requireDocker } from './compose.ts'
 import { Engine, EngineError, type EngineInfo, runsHere } from './engine.ts'
 import { describeContainers, findNjsEngine } from './facts.ts'
 import { CEILING } from './front.ts'
-import { GENERATOR_SERVICE, generatorIn } from './generator.ts'
+import { GENERATOR_IMAGE, GENERATOR_SERVICE, generatorIn } from './generator.ts'
 import { startHeat } from './heat.ts'
 import { buildImages, type Images, variableOf } from './images.ts'
 import type { ComposeFile } from './project.ts'
-import { beginRun, type DockerRun, endRun, removeLeftovers } from './run.ts'
+import { beginRun, type DockerRun, endRun, labelOptions, removeLeftovers } from './run.ts'
 import { DockerServers } from './servers.ts'
-import { proveCellsInside } from './suite.ts'
 
 /**
  * Gets everything ready that lasts for the whole run: images, network, and what killed runs left is removed.
@@ -64,6 +65,8 @@ interface Context {
   signal: AbortSignal
 }
 
+const SUITE_LIMIT_MS = 120_000
+
 /** Servers, NGINX and generator are containers of one network. */
 class DockerEnvironment implements Environment {
   readonly cores: Settings['cores']
@@ -103,8 +106,7 @@ class DockerEnvironment implements Environment {
     )
   }
 
-  /** On all cores: the suite mostly waits. */
-  /** One role after the other: the containers of all would be too many. */
+  /** On all cores, and one role after the other: the containers of all would be too many. */
   async prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
     const proofs = new Map<string, Proof>()
     for (const own of Map.groupBy(cells, ({ role }) => role).values()) {
@@ -114,18 +116,21 @@ class DockerEnvironment implements Environment {
     return proofs
   }
 
-  async #proveRole(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
+  #proveRole(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
     const { run, signal } = this.#context
-    const servers = await this.#start(cells, null).catch((error: unknown) => oneLine(error))
-    if (typeof servers === 'string') {
-      const differences = [`the servers did not start: ${servers}`]
-      return new Map(signal.aborted ? [] : cells.map(({ id }) => [id, { checked: 0, differences }]))
-    }
-    try {
-      return await proveCellsInside(cells, { run, servers, signal })
-    } finally {
-      await servers.stop()
-    }
+    return proveStarted(cells, {
+      start: (own) => this.#start(own, null),
+      // In containers of its own, where the names of services have addresses.
+      prove: async (cell, target) => {
+        const words = ['--entrypoint', 'node', GENERATOR_IMAGE, ...suiteWords(cell, urlOf(target))]
+        const { stdout, stderr } = await runDocker(
+          ['run', '--rm', '--pull', 'never', '--network', run.name, ...labelOptions(run), ...words],
+          { signal, limitMs: SUITE_LIMIT_MS },
+        )
+        return readProof(stdout, stderr)
+      },
+      signal,
+    })
   }
 
   async startCeiling(): Promise<CeilingServer | undefined> {

@@ -1,5 +1,4 @@
 import type { V1Pod } from '@kubernetes/client-node'
-import { oneLine } from '@startgrid/cli/text.ts'
 import { type App, imageOn } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE } from '@startgrid/grid/compose.ts'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
@@ -8,15 +7,22 @@ import type { CeilingServer } from '../../drivers/ceiling.ts'
 import type { GeneratorSource } from '../../drivers/generator.ts'
 import { appOf, isInNginx } from '../../experiment/cells.ts'
 import type { Cell, ClusterRecord, NginxVersion, Settings } from '../../model/result.ts'
+import { proveStarted } from '../conformance.ts'
 import { hostOf } from '../docker/project.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
-import { suiteWords } from '../suite-elsewhere.ts'
+import { suiteWords, urlOf } from '../suite-elsewhere.ts'
 import { frontPortOf, portOf, serverPod } from './pods.ts'
-import { type ClusterContext, closeCluster, prepareCluster, startCeiling, startServerPod } from './prepare.ts'
+import {
+  type ClusterContext,
+  closeCluster,
+  prepareCluster,
+  proveInPod,
+  startCeiling,
+  startServerPod,
+} from './prepare.ts'
 import { KubernetesServers } from './servers.ts'
 import { stopPod } from './start.ts'
-import { proveInPods } from './suite.ts'
 
 /**
  * Gets everything ready that lasts for the whole run.
@@ -98,19 +104,13 @@ class KubernetesEnvironment implements Environment {
     )
   }
 
-  async prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
-    const { cluster, generators, signal } = this.#context
-    if (signal.aborted) return new Map()
-    const servers = await this.startServers(cells).catch((error: unknown) => oneLine(error))
-    if (typeof servers === 'string') {
-      const differences = [`the servers did not start: ${servers}`]
-      return new Map(signal.aborted ? [] : cells.map(({ id }) => [id, { checked: 0, differences }]))
-    }
-    try {
-      return await proveInPods(cells, { cluster, pod: generators.first, servers, words: suiteWords, signal })
-    } finally {
-      await servers.stop()
-    }
+  prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
+    const { signal } = this.#context
+    return proveStarted(cells, {
+      start: (own) => this.startServers(own),
+      prove: (cell, target) => proveInPod(this.#context, suiteWords(cell, urlOf(target))),
+      signal,
+    })
   }
 
   startCeiling(): Promise<CeilingServer | undefined> {

@@ -5,11 +5,12 @@ import { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
 import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
 import type { CeilingServer } from '../../drivers/ceiling.ts'
 import type { ClusterRecord } from '../../model/result.ts'
-import type { EnvironmentOptions } from '../environment.ts'
+import type { EnvironmentOptions, Proof } from '../environment.ts'
+import { readProof } from '../suite-elsewhere.ts'
 import { Agent } from './agent.ts'
 import { describeNodes, readBootId, type SeenNode } from './facts.ts'
 import { type Generators, startGenerators } from './generators.ts'
-import { AGENT, CEILING_PORT, generatorPod, type Placement, scoutPod, serverPod } from './pods.ts'
+import { AGENT, CEILING_PORT, GENERATOR, generatorPod, type Placement, scoutPod, serverPod } from './pods.ts'
 import { beginRun, type ClusterRun, removeLeftovers } from './run.ts'
 import type { ServerPod } from './servers.ts'
 import { describeMissing, PERMISSIONS, READ_NODES, readNodeSelector } from './site.ts'
@@ -180,4 +181,13 @@ export async function closeCluster({
 }: Pick<ClusterContext, 'run' | 'generators'>): Promise<void> {
   await generators.close()
   await run.end().catch(() => {})
+}
+
+/** Runs the contract's suite in the pod of a generator. @param words what Node runs there */
+export async function proveInPod(
+  { cluster, generators }: Pick<ClusterContext, 'cluster' | 'generators'>,
+  words: readonly string[],
+): Promise<Proof> {
+  const { stdout, stderr } = await cluster.run(generators.first, GENERATOR, ['node', ...words])
+  return readProof(stdout, stderr)
 }

@@ -9,13 +9,20 @@ import type { GeneratorSource } from '../../drivers/generator.ts'
 import { fitTo } from '../../experiment/cells.ts'
 import type { Experiment, System } from '../../model/experiment.ts'
 import type { Cell, ClusterRecord, NginxVersion } from '../../model/result.ts'
+import { proveStarted } from '../conformance.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
-import { suiteProgram } from '../suite-elsewhere.ts'
+import { suiteProgram, urlOf } from '../suite-elsewhere.ts'
 import { studyAddress, studyPod } from './pods.ts'
-import { type ClusterContext, closeCluster, prepareCluster, startCeiling, startServerPod } from './prepare.ts'
+import {
+  type ClusterContext,
+  closeCluster,
+  prepareCluster,
+  proveInPod,
+  startCeiling,
+  startServerPod,
+} from './prepare.ts'
 import { KubernetesServers, type ServerPod } from './servers.ts'
-import { proveInPods } from './suite.ts'
 
 /** The container of a system's app; of an NGINX that is alone, its own. */
 const APP = 'app'
@@ -128,22 +135,19 @@ class StudyPods implements Environment {
   }
 
   async #proveOne(cell: Cell): Promise<Proof | undefined> {
-    const { cluster, generators, signal } = this.#context
-    const servers = await this.startServers([cell])
-    const { role } = cell
+    const { role, id } = cell
     if (role === null) return undefined
-    try {
-      const { app } = this.#systemOf(cell)
-      const isOfSystem = ({ directory, role: own }: (typeof APPS)[number]) =>
-        own === role && directory.endsWith(`/${app?.package}`)
-      const absent = APPS.find(isOfSystem)?.absent ?? []
-      const words = (_: Cell, url: string) =>
-        suiteProgram(url, { role, proxied: cell.topology !== 'direct', absent })
-      const found = await proveInPods([cell], { cluster, pod: generators.first, servers, words, signal })
-      return found.get(cell.id)
-    } finally {
-      await servers.stop()
-    }
+    const { app } = this.#systemOf(cell)
+    const isOfSystem = ({ directory, role: own }: (typeof APPS)[number]) =>
+      own === role && directory.endsWith(`/${app?.package}`)
+    const absent = APPS.find(isOfSystem)?.absent ?? []
+    const subject = { role, proxied: cell.topology !== 'direct', absent }
+    const found = await proveStarted([cell], {
+      start: (own) => this.startServers(own),
+      prove: (_, target) => proveInPod(this.#context, suiteProgram(urlOf(target), subject)),
+      signal: this.#context.signal,
+    })
+    return found.get(id)
   }
 
   startCeiling(): Promise<CeilingServer | undefined> {

@@ -1,12 +1,10 @@
-import { oneLine } from '@startgrid/cli/text.ts'
 import { checkConformance } from '@startgrid/conformance'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { appOf } from '../../experiment/cells.ts'
 import type { Cell } from '../../model/result.ts'
-import { linesOf, SUITE_RUNS } from '../conformance.ts'
+import { proofOf, proveStarted, SUITE_RUNS } from '../conformance.ts'
 import type { Proof } from '../environment.ts'
-import type { Servers } from '../servers.ts'
 import { startNativeServers } from './servers.ts'
 
 /** The contract's suite on processes of this machine. */
@@ -19,55 +17,25 @@ interface SuiteOptions {
 /** All cells of all roles at once: the suite mostly waits. */
 export async function proveNatively(
   cells: readonly Cell[],
-  options: SuiteOptions,
-): Promise<ReadonlyMap<string, Proof>> {
-  const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
-  const proofs = await Promise.all(roles.map((own) => proveRole(own, options)))
-  return new Map(proofs.flatMap((own) => [...own]))
-}
-
-async function proveRole(
-  cells: readonly Cell[],
   { nginx, signal }: SuiteOptions,
 ): Promise<ReadonlyMap<string, Proof>> {
-  const servers = await startNativeServers(cells, { nginx, cores: null }).catch((error: unknown) =>
-    oneLine(error),
+  const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
+  const proofs = await Promise.all(
+    roles.map((own) =>
+      proveStarted(own, {
+        start: (some) => startNativeServers(some, { nginx, cores: null }),
+        prove: async (cell, target) => {
+          const { role, absent, runtime } = appOf(cell)
+          const compressed = cell.topology !== 'direct'
+          const subject = { target, role, absent, compressed, proxied: compressed || runtime === 'nginx' }
+          return proofOf(await checkConformance({ ...subject, runs: SUITE_RUNS, signal }))
+        },
+        signal,
+        atOnce: own.length,
+      }),
+    ),
   )
-  if (typeof servers === 'string') {
-    const differences = [`the servers did not start: ${servers}`]
-    return new Map(cells.map(({ id }) => [id, { checked: 0, differences }]))
-  }
-  try {
-    const proofs = await Promise.all(
-      cells.map(async (cell) => [cell.id, await proveCell(cell, servers, signal)] as const),
-    )
-    return new Map(proofs.flatMap(([id, proof]) => (proof === undefined ? [] : [[id, proof]])))
-  } finally {
-    await servers.stop()
-  }
-}
-
-/** @returns undefined after an abort */
-async function proveCell(cell: Cell, servers: Servers, signal: AbortSignal): Promise<Proof | undefined> {
-  const { role, absent, runtime } = appOf(cell)
-  const target = servers.target(cell)
-  if (target === undefined) return { checked: 0, differences: [servers.whyMissing(cell)] }
-  const proxied = cell.topology !== 'direct' || runtime === 'nginx'
-  try {
-    const compressed = cell.topology !== 'direct'
-    const report = await checkConformance({
-      target,
-      role,
-      absent,
-      proxied,
-      compressed,
-      runs: SUITE_RUNS,
-      signal,
-    })
-    return { checked: report.passed.length + report.failed.length, differences: linesOf(report) }
-  } catch (error) {
-    return signal.aborted ? undefined : { checked: 0, differences: [oneLine(error)] }
-  }
+  return new Map(proofs.flatMap((own) => [...own]))
 }
 
 /**

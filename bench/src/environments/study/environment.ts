@@ -12,7 +12,7 @@ import { fitToMachine } from '../../experiment/cells.ts'
 import type { Experiment, System } from '../../model/experiment.ts'
 import type { Cell, Cores, LaunchRecord, NginxVersion, Spread } from '../../model/result.ts'
 import type { Warning } from '../../model/warnings.ts'
-import { linesOf } from '../conformance.ts'
+import { proofOf } from '../conformance.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import { fingerprintOf } from '../native/suite.ts'
 import { versionOf } from '../proxy.ts'
@@ -136,7 +136,7 @@ export class StudyEnvironment implements Environment {
           timeoutMs: TIMEOUT_MS,
           signal,
         })
-        return { checked: report.passed.length + report.failed.length, differences: linesOf(report) }
+        return proofOf(report)
       } finally {
         await running.stop()
       }

@@ -7,7 +7,7 @@ import { chooseCores } from '@startgrid/machine/cores.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { type CeilingServer, startNginxCeiling } from '../../drivers/ceiling.ts'
 import type { Cell, Settings, TargetRecord } from '../../model/result.ts'
-import { linesOf, SUITE_RUNS } from '../conformance.ts'
+import { proofOf, SUITE_RUNS } from '../conformance.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import type { Servers } from '../servers.ts'
 import { addressOf } from './origin.ts'
@@ -79,7 +79,7 @@ export class TargetEnvironment implements Environment {
     const subject = { target: addressOf(origin), role, absent, proxied: true }
     try {
       const report = await checkConformance({ ...subject, runs: SUITE_RUNS, signal: this.#signal })
-      return { checked: report.passed.length + report.failed.length, differences: linesOf(report) }
+      return proofOf(report)
     } catch (error) {
       return this.#signal.aborted ? undefined : { checked: 0, differences: [oneLine(error)] }
     }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { proveStarted } from '../../../src/environments/conformance.ts'
 import { isOlder } from '../../../src/environments/docker/compose.ts'
 import { generatorIn } from '../../../src/environments/docker/generator.ts'
 import { variableOf } from '../../../src/environments/docker/images.ts'
+import type { Servers } from '../../../src/environments/servers.ts'
 import { readProof } from '../../../src/environments/suite-elsewhere.ts'
+import type { Cell } from '../../../src/model/result.ts'
 
 test('Compose must know start_interval', () => {
   assert.deepEqual(['2.26.1-4', 'v2.30.0', '2.20.0', '3.0.0', '5.0.1'].filter(isOlder), [])
@@ -48,5 +51,42 @@ describe('a proof', () => {
       checked: 0,
       differences: ['the suite did not run: Nobody responds at http://node-hello:3000'],
     })
+  })
+})
+
+describe('servers that are proven', () => {
+  const cells = ['well', 'broken', 'missing'].map((id) => ({ id }) as Cell)
+  const { signal } = new AbortController()
+  let stopped = 0
+  const servers = {
+    target: ({ id }) => (id === 'missing' ? undefined : { host: '127.0.0.1', port: 1 }),
+    whyMissing: () => 'the app did not start',
+    stop: async () => {
+      stopped++
+    },
+  } as Partial<Servers> as Servers
+  const prove = async ({ id }: Cell) => {
+    if (id === 'broken') throw new Error('The suite broke.')
+    return { checked: 7, differences: [] }
+  }
+
+  test('are stopped, also if the suite breaks on one of them', async () => {
+    const proofs = await proveStarted(cells, { start: async () => servers, prove, signal })
+    assert.deepEqual(Object.fromEntries(proofs), {
+      well: { checked: 7, differences: [] },
+      broken: { checked: 0, differences: ['The suite broke'] },
+      missing: { checked: 0, differences: ['the app did not start'] },
+    })
+    assert.equal(stopped, 1)
+  })
+
+  test('that do not start have one reason for all', async () => {
+    const start = () => Promise.reject(new Error('NGINX does not start: it is ill.'))
+    const proofs = await proveStarted(cells, { start, prove, signal })
+    const difference = 'the servers did not start: NGINX does not start: it is ill'
+    assert.deepEqual(
+      [...proofs.values()].map(({ differences }) => differences),
+      cells.map(() => [difference]),
+    )
   })
 })
