@@ -16,19 +16,21 @@ declare module 'h3' {
     health: Health
     /** The inbound x-request-id if it is valid, otherwise a new id. Every response and every log line contains it. */
     requestId: string
-    /** All routes of an app share one. */
     shouldShed: ReturnType<typeof createLoadShedder>
   }
 }
 
 /** The app with its middleware. A request meets them in this order. */
-export function createApp({ config, health, log }: AppOptions, routes: H3): H3 {
-  const shouldShed = createLoadShedder(config.maxQueueWaitMs)
+export function createApp(options: AppOptions, routes: H3): H3 {
+  const { health, log } = options
+  const shouldShed = createLoadShedder(options.config.maxQueueWaitMs)
   const app = new H3({ onError: handleError, silent: true }) // `silent`: handleError logs
 
-  app.use((event) => {
-    const id = requestId(event.req.headers.get('x-request-id') ?? undefined)
-    Object.assign(event.context, { log, health, shouldShed, requestId: id })
+  app.use(({ context, req }) => {
+    context.log = log
+    context.health = health
+    context.shouldShed = shouldShed
+    context.requestId = requestId(req.headers.get('x-request-id') ?? undefined)
   })
   // h3 takes `/json/` for `/json`.
   app.use(({ url, context: { matchedRoute } }) => {

@@ -4,10 +4,6 @@ import type { Fault } from '../fault.ts'
 import type { Cell } from '../run.ts'
 import type { Result } from './result.ts'
 
-/** The matrix for a terminal of 80 columns. */
-
-const NAME_COLUMNS = 19
-const CELL_COLUMNS = 8
 const FINDING_LINES = 4
 
 /** Fault × framework; what failed is told below, app by app. Ends with a line feed. */
@@ -17,10 +13,7 @@ export function formatMatrix({ cells, faults }: Pick<Result, 'cells' | 'faults'>
   )
   const rows = faults.map((fault) => {
     const own = cells.filter((cell) => cell.fault === fault)
-    return line(
-      fault,
-      frameworks.map((framework) => stateOf(own.filter(({ app }) => app.startsWith(`${framework}/`)))),
-    )
+    return [fault, ...frameworks.map((name) => stateOf(own.filter(({ app }) => app.startsWith(`${name}/`))))]
   })
   const failed = cells.filter(({ state }) => state === 'failed')
   const found = failed.flatMap(({ fault, app, findings }) => [
@@ -29,8 +22,7 @@ export function formatMatrix({ cells, faults }: Pick<Result, 'cells' | 'faults'>
   ])
   const undecided = count(cells, 'undecided')
   return [
-    line('', frameworks),
-    ...rows,
+    ...alignColumns([['', ...frameworks], ...rows]),
     '',
     ...found,
     ...(found.length > 0 ? [''] : []),
@@ -59,8 +51,15 @@ function count(cells: readonly Cell[], wanted: Cell['state']): number {
   return cells.filter(({ state }) => state === wanted).length
 }
 
-function line(first: string, rest: readonly string[]): string {
-  return [first.padEnd(NAME_COLUMNS), ...rest.map((text) => text.padEnd(CELL_COLUMNS))].join(' ').trimEnd()
+/** Columns are as wide as what is in them, so that eight frameworks fit into 80. */
+function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  return rows.map((row) =>
+    row
+      .map((text, column) => text.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
 }
 
 /** One sentence for a cell that became known. */
