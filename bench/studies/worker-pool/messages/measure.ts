@@ -45,7 +45,10 @@ export async function measureMessages(
   let endAccount: ReturnType<typeof beginAccount> | undefined
   let figures: Figures | undefined
   createInterface(child.stdout).on('line', (line) => {
-    if (line === 'begun') endAccount = beginAccount(child.pid ?? 0)
+    if (line === 'begun') {
+      endAccount = beginAccount(child.pid ?? 0)
+      child.stdin.write('go\n')
+    }
     const [, rate] = /^rate (\S+)$/.exec(line) ?? []
     if (rate === undefined) return // workers share the output
     const account = endAccount?.()
