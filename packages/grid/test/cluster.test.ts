@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
+import { after, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isTested, RANDOM_INPUTS, sample } from '@startgrid/cli/test-run.ts'
 import { formatReport } from '@startgrid/conformance'
@@ -30,8 +30,8 @@ const loaded = sample('cluster load', inEachWay(onNode), 1)
 for (const way of WAYS) {
   describe(`${way}: conformance`, () => {
     for (const { app } of conforming.filter((one) => one.way === way)) {
-      test(app.name, async () => {
-        const launched = await launchWorkers(app, way, 2)
+      test(app.name, async (t) => {
+        const launched = await launchWorkers(t, app, way, 2)
         const { target } = launched
         const { role, absent } = app
         const report = await suite
@@ -45,8 +45,8 @@ for (const way of WAYS) {
 
   for (const { app } of loaded.filter((one) => one.way === way)) {
     describe(`${way}: ${app.name} under load`, () => {
-      test('a worker is killed: it alone loses what it had in flight', async () => {
-        const launched = await launchWorkers(app, way, 3)
+      test('a worker is killed: it alone loses what it had in flight', async (t) => {
+        const launched = await launchWorkers(t, app, way, 3)
         const { errors, requests } = await loadWhile(launched, () => signalOne(launched, 'SIGKILL'))
         assert.equal(await launched.stop(), 0, launched.output())
         assert.ok(requests > CONNECTIONS)
@@ -61,8 +61,8 @@ for (const way of WAYS) {
         assert.match(launched.output(), /"signal":"SIGKILL".*"msg":"worker ended"/)
       })
 
-      test('a worker is told to stop: nothing is lost', LIMIT, async () => {
-        const launched = await launchWorkers(app, way, 3)
+      test('a worker is told to stop: nothing is lost', LIMIT, async (t) => {
+        const launched = await launchWorkers(t, app, way, 3)
         const { responses } = await askOnEach(CONNECTIONS, launched.target)
         let isOver = false
         // The kernel resets what waits to be accepted by a process that stops listening, so only node:cluster can lose no new connection.
@@ -81,8 +81,8 @@ for (const way of WAYS) {
         assert.equal(requestsOf([...sharesIn(launched), ended]), asked)
       })
 
-      test('all are told to stop: nothing is lost, and their shares add up', LIMIT, async () => {
-        const launched = await launchWorkers(app, way, 3)
+      test('all are told to stop: nothing is lost, and their shares add up', LIMIT, async (t) => {
+        const launched = await launchWorkers(t, app, way, 3)
         const { responses } = await askOnEach(CONNECTIONS, launched.target)
         assert.equal(await launched.stop(), 0, launched.output())
         const asked = await responses
@@ -108,9 +108,13 @@ function inEachWay(apps: readonly App[]): { app: App; way: string }[] {
   return WAYS.flatMap((way) => apps.map((app) => ({ app, way })))
 }
 
-function launchWorkers(app: App, way: string, workers: number): Promise<Launch> {
+/** They are stopped after the test, because a failed one would wait for them without end. */
+async function launchWorkers(t: TestContext, app: App, way: string, workers: number): Promise<Launch> {
   // On a busy machine a worker that is just starting takes longer than the 9 s that an app has to stop.
-  return launch(app, { env: { CLUSTER: way, WORKERS: String(workers), SHUTDOWN_TIMEOUT_MS: '120000' } })
+  const env = { CLUSTER: way, WORKERS: String(workers), SHUTDOWN_TIMEOUT_MS: '120000' }
+  const launched = await launch(app, { env })
+  t.after(() => launched.stop())
+  return launched
 }
 
 /** Closed-loop load, in the midst of which something happens: when it has responses. */
