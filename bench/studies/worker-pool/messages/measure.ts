@@ -47,7 +47,7 @@ export async function measureMessages(
   createInterface(child.stdout).on('line', (line) => {
     if (line === 'begun') {
       endAccount = beginAccount(child.pid ?? 0)
-      child.stdin.write('go\n')
+      child.kill('SIGUSR2')
     }
     const [, rate] = /^rate (\S+)$/.exec(line) ?? []
     if (rate === undefined) return // workers share the output

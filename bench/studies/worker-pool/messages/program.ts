@@ -4,8 +4,8 @@ import { QOper8 } from 'qoper8-cp'
 import type { PoolSettings } from './measure.ts'
 
 /**
- * `node program.ts SETTINGS` or `bun program.ts SETTINGS`: measures qoper8-cp as it comes, in this process. It says `begun` after the warm-up, waits for a
- * line, and says `rate N` at last. It stays until its input ends, so that the accounts of all its processes can be read.
+ * `node program.ts SETTINGS` or `bun program.ts SETTINGS`: measures qoper8-cp as it comes, in this process. It says `begun` after the warm-up, waits for
+ * SIGUSR2 (workers read its input, too), and says `rate N` at last. It stays until its input ends, so that the accounts of all its processes can be read.
  */
 
 /** So that all workers run and the code is compiled; a launch is at its final cost after a second. */
@@ -25,9 +25,9 @@ const pool = new QOper8({
 })
 
 await sendAll(WARMUP)
-const read = once(process.stdin, 'data') // the account has begun
+const accounted = once(process, 'SIGUSR2')
 process.stdout.write('begun\n')
-await read
+await accounted
 const startedAt = performance.now()
 await sendAll(messages)
 process.stdout.write(`rate ${messages / ((performance.now() - startedAt) / 1000)}\n`)
