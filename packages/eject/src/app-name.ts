@@ -8,17 +8,14 @@ import type { AppEntry } from './picker.ts'
 export function chooseApp(name: string, apps: readonly AppEntry[]): AppEntry {
   const found = apps.filter((app) => app.name === name || app.framework === name || app.role === name)
   const [app, ...others] = found
-  if (app === undefined) {
-    const rows = Map.groupBy(apps, ({ framework }) => framework).values()
-    throw new EjectError(
-      `There is no app '${name}'. These are:\n\n  ${[...rows].map(listNames).join('\n  ')}\n`,
-    )
-  }
+  if (app === undefined) throw new EjectError(`There is no app '${name}'. These are:\n\n${listNames(apps)}\n`)
   if (others.length > 0)
-    throw new EjectError(`'${name}' is ${found.length} apps. Name one of them:\n\n  ${listNames(found)}\n`)
+    throw new EjectError(`'${name}' is ${found.length} apps. Name one of them:\n\n${listNames(found)}\n`)
   return app
 }
 
+/** A line per framework. */
 function listNames(apps: readonly AppEntry[]): string {
-  return apps.map(({ name }) => name).join('  ')
+  const rows = Map.groupBy(apps, ({ framework }) => framework).values()
+  return [...rows].map((own) => `  ${own.map(({ name }) => name).join('  ')}`).join('\n')
 }

@@ -24,6 +24,7 @@ function findForeignWords({ framework }: Pick<App, 'framework'>, path: string, t
   // These say where the project is from.
   if (path === '.startgrid.json') return []
   if (path === 'README.md') text = text.replace(/^## Where it is from[\s\S]*$/m, '')
+  text = text.replace(/<\/?\w+>|^\w+(?= \{$)/gm, '') // a framework may be called as an element of HTML
   const frameworks = text.match(new RegExp(`(?<!@)\\b(?:${others})\\b`, 'gi')) ?? []
   return [...(text.match(FOREIGN) ?? []), ...frameworks].map((word) => `${path}: ${word}`)
 }
