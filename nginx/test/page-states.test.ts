@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '@startgrid/cli/until.ts'
 import type { Page, Route } from 'playwright-core'
 import { APPS } from './support/landing-page.ts'
 import { POLL_MS, skip, statesOf, textOf, untilSummary, useFrontPage } from './support/visit.ts'
@@ -116,7 +116,7 @@ describe('landing page: states', { skip }, () => {
       await page.goto(front().origin)
       for (let left = 12; left > 0; left--) {
         // Held back as long as more may come.
-        await untilTrue(() => held.length >= Math.min(6, left))
+        await until('too few requests were held', () => held.length >= Math.min(6, left))
         await held.shift()?.fulfill({ json: { status: 'pass' } })
       }
       await untilSummary(page, '12 of 12 respond')
@@ -133,13 +133,4 @@ async function setVisibility(page: Page, state: 'hidden' | 'visible'): Promise<v
   await page.evaluate(`
     Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
     document.dispatchEvent(new Event('visibilitychange'))`)
-}
-
-/** @throws {AssertionError} after 120 s */
-async function untilTrue(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 120_000
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, `not after 120 s: ${condition}`)
-    await sleep(10)
-  }
 }

@@ -21,7 +21,7 @@ import {
   type V1Status,
   VersionApi,
 } from '@kubernetes/client-node'
-import { isRunning } from '@startgrid/machine/processes.ts'
+import { exists } from '@startgrid/machine/processes.ts'
 import { ask, askToDelete, explain, KubernetesError } from './kubernetes-error.ts'
 
 /** What an account may have to do in the namespace, or, without one, in the whole cluster. */
@@ -262,7 +262,7 @@ export class Cluster {
   async #removeOrphans(): Promise<void> {
     for (const { metadata } of await this.pods()) {
       const [pid, host] = metadata?.annotations?.[OWNER]?.split('@') ?? []
-      if (host === hostname() && !isRunning(Number(pid))) await this.removePod(metadata?.name ?? '')
+      if (host === hostname() && !exists(Number(pid))) await this.removePod(metadata?.name ?? '')
     }
   }
 

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isTested, sample } from '@startgrid/cli/test-run.ts'
+import { until } from '@startgrid/cli/until.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { APPS, type App } from '../src/apps.ts'
 import { type Launch, LaunchError, launch } from '../src/launcher.ts'
@@ -106,7 +106,7 @@ for (const hello of APPS.filter((app) => app.role === 'hello' && isTested(app)))
       const stopped = launched.stop()
       // NGINX closes a kept connection when it changes its workers, perhaps amid a request.
       const readiness = () => get(launched.target, '/readyz').catch(() => undefined)
-      await until(async () => (await readiness())?.status === 503)
+      await until('it was still ready', async () => (await readiness())?.status === 503)
       assert.equal((await get(launched.target, '/livez')).status, 200)
       const response = await get(launched.target, '/json')
       assert.deepEqual([response.status, response.connection], [200, 'close'])
@@ -143,9 +143,4 @@ function responsesIn(launched: Launch): Record<string, unknown>[] {
   return lines
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter(({ msg }) => msg === 'request completed')
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 120_000; !(await condition()); await sleep(10))
-    if (Date.now() > deadline) throw new Error('It never came true.')
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createRandom } from '@startgrid/stats/random.ts'
 import { closedLoop, constantRate, type Pacer, poisson } from '../src/engine/pacer.ts'
-import { seeded } from '../src/engine/random.ts'
 
 function firstDue(pacer: Pacer, count: number): number[] {
   return Array.from({ length: count }, (_, n) => pacer.due(n, 0))
@@ -33,7 +33,7 @@ test('constant rate: equal gaps that do not drift, whenever connections are free
 
 test('Poisson: gaps have the mean and the variance of an exponential distribution', () => {
   const count = 200_000
-  const drawn = gaps(firstDue(poisson(500, seeded(1)), count))
+  const drawn = gaps(firstDue(poisson(500, createRandom(1)), count))
   // In milliseconds the mean is 2 and the variance 4; five standard errors of each (kurtosis 9).
   assert.ok(Math.abs(mean(drawn) - 2) < 5 * (2 / Math.sqrt(count)), `mean ${mean(drawn)}`)
   assert.ok(Math.abs(variance(drawn) - 4) < 5 * 4 * Math.sqrt(8 / count), `variance ${variance(drawn)}`)
@@ -47,7 +47,7 @@ test('Poisson: gaps have the mean and the variance of an exponential distributio
 })
 
 test('Poisson: gaps are independent, so that counts per window vary as much as their mean', () => {
-  const times = firstDue(poisson(1_000, seeded(2)), 200_000)
+  const times = firstDue(poisson(1_000, createRandom(2)), 200_000)
   const windows = new Array<number>(1_900).fill(0)
   for (const time of times) {
     const window = Math.floor(time / 100)
@@ -63,7 +63,7 @@ test('Poisson: gaps are independent, so that counts per window vary as much as t
 })
 
 test('Poisson: the seed decides', () => {
-  const times = (seed: number) => firstDue(poisson(10, seeded(seed)), 100)
+  const times = (seed: number) => firstDue(poisson(10, createRandom(seed)), 100)
   assert.deepEqual(times(5), times(5))
   assert.notDeepEqual(times(5), times(6))
 })

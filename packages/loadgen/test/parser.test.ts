@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seeded } from '../src/engine/random.ts'
+import { createRandom } from '@startgrid/stats/random.ts'
 import { ParseError, ResponseParser } from '../src/http/parser.ts'
 
 interface Read {
@@ -145,7 +145,7 @@ for (const { name, text, responses, method = 'GET' } of STREAMS) {
       ),
       responses,
     )
-    const random = seeded(1)
+    const random = createRandom(1)
     for (let round = 0; round < 200; round++) {
       const pieces: Buffer[] = []
       for (let at = 0; at < bytes.length; ) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createRandom } from '@startgrid/stats/random.ts'
 import { InFlight } from '../src/engine/in-flight.ts'
 import { Queue } from '../src/engine/queue.ts'
-import { seeded } from '../src/engine/random.ts'
 
 test('a queue does what an array does, at both ends, however long', () => {
-  const random = seeded(3)
+  const random = createRandom(3)
   const queue = new Queue<number>()
   const model: number[] = []
   for (let n = 0; n < 20_000; n++) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createRandom } from '@startgrid/stats/random.ts'
 import { build, encodeIntoCompressedBase64, JsHistogram } from 'hdr-histogram-js'
-import { seeded } from '../src/engine/random.ts'
 import { HIGHEST_NS, mergeRecordings, placeOf, Recorder, valueAt } from '../src/engine/recorder.ts'
 import { encodeRecording } from '../src/report/histogram.ts'
 
@@ -14,7 +14,7 @@ const LIBRARY = {
 
 /** Whole numbers from 0 to the highest, evenly on a logarithmic scale, and all where the layout changes. */
 function values(): number[] {
-  const random = seeded(4)
+  const random = createRandom(4)
   const edges = Array.from({ length: 42 }, (_, bit) => 2 ** bit).flatMap((edge) => [edge - 1, edge, edge + 1])
   const spread = Array.from({ length: 20_000 }, () => Math.floor(HIGHEST_NS ** random()))
   return [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seeded } from '../src/engine/random.ts'
+import { createRandom } from '@startgrid/stats/random.ts'
 import { Requests, type RequestsOptions } from '../src/engine/requests.ts'
 import { PathTemplate } from '../src/http/path-template.ts'
 import { LoadError } from '../src/index.ts'
@@ -8,7 +8,7 @@ import { LoadError } from '../src/index.ts'
 const OPTIONS: RequestsOptions = { method: 'GET', path: '/', headers: {}, host: 'h' }
 
 function text(options: Partial<RequestsOptions>, path = 0): string {
-  return new Requests({ ...OPTIONS, ...options }, seeded(1)).bytes(path).toString()
+  return new Requests({ ...OPTIONS, ...options }, createRandom(1)).bytes(path).toString()
 }
 
 function counts(values: readonly string[]): Map<string, number> {
@@ -26,7 +26,7 @@ function assertUniform(found: Map<string, number>, kinds: number, draws: number)
 }
 
 test('a fixed request is the same buffer each time', () => {
-  const requests = new Requests(OPTIONS, seeded(1))
+  const requests = new Requests(OPTIONS, createRandom(1))
   assert.equal(requests.bytes(0), requests.bytes(0))
   assert.equal(requests.bytes(0).toString(), 'GET / HTTP/1.1\r\nhost: h\r\n\r\n')
 })
@@ -48,7 +48,7 @@ test('a request can ask for a close, once', () => {
 })
 
 test('paths of a list are drawn alike', () => {
-  const requests = new Requests({ ...OPTIONS, path: ['/a', '/b', '/c'] }, seeded(1))
+  const requests = new Requests({ ...OPTIONS, path: ['/a', '/b', '/c'] }, createRandom(1))
   const drawn = Array.from({ length: 30_000 }, () => requests.draw())
   assertUniform(counts(drawn.map(String)), 3, drawn.length)
   assert.equal(requests.bytes(1).toString(), 'GET /b HTTP/1.1\r\nhost: h\r\n\r\n')
@@ -56,7 +56,7 @@ test('paths of a list are drawn alike', () => {
 
 test('random parts are drawn anew, each value as often as any other', () => {
   const draws = 20_000
-  const random = seeded(2)
+  const random = createRandom(2)
   const render = (path: string) => {
     const template = new PathTemplate(path)
     assert.equal(template.isFixed, false)
@@ -81,7 +81,7 @@ test('random parts are drawn anew, each value as often as any other', () => {
 test('the same seed makes the same requests', () => {
   const path = ['/{int:1-1000000}', '/{hex:8}']
   const sequence = (seed: number) => {
-    const requests = new Requests({ ...OPTIONS, path }, seeded(seed))
+    const requests = new Requests({ ...OPTIONS, path }, createRandom(seed))
     return Array.from({ length: 50 }, () => requests.bytes(requests.draw()).toString())
   }
   assert.deepEqual(sequence(1), sequence(1))
@@ -106,9 +106,9 @@ test('a wrong random part is refused with a sentence that shows a right one', ()
       path,
     )
   }
-  assert.throws(() => new Requests({ ...OPTIONS, path: [] }, seeded(1)), LoadError)
-  assert.throws(() => new Requests({ ...OPTIONS, path: ['/', 'x'] }, seeded(1)), LoadError)
-  assert.throws(() => new Requests({ ...OPTIONS, path: '/{pick:c|a b}' }, seeded(1)), LoadError)
+  assert.throws(() => new Requests({ ...OPTIONS, path: [] }, createRandom(1)), LoadError)
+  assert.throws(() => new Requests({ ...OPTIONS, path: ['/', 'x'] }, createRandom(1)), LoadError)
+  assert.throws(() => new Requests({ ...OPTIONS, path: '/{pick:c|a b}' }, createRandom(1)), LoadError)
 })
 
 test('headers that would contradict the body are refused', () => {

@@ -12,8 +12,8 @@ export interface StartedServer {
   ready: { pid: number; nginx?: unknown }
 }
 
-/** Whether a process exists, also one of another user. */
-export function isRunning(pid: number): boolean {
+/** Whether a process exists, or a group for a negative id: also one of another user, and one that ended and was not waited for yet. */
+export function exists(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -31,7 +31,7 @@ export interface Launched {
 
 /** Process ids of all that runs; zombies do not. Where there is no /proc, those of the groups' leaders. */
 export function findProcesses({ groups, mark }: Launched): number[] {
-  if (process.platform !== 'linux') return groups.filter((group) => isRunning(-group))
+  if (process.platform !== 'linux') return groups.filter((group) => exists(-group))
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)

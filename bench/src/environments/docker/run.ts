@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { isRunning } from '@startgrid/machine/processes.ts'
+import { exists } from '@startgrid/machine/processes.ts'
 import { docker } from './command.ts'
 import type { Engine, Labelled } from './engine.ts'
 
@@ -58,7 +58,7 @@ export async function removeLeftovers(engine: Engine): Promise<void> {
   await remove(engine, containers.filter(isOrphan), networks.filter(isOrphan))
   const directories = existsSync(PLACE) ? readdirSync(PLACE) : []
   for (const name of directories) {
-    if (!isRunning(Number.parseInt(name, 10))) rmSync(`${PLACE}${name}`, { recursive: true, force: true })
+    if (!exists(Number.parseInt(name, 10))) rmSync(`${PLACE}${name}`, { recursive: true, force: true })
   }
 }
 
@@ -82,5 +82,5 @@ async function removeNetwork(engine: Engine, id: string): Promise<void> {
 
 function isOrphan({ Labels }: Labelled): boolean {
   const [pid, host] = Labels[OWNER_LABEL]?.split('@') ?? []
-  return host === os.hostname() && !isRunning(Number(pid))
+  return host === os.hostname() && !exists(Number(pid))
 }

@@ -1,3 +1,4 @@
+import { createRandom } from '@startgrid/stats/random.ts'
 import type { Connection, ConnectionOwner } from '../http/connection.ts'
 import { Checker } from '../http/expectation.ts'
 import { asksToClose } from '../http/request.ts'
@@ -14,7 +15,6 @@ import { OpenLoop } from './open-loop.ts'
 import type { LoadOptions, Progress } from './options.ts'
 import { closedLoop, constantRate, type Pacer, poisson } from './pacer.ts'
 import { Pool } from './pool.ts'
-import { seeded } from './random.ts'
 import { Requests } from './requests.ts'
 import { Series } from './series.ts'
 import { Tally } from './tally.ts'
@@ -64,7 +64,7 @@ export class Load implements ConnectionOwner, Line {
     this.#options = options
     const host = hostHeader(options.target)
     // A generator of its own, so that arrivals and paths do not depend on each other.
-    const random = seeded((options.seed ?? 1) ^ 0x5bd1e995)
+    const random = createRandom((options.seed ?? 1) ^ 0x5bd1e995)
     this.#requests = new Requests({ method, path, headers, host, body, close: newConnections }, random)
     this.#closes = newConnections || asksToClose(headers)
     this.#timeoutMs = options.timeoutMs ?? 5_000
@@ -189,7 +189,9 @@ export class Load implements ConnectionOwner, Line {
     if (rate === undefined) return new ClosedLoop({ ...all, pacer: closedLoop() })
     const { start } = this.#schedule
     const pacer: Pacer =
-      arrivals === 'constant' ? constantRate(rate, start + this.#firstMs) : poisson(rate, seeded(seed), start)
+      arrivals === 'constant'
+        ? constantRate(rate, start + this.#firstMs)
+        : poisson(rate, createRandom(seed), start)
     return new OpenLoop({ ...all, pacer }, rate)
   }
 

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { Random } from '@startgrid/stats/random.ts'
 
 /** A load model: when each request is due. Times are milliseconds of one clock. */
 export interface Pacer {

@@ -1,7 +1,7 @@
+import type { Random } from '@startgrid/stats/random.ts'
 import { PathTemplate } from '../http/path-template.ts'
 import { type RequestOptions, requestParts } from '../http/request.ts'
 import { LoadError } from './load-error.ts'
-import type { Random } from './random.ts'
 
 /** The requests of a load: one path or several, drawn at random, each of which may have random parts. */
 export class Requests {

@@ -1,5 +1,5 @@
+import type { Random } from '@startgrid/stats/random.ts'
 import { LoadError } from '../engine/load-error.ts'
-import type { Random } from '../engine/random.ts'
 
 /** A fixed piece, or what draws a random one. */
 type Part = string | ((random: Random) => string)

@@ -1,12 +1,12 @@
 import { exec } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { until } from '@startgrid/cli/until.ts'
 import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE, serviceName } from '@startgrid/grid/compose.ts'
 import type { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
 import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
 import type { InPodTally } from '../clients/in-pod.ts'
-import { until } from '../clients/waiting.ts'
 import type { Outcome } from '../fault.ts'
 import { startLoad, targetsOf } from './load.ts'
 

@@ -7,7 +7,7 @@ import { hasTool, type Launch, NEVER_SHED, type Target } from '@startgrid/grid/l
 import { compareSamples, takeSample } from '@startgrid/machine/accounts/sample.ts'
 import { cpuSeconds, serverPids } from '@startgrid/machine/processes.ts'
 import { LIGHT } from '../clients/clients.ts'
-import { statusOf } from '../clients/waiting.ts'
+import { statusOf } from '../clients/status.ts'
 import type { Fault } from '../fault.ts'
 import { filesOf } from '../subject/footprint.ts'
 

@@ -1,6 +1,6 @@
+import { until } from '@startgrid/cli/until.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { findCrossed, findFailures, LIGHT } from '../clients/clients.ts'
-import { until } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
 
 /** A new configuration, or another number of workers, in front of an app that is in use. */

@@ -1,6 +1,7 @@
+import { until } from '@startgrid/cli/until.ts'
 import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { findCrossed, findFailures, LIGHT, type Tally } from '../clients/clients.ts'
-import { statusOf, until } from '../clients/waiting.ts'
+import { statusOf } from '../clients/status.ts'
 import type { Fault, Outcome } from '../fault.ts'
 import { findBadEnding, PATIENT } from '../subject/ending.ts'
 import type { Subject } from '../subject/subject.ts'

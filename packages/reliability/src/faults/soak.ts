@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '@startgrid/cli/until.ts'
 import { type Connection, openConnection } from '@startgrid/conformance/http/connection.ts'
 import type { App } from '@startgrid/grid/apps.ts'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import { type ClientAbort, leave } from '../clients/client-abort.ts'
 import { abortsOf, type Step, stepsOf } from '../clients/mix.ts'
-import { until } from '../clients/waiting.ts'
 import type { Fault } from '../fault.ts'
 import { countFiles, type Footprint, footprintOf, measurable } from '../subject/footprint.ts'
 

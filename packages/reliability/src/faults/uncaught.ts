@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { openConnection } from '@startgrid/conformance/http/connection.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
-import { statusOf } from '../clients/waiting.ts'
+import { statusOf } from '../clients/status.ts'
 import type { Fault } from '../fault.ts'
 import { preload } from '../subject/preload.ts'
 import type { Subject } from '../subject/subject.ts'

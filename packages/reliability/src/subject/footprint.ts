@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { until } from '@startgrid/cli/until.ts'
 import type { App } from '@startgrid/grid/apps.ts'
 import type { Launch, LaunchOptions } from '@startgrid/grid/launcher.ts'
 import { serverPids } from '@startgrid/machine/processes.ts'
-import { until } from '../clients/waiting.ts'
 import { preload } from './preload.ts'
 
 /** What an app holds. */

@@ -5,8 +5,8 @@ import { Agent, get, globalAgent, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sample } from '@startgrid/cli/test-run.ts'
+import { until } from '@startgrid/cli/until.ts'
 import { type Launch, LaunchError, launch, type Startable } from '@startgrid/grid/launcher.ts'
 
 /** How apps with workers start and stop: what an orchestrator sees. */
@@ -64,7 +64,7 @@ for (const framework of FRAMEWORKS) {
           const workers = childrenOf(launched)
           assert.equal(workers.length, library === 'piscina' ? 0 : 2)
           await launched.stop('SIGKILL')
-          await until(() => workers.every((pid) => !existsSync(`/proc/${pid}`)))
+          await until('a worker still ran', () => workers.every((pid) => !existsSync(`/proc/${pid}`)))
         })
       }
     }
@@ -93,12 +93,4 @@ async function ask({ ready }: Launch, path: string, agent = globalAgent) {
 function childrenOf({ ready: { pid } }: Launch): number[] {
   if (!linux) return []
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number)
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 500; attempt++) {
-    if (condition()) return
-    await sleep(10)
-  }
-  throw new Error('It never came true.')
 }
