@@ -42,6 +42,8 @@ export interface Behaviour {
   /** The last word about the bytes of a response without a late part. */
   bytes(bytes: Buffer, request: Incoming, response: Outgoing): Buffer
   staysOpen(response: Outgoing, request: Incoming): boolean
+  /** Whether an open connection is read on after the response. */
+  readsOn(request: Incoming): boolean
   /** The status for bytes that are not HTTP. */
   garbage: number
   /** Whether 100 is sent where it is expected. */
@@ -136,6 +138,7 @@ export const CORRECT: Behaviour = {
     status !== 413 &&
     length <= 65_536 &&
     !headerValues(headers, 'connection').includes('close'),
+  readsOn: () => true,
   garbage: 400,
   continues: true,
   patient: true,

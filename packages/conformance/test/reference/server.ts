@@ -81,6 +81,7 @@ async function serveOne(
   const open = behaviour.staysOpen(response, request)
   const sent = send(socket, request, open ? response : closing(response), behaviour)
   if (behaviour.inOrder) await sent
+  if (open && !behaviour.readsOn(request)) await source.settled()
   return open
 }
 

@@ -14,11 +14,14 @@ import {
   unreadBody,
 } from '../expectation.ts'
 import type { Situation } from '../manners.ts'
-import type { Probe } from '../probe.ts'
+import { GaveUp, type Probe } from '../probe.ts'
 import { plainRoute, UNKNOWN_PATH } from '../route.ts'
 
 /** Bytes of a body. More is 413 if a handler reads it. */
 const BODY_LIMIT = 65_536
+
+/** More than streams in front of a handler hold. If nobody reads the rest, it stays in the socket, and no next request is seen. */
+const BEYOND_BUFFERS = 4 * BODY_LIMIT
 
 /** Lines about the size of request bodies that no route reads. */
 export const bodies: readonly Check[] = [
@@ -117,15 +120,17 @@ async function expectChunked(
   request: Request,
   expected: readonly Expectation[],
 ): Promise<void> {
-  const large = chunkedRequest(request, BODY_LIMIT + 5000)
-  await probe.attempt(large, () =>
-    probe.despiteReset(() =>
-      probe.connected(async (connection) => {
-        probe.judge(large, await connection.exchange(large), [...expected, ...unreadBody()])
-        await continueAfter(probe, large, connection, Buffer.alloc(0))
-      }),
-    ),
-  )
+  for (const length of [BODY_LIMIT + 5000, BEYOND_BUFFERS]) {
+    const large = chunkedRequest(request, length)
+    await probe.attempt(large, () =>
+      probe.despiteReset(() =>
+        probe.connected(async (connection) => {
+          probe.judge(large, await connection.exchange(large), [...expected, ...unreadBody()])
+          await continueAfter(probe, large, connection, Buffer.alloc(0))
+        }),
+      ),
+    )
+  }
 }
 
 /** A server may close the connection while a body is in flight. If it continues, it must not parse the body as a request. */
@@ -145,6 +150,7 @@ async function continueAfter(
     if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
     const findings = [{ expected: 'a closed or usable connection', received: error.message }]
     probe.report(`GET after ${describeRequest(request)}`, findings)
+    if (error.failure === 'timeout') throw new GaveUp()
   }
 }
 

@@ -89,6 +89,9 @@ export const refusals: readonly Defect[] = [
   hello('chunked bodies over the limit are 500', 'a chunked body over the limit is refused or left unread', {
     refuse: (r) => (r.body.length > 65_536 ? 500 : CORRECT.refuse(r)),
   }),
+  hello('an unread body keeps its connection', 'a chunked body over the limit is refused or left unread', {
+    readsOn: (r) => r.body.length <= 131_072,
+  }),
   hello('8 KiB of headers', 'a header section of 12 KiB is read', { headerLimit: 8192 }),
   hello('8 KiB of request line', 'a request line of 12 KiB is read', { headerLimit: 8192 }),
   hello('32 KiB of headers', 'a header section over 16 KiB is 431 or 414', { headerLimit: 32_768 }),
