@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
+import { FRAMEWORKS, ROLES } from '@startgrid/grid/apps.ts'
 
 /** Code asks the catalogue for a trait of a framework, and never for its name. So a new one needs its folder and its entry. */
 
@@ -13,7 +13,6 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'apps/': 'a folder for each framework',
   'packages/grid/src/frameworks.ts': 'the catalogue',
-  'packages/eject/src/njs/': 'copies the only app that is a configuration of NGINX',
   'bench/studies/': 'a study is about the frameworks of its source',
   'bench/simulation/': 'worlds of made-up servers with the names of an old race',
 }
@@ -27,7 +26,7 @@ const COMPARISONS = [
   new RegExp(
     `\\b(?:framework|app|name|package)\\.(?:startsWith|endsWith|includes)\\('(?:apps/)?(?:${names})\\b`,
   ),
-  new RegExp(`[!=]== *'(?:${own})'|case '(?:${own})'|\\.(?:has|get|includes)\\('(?:${own})'`),
+  new RegExp(`'(?:${own})(?:/(?:${ROLES.join('|')}))?'`),
   new RegExp(`^ +'?(?:${own})'?: `),
   new RegExp(`['"\`/](?:apps|@startgrid)/(?:${names})['"\`/]`),
 ]

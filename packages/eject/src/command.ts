@@ -102,19 +102,29 @@ function readChoice(flags: Flags, positionals: readonly string[], origin: Origin
 }
 
 function requireKnown(what: 'framework' | 'role', name: string | undefined, apps: readonly AppEntry[]): void {
-  const names = [...new Set(apps.map((app) => app[what]))]
+  const names = namesOf(what, apps)
   if (name === undefined || names.includes(name)) return
   throw new EjectError(`There is no ${what} '${name}'. There are: ${names.join(', ')}.`)
 }
 
 /** What `--yes` takes where nothing was said. */
-function withDefaults(known: Choice, { defaultPath }: Origin): Chosen {
+function withDefaults(known: Choice, { defaultPath, apps }: Origin): Chosen {
   return {
-    framework: known.framework ?? 'fastify',
+    framework: known.framework ?? defaultFramework(apps),
     role: known.role ?? 'hello',
     path: known.path ?? defaultPath,
     options: known.options ?? [],
   }
+}
+
+/** The catalogue begins with bare node, which needs the most code: the one behind it. */
+function defaultFramework(apps: readonly AppEntry[]): string {
+  const [bare = '', next = bare] = namesOf('framework', apps)
+  return next
+}
+
+function namesOf(what: 'framework' | 'role', apps: readonly AppEntry[]): string[] {
+  return [...new Set(apps.map((app) => app[what]))]
 }
 
 async function ask(known: Choice, origin: Origin, signal: AbortSignal): Promise<Chosen> {
@@ -140,12 +150,12 @@ function usage(origin: Origin): number {
 }
 
 function help({ command, separator, takesApp, defaultPath, apps, options }: Origin): string {
-  const frameworks = [...new Set(apps.map(({ framework }) => framework))]
-  const rows = frameworks.map((name) => apps.filter(({ framework }) => framework === name))
+  const byDefault = defaultFramework(apps)
+  const rows = namesOf('framework', apps).map((name) => apps.filter(({ framework }) => framework === name))
   const width = Math.max(...options.map(({ name }) => name.length), 0)
   const example = takesApp
-    ? `${command} fastify/ssr ${defaultPath}`
-    : `${command} ${defaultPath} ${separator}--framework fastify --role ssr`
+    ? `${command} ${byDefault}/ssr ${defaultPath}`
+    : `${command} ${defaultPath} ${separator}--framework ${byDefault} --role ssr`
   return [
     `${takesApp ? `${command} <framework>/<role> <directory>` : `${command} <directory>`}   makes a project of one app`,
     '',
@@ -154,7 +164,7 @@ function help({ command, separator, takesApp, defaultPath, apps, options }: Orig
     '  --name NAME   the npm name of the project; by default that of its directory',
     '  --no-git      no repository with a first commit',
     '  --no-lockfile no package-lock.json, such as for pnpm',
-    '  --yes         asks nothing: fastify/hello where nothing else was said',
+    `  --yes         asks nothing: ${byDefault}/hello where nothing else was said`,
     '',
     'On a terminal it asks for what is missing. The apps:',
     '',

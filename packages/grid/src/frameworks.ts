@@ -23,7 +23,7 @@ export type Role = (typeof ROLES)[number]
 /**
  * The catalogue: one entry for each framework. Commands, tests, the benchmark, docker-compose.yml, the landing page and the tables of the
  * docs read it. `pnpm generate` writes the files that cannot read it. CONTRIBUTING.md says how to add a framework. All are compared with the
- * first one, and the first three are those of a quick run.
+ * first one, and the first three are those of a quick run. `eject --yes` takes the second.
  */
 export const CATALOGUE: readonly Framework[] = [
   {

@@ -33,7 +33,7 @@ export function writeNjsCode(app: App, tracked: ReadonlyMap<string, string>): Co
     files: new Map([
       ...sources,
       ...(hasPage ? listPageAssets(files) : []),
-      ['nginx.conf.template', renderNginxConf(readTemplate('nginx.conf.template'), app.role, read)],
+      ['nginx.conf.template', renderNginxConf(readTemplate('nginx.conf.template'), app, read)],
       ['healthcheck.pl', read('docker/healthcheck.pl')],
     ]),
     ...findPackages(sources, false),

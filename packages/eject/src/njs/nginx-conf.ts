@@ -1,4 +1,4 @@
-import type { Role } from '@startgrid/grid/apps.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import { fill } from '@startgrid/nginx/render.ts'
 
 /**
@@ -6,13 +6,17 @@ import { fill } from '@startgrid/nginx/render.ts'
  * @param template `nginx.conf.template` of this package
  * @param read reads a file of the repository by its path
  */
-export function renderNginxConf(template: string, role: Role, read: (path: string) => string): string {
+export function renderNginxConf(
+  template: string,
+  { framework, role }: App,
+  read: (path: string) => string,
+): string {
   const whole = fill(template, {
     PAGE_MAPS: role === 'ssr' ? 'include startgrid/http/assets.conf;\n\n    include shed.conf.template;' : '',
     ASSETS: role === 'ssr' ? 'include assets.conf.template;' : '',
     ...LATER,
   })
-  const included = include(whole, (path) =>
+  const included = include(whole, framework, (path) =>
     fill(read(path), {
       APP: '{{name}}',
       ASSETS_DIR: `${LATER.ROOT}/dist/assets`,
@@ -32,12 +36,12 @@ function placeholder(name: string): string {
 }
 
 /** Replaces include lines with the content of the files, indented like the line. */
-function include(text: string, read: (path: string) => string): string {
+function include(text: string, framework: string, read: (path: string) => string): string {
   return text.replaceAll(/^( *)include (\S+);$/gm, (_line, indent: string, name: string) => {
     const path = name.startsWith('startgrid/')
       ? name.replace('startgrid/', 'nginx/conf/')
-      : `apps/njs/conf/${name}`
-    return include(read(path), read)
+      : `apps/${framework}/conf/${name}`
+    return include(read(path), framework, read)
       .trimEnd()
       .replaceAll(/^(?=.)/gm, indent)
   })
