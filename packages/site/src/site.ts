@@ -1,0 +1,62 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import Eleventy, { HtmlBasePlugin, type Page } from '@11ty/eleventy'
+import { addressOf, ROOT } from './documents.ts'
+import { amendMarkdown } from './markdown.ts'
+
+/** The site as Eleventy makes it: every Markdown file of the repository, and the five pages. */
+
+const ASSETS = fileURLToPath(new URL('assets/', import.meta.url))
+/** The colours, tables and charts of reports. */
+const REPORT_STYLES = ['theme', 'table', 'chart'].map((name) =>
+  fileURLToPath(import.meta.resolve(`@startgrid/bench/src/report/html/${name}.css`)),
+)
+
+/** What no page is made of: what tests need, what a page includes, and what is not of the repository. */
+const IGNORED = ['**/test/**', '**/fixtures/**', '**/dist/**', '**/.*/**', 'bench/results/**']
+
+export interface SiteOptions {
+  /** A directory, which is emptied. */
+  output: string
+  /** Path under which the site is published: `/` or `/startgrid/`. */
+  base: string
+  /** Address of the repository's files, such as `https://git.example/startgrid/blob/main`; without it, sources have no links. */
+  repository: string | undefined
+}
+
+/** Eleventy works in the directory of its process: that becomes the root of the repository. */
+export function createSite({ output, base, repository }: SiteOptions): Eleventy {
+  process.chdir(ROOT)
+  rmSync(output, { recursive: true, force: true })
+  mkdirSync(output, { recursive: true })
+  writeFileSync(join(output, 'site.css'), [...REPORT_STYLES, `${ASSETS}site.css`].map(read).join('\n'))
+  return new Eleventy('.', relative(ROOT, output), {
+    quietMode: true,
+    pathPrefix: base,
+    config(config) {
+      config.setIncludesDirectory('packages/site/src/layouts')
+      config.setDataDirectory('packages/site/src/layouts')
+      config.setTemplateFormats(['md', '11ty.ts'])
+      config.addExtension('11ty.ts', { key: '11ty.js' })
+      config.addGlobalData('layout', 'page.11ty.ts')
+      config.addGlobalData('markdownTemplateEngine', false)
+      config.addGlobalData('eleventyComputed', {
+        permalink: ({ page }: Page) => `${addressOf(page.inputPath.replace(/^\.\//, ''))}index.html`,
+      })
+      for (const glob of IGNORED) config.ignores.add(glob)
+      config.addPassthroughCopy({
+        'packages/site/src/assets/site.js': 'site.js',
+        'docs/*.{png,svg}': 'images',
+        'docs/results/*.json': 'data',
+        'docs/studies/results/*.json': 'data/studies',
+      })
+      config.addPlugin(HtmlBasePlugin)
+      config.amendLibrary('md', (library) => amendMarkdown(library, repository))
+    },
+  })
+}
+
+function read(file: string): string {
+  return readFileSync(file, 'utf8')
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { after, before, test } from 'node:test'
+import { parseHTML } from 'linkedom'
+import { PAGES, ROOT } from '../src/documents.ts'
+import { createSite } from '../src/site.ts'
+
+/** The built pages, published below a path: every link has a place to lead to. */
+
+const BASE = '/startgrid/'
+const REPOSITORY = 'https://git.example/startgrid/blob/main'
+const output = mkdtempSync(join(tmpdir(), 'site-'))
+
+interface Target {
+  from: string
+  link: string
+}
+
+/** What pages point at, and the names inside of each, by address below the base. */
+const targets: Target[] = []
+const names = new Map<string, ReadonlySet<string>>()
+
+before(async () => {
+  await createSite({ output, base: BASE, repository: REPOSITORY }).write()
+  for (const file of globSync('**/*.html', { cwd: output })) {
+    const { document } = parseHTML(readFileSync(join(output, file), 'utf8'))
+    const address = `/${file.replace(/index\.html$/, '')}`
+    names.set(address, new Set([...document.querySelectorAll('[id]')].map(({ id }) => id)))
+    for (const element of document.querySelectorAll('[href], [src]'))
+      targets.push({ from: address, link: element.getAttribute('href') ?? element.getAttribute('src') ?? '' })
+  }
+})
+after(() => rmSync(output, { recursive: true, force: true }))
+
+test('every document of the repository and the five pages are there', () => {
+  const documents = globSync('docs/**/*.md', { cwd: ROOT })
+  assert.ok(names.size >= documents.length + PAGES.length, String(names.size))
+  for (const { path } of PAGES) assert.ok(names.has(path), path)
+})
+
+test('all links and anchors resolve', () => {
+  const broken = targets.filter(({ from, link }) => !resolves(from, link))
+  assert.deepEqual(broken, [])
+})
+
+test('every document can be reached from Home', () => {
+  const reached = new Set(['/'])
+  for (const address of reached)
+    for (const { from, link } of targets)
+      if (from === address && link.startsWith(BASE))
+        reached.add(`/${link.slice(BASE.length).replace(/#.*/, '')}`)
+  assert.deepEqual(
+    [...names.keys()].filter((address) => !reached.has(address)),
+    [],
+  )
+})
+
+function resolves(from: string, link: string): boolean {
+  if (link.startsWith(REPOSITORY)) return existsSync(join(ROOT, link.slice(REPOSITORY.length)))
+  if (/^(?:https?|mailto|data):/.test(link)) return true
+  const { pathname, hash } = new URL(link, `http://site${BASE}${from.slice(1)}`)
+  if (!pathname.startsWith(BASE)) return false
+  const address = `/${relative(BASE, pathname)}${pathname.endsWith('/') ? '/' : ''}`.replace('//', '/')
+  if (hash !== '') return names.get(address)?.has(decodeURIComponent(hash.slice(1))) ?? false
+  return names.has(address) || existsSync(join(output, address))
+}
