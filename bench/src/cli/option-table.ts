@@ -164,7 +164,11 @@ export const RACE = {
   name: texts('A=NAME', 'what reports call the first system; B= the second ...'),
   'ready-path': text('PATH', 'ready when this is responded to with 2xx'),
   'ready-timeout': duration('for that (default 30s)', { min: 100 }),
-  heats: integer('N', 'starts of each system, 2 to 100', { min: 2, max: 100, default: 10 }),
+  heats: integer('N', 'starts of each system, 2 to 100; fewer than 5 give no verdict', {
+    min: 2,
+    max: 100,
+    default: 10,
+  }),
   precision: percent(
     'as many starts as 95 % intervals of plus or minus P need, by the spread of the first ten, at most 100: 1%',
   ),

@@ -27,19 +27,23 @@ export interface OpenHeat {
 }
 
 /** A third heat narrows intervals more than passes do. On a slow machine, roles with 2 heats had medians of ±7 to ±97 %, with 3 heats ±10 to ±23 %. */
-const FEW_HEATS = 3
+export const FEW_HEATS = 3
 
 /**
- * The heats that will be run, in their order: the first two of each role, the third one if a few passes of each fit, and others while half of
- * their passes fit.
+ * The heats that will be run, in their order: the first two of each role, those up to `few` if a few passes of each fit, and others while half
+ * of their passes fit.
  * @param open heats that remain, in their order
  */
-export function heatsThatFit<Open extends OpenHeat>(open: readonly Open[], leftMs: number): Open[] {
+export function heatsThatFit<Open extends OpenHeat>(
+  open: readonly Open[],
+  leftMs: number,
+  few: number = FEW_HEATS,
+): Open[] {
   const spent = { halfMs: 0, shortMs: 0 }
   const end = open.findIndex(({ heat, halfMs, shortMs }) => {
     spent.halfMs += halfMs
     spent.shortMs += shortMs
-    return heat > LEAST_HEATS && (heat > FEW_HEATS ? spent.halfMs : spent.shortMs) > leftMs
+    return heat > LEAST_HEATS && (heat > few ? spent.halfMs : spent.shortMs) > leftMs
   })
   return end < 0 ? [...open] : open.slice(0, end)
 }

@@ -6,6 +6,7 @@ import {
   type RaceResult,
   type Run,
   type StoredResult,
+  type StudyResult,
   type Trial,
   trialsOf,
 } from '../model/result.ts'
@@ -24,7 +25,7 @@ export function deriveWarnings(result: StoredResult): Warning[] {
     ...disturbed(trialsOf(result)),
     ...accounting(result),
   ]
-  if (result.kind === 'study') return seen
+  if (result.kind === 'study') return [...sharedCores(result), ...seen]
   if (!isRace(result)) return [...external(result), ...seen, ...generatorBound(result)]
   return [
     ...external(result),
@@ -39,6 +40,7 @@ export function deriveWarnings(result: StoredResult): Warning[] {
 
 /** The kinds that `deriveWarnings` makes. */
 const FOUND: ReadonlySet<WarningKind> = new Set<WarningKind>([
+  'shared-core',
   'external-server',
   'one-launch',
   'same-machine',
@@ -67,6 +69,19 @@ function external({ mode, target }: StoredResult): Warning[] {
   if (mode !== 'target') return []
   const here: Warning[] = target !== null && isLoopback(target.origin) ? [{ kind: 'same-machine' }] : []
   return [{ kind: 'external-server' }, { kind: 'one-launch' }, ...here]
+}
+
+/** Of commands. */
+function sharedCores({ race, heats, settings }: StudyResult): Warning[] {
+  const { server, servers = [server] } = settings.cores ?? { server: 0, servers: undefined }
+  if (settings.cores === null) return []
+  const launches = heats.flatMap((heat) => heat.launches)
+  return (race?.systems ?? []).flatMap(({ name }): Warning[] => {
+    const own = launches.filter(({ app }) => app === name)
+    const processes = Math.max(0, ...own.map((one) => one.processes ?? 0))
+    if (processes <= servers.length) return []
+    return [{ kind: 'shared-core', system: name, processes, cores: servers.length }]
+  })
 }
 
 function extended({ settings: { extensions } }: StoredResult): Warning[] {

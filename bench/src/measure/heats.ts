@@ -21,6 +21,8 @@ export interface HeatPlan {
   /** Heats per race, and how many more may follow. */
   planned: number
   most: number
+  /** So many are worth more than all their passes. */
+  few?: number
   /** Milliseconds of a heat with so many passes. The first of a race may do something else than the others. */
   expectedMs(planned: Pick<PlannedHeat, 'race' | 'heat'>, cells: readonly Cell[], passes: number): number
   /** For how long a heat may take passes, in milliseconds. */
@@ -50,17 +52,22 @@ export async function runHeats(run: HeatsRun, plan: HeatPlan): Promise<void> {
       (one, _, [first]) => one.heat <= Math.max(plan.planned, first?.heat ?? 0),
     )
     const leftMs = endOf(run) - performance.now()
-    const heats = heatsThatFit(open, leftMs)
+    const heats = heatsThatFit(open, leftMs, plan.few)
     const [next] = heats
     if (signal.aborted || open[0] === undefined || plan.isEnough(open[0])) return
     if (next === undefined) {
       const { heat } = open[0]
       if (heat <= plan.planned)
-        run.warn({ kind: 'heats-dropped', from: heat, maxTimeMs: settings.maxTimeMs ?? 0 })
+        run.warn({
+          kind: 'heats-dropped',
+          from: heat,
+          maxTimeMs: settings.maxTimeMs ?? 0,
+          enoughMs: Math.ceil(((settings.maxTimeMs ?? 0) - leftMs + fullMsOf(open)) / 10_000) * 10_000,
+        })
       return
     }
     const planned = heats.filter(({ heat }) => heat <= plan.planned)
-    const expectedMs = planned.reduce((sum, { fullMs }) => sum + fullMs, 0)
+    const expectedMs = fullMsOf(planned)
     if (isFirst) {
       const ms = Math.min(Math.max(0, leftMs), expectedMs)
       const fewer =
@@ -100,6 +107,10 @@ function openHeats(result: Run, plan: HeatPlan): OpenRaceHeat[] {
       shortMs: msOf(Math.min(slices / 2, SHORTENED_PASSES)),
     }
   })
+}
+
+function fullMsOf(heats: readonly OpenHeat[]): number {
+  return heats.reduce((sum, { fullMs }) => sum + fullMs, 0)
 }
 
 /** How much longer the last heat of a race took than expected. */

@@ -216,7 +216,10 @@ const STEADY = 0.03
 /** A window is warm within this part of the last ones. */
 const WARM = 0.07
 
-const LEAST_WARMUP_MS = 500
+export const LEAST_WARMUP_MS = 500
+
+/** Of each system, without its start. */
+export const LEAST_PILOT_MS = 2 * LAST * WINDOW_MS
 
 /** From this part of its cores on, a server is limited by them. */
 const FULL = 0.9

@@ -1,12 +1,16 @@
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { CommandEnvironment } from '../environments/command/environment.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
+import { ENDING_MS, SHORTENED_PASSES } from '../experiment/budget.ts'
+import { RACE_SETTINGS } from '../experiment/race.ts'
+import { expectedRaceMs } from '../experiment/study.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
+import { LEAST_STARTS } from '../judge/study/findings.ts'
 import { type Experiment, isProbe } from '../model/experiment.ts'
 import type { Finding } from '../model/figures.ts'
 import type { StudyResult } from '../model/result.ts'
 import { type HeatPlan, runHeats } from './heats.ts'
-import { type PilotOptions, pilot } from './pilot.ts'
+import { LEAST_PILOT_MS, LEAST_WARMUP_MS, type PilotOptions, pilot } from './pilot.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
 import { planOf } from './run.ts'
 
@@ -46,6 +50,17 @@ export async function runRace(
   })
 }
 
+/** Milliseconds without which there cannot be enough starts for a verdict, however fast the systems are. */
+export function leastRaceMs({ races }: Experiment, { cells, settings }: StudyResult): number {
+  const { minMs } = RACE_SETTINGS.openLoop
+  const least = { ...settings, slices: SHORTENED_PASSES, openLoop: { minMs, maxMs: minMs } }
+  return Object.entries(races).reduce((sum, [name, race]) => {
+    const own = cells.filter((cell) => cell.race === name)
+    const warm = own.map((cell) => ({ ...cell, warmupMs: LEAST_WARMUP_MS }))
+    return sum + LEAST_PILOT_MS * own.length + LEAST_STARTS * expectedRaceMs(race, warm, least)
+  }, ENDING_MS)
+}
+
 const MOST_HEATS = 100
 
 /** What the heats of a race are. With a precision, the planned ones are a pilot that says how many there have to be. */
@@ -60,6 +75,7 @@ export function planOfRace(
   return {
     ...planOf(experiment, prepared),
     keepsWarmup: true,
+    few: LEAST_STARTS,
     most: precision === null ? heats : MOST_HEATS,
     isEnough: ({ heat }) => {
       if (precision === null || heat <= heats) return false

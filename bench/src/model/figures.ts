@@ -382,8 +382,11 @@ const Finding = object({
   over: text('A system.'),
   under: text('The system that it is divided by.'),
   isTwin: flag('It equals the other one: a control, which is not tested.'),
+  starts: count('How often both were started and measured.'),
   ratio: intervalOrNull('Of what decides; null if it was not measured.'),
-  pAdjusted: numberOrNull('By Holm, over all findings; null without an interval.'),
+  pAdjusted: numberOrNull(
+    'By Holm, over all findings; null if it was not tested: a twin, or fewer than 5 starts.',
+  ),
   smallest: numberOrNull('The smallest ratio above 1 that is found in 4 of 5 runs.'),
   others: list(
     object({ metric: StudyMetric, ratio: interval('The first over the second.') }),

@@ -238,6 +238,7 @@ const LaunchRecord = object({
     number('From its start to its first right response, in seconds; absent if not measured.'),
   ),
   readyMemory: Type.Optional(number('Resident memory when it was ready, in bytes; absent if not measured.')),
+  processes: Type.Optional(count('Those of a command that work; absent where the system does not tell.')),
   peakMemory: orNull(
     Type.Number(),
     'Highest resident memory of its processes until the end of the heat, in bytes; null where the system does not tell.',

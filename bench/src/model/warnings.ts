@@ -22,6 +22,15 @@ const WARNINGS = {
     () =>
       'Processes cannot be pinned to cores here (that takes Linux and taskset): the system moves them about. Compare what is far apart only.',
   ),
+  'shared-core': warning(
+    {
+      system: text('What it is called.'),
+      processes: count('Those that work.'),
+      cores: count('Those that it has.'),
+    },
+    ({ system, processes, cores }) =>
+      `${processes} processes of ${system} share ${plural(cores, 'core')}: they wait for each other, as they would not where it runs. Give it more with --cores, on a machine that has them.`,
+  ),
   'one-core': warning(
     {},
     () =>
@@ -101,9 +110,13 @@ const WARNINGS = {
     {
       from: count('Number of the first heat that was dropped.'),
       maxTimeMs: number('The time allowed, in milliseconds.'),
+      enoughMs: Type.Optional(number('What all heats would have taken, in milliseconds: whole ten seconds.')),
     },
-    ({ from, maxTimeMs }) =>
-      `Time was up after ${formatShort(maxTimeMs / 60_000)} minutes: heats from number ${from} on were dropped, so intervals are wider. Allow more with --max-time.`,
+    ({ from, maxTimeMs, enoughMs }) =>
+      `Time was up after ${formatShort(maxTimeMs / 60_000)} minutes: heats from number ${from} on were dropped, so intervals are wider. ` +
+      (enoughMs === undefined
+        ? 'Allow more with --max-time.'
+        : `--max-time ${enoughMs / 1000}s would be enough.`),
   ),
   'not-saved': warning(
     { reason: text('Why: a clause.') },

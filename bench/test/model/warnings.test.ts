@@ -31,6 +31,14 @@ const EXAMPLES: readonly [Warning, ...RegExp[]][] = [
     { kind: 'other-versions', name: 'NGINX', before: '1.22.1', now: '1.30.3' },
     /NGINX was 1\.22\.1 .* 1\.30\.3/,
   ],
+  [
+    { kind: 'shared-core', system: 'after', processes: 4, cores: 1 },
+    /^4 processes of after share 1 core: .* --cores/,
+  ],
+  [
+    { kind: 'heats-dropped', from: 4, maxTimeMs: 60_000, enoughMs: 100_000 },
+    /after 1\.00 minutes.* --max-time 100s would be enough/,
+  ],
   [{ kind: 'external-server' }, /nobody accounts for it/, /network/],
   [{ kind: 'one-launch' }, /one launch/, /in no interval/],
   [{ kind: 'same-machine' }, /no core of its own/],

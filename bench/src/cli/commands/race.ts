@@ -1,3 +1,4 @@
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { listOf } from '@startgrid/cli/text.ts'
@@ -5,8 +6,9 @@ import { Guard } from '@startgrid/machine/guard.ts'
 import { CheckoutError, type CheckoutOptions, checkOut } from '../../environments/command/checkout.ts'
 import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/result.ts'
+import { isTested, LEAST_STARTS } from '../../judge/study/findings.ts'
 import type { RunContext } from '../../measure/preparation.ts'
-import { runRace } from '../../measure/race.ts'
+import { leastRaceMs, runRace } from '../../measure/race.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
@@ -18,6 +20,7 @@ import { reportOf } from '../stored.ts'
 /** `pnpm bench race`: servers that nobody here wrote, compared. @returns the exit code */
 export async function raceCommand(args: readonly string[]): Promise<number> {
   const options = readRaceOptions(args)
+  assertFits(options)
   const directory = prepareOutput(options.output, options.json)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
@@ -37,8 +40,9 @@ export async function raceCommand(args: readonly string[]): Promise<number> {
   publish(result, reportOf(result, directory), options)
   if (signal.aborted) return code()
   const failed = [...whyStudyFailed(result), ...regressionsOf(result, options)]
-  for (const sentence of failed) process.stderr.write(`${sentence}\n`)
-  return failed.length > 0 ? 1 : 0
+  const open = failed.length > 0 ? [] : withoutVerdict(result, options)
+  for (const sentence of [...failed, ...open]) process.stderr.write(`${sentence}\n`)
+  return failed.length > 0 ? 1 : open.length > 0 ? 2 : 0
 }
 
 async function measure(
@@ -50,6 +54,12 @@ async function measure(
   const given =
     options.git.length === 0 ? options.systems : await checkOutAll(options, { guard, signal, progress })
   const systems = options.twin ? withTwin(given) : given
+  const { experiment, result } = begin(options, systems)
+  await runRace(experiment, result, { ...options, ...context, guard })
+  return result
+}
+
+function begin(options: RaceOptions, systems: readonly RaceSystem[]) {
   const experiment = createRace({ ...options, systems })
   const command = commandOf('pnpm bench race', options.words, options.seed)
   const plan = { ...options, profile: 'full', asPublished: false } as const
@@ -58,8 +68,19 @@ async function measure(
     race: recordOfRace(options, systems),
   }
   Object.assign(result.settings, RACE_SETTINGS)
-  await runRace(experiment, result, { ...options, ...context, guard })
-  return result
+  return { experiment, result }
+}
+
+/** @throws {UsageError} if the time is too short for a verdict, however fast the systems are */
+function assertFits(options: RaceOptions): void {
+  const { heats, maxTimeMs = Number.POSITIVE_INFINITY, systems, twin } = options
+  if (heats < LEAST_STARTS || systems.length < 2) return
+  const { experiment, result } = begin(options, twin ? withTwin(systems) : systems)
+  const leastMs = leastRaceMs(experiment, result)
+  if (maxTimeMs >= leastMs) return
+  throw new UsageError(
+    `--max-time ${Math.floor(maxTimeMs / 1000)}s is too short for ${LEAST_STARTS} starts of each system, without which there is no verdict: give it at least ${Math.ceil(leastMs / 1000)}s.`,
+  )
 }
 
 /** The first system once more, started as often. */
@@ -71,11 +92,18 @@ function withTwin(systems: readonly RaceSystem[]): RaceSystem[] {
 /** What `--fail-on-regression` fails on; without a failure it says what would have been one. */
 function regressionsOf({ analysis }: StudyResult, { failOn, systems }: RaceOptions): string[] {
   if (failOn === null) return []
-  const own = (analysis?.findings ?? []).filter(({ under, isTwin }) => under === systems[0]?.name && !isTwin)
+  const own = (analysis?.findings ?? []).filter((one) => one.under === systems[0]?.name && isTested(one))
   const found = own.flatMap((finding) => describeRegression(finding, failOn) ?? [])
   if (found.length === 0)
     for (const finding of own) process.stderr.write(`${describeCaught(finding, failOn)}\n`)
   return found
+}
+
+/** Of `--fail-on-regression`: green would say that nothing was found, and nothing was looked for. */
+function withoutVerdict({ analysis }: StudyResult, { failOn }: RaceOptions): string[] {
+  const open = (analysis?.findings ?? []).filter((one) => !one.isTwin && !isTested(one))
+  if (failOn === null || open.length === 0) return []
+  return [`--fail-on-regression says nothing without ${LEAST_STARTS} starts of each system: exit code 2.`]
 }
 
 /** Both sides alike, so that nothing but their code differs. */

@@ -1,7 +1,7 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
 import type { Guard } from '@startgrid/machine/guard.ts'
-import { listenersOf, peakMemory, processTree } from '@startgrid/machine/processes.ts'
+import { cpuSeconds, listenersOf, peakMemory, processTree } from '@startgrid/machine/processes.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Driver } from '../../drivers/driver.ts'
 import type { Experiment } from '../../model/experiment.ts'
@@ -109,6 +109,16 @@ function startedElsewhere(origin: string): Running {
   }
 }
 
+/** A process that used less than this part of the busiest one's CPU, such as a package manager or a primary, does not work. */
+const WORKS = 0.25
+
+/** How many of these have worked since they were started. */
+function workers(pids: readonly number[]): number {
+  const used = pids.map((pid) => cpuSeconds([pid]) ?? 0)
+  const most = Math.max(0, ...used)
+  return used.filter((seconds) => seconds > most * WORKS).length
+}
+
 class CommandServers implements Servers {
   readonly #running: ReadonlyMap<string, Running>
   readonly #failures: ReadonlyMap<string, string>
@@ -155,12 +165,14 @@ class CommandServers implements Servers {
       const running = this.#running.get(id)
       if (running === undefined) return []
       const { startup, readyMemory, pids } = running
+      const processes = workers(pids())
       return [
         {
           app,
           peakMemory: peakMemory(pids()) || null,
           ...(startup !== undefined && { startup }),
           ...(readyMemory !== undefined && { readyMemory }),
+          ...(processes > 0 && { processes }),
         },
       ]
     })

@@ -118,7 +118,10 @@ class StudyLayouts {
   readonly compare = (race: string, metric: Metric, over: string, under: string) => {
     const layout = this.#layouts.get(`${race} ${metric}`)
     const [a = -1, b = -1] = [over, under].map((name) => layout?.names.indexOf(name))
-    return layout === undefined || a < 0 || b < 0 ? null : compare(layout, a, b)
+    if (layout === undefined || a < 0 || b < 0) return null
+    const has = (row: number, heat: number) => (layout.values[row]?.[heat] ?? null) !== null
+    const starts = (layout.values[a] ?? []).filter((_, heat) => has(a, heat) && has(b, heat)).length
+    return { ...compare(layout, a, b), starts }
   }
 
   value(race: string, metric: Metric, system: string): Interval | null {

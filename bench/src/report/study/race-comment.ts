@@ -1,7 +1,7 @@
 import { formatEnds, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import { isShown } from '../../judge/study/findings.ts'
+import { isShown, isTested } from '../../judge/study/findings.ts'
 import type { Finding } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 
@@ -42,6 +42,8 @@ function linesOf(finding: Finding, all: readonly Finding[], result: StudyResult)
 function verdictOf(finding: Finding): string {
   const { decides, ratio } = finding
   if (ratio === null) return 'not measured.'
+  if (!isTested(finding))
+    return `no verdict, because there were only ${plural(finding.starts, 'start')} each.`
   if (!isShown(finding)) return 'no slowdown shown.'
   return ratio.value > 1 === (decides === 'rate') ? 'faster.' : '**slower**.'
 }

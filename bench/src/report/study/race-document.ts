@@ -13,7 +13,7 @@ import {
 import { type ItemColumn, left, right, tableOf } from '@startgrid/cli/table.ts'
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import { isShown } from '../../judge/study/findings.ts'
+import { isShown, isTested, LEAST_STARTS } from '../../judge/study/findings.ts'
 import type { Metric } from '../../model/experiment.ts'
 import type { Finding, PilotRecord } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
@@ -54,15 +54,14 @@ export function documentOfRace(result: StudyResult): Document {
 }
 
 /** `after handles 8 % (5–11 %) more requests per second at saturation (32 connections, /api/items)` */
-export function describeFinding(finding: Finding, { race }: Pick<StudyResult, 'race'>): string {
+export function describeFinding(finding: Finding, result: Judged): string {
   const { decides, over, under, isTwin, ratio, smallest } = finding
-  const where = placeOf(finding, race?.connections ?? 0)
+  const where = placeOf(finding, result.race?.connections ?? 0)
   if (ratio === null) return `${over} and ${under} were not compared (${where})`
   const { low, high } = ratio
   if (isTwin)
     return `${over} (a twin, the noise of this race): ${formatRatio(ratio.value)} (${formatEnds(ratio, formatRatio)}) times ${under} by what decides (${where})`
-  if (low === null || high === null || smallest === null)
-    return `One launch gives no interval: ${over} over ${under} is ${formatRatio(ratio.value)} (${where})`
+  if (low === null || high === null || smallest === null) return describeFew(finding, result, where)
   if (!isShown(finding)) return describeNone(finding, { low, high, smallest }, where)
   if (Math.max(ratio.value, 1 / ratio.value) >= WIDE)
     return decides === 'rate'
@@ -73,6 +72,24 @@ export function describeFinding(finding: Finding, { race }: Pick<StudyResult, 'r
   return decides === 'rate'
     ? `${over} handles ${change} ${more} requests per second at saturation than ${under} (${where})`
     : `${over} needs ${change} ${more} CPU per request than ${under} (${where})`
+}
+
+type Judged = Pick<StudyResult, 'race' | 'settings' | 'warnings' | 'finishedAt'>
+
+/** What would give one is told, where it is known. */
+function describeFew(
+  { over, under, starts }: Finding,
+  { settings: { heats }, warnings, finishedAt }: Judged,
+  where: string,
+): string {
+  const dropped = warnings.find((one) => one.kind === 'heats-dropped')
+  const advice =
+    dropped?.enoughMs !== undefined
+      ? `--max-time ${dropped.enoughMs / 1000}s would give ${heats}`
+      : finishedAt === null
+        ? `the whole race has ${heats}`
+        : `it takes ${LEAST_STARTS}`
+  return `Only ${plural(starts, 'start')} each: no verdict on ${over} and ${under}; ${advice} (${where})`
 }
 
 /** An interval from one end to so many times that says little in per cent. */
@@ -284,21 +301,22 @@ const NAMES: Partial<Record<Metric, string>> = {
 }
 
 function ratioSection(
-  { race, decides, over, under, ratio, others }: Finding,
+  { race, decides, over, under, ratio, others, pAdjusted }: Finding,
   cores: StudyResult['settings']['cores'],
 ): Section {
-  const tested: Finding['others'] = ratio === null ? [] : [{ metric: decides, ratio }]
+  const first: Finding['others'] = ratio === null ? [] : [{ metric: decides, ratio }]
+  const decidesHere = (one: (typeof first)[number]) => isTested({ pAdjusted }) && first.includes(one)
   return {
     title: `${over} over ${under}: ${race}${cores === null ? '' : `, on ${nameCores(cores)}`}`,
     table: tableOf(
-      [...tested, ...others],
+      [...first, ...others],
       [
         left('figure', 0, ({ metric }) => NAMES[metric] ?? metric),
         right('ratio', 0, (one) => formatRatio(one.ratio.value)),
         right('95 %', 0, (one) => formatEnds(one.ratio, formatFine)),
-        left('', 0, (one) => (tested.includes(one) ? 'decides' : 'not tested')),
+        left('', 0, (one) => (decidesHere(one) ? 'decides' : 'not tested')),
       ],
-      (one) => (tested.includes(one) ? 'best' : 'plain'),
+      (one) => (decidesHere(one) ? 'best' : 'plain'),
     ),
     notes: [],
   }
@@ -315,8 +333,9 @@ function formatFine(ratio: number): string {
 }
 
 function conditionsOfRace(result: StudyResult): string[] {
-  const { settings, race } = result
+  const { settings, race, analysis } = result
   const { cores } = settings
+  const starts = Math.max(0, ...(analysis?.cells ?? []).map(({ launches }) => launches))
   const started = (race?.systems ?? []).map(
     ({ name: system, command: line, url, commit }) =>
       `${system}: ${line ?? url ?? UNKNOWN}${commit === null ? '' : `, at ${commit}`}`,
@@ -327,7 +346,7 @@ function conditionsOfRace(result: StudyResult): string[] {
       : `servers on ${nameCores(cores)}, generator on core ${cores.generator}`
   return [
     ...started,
-    `${plural(settings.heats, 'start')} of each, in pairs; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per start, in shuffled order; ${where}.`,
+    `${plural(starts, 'start')} of each, in pairs; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per start, in shuffled order; ${where}.`,
     `${capital(describeMachine({ ...result, cluster: null }))}.`,
     `${capital(describeSource(result))}.`,
   ]

@@ -32,7 +32,7 @@ describe('a race of commands', () => {
     )
     serve(
       'slow.js',
-      'for (let n = 0; n < 1e7; n++) Math.sqrt(n); response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))',
+      'for (let n = 0; n < 3e6; n++) Math.sqrt(n); response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))',
     )
     serve('other.js', 'response.end("other")')
     serve('random.js', 'response.end(Array.from({ length: 50 }, () => Math.random()).join(" "))')
@@ -68,19 +68,29 @@ describe('a race of commands', () => {
       }
     })
 
-  test('the last sentence says which is faster, its reports are there, and nothing is left running', async () => {
-    const { out, err, code } = await race('--heats', '3', 'node before.js', 'node after.js')
-    assert.equal(code, 0, err)
+  test('the last sentence says which is faster, its reports are there, a regression fails, and nothing is left running', async () => {
+    // Two paths with weights are one load.
+    const asked = ['--path', '3:/a', '--path', '/b', '--fail-on-regression', '3%']
+    const { out, err, code } = await race('--heats', '5', ...asked, 'node before.js', 'node slow.js')
+    assert.equal(code, 1, err)
     assert.match(
       out.replaceAll('\n', ' '),
-      / (after (?:handles|needs) .* than before|after .* times .* as before|No difference shown: ).*\)\. $/,
+      / (slow (?:handles|needs) .* than before|slow .* times .* as before).*\)\. $/,
     )
+    assert.match(err, /^slow is slower than before by more than 3.0 % \(GET 3:\/a 1:\/b\): exit code 1\.$/m)
     const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
     assert.deepEqual(validateResult(result), [])
     assert.ok(result.race.pilots[0].systems[0].masked > 0, 'the id is masked')
+    assert.deepEqual(
+      result.race.requests.map(({ path, weight }: { path: string; weight: number }) => [path, weight]),
+      [
+        ['/a', 3],
+        ['/b', null],
+      ],
+    )
     assert.ok(
-      result.heats.every((heat: { launches: { startup: number }[] }) =>
-        heat.launches.every(({ startup }) => startup > 0),
+      result.heats.every((heat: { launches: { startup: number; processes: number }[] }) =>
+        heat.launches.every(({ startup, processes }) => startup > 0 && processes === 1),
       ),
     )
     assert.ok(existsSync(join(directory, 'out', 'report.md')))
@@ -103,6 +113,11 @@ describe('a race of commands', () => {
       'nothing in common',
       ['node random.js'],
       /% of the bytes that random sends for GET \/ differ from response to response/,
+    ],
+    [
+      'a time in which there is no verdict',
+      ['--max-time', '10s', 'node before.js', 'node after.js'],
+      /^--max-time 10s is too short for 5 starts of each system, without which there is no verdict: give it at least \d+s\.$/,
     ],
     ['an address elsewhere', ['http://192.0.2.1:80'], /is not on this machine/],
     ['a path that is none', ['--path', 'x', 'node before.js'], /^--path is 'x'/],
@@ -143,45 +158,29 @@ describe('a race of commands', () => {
     assert.deepEqual(left(), [])
   })
 
-  test('a mixture of paths is one load, and a regression fails', async () => {
-    const paths = ['--path', '3:/a', '--path', '/b']
-    const { code, err } = await race(
-      '--heats',
-      '3',
-      ...paths,
-      '--fail-on-regression',
-      '3%',
-      'node before.js',
-      'node slow.js',
-    )
-    assert.equal(code, 1, err)
-    assert.match(err, /^slow is slower than before by more than 3.0 % \(GET 3:\/a 1:\/b\): exit code 1\.$/m)
-    const { race: record } = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
-    assert.deepEqual(
-      record.requests.map(({ path, weight }: { path: string; weight: number }) => [path, weight]),
-      [
-        ['/a', 3],
-        ['/b', null],
-      ],
-    )
-  })
-
-  test('a twin tells the noise, and a comment holds no markup of others', async () => {
-    const { code, err } = await race(
+  test('two starts give no verdict, and no green; a comment says so, and holds no markup of others', async () => {
+    const { code, out, err } = await race(
       '--heats',
       '2',
       '--twin',
+      '--fail-on-regression',
+      '3%',
       '--name',
       'A=@a<b>`c`',
       'node before.js',
-      'node before.js',
+      'node after.js',
     )
-    assert.equal(code, 0, err)
+    assert.equal(code, 2, err)
+    assert.match(err, /^--fail-on-regression says nothing without 5 starts of each system: exit code 2\.$/m)
+    assert.match(
+      out.replaceAll('\n', ' '),
+      /Only 2 starts each: no verdict on after and @a<b>`c`; it takes 5 \((?:32 connections, )?\/\)\./,
+    )
     const child = spawn(process.execPath, [MAIN, 'report', join(directory, 'out'), '--comment'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const comment = await text(child.stdout)
-    assert.match(comment, /^\*\*\/\*\*: (no slowdown shown|faster|\*\*slower\*\*)\. {2}$/m)
+    assert.match(comment, /^\*\*\/\*\*: no verdict, because there were only 2 starts each\. {2}$/m)
     assert.match(comment, /^2 starts each, 1 minute; .* against itself \d/m)
     assert.doesNotMatch(comment, /[@<>`]/)
   })
