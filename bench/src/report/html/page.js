@@ -41,9 +41,11 @@ function sortRows(body, column, sign) {
 }
 
 const filter = document.querySelector('#filter')
-filter.hidden = false
-filter.addEventListener('input', applyFilter)
-filter.addEventListener('submit', (event) => event.preventDefault())
+if (filter !== null) {
+  filter.hidden = false
+  filter.addEventListener('input', applyFilter)
+  filter.addEventListener('submit', (event) => event.preventDefault())
+}
 
 /** Hides table rows that have none of the words, and says how many are left. */
 function applyFilter() {

@@ -48,7 +48,7 @@ ${list('Warnings', 'warnings', warnings)}
 ${chart !== undefined && html`<section id="chart" aria-label="Chart">${drawChart(chart)}</section>`}
 ${list('Summary', 'summary', summary)}
 ${verdicts !== undefined && sectionOf(verdicts, 'verdicts')}
-${FILTER}
+${sections.some(isLong) && FILTER}
 ${sections.map((section, index) => sectionOf(section, idOf(index, sections)))}
 ${
   command !== undefined &&
@@ -61,6 +61,11 @@ ${
 </html>
 `
   return page.toString()
+}
+
+/** A table of a few rows needs no filter. */
+function isLong({ table }: Section): boolean {
+  return (table?.rows.length ?? 0) > 5
 }
 
 /** Hidden until the script is there to obey it. */
@@ -102,7 +107,7 @@ ${body}
 function tableOf(caption: string, { columns, rows }: Table): Markup {
   const headings = columns.map(
     ({ heading, align }) =>
-      html`<th scope="col" class="${align}"${rows.length > 1 && html` data-sortable`}>${heading}</th>`,
+      html`<th scope="col" class="${align}"${rows.length > 1 && heading !== '' && html` data-sortable`}>${heading}</th>`,
   )
   return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
 <table><caption class="vh">${caption}</caption>

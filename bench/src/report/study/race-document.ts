@@ -313,7 +313,7 @@ function ratioSection(
       [
         left('figure', 0, ({ metric }) => NAMES[metric] ?? metric),
         right('ratio', 0, (one) => formatRatio(one.ratio.value)),
-        right('95 %', 0, (one) => formatEnds(one.ratio, formatFine)),
+        right('95 %', 0, ({ ratio: one }) => formatEnds(one, (end) => end.toFixed(digitsOf(one.value)))),
         left('', 0, (one) => (decidesHere(one) ? 'decides' : 'not tested')),
       ],
       (one) => (decidesHere(one) ? 'best' : 'plain'),
@@ -327,9 +327,9 @@ function nameCores({ server, servers = [server] }: NonNullable<StudyResult['sett
   return `${servers.length === 1 ? 'core' : 'cores'} ${servers.join(', ')}`
 }
 
-/** Ratios near 1 need three digits. */
-function formatFine(ratio: number): string {
-  return ratio.toFixed(ratio < 2 ? 3 : 2)
+/** Ends around a ratio near 1 need three. */
+function digitsOf(ratio: number): number {
+  return ratio < 2 ? 3 : 2
 }
 
 function conditionsOfRace(result: StudyResult): string[] {
