@@ -9,10 +9,10 @@ export interface Address {
 }
 
 /** Where an app listens. */
-export type Upstream = Address | { readonly socketPath: string }
+export type Upstream = Pick<Address, 'host' | 'port'> | { readonly socketPath: string }
 
 /** `127.0.0.1:8080` or `[::1]:8080`, as NGINX and URLs write it. */
-export function formatAddress({ host, port }: Address): string {
+export function formatAddress({ host, port }: Pick<Address, 'host' | 'port'>): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 

@@ -22,6 +22,8 @@ const USAGE = `Checks that a server responds as docs/contract.md says.
 
   <role>               ${ROLES.join(', ')}
   --without CAPABILITY the app lacks it: ${CAPABILITIES.join(', ')} (may be repeated)
+  --insecure           https:// on loopback with any certificate, such as our own
+  --http2              over https://, speaks HTTP/2
   --proxied            NGINX responds or stands in front
   --compressed         that NGINX compresses pages
   --only TEXT          only the checks whose name contains it
@@ -59,6 +61,8 @@ function readArguments(args: readonly string[]) {
     args,
     {
       without: { type: 'string', multiple: true, default: [] },
+      insecure: { type: 'boolean', default: false },
+      http2: { type: 'boolean', default: false },
       proxied: { type: 'boolean', default: false },
       compressed: { type: 'boolean', default: false },
       socket: { type: 'string' },
@@ -80,11 +84,15 @@ function readOptions(values: Arguments['values'], [role, url, ...rest]: Argument
     throw new UsageError(`${role ? `There is no role '${role}'` : 'Say which role'}: ${ROLES.join(', ')}.`)
   if (rest.length > 0) throw new UsageError(`'${rest[0]}' is one argument too many.`)
   if ((url === undefined) === (values.socket === undefined)) {
-    throw new UsageError('Say where the server is: either http://host:port or --socket PATH.')
+    throw new UsageError(
+      'Say where the server is: either http://host:port, https://host:port or --socket PATH.',
+    )
   }
   return {
     role,
-    target: values.socket === undefined ? parseTarget(url ?? '') : { socketPath: values.socket },
+    target:
+      values.socket === undefined ? parseTarget(url ?? '', values.insecure) : { socketPath: values.socket },
+    http2: values.http2,
     absent: values.without.map(readCapability),
     proxied: values.proxied,
     compressed: values.compressed,

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream'
 import { test } from 'node:test'
+import { createServer } from 'node:tls'
 import { type Ended, startNode } from '@startgrid/cli/test-programs.ts'
+import { generate } from 'selfsigned'
 import { formatTarget } from '../src/http/target.ts'
 import type { Behaviour } from './reference/behaviour.ts'
 import { startReference } from './reference/server.ts'
@@ -45,6 +50,36 @@ test('a server that does not: a readable list of at most 80 columns and 1', asyn
   )
 })
 
+test('https:// with our own certificate needs --insecure, and the report names protocol and ALPN', async () => {
+  const reference = await startReference('status', {})
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    algorithm: 'sha256',
+    keyType: 'ec',
+  })
+  const front = createServer({ cert, key, ALPNProtocols: ['http/1.1'] }, (socket) => {
+    const { target } = reference
+    const upstream = connect('socketPath' in target ? { path: target.socketPath } : target)
+    pipeline(socket, upstream, socket, () => {})
+  })
+  await once(front.listen(0, '127.0.0.1'), 'listening')
+  const url = `https://127.0.0.1:${(front.address() as AddressInfo).port}`
+  try {
+    const { code, stdout, stderr } = await run('status', url, '--insecure', '--only', 'GET')
+    assert.equal(stderr, '')
+    assert.match(stdout, /^TLSv1\.3, TLS_\w+, ALPN http\/1\.1\n[1-9]\d* checks passed, 0 failed/m)
+    assert.equal(code, 0)
+    const refused = await run('status', url)
+    assert.equal(refused.code, 2)
+    assert.match(
+      refused.stderr,
+      /^The certificate of https:\S+ is not trusted \(.*--insecure accepts it\.\n$/,
+    )
+  } finally {
+    front.close()
+    await reference.close()
+  }
+})
+
 test('the report as JSON', async () => {
   const { stdout } = await against({ allowsNoHost: true }, '--json', '--only', 'no Host')
   const { differences, failed, seed } = JSON.parse(stdout)
@@ -59,7 +94,7 @@ test('wrong usage is one sentence and 2', async () => {
     [/^There is no role 'sssr': hello, ssr, status\.\n$/, 'sssr', 'http://127.0.0.1:1'],
     [/^Say where the server is/, 'ssr'],
     [/^Say where the server is/, 'ssr', 'http://127.0.0.1:1', '--socket', '/x'],
-    [/is not an http:\/\/ address/, 'ssr', '127.0.0.1:3000'],
+    [/is not an http:\/\/ or https:\/\/ address/, 'ssr', '127.0.0.1:3000'],
     [
       /^--without is 'x', but must be stream or pipelined-stream\.\n$/,
       'ssr',
@@ -68,6 +103,7 @@ test('wrong usage is one sentence and 2', async () => {
       'x',
     ],
     [/^--seed is 'x', but must be a whole number\.\n$/, 'ssr', 'http://127.0.0.1:1', '--seed', 'x'],
+    [/HTTP\/2 is spoken over TLS only/, 'ssr', 'http://127.0.0.1:1', '--http2'],
     [/--nonsense/, 'ssr', 'http://127.0.0.1:1', '--nonsense'],
     [/^Nothing listens at unix:\/no\/such\/socket /, 'hello', '--socket', '/no/such/socket'],
   ]

@@ -52,7 +52,11 @@ test('a target is an origin', () => {
   assert.deepEqual(parseTarget('http://127.0.0.1:3000'), { host: '127.0.0.1', port: 3000 })
   assert.deepEqual(parseTarget('http://example.com/'), { host: 'example.com', port: 80 })
   assert.equal(authority(parseTarget('http://[::1]:8080')), '[::1]:8080')
-  for (const text of ['127.0.0.1:3000', 'https://a', 'http://a/b', 'http://a/?x', '']) {
+  assert.deepEqual(parseTarget('https://localhost', true), { host: 'localhost', port: 443, ca: null })
+  assert.match(String(parseTarget('https://a').ca), /^-----BEGIN CERTIFICATE-----/)
+  for (const text of ['http://127.0.0.1', 'https://192.0.2.1', 'https://a.example'])
+    assert.throws(() => parseTarget(text, true), { name: 'UsageError', message: /^--insecure is for / })
+  for (const text of ['127.0.0.1:3000', 'ftp://a', 'http://a/b', 'http://a/?x', '']) {
     assert.throws(() => parseTarget(text), { name: 'UsageError' })
   }
 })

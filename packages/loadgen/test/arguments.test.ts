@@ -12,8 +12,9 @@ const CLI = fileURLToPath(import.meta.url)
 const WRONG: Record<string, string[]> = {
   'Which URL': [],
   'is not a URL': ['127.0.0.1:3000'],
-  'without TLS': ['https://127.0.0.1/'],
-  'is not on 127.0.0.1': ['http://127.0.0.1/', 'http://127.0.0.1:81/'],
+  'loopback, not for http://127.0.0.1.': ['http://127.0.0.1/', '--insecure'],
+  'loopback, not for https://example.com': ['https://example.com/', '-k'],
+  'is not on http://127.0.0.1': ['http://127.0.0.1/', 'http://127.0.0.1:81/'],
   "Unknown option '--speed'": ['http://127.0.0.1/', '--speed', '5'],
   '--connections is "x"': ['http://127.0.0.1/', '-c', 'x'],
   'connections is 0': ['http://127.0.0.1/', '-c', '0'],

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type Ended, startNode } from '@startgrid/cli/test-programs.ts'
 import { sample } from '@startgrid/cli/test-run.ts'
+import { generate } from 'selfsigned'
 import { readCommand } from '../src/cli/arguments.ts'
 import { type LoadResult, runLoad, sumErrors } from '../src/index.ts'
 import { closedPort, RawServer, rawResponse, serve } from '../src/instrument/raw-server.ts'
@@ -25,6 +29,25 @@ test('a table of at most 80 columns, and nothing on stderr that is no terminal',
   for (const word of ['rate', 'errors      none', 'p99.9', '200: ', 'generator   busy'])
     assert.ok(stdout.includes(word), stdout)
   for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
+})
+
+test('https:// takes our own certificate with --insecure alone, and names protocol and ALPN', async () => {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    algorithm: 'sha256',
+    keyType: 'ec',
+  })
+  await using server = createSecureServer({ cert, key }, (_, response) => response.end('hi'))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const { code, stdout, stderr } = await load(url, '-c', '2', '-n', '20', '--insecure')
+  assert.deepEqual([code, stderr], [0, ''])
+  assert.match(stdout, /^ {2}tls {9}TLSv1\.3, TLS_\w+, \w+, http\/1\.1, full: 2$/m)
+  const refused = await load(url, '-c', '1', '-d', '100ms')
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.stderr,
+    /^The certificate of https:\S+ is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\): on loopback, --insecure accepts it\.\n$/,
+  )
 })
 
 test('--json - writes one line of JSON and nothing else', async () => {

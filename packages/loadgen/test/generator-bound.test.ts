@@ -33,6 +33,7 @@ function measurement({
     bytes: 0,
     checked: 0,
     statuses: {},
+    handshakes: {},
     latency: constant(latencyMs),
     service: constant(latencyMs),
     arrivals: { seconds: 1, due: 10_000, sent: 10_000, late: 0, lag: constant(lagMs), ...arrivals },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
@@ -6,6 +7,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { SecureContextOptions } from 'node:tls'
 import { generate } from 'selfsigned'
 import {
   type ErrorCounts,
@@ -78,6 +80,10 @@ test('over TLS: what is learnt first, and the whole load', async () => {
     const result = await runLoad({ ...load, target })
     assert.equal(result.requests, requests - 1)
     assert.deepEqual(result.errors, noErrors())
+    assert.deepEqual(Object.values(result.handshakes), [4])
+    assert.match(Object.keys(result.handshakes).join(), /^TLSv1\.3, TLS_\w+, \w+, http\/1\.1, full$/)
+    const anybody = await runLoad({ ...load, target: { ...target, ca: null } })
+    assert.deepEqual(anybody.errors, noErrors())
     const { ca: _, ...plain } = target
     const refused = await runLoad({ path: '/', connections: 1, durationMs: 60, target: plain })
     assert.ok(refused.requests === 0 && sumErrors(refused.errors) > 0)
@@ -85,6 +91,42 @@ test('over TLS: what is learnt first, and the whole load', async () => {
     server.closeAllConnections()
     server.close()
   }
+})
+
+/** A server over TLS on loopback. @param options of `node:tls` */
+async function secureServer(options: SecureContextOptions = {}) {
+  const { cert: ca, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    algorithm: 'sha256',
+    keyType: 'ec',
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
+  })
+  const server = createSecureServer({ ...options, cert: ca, key }, (_, response) => response.end('hi'))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return { server, target: { host: '127.0.0.1', port: (server.address() as AddressInfo).port, ca } }
+}
+
+for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const)
+  test(`a connection per request over ${maxVersion}: all handshakes are full, or all resume a session`, async () => {
+    const { server, target } = await secureServer({ maxVersion })
+    await using _ = server
+    const load = { target, path: '/', connections: 4, newConnections: true, requests: 30 }
+    for (const resume of [false, true]) {
+      const { errors, handshakes, requests } = await runLoad({ ...load, resume })
+      assert.deepEqual([requests, errors], [30, noErrors()])
+      assert.deepEqual(Object.values(handshakes), [30])
+      assert.match(Object.keys(handshakes).join(), resume ? /^TLSv1.*resumed$/ : /^TLSv1.*full$/)
+    }
+  })
+
+test('a server that resumes no session is an error for each connection that had to', async () => {
+  const { server, target } = await secureServer({ maxVersion: 'TLSv1.2' })
+  await using _ = server
+  // With other keys for its tickets, it cannot read those that it gave.
+  server.on('secureConnection', () => server.setTicketKeys(randomBytes(48)))
+  const load = { target, path: '/', connections: 1, newConnections: true, resume: true, durationMs: 60 }
+  const { requests, errors } = await runLoad(load)
+  assert.equal(requests, 0)
+  assert.ok(errors.connect > 0)
 })
 
 test('a node:http server, with content-length and with chunks', async () => {

@@ -13,6 +13,7 @@ const RESULT: LoadResult = {
   bytes: 3_200_000,
   checked: 200,
   statuses: { 200: 20_000 },
+  handshakes: {},
   latency: LATENCY,
   service: { ...LATENCY, max: 15 },
   lag: { ...LATENCY, p99: 0.0123, max: 0.5 },

@@ -22,6 +22,7 @@ const QUICK: Measurement = {
   bytes: 30,
   checked: 1,
   statuses: { 200: 2, 500: 1 },
+  handshakes: {},
   latency: recording(1, 2, 3),
   service: recording(1, 1, 1),
   arrivals: { seconds: 1, due: 3, sent: 3, late: 0, lag: recording(0, 0, 0) },

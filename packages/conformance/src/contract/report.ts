@@ -8,11 +8,12 @@ const EXAMPLES = 3
 
 /** The report for a reader, at 80 columns: one paragraph per kind of difference, and a closing line with the counts. */
 export function formatReport(report: Report): string {
-  const { passed, failed, skipped } = report
+  const { passed, failed, skipped, tls } = report
   const counts = `${passed.length} checks passed, ${failed.length} failed, ${skipped.length} skipped`
   const reasons = skipped.map(({ check, reason }) => wrap('- ', `skipped: ${check} (${reason})`))
   const seed = failed.length > 0 ? ` (seed ${report.seed})` : ''
-  return [...paragraphs(report.differences), ...reasons, `${counts}${seed}`].join('\n')
+  const over = tls === undefined ? [] : [tls]
+  return [...paragraphs(report.differences), ...reasons, ...over, `${counts}${seed}`].join('\n')
 }
 
 /** The same difference often shows in many responses, such as a header that is missing everywhere: it is told once. */

@@ -49,6 +49,8 @@ export interface Skipped {
 
 export interface Report {
   role: Role
+  /** Protocol, cipher and ALPN of the first connection; undefined without TLS. */
+  tls: string | undefined
   seed: number
   passed: CheckResult[]
   /** Checks with at least one difference. */
@@ -66,9 +68,9 @@ export interface Report {
  */
 export async function checkConformance(options: Options): Promise<Report> {
   const subject = createSubject(options, await loadPage())
-  await assertReachable(subject)
   const report: Report = {
     role: subject.role,
+    tls: await assertReachable(subject),
     seed: subject.seed,
     passed: [],
     failed: [],
@@ -119,9 +121,11 @@ function randomSeed(): number {
   return Math.floor(Math.random() * 2 ** 31)
 }
 
-async function assertReachable(subject: Subject): Promise<void> {
+async function assertReachable(subject: Subject): Promise<string | undefined> {
   const connection = await openConnection(subject.target, subject)
+  const { tls } = connection
   connection.destroy()
+  return tls
 }
 
 /** The assets that the page of an ssr app loads; empty if there is no page. */

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
+import { whyNotTrusted } from '@startgrid/cli/arguments.ts'
 import { methodOf, type Request, requestBytes } from './request.ts'
 import { type Head, type HttpResponse, readBody, readHead } from './response.ts'
 import { ByteSource, NoResponse } from './source.ts'
-import { authority, connect, formatTarget, type Target } from './target.ts'
+import { authority, connect, describeTls, formatTarget, type Target } from './target.ts'
 
 /** Time limits, a signal to stop waiting, and the protocol. */
 export interface Patience {
@@ -50,7 +51,12 @@ export class Http1Connection {
     const socket = connect(target, resolve)
     const place = formatTarget(target)
     socket.once('error', (error) =>
-      reject(new NoResponse('refused', `Nothing listens at ${place} (${error.message}).`)),
+      reject(
+        new NoResponse(
+          'refused',
+          whyNotTrusted(place, error) ?? `Nothing listens at ${place} (${error.message}).`,
+        ),
+      ),
     )
     const timer = setTimeout(() => {
       socket.destroy()
@@ -58,6 +64,11 @@ export class Http1Connection {
     }, connectMs)
     await promise.finally(() => clearTimeout(timer))
     return new Http1Connection(socket, authority(target), timeoutMs).#stopOn(signal)
+  }
+
+  /** Protocol, cipher and ALPN; undefined without TLS. */
+  get tls(): string | undefined {
+    return describeTls(this.#socket)
   }
 
   /** Sends a request, or bytes as they are; resolves when the system has taken them. */

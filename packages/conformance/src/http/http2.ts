@@ -1,10 +1,11 @@
 import { type ClientHttp2Session, connect } from 'node:http2'
+import { certificateCheck, whyNotTrusted } from '@startgrid/cli/arguments.ts'
 import { headerValues } from './header.ts'
 import type { Http1Connection, Patience } from './http1.ts'
 import type { Request } from './request.ts'
 import type { HttpResponse } from './response.ts'
 import { NoResponse } from './source.ts'
-import { authority, formatTarget, type Target } from './target.ts'
+import { authority, describeTls, formatTarget, type Target } from './target.ts'
 
 /** A request, or a step of a check, that exists only in HTTP/1.1. */
 export class Http1Only extends Error {
@@ -22,11 +23,18 @@ export class Http2Connection implements Pick<Http1Connection, keyof Http1Connect
   readonly #session: ClientHttp2Session
   readonly #target: Target
   readonly #timeoutMs: number
+  readonly tls: string | undefined
 
-  private constructor(session: ClientHttp2Session, target: Target, timeoutMs: number) {
+  private constructor(
+    session: ClientHttp2Session,
+    target: Target,
+    timeoutMs: number,
+    tls: string | undefined,
+  ) {
     this.#session = session
     this.#target = target
     this.#timeoutMs = timeoutMs
+    this.tls = tls
     // Each request reports it.
     session.on('error', () => {})
   }
@@ -38,19 +46,25 @@ export class Http2Connection implements Pick<Http1Connection, keyof Http1Connect
   ): Promise<Http2Connection> {
     if (signal?.aborted) throw new NoResponse('aborted', 'the run was stopped')
     const place = formatTarget(target)
-    const { ca = '' } = 'ca' in target ? target : {}
-    const session = connect(place, { ca })
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    session.once('connect', () => resolve())
+    if ('socketPath' in target || target.ca === undefined)
+      throw new NoResponse('refused', `HTTP/2 is spoken over TLS only, and ${place} has none.`)
+    const session = connect(place, certificateCheck(target))
+    const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
+    session.once('connect', (_, socket) => resolve(describeTls(socket)))
     session.once('error', (error) =>
-      reject(new NoResponse('refused', `Nothing listens at ${place} (${error.message}).`)),
+      reject(
+        new NoResponse(
+          'refused',
+          whyNotTrusted(place, error) ?? `Nothing listens at ${place} (${error.message}).`,
+        ),
+      ),
     )
     const timer = setTimeout(
       () => session.destroy(new Error(`no connection within ${connectMs} ms`)),
       connectMs,
     )
-    await promise.finally(() => clearTimeout(timer))
-    return new Http2Connection(session, target, timeoutMs)
+    const tls = await promise.finally(() => clearTimeout(timer))
+    return new Http2Connection(session, target, timeoutMs, tls)
   }
 
   exchange(request: Request): Promise<HttpResponse> {

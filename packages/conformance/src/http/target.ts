@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIPv6, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
-import type { Target } from '@startgrid/cli/arguments.ts'
+import { connect as connectTls, TLSSocket } from 'node:tls'
+import { certificateCheck, type Target } from '@startgrid/cli/arguments.ts'
 
 export type { Target }
 
@@ -19,8 +19,17 @@ export function formatTarget(target: Target): string {
 /** Connects. @param onReady called once requests can be sent: over TLS after the handshake */
 export function connect(target: Target, onReady: () => void): Socket {
   if ('socketPath' in target) return connectTcp({ path: target.socketPath }, onReady)
-  const { ca, ...address } = target
+  const { host, port, ca } = target
   return ca === undefined
-    ? connectTcp({ ...address, noDelay: true }, onReady)
-    : connectTls({ ...address, ca, ALPNProtocols: ['http/1.1'] }, onReady).setNoDelay()
+    ? connectTcp({ host, port, noDelay: true }, onReady)
+    : connectTls(
+        { host, port, ...certificateCheck(target), ALPNProtocols: ['http/1.1'] },
+        onReady,
+      ).setNoDelay()
+}
+
+/** `TLSv1.3, TLS_AES_256_GCM_SHA384, ALPN h2`; undefined without TLS. */
+export function describeTls(socket: unknown): string | undefined {
+  if (!(socket instanceof TLSSocket)) return undefined
+  return `${socket.getProtocol()}, ${socket.getCipher().name}, ALPN ${socket.alpnProtocol || 'not used'}`
 }

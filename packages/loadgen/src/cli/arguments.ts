@@ -20,7 +20,7 @@ type Values = Exclude<ReturnType<typeof parse>, 'help'>['values']
 export function readCommand(args: string[]): Command | 'help' {
   const { values, positionals } = parse(args)
   if (values.help) return 'help'
-  const address = readUrls(positionals)
+  const address = readUrls(positionals, values.insecure)
   const plan = planOf(values, address)
   asUsage(() => validatePlan(plan))
   return { url: address.url, plan, json: values.json }
@@ -45,6 +45,7 @@ function parse(args: string[]) {
       header: { type: 'string', short: 'H', multiple: true, default: [] },
       body: { type: 'string' },
       'body-file': { type: 'string' },
+      insecure: { type: 'boolean', short: 'k', default: false },
       socket: { type: 'string' },
       'expect-status': { type: 'string', default: '200' },
       check: { type: 'string' },

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
-import { UsageError } from '@startgrid/cli/arguments.ts'
+import { UsageError, whyNotTrusted } from '@startgrid/cli/arguments.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { LoadError } from '../engine/load-error.ts'
 import type { Progress } from '../engine/options.ts'
 import { runLoad } from '../engine/run-load.ts'
-import { probe, resolveTarget } from '../http/target.ts'
+import { probe, resolveTarget, secureOptions } from '../http/target.ts'
 import { report, title } from '../report/report.ts'
 import { type LoadResult, sumErrors } from '../report/result.ts'
 import { type Command, readCommand } from './arguments.ts'
@@ -33,9 +33,11 @@ async function main(args: string[]): Promise<number> {
 
 async function load({ url, plan }: Command, signal: AbortSignal): Promise<LoadResult> {
   const target = await resolveTarget(plan.target)
-  const refused = await probe(target)
-  if (refused !== undefined)
-    throw new LoadError(nobody('socketPath' in target ? target.socketPath : url, refused))
+  const refused = await probe(target, secureOptions(plan.target))
+  if (refused !== undefined) {
+    const where = 'socketPath' in target ? target.socketPath : url
+    throw new LoadError(whyNotTrusted(where, refused) ?? nobody(where, refused))
+  }
   if (!process.stderr.isTTY) return runLoad({ ...plan, target, signal })
   const bar = createProgress()
   bar.begin((plan.warmupMs ?? 0) + (plan.durationMs ?? 0))
@@ -52,8 +54,8 @@ function describe({ warmingUp, requests, errors }: Progress): string {
   return errors > 0 ? `${state}, ${plural(errors, 'error')}` : state
 }
 
-function nobody(where: string, code: string): string {
-  return `Nobody accepts connections at ${where} (${code}): start the server first.`
+function nobody(where: string, { code, message }: NodeJS.ErrnoException): string {
+  return `Nobody accepts connections at ${where} (${code ?? message}): start the server first.`
 }
 
 function print({ url, plan, json }: Command, result: LoadResult): void {

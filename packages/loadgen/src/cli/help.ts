@@ -26,6 +26,7 @@ Requests
   -H, --header 'NAME: V'  a request header; may be given again
       --body TEXT         the request's body
       --body-file FILE    the same, from a file in UTF-8
+  -k, --insecure          https:// on loopback with any certificate
       --socket PATH       connect to this unix socket; URL gives host and path
 
 Right responses

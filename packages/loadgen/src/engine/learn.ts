@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { request as requestTls } from 'node:https'
 import type { BodyExpectation, Expectation } from '../http/expectation.ts'
-import { hostHeader, resolveTarget, type Target } from '../http/target.ts'
+import { connectOptions, hostHeader, resolveTarget, secureOptions, type Target } from '../http/target.ts'
 import { LoadError } from './load-error.ts'
 import type { LearnPlan } from './messages.ts'
 import type { LoadPlan } from './options.ts'
@@ -59,8 +59,10 @@ function firstResponse(
 
 function ask(path: string, plan: LoadPlan, target: Target): ClientRequest {
   const { method = 'GET', headers = {}, body, timeoutMs = 5_000 } = plan
-  const asking = ('ca' in target ? requestTls : request)({
-    ...target,
+  const tls = secureOptions(plan.target)
+  const asking = (tls === undefined ? request : requestTls)({
+    ...('socketPath' in target ? target : connectOptions(target)),
+    ...tls,
     path,
     method,
     headers: { host: hostHeader(plan.target), ...headers },

@@ -1,5 +1,5 @@
 import { createRandom } from '@startgrid/stats/random.ts'
-import type { Connection, ConnectionOwner } from '../http/connection.ts'
+import type { Connection, ConnectionOptions, ConnectionOwner } from '../http/connection.ts'
 import { Checker } from '../http/expectation.ts'
 import { asksToClose } from '../http/request.ts'
 import { hostHeader, type Target } from '../http/target.ts'
@@ -43,14 +43,20 @@ export class Load implements ConnectionOwner, Line {
   readonly #ending = Promise.withResolvers<Measurement>()
   readonly #schedule: Schedule
   #dispatcher: Dispatcher | undefined
+  readonly #handshakes: Record<string, number> = {}
   #isOver = false
   #isCounting = false
   #inFlight = 0
   #eventsBefore = 0
   #lateMs = 0
 
-  /** @param options valid ones; @param target resolved; @param firstMs milliseconds by which a constant rate begins later */
-  constructor(options: LoadOptions, target: Target, firstMs: number) {
+  /**
+   * @param options valid ones
+   * @param target resolved
+   * @param firstMs milliseconds by which a constant rate begins later
+   * @param tls as `ConnectionOptions`
+   */
+  constructor(options: LoadOptions, target: Target, firstMs: number, tls: ConnectionOptions['tls']) {
     this.#firstMs = firstMs
     const {
       method = 'GET',
@@ -75,7 +81,7 @@ export class Load implements ConnectionOwner, Line {
     const { connections } = options
     const template = new ResponseTemplate()
     this.#pool = new Pool(
-      { target, method, depth: pipeline, template, connections, fresh: newConnections },
+      { target, tls, method, depth: pipeline, template, connections, fresh: newConnections },
       this,
     )
     const never = Number.POSITIVE_INFINITY
@@ -96,6 +102,8 @@ export class Load implements ConnectionOwner, Line {
   }
 
   opened(connection: Connection): void {
+    const { handshake } = connection
+    if (handshake !== undefined) this.#handshakes[handshake] = (this.#handshakes[handshake] ?? 0) + 1
     this.#pool.opened(connection)
     this.#dispatcher?.dispatch(performance.now())
   }
@@ -237,7 +245,7 @@ export class Load implements ConnectionOwner, Line {
   #measurement(): Measurement {
     const { until } = this.#schedule
     const measured = this.#tally.measurement(this.#schedule, Number.isFinite(until) ? until : 0, this.#watch)
-    return { ...measured, lateMs: this.#lateMs }
+    return { ...measured, handshakes: this.#handshakes, lateMs: this.#lateMs }
   }
 
   #finish(measurement: Measurement): void {

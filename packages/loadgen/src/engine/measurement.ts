@@ -12,6 +12,8 @@ export interface Measurement {
   bytes: number
   checked: number
   statuses: Record<string, number>
+  /** As in `LoadResult`. */
+  handshakes: Record<string, number>
   /** Measured from the time when the request was due. */
   latency: Recording
   /** Null in closed loop, where it is the same as `latency`. */

@@ -29,6 +29,8 @@ export interface LoadPlan {
   pipeline?: number
   /** A connection for each request, which asks the server to close it. */
   newConnections?: boolean
+  /** Over TLS, every connection resumes a session of one that is opened before the load. Default: none does. */
+  resume?: boolean
   /** Open loop: requests per second over all connections, up to 10 million. Absent: closed loop. */
   rate?: number
   /** Open loop: gaps of a Poisson process (default) or all the same. */

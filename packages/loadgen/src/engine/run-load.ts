@@ -1,4 +1,4 @@
-import { resolveTarget } from '../http/target.ts'
+import { openSession, resolveTarget, secureOptions } from '../http/target.ts'
 import type { LoadResult } from '../report/result.ts'
 import { summarizeLoad } from '../report/summary.ts'
 import { learn } from './learn.ts'
@@ -31,5 +31,7 @@ export async function measureLoad(options: LoadOptions, firstMs = 0): Promise<Me
   const target = await resolveTarget(options.target, options.reach)
   const { expect } = options
   const known = expect?.learn ? { ...options, expect: await learn(expect, options, target) } : options
-  return new Load(known, target, firstMs).run()
+  let tls = secureOptions(options.target)
+  if (options.resume) tls = { ...tls, session: await openSession(target, tls) }
+  return new Load(known, target, firstMs, tls).run()
 }

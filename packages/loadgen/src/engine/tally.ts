@@ -84,7 +84,7 @@ export class Tally {
   }
 
   /** @param end the earliest end of the measured stretch; the last response may be later */
-  measurement(schedule: Schedule, end: number, watch: LoopWatch): Measurement {
+  measurement(schedule: Schedule, end: number, watch: LoopWatch): Omit<Measurement, 'handshakes'> {
     const last = Math.max(end, this.#lastResponseAt)
     // If no connection was opened, nothing was sent, and the measurement starts with the first attempt.
     const first = this.#firstDue < last ? this.#firstDue : this.#from

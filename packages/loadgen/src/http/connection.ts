@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type TLSSocket, type ConnectionOptions as TlsOptions } from 'node:tls'
 import { InFlight } from '../engine/in-flight.ts'
 import type { ErrorKind } from '../report/result.ts'
 import { ParseError, ResponseParser } from './parser.ts'
@@ -18,6 +18,8 @@ export interface ConnectionOwner {
 /** What the connections of one load have in common. */
 export interface ConnectionOptions {
   target: Target
+  /** As `secureOptions` says; undefined without TLS. */
+  tls?: TlsOptions | undefined
   method: string
   /** The most requests in flight. */
   depth: number
@@ -61,7 +63,10 @@ export class Connection {
   readonly #socket: Socket
   #state: State = 'connecting'
 
-  constructor({ target, method, depth, template }: ConnectionOptions, owner: ConnectionOwner) {
+  /** As `LoadResult.handshakes` names it; undefined without TLS, and until it is open. */
+  handshake: string | undefined
+
+  constructor({ target, tls, method, depth, template }: ConnectionOptions, owner: ConnectionOwner) {
     this.#depth = depth
     this.#template = template
     this.#owner = owner
@@ -72,9 +77,12 @@ export class Connection {
       noDelay: true,
       onread: { buffer: RECEIVED, callback: (length: number) => this.#read(length) },
     }
-    const isSecure = 'ca' in target
-    this.#socket = isSecure ? connectTls({ ...options, ca: target.ca }) : connect(options)
-    this.#socket.on(isSecure ? 'secureConnect' : 'connect', () => this.#opened())
+    if (tls === undefined) {
+      this.#socket = connect(options).on('connect', () => this.#opened())
+    } else {
+      const socket = connectTls({ ...options, ...tls })
+      this.#socket = socket.on('secureConnect', () => this.#secured(socket, tls.session !== undefined))
+    }
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#broken(error))
     this.#socket.on('end', () => this.#ended())
   }
@@ -116,6 +124,12 @@ export class Connection {
     if (this.#state !== 'connecting') return
     this.#state = 'open'
     this.#owner.opened(this)
+  }
+
+  #secured(socket: TLSSocket, mustResume: boolean): void {
+    this.handshake = describeHandshake(socket)
+    if (mustResume && !socket.isSessionReused()) this.#fail('connect')
+    else this.#opened()
   }
 
   #read(length: number): boolean {
@@ -204,6 +218,16 @@ export class Connection {
     this.close()
     this.#owner.failed(this, kind, error)
   }
+}
+
+/** `TLSv1.3, TLS_AES_256_GCM_SHA384, X25519, http/1.1, full` */
+function describeHandshake(socket: TLSSocket): string {
+  const exchange = socket.getEphemeralKeyInfo()
+  const group = exchange !== null && 'name' in exchange ? exchange.name : 'unknown group'
+  const kind = socket.isSessionReused() ? 'resumed' : 'full'
+  return [socket.getProtocol(), socket.getCipher().name, group, socket.alpnProtocol || 'no ALPN', kind].join(
+    ', ',
+  )
 }
 
 /** Servers may send 408 before they close a connection that was idle for too long (RFC 9110 section 15.5.9): no request got it. */

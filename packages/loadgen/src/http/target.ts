@@ -1,7 +1,9 @@
 import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
 import { BlockList, connect, type IPVersion, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import type { Target } from '@startgrid/cli/arguments.ts'
+import { connect as connectTls, createSecureContext, type ConnectionOptions as TlsOptions } from 'node:tls'
+import { certificateCheck, type Target } from '@startgrid/cli/arguments.ts'
 import { LoadError } from '../engine/load-error.ts'
 
 export type { Target }
@@ -36,14 +38,16 @@ export async function resolveTarget(target: Target, reach: Reach = 'machine'): P
 
 /**
  * Opens one connection and closes it again.
- * @returns the error's code (such as `ECONNREFUSED`) if no server accepts it; otherwise undefined
+ * @param tls as `secureOptions` says
+ * @returns the error (such as `ECONNREFUSED`) if no server accepts it; otherwise undefined
  */
-export function probe(target: Target): Promise<string | undefined> {
+export function probe(target: Target, tls?: TlsOptions): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {
-    const socket = connect(connectOptions(target))
+    const options = connectOptions(target)
+    const socket = tls ? connectTls({ ...options, ...tls }) : connect(options)
     socket.setTimeout(5_000, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })))
-    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-    socket.once('connect', () => {
+    socket.once('error', resolve)
+    socket.once(tls ? 'secureConnect' : 'connect', () => {
       socket.destroy()
       resolve(undefined)
     })
@@ -53,6 +57,32 @@ export function probe(target: Target): Promise<string | undefined> {
 /** The target as `node:net` takes it. */
 export function connectOptions(target: Target): { path: string } | { host: string; port: number } {
   return 'socketPath' in target ? { path: target.socketPath } : { host: target.host, port: target.port }
+}
+
+/**
+ * How connections to a target speak TLS; undefined without. One context serves all: to parse the authorities takes milliseconds.
+ * @param target as its URL names it, since its certificate has that name
+ */
+export function secureOptions(target: Target): TlsOptions | undefined {
+  if ('socketPath' in target || target.ca === undefined) return undefined
+  const { ca, ...check } = certificateCheck(target)
+  return { ...check, secureContext: createSecureContext({ ca }), ALPNProtocols: ['http/1.1'] }
+}
+
+/**
+ * Opens one connection over TLS and closes it when the server has sent a session. In TLS 1.3 that is after the handshake.
+ * @throws {LoadError} if it sends none within 5 s
+ */
+export async function openSession(target: Target, tls: TlsOptions | undefined): Promise<Buffer> {
+  const socket = connectTls({ ...connectOptions(target), ...tls })
+  try {
+    const [session] = await once(socket.resume(), 'session', { signal: AbortSignal.timeout(5_000) })
+    return session as Buffer
+  } catch (error) {
+    throw new LoadError(`The server gives no session that could be resumed (${(error as Error).message}).`)
+  } finally {
+    socket.destroy()
+  }
 }
 
 /** The target as a `host` header names it. */

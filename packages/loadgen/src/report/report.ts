@@ -30,13 +30,17 @@ export function title(url: string, plan: LoadPlan): string {
  * @param heading what was loaded
  */
 export function report(heading: string, result: LoadResult): string {
-  const { openLoop, requests, seconds, rate, errors, statuses, bytes, self } = result
+  const { openLoop, requests, seconds, rate, errors, statuses, handshakes, bytes, self } = result
   const rows: [string, string][] = [['rate', `${integer(rate)} responses per second`]]
   if (openLoop !== null) rows.push(['offered', offered(openLoop.offered, openLoop.achieved)])
   rows.push(
     ['requests', `${integer(requests)} in ${seconds.toFixed(2)} s`],
     ['errors', counts(ERROR_KINDS.map((kind) => [kind, errors[kind]])) || 'none'],
     ['statuses', counts(Object.entries(statuses)) || 'none'],
+    ...Object.entries(handshakes).map(([what, times]): [string, string] => [
+      'tls',
+      `${what}: ${integer(times)}`,
+    ]),
     ['received', `${(bytes / 1e6).toFixed(1)} MB`],
   )
   if (result.checked > 0) rows.push(['compared', `${integer(result.checked)} responses`])

@@ -1,6 +1,6 @@
 /**
  * What can go wrong with a request; a response counts under one kind at most.
- * - `connect`: no connection could be opened
+ * - `connect`: no connection could be opened, or none that resumes a session
  * - `reset`: the connection ended before the response did, also when the server closed it without saying so
  * - `timeout`: no complete response within the time allowed
  * - `status`: another status than expected
@@ -42,6 +42,11 @@ export interface LoadResult {
   checked: number
   /** Counted responses by status. */
   statuses: Record<string, number>
+  /**
+   * Connections over TLS, those of the warm-up included, by what was agreed on: protocol, cipher, group of the key exchange, ALPN, and whether the
+   * handshake was full or resumed a session. Empty without TLS.
+   */
+  handshakes: Record<string, number>
   /** To the response's last byte: in closed loop from the send, in open loop from when it was due (corrected). */
   latency: Latency
   /** From the send to the response's last byte. With a connection per request: from the attempt to connect. */

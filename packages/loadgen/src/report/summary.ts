@@ -33,7 +33,8 @@ export function summarizeLoad(
     errors: sumCounts(measured),
     bytes: sum(measured, ({ bytes }) => bytes),
     checked: sum(measured, ({ checked }) => checked),
-    statuses: sumStatuses(measured),
+    statuses: sumBy(measured.map(({ statuses }) => statuses)),
+    handshakes: sumBy(measured.map(({ handshakes }) => handshakes)),
     ...distributions(measured),
     openLoop: ratesOf(measured),
     series: seriesOf(measured, seriesMs ?? 0, seconds),
@@ -114,12 +115,11 @@ function sumCounts(measured: readonly Measurement[]): ErrorCounts {
   return errors
 }
 
-function sumStatuses(measured: readonly Measurement[]): Record<string, number> {
-  const statuses: Record<string, number> = {}
-  for (const one of measured)
-    for (const [status, count] of Object.entries(one.statuses))
-      statuses[status] = (statuses[status] ?? 0) + count
-  return statuses
+function sumBy(counts: readonly Record<string, number>[]): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const one of counts)
+    for (const [name, count] of Object.entries(one)) sums[name] = (sums[name] ?? 0) + count
+  return sums
 }
 
 function sum<T>(items: readonly T[], of: (item: T) => number): number {

@@ -67,7 +67,7 @@ class Copies {
   }
 
   /** @param port 0: a free one */
-  async start(port = 0): Promise<Address> {
+  async start(port = 0): Promise<Pick<Address, 'host' | 'port'>> {
     const launched = await this.#subject.launch({
       env: { ...NEVER_SHED, ...PATIENT, LOG_LEVEL: 'info', PORT: String(port) },
     })
