@@ -11,8 +11,8 @@ import type { Finding } from '../model/figures.ts'
 import type { StudyResult } from '../model/result.ts'
 import { type HeatPlan, runHeats } from './heats.ts'
 import { LEAST_PILOT_MS, LEAST_WARMUP_MS, type PilotOptions, pilot } from './pilot.ts'
+import { planOf } from './plan.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
-import { planOf } from './run.ts'
 
 interface RaceRun extends RunContext<StudyResult>, PilotOptions {
   guard: Guard

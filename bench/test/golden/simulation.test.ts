@@ -12,7 +12,7 @@ import { createOpenLoopResult, createStudyResult } from '../../src/experiment/re
 import { figuresOf } from '../../src/judge/figures.ts'
 import { analyseStudy } from '../../src/judge/study/analysis.ts'
 import { runHeats } from '../../src/measure/heats.ts'
-import { planOf } from '../../src/measure/run.ts'
+import { planOf } from '../../src/measure/plan.ts'
 import type { Study } from '../../src/model/experiment.ts'
 import { type Heat, type StoredResult, trialsOf } from '../../src/model/result.ts'
 import { histogramOf } from '../judge/openloop/trials.ts'

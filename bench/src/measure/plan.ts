@@ -1,0 +1,120 @@
+import type { Spinner } from '@startgrid/machine/spin.ts'
+import type { Drivers } from '../drivers/create.ts'
+import type { Environment } from '../environments/environment.ts'
+import { expectedRaceMs } from '../experiment/study.ts'
+import { isWithin } from '../judge/analysis.ts'
+import { openRateOf } from '../judge/study/open-figures.ts'
+import { type Experiment, isProbe, type Race } from '../model/experiment.ts'
+import { isRace, type RaceResult, type Run, type StoredResult } from '../model/result.ts'
+import { attempt, type Course, measurePasses, runHeat } from './heat.ts'
+import type { HeatPlan } from './heats.ts'
+import { measureAtCommonRate } from './openloop/common-rate.ts'
+import { type Method, Session } from './openloop/session.ts'
+import { runProbes } from './probes.ts'
+
+export interface Running {
+  /** Figures of cells that failed a gate are in the result all the same. */
+  keepVoided?: boolean
+  /** Of open loops: what is done on each launch instead of passes. */
+  method?: Method
+}
+
+interface Prepared {
+  result: StoredResult
+  environment: Pick<Environment, 'startServers'>
+  drivers: Pick<Drivers, 'usual' | 'get'>
+}
+
+interface PlanOptions extends Running {
+  spinner?: Spinner | undefined
+  /** As of `expectedHeatMs`. */
+  slowness?: number
+}
+
+/** What the heats of an experiment are. */
+export function planOf(
+  experiment: Experiment,
+  { result, environment, drivers }: Prepared,
+  { keepVoided = false, spinner, slowness = 1, method }: PlanOptions = {},
+): HeatPlan {
+  const { mode, settings } = result
+  const { precision, pauseMs } = settings
+  const isStudy = result.kind === 'study'
+  const planned = method?.launches ?? settings.heats
+  const measure = (course: Course) =>
+    method === undefined
+      ? measureRace(course, experiment, result, drivers)
+      : measureLaunch(course, method, drivers)
+  return {
+    title: experiment.name,
+    races: Object.keys(experiment.races),
+    planned,
+    most: precision === null ? planned : MOST_HEATS,
+    expectedMs: ({ race, heat }, cells, slices) => {
+      const [first] = cells
+      if (method !== undefined) return first === undefined ? 0 : method.expectedMs(first, heat)
+      return (
+        pauseMs + expectedRaceMs(raceOf(experiment, race), cells, { ...settings, slices }, { mode, slowness })
+      )
+    },
+    longestMs: isRace(result) ? LONGEST_HEAT_MS : Number.POSITIVE_INFINITY,
+    run: (frame, cells) => {
+      const race = raceOf(experiment, frame.planned.race)
+      if (isProbe(race)) return runProbes(frame, cells, { race, quick: settings.profile === 'quick' })
+      return runHeat({
+        ...{ ...frame, cells, settings, slowness, environment, spinner, measure },
+        driverOf: ({ generator }) => drivers.get(generator),
+        workloadOf: ({ system }) =>
+          race.workloads?.[system] ?? experiment.systems[system]?.workload ?? race.workload,
+        details: isStudy,
+      })
+    },
+    isEnough: ({ heat }) => isRace(result) && isEnough(result, heat),
+    // A target may keep only most of the contract. The user who asks for voided figures gets them.
+    keepsWrong: mode === 'target' && keepVoided,
+    nameOf: ({ id, title }) => (isStudy ? title : id),
+  }
+}
+
+function raceOf({ name, races }: Experiment, race: string): Race {
+  const found = races[race]
+  if (found === undefined) throw new Error(`The experiment ${name} has no race ${race}.`)
+  return found
+}
+
+/** Passes, and then the latencies that claims are about: by then what a system can do is known, and it is as warm as it gets. */
+async function measureRace(
+  course: Course,
+  experiment: Experiment,
+  { heats, settings }: Run,
+  { usual: driver }: Pick<Drivers, 'usual'>,
+): Promise<void> {
+  await measurePasses(course)
+  const race = raceOf(experiment, course.planned.race)
+  const pinned = isProbe(race) ? undefined : race.openRate
+  const known = pinned ?? openRateOf(heats, course.planned.race)
+  await measureAtCommonRate(course, { experiment, settings, known, driver })
+}
+
+async function measureLaunch(
+  course: Course,
+  method: Method,
+  { usual }: Pick<Drivers, 'usual'>,
+): Promise<void> {
+  for (const entrant of course.entrants)
+    await attempt(course, entrant.cell, () =>
+      method.measure(new Session(course, entrant, usual), course.planned.heat),
+    )
+}
+
+/** `--precision`: it ends once all intervals are narrow. Looking before the sixth heat would favour lucky runs. */
+function isEnough({ settings, analysis }: RaceResult, heat: number): boolean {
+  const { precision, heats } = settings
+  if (precision === null || heat <= heats || analysis === null) return false
+  return analysis.races.length > 0 && isWithin(analysis, precision)
+}
+
+/** A process that runs longer is another launch than one that was just started. */
+const LONGEST_HEAT_MS = 60_000
+
+const MOST_HEATS = 100
