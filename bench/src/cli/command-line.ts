@@ -1,26 +1,11 @@
-import { UsageError } from '@startgrid/cli/arguments.ts'
-import { helpOf, pick, type Table } from '@startgrid/cli/options.ts'
-import { capital, oneLine, wrap } from '@startgrid/cli/text.ts'
-import { FRAMEWORKS, UnknownName } from '@startgrid/grid/apps.ts'
-import { LoadError } from '@startgrid/loadgen'
+import { helpOf, pick } from '@startgrid/cli/options.ts'
+import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { STUDIES } from '../../studies/index.ts'
-import { CheckoutError } from '../environments/command/checkout.ts'
 import type { OpenLoopKind } from '../experiment/options.ts'
-import { PilotError } from '../measure/pilot.ts'
-import { ResultError } from '../model/result-file.ts'
-import { OutputError } from '../report/output.ts'
-import { COMPARE, GRID, OPEN_LOOP, RACE, REPORT, STUDY } from './option-table.ts'
-
-interface Command {
-  /** Its words, and what it does in a line of help. */
-  usage: string
-  says: string
-  /** What its own help says beside that. */
-  more?: string
-  options: Table
-  /** Each has its own file, loaded only if it is asked for. @returns an exit code */
-  run(args: readonly string[]): Promise<number>
-}
+import { RESULTS } from '../model/result-file.ts'
+import { COMMANDS_ANYWHERE } from './commands/anywhere.ts'
+import { GRID, OPEN_LOOP, STUDY } from './option-table.ts'
+import type { Command, Program } from './program.ts'
 
 const openLoop = (kind: OpenLoopKind): Pick<Command, 'usage' | 'options' | 'run'> => ({
   usage: kind,
@@ -30,7 +15,9 @@ const openLoop = (kind: OpenLoopKind): Pick<Command, 'usage' | 'options' | 'run'
 
 const study = async (args: readonly string[]) => (await import('./commands/study.ts')).studyCommand(args)
 
-export const COMMANDS: Readonly<Record<string, Command>> = {
+const { race, ...others } = COMMANDS_ANYWHERE
+
+const COMMANDS: Readonly<Record<string, Command>> = {
   grid: {
     usage: 'grid',
     says: 'what runs without a command; grid --help has all options',
@@ -38,16 +25,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: GRID,
     run: async (args) => (await import('./commands/grid.ts')).gridCommand(args),
   },
-  race: {
-    usage: 'race CMD CMD',
-    says: 'servers of your own: is the second one slower?',
-    more:
-      "pnpm bench race 'node before.js' 'node after.js' starts both; pnpm bench race URL URL compares servers that run on this machine; pnpm bench " +
-      'race --git REF compares this directory with that commit. A command is run by a shell, with your rights. It has to listen on the port in PORT, or ' +
-      'on {port} in its words, at the address in HOST. With --git, the install scripts of both sides are run as well.',
-    options: RACE,
-    run: async (args) => (await import('./commands/race.ts')).raceCommand(args),
-  },
+  race,
   capacity: {
     ...openLoop('capacity'),
     says: 'the highest rate that keeps p99 under a bound',
@@ -76,30 +54,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: STUDY,
     run: (args) => study(['overhead', ...args]),
   },
-  compare: {
-    usage: 'compare A B',
-    says: 'two results: faster, slower, or no difference shown',
-    more: 'A and B are directories of runs (bench/results/<time>) or their result.json, or two runs of one study; B is compared with A.',
-    options: COMPARE,
-    run: async (args) => (await import('./commands/compare.ts')).compareCommand(args),
-  },
-  report: {
-    usage: 'report RESULT',
-    says: 'makes the reports of a result again',
-    more: 'RESULT is the directory of a run (bench/results/<time>) or its result.json. What was measured stays as it is; the figures are worked out again, and reports in Markdown and HTML are written beside it.',
-    options: REPORT,
-    run: async (args) => (await import('./commands/report.ts')).reportCommand(args),
-  },
-  'check-instrument': {
-    usage: 'check-instrument',
-    says: 'is the load generator right on this machine?',
-    options: {},
-    run: async (args) => (await import('./commands/check-instrument.ts')).checkInstrumentCommand(args),
-  },
+  ...others,
 }
 
 /** What `pnpm bench --help` prints: one screen. */
-export const HELP = `pnpm bench [options]   races every app, directly and behind NGINX (5 minutes)
+const HELP = `pnpm bench [options]   races every app, directly and behind NGINX (5 minutes)
 pnpm bench COMMAND     each has its own --help
 
 ${Object.values(COMMANDS)
@@ -110,45 +69,12 @@ ${Object.values(COMMANDS)
 ${helpOf(pick(GRID, ['quick', 'thorough', 'only', 'role', 'max-time', 'docker', 'resume', 'dry-run']))}
 `
 
-export function helpOfCommand({ usage, says, more, options }: Command): string {
-  const first = says.endsWith('?') ? says : `${says}.`
-  const text = more === undefined ? first : `${first} ${more}`
-  return `pnpm bench ${usage} [options]\n\n${wrap(capital(text))}\n\n${helpOf(options)}\n`
-}
-
-/** Runs one command of `pnpm bench`; an error that it foresees becomes one sentence. @returns the exit code, as of `runCommand` */
-export function runCommandLine(args: readonly string[]): Promise<number> {
-  return runCommand(args).catch(explain)
-}
-
-/**
- * @returns the exit code: 0 if everything ran and was reported, 1 if a cell has no number or `--require` is not reached, 2 for wrong
- * words, 130 after Ctrl-C, 143 after SIGTERM
- */
-async function runCommand(args: readonly string[]): Promise<number> {
-  const [first = ''] = args
-  const isNamed = first !== '' && !first.startsWith('-')
-  const command = COMMANDS[isNamed ? first : 'grid']
-  if (command === undefined)
-    throw new UsageError(
-      `There is no command '${first}', only ${Object.keys(COMMANDS).join(', ')}; without one, the grid is raced.`,
-    )
-  if (!args.includes('--help')) return command.run(isNamed ? args.slice(1) : args)
-  process.stdout.write(isNamed ? helpOfCommand(command) : HELP)
-  return 0
-}
-
-/** Prints an expected error as one sentence, any other with its stack. @returns the exit code */
-function explain(error: unknown): number {
-  if (FORESEEN.some((kind) => error instanceof kind) || isSystemError(error))
-    process.stderr.write(`${oneLine(error)}.\n`)
-  else console.error(error)
-  return error instanceof UsageError || error instanceof UnknownName ? 2 : 1
-}
-
-const FORESEEN = [OutputError, UsageError, CheckoutError, PilotError, UnknownName, ResultError, LoadError]
-
-/** A disk that became full or read-only during the run. */
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error
+/** `pnpm bench` */
+export const BENCH: Program = {
+  name: 'pnpm bench',
+  commands: COMMANDS,
+  ...(COMMANDS.grid !== undefined && { usual: COMMANDS.grid }),
+  help: HELP,
+  studies: STUDIES,
+  results: RESULTS,
 }

@@ -21,7 +21,7 @@ const dryRun = flag('prints the plan and the time it takes')
 /** Where results go: the last options of every command that measures. */
 const OUTPUT = {
   json: text('FILE', 'writes the result there too, - for standard output'),
-  output: text('DIR', 'default bench/results/<time>'),
+  output: text('DIR', 'a new one by default, which is named at the end'),
   help: flag('this list'),
 }
 

@@ -8,8 +8,10 @@ import { type Command, nameAsked } from '../model/experiment.ts'
 import type { RaceRecord } from '../model/result.ts'
 import { RACE } from './option-table.ts'
 
-/** What `pnpm bench race` is asked to do. */
+/** What `race` is asked to do. */
 export interface RaceOptions {
+  /** As a person types it: `pnpm bench race`. */
+  program: string
   /** With `git`, what is started is known when it is checked out. */
   systems: readonly RaceSystem[]
   /** Refs to check out; one is compared with the working tree. */
@@ -44,13 +46,13 @@ export interface RaceOptions {
 }
 
 /** @throws {UsageError} in one sentence */
-export function readRaceOptions(args: readonly string[]): RaceOptions {
-  const { values, positionals } = readCommandLine(args, RACE, 'pnpm bench race')
+export function readRaceOptions(args: readonly string[], program: string): RaceOptions {
+  const { values, positionals } = readCommandLine(args, RACE, program)
   const { git, command: start, 'expect-status': status } = values
   assertGit(git, positionals)
   if (positionals.length + git.length === 0)
     throw new UsageError(
-      "Name what to race: pnpm bench race 'node before.js' 'node after.js'. pnpm bench race --help shows more.",
+      `Name what to race: ${program} 'node before.js' 'node after.js'. ${program} --help shows more.`,
     )
   const requests = readRequests(values)
   const readyTimeoutMs = values['ready-timeout'] ?? 30_000
@@ -62,6 +64,7 @@ export function readRaceOptions(args: readonly string[]): RaceOptions {
   const names = readNames(values.name, git.length > 0 ? [...usual] : namesOf(positionals))
   const directory = directoryOfPerson()
   return {
+    program,
     systems: names.map((name, index) => {
       const line = positionals[index] ?? ''
       return isUrl(line)
@@ -195,7 +198,7 @@ function readLocal(line: string): string {
     )
   if (url.username !== '' || url.password !== '' || !isLoopback(url.origin))
     throw new UsageError(
-      `'${line}' is not on this machine: race servers on 127.0.0.1, or measure one elsewhere with pnpm bench --target.`,
+      `'${line}' is not on this machine: the generator would share nothing with it, so race servers on 127.0.0.1.`,
     )
   const { host, port } = addressOf(url.origin)
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`

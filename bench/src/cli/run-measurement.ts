@@ -4,8 +4,8 @@ import type { RunContext } from '../measure/preparation.ts'
 import { commandOfKind, type StoredRun } from '../measure/resume.ts'
 import type { Result, ResultKind } from '../model/result.ts'
 import { writeResult } from '../model/result-file.ts'
+import { documentOf } from '../report/grid.ts'
 import { publish } from '../report/output.ts'
-import { reportOf } from './stored.ts'
 
 interface Measurement<Kind extends Result> {
   json: string | undefined
@@ -29,7 +29,7 @@ export async function runMeasurement<Kind extends ResultKind>(
     ? [`Interrupted: what was measured before is above and in the files.${hint}`]
     : whyFailed()
   save(result) // what could not be saved is an error now
-  publish(result, reportOf(result, directory), { json, closing })
+  publish(result, { document: documentOf(result), path: `${directory}/report` }, { json, closing })
   if (signal.aborted) return code()
   return closing.length > 0 ? 1 : 0
 }

@@ -2,7 +2,6 @@ import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine, type Table, type Values } from '@startgrid/cli/options.ts'
-import { STUDIES } from '../../studies/index.ts'
 import { createRace } from '../experiment/race.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
 import { figuresOf } from '../judge/figures.ts'
@@ -23,13 +22,14 @@ interface Stored {
 }
 
 /**
+ * @param studies those whose results there may be
  * @param path a file, or the directory of a run: of one that measured several studies it has several results
  * @throws {ResultError} if there is no result, or it does not fit the schema
  */
-export function openStored(path: string): [Stored, ...Stored[]] {
+export function openStored(path: string, studies: readonly Study[]): [Stored, ...Stored[]] {
   const place = resolve(path)
   const isDirectory = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false
-  const [first, ...others] = isDirectory ? studyPaths(STUDIES, place) : []
+  const [first, ...others] = isDirectory ? studyPaths(studies, place) : []
   const open = (file: string): Stored => ({ result: readMeasured(file), directory: dirname(file) })
   if (first !== undefined) return [open(first), ...others.map(open)]
   return [open(isDirectory ? join(place, 'result.json') : place)]
@@ -49,10 +49,10 @@ export function readMeasuredStudy(path: string): StudyResult {
   throw new ResultError(`${path} is not the result of a study.`)
 }
 
-/** What was measured. @throws {ResultError} if this checkout has no such study */
-export function experimentOf(result: StudyResult): Experiment {
+/** What was measured. @throws {ResultError} if there is no such study here */
+function experimentOf(result: StudyResult, studies: readonly Study[]): Experiment {
   const { race } = result
-  if (race === undefined) return studyOf(result)
+  if (race === undefined) return studyOf(result, studies)
   const requests = race.requests.map(({ path, method, weight }) => ({
     path,
     method,
@@ -61,28 +61,35 @@ export function experimentOf(result: StudyResult): Experiment {
   return createRace({ ...race, requests, systems: race.systems.map(({ name }) => ({ name })) })
 }
 
-/** @throws {ResultError} if this checkout has no such study */
-export function studyOf({ study: name }: Pick<StudyResult, 'study'>): Study {
-  const study = STUDIES.find((one) => one.name === name)
-  if (study === undefined) throw new ResultError(`The study ${name} is not in this checkout.`)
+/** @throws {ResultError} if there is no such study here */
+export function studyOf({ study: name }: Pick<StudyResult, 'study'>, studies: readonly Study[]): Study {
+  const study = studies.find((one) => one.name === name)
+  if (study === undefined)
+    throw new ResultError(`The study ${name} is not known here: its repository has it.`)
   return study
 }
 
-/** What a result says, and the path of its reports without an ending. @throws {ResultError} if this checkout has no such study */
-export function reportOf(result: StoredResult, directory: string): { document: Document; path: string } {
+/** What a result says, and the path of its reports without an ending. @throws {ResultError} if there is no such study here */
+export function reportOf(
+  result: StoredResult,
+  { directory, studies }: { directory: string; studies: readonly Study[] },
+): { document: Document; path: string } {
   if (result.kind !== 'study') return { document: documentOf(result), path: `${directory}/report` }
   const record = recordOf(result)
   return result.race === undefined
-    ? { document: documentOfStudy(studyOf(result), record), path: `${directory}/${result.study}` }
+    ? { document: documentOfStudy(studyOf(result, studies), record), path: `${directory}/${result.study}` }
     : { document: documentOfRace(record), path: `${directory}/report` }
 }
 
 /** Works the figures of a result, and the warnings that follow from them, out again from what was measured. */
 export function analyseAgain<Kind extends StoredResult>(
   stored: Kind,
-  { keepVoided }: { keepVoided: boolean },
+  { keepVoided, studies }: { keepVoided: boolean; studies: readonly Study[] },
 ): Kind {
-  const judging = { keepVoided, ...(stored.kind === 'study' && { experiment: experimentOf(stored) }) }
+  const judging = {
+    keepVoided,
+    ...(stored.kind === 'study' && { experiment: experimentOf(stored, studies) }),
+  }
   const again = { ...stored, analysis: figuresOf(stored, judging) }
   return { ...again, warnings: [...observedWarnings(stored), ...deriveWarnings(again)] }
 }

@@ -34,7 +34,7 @@ export function findUnfinishedStudies(options: ResumeOptions): PlannedStudies {
     fits: (found) => lackingIn(found, options).length === 0,
     whyOther: (found) => whyOther(found, options),
   })
-  const planned = results.map((result) => ({ study: studyOf(result), result }))
+  const planned = results.map((result) => ({ study: studyOf(result, STUDIES), result }))
   for (const { study, result } of planned) if (result.finishedAt === null) makeReady(study, result)
   return { directory, planned }
 }

@@ -18,10 +18,15 @@ export class OutputError extends Error {
 /**
  * The directory of a new run, made if absent. Before minutes are spent on measuring it is made sure that it can be written to.
  * @param json one more file, or `-`, or undefined
+ * @param results where it is made if `output` is undefined
  * @throws {OutputError}
  */
-export function prepareOutput(output: string | undefined, json: string | undefined): string {
-  const directory = output === undefined ? `${RESULTS}${timestamp()}` : resolve(output)
+export function prepareOutput(
+  output: string | undefined,
+  json: string | undefined,
+  results: string = RESULTS,
+): string {
+  const directory = output === undefined ? join(resolve(results), timestamp()) : resolve(output)
   tryToWrite(directory, `Nothing can be written to ${directory}`, '--output')
   if (json === undefined || json === '-') return directory
   if (statSync(json, { throwIfNoEntry: false })?.isDirectory())

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { COMMANDS, HELP, helpOfCommand } from '../../src/cli/command-line.ts'
+import { BENCH } from '../../src/cli/command-line.ts'
+import { helpOfCommand } from '../../src/cli/program.ts'
 import { STUDIES } from '../../studies/index.ts'
 
+const { name: program, commands, help: screen } = BENCH
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 test('every command and every study that a page names is there', () => {
@@ -19,7 +21,7 @@ test('every command and every study that a page names is there', () => {
   )
   assert.ok(named.length > 20)
   for (const { page, text, command, name } of named) {
-    assert.ok(command in COMMANDS, `${page}: ${text}`)
+    assert.ok(command in commands, `${page}: ${text}`)
     if (command === 'study' && name !== undefined)
       assert.ok(
         STUDIES.some((study) => study.name === name),
@@ -29,7 +31,7 @@ test('every command and every study that a page names is there', () => {
 })
 
 test('the help is one screen of 24 lines, and each command tells all its options within 80 columns', () => {
-  assert.ok(HELP.trimEnd().split('\n').length < 24, 'the prompt is the last line')
-  for (const help of [HELP, ...Object.values(COMMANDS).map(helpOfCommand)])
+  assert.ok(screen.trimEnd().split('\n').length < 24, 'the prompt is the last line')
+  for (const help of [screen, ...Object.values(commands).map((one) => helpOfCommand(program, one))])
     for (const line of help.split('\n')) assert.ok(line.length <= 80, line)
 })

@@ -12,6 +12,7 @@ import { formatHtml } from '../../src/report/html/page.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
 import { documentOfStudy } from '../../src/report/study/document.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
+import { STUDIES } from '../../studies/index.ts'
 
 /**
  * Small stored results of every kind, their figures and their reports. Figures change with the estimator alone. Texts may change on purpose:
@@ -23,7 +24,10 @@ const STYLE = { columns: 80, color: false }
 const asText = { serializers: [(text: string) => text] }
 
 const analysed = (name: string): StoredResult =>
-  analyseAgain(openStored(`${FOLDER}results/${name}.json`)[0].result, { keepVoided: false })
+  analyseAgain(openStored(`${FOLDER}results/${name}.json`, STUDIES)[0].result, {
+    keepVoided: false,
+    studies: STUDIES,
+  })
 
 function keep(context: TestContext, name: string, files: Readonly<Record<string, string>>): void {
   for (const [file, text] of Object.entries(files))
@@ -63,7 +67,9 @@ for (const name of NAMES.filter((one) => one !== 'race-b'))
     const result = analysed(name)
     const { analysis, warnings } = result
     const document =
-      result.kind === 'study' ? documentOfStudy(studyOf(result), recordOf(result)) : documentOf(result)
+      result.kind === 'study'
+        ? documentOfStudy(studyOf(result, STUDIES), recordOf(result))
+        : documentOf(result)
     keep(context, name, {
       'figures.txt': linesOf({
         ...(Array.isArray(analysis) ? { cells: analysis } : analysis),

@@ -3,6 +3,7 @@ import { UsageError } from '@startgrid/cli/arguments.ts'
 import { wrap } from '@startgrid/cli/text.ts'
 import { type Comparison, compareResults } from '../../judge/compare/comparison.ts'
 import { findRegressions } from '../../judge/compare/regression.ts'
+import type { Study } from '../../model/experiment.ts'
 import type { Metric } from '../../model/figures.ts'
 import type { StoredResult } from '../../model/result.ts'
 import { ResultError } from '../../model/result-file.ts'
@@ -10,6 +11,7 @@ import { documentOfComparison } from '../../report/comparison.ts'
 import { formatMarkdown } from '../../report/markdown.ts'
 import { formatTerminal, terminalStyle } from '../../report/terminal.ts'
 import { COMPARE } from '../option-table.ts'
+import type { Program } from '../program.ts'
 import { analyseAgain, openStored, readStored } from '../stored.ts'
 
 interface CompareOptions {
@@ -23,16 +25,16 @@ interface CompareOptions {
 }
 
 /**
- * `pnpm bench compare A B`.
+ * `compare A B`.
  * @returns the exit code: 0; 1 for a regression if that was asked for; 2 for what cannot or should not be compared, told in sentences
  * @throws {UsageError} for wrong words
  */
-export async function compareCommand(args: readonly string[]): Promise<number> {
-  return compare(readCompareOptions(args))
+export async function compareCommand(args: readonly string[], { name, studies }: Program): Promise<number> {
+  return compare(readCompareOptions(args, name), studies)
 }
 
-function compare(options: CompareOptions): number {
-  const comparison = tryToCompare(options)
+function compare(options: CompareOptions, studies: readonly Study[]): number {
+  const comparison = tryToCompare(options, studies)
   if (Array.isArray(comparison)) {
     process.stderr.write(comparison.map((sentence) => `${wrap(sentence)}\n`).join(''))
     return 2
@@ -45,9 +47,12 @@ function compare(options: CompareOptions): number {
 }
 
 /** @returns the comparison, or the sentences that refuse it */
-function tryToCompare({ a, b, metric, force, limit }: CompareOptions): Comparison | string[] {
+function tryToCompare(
+  { a, b, metric, force, limit }: CompareOptions,
+  studies: readonly Study[],
+): Comparison | string[] {
   try {
-    const comparison = compareResults(open(a), open(b), { metric })
+    const comparison = compareResults(open(a, studies), open(b, studies), { metric })
     if (comparison.mode === 'target' && limit !== null) return [NO_REGRESSION]
     if (force || comparison.unlike.length === 0) return comparison
     return [...comparison.unlike, 'Measure alike, or compare all the same with --force.']
@@ -61,8 +66,8 @@ const NO_REGRESSION =
   'Each run met one launch of a server that already ran, and launches differ: leave out --fail-on-regression, or race the apps natively.'
 
 /** @throws {UsageError} in one sentence */
-export function readCompareOptions(args: readonly string[]): CompareOptions {
-  const { values, paths } = readStored(args, COMPARE, { command: 'pnpm bench compare', count: 2 })
+export function readCompareOptions(args: readonly string[], program: string): CompareOptions {
+  const { values, paths } = readStored(args, COMPARE, { command: `${program} compare`, count: 2 })
   const [a = '', b = ''] = paths
   const { metric, force, markdown, json } = values
   return {
@@ -73,11 +78,11 @@ export function readCompareOptions(args: readonly string[]): CompareOptions {
 }
 
 /** Analysed again, so that both were analysed alike. */
-function open(path: string): StoredResult {
-  const [stored, ...others] = openStored(path)
+function open(path: string, studies: readonly Study[]): StoredResult {
+  const [stored, ...others] = openStored(path, studies)
   if (others.length > 0)
     throw new ResultError(`${path} has the results of ${others.length + 1} studies: name the file of one.`)
-  return analyseAgain(stored.result, { keepVoided: false })
+  return analyseAgain(stored.result, { keepVoided: false, studies })
 }
 
 function readMetric(value: string): Metric {

@@ -10,18 +10,18 @@ import { isTested, LEAST_STARTS } from '../../judge/study/findings.ts'
 import type { RunContext } from '../../measure/preparation.ts'
 import { leastRaceMs, runRace } from '../../measure/race.ts'
 import type { StudyResult } from '../../model/result.ts'
-import { writeResult } from '../../model/result-file.ts'
+import { recordOf, writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
-import { describeCaught, describeRegression } from '../../report/study/race-document.ts'
+import { describeCaught, describeRegression, documentOfRace } from '../../report/study/race-document.ts'
 import { whyStudyFailed } from '../exit-code.ts'
+import type { Program } from '../program.ts'
 import { type RaceOptions, readRaceOptions, recordOfRace } from '../race-options.ts'
-import { reportOf } from '../stored.ts'
 
-/** `pnpm bench race`: servers that nobody here wrote, compared. @returns the exit code */
-export async function raceCommand(args: readonly string[]): Promise<number> {
-  const options = readRaceOptions(args)
+/** `race`: servers that nobody here wrote, compared. @returns the exit code */
+export async function raceCommand(args: readonly string[], program: Program): Promise<number> {
+  const options = readRaceOptions(args, `${program.name} race`)
   assertFits(options)
-  const directory = prepareOutput(options.output, options.json)
+  const directory = prepareOutput(options.output, options.json, program.results)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
   const save = (so: StudyResult) => writeResult(`${directory}/result.json`, so)
@@ -37,7 +37,7 @@ export async function raceCommand(args: readonly string[]): Promise<number> {
   }
   if (result === undefined) return code()
   save(result)
-  publish(result, reportOf(result, directory), options)
+  publish(result, { document: documentOfRace(recordOf(result)), path: `${directory}/report` }, options)
   if (signal.aborted) return code()
   const failed = [...whyStudyFailed(result), ...regressionsOf(result, options)]
   const open = failed.length > 0 ? [] : withoutVerdict(result, options)
@@ -61,7 +61,7 @@ async function measure(
 
 function begin(options: RaceOptions, systems: readonly RaceSystem[]) {
   const experiment = createRace({ ...options, systems })
-  const command = commandOf('pnpm bench race', options.words, options.seed)
+  const command = commandOf(options.program, options.words, options.seed)
   const plan = { ...options, profile: 'full', asPublished: false } as const
   const result = {
     ...createStudyResult(experiment, plan, command),

@@ -3,33 +3,34 @@ import { ResultError } from '../../model/result-file.ts'
 import { prepareOutput, publish } from '../../report/output.ts'
 import { commentOf } from '../../report/study/race-comment.ts'
 import { REPORT } from '../option-table.ts'
+import type { Program } from '../program.ts'
 import { analyseAgain, openStored, readStored, reportOf } from '../stored.ts'
 
 /**
- * `pnpm bench report RESULT`: tables to standard output, and the reports beside the result.
+ * `report RESULT`: tables to standard output, and the reports beside the result.
  * @returns the exit code
  * @throws {UsageError} for wrong words, {ResultError} if a file is not a result, {OutputError} where nothing can be written
  */
-export async function reportCommand(args: readonly string[]): Promise<number> {
-  const { values, paths } = readStored(args, REPORT, { command: 'pnpm bench report', count: 1 })
+export async function reportCommand(args: readonly string[], { name, studies }: Program): Promise<number> {
+  const { values, paths } = readStored(args, REPORT, { command: `${name} report`, count: 1 })
   if (values.comment) return printComment(paths[0] ?? '')
   const keepVoided = values['keep-voided']
-  const [first, ...others] = openStored(paths[0] ?? '')
+  const [first, ...others] = openStored(paths[0] ?? '', studies)
   const directory = prepareOutput(values.output ?? first.directory, undefined)
   for (const stored of [first, ...others]) {
-    const result = analyseAgain(stored.result, { keepVoided })
+    const result = analyseAgain(stored.result, { keepVoided, studies })
     if (keepVoided && result.kind === 'study')
       throw new UsageError('--keep-voided is for results of the grid, and this is a study.')
-    publish(result, reportOf(result, directory))
+    publish(result, reportOf(result, { directory, studies }))
   }
   return 0
 }
 
 /** The file may come from a pull request of somebody else: it has to fit the schema, and no text of it becomes markup. */
 function printComment(path: string): number {
-  const [{ result }] = openStored(path)
+  const [{ result }] = openStored(path, [])
   if (result.kind !== 'study' || result.race === undefined)
-    throw new ResultError(`${path} is not of a race of commands: pnpm bench race makes one.`)
+    throw new ResultError(`${path} is not of a race of commands: race makes one.`)
   process.stdout.write(commentOf(result))
   return 0
 }

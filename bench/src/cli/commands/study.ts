@@ -102,7 +102,7 @@ async function measureOne(study: Study, result: StudyResult, run: Run): Promise<
     progress.stop,
   )
   save(result) // what could not be saved is an error now
-  publish(result, reportOf(result, directory), options)
+  publish(result, reportOf(result, { directory, studies: [study] }), options)
 }
 
 function pathOf(directory: string, { name }: Study): string {

@@ -131,7 +131,7 @@ describe('compare', () => {
     ]
     for (const [args, message] of cases)
       assert.throws(
-        () => readCompareOptions(args),
+        () => readCompareOptions(args, 'pnpm bench'),
         (error) => error instanceof UsageError && message.test(error.message),
       )
     assert.equal((await run('compare', a)).code, 2)

@@ -12,6 +12,7 @@ import { analyseAgain, openStored, reportOf } from '../../../src/cli/stored.ts'
 import type { Document } from '../../../src/report/document.ts'
 import { documentOf } from '../../../src/report/grid.ts'
 import { formatHtml } from '../../../src/report/html/page.ts'
+import { STUDIES } from '../../../studies/index.ts'
 import {
   capacityResult,
   latencyResult,
@@ -31,8 +32,9 @@ const REPORTS: Readonly<Record<string, () => Document>> = {
   latency: () => documentOf(latencyResult()),
   overload: () => documentOf(overloadResult()),
   study: () => {
-    const [{ result }] = openStored(fileURLToPath(STUDY))
-    return reportOf(analyseAgain(result, { keepVoided: false }), '').document
+    const [{ result }] = openStored(fileURLToPath(STUDY), STUDIES)
+    const again = analyseAgain(result, { keepVoided: false, studies: STUDIES })
+    return reportOf(again, { directory: '', studies: STUDIES }).document
   },
 }
 const KINDS = Object.keys(REPORTS)

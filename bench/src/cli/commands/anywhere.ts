@@ -1,0 +1,39 @@
+import { flag } from '@startgrid/cli/options.ts'
+import { COMPARE, RACE, REPORT } from '../option-table.ts'
+import type { Command } from '../program.ts'
+
+/** Those that need nothing of the repository. */
+export const COMMANDS_ANYWHERE: Readonly<
+  Record<'race' | 'compare' | 'report' | 'check-instrument', Command>
+> = {
+  race: {
+    usage: 'race CMD CMD',
+    says: 'servers of your own: is the second one slower?',
+    more:
+      "race 'node before.js' 'node after.js' starts both; race URL URL compares servers that run on this machine; race --git REF compares this " +
+      'directory with that commit. A command is run by a shell, with your rights. It has to listen on the port in PORT, or ' +
+      'on {port} in its words, at the address in HOST. With --git, the install scripts of both sides are run as well.',
+    options: RACE,
+    run: async (...words) => (await import('./race.ts')).raceCommand(...words),
+  },
+  compare: {
+    usage: 'compare A B',
+    says: 'two results: faster, slower, or no difference shown',
+    more: 'A and B are directories of runs or their result.json, or two runs of one study; B is compared with A.',
+    options: COMPARE,
+    run: async (...words) => (await import('./compare.ts')).compareCommand(...words),
+  },
+  report: {
+    usage: 'report RESULT',
+    says: 'makes the reports of a result again',
+    more: 'RESULT is the directory of a run or its result.json. What was measured stays as it is; the figures are worked out again, and reports in Markdown and HTML are written beside it.',
+    options: REPORT,
+    run: async (...words) => (await import('./report.ts')).reportCommand(...words),
+  },
+  'check-instrument': {
+    usage: 'check-instrument',
+    says: 'is the load generator right on this machine?',
+    options: { help: flag('this list') },
+    run: async (...words) => (await import('./check-instrument.ts')).checkInstrumentCommand(...words),
+  },
+}

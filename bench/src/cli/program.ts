@@ -1,0 +1,81 @@
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { helpOf, type Table } from '@startgrid/cli/options.ts'
+import { capital, oneLine, wrap } from '@startgrid/cli/text.ts'
+import { UnknownName } from '@startgrid/grid/apps.ts'
+import { LoadError } from '@startgrid/loadgen'
+import { CheckoutError } from '../environments/command/checkout.ts'
+import { PilotError } from '../measure/pilot.ts'
+import type { Study } from '../model/experiment.ts'
+import { ResultError } from '../model/result-file.ts'
+import { OutputError } from '../report/output.ts'
+
+/** A program of several commands: that of this repository, or of the package. */
+export interface Program {
+  /** As a person types it. */
+  name: string
+  commands: Readonly<Record<string, Command>>
+  /** What runs without a command; undefined: its help. */
+  usual?: Command
+  help: string
+  /** Those whose results it can read. */
+  studies: readonly Study[]
+  /** Where the directories of its runs are. */
+  results: string
+}
+
+export interface Command {
+  /** Its words, and what it does in a line of help. */
+  usage: string
+  says: string
+  /** What its own help says beside that. */
+  more?: string
+  options: Table
+  /** Each has its own file, loaded only if it is asked for. @returns an exit code */
+  run(args: readonly string[], program: Program): Promise<number>
+}
+
+/** What `--help` after a command prints. */
+export function helpOfCommand(name: string, { usage, says, more, options }: Command): string {
+  const first = says.endsWith('?') ? says : `${says}.`
+  const text = more === undefined ? first : `${first} ${more}`
+  return `${name} ${usage} [options]\n\n${wrap(capital(text))}\n\n${helpOf(options)}\n`
+}
+
+/**
+ * Runs one command; an error that it foresees becomes one sentence.
+ * @returns the exit code: 0 if everything ran and was reported, 1 if a cell has no number or `--require` is not reached, 2 for wrong
+ * words, 130 after Ctrl-C, 143 after SIGTERM
+ */
+export function runProgram(program: Program, args: readonly string[]): Promise<number> {
+  return runCommand(program, args).catch(explain)
+}
+
+async function runCommand(program: Program, args: readonly string[]): Promise<number> {
+  const { name, commands, help, usual } = program
+  const [first = ''] = args
+  const isNamed = first !== '' && !first.startsWith('-')
+  const command = isNamed ? commands[first] : usual
+  if (isNamed && command === undefined)
+    throw new UsageError(
+      `There is no command '${first}', only ${Object.keys(commands).join(', ')}${usual === undefined ? '' : '; without one, the grid is raced'}.`,
+    )
+  if (command !== undefined && !(args.includes('--help') && 'help' in command.options))
+    return command.run(isNamed ? args.slice(1) : args, program)
+  process.stdout.write(isNamed && command !== undefined ? helpOfCommand(name, command) : help)
+  return 0
+}
+
+/** Prints an expected error as one sentence, any other with its stack. @returns the exit code */
+function explain(error: unknown): number {
+  if (FORESEEN.some((kind) => error instanceof kind) || isSystemError(error))
+    process.stderr.write(`${oneLine(error)}.\n`)
+  else console.error(error)
+  return error instanceof UsageError || error instanceof UnknownName ? 2 : 1
+}
+
+const FORESEEN = [OutputError, UsageError, CheckoutError, PilotError, UnknownName, ResultError, LoadError]
+
+/** A disk that became full or read-only during the run. */
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
+}
