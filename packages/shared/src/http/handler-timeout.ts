@@ -22,7 +22,7 @@ const STALL_MS = 10_000
 const BODY_MS = 30_000
 const BODY_RATE = 500
 
-/** One connection: its last response, and what the sweep saw of that. Times are numbers of sweeps. */
+/** Of one connection: its last response, and what the sweep saw of that. Times are numbers of sweeps. */
 interface Connection {
   response: ServerResponse
   /** The response that the other fields are about. */
@@ -44,17 +44,19 @@ interface Connection {
  * `response.send()` would throw, and in a callback that is an uncaught exception.)
  *
  * A request costs no timer and no listener: one sweep looks at all connections.
+ * @param sockets the open connections
  * @param limitMs milliseconds for which a handler may send nothing. The time to receive the request, and to wait for a client that reads
  *   slowly, does not count
  * @param bodyMs milliseconds to receive a body, without the time for its length
  * @returns a function to call with each response when its handler starts, one at a time per connection
  */
 export function createHandlerTimeout(
+  sockets: Iterable<Socket>,
   limitMs: number,
   log: Logger,
   bodyMs: number = BODY_MS,
 ): (response: ServerResponse) => void {
-  const connections = new Map<Socket, Connection>()
+  const connections = new WeakMap<Socket, Connection>()
   const lookMs = limitMs / LOOKS
   let sweeper: NodeJS.Timeout | undefined
   let now = 0
@@ -62,7 +64,9 @@ export function createHandlerTimeout(
   function sweep(): void {
     now += 1
     let isIdle = true
-    for (const [socket, connection] of connections) {
+    for (const socket of sockets) {
+      const connection = connections.get(socket)
+      if (connection === undefined || socket.destroyed) continue
       const { response } = connection
       const isBusy = !(response.closed && response.req.complete)
       const isOpenEnded = isBusy && isEventStream(response) && !response.writableNeedDrain
@@ -101,10 +105,9 @@ export function createHandlerTimeout(
   return (response) => {
     const { socket } = response.req
     const connection = connections.get(socket)
-    if (connection === undefined) {
+    if (connection === undefined)
       connections.set(socket, { response, since: 0, moved: 0, written: 0, read: 0 })
-      socket.once('close', () => connections.delete(socket))
-    } else connection.response = response
+    else connection.response = response
     sweeper ??= setInterval(sweep, lookMs).unref()
   }
 }

@@ -53,8 +53,8 @@ const REQUEST_ID = 'x-request-id'
  */
 export function protect(server: Server, { config, health, log }: ProtectOptions): Server {
   server.setTimeout(IDLE_MS)
-  trackConnections(server)
-  const startHandlerTimeout = createHandlerTimeout(config.handlerTimeoutMs, log)
+  const sockets = trackConnections(server)
+  const startHandlerTimeout = createHandlerTimeout(sockets, config.handlerTimeoutMs, log)
 
   const serve = take('request', () => {})
   take('checkContinue', (request, response) => {

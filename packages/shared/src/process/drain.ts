@@ -9,14 +9,24 @@ const connections = new WeakMap<Server, Set<Socket>>()
 /** Sockets that have left HTTP by an upgrade. Node's HTTP server forgets them, but waits for them. */
 const upgraded = new WeakSet<Socket>()
 
-/** Lets `drain` see the connections of a server. Call it before the server listens. */
-export function trackConnections(server: Server): void {
+/**
+ * Lets `drain` see the connections of a server. Call it before the server listens.
+ *
+ * Node listens for `close` of every socket. If we did, too, V8 would learn from the long life of these arrays to put all arrays of two
+ * listeners into old space. Those of responses would keep whole requests there: hello of Hono takes 25 µs then instead of 14.
+ * @returns the open connections, and some that are closed
+ */
+export function trackConnections(server: Server): ReadonlySet<Socket> {
   const sockets = new Set<Socket>()
   connections.set(server, sockets)
+  let enough = 64
   server.on('connection', (socket) => {
     sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    if (sockets.size <= enough) return
+    for (const known of sockets) if (known.destroyed) sockets.delete(known)
+    enough = 64 + 2 * sockets.size
   })
+  return sockets
 }
 
 /** An option of `createServer`: accepts an upgrade if somebody listens, as Node does by default, and lets `drain` close its socket. */
@@ -44,9 +54,14 @@ export async function drain(server: Server): Promise<void> {
   await Promise.race([closed, sleep(QUIET_MS)])
   const sweep = setInterval(() => {
     // A response that has ended is idle for Node, even if its client still reads. So idle connections wait for slow readers.
-    if (![...sockets].some(({ writableLength }) => writableLength > 0)) server.closeIdleConnections()
+    if (![...sockets].some(hasReader)) server.closeIdleConnections()
   }, 50)
   await closed
   clearInterval(sweep)
   clearTimeout(cut)
+}
+
+/** Whether a client still has to read. */
+function hasReader({ destroyed, writableLength }: Socket): boolean {
+  return !destroyed && writableLength > 0
 }

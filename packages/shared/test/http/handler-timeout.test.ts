@@ -19,13 +19,13 @@ const LIMIT = { timeout: 120_000 }
 async function setUp(handle: (response: ServerResponse) => void, bodyMs?: number) {
   const lines: Record<string, unknown>[] = []
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) })
-  const startHandlerTimeout = createHandlerTimeout(400, log, bodyMs)
   const server = createServer(SERVER_OPTIONS, (_request, response) => {
     startHandlerTimeout(response)
     handle(response)
   })
   const sockets: Socket[] = []
   server.on('connection', (socket) => sockets.push(socket))
+  const startHandlerTimeout = createHandlerTimeout(sockets, 400, log, bodyMs)
   const address = await listen(server, readConfig({ PORT: '0' }))
   const { port } = new URL(address)
   return {

@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, createServer, get, type IncomingMessage } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { connect, Socket } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -139,4 +139,18 @@ test('an upgrade that nobody listens for is a request like any other', LIMIT, as
   equal(response.statusCode, 200)
   response.destroy()
   await drain(server)
+})
+
+test('connections get no listener, and closed ones do not add up', LIMIT, () => {
+  const server = createServer(SERVER_OPTIONS)
+  const before = new Socket()
+  server.emit('connection', before)
+  const tracked = trackConnections(server)
+  for (let count = 1000; count > 0; count--) {
+    const socket = new Socket()
+    server.emit('connection', socket)
+    equal(socket.listenerCount('close'), before.listenerCount('close'))
+    socket.destroy()
+  }
+  equal(tracked.size < 100, true)
 })
