@@ -57,6 +57,7 @@ const LONGEST_FIRST = [
   ...CATALOGUE.filter(({ runtime }) => runtime === 'nginx').map(({ name }) => `apps/${name}`),
   'typecheck',
   'packages/create',
+  'packages/startgrid',
 ]
 
 async function main(args: readonly string[]): Promise<number> {

@@ -5,7 +5,7 @@ import type { OpenLoopKind } from '../experiment/options.ts'
 import { RESULTS } from '../model/result-file.ts'
 import { COMMANDS_ANYWHERE } from './commands/anywhere.ts'
 import { GRID, OPEN_LOOP, STUDY } from './option-table.ts'
-import type { Command, Program } from './program.ts'
+import { type Command, helpOfCommands, type Program } from './program.ts'
 
 const openLoop = (kind: OpenLoopKind): Pick<Command, 'usage' | 'options' | 'run'> => ({
   usage: kind,
@@ -61,10 +61,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 const HELP = `pnpm bench [options]   races every app, directly and behind NGINX (5 minutes)
 pnpm bench COMMAND     each has its own --help
 
-${Object.values(COMMANDS)
-  .filter(({ says }) => says !== 'study overhead')
-  .map(({ usage, says }) => `  ${usage.padEnd(20)}${says}`)
-  .join('\n')}
+${helpOfCommands(Object.values(COMMANDS).filter(({ says }) => says !== 'study overhead'))}
 
 ${helpOf(pick(GRID, ['quick', 'thorough', 'only', 'role', 'max-time', 'docker', 'resume', 'dry-run']))}
 `

@@ -1,5 +1,5 @@
 import { duration, flag, integer, percent, text, texts } from '@startgrid/cli/options.ts'
-import { CAPABILITIES } from '@startgrid/conformance'
+import { CAPABILITIES } from '@startgrid/conformance/contract/subject.ts'
 import { ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../experiment/open-loop-effort.ts'
 

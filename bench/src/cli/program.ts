@@ -34,11 +34,25 @@ export interface Command {
   run(args: readonly string[], program: Program): Promise<number>
 }
 
+/** A line for each. */
+export function helpOfCommands(commands: readonly Command[]): string {
+  return commands.map(({ usage, says }) => `  ${usage.padEnd(20)}${says}`).join('\n')
+}
+
 /** What `--help` after a command prints. */
 export function helpOfCommand(name: string, { usage, says, more, options }: Command): string {
   const first = says.endsWith('?') ? says : `${says}.`
   const text = more === undefined ? first : `${first} ${more}`
   return `${name} ${usage} [options]\n\n${wrap(capital(text))}\n\n${helpOf(options)}\n`
+}
+
+/** Runs the words of this process, and ends it. */
+export async function runMain(program: Program): Promise<void> {
+  // The reader may close the pipe early, as `head` does: that is not a failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+  const code = await runProgram(program, process.argv.slice(2))
+  // Something that was interrupted may still run, such as a download.
+  process.stdout.write('', () => process.exit(code))
 }
 
 /**

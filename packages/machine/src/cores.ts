@@ -39,6 +39,24 @@ export function chooseCores(warn: (warning: CoreWarning) => void, cpus?: readonl
   return { server, generator }
 }
 
+/** One thread of every physical core but the generator's is for the servers; the first of them is where single ones stay. */
+export function chooseAllCores(warn: (warning: CoreWarning) => void): (Cores & { servers: number[] }) | null {
+  const pair = chooseCores(warn)
+  if (pair === null) return null
+  const { server, generator } = pair
+  const cpus = readCpus()
+  const taken = new Set(
+    [server, generator].flatMap((one) => cpus.find(({ number }) => number === one)?.siblings ?? []),
+  )
+  const servers = [server]
+  for (const { number, siblings } of cpus) {
+    if (taken.has(number)) continue
+    servers.push(number)
+    for (const sibling of siblings) taken.add(sibling)
+  }
+  return { server, servers, generator }
+}
+
 /** Whether processes can be pinned to a core: on Linux, with taskset of util-linux. */
 export function canPin(): boolean {
   return process.platform === 'linux' && spawnSync('taskset', ['--version']).status === 0

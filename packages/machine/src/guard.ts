@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** What must not outlive a run: a process group with all that it started, or a directory (of a repository, if it is a worktree of one). */
@@ -9,7 +10,7 @@ export type Guarded = { group: number } | { directory: string; repository?: stri
 /** What a process of a run has in its environment, so that it is found even after it left its group. */
 export const MARK = 'STARTGRID_LAUNCH'
 
-const PROGRAM = fileURLToPath(new URL('guard-process.ts', import.meta.url))
+const PROGRAM = fileURLToPath(new URL(`guard-process${extname(import.meta.url)}`, import.meta.url))
 
 /**
  * Ends what a run started when the run ends, even by `kill -9`: a process of its own, which notices that its pipe is closed. It is in

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Machine, readMachine } from './machine.ts'
 
@@ -25,7 +25,12 @@ export function readVersions(): Versions {
 
 let known: Versions | undefined
 
+/** Of the package: what it was packed from. */
+const PACKED = new URL('versions.json', import.meta.url)
+
 function findVersions(): Versions {
+  if (existsSync(PACKED))
+    return { ...(JSON.parse(readFileSync(PACKED, 'utf8')) as Versions), node: process.versions.node }
   const lockfile = readFileSync(`${ROOT}pnpm-lock.yaml`)
   const pinned = readPinned()
   const version = (name: string): string => pinned.get(name) ?? 'unknown'

@@ -1,11 +1,12 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { extname } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { canPin } from './cores.ts'
 
-const CHILD = fileURLToPath(new URL('spin-process.ts', import.meta.url))
+const CHILD = fileURLToPath(new URL(`spin-process${extname(import.meta.url)}`, import.meta.url))
 
 /**
  * The same work of about 2 ms again and again, on one core, in a process of its own. Its CPU time says how fast the core is just now. A neighbour on

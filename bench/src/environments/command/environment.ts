@@ -1,5 +1,6 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
+import { chooseAllCores } from '@startgrid/machine/cores.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { cpuSeconds, listenersOf, peakMemory, processTree } from '@startgrid/machine/processes.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
@@ -8,7 +9,6 @@ import type { Experiment } from '../../model/experiment.ts'
 import type { Cell, Cores, LaunchRecord } from '../../model/result.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
-import { studyCores } from '../study/environment.ts'
 import { addressOf, whySilent } from '../target/origin.ts'
 import { type CommandServer, startCommand } from './server.ts'
 
@@ -29,7 +29,7 @@ export class CommandEnvironment implements Environment {
     this.#experiment = experiment
     this.#guard = guard
     this.#signal = signal
-    const found = studyCores(warn)
+    const found = chooseAllCores(warn)
     this.cores = found && { ...found, servers: found.servers.slice(0, cores) }
     this.generator = { cpu: found?.generator }
   }

@@ -2,8 +2,7 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { checkConformance } from '@startgrid/conformance'
 import { APPS } from '@startgrid/grid/apps.ts'
 import type { GeneratorOptions } from '@startgrid/loadgen'
-import { chooseCores } from '@startgrid/machine/cores.ts'
-import { readCpus } from '@startgrid/machine/cpus.ts'
+import { chooseAllCores } from '@startgrid/machine/cores.ts'
 import { peakMemory } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { type CeilingServer, startNginxCeiling } from '../../drivers/ceiling.ts'
@@ -11,7 +10,6 @@ import type { Driver } from '../../drivers/driver.ts'
 import { fitToMachine } from '../../experiment/cells.ts'
 import type { Experiment, System } from '../../model/experiment.ts'
 import type { Cell, Cores, LaunchRecord, NginxVersion, Spread } from '../../model/result.ts'
-import type { Warning } from '../../model/warnings.ts'
 import { proofOf } from '../conformance.ts'
 import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
 import { fingerprintOf } from '../native/suite.ts'
@@ -41,7 +39,7 @@ export class StudyEnvironment implements Environment {
   constructor(study: Experiment, cells: readonly Cell[], options: EnvironmentOptions) {
     this.#study = study
     this.#options = options
-    this.cores = studyCores(options.warn)
+    this.cores = chooseAllCores(options.warn)
     this.generator = { cpu: this.cores?.generator }
     fitToMachine(cells, this.cores?.servers.length ?? null)
   }
@@ -144,24 +142,6 @@ export class StudyEnvironment implements Environment {
       return signal.aborted ? undefined : { checked: 0, differences: [oneLine(error)] }
     }
   }
-}
-
-/** One thread of every physical core but the generator's is for the servers; the first of them is where single ones stay. */
-export function studyCores(warn: (warning: Warning) => void): Required<Cores> | null {
-  const pair = chooseCores(warn)
-  if (pair === null) return null
-  const { server, generator } = pair
-  const cpus = readCpus()
-  const taken = new Set(
-    [server, generator].flatMap((one) => cpus.find(({ number }) => number === one)?.siblings ?? []),
-  )
-  const servers = [server]
-  for (const { number, siblings } of cpus) {
-    if (taken.has(number)) continue
-    servers.push(number)
-    for (const sibling of siblings) taken.add(sibling)
-  }
-  return { server, servers, generator }
 }
 
 class StudyServers implements Servers {

@@ -17,8 +17,8 @@ type Values = Exclude<ReturnType<typeof parse>, 'help'>['values']
 
 /** Reads the command line. @returns 'help' if that was asked for
  * @throws {UsageError} */
-export function readCommand(args: string[]): Command | 'help' {
-  const { values, positionals } = parse(args)
+export function readCommand(args: readonly string[], program = 'pnpm load'): Command | 'help' {
+  const { values, positionals } = parse(args, program)
   if (values.help) return 'help'
   const address = readUrls(positionals, values.insecure)
   const plan = planOf(values, address)
@@ -26,7 +26,7 @@ export function readCommand(args: string[]): Command | 'help' {
   return { url: address.url, plan, json: values.json }
 }
 
-function parse(args: string[]) {
+function parse(args: readonly string[], program: string) {
   return parseCommandLine(
     args,
     {
@@ -55,7 +55,7 @@ function parse(args: string[]) {
       json: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
-    'pnpm load',
+    program,
   )
 }
 

@@ -9,17 +9,17 @@ import { probe, resolveTarget, secureOptions } from '../http/target.ts'
 import { report, title } from '../report/report.ts'
 import { type LoadResult, sumErrors } from '../report/result.ts'
 import { type Command, readCommand } from './arguments.ts'
-import { HELP } from './help.ts'
+import { helpOf } from './help.ts'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
 const EXIT_INTERRUPTED = 130
 
-/** @returns the exit code */
-async function main(args: string[]): Promise<number> {
-  const command = readCommand(args)
+/** @param program as a person types it. @returns the exit code. @throws {LoadError} or UsageError with a sentence */
+export async function loadCommand(args: readonly string[], program: string): Promise<number> {
+  const command = readCommand(args, program)
   if (command === 'help') {
-    process.stdout.write(HELP)
+    process.stdout.write(helpOf(program))
     return 0
   }
   const interrupt = new AbortController()
@@ -77,10 +77,11 @@ function write(file: string, text: string): void {
   }
 }
 
-try {
-  process.exitCode = await main(process.argv.slice(2))
-} catch (error) {
-  if (!(error instanceof LoadError || error instanceof UsageError)) throw error
-  process.stderr.write(`${error.message}\n`)
-  process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED
-}
+if (import.meta.main)
+  try {
+    process.exitCode = await loadCommand(process.argv.slice(2), 'pnpm load')
+  } catch (error) {
+    if (!(error instanceof LoadError || error instanceof UsageError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED
+  }

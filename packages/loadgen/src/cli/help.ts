@@ -1,4 +1,5 @@
-export const HELP = `Usage: pnpm load URL… [options]
+/** @param program as a person types it */
+export const helpOf = (program: string) => `Usage: ${program} URL… [options]
 
 Sends HTTP/1.1 requests to a server on this machine and reads every response.
 Closed loop: each connection sends its next request as soon as the last one has

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { extname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +16,7 @@ import type { FromChild, LearnPlan, ToChild } from './messages.ts'
 import type { LoadPhase, LoadPlan } from './options.ts'
 import type { Share } from './shares.ts'
 
-const CHILD = fileURLToPath(new URL('child.ts', import.meta.url))
+const CHILD = fileURLToPath(new URL(`child${extname(import.meta.url)}`, import.meta.url))
 
 /** Without it, a process that is idle for minutes between loads then needs 15 to 25 % more CPU per request. */
 const NODE_FLAGS = ['--no-memory-reducer']

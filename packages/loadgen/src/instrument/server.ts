@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const CHILD = fileURLToPath(new URL('server-process.ts', import.meta.url))
+const CHILD = fileURLToPath(new URL(`server-process${extname(import.meta.url)}`, import.meta.url))
 
 /** What a server does with its requests. */
 export type Behaviour =
