@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { QUIET_MS, UPGRADED_MS } from '#shared/http/contract.ts'
+import { LINGER_MS, QUIET_MS } from '#shared/http/contract.ts'
 import { listen } from '#shared/launch/listen.ts'
 import type { Config } from '#shared/process/config.ts'
 import type { Service } from '#shared/process/lifecycle.ts'
@@ -28,7 +28,7 @@ export function createService(create: () => App, config: Config): Service {
     async close() {
       await sleep(QUIET_MS) // stop() resets idle connections at once, and a request may be on its way
       const stopped = server?.stop()
-      await Promise.race([stopped, sleep(UPGRADED_MS)])
+      await Promise.race([stopped, sleep(LINGER_MS)])
       while (server?.pendingRequests) await sleep(QUIET_MS)
       await server?.stop(true) // closes what WebSockets are left, with 1001
     },

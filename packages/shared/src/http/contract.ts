@@ -24,8 +24,11 @@ export const RETRY_AFTER = '1'
 /** Milliseconds for which a connection may still send a request after the server stopped listening. */
 export const QUIET_MS = 100
 
-/** Milliseconds that WebSockets have to close after `health.signal` has told them to. Then they are cut, because they have no end. */
-export const UPGRADED_MS = 2_000
+/**
+ * Milliseconds that WebSockets have to close after `health.signal` has told them to, and new connections to send their first request. Then
+ * they are cut, because they have no end.
+ */
+export const LINGER_MS = 2_000
 
 /** Whether this is the path of a health check. Orchestrators request them every few seconds, so they are not logged. */
 export function isProbe(path: string): boolean {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { QUIET_MS, UPGRADED_MS } from '../http/contract.ts'
+import { LINGER_MS, QUIET_MS } from '../http/contract.ts'
 
 const connections = new WeakMap<Server, Set<Socket>>()
 
@@ -40,7 +40,8 @@ export function shouldUpgradeCallback(this: Server, { socket }: IncomingMessage)
  * Closes an HTTP server without losing a request. `server.close()` alone resets idle connections at once, although a request may be on its
  * way. It also waits until the keep-alive of busy connections ends: 6 s for a keep-alive of 5 s. So this stops listening first. Active
  * clients send one more request and get `connection: close` from the app (see `health.draining`). Then the silent connections are closed,
- * and after `UPGRADED_MS` the WebSockets.
+ * and after `LINGER_MS` the WebSockets, and connections that have sent nothing at all. A new client that gets no core sends late, and it
+ * cannot know that its connection is an idle one.
  * @param server one whose connections are tracked, as `protect` does
  */
 export async function drain(server: Server): Promise<void> {
@@ -49,19 +50,21 @@ export async function drain(server: Server): Promise<void> {
   // `http.Server.close()` would close idle connections at once; that of `net.Server`, below it, only stops listening.
   NetServer.prototype.close.call(server)
   const cut = setTimeout(() => {
-    for (const socket of sockets) if (upgraded.has(socket)) socket.destroy()
-  }, UPGRADED_MS)
+    for (const socket of sockets) if (upgraded.has(socket) || socket.bytesRead === 0) socket.destroy()
+  }, LINGER_MS)
   await Promise.race([closed, sleep(QUIET_MS)])
   const sweep = setInterval(() => {
-    // A response that has ended is idle for Node, even if its client still reads. So idle connections wait for slow readers.
-    if (![...sockets].some(hasReader)) server.closeIdleConnections()
+    // Node runs timers before it reads. If this process stood still, requests have arrived that it has not seen yet.
+    setImmediate(() => {
+      if (![...sockets].some(isWaitedFor)) server.closeIdleConnections()
+    })
   }, 50)
   await closed
   clearInterval(sweep)
   clearTimeout(cut)
 }
 
-/** Whether a client still has to read. */
-function hasReader({ destroyed, writableLength }: Socket): boolean {
-  return !destroyed && writableLength > 0
+/** Whether a client still has to read, or to send its first request. Node counts both as idle. */
+function isWaitedFor({ bytesRead, destroyed, writableLength }: Socket): boolean {
+  return !destroyed && (bytesRead === 0 || writableLength > 0)
 }

@@ -1,11 +1,12 @@
-import { deepEqual, equal, rejects } from 'node:assert/strict'
+import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { once } from 'node:events'
-import { Agent, createServer, get, type IncomingMessage } from 'node:http'
+import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket, WebSocketServer } from 'ws'
+import { LINGER_MS, QUIET_MS } from '../../src/http/contract.ts'
 import { SERVER_OPTIONS } from '../../src/http/protect.ts'
 import { readConfig } from '../../src/process/config.ts'
 import { drain, trackConnections } from '../../src/process/drain.ts'
@@ -40,6 +41,35 @@ async function setUp() {
     return text(await promise)
   }
   return { server, address, ask, sockets, entered, release }
+}
+
+/** A client's connection that the server has accepted. */
+async function openTo(server: Server, address: string): Promise<Socket> {
+  const accepted = once(server, 'connection')
+  const client = connect(Number(new URL(address).port), '127.0.0.1')
+  await accepted
+  return client
+}
+
+/** What comes next, or `closed`. */
+async function nextOn(client: Socket): Promise<string> {
+  const closed = once(client, 'close').then(() => ['closed'])
+  return String((await Promise.race([once(client, 'data'), closed]))[0])
+}
+
+/** Drains to where the first sweep is due. The timers of `node:timers/promises` go on. */
+async function drainQuietly(t: TestContext, server: Server): Promise<{ drained: Promise<void> }> {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  t.after(() => server.closeAllConnections())
+  const drained = drain(server)
+  await sleep(QUIET_MS)
+  await turn()
+  return { drained }
+}
+
+/** Lets the server read and write what there is. */
+async function turn(): Promise<void> {
+  for (let count = 0; count < 3; count++) await new Promise(setImmediate)
 }
 
 test('nothing to wait for', LIMIT, async () => {
@@ -94,6 +124,37 @@ test('a request on a connection that was idle when draining began gets a respons
   const drained = drain(server)
   equal(await ask('/second'), 'response to /second')
   equal(sockets.size, 1)
+  await drained
+})
+
+test('the first request of a connection may be late, but is not waited for without end', LIMIT, async (t) => {
+  const { server, address } = await setUp()
+  const late = await openTo(server, address)
+  const silent = await openTo(server, address)
+  const { drained } = await drainQuietly(t, server)
+  const response = nextOn(late)
+  t.mock.timers.tick(50)
+  await turn()
+  late.write('GET /late HTTP/1.1\r\nhost: a\r\n\r\n')
+  match(await response, /response to \/late/)
+  const closed = [late, silent].map((socket) => once(socket, 'close'))
+  t.mock.timers.tick(LINGER_MS)
+  await turn()
+  t.mock.timers.tick(50)
+  await Promise.all([drained, ...closed])
+})
+
+test('a request that arrived while the process stood still gets a response', LIMIT, async (t) => {
+  const { server, address } = await setUp()
+  const client = await openTo(server, address)
+  const ask = (path: string) => client.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`)
+  ask('/first')
+  await once(client, 'data')
+  const { drained } = await drainQuietly(t, server)
+  ask('/second')
+  t.mock.timers.tick(50)
+  match(await nextOn(client), /response to \/second/)
+  t.mock.timers.tick(50)
   await drained
 })
 
