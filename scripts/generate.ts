@@ -14,9 +14,16 @@ import {
 import { CATALOGUE, type Framework, SECOND_WEEK } from '@startgrid/grid/frameworks.ts'
 import { IMAGE_TAG, podsName } from '@startgrid/grid/kubernetes.ts'
 import { readPinned } from '@startgrid/machine/provenance.ts'
+import {
+  checksPart,
+  claimsPart,
+  extraCostPart,
+  firstPicture,
+  machinesPart,
+} from '@startgrid/site/generated.ts'
 
 /**
- * `pnpm generate`: writes what depends on the catalogue of frameworks. A part of a file is between two lines with its name: `NAME: written by
+ * `pnpm generate`: writes what depends on the catalogue of frameworks, and what repeats stored results. A part of a file is between two lines with its name: `NAME: written by
  * pnpm generate` and `end of NAME`. The overlays of Kubernetes are whole files. With `--check` it writes nothing, and exits with 1 if
  * something is out of date.
  */
@@ -41,10 +48,18 @@ const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   },
   'docs/contract.md': { capabilities: capabilitiesTable },
   'docs/add-a-route.md': { pages: recipePages },
-  'README.md': { frameworks: frameworksSentence },
+  'README.md': {
+    frameworks: frameworksSentence,
+    'extra cost': extraCostPart,
+    claims: claimsPart,
+    checks: checksPart,
+  },
+  'docs/results/README.md': { machines: machinesPart },
   'CONTRIBUTING.md': { relatives: relativesTable },
   'docs/second-week.md': { cells: secondWeekTable },
 }
+
+const PICTURE = 'docs/extra-cost.svg'
 
 /** The files in here that are not generated any more are removed. */
 const OVERLAYS = 'deploy/kubernetes/frameworks'
@@ -366,6 +381,9 @@ function findStale(): Map<string, string | undefined> {
     )
     if (after !== before) stale.set(file, after)
   }
+  const picture = firstPicture()
+  if (!existsSync(ROOT + PICTURE) || readFileSync(ROOT + PICTURE, 'utf8') !== picture)
+    stale.set(PICTURE, picture)
   const existing = new Set(globSync(`${OVERLAYS}/**/kustomization.yaml`, { cwd: ROOT }))
   for (const [file, text] of CATALOGUE.flatMap(overlaysOf)) {
     if (!existing.delete(file) || readFileSync(`${ROOT}${file}`, 'utf8') !== text) stale.set(file, text)
@@ -390,7 +408,7 @@ const { check } = parseOptions(
 const stale = findStale()
 if (check && stale.size > 0) {
   process.stderr.write(
-    `Not as packages/grid/src/frameworks.ts has it: ${[...stale.keys()].join(', ')}. Run pnpm generate.\n`,
+    `Not as the catalogue of frameworks and the stored results have it: ${[...stale.keys()].join(', ')}. Run pnpm generate.\n`,
   )
   process.exitCode = 1
 }

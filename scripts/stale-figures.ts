@@ -15,7 +15,7 @@ interface Figures {
 
 /** Pages with figures. */
 const PAGES: Readonly<Record<string, Figures>> = {
-  'docs/results.md': { command: 'pnpm bench, whose report.md is this page' },
+  'docs/results/README.md': { command: 'pnpm bench --publish' },
   'docs/choosing-a-framework.md': {
     command: 'pnpm bench study overhead --docs',
     own: ['nginx/conf/studies/bare*'],

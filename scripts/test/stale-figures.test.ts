@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict'
 import { test } from 'node:test'
 import { commitsIn, findStaleFigures } from '../stale-figures.ts'
 
-const page = (text: string) => [{ page: 'docs/results.md', text, command: 'pnpm bench --docs' }]
+const page = (text: string) => [{ page: 'docs/results/README.md', text, command: 'pnpm bench --docs' }]
 
 test('a page names the commits that it measured', () => {
   deepEqual(
@@ -16,7 +16,7 @@ test('figures that are older than the apps are named, with the command that meas
   deepEqual(
     findStaleFigures(page('Startgrid 58eae5a'), () => ['apps/koa', 'nginx/conf']),
     [
-      'docs/results.md has figures of 58eae5a. Since then apps/koa and 1 more changed. Measure again: pnpm bench --docs',
+      'docs/results/README.md has figures of 58eae5a. Since then apps/koa and 1 more changed. Measure again: pnpm bench --docs',
     ],
   )
 })

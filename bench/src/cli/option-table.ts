@@ -81,6 +81,9 @@ export const GRID = {
   resume: resume('goes on with RESULT (the newest), or adds heats to it'),
   'keep-voided': flag('shows numbers that failed a gate, marked'),
   list: list('prints the cells'),
+  publish: flag('stores the figures in docs/results, where the site finds them', {
+    excludes: ['list', 'dry-run'],
+  }),
   'dry-run': dryRun,
   ...DOWNLOAD,
   ...OUTPUT,
@@ -191,5 +194,6 @@ export const REPORT = {
   output: text('DIR', 'writes them there instead'),
   comment: flag('of a race of commands: prints a comment for a pull request, and writes nothing'),
   'keep-voided': GRID['keep-voided'],
+  publish: flag('of a race of the grid: stores the figures in docs/results, where the site finds them'),
   help: flag('this list'),
 }

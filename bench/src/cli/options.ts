@@ -54,6 +54,7 @@ export function readOptions(args: readonly string[]): Options {
     require: values.require,
     keepVoided: values['keep-voided'],
     list: values.list,
+    publish: values.publish,
   }
 }
 

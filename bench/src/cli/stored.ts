@@ -38,7 +38,10 @@ export function openStored(path: string, studies: readonly Study[]): [Stored, ..
 /** @throws {ResultError} if it is kept for docs: then it has figures alone */
 function readMeasured(path: string): StoredResult {
   const result = readResult(path)
-  if (result.analysis === null || result.heats.length > 0) return result
+  const isMeasured = result.heats.some(
+    ({ slices, trials, probes }) => slices.length + trials.length + probes.length > 0,
+  )
+  if (result.analysis === null || isMeasured) return result
   throw new ResultError(`${path} has figures only, without what was measured: give the directory of a run.`)
 }
 

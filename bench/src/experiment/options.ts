@@ -68,6 +68,8 @@ export interface Options extends ServerLocation {
   resume: string | undefined
   keepVoided: boolean
   list: boolean
+  /** Its figures become a file of docs. */
+  publish: boolean
   dryRun: boolean
   /** Also written here; `-` is standard output. */
   json: string | undefined
@@ -79,7 +81,7 @@ export interface Options extends ServerLocation {
 export type OpenLoopKind = Extract<ResultKind, 'capacity' | 'latency' | 'overload'>
 
 /** What `pnpm bench capacity`, `latency` and `overload` are asked to do. `heats` is the number of launches per cell. */
-export interface OpenLoopOptions extends Omit<Options, 'require' | 'keepVoided' | 'list'> {
+export interface OpenLoopOptions extends Omit<Options, 'require' | 'keepVoided' | 'list' | 'publish'> {
   /** Of `capacity`: the bound on p99, in milliseconds. */
   p99Ms: number | null
   /** Of `latency`: the common rate, in requests per second; null finds one per role. */

@@ -71,7 +71,7 @@ export function createStudyResult(study: Experiment, options: StudyOptions, comm
 
 function planGrid(
   experiment: Experiment,
-  options: Omit<Options, 'require' | 'keepVoided' | 'list'>,
+  options: Omit<Options, 'require' | 'keepVoided' | 'list' | 'publish'>,
   command: string,
 ): Omit<Run, 'kind'> {
   const { profile, custom, heats, slices, sliceMs, pauseMs, precision, maxTimeMs } = options

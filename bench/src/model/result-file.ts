@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { Compile, type Validator } from 'typebox/compile'
 import type { Study } from './experiment.ts'
-import { RESULTS_BY_KIND, type StoredResult, type StudyResult } from './result.ts'
+import { type RaceResult, RESULTS_BY_KIND, type StoredResult, type StudyResult } from './result.ts'
 
 /** Results as files. */
 
@@ -76,4 +76,28 @@ export function recordOf({ analysis, ...result }: StudyResult): StudyResult {
     heats: [],
     analysis: analysis === null || cells === undefined ? null : { ...analysis, cells },
   }
+}
+
+/** What docs keep of a race of the grid: figures, and of its heats what started, without slices. */
+export function publishedOf({ analysis, heats, ...result }: RaceResult): RaceResult {
+  const cells = analysis?.cells.map((cell) => ({
+    ...cell,
+    gates: cell.gates.filter(({ verdict }) => verdict === 'failed'),
+  }))
+  return {
+    ...result,
+    conformance: [],
+    heats: heats.map((heat) => ({ ...heat, slices: [], spins: [], moreWarmup: [] })),
+    analysis: analysis === null || cells === undefined ? null : { ...analysis, cells },
+  }
+}
+
+/** Where docs keep it: one file for each kind of machine, which a later run replaces. */
+export function publishedPath({ machine, mode }: Pick<RaceResult, 'machine' | 'mode'>): string {
+  const words = `${machine.cpu.replace(/\((?:R|TM)\)|\b(?:CPU|Processor)\b|@/gi, ' ')} ${machine.cores} cores ${mode === 'native' ? '' : mode}`
+  const name = words
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9.]+/g, '-')
+  return fileURLToPath(new URL(`../../../docs/results/${name}.json`, import.meta.url))
 }

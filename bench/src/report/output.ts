@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { oneLine } from '@startgrid/cli/text.ts'
-import type { StoredResult } from '../model/result.ts'
-import { RESULTS, ResultError, writeResult } from '../model/result-file.ts'
+import type { RaceResult, StoredResult } from '../model/result.ts'
+import { publishedOf, publishedPath, RESULTS, ResultError, writeResult } from '../model/result-file.ts'
 import type { Document } from './document.ts'
 import { formatHtml } from './html/page.ts'
 import { formatMarkdown } from './markdown.ts'
@@ -69,6 +69,15 @@ export function publish(
   writeFileSync(`${path}.md`, formatMarkdown(document))
   writeFileSync(`${path}.html`, formatHtml(document))
   process.stderr.write(`Report: ${relative('.', path)}.html\n`)
+}
+
+/** Stores what docs keep of a race, and says where. */
+export function publishRace(result: RaceResult): void {
+  const path = publishedPath(result)
+  writeResult(path, publishedOf(result))
+  process.stderr.write(
+    `Published: ${relative('.', path)}. pnpm generate puts it into the docs, pnpm site into the pages.\n`,
+  )
 }
 
 function writeStored(path: string, result: StoredResult): void {

@@ -33,6 +33,7 @@ test('without options: every app, direct and behind NGINX', () => {
     keepVoided: false,
     dryRun: false,
     list: false,
+    publish: false,
     json: undefined,
     output: undefined,
     download: true,

@@ -3,12 +3,18 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Result } from '../../src/model/result.ts'
-import { readResult, writeResult } from '../../src/model/result-file.ts'
+import {
+  publishedOf,
+  publishedPath,
+  readResult,
+  validateResult,
+  writeResult,
+} from '../../src/model/result-file.ts'
 import { OutputError, prepareOutput } from '../../src/report/output.ts'
 import { rateResult } from '../fixtures/results.ts'
 
@@ -93,4 +99,24 @@ test('a result of another schema is refused', () => {
   const path = join(DIRECTORY, 'schema-3.json')
   writeFileSync(path, JSON.stringify({ ...rateResult(), schema: 3 }))
   assert.throws(() => readResult(path), { name: 'ResultError', message: /its schema is 3, here it is 5/ })
+})
+
+test('what docs keep of a race has its figures and what started, no slices, and fits the schema', () => {
+  const race = rateResult()
+  const kept = publishedOf(race)
+  assert.deepEqual(validateResult(kept), [])
+  assert.deepEqual(kept.analysis?.races, race.analysis?.races)
+  assert.deepEqual(
+    kept.heats.map(({ launches, slices }) => [launches, slices]),
+    race.heats.map(({ launches }) => [launches, []]),
+  )
+})
+
+test('docs have one file for each kind of machine', () => {
+  const cpu = 'Intel(R) Xeon(R) Processor @ 2.50GHz'
+  const { machine } = rateResult()
+  const nameFor = (mode: 'native' | 'docker') =>
+    basename(publishedPath({ machine: { ...machine, cpu, cores: 2 }, mode }))
+  assert.equal(nameFor('native'), 'intel-xeon-2.50ghz-2-cores.json')
+  assert.equal(nameFor('docker'), 'intel-xeon-2.50ghz-2-cores-docker.json')
 })

@@ -7,7 +7,7 @@ import { createResult } from '../../experiment/result.ts'
 import { extendRun, findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
 import { runExperiment } from '../../measure/run.ts'
 import type { RaceResult } from '../../model/result.ts'
-import { commandOf, prepareOutput } from '../../report/output.ts'
+import { commandOf, prepareOutput, publishRace } from '../../report/output.ts'
 import { describePlan } from '../dry-run.ts'
 import { whyRaceFailed } from '../exit-code.ts'
 import { readOptions } from '../options.ts'
@@ -70,12 +70,17 @@ function goOn(options: Options): StoredRun<'rate'> {
   return found
 }
 
-function race({ json, download, keepVoided, require }: Options, stored: StoredRun<'rate'>): Promise<number> {
+async function race(
+  { json, download, keepVoided, require, publish }: Options,
+  stored: StoredRun<'rate'>,
+): Promise<number> {
   const { result } = stored
-  return runMeasurement(stored, {
+  const code = await runMeasurement(stored, {
     json,
     download,
     run: (context) => runExperiment(experimentOf(result), result, { ...context, keepVoided }),
     whyFailed: () => whyRaceFailed(result, require),
   })
+  if (publish && code === 0) publishRace(result)
+  return code
 }

@@ -1,6 +1,7 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
+import { isRace } from '../../model/result.ts'
 import { ResultError } from '../../model/result-file.ts'
-import { prepareOutput, publish } from '../../report/output.ts'
+import { prepareOutput, publish, publishRace } from '../../report/output.ts'
 import { commentOf } from '../../report/study/race-comment.ts'
 import { REPORT } from '../option-table.ts'
 import type { Program } from '../program.ts'
@@ -22,6 +23,9 @@ export async function reportCommand(args: readonly string[], { name, studies }: 
     if (keepVoided && result.kind === 'study')
       throw new UsageError('--keep-voided is for results of the grid, and this is a study.')
     publish(result, reportOf(result, { directory, studies }))
+    if (!values.publish) continue
+    if (!isRace(result)) throw new UsageError('--publish is for races of the grid.')
+    publishRace(result)
   }
   return 0
 }

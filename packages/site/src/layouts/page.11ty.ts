@@ -27,10 +27,17 @@ export function render({ content, page }: Page): string {
 <a class="skip" href="#content">To the content</a>
 <header><nav aria-label="Pages"><a class="brand" href="/">Startgrid</a><ul>${links}</ul></nav></header>
 <main id="content" tabindex="-1">
-${trusted(content)}
+${trusted(accessible(content))}
 </main>
 <footer><p><a href="/docs/">All documents</a> · <a href="/repository/">The repository</a> · Apache-2.0</p></footer>
 </body>
 </html>
 `.toString()
+}
+
+/** What scrolls can be reached by keyboard, and a corner of a table is no heading. */
+function accessible(content: string): string {
+  return content
+    .replaceAll('<pre>', '<pre tabindex="0" role="group" aria-label="Code">')
+    .replace(/<th( style="[^"]*")?><\/th>/g, '<td$1></td>')
 }

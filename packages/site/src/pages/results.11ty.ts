@@ -1,3 +1,204 @@
+import type { Standing, StandingEntry } from '@startgrid/bench/src/judge/standings.ts'
+import { nameOf } from '@startgrid/bench/src/model/names.ts'
+import type { RaceResult } from '@startgrid/bench/src/model/result.ts'
+import { describeWarning } from '@startgrid/bench/src/model/warnings.ts'
+import { type DotChart, ratioChart } from '@startgrid/bench/src/report/document.ts'
+import { drawDots } from '@startgrid/bench/src/report/html/dots.ts'
+import { html, type Markup, prose, trusted } from '@startgrid/bench/src/report/html/markup.ts'
+import {
+  formatMegabytes,
+  formatMicros,
+  formatMs,
+  formatRate,
+  formatRatio,
+  formatRatioInterval,
+  orUnknown,
+} from '@startgrid/cli/numbers.ts'
+import { listOf } from '@startgrid/cli/text.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import { groupsOf, inGroups, type Machine, placeOf, readMachines, startupOf } from '../machines.ts'
+
+/** Results: every race of every machine. A script shows one at a time, and compares two apps; without it all are there. */
 export function render(): string {
-  return '<h1>Results</h1>'
+  const machines = readMachines()
+  const standings = machines.flatMap((machine) => machine.standings)
+  const options = (of: (standing: Standing) => string) =>
+    [...new Set(standings.map(of))].map((one) => [one, one])
+  return html`<h1>Results</h1>
+<p>Every app does <a href="/docs/contract/">the same work</a>. A ratio is one of this machine and this commit; another machine has others, so machines are shown apart and never averaged.
+<a href="/docs/results/">How to read a result, and how to add yours</a>.</p>
+<form id="pick" aria-label="Which race" hidden>
+${pick(
+  'machine',
+  'Machine',
+  machines.map(({ name, title }) => [name, title]),
+)}
+${pick(
+  'role',
+  'Role',
+  options(({ race }) => race),
+)}
+${pick(
+  'topology',
+  'Topology',
+  options(({ topology }) => topology),
+)}
+</form>
+<form id="pair" aria-label="Two apps" hidden>
+<label>Compare <select name="a"></select></label>
+<label>with <select name="b"></select></label>
+<output></output>
+</form>
+${machines.map(machineSection)}
+<h2>How a change is judged</h2>
+<p>Not by a curve over days: bare Node is the denominator and gets faster as well, and hosts change. Race both commits within the same minutes: <code>npx pnpm@12 bench race --git main</code>.</p>
+<script type="application/json" id="figures">${trusted(JSON.stringify(figuresOf(machines)).replaceAll('<', '\\u003c'))}</script>
+`.toString()
+}
+
+function pick(name: string, label: string, options: readonly (readonly string[])[]): Markup {
+  return html`<label>${label} <select name="${name}">${options.map(
+    ([value = '', text = value]) => html`<option value="${value}">${text}</option>`,
+  )}</select></label>`
+}
+
+function machineSection(machine: Machine): Markup {
+  const { name, title, result, standings } = machine
+  const { versions, warnings } = result
+  return html`<section data-machine="${name}" aria-labelledby="${name}">
+<h2 id="${name}">${title}</h2>
+<p class="quiet">Startgrid ${versions.startgrid}, Node ${versions.node}, Bun ${versions.bun}. <a href="/data/${name}.json">Raw JSON</a>.</p>
+<details><summary>${warnings.length} warnings</summary><ul>${warnings.map((one) => html`<li>${prose(describeWarning(one))}</li>`)}</ul></details>
+${standings.map((standing) => raceSection(standing, machine))}
+</section>
+`
+}
+
+function raceSection(standing: Standing, { name, result }: Machine): Markup {
+  const { race, topology, workload, connections } = standing
+  const id = `${name}-${race}-${topology}`
+  const entries = inGroups(standing.entries)
+  const chart = chartOf(standing, entries)
+  const groups = groupsOf(standing.entries).map((group) =>
+    listOf(inGroups(group).map(({ spec }) => nameOf(spec))),
+  )
+  return html`<section data-role="${race}" data-topology="${topology}" aria-labelledby="${id}">
+<h3 id="${id}">${race} ${topology}: ${workload}, ${connections} connections</h3>
+<div class="beside">
+${chart !== undefined && drawDots(chart)}
+${table(id, entries, result)}
+</div>
+<p>Groups that were told apart, the fastest first; within a group nothing was shown, and an app can be in two:
+${groups.map((group, index) => html`${index > 0 && '; '}<b>${group}</b>`)}.</p>
+<p class="quiet">This measures it again:</p>
+<pre tabindex="0" role="group" aria-label="Command of ${race} ${topology}"><code>npx ${result.command.replace(/^pnpm/, 'pnpm@12')}</code></pre>
+</section>
+`
+}
+
+function chartOf({ race, topology }: Standing, entries: readonly StandingEntry[]): DotChart | undefined {
+  const dots = entries.flatMap(({ spec, places: { rate } }) =>
+    rate?.ratio == null ? [] : [{ ...rate.ratio, name: nameOf(spec), leads: rate.from === 1 }],
+  )
+  return ratioChart({
+    title: 'Requests per second over bare node:http',
+    caption:
+      'With 95 % intervals; who leads, or ties for it, in colour. Logarithmic; an arrow points to what is beyond.',
+    panels: [{ title: `${race} ${topology}`, dots }],
+    label: '× node',
+  })
+}
+
+const startupText = (result: RaceResult, app: string) =>
+  orUnknown(startupOf(result, app), (seconds) => formatMs(seconds * 1000))
+
+const COLUMNS: readonly [heading: string, text: (entry: StandingEntry, result: RaceResult) => string][] = [
+  ['place', placeOf],
+  [
+    '× node (95 %)',
+    ({ places }) => (places.rate?.ratio == null ? '' : formatRatioInterval(places.rate.ratio)),
+  ],
+  [
+    '× direct (95 %)',
+    ({ spec }, { analysis }) => {
+      const cost = analysis?.proxyCosts.find(
+        ({ app, topology, metric }) => app === spec.app && topology === spec.topology && metric === 'rate',
+      )
+      return cost === undefined ? '' : formatRatioInterval(cost.ratio)
+    },
+  ],
+  ['req/s', ({ figures }) => orUnknown(figures.rate?.value, formatRate)],
+  ['CPU µs', ({ figures }) => orUnknown(figures.cpu?.value, formatMicros)],
+  ['peak MB', ({ figures }) => orUnknown(figures.peakMemory.app, formatMegabytes)],
+  ['start ms', ({ spec }, result) => startupText(result, spec.app)],
+]
+
+function table(id: string, entries: readonly StandingEntry[], result: RaceResult): Markup {
+  const columns = COLUMNS.filter(([, text]) =>
+    entries.some((entry) => !['', '—'].includes(text(entry, result))),
+  )
+  return html`<div class="scroll" role="group" aria-labelledby="${id}" tabindex="0"><table>
+<thead><tr><th scope="col">framework</th>${columns.map(([heading]) => html`<th scope="col" class="right">${heading}</th>`)}</tr></thead>
+<tbody>${entries.map(
+    (entry) =>
+      html`<tr><th scope="row">${nameOf(entry.spec)}</th>${columns.map(([, text]) => html`<td class="right">${text(entry, result)}</td>`)}</tr>\n`,
+  )}</tbody></table></div>`
+}
+
+interface AppFigures {
+  cpu: string
+  memory: string
+  startup: string
+  /** Requests per second over those of another app, by its name, and whether the two were told apart. */
+  over: Record<string, [ratio: string, isShown: boolean]>
+}
+
+/** What the script compares, by machine, race and app. */
+function figuresOf(machines: readonly Machine[]): Record<string, Record<string, Record<string, AppFigures>>> {
+  return Object.fromEntries(
+    machines.map(({ name, result, standings }) => [
+      name,
+      Object.fromEntries(
+        standings.map((standing) => [`${standing.race} ${standing.topology}`, appsOf(standing, result)]),
+      ),
+    ]),
+  )
+}
+
+function appsOf({ entries, races }: Standing, result: RaceResult): Record<string, AppFigures> {
+  const counted = entries.filter(({ places }) => places.rate !== null)
+  const groups = groupsOf(entries)
+  const isTie = (...both: StandingEntry[]) => groups.some((group) => both.every((one) => group.includes(one)))
+  const over = (entry: StandingEntry) =>
+    counted
+      .filter((other) => other !== entry)
+      .map((other) => [nameOf(other.spec), [ratioOf(entry, other, races.rate), !isTie(entry, other)]])
+  return Object.fromEntries(
+    counted.map((entry) => [
+      nameOf(entry.spec),
+      {
+        cpu: orUnknown(entry.figures.cpu?.value, formatMicros),
+        memory: orUnknown(entry.figures.peakMemory.app, formatMegabytes),
+        startup: startupText(result, entry.spec.app),
+        over: Object.fromEntries(over(entry)),
+      },
+    ]),
+  )
+}
+
+/** A pair as it was compared; else its ratio to the baseline; else, in a result that stored no pairs, the ratio alone. */
+function ratioOf(entry: StandingEntry, other: StandingEntry, race: Standing['races']['rate']): string {
+  const [a, b] = [entry.spec.id, other.spec.id]
+  const [mine, theirs] = [entry.places.rate?.ratio, other.places.rate?.ratio]
+  for (const pair of race?.pairs ?? []) {
+    if (pair.a === a && pair.b === b) return formatRatioInterval(pair.ratio)
+    if (pair.a === b && pair.b === a) return formatRatioInterval(inverse(pair.ratio))
+  }
+  if (mine != null && b === race?.baseline) return formatRatioInterval(mine)
+  if (theirs != null && a === race?.baseline) return formatRatioInterval(inverse(theirs))
+  return formatRatio((mine?.value ?? Number.NaN) / (theirs?.value ?? Number.NaN))
+}
+
+function inverse({ value, low, high }: Interval): Interval {
+  return { value: 1 / value, low: high === null ? null : 1 / high, high: low === null ? null : 1 / low }
 }

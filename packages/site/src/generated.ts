@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs'
+import { formatRatioInterval } from '@startgrid/cli/numbers.ts'
+import { markdownTable } from '@startgrid/cli/table.ts'
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import { ROOT } from './documents.ts'
+import { describeExtraCost, extraCostImage } from './extra-cost.ts'
+import { type Machine, placeOf, readMachines } from './machines.ts'
+import { countVerdicts, describeClaim, readStudies } from './studies.ts'
+
+/** What `pnpm generate` writes into Markdown from stored results, so that no figure there differs from its file. */
+
+export function firstPicture(): string {
+  return extraCostImage(readMachines())
+}
+
+/** The picture in words. */
+export function extraCostPart(): string {
+  return `\n${readMachines()
+    .map((machine) => `- ${describeExtraCost(machine)}`)
+    .join('\n')}\n`
+}
+
+/** Two verdicts that say most, and all of them counted. */
+export function claimsPart(): string {
+  const records = readStudies()
+  const examples = ['hello-njs-over-koa', 'fastify-express-status'].flatMap(
+    (id) => describeClaim(records, id) ?? [],
+  )
+  return `\n- ${[...examples, `All ${countVerdicts(records)}`].join('.\n- ')}.\n`
+}
+
+/** What was shown of equality and of the error bars, with places and dates. */
+export function checksPart(): string {
+  const faults = JSON.parse(read('docs/reliability.json')) as {
+    faults: unknown[]
+    apps: unknown[]
+    cells: { state: string }[]
+    startedAt: string
+    machine: { cpu: string; cores: number }
+  }
+  const passed = faults.cells.filter(({ state }) => state === 'passed').length
+  const absent = faults.cells.filter(({ state }) => state === 'absent').length
+  const held = ['noisy', 'quiet'].map((world) => {
+    const [, runs, share] =
+      new RegExp(`^\\| \`${world}\` +\\| +(\\d+) \\| +([\\d.]+ %)`, 'm').exec(
+        read('bench/simulation/README.md'),
+      ) ?? []
+    return `${share} of ratios in ${runs} runs on a simulated ${world} machine`
+  })
+  return `\n- [Faults](docs/reliability.md): ${faults.faults.length} faults on ${faults.apps.length} apps, ${passed} passed, ${absent} cannot be tried (${faults.machine.cpu}, ${faults.machine.cores} cores, ${faults.startedAt.slice(0, 10)}).
+- [Error bars](bench/simulation/README.md): 95 % intervals hold the truth for ${held.join(', and ')}.\n`
+}
+
+function read(file: string): string {
+  return readFileSync(ROOT + file, 'utf8')
+}
+
+/** A table for each machine: ratios of requests per second, and places as ranges. */
+export function machinesPart(): string {
+  return `\n${readMachines().map(machinePart).join('\n\n')}\n`
+}
+
+function machinePart(machine: Machine): string {
+  const { title, name, result, standings } = machine
+  const { versions, command, settings, machine: hardware } = result
+  const converted = standings.every(({ races }) => races.rate?.pairs.length === 0)
+  const columns = ['', ...standings.map(({ race, topology }) => `${race} ${topology}`)].map((heading) => ({
+    heading,
+    align: 'left' as const,
+    priority: 0,
+  }))
+  const rows = CATALOGUE.map(({ name: framework }) => ({
+    tone: 'plain' as const,
+    cells: [
+      framework,
+      ...standings.map(({ entries }) => {
+        const entry = entries.find(({ spec }) => spec.title === framework)
+        const ratio = entry?.places.rate?.ratio
+        if (entry === undefined || ratio == null) return ''
+        return ratio.value === 1 && ratio.low === ratio.high
+          ? `1, place ${placeOf(entry)}`
+          : `${formatRatioInterval(ratio)}, place ${placeOf(entry)}`
+      }),
+    ],
+  }))
+  const known = rows.filter(({ cells }) => cells.slice(1).some((cell) => cell !== ''))
+  return `### ${title}
+
+${markdownTable({ columns, rows: known }, 0)}
+
+${hardware.os}, ${hardware.kernel}. Startgrid ${versions.startgrid}, Node ${versions.node}, Bun ${versions.bun}, ${settings.heats} heats: \`${command}\`. [All figures](${name}.json).${converted ? '\nThis file was made from the report of the run, which had no ratios of pairs and no start-up; its figures are rounded.' : ''}`
+}

@@ -1,0 +1,94 @@
+import { globSync } from 'node:fs'
+import { basename } from 'node:path'
+import { type Standing, type StandingEntry, standingsOf } from '@startgrid/bench/src/judge/standings.ts'
+import { isRace, type RaceResult, type StoredResult } from '@startgrid/bench/src/model/result.ts'
+import { readResult } from '@startgrid/bench/src/model/result-file.ts'
+import { formatRank } from '@startgrid/cli/numbers.ts'
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import { ROOT } from './documents.ts'
+
+/** The races that docs keep, one for each machine. They are shown apart, and never averaged. */
+
+export interface Machine {
+  /** Name of its file. */
+  name: string
+  /** `AMD EPYC, 2 cores, 2026-11-24` */
+  title: string
+  result: RaceResult
+  standings: readonly Standing[]
+}
+
+/** @throws {ResultError} if a file is not a result */
+export function readMachines(): Machine[] {
+  return globSync('docs/results/*.json', { cwd: ROOT })
+    .toSorted()
+    .flatMap((file) => {
+      const result = readResult(ROOT + file)
+      if (!isRace(result)) return []
+      const title = `${shortMachine(result)}, ${result.startedAt.slice(0, 10)}`
+      return [{ name: basename(file, '.json'), title, result, standings: standingsOf(result) }]
+    })
+}
+
+/** `AMD EPYC, 2 cores` */
+export function shortMachine({ machine: { cpu, cores } }: Pick<StoredResult, 'machine'>): string {
+  const words = cpu.replace(/\((?:R|TM)\)|\b(?:CPU|Processor)\b|@/g, ' ').replace(/\s+/g, ' ')
+  return `${words}, ${cores} cores`
+}
+
+/** What could not be told apart is in the order of the alphabet. */
+export function inGroups(entries: readonly StandingEntry[]): StandingEntry[] {
+  const key = ({ places: { rate }, spec }: StandingEntry) =>
+    [rate?.from ?? 99, rate?.to ?? 99].map((place) => String(place).padStart(3, '0')).join() + spec.title
+  return entries.toSorted((a, b) => key(a).localeCompare(key(b)))
+}
+
+/** Who ties with whom, best first: from the ranges of ranks. Somebody can be in two groups. */
+export function groupsOf(entries: readonly StandingEntry[]): StandingEntry[][] {
+  const ranked = entries.filter(({ places }) => places.rate !== null)
+  const ends = ranked.map(({ places }) => places.rate?.to ?? 0)
+  return ends.flatMap((end, start) => (end > (ends[start - 1] ?? 0) ? [ranked.slice(start, end)] : []))
+}
+
+export function placeOf({ places: { rate } }: StandingEntry): string {
+  return rate === null ? 'void' : formatRank(rate)
+}
+
+/** The median start of an app, in seconds; undefined where it is not stored. */
+export function startupOf({ heats }: RaceResult, app: string): number | undefined {
+  const times = heats
+    .flatMap(({ launches }) => launches.filter((launch) => launch.app === app))
+    .flatMap(({ startup }) => startup ?? [])
+    .toSorted((a, b) => a - b)
+  return times[Math.floor(times.length / 2)]
+}
+
+/** CPU time of a request beyond that of the bare app, in microseconds. */
+export interface ExtraCost extends Interval {
+  framework: string
+}
+
+/**
+ * What the frameworks on Node cost beyond bare node:http, directly. Bun is another engine and njs an interpreter, so they are left out.
+ * Where a result has no ratios of CPU time, those of the rates stand for them: the servers fill their core.
+ */
+export function extraCosts({ standings }: Machine, role: string): ExtraCost[] {
+  const standing = standings.find((one) => one.race === role && one.topology === 'direct')
+  if (standing === undefined) return []
+  const { entries, races } = standing
+  const metric = races.cpu === null ? 'rate' : 'cpu'
+  const baseline = entries.find(({ spec }) => spec.id === races[metric]?.baseline)?.figures.cpu?.value
+  const onNode = CATALOGUE.filter(({ runtime }) => runtime === 'node').map(({ name }) => name)
+  return entries.flatMap(({ spec, places }) => {
+    const ratio = places[metric]?.ratio
+    const isShown = onNode.some((name) => `${name}/${role}` === spec.app) && ratio?.value !== 1
+    if (!isShown || ratio == null || baseline === undefined || ratio.low === null || ratio.high === null)
+      return []
+    const [value, low, high] = [ratio.value, ratio.low, ratio.high].map(
+      (one) => ((metric === 'rate' ? 1 / one : one) - 1) * baseline * 1e6,
+    )
+    if (value === undefined || low === undefined || high === undefined) return []
+    return [{ framework: spec.title, value, low: Math.min(low, high), high: Math.max(low, high) }]
+  })
+}

@@ -1,0 +1,31 @@
+import { drawDots } from '@startgrid/bench/src/report/html/dots.ts'
+import { html } from '@startgrid/bench/src/report/html/markup.ts'
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import { describeExtraCost, extraCostChart } from '../extra-cost.ts'
+import { readMachines } from '../machines.ts'
+
+/** Home: what this is, the first picture, and how to begin. */
+export function render(): string {
+  const list = new Intl.ListFormat('en').format(CATALOGUE.map(({ title }) => title))
+  const machines = readMachines()
+  return html`<h1>Startgrid</h1>
+<p class="lead">The same three JavaScript servers (hello world, a React page, a status route), written with ${list}. One test suite holds all of them to the same contract, and a benchmark compares
+them with intervals.</p>
+<h2>What does a framework cost?</h2>
+<p>The CPU time that it adds to a request. Set it against what a route of yours costs.</p>
+<ul>${machines.map((machine) => html`<li>${describeExtraCost(machine)}</li>`)}</ul>
+${machines.map((machine) => drawDots(extraCostChart(machine)))}
+<p class="quiet">The fastest comes first, and a difference may be chance: <a href="/results/">Results</a> says which were shown, and has Bun (another engine) and njs (an interpreter).</p>
+<h2>Three commands</h2>
+<p>In a clone of <a href="/repository/">the repository</a>, with Node 20 or newer.</p>
+<dl class="commands">
+<dt>Is my server slower since my change?</dt>
+<dd><pre tabindex="0"><code>npx pnpm@12 bench race 'node before.js' 'node after.js'</code></pre></dd>
+<dt>Start a service of your own. <a href="/start/">More</a></dt>
+<dd><pre tabindex="0"><code>npx pnpm@12 eject fastify/ssr ../my-app</code></pre></dd>
+<dt>Is it true what somebody published? <a href="/claims/">The claims so far</a></dt>
+<dd><pre tabindex="0"><code>npx pnpm@12 bench study njs-vs-node</code></pre></dd>
+</dl>
+<p><a href="/how-we-know/">How we know</a> that the servers are equal and that the intervals are right.</p>
+`.toString()
+}

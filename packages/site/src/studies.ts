@@ -1,0 +1,61 @@
+import { globSync } from 'node:fs'
+import type { ClaimResult } from '@startgrid/bench/src/model/figures.ts'
+import type { StudyResult } from '@startgrid/bench/src/model/result.ts'
+import { readResult } from '@startgrid/bench/src/model/result-file.ts'
+import { claimCells } from '@startgrid/bench/src/report/study/document.ts'
+import { formatRatio } from '@startgrid/cli/numbers.ts'
+import { ROOT } from './documents.ts'
+import { shortMachine } from './machines.ts'
+
+/** The studies that docs keep, with their claims. */
+
+export interface ClaimRow {
+  claim: ClaimResult
+  verdict: string
+  /** Our ratio with its interval. */
+  ours: string
+}
+
+/** Every study and machine that has a file; those that decided most come first. */
+export function readStudies(): StudyResult[] {
+  return globSync('docs/studies/results/**/*.json', { cwd: ROOT })
+    .toSorted()
+    .map((file) => readResult(ROOT + file))
+    .filter((result) => result.kind === 'study')
+    .toSorted((a, b) => countUndecided(a) - countUndecided(b))
+}
+
+function countUndecided({ analysis }: StudyResult): number {
+  return (analysis?.claims ?? []).filter(({ verdict }) => verdict === 'undecided here').length
+}
+
+/** A question of ours has none. */
+export function claimsOf({ analysis, cells }: StudyResult): ClaimRow[] {
+  return (analysis?.claims ?? []).map((claim) => {
+    const [, , ours = '', verdict = ''] = claimCells(claim, cells)
+    return { claim, verdict, ours }
+  })
+}
+
+/** `needs 5 cores` and `needs 9 cores` are one kind. */
+export function kindOf(verdict: string): string {
+  return verdict.startsWith('needs') ? 'needs more cores' : verdict
+}
+
+/** `38 claims: 19 needs more cores; 4 not reproduced here` */
+export function countVerdicts(records: readonly StudyResult[]): string {
+  const rows = records.flatMap(claimsOf)
+  const kinds = [...Map.groupBy(rows, ({ verdict }) => kindOf(verdict))].toSorted(
+    ([, a], [, b]) => b.length - a.length,
+  )
+  return `${rows.length} claims: ${kinds.map(([kind, { length }]) => `${length} ${kind}`).join('; ')}`
+}
+
+/** `hello: njs is 1.38 times as fast as Koa` with what came out, where and when. */
+export function describeClaim(records: readonly StudyResult[], id: string): string | undefined {
+  for (const record of records)
+    for (const { claim, verdict, ours } of claimsOf(record))
+      if (claim.id === id)
+        return `"${claim.says}": published ${formatRatio(claim.published)}, ours ${ours}, ${verdict} (${shortMachine(record)}, ${record.startedAt.slice(0, 10)})`
+  return undefined
+}

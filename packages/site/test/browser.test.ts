@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { BROWSER } from '@startgrid/cli/test-programs.ts'
+import { sample } from '@startgrid/cli/test-run.ts'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { PAGES } from '../src/documents.ts'
+import { createSite } from '../src/site.ts'
+
+/** The pages in a real browser, below a path as they are published. */
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const BASE = '/startgrid/'
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+}
+/** The five pages, and one of prose, figures and wide tables. */
+const SEEN = [...PAGES.map(({ path }) => path), '/docs/results/', '/docs/studies/nginx-proxy/']
+const LOOKS = [1280, 390].flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+)
+
+describe('the site', { skip: BROWSER.skip }, () => {
+  const output = mkdtempSync(join(tmpdir(), 'site-'))
+  const server = createServer((request, response) => {
+    const path = join(output, (request.url ?? '').replace(/\?.*/, '').slice(BASE.length - 1))
+    const stats = statSync(path, { throwIfNoEntry: false })
+    const file = stats?.isDirectory() ? join(path, 'index.html') : path
+    response.statusCode = stats === undefined ? 404 : 200
+    response.setHeader('content-type', TYPES[extname(file)] ?? 'text/plain')
+    response.end(stats === undefined ? '' : readFileSync(file))
+  })
+  let browser: Browser
+  let origin = ''
+
+  before(async () => {
+    await createSite({ output, base: BASE, repository: undefined }).write()
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
+  })
+  after(async () => {
+    await browser?.close()
+    server.close()
+    rmSync(output, { recursive: true, force: true })
+  })
+
+  for (const path of SEEN)
+    for (const { width, colorScheme } of sample(`axe, ${path}`, LOOKS, 1))
+      test(`${path} at ${width} pixels, ${colorScheme}: axe finds nothing, and only tables scroll sideways`, () =>
+        visit(path, { colorScheme, viewport: { width, height: 800 } }, async (page) => {
+          await page.evaluate(AXE)
+          const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
+            `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+          )
+          assert.deepEqual(
+            found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+            [],
+          )
+          assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), width)
+        }))
+
+  test('what is chosen in Results is shown, and the address brings it back', () =>
+    visit('/results/', {}, async (page) => {
+      const shown = () => page.locator('[data-role]').filter({ visible: true })
+      assert.equal(await shown().count(), 1)
+      await page.locator('[name=role]').selectOption('ssr')
+      await page.locator('[name=a]').selectOption('koa')
+      await page.locator('[name=b]').selectOption('node')
+      const finding = await page.locator('#pair output').textContent()
+      assert.match(finding ?? '', /koa .*[\d.]+ \([\d.]+–[\d.]+\).* node/)
+      await page.reload()
+      assert.equal(await shown().getAttribute('data-role'), 'ssr')
+      assert.equal(await page.locator('#pair output').textContent(), finding)
+    }))
+
+  test('Claims can be filtered by verdict', () =>
+    visit('/claims/?verdict=not+reproduced+here', {}, async (page) => {
+      const verdicts = await page.locator('[data-verdict]').filter({ visible: true }).all()
+      assert.ok(verdicts.length > 0)
+      for (const row of verdicts) assert.equal(await row.getAttribute('data-verdict'), 'not reproduced here')
+    }))
+
+  test('without a script every race is there, and no control that does nothing', () =>
+    visit('/results/', { javaScriptEnabled: false }, async (page) => {
+      const races = page.locator('[data-role]')
+      assert.equal(await races.filter({ visible: true }).count(), await races.count())
+      assert.equal(await page.locator('form').filter({ visible: true }).count(), 0)
+    }))
+
+  /** A request to another host, a word on the console, or a breach of the policy fails. */
+  async function visit(path: string, options: BrowserContextOptions, use: (page: Page) => Promise<void>) {
+    const context = await browser.newContext(options)
+    const complaints: string[] = []
+    try {
+      const page = await context.newPage()
+      page.setDefaultTimeout(120_000)
+      page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
+      page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`))
+      page.on('response', (response) => {
+        if (!response.ok()) complaints.push(`${response.status()} ${response.url()}`)
+      })
+      page.on('request', (request) => {
+        const url = request.url()
+        if (!url.startsWith(origin + BASE) && url !== 'data:,') complaints.push(`request: ${url}`)
+      })
+      await page.goto(`${origin}${BASE}${path.slice(1)}`)
+      await use(page)
+    } finally {
+      await context.close()
+    }
+    assert.deepEqual(complaints, [])
+  }
+})
