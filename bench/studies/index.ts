@@ -4,11 +4,19 @@ import { expressToFastify } from './express-to-fastify/study.ts'
 import { nginxProxy } from './nginx-proxy/study.ts'
 import { njsVsNode } from './njs-vs-node/study.ts'
 import { overhead } from './overhead/study.ts'
+import { reverseProxy } from './reverse-proxy/study.ts'
 import { selfcheck } from './selfcheck/study.ts'
 import { workerPool } from './worker-pool/study.ts'
 
 /** Studies of published sources, in the order in which `--all` runs them. */
-export const PUBLISHED: readonly Study[] = [nginxProxy, clusterStudy, workerPool, njsVsNode, expressToFastify]
+export const PUBLISHED: readonly Study[] = [
+  nginxProxy,
+  clusterStudy,
+  workerPool,
+  njsVsNode,
+  expressToFastify,
+  reverseProxy,
+]
 
 /** All studies: those, and our own questions. */
 export const STUDIES: readonly Study[] = [...PUBLISHED, overhead, selfcheck]

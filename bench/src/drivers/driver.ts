@@ -51,7 +51,7 @@ export interface Capabilities {
   warmupMs: number
 }
 
-/** One closed-loop load, each connection with one request in flight. */
+/** One closed-loop load, each connection with one request in flight; Startgrid's generator also offers what a `Workload` may ask for besides. */
 export interface SlicePlan {
   target: Target
   /** As it stands in the request line; of several, one is drawn at random for each request. */
@@ -61,6 +61,10 @@ export interface SlicePlan {
   headers?: Record<string, string>
   body?: string
   connections: number
+  /** As of `Workload`. Foreign drivers know none of them. */
+  rate?: number
+  newConnections?: boolean
+  resume?: boolean
   durationMs: number
   /** Allowed to a response; default 5000. Drivers that know whole seconds only round it up. */
   timeoutMs?: number
@@ -88,7 +92,11 @@ export interface SliceLoad extends Checked {
   rate: number
   /** From a request to its response's last byte, without any correction; all 0 if nothing got a response. */
   latencySeconds: LatencySeconds
-  /** Rates of whole seconds, of a load of three or more, by a driver that tells, if it is asked for details. */
+  /** Of a response with its headers, on average; by a driver that tells, if it is asked for details. So are the next two. */
+  bytes?: number
+  /** As of `LoadResult`. */
+  handshakes?: Readonly<Record<string, number>>
+  /** Rates of whole seconds, of a load of three or more. */
   secondRates?: number[]
   generator: GeneratorAccounts
 }

@@ -94,10 +94,15 @@ function detailsOf({
   latency,
   histograms,
   series,
-}: LoadResult): Pick<SliceLoad, 'latencySeconds' | 'secondRates'> {
+  bytes,
+  handshakes,
+  requests,
+}: LoadResult): Pick<SliceLoad, 'latencySeconds' | 'secondRates' | 'bytes' | 'handshakes'> {
   const [p50 = 0, p975 = 0, p99 = 0] = percentiles(histograms.latency, [50, 97.5, 99]).map((ms) => ms / 1000)
   return {
     latencySeconds: { mean: latency.mean / 1000, p50, p975, p99 },
+    ...(requests > 0 && { bytes: bytes / requests }),
+    handshakes,
     // The last one holds what was drained after the end.
     secondRates: series.filter(({ seconds }) => seconds >= 0.99).map((one) => one.requests / one.seconds),
   }

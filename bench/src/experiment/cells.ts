@@ -57,7 +57,7 @@ function cellOf(race: string, plan: Race, name: string, system: System): Cell {
     twinOf: system.twinOf ?? null,
     cores: { wanted: cores, given: cores },
     generator: system.generator ?? 'startgrid',
-    serverBound: system.serverBound ?? true,
+    serverBound: system.serverBound ?? (system.workload ?? load?.workload)?.rate === undefined,
   }
   if (load === undefined) return newCell(common)
   return newCell({

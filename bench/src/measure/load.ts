@@ -47,7 +47,7 @@ export async function measureSlice(
   entrant: Entrant,
   { phase, durationMs, pass }: Pick<Slice, 'phase' | 'pass'> & { durationMs: number },
 ): Promise<Slice> {
-  const { driver } = entrant
+  const { driver, workload } = entrant
   const { details } = track
   const plan = { connections: entrant.cell.connections, durationMs, timeoutMs: SLICE_TIMEOUT_MS, details }
   const { load, otherConnections, ...frame } = await measure(track, entrant, async (place, onPhase) => {
@@ -70,7 +70,7 @@ export async function measureSlice(
       hasExactClock() ? disturbance : { ...disturbance, serverForeign: null, generatorForeign: null },
     ),
     pass,
-    ...(details && { detail: detailOf(load, otherConnections) }),
+    ...(details && { detail: detailOf(load, othersThan(load, workload, otherConnections)) }),
   }
 }
 
@@ -168,11 +168,25 @@ function requestOf({ expect, status = 200, isProven: _, mix, ...asked }: Workloa
   }
 }
 
+/** Without those that the generator opened for its requests. */
+function othersThan(
+  { requests }: SliceLoad,
+  { newConnections }: Workload,
+  opened: number | null,
+): number | null {
+  return newConnections === undefined || opened === null ? opened : Math.max(0, opened - requests)
+}
+
 function detailOf(
-  { latencySeconds: { p50, p975, p99 }, secondRates = [] }: SliceLoad,
+  { latencySeconds: { p50, p975, p99 }, secondRates = [], bytes, handshakes = {} }: SliceLoad,
   otherConnections: number | null,
 ): SliceDetail {
-  return { latency: { p50, p975: p975 ?? null, p99 }, secondRates, otherConnections }
+  return {
+    latency: { p50, p975: p975 ?? null, p99 },
+    ...{ secondRates, otherConnections },
+    ...(bytes !== undefined && { bytes }),
+    handshakes: Object.keys(handshakes),
+  }
 }
 
 /** What a load cost: from when all connections are open to the last response, where the driver says when that is. */

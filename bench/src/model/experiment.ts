@@ -1,6 +1,7 @@
 import type { Role } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
 import type { BodyExpectation } from '@startgrid/loadgen'
+import type { KeyType } from '@startgrid/nginx/certificate.ts'
 
 /**
  * Systems, races between them, and claims about them: what is measured, as data. A study is one in a file; the grid, a server that already runs, and
@@ -53,7 +54,16 @@ export interface System {
   command?: Command
   running?: RunningServer
   /** What the client talks to. Absent: the server itself. */
-  nginx?: { front: FrontKind /** Default 1. */; workers?: number }
+  nginx?: {
+    front: FrontKind /** Default 1. */
+    workers?: number /** More for the server of a front that only studies need. */
+    lines?: string
+  }
+  /**
+   * The client speaks TLS, and the key is of this type. It ends at the NGINX, or at an app that finds the paths of its files in `CERTIFICATE` and
+   * `KEY`. Only for fronts that only studies need.
+   */
+  tls?: KeyType
   /** Systems with the same key are one launch: `fastify/ssr`, directly and behind NGINX. Default: its own name. */
   launch?: string
   /** The launch key of the system that this one equals: A/A. */
@@ -114,7 +124,7 @@ export interface RunningServer {
 
 /**
  * How NGINX responds: through one of the topologies, to FastCGI, to several copies in turn, with a bare `proxy_pass`,
- * alone with `return 200`, or with the ssr app's hashed files.
+ * from a cache, alone with `return 200`, or with the ssr app's hashed files.
  */
 export type FrontKind =
   | 'nginx'
@@ -126,6 +136,8 @@ export type FrontKind =
   | 'balanced'
   | 'bare'
   | 'bare-naive'
+  | 'bare-socket'
+  | 'microcache'
   | 'return-200'
   | 'static'
 
@@ -142,6 +154,12 @@ export interface Asked {
 
 /** What is asked of an app, and what a right response is. */
 export interface Workload extends Asked {
+  /** Slices are open loops of so many requests per second. What they cost is then the figure: the client may be the limit. Default: closed loop. */
+  rate?: number
+  /** A connection for each request. */
+  newConnections?: true
+  /** Over TLS, every connection resumes a session; default: none does. */
+  resume?: true
   expect: BodyExpectation
   /** Default 200. */
   status?: number
@@ -151,9 +169,15 @@ export interface Workload extends Asked {
   isProven?: true
 }
 
-/** `GET /api/items` */
-export function nameAsked({ method = 'GET', path }: Asked): string {
-  return `${method} ${path}`
+/** `GET /api/items`, and how, where that is not as usual. */
+export function nameAsked({
+  method = 'GET',
+  path,
+  newConnections,
+  rate,
+}: Asked & Pick<Workload, 'newConnections' | 'rate'>): string {
+  const each = newConnections === undefined ? '' : ', a new connection each'
+  return `${method} ${path}${each}${rate === undefined ? '' : `, ${rate} per second`}`
 }
 
 export type Race = LoadRace | ProbeRace
@@ -208,6 +232,10 @@ export interface ProbeContext {
  *   stated rate
  * - `closed-mean-latency` and so on: seconds from a request to its response's last byte, in closed loop
  * - `startup`: seconds from the start of the process to its first response
+ * - `bytes`: of a response with its headers
+ * - `origin`: requests that reached the app behind a cache, per request
+ * - `longest`: seconds that the one waited that waited longest
+ * - `staleness`: seconds since the app made the oldest response that a client got
  * - `ready-memory`, `peak-memory`: resident bytes at that moment, and the most until the end
  */
 export const METRICS = [
@@ -224,6 +252,10 @@ export const METRICS = [
   'closed-p97.5-latency',
   'closed-p99-latency',
   'startup',
+  'bytes',
+  'origin',
+  'longest',
+  'staleness',
   'ready-memory',
   'peak-memory',
 ] as const

@@ -291,6 +291,7 @@ const StudyFigures = object({
     object({ least: number('Of the least busy worker.'), most: number('Of the most busy worker.') }),
     'Parts of the requests that single workers of a cluster served, means over heats; null where nobody counts.',
   ),
+  handshakes: Type.Optional(list(Type.String(), 'What its connections over TLS agreed on.')),
   gates,
   voided,
 })

@@ -297,6 +297,10 @@ const SliceDetail = object(
       Type.Number(),
       'Responses of each whole second; empty for slices that are shorter than three.',
     ),
+    bytes: Type.Optional(number('Of a response with its headers, on average.')),
+    handshakes: Type.Optional(
+      list(Type.String(), 'What connections over TLS agreed on, and whether they resumed a session.'),
+    ),
     otherConnections: orNull(
       Type.Number(),
       "Connections that were opened on this machine beside the generator's own; null where the system does not tell.",

@@ -12,8 +12,11 @@ const VALIDITY = 7
 
 const DAY_MS = 86_400_000
 
+/** ECDSA P-256, or RSA with 2,048 bits. */
+export type KeyType = 'ecdsa' | 'rsa'
+
 /** Writes a certificate for the names of this machine on loopback, valid for a week, and its key. One that is there is used until its last day. */
-export async function makeCertificate(dir: string): Promise<Certificate> {
+export async function makeCertificate(dir: string, keyType: KeyType = 'ecdsa'): Promise<Certificate> {
   const files = { certificate: join(dir, OWN_CERTIFICATE[0]), key: join(dir, OWN_CERTIFICATE[1]) }
   if (existsSync(files.certificate)) {
     const { validToDate } = new X509Certificate(readFileSync(files.certificate))
@@ -23,8 +26,7 @@ export async function makeCertificate(dir: string): Promise<Certificate> {
   const { cert, private: secret } = await generate([{ name: 'commonName', value: 'localhost' }], {
     // By default, it is SHA-1.
     algorithm: 'sha256',
-    keyType: 'ec',
-    curve: 'P-256',
+    ...(keyType === 'rsa' ? { keyType, keySize: 2048 } : { keyType: 'ec', curve: 'P-256' }),
     notBeforeDate: from,
     notAfterDate: new Date(from.getTime() + VALIDITY * DAY_MS),
     extensions: [

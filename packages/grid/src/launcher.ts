@@ -22,7 +22,7 @@ export interface Startable {
 export interface Ready {
   app: string
   pid: number
-  /** `http://host:port` or `unix:path` */
+  /** `http://host:port`, `https://host:port` or `unix:path` */
   address: string
   /** In a cluster only: the processes that serve; `pid` is their primary. */
   workers?: readonly number[]
@@ -136,8 +136,9 @@ function parseReady(line: string): Ready | undefined {
 
 function toTarget(address: string): Target {
   if (address.startsWith('unix:')) return { socketPath: address.slice('unix:'.length) }
-  const { hostname, port } = new URL(address)
-  return { host: hostname, port: Number(port) }
+  const { protocol, hostname, port } = new URL(address)
+  // Whatever certificate a program of ours shows on loopback is its own.
+  return { host: hostname, port: Number(port), ...(protocol === 'https:' && { ca: null }) }
 }
 
 /** Keeps a child on its cores, and ends it with us even if we are killed (util-linux; elsewhere neither). */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { claimPort, formatAddress, formatUpstream } from '@startgrid/nginx/address.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import type { Front } from '@startgrid/nginx/front.ts'
+import type { Certificate, Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import {
   CONF,
@@ -24,6 +24,9 @@ interface FrontOptions {
   workers: number
   /** As taskset writes them. */
   cpus: string | undefined
+  /** As of `System`. */
+  lines?: string | undefined
+  certificate?: Certificate | undefined
   /** Whether it serves /assets/ itself, as in front of the ssr apps of the grid. */
   assets: boolean
 }
@@ -34,7 +37,15 @@ const CONNECTIONS = 24_000
 const ASSETS_PATH = fileURLToPath(ASSETS_DIR).replace(/\/$/, '')
 
 /** The kinds that only studies need; their templates are in nginx/conf/studies. */
-const STUDY_KINDS = ['return-200', 'static', 'balanced', 'bare', 'bare-naive'] as const
+const STUDY_KINDS = [
+  'return-200',
+  'static',
+  'balanced',
+  'bare',
+  'bare-naive',
+  'bare-socket',
+  'microcache',
+] as const
 type StudyKind = (typeof STUDY_KINDS)[number]
 
 function isStudyKind(kind: FrontKind): kind is StudyKind {
@@ -46,9 +57,20 @@ export async function startFront(nginx: Nginx, options: FrontOptions): Promise<I
   const { kind, workers, cpus } = options
   const process = { workers, ...(cpus !== undefined && { cpus }) }
   if (!isStudyKind(kind)) return startNginx(nginx, { ...process, fronts: [frontOf({ ...options, kind })] })
-  const listen = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
+  const { certificate } = options
+  const port = await claimPort({ host: '127.0.0.1', port: 0 })
+  const listen = {
+    host: '127.0.0.1',
+    port,
+    ...(certificate && { ca: readFileSync(certificate.certificate, 'utf8') }),
+  }
   const config = (place: Place): string => renderStudy(options, place, formatAddress(listen))
-  return startNginx(nginx, { ...process, config, listen: [listen], mounts: [{ path: ASSETS_PATH }] })
+  return startNginx(nginx, {
+    ...process,
+    config,
+    listen: [listen],
+    mounts: [{ path: ASSETS_PATH }, ...(certificate ? [{ path: dirname(certificate.key) }] : [])],
+  })
 }
 
 function frontOf({
@@ -63,10 +85,17 @@ function frontOf({
   return { name: 'study', topology, listen, upstream, ...(assets && { serveAssets: ASSETS_PATH }) }
 }
 
-function renderStudy({ kind, upstreams }: FrontOptions, place: Place, listen: string): string {
+function renderStudy(
+  { kind, upstreams, lines = '', certificate }: FrontOptions,
+  place: Place,
+  listen: string,
+): string {
   const read = (path: string) => readFileSync(join(CONF, path), 'utf8')
-  const server = fill(read(`studies/${kind}.conf.template`), {
-    LISTEN: listen,
+  const server = fill(read(`studies/${kind === 'bare-socket' ? 'bare' : kind}.conf.template`), {
+    LISTEN: certificate ? `${listen} ssl` : listen,
+    LINES: certificate
+      ? `ssl_certificate "${certificate.certificate}"; ssl_certificate_key "${certificate.key}"; ${lines}`
+      : lines,
     ASSETS_DIR: ASSETS_PATH,
     // A burst must not take one out of turn: without max_fails=0 its first refusal does, for 10 s.
     SERVERS: upstreams.map((upstream) => `server ${formatUpstream(upstream)} max_fails=0;`).join('\n    '),

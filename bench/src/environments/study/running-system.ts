@@ -9,6 +9,7 @@ import { serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Instance } from '@startgrid/nginx/instance.ts'
 import type { Program, System } from '../../model/experiment.ts'
+import { certificateOf } from '../certificates.ts'
 import { startFront } from './front.ts'
 import { strippedTypes } from './stripped-types.ts'
 
@@ -71,13 +72,15 @@ export async function startSystem(system: System, options: SystemOptions): Promi
 
 /** All that can be started are stopped again if one cannot. */
 async function startCopies(
-  { app, nginx }: System,
+  { app, nginx, tls }: System,
   { cpus }: SystemOptions,
   directory: string,
 ): Promise<Launch[]> {
   if (app === undefined) return []
   const socket = nginx?.front.endsWith('-socket') ? { SOCKET: join(directory, 'app.sock') } : {}
-  const env = { ...NEVER_SHED, ...app.env, ...socket }
+  const files = tls !== undefined && nginx === undefined ? await certificateOf(tls) : undefined
+  const secure = files && { CERTIFICATE: files.certificate, KEY: files.key }
+  const env = { ...NEVER_SHED, ...app.env, ...socket, ...secure }
   const options = { env, execArgv: flagsOf(app), cpu: cpus }
   const starts = await Promise.allSettled(
     Array.from({ length: app.copies ?? 1 }, () => launch(startableOf(app), options)),
@@ -112,8 +115,8 @@ function pinContainers(launches: readonly Launch[], cpus: string | undefined): v
   for (const one of launches) if (one.ready.nginx !== undefined) pin(serverPids(one) ?? [], cpus)
 }
 
-function startFrontOf(
-  { app, nginx: front, title }: System,
+async function startFrontOf(
+  { app, nginx: front, tls, title }: System,
   { nginx, cpus }: SystemOptions,
   copies: readonly Launch[],
 ): Promise<Instance> {
@@ -125,6 +128,8 @@ function startFrontOf(
     workers: front.workers ?? 1,
     cpus,
     assets: app?.role === 'ssr',
+    lines: front.lines,
+    certificate: tls && (await certificateOf(tls)),
   })
 }
 

@@ -155,6 +155,7 @@ function figuresOf(
     return value === null ? [] : [[metric, value] as const]
   })
   const shown = voided ? [] : counted
+  const handshakes = [...new Set(shown.flatMap((one) => one.handshakes))]
   return {
     race: cell.race,
     system: cell.system,
@@ -165,6 +166,7 @@ function figuresOf(
     coreUse: meanOf(shown.map(({ coreUse }) => coreUse)),
     upstreamConnections: cell.topology !== 'direct' ? meanOf(shown.map((one) => one.otherConnections)) : null,
     workerShares: sharesOf(shown),
+    ...(handshakes.length > 0 && { handshakes }),
     gates,
     voided,
   }

@@ -14,6 +14,8 @@ export interface LaunchFigures {
   coreUse: number | null
   /** Connections per request beside the generator's own. */
   otherConnections: number | null
+  /** What its connections over TLS agreed on. */
+  handshakes: readonly string[]
   /** Parts of the requests that the least and the most busy worker served; null where nobody counts. */
   workerShares: { least: number; most: number } | null
 }
@@ -36,6 +38,7 @@ export function loadFigures(record: CellRecord, heats: readonly Heat[]): (Launch
         ...(cpu !== null && { cpu: Math.exp(cpu) }),
         ...latencies(slices, requests),
         ...medianRate(slices),
+        ...bytesOf(slices),
         ...startOf(own[index], cell),
       },
       cpu: {
@@ -44,6 +47,7 @@ export function loadFigures(record: CellRecord, heats: readonly Heat[]): (Launch
       },
       coreUse: used && used / seconds / cell.cores.given,
       otherConnections: opened === null ? null : opened / requests,
+      handshakes: slices.flatMap(({ detail }) => detail?.handshakes ?? []),
       workerShares: sharesOf(own[index]?.spreads?.find((one) => one.cell === cell.id)?.requests ?? []),
     }
   })
@@ -74,7 +78,7 @@ export function probeFigures({ id, race }: Cell, heats: readonly Heat[]): (Launc
       ? {
           figures: probe.figures,
           cpu: { app: null, proxy: null },
-          ...{ coreUse: null, otherConnections: null, workerShares: null },
+          ...{ coreUse: null, otherConnections: null, handshakes: [], workerShares: null },
         }
       : null,
   )
@@ -114,6 +118,11 @@ function latencies(slices: readonly Slice[], requests: number): Figures {
 function medianRate(slices: readonly Slice[]): Figures {
   const rates = slices.flatMap(({ detail }) => detail?.secondRates ?? [])
   return rates.length === 0 ? {} : { 'median-rate': median(rates) }
+}
+
+function bytesOf(slices: readonly Slice[]): Figures {
+  const bytes = slices.flatMap(({ detail }) => detail?.bytes ?? [])
+  return bytes.length === 0 ? {} : { bytes: mean(bytes) }
 }
 
 /** Null if it is not known of every slice, or there is none. */

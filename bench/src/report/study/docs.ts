@@ -73,7 +73,7 @@ function formatIndex(studies: readonly Study[], records: ReadonlyMap<string, Stu
   const pages = studies.map(({ name, title }) => `- [${name}](${name}.md): ${title}`)
   return [
     '# Studies',
-    'Five published comparisons of JavaScript servers, and all that they claim, tested on one machine. `pnpm bench study NAME` does the same on yours.',
+    'Published comparisons of JavaScript servers, and all that they claim, tested on one machine. `pnpm bench study NAME` does the same on yours.',
     pages.join('\n'),
     '## All claims',
     ...(rows.length === 0 ? ['No result is stored yet.'] : [markdownTable({ columns, rows }, 0)]),

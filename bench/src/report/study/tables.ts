@@ -10,7 +10,7 @@ import {
   orUnknown,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
-import { type ItemColumn, left, right, tableOf } from '@startgrid/cli/table.ts'
+import { type ItemColumn, left, right, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import { nameNginx } from '../../environments/study/nginxes.ts'
 import { unlikeNginxes } from '../../judge/study/claim.ts'
@@ -29,9 +29,12 @@ export function raceSections(result: StudyResult): Section[] {
     const entries = entriesOf(result, cells)
     return {
       title: titleOf(race, cells),
-      table: tableOf<Entry>(entries, COLUMNS, ({ shown }) => (isCounted(shown) ? 'plain' : 'void')),
+      table: withoutUnknown(
+        tableOf<Entry>(entries, COLUMNS, ({ shown }) => (isCounted(shown) ? 'plain' : 'void')),
+      ),
       notes: [
         ...entries.flatMap(({ cell, shown }) => [...noteOf(cell, shown), ...sharesOf(cell, shown)]),
+        ...handshakesOf(entries),
         ...otherNginxes(result, cells),
       ],
     }
@@ -63,6 +66,26 @@ const COLUMNS: readonly ItemColumn<Entry>[] = [
     ifCounted(({ upstreamConnections: opened }) => (opened === null ? '' : formatRatio(opened))),
   ),
   right(
+    'bytes',
+    2,
+    ifCounted(({ figures: { bytes } }) => (bytes === undefined ? '' : formatRate(bytes.value))),
+  ),
+  right(
+    'to app',
+    0,
+    ifCounted(({ figures: { origin } }) => (origin === undefined ? '' : formatPercent(origin.value))),
+  ),
+  right(
+    'longest ms',
+    0,
+    ifCounted(({ figures: { longest } }) => formatSeconds(longest)),
+  ),
+  right(
+    'oldest ms',
+    0,
+    ifCounted(({ figures: { staleness } }) => formatSeconds(staleness)),
+  ),
+  right(
     'start ms',
     0,
     ifCounted(({ figures }) => formatSeconds(figures.startup)),
@@ -91,6 +114,16 @@ function otherNginxes({ nginx: usual }: StudyResult, cells: readonly Cell[]): st
   )
   return [...Map.groupBy(others, ({ nginx }) => (nginx === null ? '' : nameNginx(nginx)))].map(
     ([nginx, own]) => `${listOf(own.map(({ title }) => title))} ran in ${nginx}.`,
+  )
+}
+
+/** What the connections over TLS agreed on. */
+function handshakesOf(entries: readonly Entry[]): string[] {
+  const known = entries.flatMap(({ cell, shown }) =>
+    (shown?.handshakes ?? []).map((handshake) => ({ handshake, title: cell.title })),
+  )
+  return [...Map.groupBy(known, ({ handshake }) => handshake)].map(
+    ([handshake, own]) => `${handshake}: ${own.map(({ title }) => title).join('; ')}.`,
   )
 }
 

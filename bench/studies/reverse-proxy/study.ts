@@ -1,0 +1,222 @@
+import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
+import { exactly } from '@startgrid/loadgen'
+import { WORKLOADS } from '../../src/experiment/workloads.ts'
+import type { Claim, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
+import { PAGES } from './subjects/node/src/pages.ts'
+
+const NODE = 'bench/studies/reverse-proxy/subjects/node'
+
+/** As in subjects/node: what the two builds of OpenSSL prefer differs. */
+const TLS_LINES = `ssl_protocols TLSv1.3;
+    ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;
+    ssl_ecdh_curve X25519;`
+
+type Way = 'node' | 'naive' | 'nginx' | 'socket'
+
+const FRONTS = { naive: 'bare-naive', nginx: 'bare', socket: 'bare-socket' } as const
+const NAMES: Readonly<Record<Way, string>> = {
+  node: 'Node',
+  naive: 'naive NGINX, Node',
+  nginx: 'NGINX, Node',
+  socket: 'NGINX, socket, Node',
+}
+
+interface Served {
+  role?: 'plain' | 'gzip' | 'prebuilt'
+  tls?: System['tls']
+  lines?: string
+  workload?: Workload
+}
+
+/** Node alone, or behind NGINX. */
+function system(way: Way, what: string, { role = 'plain', tls, lines, workload }: Served = {}): System {
+  const more = [tls === undefined ? undefined : TLS_LINES, lines].filter((one) => one !== undefined).join(' ')
+  return {
+    title: what === '' ? NAMES[way] : `${what}: ${NAMES[way]}`,
+    app: { package: NODE, role },
+    ...(way !== 'node' && { nginx: { front: FRONTS[way], lines: more } }),
+    ...(tls !== undefined && { tls }),
+    ...(workload !== undefined && { workload }),
+    warmupMs: 1500,
+  }
+}
+
+/** One handshake in five milliseconds: the slowest system then uses a third of its core. */
+const RATE = 200
+
+const ask = (path: string): Workload => ({ path, expect: exactly(PAGES[path] ?? ''), isProven: true })
+
+/** The header of a gzip file without name and time (RFC 1952): deflate, no flags, four bytes of time. Two builds of zlib make two bodies of it. */
+const GZIP = '\b\0\0\0\0\0'
+
+const askCompressed = (path: string): Workload => ({
+  path,
+  headers: { 'accept-encoding': 'gzip' },
+  expect: { includes: [GZIP] },
+  isProven: true,
+})
+
+const SMALL: Workload = { ...ask('/small'), rate: RATE, newConnections: true }
+const SMALL_COMPRESSED: Workload = { ...askCompressed('/small'), rate: RATE, newConnections: true }
+const RESUMED: Workload = { ...SMALL, resume: true }
+
+/** As the source: a connection for each request, and with TLS a handshake. */
+const NEW: Readonly<Record<string, System>> = {
+  'new-node': system('node', 'plain'),
+  'new-naive': system('naive', 'plain'),
+  'new-nginx': system('nginx', 'plain'),
+  'rsa-node': system('node', 'RSA', { tls: 'rsa' }),
+  'rsa-nginx': system('nginx', 'RSA', { tls: 'rsa' }),
+  'rsa-socket': system('socket', 'RSA', { tls: 'rsa' }),
+  'ecdsa-node': system('node', 'ECDSA', { tls: 'ecdsa' }),
+  'ecdsa-nginx': system('nginx', 'ECDSA', { tls: 'ecdsa' }),
+  'ecdsa-socket': system('socket', 'ECDSA', { tls: 'ecdsa' }),
+  'resumed-node': system('node', 'resumed', { tls: 'ecdsa', workload: RESUMED }),
+  'resumed-nginx': system('nginx', 'resumed', { tls: 'ecdsa', workload: RESUMED }),
+  'resumed-socket': system('socket', 'resumed', { tls: 'ecdsa', workload: RESUMED }),
+  // NGINX's default level is 1, zlib's is 6.
+  'small-gzip-node': system('node', 'gzip', { role: 'gzip', workload: SMALL_COMPRESSED }),
+  'small-gzip-nginx': system('naive', 'gzip', { lines: 'gzip on;', workload: SMALL_COMPRESSED }),
+}
+
+/** On connections that stay open. */
+const KEPT: Readonly<Record<string, System>> = {
+  'kept-node': system('node', 'plain'),
+  'kept-nginx': system('nginx', 'plain'),
+  'kept-socket': system('socket', 'plain'),
+  'kept-tls-node': system('node', 'TLS', { tls: 'ecdsa' }),
+  'kept-tls-nginx': system('nginx', 'TLS', { tls: 'ecdsa' }),
+  'kept-tls-socket': system('socket', 'TLS', { tls: 'ecdsa' }),
+}
+
+const LEVEL = { workload: askCompressed('/page') }
+const GZIPPED: Readonly<Record<string, System>> = {
+  'page-node': system('node', 'not compressed'),
+  'page-gzip-node': system('node', 'gzip by compression', { role: 'gzip', ...LEVEL }),
+  'page-prebuilt': system('node', 'gzip made before', { role: 'prebuilt', ...LEVEL }),
+  'page-nginx': system('nginx', 'not compressed'),
+  'page-gzip-1': system('nginx', 'gzip level 1', { lines: 'gzip on;', ...LEVEL }),
+  'page-gzip-6': system('nginx', 'gzip level 6', { lines: 'gzip on; gzip_comp_level 6;', ...LEVEL }),
+}
+
+/** What the source starts: one process more than cores would make no sense of it. */
+const CLUSTER: Readonly<Record<string, System>> = {
+  cluster: {
+    title: 'node:cluster, 2 workers',
+    app: { package: 'apps/node', role: 'hello', env: { CLUSTER: 'cluster', WORKERS: '2' } },
+    cores: 2,
+  },
+  'nginx-cluster': {
+    title: 'NGINX and 2 processes',
+    app: { package: 'apps/node', role: 'hello', copies: 2 },
+    nginx: { front: 'balanced' },
+    cores: 3,
+  },
+}
+
+/** Two systems by the requests per second that the source printed: the one behind NGINX, and Node alone. */
+function claim(
+  id: string,
+  says: string,
+  [nginx, node]: readonly [name: string, name: string],
+  [theirs, alone]: readonly [number, number],
+): Claim {
+  return {
+    id,
+    says,
+    race: 'new connections',
+    // At one rate for all, what a request costs says how many a core could do.
+    metric: 'cpu',
+    over: node,
+    under: nginx,
+    published: [1 / alone, 1 / theirs],
+    because: (measured) => explain(measured, nginx, node),
+  }
+}
+
+/** See docs/studies/reverse-proxy.md. */
+export const reverseProxy: Study = {
+  name: 'reverse-proxy',
+  title: 'TLS and compression by NGINX instead of Node',
+  question: 'Is a Node server faster if NGINX in front does TLS and gzip?',
+  source: {
+    title: 'nodejs-reverse-proxy-benchmarks (Intrinsic Labs), commit 9cd5519',
+    url: 'https://github.com/IntrinsicLabs/nodejs-reverse-proxy-benchmarks',
+    machine: 'a machine that it does not name, in March 2019, one NGINX worker',
+    tool: 'siege -c 10 -r 20000 -b',
+  },
+  systems: { ...NEW, ...KEPT, ...GZIPPED, ...CLUSTER },
+  races: {
+    'new connections': {
+      systems: Object.keys(NEW),
+      workload: SMALL,
+      connections: 16,
+      sliceMs: 250,
+    },
+    kept: { systems: Object.keys(KEPT), workload: ask('/small'), connections: 64 },
+    gzip: { systems: Object.keys(GZIPPED), workload: ask('/page'), connections: 16 },
+    cluster: { systems: Object.keys(CLUSTER), workload: WORKLOADS.hello, connections: 10 },
+  },
+  claims: [
+    claim(
+      'tls',
+      'TLS by NGINX instead of node:https: 1.16 times the rate',
+      ['rsa-nginx', 'rsa-node'],
+      [865, 746],
+    ),
+    claim(
+      'gzip',
+      'gzip by NGINX instead of Node: 1.50 times the rate',
+      ['small-gzip-nginx', 'small-gzip-node'],
+      [7590, 5047],
+    ),
+    claim(
+      'plain',
+      'Without either, NGINX in front leaves 0.82 of the rate',
+      ['new-naive', 'new-node'],
+      [8117, 9881],
+    ),
+    {
+      id: 'cluster',
+      says: 'NGINX in front of two processes is as fast as node:cluster with two workers (0.99)',
+      race: 'cluster',
+      metric: 'rate',
+      over: 'nginx-cluster',
+      under: 'cluster',
+      published: [7908, 8006],
+    },
+  ],
+  steps: [
+    ...(['node', 'nginx'] as const).flatMap((way) => [
+      step(`a full handshake, RSA: ${NAMES[way]}`, 'new connections', `new-${way}`, `rsa-${way}`),
+      step(`ECDSA instead of RSA: ${NAMES[way]}`, 'new connections', `rsa-${way}`, `ecdsa-${way}`),
+      step(`resumed instead of full: ${NAMES[way]}`, 'new connections', `ecdsa-${way}`, `resumed-${way}`),
+      step(`TLS on kept connections: ${NAMES[way]}`, 'kept', `kept-${way}`, `kept-tls-${way}`),
+    ]),
+    step('NGINX without TLS, kept to Node', 'new connections', 'new-node', 'new-nginx'),
+    step('a socket instead of TCP, ECDSA', 'new connections', 'ecdsa-nginx', 'ecdsa-socket'),
+    step('a socket instead of TCP, kept', 'kept', 'kept-tls-nginx', 'kept-tls-socket'),
+    step('compression in Node', 'gzip', 'page-node', 'page-gzip-node'),
+    step('made before instead', 'gzip', 'page-gzip-node', 'page-prebuilt'),
+    step('gzip in NGINX, level 1', 'gzip', 'page-nginx', 'page-gzip-1'),
+    step('level 6 instead of 1', 'gzip', 'page-gzip-1', 'page-gzip-6'),
+  ],
+}
+
+function step(what: string, race: string, from: string, to: string) {
+  return { what, race, from, to }
+}
+
+/** By process, on one core, and what two cores would change. */
+function explain({ value, cpu, coreUse }: Measured, nginx: string, node: string): string | null {
+  const race = 'new connections'
+  const [alone, together] = [value(race, node, 'cpu'), value(race, nginx, 'cpu')]
+  const { app, proxy } = cpu(race, nginx)
+  const use = coreUse(race, node)
+  if (!alone || !together || !app || !proxy || use === undefined) return null
+  return (
+    `A connection with its request costs ${formatMicros(alone)} µs of CPU on Node alone, and ${formatMicros(app)} on Node and ${formatMicros(proxy)} on NGINX ` +
+    `behind it. With a core each, the busier one would allow ${formatRatio(alone / Math.max(app, proxy))} of the rate of Node alone. At ${RATE} ` +
+    `per second, Node alone used ${formatPercent(use)} of its core.`
+  )
+}
