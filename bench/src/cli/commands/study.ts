@@ -3,7 +3,7 @@ import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { type Interruption, listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress, type Progress } from '@startgrid/cli/progress.ts'
 import { listOf } from '@startgrid/cli/text.ts'
-import { PUBLISHED } from '../../../studies/index.ts'
+import { STUDIES } from '../../../studies/index.ts'
 import { overhead } from '../../../studies/overhead/study.ts'
 import { createStudyResult } from '../../experiment/result.ts'
 import { plannedStudyMs } from '../../experiment/study.ts'
@@ -13,7 +13,7 @@ import type { StudyResult } from '../../model/result.ts'
 import { recordOf, writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { writeOverhead } from '../../report/overhead.ts'
-import { storeRecord, writePages } from '../../report/study/docs.ts'
+import { hasPage, storeRecord, writePages } from '../../report/study/docs.ts'
 import { whyStudyFailed } from '../exit-code.ts'
 import { reportOf } from '../stored.ts'
 import { describeStudies, describeStudyPlan } from '../study-listing.ts'
@@ -79,10 +79,10 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
   const failed = planned.flatMap(({ result }) => whyStudyFailed(result))
   for (const sentence of failed) process.stderr.write(`${sentence}\n`)
   if (options.docs) {
-    const published = planned.filter(({ study }) => PUBLISHED.includes(study))
-    for (const { result } of published) storeRecord(recordOf(result))
+    const kept = planned.filter(({ study }) => hasPage(study))
+    for (const { result } of kept) storeRecord(recordOf(result))
     for (const { study, result } of planned) if (study === overhead) writeOverhead(result)
-    if (published.length > 0) regenerate()
+    if (kept.length > 0) regenerate()
   }
   return failed.length > 0 ? 1 : 0
 }
@@ -110,7 +110,7 @@ function pathOf(directory: string, { name }: Study): string {
 }
 
 function regenerate(): void {
-  const missing = writePages(PUBLISHED)
+  const missing = writePages(STUDIES.filter((study) => hasPage(study)))
   process.stderr.write('Made again: docs/studies/README.md and the figures in its pages.\n')
   if (missing.length > 0) process.stderr.write(`No result is stored of ${listOf(missing)}.\n`)
 }

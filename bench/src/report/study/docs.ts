@@ -21,6 +21,11 @@ export const MARKS = {
   end: '<!-- end of figures -->',
 } as const
 
+/** Whether docs tell of a study: then its results are kept. */
+export function hasPage({ name }: Study, directory = DOCS): boolean {
+  return existsSync(join(directory, `${name}.md`))
+}
+
 /** Stores what the pages need of a run. */
 export function storeRecord(record: StudyResult, directory = DOCS): void {
   writeResult(pathOf(record.study, directory), record)
@@ -73,12 +78,14 @@ function formatIndex(studies: readonly Study[], records: ReadonlyMap<string, Stu
   const pages = studies.map(({ name, title }) => `- [${name}](${name}.md): ${title}`)
   return [
     '# Studies',
-    'Published comparisons of JavaScript servers, and all that they claim, tested on one machine. `pnpm bench study NAME` does the same on yours.',
+    'Published comparisons of JavaScript servers and all that they claim, and questions of our own. `pnpm bench study NAME` tests one on your machine.',
     pages.join('\n'),
     '## All claims',
     ...(rows.length === 0 ? ['No result is stored yet.'] : [markdownTable({ columns, rows }, 0)]),
     `${RULE}${describeErrors(rows.length)}`,
     ...whereOf([...records.values()]),
+    '## What all studies share',
+    SHARED,
     'Made by `pnpm bench study --docs` from [results](results); do not edit.',
     '',
   ]
@@ -92,6 +99,13 @@ const RULE =
   'it is on the same side of 1 as published; the _size differs_ if it is outside of that band, and is _undecided_ if it is partly within. ' +
   '_Not reproduced here_: it excludes the published direction. _Undecided here_: anything else, or a failed gate. _Needs N cores_: this machine has fewer. ' +
   'A published ratio within 0.95 to 1.05 says that there is no effect: it holds if the interval lies within 0.9 to 1.1.'
+
+const SHARED =
+  'A system with a role of the contract passes its suite first, so that all do the same work. Servers and NGINX have one core, the generator another, unless a page says otherwise. A rate counts only while the ' +
+  "servers' core is busy. A latency is that of an open loop, from when a request was due: each system of a race gets the same requests at random times, at half the capacity of the slowest one that a claim about " +
+  'latency names, and one for which that is more than 90 % of its own is left out. The latency of the closed loop stands beside it. It is only connections / rate, and decides nothing. A system that could use more ' +
+  "cores than there are is measured all the same, and claims about it are undecided. `--as-published` also runs the source's own tool and settings, which decide nothing.\n\n" +
+  '[How the benchmark measures](../method.md) says the rest.'
 
 /** Of many verdicts that rest on 95 % intervals, some are wrong. */
 function describeErrors(claims: number): string {

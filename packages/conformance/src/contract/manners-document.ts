@@ -20,7 +20,7 @@ export function mergeManners(all: readonly Manners[]): Manners {
   return Object.fromEntries(entries)
 }
 
-/** docs/manners.md: what differs, what does not, and what changes from one framework to another. */
+/** docs/manners.md: what differs, and what does not. */
 export function formatManners(frameworks: MannersByFramework): string {
   const names = [...frameworks.keys()]
   const rows = situations().map((situation) => ({
@@ -28,9 +28,6 @@ export function formatManners(frameworks: MannersByFramework): string {
     cells: names.map((name) => describe(frameworks.get(name)?.[situation])),
   }))
   const [same, different] = [rows.filter(isUniform), rows.filter((row) => !isUniform(row))]
-  const pairs = names.flatMap((first, index) =>
-    names.slice(index + 1).map((second) => [first, second] as const),
-  )
   return [
     HEAD,
     '## Where frameworks differ\n',
@@ -43,9 +40,7 @@ export function formatManners(frameworks: MannersByFramework): string {
       ['situation', 'all'],
       same.map(({ about, cells }) => [about, cells[0] ?? '']),
     ),
-    '\n## What changes when you move\n',
-    'Each table has only the rows that change.\n',
-    ...pairs.map(([first, second]) => formatMove(rows, names, first, second)),
+    '',
   ].join('\n')
 }
 
@@ -64,18 +59,6 @@ function describe(manners: readonly string[] | undefined): string {
 
 function isUniform({ cells }: Row): boolean {
   return new Set(cells).size === 1
-}
-
-function formatMove(rows: readonly Row[], names: readonly string[], first: string, second: string): string {
-  const [from, to] = [names.indexOf(first), names.indexOf(second)]
-  const changed = rows.filter(({ cells }) => cells[from] !== cells[to])
-  const title = `### ${first} and ${second}\n`
-  if (changed.length === 0) return `${title}\nNothing changes.\n`
-  const table = formatTable(
-    ['situation', first, second],
-    changed.map(({ about, cells }) => [about, cells[from] ?? '', cells[to] ?? '']),
-  )
-  return `${title}\n${table}\n`
 }
 
 /** A Markdown table whose columns line up. */
