@@ -3,7 +3,7 @@ import { readOptions } from '../src/cli/options.ts'
 import type { Drivers } from '../src/drivers/create.ts'
 import type { Driver, SlicePlan } from '../src/drivers/driver.ts'
 import type { StartgridDriver } from '../src/drivers/startgrid.ts'
-import type { Account, Servers } from '../src/environments/servers.ts'
+import type { Account, Server, Servers } from '../src/environments/servers.ts'
 import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'
 import { experimentOf } from '../src/experiment/grid.ts'
 import { createResult } from '../src/experiment/result.ts'
@@ -101,13 +101,19 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
     return last
   }
   const servers: Servers = {
-    target: (cell) => ({ host: '127.0.0.1', port: 1 + cells.findIndex(({ id }) => id === cell.id) }),
-    whyMissing: () => 'it is missing',
-    engine: () => null,
-    whyEnded: async () => null,
-    beginAccount: async (cell) => async () => () => accountOf(cell, last),
+    running: new Map(
+      cells.map((cell, index): [string, Server] => [
+        cell.id,
+        {
+          target: { host: '127.0.0.1', port: 1 + index },
+          whyEnded: async () => null,
+          beginAccount: async () => async () => () => accountOf(cell, last),
+        },
+      ]),
+    ),
+    failures: new Map(),
     launches: async () => [],
-    stop: async () => {},
+    stop: async () => [],
   }
   const run: Driver['run'] = async ({ target, durationMs }: SlicePlan) => {
     const { id = '', app = '', topology = '', connections = 0 } = cellAt(target) ?? {}
@@ -137,7 +143,7 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
     run,
     stop: async () => {},
   }
-  const startServers = async ([first]: readonly Cell[]) => {
+  const start = async ([first]: readonly Cell[]) => {
     if (first === undefined) return servers
     const number = 1 + heats.filter(({ race }) => race === first.race).length
     more = moreWarmupOf(
@@ -148,7 +154,7 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
     heat = world.startHeat(first.role ?? 'hello')
     return servers
   }
-  return { driver, environment: { startServers }, load }
+  return { driver, environment: { start }, load }
 }
 
 function accountOf({ topology }: Cell, outcome: Outcome | undefined): Account {

@@ -4,7 +4,7 @@ import { CAPABILITIES, type Capability } from '@startgrid/conformance'
 import { findRole, ROLES } from '@startgrid/grid/apps.ts'
 import { NAMESPACE } from '@startgrid/grid/kubernetes.ts'
 import { readNodeSelector } from '../environments/kubernetes/site.ts'
-import { readOrigin } from '../environments/target/origin.ts'
+import { readOrigin } from '../environments/running/origin.ts'
 import type { ClusterSite, ServerLocation } from '../experiment/options.ts'
 import type { GRID, STUDY } from './option-table.ts'
 

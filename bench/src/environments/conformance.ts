@@ -1,44 +1,66 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { Report } from '@startgrid/conformance'
+import { APPS } from '@startgrid/grid/apps.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
+import { fingerprint } from '@startgrid/machine/fingerprint.ts'
+import { formatAddress } from '@startgrid/nginx/address.ts'
+import type { Experiment, System } from '../model/experiment.ts'
 import type { Cell, ConformanceRecord } from '../model/result.ts'
-import type { Environment, Proof } from './environment.ts'
+import {
+  type Contract,
+  type Environment,
+  isInNginx,
+  type Proof,
+  startServers,
+  systemOf,
+} from './environment.ts'
 import { Memory } from './remembered.ts'
-import type { Servers } from './servers.ts'
 
 /** Equal work first: before a cell is measured, the contract's suite must pass on it. */
 
 /** Random inputs per check. `pnpm test` takes 50; here the fixed ones count, and time is short. */
-export const SUITE_RUNS = 5
+export const RUNS = 5
 
-interface ConformityOptions {
-  environment: Pick<Environment, 'fingerprint' | 'prove'>
+/** Cells that are started together, and how many of them are proven at the same time: the suite mostly waits. */
+const STARTED = 18
+const AT_ONCE = 6
+
+interface ProofOptions {
+  environment: Pick<Environment, 'ingredients' | 'start' | 'prove'>
+  experiment: Experiment
   signal: AbortSignal
   /** Called before the first check; not if everything is remembered. */
   onBegin(): void
 }
 
 /**
- * Runs the contract's suite on every cell. What the same files passed before on this machine is remembered and not tried again;
- * twins are not tried apart from their originals. After an abort cells are missing.
+ * Runs the contract's suite on every cell. What the same files passed before on this machine is remembered and not tried again. Cells that run the
+ * same, such as twins, are tried once. After an abort cells are missing.
  */
 export async function proveCells(
   cells: readonly Cell[],
-  { environment, signal, onBegin }: ConformityOptions,
+  { onBegin, ...options }: ProofOptions,
 ): Promise<ConformanceRecord[]> {
+  const { environment, experiment, signal } = options
   if (signal.aborted) return []
   const memory = new Memory<number>('conformance')
   const tried = cells.filter(({ skipped, role }) => skipped === null && role !== null)
   const known = tried.map((cell) => {
-    const print = environment.fingerprint(cell)
+    const found = environment.ingredients(cell)
+    const { app, nginx } = systemOf(experiment, cell)
+    const print = found && fingerprint(found.files, [JSON.stringify({ app, nginx }), ...found.facts])
     return { cell, print, checked: memory.get(print ?? '') }
   })
   const unknown = known.filter(({ checked }) => checked === undefined).map(({ cell }) => cell)
   if (unknown.length > 0) onBegin()
-  const proven = unknown.length > 0 ? await environment.prove(originalsOf(unknown)) : new Map<string, Proof>()
+  const distinct = [...new Map(unknown.map((cell) => [nameOf(cell), cell])).values()]
+  const proofs = new Map<string, Proof>()
+  for (let from = 0; from < distinct.length; from += STARTED)
+    for (const [cell, proof] of await proveStarted(distinct.slice(from, from + STARTED), options))
+      proofs.set(nameOf(cell), proof)
   const records = known.flatMap(({ cell, print, checked }): ConformanceRecord[] => {
     if (checked !== undefined) return [{ cell: cell.id, checked, differences: [], remembered: true }]
-    const fresh = proven.get(originalId(cell))
+    const fresh = proofs.get(nameOf(cell))
     if (fresh === undefined) return []
     if (print !== null && fresh.differences.length === 0) memory.set(print, fresh.checked)
     return [{ cell: cell.id, ...fresh, remembered: false }]
@@ -47,63 +69,82 @@ export async function proveCells(
   return records
 }
 
-/** `node/hello#2 direct` is proven by `node/hello direct`. */
-function originalId({ id }: Cell): string {
-  return id.replace(/#\d+/, '')
+/** Cells with the same name run the same: a twin as its original, and a system that is in several races. */
+function nameOf({ app, twinOf, topology }: Cell): string {
+  return `${twinOf ?? app} ${topology}`
 }
 
-function originalsOf(cells: readonly Cell[]): Cell[] {
-  const originals = cells.map((cell) => ({
-    ...cell,
-    id: originalId(cell),
-    app: cell.app.replace(/#\d+$/, ''),
-  }))
-  return [...new Map(originals.map((cell) => [cell.id, cell])).values()]
-}
-
-interface StartedProof {
-  start(cells: readonly Cell[]): Promise<Servers>
-  /** @throws {Error} if the suite cannot run */
-  prove(cell: Cell, target: Target): Promise<Proof>
-  signal: AbortSignal
-  /** Cells that are tried at the same time: the suite mostly waits. */
-  atOnce?: number
-}
-
-/** Starts the servers of these cells, runs the suite on each cell, and stops them. @returns verdicts by cell; after an abort some are missing */
+/** Starts the servers of these cells, runs the suite on each cell, and stops them. @returns what was found until an abort */
 export async function proveStarted(
   cells: readonly Cell[],
-  { start, prove, signal, atOnce = 4 }: StartedProof,
-): Promise<ReadonlyMap<string, Proof>> {
-  const proofs = new Map<string, Proof>()
+  { environment, experiment, signal }: Omit<ProofOptions, 'onBegin'>,
+): Promise<ReadonlyMap<Cell, Proof>> {
+  const proofs = new Map<Cell, Proof>()
   if (signal.aborted) return proofs
-  const servers = await start(cells).catch((error: unknown) => oneLine(error))
-  if (typeof servers === 'string') {
-    const failure = failed(`the servers did not start: ${servers}`)
-    return new Map(signal.aborted ? [] : cells.map(({ id }) => [id, failure]))
-  }
+  const servers = await startServers(environment, cells, { signal, pinned: false })
+  if (servers === undefined) return proofs
   const open = [...cells]
   const work = async () => {
     for (let cell = open.shift(); cell !== undefined && !signal.aborted; cell = open.shift()) {
-      const target = servers.target(cell)
+      const server = servers.running.get(cell.id)
       const proof =
-        target === undefined ? failed(servers.whyMissing(cell)) : await prove(cell, target).catch(failed)
-      if (!signal.aborted) proofs.set(cell.id, proof)
+        server === undefined
+          ? failed(servers.failures.get(cell.id) ?? 'it was not started')
+          : await environment.prove(server, contractOf(cell, systemOf(experiment, cell))).catch(failed)
+      if (!signal.aborted) proofs.set(cell, proof)
     }
   }
   const { promise: aborted, resolve } = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => resolve(), { once: true })
   try {
     // A suite that runs elsewhere goes on after an abort; nobody waits for it.
-    await Promise.race([Promise.all(Array.from({ length: atOnce }, work)), aborted])
-    return proofs
+    await Promise.race([Promise.all(Array.from({ length: AT_ONCE }, work)), aborted])
   } finally {
     await servers.stop()
   }
+  return proofs
 }
 
 function failed(reason: unknown): Proof {
   return { checked: 0, differences: [oneLine(reason)] }
+}
+
+/** Of a server that runs already there may be a proxy in front: refusals by its parser then need only the right status. */
+function contractOf({ role }: Cell, system: System): Contract {
+  if (role === null) throw new Error('No contract covers it.')
+  const { app, nginx, running } = system
+  const own = APPS.find((one) => one.role === role && one.directory.endsWith(`/${app?.package}`))
+  return {
+    role,
+    absent: running?.absent ?? own?.absent ?? [],
+    proxied: nginx !== undefined || running !== undefined || isInNginx(system),
+    compressed: nginx?.front.startsWith('nginx') ?? false,
+  }
+}
+
+/**
+ * The suite as a program in the image of the generator, where names and addresses of servers are known.
+ * @returns what Node runs there
+ * @throws {Error} for a socket, which nobody can reach from another container
+ */
+export function suiteWords(target: Target, { role, absent, proxied, compressed }: Contract): string[] {
+  if (!('port' in target)) throw new Error('containers have no socket in common')
+  return [
+    ...['packages/conformance/src/cli.ts', role, `http://${formatAddress(target)}`],
+    ...['--json', '--runs', String(RUNS)],
+    ...(proxied ? ['--proxied'] : []),
+    ...(compressed ? ['--compressed'] : []),
+    ...absent.flatMap((capability) => ['--without', capability]),
+  ]
+}
+
+/** What the suite printed; without a report, what it complained of. */
+export function readProof(stdout: string, stderr: string): Proof {
+  try {
+    return proofOf(JSON.parse(stdout) as Report)
+  } catch {
+    return failed(`the suite did not run: ${stderr.trim().split('\n').at(-1) || 'it ended without a report'}`)
+  }
 }
 
 /** What the suite found. */

@@ -1,17 +1,19 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
-import type { CeilingServer } from '../drivers/ceiling.ts'
+import { oneLine } from '@startgrid/cli/text.ts'
+import { type Role, runtimeOf } from '@startgrid/grid/apps.ts'
+import type { Capability } from '@startgrid/grid/frameworks.ts'
 import type { GeneratorSource } from '../drivers/generator.ts'
+import { launchName } from '../experiment/cells.ts'
+import type { Experiment, System } from '../model/experiment.ts'
 import type { Cell, ConformanceRecord, NginxVersion, Run, Settings } from '../model/result.ts'
 import type { Warning } from '../model/warnings.ts'
-import type { Servers } from './servers.ts'
+import type { Server, Servers } from './servers.ts'
 
 /**
- * Where servers run and how they are reached there: one implementation per mode of a result, and one for the systems of studies. The engine
- * works with this alone.
+ * Where servers run and how they are reached there: native, docker, kubernetes, running. The engine works with this alone.
  *
- * Of one run, in this order: `findProxy`, `fingerprint` and `prove`, `startCeiling`, then per heat `startServers`, and at the end
- * `close`. What is started for a heat is a `Servers`: it says where a cell is reached, takes the accounts of CPU and memory around each slice,
- * and stops all. The load is offered by a driver; `generator` says how its process starts, such as inside of a container.
+ * `open…` finds or makes what lasts for the whole run, and marks the cells that cannot run there as skipped. Per heat `start` starts systems, and
+ * `Servers` stops them. The load is offered by a driver; `generator` says how its process starts, such as inside of a container.
  */
 export interface Environment {
   /** The cores of the servers and of the generator; null where they are not kept apart. */
@@ -20,21 +22,42 @@ export interface Environment {
   readonly generator: GeneratorSource
   /** What a result says otherwise than of servers that run as processes of this machine. */
   readonly facts: Partial<Pick<Run, 'machine' | 'versions'>>
-  /** Finds the NGINX that cells need. Without one they are marked as skipped. @returns null if none is needed or found */
-  findProxy(cells: readonly Cell[]): Promise<NginxVersion | null>
-  /** Hash of all that decides the suite's verdict on a cell; null if that cannot be known, so that nothing is remembered. */
-  fingerprint(cell: Cell): string | null
-  /** Runs the contract's suite on cells. @returns verdicts by cell; after an abort some are missing */
-  prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>>
-  /** An NGINX that responds itself, on the core of the servers. @returns undefined if there is none */
-  startCeiling(): Promise<CeilingServer | undefined>
+  /** The NGINX that the cells need; null if none does, or there is none. */
+  readonly nginx: NginxVersion | null
+  /** Whether it can start an NGINX that is alone, to find what the generator can ask for at most. */
+  readonly hasCeiling: boolean
+  /** What decides the suite's verdict on a cell beside its system; null if that cannot be known, so that nothing is remembered. */
+  ingredients(cell: Cell): Ingredients | null
   /**
-   * Starts the servers of these cells afresh. One that does not come up is missing; the rest goes on.
-   * @throws {Error} if none can be started, or NGINX does not start
+   * Starts the systems of these cells afresh. What does not come up is in `failures`, and the rest goes on.
+   * @param pinned whether servers keep to their cores
+   * @throws {Error} with a sentence if nothing can be started
    */
-  startServers(cells: readonly Cell[]): Promise<Servers>
+  start(cells: readonly Cell[], options: { pinned: boolean }): Promise<Servers>
+  /** Runs the contract's suite from where the generator is. @throws {Error} with a sentence */
+  prove(server: Server, contract: Contract): Promise<Proof>
   /** Removes what is kept for the whole run. Called once, after the generator was stopped. */
   close(): Promise<void>
+}
+
+/** What the contract asks of a system. */
+export interface Contract {
+  role: Role
+  /** What it lacks. */
+  absent: readonly Capability[]
+  /** Whether NGINX responds or stands in front, or nobody knows. */
+  proxied: boolean
+  /** Whether that NGINX compresses pages. */
+  compressed: boolean
+}
+
+/** What the suite found on one cell. */
+export type Proof = Pick<ConformanceRecord, 'checked' | 'differences'>
+
+/** Paths of the repository, and what else there is to know. */
+export interface Ingredients {
+  files: readonly string[]
+  facts: readonly (string | undefined)[]
 }
 
 export interface EnvironmentOptions {
@@ -46,5 +69,63 @@ export interface EnvironmentOptions {
   download: boolean
 }
 
-/** What the suite found on one cell. */
-export type Proof = Pick<ConformanceRecord, 'checked' | 'differences'>
+/**
+ * Starts the servers of these cells afresh. What does not come up is in `failures`.
+ * @returns undefined after an abort
+ */
+export async function startServers(
+  environment: Pick<Environment, 'start'>,
+  cells: readonly Cell[],
+  { signal, pinned = true }: { signal: AbortSignal; pinned?: boolean },
+): Promise<Servers | undefined> {
+  try {
+    return await environment.start(cells, { pinned })
+  } catch (error) {
+    if (signal.aborted) return undefined
+    const reason = `the servers did not start: ${oneLine(error)}`
+    return {
+      running: new Map(),
+      failures: new Map(cells.map(({ id }) => [id, reason])),
+      launches: async () => [],
+      stop: async () => [],
+    }
+  }
+}
+
+/** What is started for a cell. @throws {Error} if the experiment has no such system */
+export function systemOf({ name, systems }: Experiment, { system }: Pick<Cell, 'system'>): System {
+  const found = systems[system]
+  if (found === undefined) throw new Error(`The experiment ${name} has no system ${system}.`)
+  return found
+}
+
+/** A cell with what is started for it. */
+export interface Placed {
+  cell: Cell
+  system: System
+}
+
+/** Systems with the same one share the processes of an app. */
+export function launchOf({ cell, system }: Placed): string {
+  return isShared({ system }) ? launchName(cell) : cell.app
+}
+
+/** Those that share have one NGINX in front of all, as a site has. */
+export function nginxKey({ cell, system }: Placed): string {
+  return isShared({ system }) ? 'all' : cell.id
+}
+
+/** A system without a launch key shares nothing. */
+export function isShared({ system }: Pick<Placed, 'system'>): boolean {
+  return system.launch !== undefined
+}
+
+/** Whether NGINX itself runs the app: it needs one that can, and which engine runs the JavaScript counts. */
+export function isInNginx({ app }: Pick<System, 'app'>): boolean {
+  return app !== undefined && runtimeOf(app.package) === 'nginx'
+}
+
+/** The framework whose app a system starts, which is the name of its image. Undefined for what has none. */
+export function frameworkOf({ app }: Pick<System, 'app'>): string | undefined {
+  return app?.package.replace(/^.*\//, '')
+}

@@ -9,24 +9,28 @@ import {
 import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
 import type { Cell, LaunchRecord, Spread } from '../model/result.ts'
 
-/** Servers that were started together and are loaded in turn, wherever they run. What is said of a cell is said of its app and its proxy. */
-export interface Servers {
-  /** Where the generator reaches a cell. @returns undefined if it cannot; `whyMissing` then says why */
-  target(cell: Cell): Target | undefined
-  /** A clause without the full stop. */
-  whyMissing(cell: Cell): string
-  /** What runs njs, such as `njs in NGINX 1.22.1`; null for all other apps. */
-  engine(cell: Cell): string | null
+/** What serves one cell: an app, and the proxy in front of it. */
+export interface Server {
+  /** Where the generator reaches it. */
+  target: Target
+  /** What runs njs, such as `njs in NGINX 1.22.1`; absent for all other apps. */
+  engine?: string | undefined
   /** Why app or proxy is no longer there: a clause without the full stop. @returns null while both are */
-  whyEnded(cell: Cell): Promise<string | null>
+  whyEnded(): Promise<string | null>
   /** Takes all accounts now, and when the returned function is called. */
-  beginAccount(cell: Cell, driver: Pick<Driver, 'pids'>): Promise<EndAccount>
+  beginAccount(driver: Pick<Driver, 'pids'>): Promise<EndAccount>
+}
+
+/** Servers that were started together and are loaded in turn, wherever they run. Each cell is in `running` or in `failures`. */
+export interface Servers {
+  /** By the ids of cells. */
+  running: ReadonlyMap<string, Server>
+  /** Why a cell does not run: a clause without the full stop. */
+  failures: ReadonlyMap<string, string>
   /** What was started for these cells, with the highest memory so far. */
   launches(cells: readonly Cell[]): Promise<LaunchRecord[]>
-  /** Stops all; resolves when they are gone. */
-  stop(): Promise<void>
-  /** After `stop`: how the requests of clusters were spread over their workers, where anybody counts. */
-  spreads?(): Spread[]
+  /** Stops all; resolves when they are gone. @returns how the requests of clusters were spread over their workers, where anybody counts */
+  stop(): Promise<Spread[]>
 }
 
 /** The account of the time since; it is worked out when the load has said what it knows of its generator. */

@@ -1,4 +1,4 @@
-import { isLoopback } from '../environments/target/origin.ts'
+import { isLoopback } from '../environments/running/origin.ts'
 import { METRIC_NAMES } from '../model/names.ts'
 import {
   isRace,

@@ -1,8 +1,7 @@
-import { oneLine } from '@startgrid/cli/text.ts'
 import type { Spinner } from '@startgrid/machine/spin.ts'
 import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
 import type { Driver } from '../drivers/driver.ts'
-import type { Environment } from '../environments/environment.ts'
+import { type Environment, startServers } from '../environments/environment.ts'
 import type { Servers } from '../environments/servers.ts'
 import { keptPasses } from '../experiment/budget.ts'
 import { expectedHeatMs, type PlannedHeat, WARMUP_SLICE_MS } from '../experiment/cells.ts'
@@ -20,7 +19,7 @@ export interface HeatOptions {
   expectedMs: number
   /** As of `expectedHeatMs`; default 1. */
   slowness?: number
-  environment: Pick<Environment, 'startServers'>
+  environment: Pick<Environment, 'start'>
   driverOf(cell: Cell): Driver | Promise<Driver>
   workloadOf(cell: Cell): Workload
   /** What is measured once all are warm; default passes. */
@@ -58,25 +57,25 @@ export async function runHeat(options: HeatOptions): Promise<Heat> {
   const beganAt = performance.now()
   const { planned, signal, measure = measurePasses } = options
   const record = newHeat(planned)
-  const servers = await startServers(options, options.cells, record)
+  const servers = await startServers(options.environment, options.cells, { signal })
   if (servers !== undefined) {
     const random = createRandom(planned.seed)
     const { details = false } = options
     const course: Course = {
-      ...{ ...options, details, servers, beganAt, random, record },
+      ...{ ...options, details, beganAt, random, record },
       ...{ entrants: [], rates: new Map(), failed: new Set() },
     }
     try {
       if (!signal.aborted) {
-        await enter(course)
+        await enter(course, servers)
         await warm(course)
         await measure(course)
         record.launches.push(...(await servers.launches(course.entrants.map(({ cell }) => cell))))
       }
     } finally {
-      await servers.stop()
+      const spreads = await servers.stop()
+      if (spreads.length > 0) record.spreads = spreads
     }
-    if (servers.spreads !== undefined) record.spreads = servers.spreads()
   }
   record.seconds = (performance.now() - beganAt) / 1000
   return record
@@ -91,43 +90,23 @@ export function newHeat({ race, heat }: Pick<PlannedHeat, 'race' | 'heat'>): Hea
   }
 }
 
-/** Without NGINX, if that does not start, there are still the cells that need none. */
-async function startServers(
-  options: Pick<HeatOptions, 'environment' | 'signal'>,
-  cells: readonly Cell[],
-  record: Heat,
-): Promise<Servers | undefined> {
-  try {
-    return await options.environment.startServers(cells)
-  } catch (error) {
-    if (options.signal.aborted) return undefined
-    const proxied = cells.filter(({ topology }) => topology !== 'direct')
-    const lost = proxied.length > 0 ? proxied : cells
-    const reason = `the servers did not start: ${oneLine(error)}`
-    record.failures.push(...lost.map(({ id }) => ({ cell: id, reason })))
-    const direct = cells.filter((cell) => !lost.includes(cell))
-    return direct.length > 0 ? startServers(options, direct, record) : undefined
-  }
-}
-
 /** The first app that responds to a path sets the length for all that are asked the same: equal work. */
-async function enter(course: Course): Promise<void> {
+async function enter(course: Course, { running, failures }: Servers): Promise<void> {
   const learnt = new Map<string, Workload>()
   for (const cell of course.cells) {
-    const target = course.servers.target(cell)
-    if (target === undefined) {
-      const isKnown = course.record.failures.some((one) => one.cell === cell.id)
-      if (!isKnown) fail(course, cell, course.servers.whyMissing(cell))
+    const server = running.get(cell.id)
+    if (server === undefined) {
+      fail(course, cell, failures.get(cell.id) ?? 'it was not started')
       continue
     }
-    cell.engine ??= course.servers.engine(cell)
+    cell.engine ??= server.engine ?? null
     await attempt(course, cell, async () => {
       const asked = course.workloadOf(cell)
       const driver = await course.driverOf(cell)
       const known = asked.isProven ? asked : learnt.get(asked.path)
-      const workload = known ?? (await learnLength(asked, target, driver))
+      const workload = known ?? (await learnLength(asked, server.target, driver))
       learnt.set(asked.path, workload)
-      course.entrants.push({ cell, workload, driver })
+      course.entrants.push({ cell, server, workload, driver })
     })
   }
 }

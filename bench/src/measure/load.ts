@@ -4,7 +4,7 @@ import { ERROR_KINDS, LoadError, type LoadPhase } from '@startgrid/loadgen'
 import { hasExactClock } from '@startgrid/machine/accounts/sample.ts'
 import type { Driver, GeneratorAccounts, SliceLoad, SlicePlan } from '../drivers/driver.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
-import type { Account, EndAccount, Servers } from '../environments/servers.ts'
+import type { Account, EndAccount, Server } from '../environments/servers.ts'
 import { isTaken } from '../judge/gates/interference.ts'
 import { type LoadSpec, trialOf } from '../judge/trial.ts'
 import type { Workload } from '../model/experiment.ts'
@@ -15,7 +15,6 @@ import { acceptedConnections } from './connections.ts'
 
 /** What all loads of one heat have in common. */
 export interface Track {
-  servers: Servers
   signal: AbortSignal
   /** `performance.now()` at the beginning of the heat. */
   beganAt: number
@@ -26,6 +25,7 @@ export interface Track {
 /** One cell that is measured, with what is asked of it and what asks. */
 export interface Entrant<Kind extends Driver = Driver> {
   cell: Cell
+  server: Server
   workload: Workload
   driver: Kind
 }
@@ -126,16 +126,14 @@ const TRIES = 4
 
 /** Offers one load, again a few times if it does not count, and takes what the kernel says of it before and after. */
 async function measure<Load extends { generator: GeneratorAccounts }>(
-  { servers, signal, beganAt, details }: Track,
-  { cell, workload, driver }: Entrant,
+  { signal, beganAt, details }: Track,
+  { cell, server, workload, driver }: Entrant,
   offer: (place: Place, onPhase: OnPhase) => Promise<Load>,
 ): Promise<Measured<Load>> {
-  const target = servers.target(cell)
-  if (target === undefined) throw new CellFailure('it cannot be reached')
-  const place = { target, ...requestOf(workload), signal }
+  const place = { target: server.target, ...requestOf(workload), signal }
   for (let tries = 1; ; tries++) {
-    await failIfEnded(servers, cell)
-    const accounts = new LoadAccounts(servers, cell, driver, details)
+    await failIfEnded(server)
+    const accounts = new LoadAccounts({ cell, server, driver }, details)
     const load = await offer(place, (one) => accounts.observe(one)).catch(asFailure)
     const { voidBecause, ...account } = await accounts.read(
       load instanceof CellFailure ? UNKNOWN : load.generator,
@@ -143,7 +141,7 @@ async function measure<Load extends { generator: GeneratorAccounts }>(
     // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
     await nextTurn()
     signal.throwIfAborted()
-    await failIfEnded(servers, cell)
+    await failIfEnded(server)
     if (load instanceof CellFailure) throw load
     if (voidBecause === undefined)
       return {
@@ -191,9 +189,7 @@ function detailOf(
 
 /** What a load cost: from when all connections are open to the last response, where the driver says when that is. */
 class LoadAccounts {
-  readonly #servers: Servers
-  readonly #cell: Cell
-  readonly #driver: Driver
+  readonly #entrant: Pick<Entrant, 'cell' | 'server' | 'driver'>
   readonly #counts: boolean
   /** `performance.now()` */
   beganAt = 0
@@ -202,16 +198,14 @@ class LoadAccounts {
   #accepted: (number | undefined)[] = []
 
   /** @param counts whether it also counts connections */
-  constructor(servers: Servers, cell: Cell, driver: Driver, counts: boolean) {
-    this.#servers = servers
-    this.#cell = cell
-    this.#driver = driver
+  constructor(entrant: Pick<Entrant, 'cell' | 'server' | 'driver'>, counts: boolean) {
+    this.#entrant = entrant
     this.#counts = counts
   }
 
   async observe<Load>(offer: (phases: Pick<SlicePlan, 'onPhase'>) => Promise<Load>): Promise<Load> {
     this.beganAt = performance.now()
-    if (!this.#driver.capabilities.phases) await this.#phase('open')
+    if (!this.#entrant.driver.capabilities.phases) await this.#phase('open')
     try {
       return await offer({ onPhase: (phase) => this.#phase(phase) })
     } finally {
@@ -225,13 +219,13 @@ class LoadAccounts {
 
   get otherConnections(): number | null {
     const [before, after] = this.#accepted
-    const own = this.#driver.capabilities.phases ? 0 : this.#cell.connections
+    const own = this.#entrant.driver.capabilities.phases ? 0 : this.#entrant.cell.connections
     return before === undefined || after === undefined ? null : Math.max(0, after - before - own)
   }
 
   async #phase(phase: LoadPhase): Promise<void> {
     if (this.#counts) this.#accepted.push(acceptedConnections())
-    if (phase === 'open') this.#end = await this.#servers.beginAccount(this.#cell, this.#driver)
+    if (phase === 'open') this.#end = await this.#entrant.server.beginAccount(this.#entrant.driver)
     else this.#compare = await this.#end?.()
   }
 }
@@ -259,7 +253,7 @@ function asFailure(error: unknown): CellFailure {
  * Which server is no longer there says more than a thousand failed requests.
  * @throws {CellFailure} if one has ended
  */
-async function failIfEnded(servers: Servers, cell: Cell): Promise<void> {
-  const reason = await servers.whyEnded(cell)
+async function failIfEnded(server: Server): Promise<void> {
+  const reason = await server.whyEnded()
   if (reason !== null) throw new CellFailure(reason)
 }

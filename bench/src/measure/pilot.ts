@@ -9,7 +9,7 @@ import {
   MOST_MASKED,
 } from '../environments/command/equal-work.ts'
 import { ask } from '../environments/command/request.ts'
-import type { Servers } from '../environments/servers.ts'
+import type { Server, Servers } from '../environments/servers.ts'
 import { type Asked, type LoadRace, nameAsked, type Workload } from '../model/experiment.ts'
 import type { PilotRecord } from '../model/figures.ts'
 import type { Cell, Slice } from '../model/result.ts'
@@ -45,17 +45,18 @@ export async function pilot(
   cells: readonly Cell[],
   options: PilotOptions,
 ): Promise<{ race: LoadRace; record: PilotRecord } | undefined> {
-  const servers = await environment.startServers(cells)
+  const servers = await environment.start(cells, { pinned: true })
   try {
     if (signal.aborted) return undefined
     progress.say(`${name}: comparing responses, and learning how long the systems need to become warm.`)
-    const proofs = await proveEqual(servers, race.workload, cells, options)
-    const entrants = cells.map((cell, index) => ({
-      cell,
+    const started = cells.map((cell) => ({ cell, server: serverOf(servers, cell) }))
+    const proofs = await proveEqual(started, race.workload, options)
+    const entrants = started.map((one, index) => ({
+      ...one,
       workload: workloadOf(race.workload, proofs[index]),
       driver: drivers.usual,
     }))
-    const track = { servers, signal, beganAt: performance.now(), details: false }
+    const track = { signal, beganAt: performance.now(), details: false }
     const warmups = await learnWarmup(entrants, (entrant) =>
       measureSlice(track, entrant, { phase: 'warmup', durationMs: WINDOW_MS, pass: null }),
     )
@@ -112,14 +113,23 @@ interface Proof {
   masked: number
 }
 
+type Started = Pick<Entrant, 'cell' | 'server'>
+
+/** @throws {PilotError} saying why it did not start */
+function serverOf({ running, failures }: Servers, { id, title }: Cell): Server {
+  const server = running.get(id)
+  if (server !== undefined) return server
+  throw new PilotError(`${title} did not start: ${failures.get(id) ?? 'it was not started'}.`)
+}
+
 async function proveEqual(
-  servers: Servers,
+  started: readonly Started[],
   asked: Workload,
-  cells: readonly Cell[],
   options: PilotOptions,
 ): Promise<Proof[]> {
   const proofs: Proof[] = []
-  for (const cell of cells) proofs.push(await proofOf(servers, asked, cell, options))
+  for (const one of started) proofs.push(await proofOf(one, asked, options))
+  const cells = started.map(({ cell }) => cell)
   const difference = differenceBetween(cells, proofs)
   if (difference !== null && !options.different)
     throw new PilotError(
@@ -129,34 +139,31 @@ async function proveEqual(
 }
 
 /** All paths of a mixture are proven. */
-async function proofOf(servers: Servers, asked: Workload, cell: Cell, options: PilotOptions): Promise<Proof> {
+async function proofOf(started: Started, asked: Workload, options: PilotOptions): Promise<Proof> {
   const { mix = [], ...plain } = asked
-  if (mix.length === 0) return { ...(await proofOfPath(servers, plain, cell, options)), mix: [] }
+  if (mix.length === 0) return { ...(await proofOfPath(started, plain, options)), mix: [] }
   const proofs = []
   for (const { path, weight } of mix)
-    proofs.push({ path, weight, ...(await proofOfPath(servers, { ...plain, path }, cell, options)) })
+    proofs.push({ path, weight, ...(await proofOfPath(started, { ...plain, path }, options)) })
   const [first] = proofs
   const other = proofs.find(({ status }) => status !== first?.status)
   if (first === undefined || other !== undefined)
     throw new PilotError(
-      `${cell.title} responds to ${other?.path} with status ${other?.status}, and to ${first?.path} with ${first?.status}: paths of one mixture must have one status.`,
+      `${started.cell.title} responds to ${other?.path} with status ${other?.status}, and to ${first?.path} with ${first?.status}: paths of one mixture must have one status.`,
     )
   const bytes = proofs.reduce((sum, one) => sum + one.bytes, 0)
   return { ...first, bytes, masked: proofs.reduce((sum, one) => sum + one.masked, 0), mix: proofs }
 }
 
 async function proofOfPath(
-  servers: Servers,
+  { cell, server }: Started,
   asked: Asked,
-  cell: Cell,
   { status }: PilotOptions,
 ): Promise<Omit<Proof, 'mix'>> {
-  const target = servers.target(cell)
-  if (target === undefined) throw new PilotError(`${cell.title} did not start: ${servers.whyMissing(cell)}.`)
   const bodies: Buffer[] = []
   let seen = 0
   for (let count = 0; count < RESPONSES; count++) {
-    const given = await ask(target, asked, RESPONSE_MS).catch((error: unknown) => {
+    const given = await ask(server.target, asked, RESPONSE_MS).catch((error: unknown) => {
       throw new PilotError(`${cell.title} does not respond to ${nameAsked(asked)}: ${oneLine(error)}.`)
     })
     seen = given.status

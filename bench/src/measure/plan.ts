@@ -21,7 +21,7 @@ export interface Running {
 
 interface Prepared {
   result: StoredResult
-  environment: Pick<Environment, 'startServers'>
+  environment: Pick<Environment, 'start'>
   drivers: Pick<Drivers, 'usual' | 'get'>
 }
 

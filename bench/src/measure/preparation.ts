@@ -1,11 +1,12 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { inspectMachine, watchSteal } from '@startgrid/machine/state.ts'
-import { measureCeiling } from '../drivers/ceiling.ts'
 import { createStartgridDriver, Drivers } from '../drivers/create.ts'
+import { measureCeiling } from '../environments/ceiling.ts'
 import { proveCells } from '../environments/conformance.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
+import type { Experiment } from '../model/experiment.ts'
 import type { Run, StoredResult } from '../model/result.ts'
 import { describeWarning, type Warning } from '../model/warnings.ts'
 
@@ -23,6 +24,7 @@ export interface RunContext<Kind extends StoredResult = StoredResult> {
 /** What a measurement works with. */
 export interface PreparedRun<Kind extends StoredResult = StoredResult> extends RunContext<Kind> {
   result: Kind
+  experiment: Experiment
   environment: Environment
   drivers: Drivers
   warn(warning: Warning): void
@@ -33,7 +35,8 @@ export interface PreparedRun<Kind extends StoredResult = StoredResult> extends R
 }
 
 interface Preparation<Kind extends StoredResult> extends RunContext<Kind> {
-  openEnvironment(options: EnvironmentOptions): Environment | Promise<Environment>
+  experiment: Experiment
+  openEnvironment(options: EnvironmentOptions): Promise<Environment>
   /** The figures that follow from what was measured so far; part of the result. */
   figures(result: Kind): StoredResult['analysis']
 }
@@ -68,7 +71,7 @@ export async function withPreparedRun<Kind extends StoredResult>(
       result.warnings = [...seen, ...deriveWarnings(result)]
     }
   }
-  const environment = await openEnvironment(preparation, { ...preparation, warn })
+  const environment = await openUnlessAborted(preparation, { ...preparation, warn })
   if (environment === undefined) return store()
   adoptFacts(result, environment, warn)
   Object.assign(result.settings, { cores: environment.cores })
@@ -89,27 +92,28 @@ export async function withPreparedRun<Kind extends StoredResult>(
 }
 
 /** @returns undefined after an abort */
-async function openEnvironment(
-  preparation: Pick<Preparation<never>, 'openEnvironment' | 'signal'>,
+async function openUnlessAborted(
+  { openEnvironment, signal }: Pick<Preparation<never>, 'openEnvironment' | 'signal'>,
   options: EnvironmentOptions,
 ): Promise<Environment | undefined> {
   try {
-    return await preparation.openEnvironment(options)
+    return await openEnvironment(options)
   } catch (error) {
-    if (preparation.signal.aborted) return undefined
+    if (signal.aborted) return undefined
     throw error
   }
 }
 
 /** What a resumed run finds changed is told. */
-function adoptFacts(result: Run, { facts }: Environment, warn: (warning: Warning) => void): void {
+function adoptFacts(result: Run, { facts, nginx }: Environment, warn: (warning: Warning) => void): void {
   const { machine, versions } = facts
   const compare = (name: string, before: string, now = before) => {
     if (result.heats.length > 0 && before !== now) warn({ kind: 'other-versions', name, before, now })
   }
   compare('The operating system', result.machine.os, machine?.os)
   compare('Node', result.versions.node, versions?.node)
-  Object.assign(result, facts)
+  if (result.nginx !== null) compare('NGINX', result.nginx.version, nginx?.version)
+  Object.assign(result, { ...facts, nginx })
 }
 
 /** What every measurement does while generator and environment are there. */
@@ -124,31 +128,22 @@ async function measureOn<Kind extends StoredResult>(
   const beganAt = performance.now()
   if (isHere) for (const warning of await inspectMachine(signal)) warn(warning)
   const inspectedAt = performance.now()
-  await findProxy(prepared)
   await prove(prepared)
   prepared.countsFrom = beganAt + performance.now() - inspectedAt
   const ceiling = { driver: drivers.usual, connections: 64, signal }
-  result.driver.ceiling =
-    (await measureCeiling(() => environment.startCeiling(), ceiling, warn)) ?? result.driver.ceiling
+  result.driver.ceiling = (await measureCeiling(environment, ceiling, warn)) ?? result.driver.ceiling
   await measure(prepared)
   if (isHere) for (const warning of steal((performance.now() - beganAt) / 1000)) warn(warning)
   if (!signal.aborted) result.finishedAt = new Date().toISOString()
 }
 
-type Preparing = Pick<PreparedRun, 'result' | 'environment' | 'signal' | 'progress' | 'warn'>
-
-async function findProxy({ result, environment, warn }: Preparing): Promise<void> {
-  const found = await environment.findProxy(result.cells)
-  if (result.nginx !== null && found !== null && result.nginx.version !== found.version)
-    warn({ kind: 'other-versions', name: 'NGINX', before: result.nginx.version, now: found.version })
-  result.nginx = found
-}
+type Proving = Pick<PreparedRun, 'result' | 'experiment' | 'environment' | 'signal' | 'progress'>
 
 /** What the suite takes per cell, in milliseconds, so that a bar can say what is left. */
 const PROOF_MS = 600
 
 /** The contract's suite, on cells that have no verdict yet. */
-async function prove({ result, environment, signal, progress }: Preparing): Promise<void> {
+async function prove({ result, experiment, environment, signal, progress }: Proving): Promise<void> {
   const proven = new Set(result.conformance.map(({ cell }) => cell))
   const open = result.cells.filter(({ id }) => !proven.has(id))
   const who = result.mode === 'target' ? 'the server keeps' : 'all apps keep'
@@ -157,7 +152,7 @@ async function prove({ result, environment, signal, progress }: Preparing): Prom
     progress.update(0, `checking that ${who} the contract`)
   }
   const beganAt = performance.now()
-  const records = await proveCells(open, { environment, signal, onBegin })
+  const records = await proveCells(open, { environment, experiment, signal, onBegin })
   result.conformance.push(...records)
   const fresh = records.filter(({ remembered }) => !remembered).length
   if (fresh === 0 || signal.aborted) return

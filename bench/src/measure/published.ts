@@ -1,12 +1,12 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { formatAddress } from '@startgrid/nginx/address.ts'
-import type { StudyEnvironment } from '../environments/study/environment.ts'
-import type { RunningSystem } from '../environments/study/running-system.ts'
+import type { Environment } from '../environments/environment.ts'
+import type { Server } from '../environments/servers.ts'
 import { publishedSeconds, publishedSystems } from '../experiment/study.ts'
 import { type Experiment, isProbe, type PublishedLoad, type System } from '../model/experiment.ts'
 import type { PublishedFigures } from '../model/figures.ts'
-import type { StudyResult } from '../model/result.ts'
+import type { Cell, StudyResult } from '../model/result.ts'
 import { commandOf, runTool, type ToolRun } from './published-tool.ts'
 
 /**
@@ -15,7 +15,7 @@ import { commandOf, runTool, type ToolRun } from './published-tool.ts'
  */
 
 interface PublishedRun {
-  environment: Pick<StudyEnvironment, 'startSystem'>
+  environment: Pick<Environment, 'start'>
   signal: AbortSignal
   progress: Progress
 }
@@ -26,14 +26,14 @@ export async function runPublished(
   { environment, signal, progress }: PublishedRun,
 ): Promise<PublishedFigures[]> {
   const figures: PublishedFigures[] = []
-  const skipped = new Map(result.cells.map((cell) => [cell.id, cell.skipped]))
   for (const load of study.published ?? []) {
     for (const name of publishedSystems(study, load)) {
       const system = study.systems[name]
-      if (signal.aborted || system === undefined || skipped.get(`${load.race} ${name}`) !== null) continue
+      const cell = result.cells.find((one) => one.race === load.race && one.system === name)
+      if (signal.aborted || system === undefined || cell?.skipped !== null) continue
       progress.update(1, `${study.name} as published: ${system.title}`)
       const seconds = publishedSeconds(load, result.settings.profile === 'quick')
-      const best = await runSystem({ study, load, name, system }, { seconds, environment, signal })
+      const best = await runSystem({ study, load, cell, system }, { seconds, environment, signal })
       if (best !== undefined) figures.push(best)
     }
   }
@@ -43,32 +43,34 @@ export async function runPublished(
 interface PublishedSystem {
   study: Experiment
   load: PublishedLoad
-  name: string
+  cell: Cell
   system: System
 }
 
 /** The best of all numbers of connections. @returns undefined after an abort */
 async function runSystem(
-  { study, load, name, system }: PublishedSystem,
+  { study, load, cell, system }: PublishedSystem,
   { seconds, environment, signal }: { seconds: number } & Omit<PublishedRun, 'progress'>,
 ): Promise<PublishedFigures | undefined> {
   const { race, tool, threads } = load
   const runs = load.connections.map((connections): ToolRun => ({ tool, connections, threads, seconds }))
-  const frame = { race, system: name, tool }
+  const frame = { race, system: cell.system, tool }
   const [first] = runs
   if (first === undefined) return undefined
   try {
-    const running = await environment.startSystem({ app: name }, undefined)
+    const servers = await environment.start([cell], { pinned: false })
     try {
+      const server = servers.running.get(cell.id)
+      if (server === undefined) throw new Error(servers.failures.get(cell.id))
       const tried: PublishedFigures[] = []
       for (const run of runs) {
-        const measured = await runTool(run, urlOf(running, pathOf({ study, load, name, system })), signal)
+        const measured = await runTool(run, urlOf(server, pathOf({ study, load, cell, system })), signal)
         const { connections } = run
         tried.push({ ...frame, command: commandOf(run), connections, ...measured, failure: null })
       }
       return tried.toSorted((one, other) => other.rate - one.rate)[0]
     } finally {
-      await running.stop()
+      await servers.stop()
     }
   } catch (error) {
     if (signal.aborted) return undefined
@@ -95,7 +97,7 @@ function pathOf({ study, load, system }: PublishedSystem): string {
   return race === undefined || isProbe(race) ? '/' : race.workload.path
 }
 
-function urlOf({ target }: RunningSystem, path: string): string {
+function urlOf({ target }: Server, path: string): string {
   if ('socketPath' in target) throw new Error('The tools of the sources do not speak over unix sockets.')
   return `http://${formatAddress(target)}${path}`
 }

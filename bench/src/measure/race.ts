@@ -1,5 +1,5 @@
 import type { Guard } from '@startgrid/machine/guard.ts'
-import { CommandEnvironment } from '../environments/command/environment.ts'
+import { openCommands } from '../environments/command/environment.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
 import { ENDING_MS, SHORTENED_PASSES } from '../experiment/budget.ts'
 import { RACE_SETTINGS } from '../experiment/race.ts'
@@ -33,8 +33,8 @@ export async function runRace(
   let known = experiment
   const preparation = {
     ...context,
-    openEnvironment: (options: EnvironmentOptions) =>
-      new CommandEnvironment(experiment, guard, cores, options),
+    experiment,
+    openEnvironment: (options: EnvironmentOptions) => openCommands(experiment, { ...options, guard, cores }),
     figures: (so: StudyResult) => analyseStudy(known, so),
   }
   await withPreparedRun(result, preparation, async (prepared) => {

@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Spinner } from '@startgrid/machine/spin.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import { openDocker } from '../environments/docker/environment.ts'
-import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
-import { NativeEnvironment } from '../environments/native/environment.ts'
-import { StudyEnvironment } from '../environments/study/environment.ts'
-import { TargetEnvironment } from '../environments/target/environment.ts'
+import type { EnvironmentOptions } from '../environments/environment.ts'
+import { openEnvironment } from '../environments/open.ts'
 import { figuresOf } from '../judge/figures.ts'
 import type { Experiment } from '../model/experiment.ts'
 import { isRace, type StoredResult } from '../model/result.ts'
@@ -28,6 +25,7 @@ export async function runExperiment<Kind extends StoredResult>(
   if (result.heats.length === 0) result.startedAt = new Date().toISOString()
   const preparation = {
     ...context,
+    experiment,
     openEnvironment: (options: EnvironmentOptions) => openEnvironment(experiment, result, options),
     figures: (so: Kind) => figuresOf(so, { experiment, keepVoided }),
   }
@@ -54,32 +52,8 @@ async function runPublishedTools(
   { environment, signal, progress }: Pick<PreparedRun, 'environment' | 'signal' | 'progress'>,
 ): Promise<void> {
   if (result.kind !== 'study' || result.published === null || signal.aborted) return
-  if (environment instanceof StudyEnvironment)
+  if (result.mode === 'native')
     result.published = await runPublished(experiment, result, { environment, signal, progress })
-}
-
-/** Where the servers are, by the mode of the result. */
-async function openEnvironment(
-  experiment: Experiment,
-  result: StoredResult,
-  options: EnvironmentOptions,
-): Promise<Environment> {
-  const { mode, target, cluster, cells, settings } = result
-  if (mode === 'docker') return openDocker(cells, options)
-  if (cluster !== null) {
-    // The client of Kubernetes takes a second to load.
-    const [{ openKubernetes }, { openStudyInCluster }] = await Promise.all([
-      import('../environments/kubernetes/environment.ts'),
-      import('../environments/kubernetes/study.ts'),
-    ])
-    return result.kind === 'study'
-      ? openStudyInCluster(experiment, cells, cluster, options)
-      : openKubernetes(cells, cluster, options)
-  }
-  if (target !== null) return new TargetEnvironment(target, settings, options)
-  return result.kind === 'study'
-    ? new StudyEnvironment(experiment, cells, options)
-    : new NativeEnvironment(options)
 }
 
 /** CPU time of a round, in nanoseconds, on the machine on which the times in experiment/ were measured. */

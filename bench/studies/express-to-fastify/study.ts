@@ -1,5 +1,5 @@
 import { formatMicros, formatMs, formatRate } from '@startgrid/cli/numbers.ts'
-import { measureStartup } from '../../src/environments/study/startup.ts'
+import { measureStartup } from '../../src/environments/native/startup.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type {
   Claim,

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import type { StartgridDriver } from '../../src/drivers/startgrid.ts'
-import type { Servers } from '../../src/environments/servers.ts'
+import type { Server } from '../../src/environments/servers.ts'
 import { commonRate } from '../../src/experiment/open-loop-effort.ts'
 import { analyseStudy } from '../../src/judge/study/analysis.ts'
 import { openFigures } from '../../src/judge/study/open-figures.ts'
@@ -220,11 +220,11 @@ describe('the loads of a heat', () => {
       capabilities: {},
       offer: async ({ rate = 0 }) => ({ ...offered, rate, openLoop: { offered: rate, achieved: rate } }),
     } as unknown as StartgridDriver
-    const servers = {
-      target: () => ({ host: '127.0.0.1', port: 1 }),
+    const server = {
+      target: { host: '127.0.0.1', port: 1 },
       whyEnded: async () => null,
       beginAccount: async () => async () => () => ({ cpuSeconds: {}, disturbance: QUIET }),
-    } as unknown as Servers
+    } as unknown as Server
     const record = { ...newHeat({ race: 'race', heat: 1 }), slices }
     const course = {
       ...{
@@ -232,11 +232,10 @@ describe('the loads of a heat', () => {
         random: createRandom(1),
         record,
         beganAt: 0,
-        servers,
       },
       ...{ failed: new Set(), signal: new AbortController().signal, expectedMs: 1, onProgress() {} },
       rates: new Map(cells.map(({ id }) => [id, 1])),
-      entrants: cells.map((cell) => ({ cell, workload: { path: '/json', expect: {} }, driver })),
+      entrants: cells.map((cell) => ({ cell, server, workload: { path: '/json', expect: {} }, driver })),
     } as unknown as Course
     await measureAtCommonRate(course, {
       ...{ experiment: LATE, settings, known: known ?? undefined, driver },

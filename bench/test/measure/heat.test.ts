@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Driver, SlicePlan } from '../../src/drivers/driver.ts'
-import type { Servers } from '../../src/environments/servers.ts'
+import type { Server, Servers } from '../../src/environments/servers.ts'
 import { newCell } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { runHeat } from '../../src/measure/heat.ts'
@@ -25,13 +25,19 @@ const ACCOUNT = {
 
 /** Of every cell the port is its place. */
 const serversOf = (cells: readonly Cell[]): Servers => ({
-  target: ({ id }) => ({ host: '127.0.0.1', port: cells.findIndex((cell) => cell.id === id) + 1 }),
-  whyMissing: () => 'never',
-  engine: () => null,
-  whyEnded: async () => null,
-  beginAccount: async () => async () => () => ACCOUNT,
+  running: new Map(
+    cells.map(({ id }, index): [string, Server] => [
+      id,
+      {
+        target: { host: '127.0.0.1', port: index + 1 },
+        whyEnded: async () => null,
+        beginAccount: async () => async () => () => ACCOUNT,
+      },
+    ]),
+  ),
+  failures: new Map(),
   launches: async () => [],
-  stop: async () => {},
+  stop: async () => [],
 })
 
 /** Serves as many requests per second as the list says of each cell, and takes no time. */
@@ -67,7 +73,7 @@ async function warmupOf(
     // So long that the time which passes meanwhile does not matter: all passes take 3,000 s.
     settings: { slices: 10, sliceMs: 100_000 },
     slowness,
-    environment: { startServers: async () => serversOf(cells) },
+    environment: { start: async () => serversOf(cells) },
     driverOf: () => driverOf(rates),
     workloadOf: () => WORKLOADS.status,
     moreWarmup: new Map(),

@@ -5,7 +5,7 @@ import type { Progress } from '@startgrid/cli/progress.ts'
 import { isDue } from '@startgrid/cli/test-run.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { whyStudyFailed } from '../../src/cli/exit-code.ts'
-import { startSystem } from '../../src/environments/study/running-system.ts'
+import { startSystem } from '../../src/environments/native/systems.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { runExperiment } from '../../src/measure/run.ts'
@@ -171,7 +171,7 @@ testIf(isDue('a study that goes on', 3))(
 async function ask(study: Study, name: string, path: string): Promise<Response> {
   const system = study.systems[name]
   if (system === undefined) throw new Error(`There is no system ${name}.`)
-  const running = await startSystem(system, { nginx: found, cpus: undefined })
+  const running = await startSystem(system, { nginx: found })
   try {
     if (!('port' in running.target)) throw new Error('It listens on a socket.')
     const response = await fetch(`http://${running.target.host}:${running.target.port}${path}`)
@@ -184,11 +184,11 @@ async function ask(study: Study, name: string, path: string): Promise<Response> 
 test('a cluster tells at its end how many requests each worker served', async () => {
   const env = { CLUSTER: 'cluster', WORKERS: '2' }
   const system = { title: 'cluster', app: { package: 'apps/node', role: 'hello', env }, cores: 2 }
-  const running = await startSystem(system, { nginx: undefined, cpus: undefined })
+  const running = await startSystem(system, { nginx: undefined })
   if (!('port' in running.target)) throw new Error('It listens on a socket.')
   const { host, port } = running.target
   for (let count = 0; count < 5; count++) await (await fetch(`http://${host}:${port}/json`)).text()
-  const [first = Number.NaN, second = Number.NaN, ...others] = (await running.stop()) ?? []
+  const [first = Number.NaN, second = Number.NaN, ...others] = (await running.stop())[0]?.requests ?? []
   deepEqual([first + second, others], [5, []])
 })
 

@@ -6,8 +6,8 @@ import { checkConformance, formatReport } from '@startgrid/conformance'
 import { TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { startSystem } from '../../src/environments/study/running-system.ts'
-import { measureStartup } from '../../src/environments/study/startup.ts'
+import { measureStartup } from '../../src/environments/native/startup.ts'
+import { startSystem } from '../../src/environments/native/systems.ts'
 import { type LoadRace, type Measured, publishedRatio, type System } from '../../src/model/experiment.ts'
 import { expressToFastify } from '../../studies/express-to-fastify/study.ts'
 
@@ -119,7 +119,7 @@ function measured(figureOf: (system: string) => number | undefined): Measured {
 }
 
 async function start(t: TestContext, system: System) {
-  const running = await startSystem(system, { nginx, cpus: undefined })
+  const running = await startSystem(system, { nginx })
   t.after(() => running.stop())
   return running
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
-import { startSystem } from '../../src/environments/study/running-system.ts'
+import { startSystem } from '../../src/environments/native/systems.ts'
 import { planCells } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { BARE, overhead as STUDY } from '../../studies/overhead/study.ts'
@@ -20,7 +20,7 @@ test('every framework but NGINX has two kinds of bare hello, and both give the r
   )
   // A short run starts a third of them.
   for (const [name, system] of sample('bare apps', bare, 4)) {
-    const running = await startSystem(system, { nginx: undefined, cpus: undefined })
+    const running = await startSystem(system, { nginx: undefined })
     try {
       assert.ok('port' in running.target, name)
       const response = await fetch(`http://127.0.0.1:${running.target.port}${WORKLOADS.hello.path}`)

@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib'
 import { sample } from '@startgrid/cli/test-run.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { startSystem } from '../../src/environments/study/running-system.ts'
+import { startSystem } from '../../src/environments/native/systems.ts'
 import type { LoadRace, Workload } from '../../src/model/experiment.ts'
 import { reverseProxy } from '../../studies/reverse-proxy/study.ts'
 import { PAGES } from '../../studies/reverse-proxy/subjects/node/src/pages.ts'
@@ -24,7 +24,7 @@ const OWN = Object.entries(systems).filter(([, { app }]) => app?.package.startsW
 for (const [name, system] of sample('systems', OWN, 5)) {
   const skip = system.nginx !== undefined && front.kind === 'none' && front.describe()
   test(`${name} gives the page that is asked for`, { skip }, async (t) => {
-    const running = await startSystem(system, { nginx, cpus: undefined })
+    const running = await startSystem(system, { nginx })
     t.after(() => running.stop())
     const race = Object.values(races).find((one) => one.systems.includes(name)) as LoadRace
     const workload = system.workload ?? race.workload

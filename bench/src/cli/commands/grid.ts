@@ -1,5 +1,5 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { assertResponding } from '../../environments/target/origin.ts'
+import { assertResponding } from '../../environments/running/origin.ts'
 import { heatsWithin, LEAST_HEATS, leastTimeMs } from '../../experiment/budget.ts'
 import { experimentOf } from '../../experiment/grid.ts'
 import type { Options } from '../../experiment/options.ts'

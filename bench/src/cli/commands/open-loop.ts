@@ -1,6 +1,6 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
-import { assertResponding } from '../../environments/target/origin.ts'
+import { assertResponding } from '../../environments/running/origin.ts'
 import { planHeats } from '../../experiment/cells.ts'
 import { experimentOf } from '../../experiment/grid.ts'
 import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../../experiment/open-loop-effort.ts'

@@ -1,89 +1,82 @@
 import { oneLine } from '@startgrid/cli/text.ts'
-import type { GeneratorOptions } from '@startgrid/loadgen'
 import { chooseAllCores } from '@startgrid/machine/cores.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { cpuSeconds, listenersOf, peakMemory, processTree } from '@startgrid/machine/processes.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Driver } from '../../drivers/driver.ts'
-import type { Experiment } from '../../model/experiment.ts'
+import type { Experiment, System } from '../../model/experiment.ts'
 import type { Cell, Cores, LaunchRecord } from '../../model/result.ts'
-import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
-import { beginAccountOf, type EndAccount, type Servers } from '../servers.ts'
-import { addressOf, whySilent } from '../target/origin.ts'
+import { type Environment, type EnvironmentOptions, systemOf } from '../environment.ts'
+import { addressOf, whySilent } from '../running/origin.ts'
+import { beginAccountOf, type Server } from '../servers.ts'
 import { type CommandServer, startCommand } from './server.ts'
 
-/** Servers that nobody here wrote: commands, and what runs already on this machine. */
-export class CommandEnvironment implements Environment {
-  readonly cores: Required<Cores> | null
-  readonly generator: GeneratorOptions
-  readonly facts = {}
-  readonly #experiment: Experiment
-  readonly #signal: AbortSignal
-  readonly #guard: Guard
-  readonly #random = createRandom(Date.now() % 2 ** 32)
+interface CommandOptions extends Pick<EnvironmentOptions, 'warn' | 'signal'> {
+  /** Is closed with the environment. */
+  guard: Guard
+  /** Of the servers, at most; each of them has all. */
+  cores: number
+}
+
+/**
+ * Servers that nobody here wrote: commands, and what runs already on this machine. It loads nothing of the other environments, for it is also in
+ * packages/startgrid.
+ */
+export async function openCommands(
+  experiment: Experiment,
+  { guard, warn, signal, cores: most }: CommandOptions,
+): Promise<Environment> {
+  const found = chooseAllCores(warn)
+  const cores = found && { ...found, servers: found.servers.slice(0, most) }
+  const random = createRandom(Date.now() % 2 ** 32)
   /** Commands that did not heed SIGTERM once are not asked for long again. */
-  readonly #deaf = new Set<string>()
-
-  /** @param guard is closed with this; @param cores of servers that may be used */
-  constructor(experiment: Experiment, guard: Guard, cores: number, { warn, signal }: EnvironmentOptions) {
-    this.#experiment = experiment
-    this.#guard = guard
-    this.#signal = signal
-    const found = chooseAllCores(warn)
-    this.cores = found && { ...found, servers: found.servers.slice(0, cores) }
-    this.generator = { cpu: found?.generator }
-  }
-
-  async findProxy(): Promise<null> {
-    return null
-  }
-
-  fingerprint(): null {
-    return null
-  }
-
-  /** No contract covers them: the pilot compares what they send. */
-  async prove(): Promise<ReadonlyMap<string, Proof>> {
-    return new Map<string, Proof>()
-  }
-
-  async startCeiling(): Promise<undefined> {
-    return undefined
-  }
-
-  /** One after the other, in random order, so that each has the core for its start. */
-  async startServers(cells: readonly Cell[]): Promise<Servers> {
-    const running = new Map<string, Running>()
-    const failures = new Map<string, string>()
-    for (const cell of shuffle(cells, this.#random)) {
-      try {
-        running.set(cell.id, await this.#start(cell))
-      } catch (error) {
-        if (this.#signal.aborted) break
-        failures.set(cell.id, error instanceof Error ? error.message : oneLine(error))
-      }
-    }
-    return new CommandServers(running, failures, this.cores)
-  }
-
-  close(): Promise<void> {
-    return this.#guard.close()
-  }
-
-  async #start({ app }: Cell): Promise<Running> {
-    const { command, running } = this.#experiment.systems[app] ?? {}
-    if (running !== undefined) return startedElsewhere(running.origin)
+  const deaf = new Set<string>()
+  const start = async ({ app }: Cell, { command, running }: System): Promise<Running> => {
+    if (running !== undefined) return startedElsewhere(running.origin, signal)
     if (command === undefined) throw new Error('it has no command')
+    const cpus = cores?.servers.join(',')
     const server = await startCommand(command, {
-      guard: this.#guard,
-      cpus: this.cores?.servers.join(','),
-      signal: this.#signal,
-      ...(this.#deaf.has(app) && { graceMs: 100 }),
+      ...{ guard, cpus, signal },
+      ...(deaf.has(app) && { graceMs: 100 }),
     })
     const stop = async () => {
-      if (await server.stop()) this.#deaf.add(app)
+      if (await server.stop()) deaf.add(app)
     }
     return { ...server, whyEnded: async () => server.whyEnded() ?? null, stop }
+  }
+  return {
+    cores,
+    generator: { cpu: cores?.generator },
+    facts: {},
+    nginx: null,
+    hasCeiling: false,
+    ingredients: () => null,
+    /** One after the other, in random order, so that each has the core for its start. */
+    start: async (cells) => {
+      const started = new Map<Cell, Running>()
+      const failures = new Map<string, string>()
+      for (const cell of shuffle(cells, random)) {
+        try {
+          started.set(cell, await start(cell, systemOf(experiment, cell)))
+        } catch (error) {
+          if (signal.aborted) break
+          failures.set(cell.id, error instanceof Error ? error.message : oneLine(error))
+        }
+      }
+      return {
+        running: new Map([...started].map(([{ id }, one]) => [id, serverOf(one, cores)])),
+        failures,
+        launches: async (loaded) =>
+          [...started].flatMap(([cell, one]) => (loaded.includes(cell) ? [launchOf(cell, one)] : [])),
+        stop: async () => {
+          await Promise.all([...started.values()].map((one) => one.stop()))
+          return []
+        },
+      }
+    },
+    prove: async () => {
+      throw new Error('No contract covers them: the pilot compares what they send.')
+    },
+    close: () => guard.close(),
   }
 }
 
@@ -95,17 +88,39 @@ interface Running extends Pick<CommandServer, 'target' | 'pids'> {
 }
 
 /** Nothing is started there, and nothing stopped. */
-function startedElsewhere(origin: string): Running {
+function startedElsewhere(origin: string, signal: AbortSignal): Running {
   const target = addressOf(origin)
   const roots = listenersOf(target)
   return {
     target,
     pids: () => roots.flatMap(processTree),
     whyEnded: async () => {
-      const reason = await whySilent(origin)
+      const reason = await whySilent(origin, { signal })
       return reason === null ? null : `it no longer responds (${reason})`
     },
     stop: async () => {},
+  }
+}
+
+function serverOf({ target, pids, whyEnded }: Running, cores: Cores | null): Server {
+  return {
+    ...{ target, whyEnded },
+    beginAccount: async (driver) => {
+      const app = pids()
+      const subject = { proxy: [], generator: driver.pids(), cores }
+      return beginAccountOf({ ...subject, app: app.length > 0 ? app : undefined })
+    },
+  }
+}
+
+function launchOf({ app }: Cell, { startup, readyMemory, pids }: Running): LaunchRecord {
+  const processes = workers(pids())
+  return {
+    app,
+    peakMemory: peakMemory(pids()) || null,
+    ...(startup !== undefined && { startup }),
+    ...(readyMemory !== undefined && { readyMemory }),
+    ...(processes > 0 && { processes }),
   }
 }
 
@@ -117,68 +132,4 @@ function workers(pids: readonly number[]): number {
   const used = pids.map((pid) => cpuSeconds([pid]) ?? 0)
   const most = Math.max(0, ...used)
   return used.filter((seconds) => seconds > most * WORKS).length
-}
-
-class CommandServers implements Servers {
-  readonly #running: ReadonlyMap<string, Running>
-  readonly #failures: ReadonlyMap<string, string>
-  readonly #cores: Required<Cores> | null
-
-  constructor(
-    running: ReadonlyMap<string, Running>,
-    failures: ReadonlyMap<string, string>,
-    cores: Required<Cores> | null,
-  ) {
-    this.#running = running
-    this.#failures = failures
-    this.#cores = cores
-  }
-
-  target({ id }: Cell) {
-    return this.#running.get(id)?.target
-  }
-
-  whyMissing({ id }: Cell): string {
-    return this.#failures.get(id) ?? 'it was not started'
-  }
-
-  engine(): null {
-    return null
-  }
-
-  async whyEnded({ id }: Cell): Promise<string | null> {
-    return this.#running.get(id)?.whyEnded() ?? null
-  }
-
-  async beginAccount({ id }: Cell, driver: Pick<Driver, 'pids'>): Promise<EndAccount> {
-    const pids = this.#running.get(id)?.pids() ?? []
-    return beginAccountOf({
-      app: pids.length > 0 ? pids : undefined,
-      proxy: [],
-      generator: driver.pids(),
-      cores: this.#cores,
-    })
-  }
-
-  async launches(cells: readonly Cell[]): Promise<LaunchRecord[]> {
-    return cells.flatMap(({ id, app }) => {
-      const running = this.#running.get(id)
-      if (running === undefined) return []
-      const { startup, readyMemory, pids } = running
-      const processes = workers(pids())
-      return [
-        {
-          app,
-          peakMemory: peakMemory(pids()) || null,
-          ...(startup !== undefined && { startup }),
-          ...(readyMemory !== undefined && { readyMemory }),
-          ...(processes > 0 && { processes }),
-        },
-      ]
-    })
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all([...this.#running.values()].map((one) => one.stop()))
-  }
 }

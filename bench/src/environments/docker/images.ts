@@ -1,7 +1,6 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
-import type { App } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE, serviceName } from '@startgrid/grid/compose.ts'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import { Memory } from '../remembered.ts'
@@ -33,7 +32,8 @@ export type Images = ReadonlyMap<string, Image>
 interface BuildOptions {
   engine: Engine
   file: ComposeFile
-  apps: readonly App[]
+  /** Those that take part. */
+  frameworks: readonly string[]
   progress: Progress
   signal: AbortSignal
 }
@@ -43,8 +43,7 @@ interface BuildOptions {
  * @throws {UsageError} if that fails, with the last thing that the build said
  */
 export async function buildImages(options: BuildOptions): Promise<Images> {
-  const { engine, file, apps, progress, signal } = options
-  const frameworks = [...new Set(apps.map(({ framework }) => framework))]
+  const { engine, file, frameworks, progress, signal } = options
   const services = new Map<string, string>([
     // Roles of one framework share an image.
     ...frameworks.map((framework) => [framework, serviceName({ framework, role: 'hello' })] as const),

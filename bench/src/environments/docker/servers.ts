@@ -1,10 +1,13 @@
+import { writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { App } from '@startgrid/grid/apps.ts'
 import { addressInside, FRONT_SERVICE } from '@startgrid/grid/compose.ts'
-import type { Target } from '@startgrid/grid/launcher.ts'
-import { appOf, isInNginx } from '../../experiment/cells.ts'
+import { appOf } from '../../experiment/cells.ts'
+import type { Experiment } from '../../model/experiment.ts'
 import type { Cell, LaunchRecord, Settings } from '../../model/result.ts'
-import type { EndAccount, Servers } from '../servers.ts'
+import { systemOf } from '../environment.ts'
+import type { Server, Servers } from '../servers.ts'
 import {
   type ContainerProcesses,
   compareReadings,
@@ -13,106 +16,222 @@ import {
   takeSecond,
   visibleProcesses,
 } from './account.ts'
-import type { Engine } from './engine.ts'
-import { frontAddress } from './front.ts'
-import type { HeatContainers } from './heat.ts'
+import { docker, lastLine, runDocker } from './command.ts'
+import type { Container, Engine, Labelled } from './engine.ts'
+import { CEILING, frontAddress, renderFronts } from './front.ts'
 import { peakMemoryIn } from './memory-peak.ts'
-import { hostOf } from './project.ts'
+import { type ComposeFile, composeHeat, hostOf } from './project.ts'
+import type { DockerRun } from './run.ts'
 
-interface DockerServersOptions {
+/** The containers of one heat, from `docker compose up` to `docker compose down`, as the generator's container sees them. */
+
+interface HeatOptions {
   engine: Engine
-  containers: HeatContainers
-  apps: readonly App[]
-  /** Name of the generator's container, and its processes. */
-  generator: ContainerProcesses
+  run: DockerRun
+  file: ComposeFile
+  experiment: Experiment
+  /** Null: they may use all. */
   cores: Settings['cores']
   /** What runs njs, such as `qjs in NGINX 1.30.6`. */
-  njsEngine: string | null
+  njsEngine: string | undefined
+  signal: AbortSignal
 }
 
-/** The containers of a heat, as the generator's container sees them. */
-export class DockerServers implements Servers {
-  readonly #options: DockerServersOptions
+/** What serves a cell. */
+interface Parts {
+  cell: Cell
+  /** Undefined: NGINX is alone, and only tells the generator's ceiling. */
+  app: App | undefined
+  proxied: boolean
+}
 
-  constructor(options: DockerServersOptions) {
-    this.#options = options
+/** By service. */
+interface Health {
+  running: ReadonlyMap<string, Container>
+  /** Why one does not run: a clause without the full stop. */
+  failures: ReadonlyMap<string, string>
+}
+
+/** Milliseconds until a container must be healthy; on a busy machine Node takes seconds. */
+const HEALTHY_WITHIN_MS = 60_000
+
+/** Between two looks at those that are not healthy yet. */
+const LOOK_MS = 100
+
+/** Seconds that `docker compose down` leaves a server to drain. */
+const DRAIN_SECONDS = 3
+
+/**
+ * Starts all containers at once and waits until each is healthy or has failed.
+ * @throws {DockerError} if Compose refuses; then nothing is left
+ */
+export async function startContainers(cells: readonly Cell[], options: HeatOptions): Promise<Servers> {
+  const { run, signal, experiment } = options
+  const parts = cells.map((cell): Parts => {
+    const { app, nginx } = systemOf(experiment, cell)
+    return { cell, app: app && appOf(cell), proxied: nginx !== undefined }
+  })
+  // Under the names of cells, twins included.
+  const apps = [...new Map(parts.flatMap(({ app }) => (app ? [[app.name, app] as const] : []))).values()]
+  const proxied = parts.some((one) => one.proxied)
+  const compose = ['compose', '--project-name', run.name, '--file', writeProject(apps, proxied, options)]
+  const stop = async () => {
+    await runDocker([...compose, 'down', '--volumes', '--timeout', String(DRAIN_SECONDS)])
+    return []
   }
-
-  target(cell: Cell): Target | undefined {
-    const { apps, containers } = this.#options
-    const host = hostOf(appOf(cell))
-    if (!containers.running.has(host)) return undefined
-    if (cell.topology === 'direct') return addressInside(appOf(cell), 'direct', host)
-    const index = apps.findIndex(({ name }) => name === cell.app)
-    return containers.running.has(FRONT_SERVICE) ? frontAddress(index) : undefined
-  }
-
-  whyMissing(cell: Cell): string {
-    const failure = this.#options.containers.failures.get(hostOf(appOf(cell)))
-    return failure === undefined ? 'there is no NGINX' : `the app did not start: ${oneLine(failure)}`
-  }
-
-  engine(cell: Cell): string | null {
-    return isInNginx(cell) ? this.#options.njsEngine : null
-  }
-
-  async whyEnded(cell: Cell): Promise<string | null> {
-    const app = await this.#whyStopped(hostOf(appOf(cell)))
-    if (app !== null) return `the app ${app}`
-    const proxy = cell.topology === 'direct' ? null : await this.#whyStopped(FRONT_SERVICE)
-    return proxy === null ? null : `NGINX ${proxy}`
-  }
-
-  async beginAccount(cell: Cell): Promise<EndAccount> {
-    const { engine, generator, cores } = this.#options
-    const subject: Subject = {
-      app: this.#processesOf(hostOf(appOf(cell))),
-      proxy: cell.topology === 'direct' ? null : this.#processesOf(FRONT_SERVICE),
-      generator,
-      cores,
+  try {
+    await docker([...compose, 'up', '--detach', '--no-build'], { signal, limitMs: HEALTHY_WITHIN_MS })
+    const services = [...apps.map(hostOf), ...(proxied ? [FRONT_SERVICE] : [])]
+    const health = await awaitHealth(services, options)
+    const started = { ...options, apps, health, generator: await findGenerator(options) }
+    const failures = new Map<string, string>()
+    const running = new Map<string, Server>()
+    for (const one of parts) {
+      const reason = whyMissing(one, health)
+      if (reason === null) running.set(one.cell.id, serverOf(one, started))
+      else failures.set(one.cell.id, reason)
     }
-    const before = await takeFirst(engine, subject)
-    return async () => {
-      const after = await takeSecond(engine, subject)
-      return (own) => compareReadings(before, after, own)
+    return { running, failures, launches: (loaded) => launchesOf(loaded, apps, health), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** @returns the path of the Compose file */
+function writeProject(
+  apps: readonly App[],
+  proxied: boolean,
+  { run: { directory, name: network, labels }, file, cores }: HeatOptions,
+): string {
+  const nginxConfig = proxied ? `${directory}heat.conf` : undefined
+  if (nginxConfig !== undefined) writeFileSync(nginxConfig, renderFronts(apps))
+  const path = `${directory}compose.json`
+  const project = composeHeat(file, { apps, nginxConfig, network, labels, cpu: cores?.server })
+  writeFileSync(path, JSON.stringify(project, null, 2))
+  return path
+}
+
+async function awaitHealth(
+  services: readonly string[],
+  { engine, run, signal }: Pick<HeatOptions, 'engine' | 'run' | 'signal'>,
+): Promise<Health> {
+  const started = new Map((await engine.containers(`${PROJECT_LABEL}=${run.name}`)).map(byService))
+  const running = new Map<string, Container>()
+  const failures = new Map<string, string>()
+  const deadline = performance.now() + HEALTHY_WITHIN_MS
+  for (;;) {
+    for (const service of services.filter((name) => !running.has(name) && !failures.has(name))) {
+      const container = await engine.container(started.get(service) ?? service)
+      if (container.State.Health?.Status === 'healthy') running.set(service, container)
+      else if (!container.State.Running) failures.set(service, await describeEnd(container))
+      else if (performance.now() > deadline) failures.set(service, 'it is not healthy after a minute')
     }
+    if (running.size + failures.size === services.length) return { running, failures }
+    await sleep(LOOK_MS, undefined, { signal })
   }
+}
 
-  async launches(cells: readonly Cell[]): Promise<LaunchRecord[]> {
-    const { running } = this.#options.containers
-    const apps = new Map(cells.map((cell) => [cell.app, hostOf(appOf(cell))]))
-    const started = [...apps, ...(running.has(FRONT_SERVICE) ? [['nginx', FRONT_SERVICE] as const] : [])]
-    return Promise.all(
-      started.map(async ([app, service]) => ({
-        app,
-        peakMemory: await peakMemoryIn(running.get(service)?.Id ?? service),
-      })),
-    )
-  }
+const PROJECT_LABEL = 'com.docker.compose.project'
+const SERVICE_LABEL = 'com.docker.compose.service'
 
-  stop(): Promise<void> {
-    return this.#options.containers.stop()
-  }
+function byService({ Id, Labels }: Labelled): [string, string] {
+  return [Labels[SERVICE_LABEL] ?? '', Id]
+}
 
-  #processesOf(service: string): ContainerProcesses {
-    const container = this.#options.containers.running.get(service)
+/** Why a container no longer runs: a clause, with what it said last. */
+async function describeEnd({ Id, State }: Container): Promise<string> {
+  if (State.OOMKilled) return 'it ran out of the memory that docker-compose.yml allows'
+  const { stdout, stderr } = await runDocker(['logs', '--tail', '5', Id])
+  return `it ended with exit code ${State.ExitCode}: ${lastLine(stderr) || lastLine(stdout) || 'it said nothing'}`
+}
+
+function whyMissing({ app, proxied }: Parts, { failures }: Health): string | null {
+  const own = app && failures.get(hostOf(app))
+  if (own !== undefined) return `the app did not start: ${oneLine(own)}`
+  const front = proxied ? failures.get(FRONT_SERVICE) : undefined
+  return front === undefined ? null : `NGINX does not start: ${oneLine(front)}`
+}
+
+async function findGenerator({ engine, run }: HeatOptions): Promise<ContainerProcesses> {
+  const found = await engine.container(run.generator).catch(() => undefined)
+  return { container: run.generator, pids: found && visibleProcesses(found.Id, found.State.Pid) }
+}
+
+interface Started extends HeatOptions {
+  apps: readonly App[]
+  health: Health
+  /** Name of its container, and its processes. */
+  generator: ContainerProcesses
+}
+
+function serverOf({ app, proxied }: Parts, started: Started): Server {
+  const { engine, health, generator, cores, njsEngine, apps } = started
+  const processesOf = (service: string): ContainerProcesses => {
+    const container = health.running.get(service)
     if (container === undefined) return { container: service, pids: undefined }
     return { container: container.Id, pids: visibleProcesses(container.Id, container.State.Pid) }
   }
-
-  /** @returns null while it runs */
-  async #whyStopped(service: string): Promise<string | null> {
-    const { engine, containers } = this.#options
-    const id = containers.running.get(service)?.Id
-    if (id === undefined) return 'is not there'
-    const state = await engine.container(id).then(
-      ({ State }) => State,
-      () => null,
-    )
-    if (state === null) return 'was removed'
-    if (state.Running) return null
-    return state.OOMKilled
-      ? 'ran out of the memory that docker-compose.yml allows'
-      : `ended with exit code ${state.ExitCode}`
+  const service = app === undefined ? FRONT_SERVICE : hostOf(app)
+  const proxy = proxied && app !== undefined ? FRONT_SERVICE : null
+  const targetOf = () => {
+    if (app === undefined) return CEILING
+    return proxied
+      ? frontAddress(apps.findIndex(({ name }) => name === app.name))
+      : addressInside(app, 'direct', service)
   }
+  return {
+    target: targetOf(),
+    engine: app?.runtime === 'nginx' ? njsEngine : undefined,
+    whyEnded: async () => {
+      const ofApp = await whyStopped(service, started)
+      if (ofApp !== null) return `the app ${ofApp}`
+      const ofProxy = proxy && (await whyStopped(proxy, started))
+      return ofProxy && `NGINX ${ofProxy}`
+    },
+    beginAccount: async () => {
+      const subject: Subject = {
+        app: processesOf(service),
+        proxy: proxy && processesOf(proxy),
+        generator,
+        cores,
+      }
+      const before = await takeFirst(engine, subject)
+      return async () => {
+        const after = await takeSecond(engine, subject)
+        return (own) => compareReadings(before, after, own)
+      }
+    },
+  }
+}
+
+/** @returns null while it runs */
+async function whyStopped(service: string, { engine, health }: Started): Promise<string | null> {
+  const id = health.running.get(service)?.Id
+  if (id === undefined) return 'is not there'
+  const state = await engine.container(id).then(
+    ({ State }) => State,
+    () => null,
+  )
+  if (state === null) return 'was removed'
+  if (state.Running) return null
+  return state.OOMKilled
+    ? 'ran out of the memory that docker-compose.yml allows'
+    : `ended with exit code ${state.ExitCode}`
+}
+
+async function launchesOf(
+  cells: readonly Cell[],
+  apps: readonly App[],
+  { running }: Health,
+): Promise<LaunchRecord[]> {
+  const loaded = apps.filter(({ name }) => cells.some(({ app }) => app === name))
+  const started = loaded.map((app): [string, string] => [app.name, hostOf(app)])
+  if (running.has(FRONT_SERVICE)) started.push(['nginx', FRONT_SERVICE])
+  return Promise.all(
+    started.map(async ([app, service]) => ({
+      app,
+      peakMemory: await peakMemoryIn(running.get(service)?.Id ?? service),
+    })),
+  )
 }

@@ -1,159 +1,112 @@
-import type { V1Pod } from '@kubernetes/client-node'
-import { type App, imageOn } from '@startgrid/grid/apps.ts'
+import { imageOn } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE } from '@startgrid/grid/compose.ts'
-import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
-import type { CeilingServer } from '../../drivers/ceiling.ts'
-import type { GeneratorSource } from '../../drivers/generator.ts'
-import { appOf, isInNginx } from '../../experiment/cells.ts'
+import { fitTo } from '../../experiment/cells.ts'
+import type { Experiment } from '../../model/experiment.ts'
 import type { Cell, ClusterRecord, NginxVersion, Settings } from '../../model/result.ts'
-import { proveStarted } from '../conformance.ts'
-import { hostOf } from '../docker/project.ts'
-import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
-import type { Servers } from '../servers.ts'
-import { suiteWords, urlOf } from '../suite-elsewhere.ts'
-import { frontPortOf, portOf, serverPod } from './pods.ts'
+import { readProof, suiteWords } from '../conformance.ts'
 import {
-  type ClusterContext,
-  closeCluster,
-  prepareCluster,
-  proveInPod,
-  startCeiling,
-  startServerPod,
-} from './prepare.ts'
-import { KubernetesServers } from './servers.ts'
-import { stopPod } from './start.ts'
+  type Environment,
+  type EnvironmentOptions,
+  frameworkOf,
+  isInNginx,
+  type Placed,
+  systemOf,
+} from '../environment.ts'
+import { GENERATOR, whyNotInPods } from './pods.ts'
+import { type ClusterContext, closeCluster, prepareCluster } from './prepare.ts'
+import { startServerPod } from './servers.ts'
 
 /**
- * Gets everything ready that lasts for the whole run.
+ * The servers of a heat are one pod, and the generators are pods on other nodes. Gets everything ready that lasts for the whole run. What has no image,
+ * or is not measured by load from elsewhere, is skipped with the reason.
  * @param record filled in place, also while the run goes on
  * @throws {UsageError} one sentence: what is missing
  */
 export async function openKubernetes(
+  experiment: Experiment,
   cells: readonly Cell[],
-  record: ClusterRecord,
-  options: EnvironmentOptions,
+  { record, ...options }: EnvironmentOptions & { record: ClusterRecord },
 ): Promise<Environment> {
-  const heats = [...Map.groupBy(cells, ({ race }) => race).values()].map((own) => appsOf(own))
-  const largest = heats.toSorted((one, other) => other.length - one.length)[0] ?? []
-  const context = await prepareCluster(
-    record,
-    {
-      images: [...new Set([...cells.map((cell) => appOf(cell).framework), FRONT_SERVICE])],
-      tried: [(metadata, placement) => serverPod(metadata, placement, { apps: largest, proxied: true })],
+  const placed = (own: readonly Cell[]): Placed[] =>
+    own.map((cell) => ({ cell, system: systemOf(experiment, cell) }))
+  for (const { cell, system } of placed(cells)) cell.skipped = whyNotInPods(system, cell)
+  const own = placed(cells.filter(({ skipped }) => skipped === null))
+  const races = [...Map.groupBy(own, ({ cell }) => cell.race).values()]
+  const largest = races.toSorted((one, other) => other.length - one.length)[0] ?? []
+  const frameworks = own.flatMap(({ system }) => frameworkOf(system) ?? [])
+  const needs = { images: [...new Set([...frameworks, FRONT_SERVICE])], largest }
+  const context = await prepareCluster(record, needs, options)
+  const { cluster, generators, scouted } = context
+  fitTo(cells, record.nodes[0]?.cpus.length ?? 1)
+  const nginx = nginxOf(context)
+  const needing = own.filter(({ system }) => system.nginx !== undefined || isInNginx(system))
+  for (const { cell } of needing) cell.nginx = nginx
+  const njsEngine = nginx.njs ? `${nginx.njs.engine} in NGINX ${nginx.version}` : undefined
+  let pods = 0
+  let isFirst = true
+  return {
+    cores: coresOf(record),
+    generator: generators.source,
+    facts: factsOf(context),
+    nginx: needing.length > 0 ? nginx : null,
+    hasCeiling: true,
+    // Images say it all, but for the configuration of NGINX, which is made for each heat.
+    ingredients: (cell) => ({
+      files: ['bench/src/environments/kubernetes', 'nginx/conf'],
+      facts: [
+        ...[frameworkOf(systemOf(experiment, cell)) ?? '', FRONT_SERVICE].map(
+          (image) => scouted.images.get(image)?.id,
+        ),
+        generators.imageId,
+      ],
+    }),
+    start: async (loaded, { pinned }) => {
+      const servers = await startServerPod(placed(loaded), context, {
+        name: `servers-${++pods}`,
+        njsEngine,
+      })
+      const [idle] = servers.running.values()
+      // Once, while nothing is asked of it; the proof asks at once.
+      if (pinned && isFirst && idle !== undefined && 'port' in idle.target) {
+        isFirst = false
+        record.roundTripMs = await generators.roundTripMs(idle.target)
+      }
+      return servers
     },
-    options,
-  )
-  return new KubernetesEnvironment(context)
+    prove: async ({ target }, contract) => {
+      const words = ['node', ...suiteWords(target, contract)]
+      const { stdout, stderr } = await cluster.run(generators.first, GENERATOR, words)
+      return readProof(stdout, stderr)
+    },
+    close: () => closeCluster(context),
+  }
 }
 
 /** Null where the servers have more than one, and so do not share it. */
-function coresOf({ nodes: [servers, ...others] }: ClusterRecord): Settings['cores'] {
-  const [first, ...more] = servers?.cpus ?? []
-  return first === undefined || more.length > 0 ? null : { server: first, generator: others[0]?.cpus[0] ?? 0 }
+function coresOf({ nodes: [servers, generators] }: ClusterRecord): Settings['cores'] {
+  const [server, ...more] = servers?.cpus ?? []
+  return server === undefined || more.length > 0 ? null : { server, generator: generators?.cpus[0] ?? 0 }
 }
 
-/** The servers of a heat are one pod, and the generators are pods on other nodes. */
-class KubernetesEnvironment implements Environment {
-  readonly cores: Settings['cores']
-  readonly generator: GeneratorSource
-  readonly facts: Environment['facts']
-  readonly #context: ClusterContext
-  #njsEngine: string | null = null
-  #started = 0
-
-  constructor(context: ClusterContext) {
-    const { generators, record, scouted } = context
-    this.#context = context
-    this.cores = coresOf(record)
-    this.generator = generators.source
-    const versions = readVersions()
-    const [servers] = record.nodes
-    const node = [...scouted.images.values()].find(({ says }) => /^v\d/.test(says))
-    this.facts = {
-      ...(servers !== undefined && { machine: servers.machine }),
-      versions: {
-        ...versions,
-        node: node?.says.replace(/^v/, '') ?? 'unknown',
-        bun: scouted.images.get(imageOn('bun', scouted.images) ?? '')?.says ?? versions.bun,
-      },
-    }
-  }
-
-  async findProxy(cells: readonly Cell[]): Promise<NginxVersion | null> {
-    const hasNjs = cells.some(isInNginx)
-    if (!hasNjs && cells.every(({ topology }) => topology === 'direct')) return null
-    const { images } = this.#context.scouted
-    const version = /nginx\/(\S+)/.exec(images.get(FRONT_SERVICE)?.says ?? '')?.[1] ?? 'unknown'
-    const own = images.get(imageOn('nginx', images) ?? '')?.says.split('\n')
-    if (own === undefined) return { kind: 'kubernetes', version, njs: null }
-    const engine = own[1]?.trim() || 'njs'
-    this.#njsEngine = `${engine} in NGINX ${version}`
-    return { kind: 'kubernetes', version, njs: { version: 'unknown', engine } }
-  }
-
-  /** Images say it all, but for the configuration of NGINX, which is made for each heat. */
-  fingerprint({ app, topology }: Cell): string {
-    const { scouted, generators } = this.#context
-    const name = app.replace(/#\d+$/, '')
-    const [framework = ''] = name.split('/')
-    const ids = [framework, FRONT_SERVICE].map((image) => scouted.images.get(image)?.id)
-    return fingerprint(
-      ['bench/src/environments/kubernetes', 'nginx/conf'],
-      ['kubernetes', name, topology, ...ids, generators.imageId],
-    )
-  }
-
-  prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
-    const { signal } = this.#context
-    return proveStarted(cells, {
-      start: (own) => this.startServers(own),
-      prove: (cell, target) => proveInPod(this.#context, suiteWords(cell, urlOf(target))),
-      signal,
-    })
-  }
-
-  startCeiling(): Promise<CeilingServer | undefined> {
-    return startCeiling(this.#context, `ceiling-${++this.#started}`)
-  }
-
-  async startServers(cells: readonly Cell[]): Promise<Servers> {
-    const { cluster, record } = this.#context
-    const apps = appsOf(cells)
-    const proxied = cells.some(({ topology }) => topology !== 'direct')
-    const pod = await startServerPod(this.#context, this.#serverPod(apps, proxied))
-    const front = pod.started.failures.get(FRONT_SERVICE)
-    if (front !== undefined) {
-      await stopPod(cluster, pod.started.pod.metadata?.name ?? '')
-      throw new Error(`NGINX does not start: ${front}.`)
-    }
-    const host = pod.started.pod.status?.podIP ?? ''
-    return new KubernetesServers({
-      ...{ cluster, record, pod },
-      partsOf: (cell) => ({
-        app: hostOf(appOf(cell)),
-        proxy: cell.topology === 'direct' ? null : FRONT_SERVICE,
-      }),
-      targetOf: ({ app, topology }) => {
-        const index = apps.findIndex(({ name }) => name === app)
-        return { host, port: topology === 'direct' ? portOf(index) : frontPortOf(index) }
-      },
-      engineOf: (cell) => (isInNginx(cell) ? this.#njsEngine : null),
-    })
-  }
-
-  close(): Promise<void> {
-    return closeCluster(this.#context)
-  }
-
-  #serverPod(apps: readonly App[], proxied: boolean): V1Pod {
-    const { run, placement } = this.#context
-    const metadata = run.metadata(`servers-${++this.#started}`, 'servers')
-    return serverPod(metadata, placement, { apps, proxied })
+function factsOf({ record: { nodes }, scouted: { images } }: ClusterContext): Environment['facts'] {
+  const [servers] = nodes
+  const versions = readVersions()
+  const node = [...images.values()].find(({ says }) => /^v\d/.test(says))
+  return {
+    ...(servers !== undefined && { machine: servers.machine }),
+    versions: {
+      ...versions,
+      node: node?.says.replace(/^v/, '') ?? 'unknown',
+      bun: images.get(imageOn('bun', images) ?? '')?.says ?? versions.bun,
+    },
   }
 }
 
-/** Under the names of cells, twins included. */
-function appsOf(cells: readonly Cell[]): App[] {
-  return [...new Map(cells.map((cell) => [cell.app, appOf(cell)])).values()]
+/** What the images say. */
+function nginxOf({ scouted: { images } }: ClusterContext): NginxVersion {
+  const version = /nginx\/(\S+)/.exec(images.get(FRONT_SERVICE)?.says ?? '')?.[1] ?? 'unknown'
+  const own = images.get(imageOn('nginx', images) ?? '')?.says.split('\n')
+  const njs = own === undefined ? null : { version: 'unknown', engine: own[1]?.trim() || 'njs' }
+  return { kind: 'kubernetes', version, njs }
 }

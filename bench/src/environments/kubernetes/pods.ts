@@ -7,16 +7,18 @@ import type {
   V1Probe,
   V1Volume,
 } from '@kubernetes/client-node'
-import { type App, runtimeOf, type Topology } from '@startgrid/grid/apps.ts'
+import { runtimeOf } from '@startgrid/grid/apps.ts'
 import { APP_PORT, FRONT_SERVICE, PAGE_PORT } from '@startgrid/grid/compose.ts'
 import type { Runtime } from '@startgrid/grid/frameworks.ts'
 import { IMAGE_TAG } from '@startgrid/grid/kubernetes.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import type { Address } from '@startgrid/nginx/address.ts'
+import { type Address, formatAddress } from '@startgrid/nginx/address.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { renderNginx } from '@startgrid/nginx/render.ts'
-import type { Program, System } from '../../model/experiment.ts'
-import { hostOf } from '../docker/project.ts'
+import type { FrontKind, Program, System } from '../../model/experiment.ts'
+import type { Cell } from '../../model/result.ts'
+import { frameworkOf, isInNginx, launchOf, nginxKey, type Placed } from '../environment.ts'
+import { isStudyKind, NOBODY, renderStudy } from '../native/front.ts'
 import type { NodeLabels } from './site.ts'
 
 /**
@@ -57,15 +59,20 @@ export interface Placement {
   labels?: NodeLabels | undefined
 }
 
+/** A name for a container. */
+export function hostOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+}
+
 /** The port of the app with this index in the pod of its heat: containers of a pod share its network. */
 export function portOf(index: number): number {
   return APP_PORT + 1 + index
 }
 
-/** The port of NGINX's `return 200`. */
+/** The port of the first NGINX's `return 200`; that of each further one is below. */
 export const CEILING_PORT = PAGE_PORT
 
-/** @param index of the app behind it */
+/** @param index of the cell among those that have an NGINX */
 export function frontPortOf(index: number): number {
   return PAGE_PORT + 1 + index
 }
@@ -75,19 +82,75 @@ export function generatorPod(metadata: V1ObjectMeta, placement: Placement): V1Po
   return podOf(metadata, placement, { containers: [waiting(GENERATOR)] })
 }
 
-interface HeatPods {
-  apps: readonly App[]
-  /** Whether an NGINX stands in front. */
-  proxied: boolean
+/** The containers of a cell, by name, and where the generators reach it. */
+export interface CellParts {
+  /** Of an NGINX that is alone, its own. */
+  app: string
+  proxy: string | null
+  port: number
+}
+
+/** Which container serves which cell. */
+export interface PodLayout {
+  programs: { name: string; app: Program; port: number }[]
+  nginxes: { name: string; workers: number; ceilingPort: number; routes: PodRoute[] }[]
+  /** By cell. */
+  parts: Map<string, CellParts>
+}
+
+interface PodRoute {
+  kind: FrontKind
+  port: number
+  /** Undefined: NGINX is alone. */
+  upstream: Address | undefined
+  assets: boolean
+}
+
+export function layOut(entrants: readonly Placed[]): PodLayout {
+  const launches = Map.groupBy(
+    entrants.filter(({ system }) => system.app !== undefined),
+    launchOf,
+  )
+  const programs = [...launches].flatMap(([launch, [first]], index) => {
+    const app = first?.system.app
+    return app === undefined ? [] : [{ name: hostOf(launch), app, port: portOf(index) }]
+  })
+  const parts = new Map<string, CellParts>()
+  const programOf = (one: Placed) => programs.find(({ name }) => name === hostOf(launchOf(one)))
+  for (const one of entrants) {
+    const { name = '', port = 0 } = programOf(one) ?? {}
+    parts.set(one.cell.id, { app: name, proxy: null, port })
+  }
+  const behind = entrants.filter(({ system }) => system.nginx !== undefined)
+  const nginxes = [...Map.groupBy(behind, nginxKey)].map(([key, own], number) => {
+    const name = number === 0 ? FRONT_SERVICE : `${FRONT_SERVICE}-${hostOf(key)}`
+    const routes = own.map((one): PodRoute => {
+      const port = frontPortOf(behind.indexOf(one))
+      const program = programOf(one)
+      const isAlone = program === undefined
+      parts.set(one.cell.id, { app: isAlone ? name : program.name, proxy: isAlone ? null : name, port })
+      return {
+        ...{ kind: one.system.nginx?.front ?? 'nginx', port },
+        upstream: program && { host: '127.0.0.1', port: program.port },
+        assets: one.system.app?.role === 'ssr',
+      }
+    })
+    return { name, workers: own[0]?.system.nginx?.workers ?? 1, ceilingPort: CEILING_PORT - number, routes }
+  })
+  return { programs, nginxes, parts }
 }
 
 /** All servers of a heat, and the agent. */
-export function serverPod(metadata: V1ObjectMeta, placement: Placement, { apps, proxied }: HeatPods): V1Pod {
+export function serverPod(
+  metadata: V1ObjectMeta,
+  placement: Placement,
+  { programs, nginxes }: Omit<PodLayout, 'parts'>,
+): V1Pod {
   const parts = [
-    ...apps.map((app, index) => appContainer(app, portOf(index))),
-    ...(proxied
-      ? [nginxContainer(FRONT_SERVICE, imageOf('nginx'), renderFronts(frontsOf(apps)), CEILING_PORT)]
-      : []),
+    ...programs.map(({ name, app, port }) => appContainer(name, app, port)),
+    ...nginxes.map(({ name, workers, ceilingPort, routes }) =>
+      nginxContainer(name, renderRoutes(routes, { workers, ceilingPort }), ceilingPort),
+    ),
   ]
   return podOf(metadata, placement, {
     // The agent sees the processes of the other containers.
@@ -95,6 +158,25 @@ export function serverPod(metadata: V1ObjectMeta, placement: Placement, { apps, 
     containers: [...parts.map(({ container }) => container), waiting(AGENT)],
     volumes: parts.flatMap(({ volume }) => volume ?? []),
   })
+}
+
+/** Why a system cannot be measured in a cluster. @returns a clause; null if it can */
+export function whyNotInPods(
+  system: System,
+  { workload, generator }: Pick<Cell, 'workload' | 'generator'>,
+): string | null {
+  if (workload === null) return 'a program on this machine measures it, and no load from another node'
+  if (generator !== 'startgrid') return `${generator} does not run in a cluster`
+  const { app, nginx, tls } = system
+  if (app !== undefined && !app.package.startsWith('apps/')) return `there is no image of ${app.package}`
+  if ((app?.copies ?? 1) > 1) return 'several copies behind one NGINX are processes of one machine'
+  if (isInNginx(system) && app?.env !== undefined) return 'the image of njs has one engine and one worker'
+  if (nginx?.front.startsWith('fastcgi') || nginx?.front.endsWith('-socket'))
+    return 'containers have no socket in common'
+  if (tls !== undefined || nginx?.front === 'nginx-tls') return 'the images have no certificate'
+  if (nginx?.lines !== undefined || nginx?.front === 'microcache')
+    return 'the image of NGINX has no configuration for it'
+  return null
 }
 
 /** Prints lines about an image. */
@@ -172,27 +254,28 @@ interface Part {
 }
 
 /** As in a heat of containers: no log of requests, and no page is refused. */
-function appContainer(app: App, port: number): Part {
-  const name = hostOf(app)
-  const image = imageOf(app.framework)
-  if (app.runtime === 'nginx') {
+function appContainer(name: string, app: Program, port: number): Part {
+  const { package: path, role, env = {}, flags = [] } = app
+  const image = imageOf(frameworkOf({ app }) ?? '')
+  if (runtimeOf(path) === 'nginx') {
     // The image's configuration has the port of an app that is alone in its pod.
-    const script = `sed 's/\\(listen [^;]*\\)${APP_PORT}/\\1${port}/' /etc/nginx/${app.role}-quiet.conf`
+    const script = `sed 's/\\(listen [^;]*\\)${APP_PORT}/\\1${port}/' /etc/nginx/${role}-quiet.conf`
     return nginxPart(name, image, `${script} > /tmp/nginx/heat.conf`, port, '/readyz')
   }
-  const env = { ...NEVER_SHED, LOG_LEVEL: 'warn', PORT: String(port), TRUST_PROXY: 'loopback' }
+  const own = { ...NEVER_SHED, LOG_LEVEL: 'warn', PORT: String(port), TRUST_PROXY: 'loopback', ...env }
   return {
     container: {
       ...containerOf(name, image),
-      args: [app.runtime, 'src/server.ts', app.role],
-      env: Object.entries(env).map(([key, value]) => ({ name: key, value })),
+      args: [runtimeOf(path), ...flags, 'src/server.ts', role],
+      env: Object.entries(own).map(([key, value]) => ({ name: key, value })),
       startupProbe: probeOf(port, '/readyz'),
     },
   }
 }
 
-function nginxContainer(name: string, image: string, config: string, port: number): Part {
-  const part = nginxPart(name, image, `printf %s "$HEAT" > /tmp/nginx/heat.conf`, port, '/ceiling')
+function nginxContainer(name: string, config: string, port: number): Part {
+  const write = `printf %s "$HEAT" > /tmp/nginx/heat.conf`
+  const part = nginxPart(name, imageOf('nginx'), write, port, '/ceiling')
   return { ...part, container: { ...part.container, env: [{ name: 'HEAT', value: config }] } }
 }
 
@@ -219,81 +302,33 @@ function probeOf(port: number, path: string): V1Probe {
 /** Where docker/nginx.Dockerfile puts the page's files. */
 const ASSETS = '/srv/assets'
 
-/** Fronts for the apps of a heat, as natively. */
-function frontsOf(apps: readonly App[]): Front[] {
-  return apps.map((app, index) =>
-    frontOf(app, frontPortOf(index), [{ host: '127.0.0.1', port: portOf(index) }]),
+/** As natively, and a front that responds to `/ceiling` alone. */
+function renderRoutes(
+  routes: readonly PodRoute[],
+  { workers, ceilingPort }: { workers: number; ceilingPort: number },
+): string {
+  const listenOn = (port: number) => ({ host: '0.0.0.0', port })
+  const fronts = routes.flatMap(({ kind, port, upstream = NOBODY, assets }): Front[] =>
+    kind !== 'nginx' && kind !== 'nginx-naive'
+      ? []
+      : [
+          {
+            ...{ name: `front-${port}`, topology: kind, listen: listenOn(port), upstream },
+            ...(assets && { serveAssets: ASSETS }),
+          },
+        ],
   )
-}
-
-function frontOf(app: App, port: number, [upstream, ...copies]: readonly [Address, ...Address[]]): Front {
-  return {
-    ...{ name: hostOf(app), topology: 'nginx', upstream, copies },
-    listen: { host: '0.0.0.0', port },
-    ...(app.role === 'ssr' && { serveAssets: ASSETS }),
+  const blocks = routes.flatMap(({ kind, port, upstream }) => {
+    const upstreams = upstream === undefined ? [] : [upstream]
+    const options = { listen: formatAddress(listenOn(port)), files: ASSETS, upstreams }
+    return isStudyKind(kind) ? [renderStudy(kind, options)] : []
+  })
+  const ceiling: Front = {
+    ...{ name: 'ceiling', topology: 'nginx', upstream: NOBODY },
+    listen: listenOn(ceilingPort),
   }
-}
-
-/** These fronts, and one that responds to `/ceiling` alone. */
-function renderFronts(fronts: readonly Front[], workers = 1): string {
   return renderNginx({
     ...{ dir: '/tmp', workers, contained: true, keepaliveMinTimeout: true, accessLog: 'off' },
-    fronts: [
-      {
-        ...{ name: 'ceiling', topology: 'nginx', listen: { host: '0.0.0.0', port: CEILING_PORT } },
-        upstream: { host: '127.0.0.1', port: 1 }, // never asked
-      },
-      ...fronts,
-    ],
+    ...{ blocks, fronts: [ceiling, ...fronts] },
   })
-}
-
-/** Where a system of a study is reached in its pod. */
-export function studyAddress(topology: Topology): Address {
-  return { host: '0.0.0.0', port: topology === 'direct' ? portOf(0) : frontPortOf(0) }
-}
-
-/** One system of a study: its app, and the NGINX in front of it. An NGINX that is alone is the app. */
-export function studyPod(metadata: V1ObjectMeta, placement: Placement, { app, nginx }: System): V1Pod {
-  const parts = [
-    ...(app === undefined ? [] : [programContainer(app)]),
-    ...(nginx === undefined ? [] : [studyNginx(app, nginx)]),
-  ]
-  return podOf(metadata, placement, {
-    shareProcessNamespace: true,
-    containers: [...parts.map(({ container }) => container), waiting(AGENT)],
-    volumes: parts.flatMap(({ volume }) => volume ?? []),
-  })
-}
-
-function programContainer({ package: path, role, env = {}, flags = [] }: Program): Part {
-  const own = { ...NEVER_SHED, LOG_LEVEL: 'warn', PORT: String(portOf(0)), TRUST_PROXY: 'loopback', ...env }
-  return {
-    container: {
-      ...containerOf('app', imageOf(path.replace(/^.*\//, ''))),
-      args: [runtimeOf(path), ...flags, 'src/server.ts', role],
-      env: Object.entries(own).map(([key, value]) => ({ name: key, value })),
-      startupProbe: probeOf(portOf(0), '/readyz'),
-    },
-  }
-}
-
-function studyNginx(app: Program | undefined, { front, workers = 1 }: NonNullable<System['nginx']>): Part {
-  // Every front of NGINX responds to /ceiling; one that is alone responds so to everything.
-  if (app === undefined) {
-    const config = renderFronts([], workers).replaceAll(`:${CEILING_PORT}`, `:${portOf(0)}`)
-    return nginxContainer('app', imageOf('nginx'), config, portOf(0))
-  }
-  const config = renderFronts(
-    [
-      {
-        ...{ name: 'app', topology: front === 'nginx-naive' ? 'nginx-naive' : 'nginx' },
-        listen: { host: '0.0.0.0', port: frontPortOf(0) },
-        upstream: { host: '127.0.0.1', port: portOf(0) },
-        ...(app.role === 'ssr' && { serveAssets: ASSETS }),
-      },
-    ],
-    workers,
-  )
-  return nginxContainer(FRONT_SERVICE, imageOf('nginx'), config, CEILING_PORT)
 }

@@ -1,20 +1,17 @@
-import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
+import type { V1ContainerStatus } from '@kubernetes/client-node'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
 import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
-import type { CeilingServer } from '../../drivers/ceiling.ts'
 import type { ClusterRecord } from '../../model/result.ts'
-import type { EnvironmentOptions, Proof } from '../environment.ts'
-import { readProof } from '../suite-elsewhere.ts'
+import type { EnvironmentOptions, Placed } from '../environment.ts'
 import { Agent } from './agent.ts'
 import { describeNodes, readBootId, type SeenNode } from './facts.ts'
 import { type Generators, startGenerators } from './generators.ts'
-import { AGENT, CEILING_PORT, GENERATOR, generatorPod, type Placement, scoutPod, serverPod } from './pods.ts'
+import { AGENT, generatorPod, layOut, type Placement, scoutPod, serverPod } from './pods.ts'
 import { beginRun, type ClusterRun, removeLeftovers } from './run.ts'
-import type { ServerPod } from './servers.ts'
 import { describeMissing, PERMISSIONS, READ_NODES, readNodeSelector } from './site.ts'
-import { containerIds, startPod, stopPod } from './start.ts'
+import { startPod, stopPod } from './start.ts'
 
 /** What lasts for a whole run in a cluster. */
 
@@ -22,8 +19,8 @@ import { containerIds, startPod, stopPod } from './start.ts'
 interface ClusterNeeds {
   /** The programs of the servers, as `imageOf` names them. */
   images: readonly string[]
-  /** Pods that are only tried: whether quota and policies of the namespace allow them. */
-  tried: readonly ((metadata: ReturnType<ClusterRun['metadata']>, placement: Placement) => V1Pod)[]
+  /** The servers of the largest heat: whether quota and policies of the namespace allow their pod is tried first. */
+  largest: readonly Placed[]
 }
 
 /** What the first pod found on the node of the servers. */
@@ -71,7 +68,7 @@ function whatToDo({ message, status }: KubernetesError, { namespace }: ClusterRe
 
 async function prepare(
   record: ClusterRecord,
-  { images, tried }: ClusterNeeds,
+  { images, largest }: ClusterNeeds,
   { progress, signal, warn }: EnvironmentOptions,
 ): Promise<ClusterContext> {
   const cluster = new Cluster(record.namespace, record.context ?? undefined)
@@ -81,10 +78,8 @@ async function prepare(
   await removeLeftovers(cluster, { say: (text) => progress.say(text), signal })
   const run = await beginRun(cluster)
   try {
-    for (const [index, podOf] of tried.entries())
-      await cluster.createPod(podOf(run.metadata(`tried-${index + 1}`, 'servers'), serverPlacement(record)), {
-        dryRun: true,
-      })
+    const tried = run.metadata('tried-1', 'servers')
+    await cluster.createPod(serverPod(tried, serverPlacement(record), layOut(largest)), { dryRun: true })
     await cluster.createPod(generatorPod(run.metadata('tried', 'generator'), {}), { dryRun: true })
     progress.say('Looking for the images on the node of the servers.')
     const scouted = await scout(cluster, run, images, { record, signal })
@@ -133,47 +128,6 @@ async function scout(
   }
 }
 
-/**
- * Starts a pod of servers and the agent in it.
- * @throws {Error} a sentence; the pod is then removed
- */
-export async function startServerPod(
-  { cluster, signal }: Pick<ClusterContext, 'cluster' | 'signal'>,
-  body: V1Pod,
-): Promise<ServerPod> {
-  const started = await startPod(cluster, body, { signal })
-  const name = started.pod.metadata?.name ?? ''
-  try {
-    const agent = await Agent.start(cluster, name, AGENT)
-    const unseen = await agent.watch(containerIds(started.ready.values()))
-    if (unseen.length > 0) throw new Error(`The agent does not see the processes of ${unseen.join(', ')}.`)
-    return { started, agent }
-  } catch (error) {
-    await stopPod(cluster, name)
-    throw error
-  }
-}
-
-/**
- * Starts NGINX alone, to find what the generators can do. Also measures the round trip between the nodes, because an idle server is there.
- * @param name of the pod within the run
- * @returns undefined after an abort
- * @throws {Error} a sentence: why NGINX does not start
- */
-export async function startCeiling(
-  { cluster, run, record, placement, generators, signal }: ClusterContext,
-  name: string,
-): Promise<CeilingServer | undefined> {
-  if (signal.aborted) return undefined
-  const body = serverPod(run.metadata(name, 'servers'), placement, { apps: [], proxied: true })
-  const { pod, failures } = await startPod(cluster, body, { signal })
-  const [failure] = failures.values()
-  if (failure !== undefined) throw new Error(failure)
-  const target = { host: pod.status?.podIP ?? '', port: CEILING_PORT }
-  record.roundTripMs = await generators.roundTripMs(target)
-  return { target, stop: () => stopPod(cluster, pod.metadata?.name ?? '') }
-}
-
 /** Ends the generators, and removes what the run made. What the cluster does not remove now, the next run removes. */
 export async function closeCluster({
   run,
@@ -181,13 +135,4 @@ export async function closeCluster({
 }: Pick<ClusterContext, 'run' | 'generators'>): Promise<void> {
   await generators.close()
   await run.end().catch(() => {})
-}
-
-/** Runs the contract's suite in the pod of a generator. @param words what Node runs there */
-export async function proveInPod(
-  { cluster, generators }: Pick<ClusterContext, 'cluster' | 'generators'>,
-  words: readonly string[],
-): Promise<Proof> {
-  const { stdout, stderr } = await cluster.run(generators.first, GENERATOR, ['node', ...words])
-  return readProof(stdout, stderr)
 }

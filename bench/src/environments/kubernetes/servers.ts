@@ -1,83 +1,140 @@
 import { oneLine } from '@startgrid/cli/text.ts'
-import { FRONT_SERVICE } from '@startgrid/grid/compose.ts'
-import type { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
 import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
-import type { Target } from '@startgrid/grid/launcher.ts'
 import type { ContainerAccount } from '@startgrid/machine/agent/messages.ts'
-import type { Cell, ClusterRecord, LaunchRecord } from '../../model/result.ts'
-import type { EndAccount, Servers } from '../servers.ts'
-import type { Agent } from './agent.ts'
-import { describeEnd, type StartedPod, stopPod } from './start.ts'
+import type { LaunchRecord } from '../../model/result.ts'
+import { isInNginx, isShared, launchOf, type Placed } from '../environment.ts'
+import type { Server, Servers } from '../servers.ts'
+import { Agent } from './agent.ts'
+import { AGENT, type CellParts, layOut, serverPod } from './pods.ts'
+import type { ClusterContext } from './prepare.ts'
+import { containerIds, describeEnd, type StartedPod, startPod, stopPod } from './start.ts'
 
-/** A pod of servers, and the agent in it. */
-export interface ServerPod {
-  started: StartedPod
-  agent: Agent
+type PodContext = Pick<ClusterContext, 'cluster' | 'record' | 'signal' | 'run' | 'placement'>
+
+interface PodOptions {
+  /** Of the pod, within the run. */
+  name: string
+  /** What runs njs, such as `qjs in NGINX 1.30.6`. */
+  njsEngine: string | undefined
 }
 
-/** The containers of a cell, by name. */
-export interface CellParts {
-  app: string
-  proxy: string | null
+/**
+ * Starts systems in one pod, and an agent beside them.
+ * @throws {Error} a sentence; the pod is then removed
+ */
+export async function startServerPod(
+  entrants: readonly Placed[],
+  context: PodContext,
+  { name, njsEngine }: PodOptions,
+): Promise<Servers> {
+  const { cluster, run, placement, signal } = context
+  const layout = layOut(entrants)
+  const started = await startPod(cluster, serverPod(run.metadata(name, 'servers'), placement, layout), {
+    signal,
+  })
+  const pod = new ServerPod(context, started, await startAgent(context, started))
+  const running = new Map<string, Server>()
+  const failures = new Map<string, string>()
+  for (const { cell, system } of entrants) {
+    const parts = layout.parts.get(cell.id)
+    const reason = parts === undefined ? 'it has no container' : whyMissing(parts, started)
+    if (parts === undefined || reason !== null) failures.set(cell.id, reason ?? '')
+    else running.set(cell.id, pod.server(cell.id, parts, isInNginx(system) ? njsEngine : undefined))
+  }
+  const launches = async (loaded: readonly { id: string }[]): Promise<LaunchRecord[]> => {
+    const names = new Map<string, string>()
+    for (const one of entrants.filter(({ cell }) => loaded.some(({ id }) => id === cell.id))) {
+      const { app, proxy } = layout.parts.get(one.cell.id) ?? { app: '', proxy: null }
+      names.set(launchOf(one), app)
+      if (proxy !== null && isShared(one)) names.set('nginx', proxy)
+    }
+    const memory = await pod.agent.memory([...new Set(names.values())])
+    return [...names].map(([app, container]) => ({ app, peakMemory: memory[container] ?? null }))
+  }
+  return { running, failures, launches, stop: () => pod.stop() }
 }
 
-export interface KubernetesServersOptions {
-  cluster: Cluster
-  pod: ServerPod
-  /** @throws {Error} if it is not of this heat */
-  partsOf(cell: Cell): CellParts
-  /** Where the generators reach a cell whose containers run. */
-  targetOf(cell: Cell): Target | undefined
-  /** What runs njs, such as `qjs in NGINX 1.30.6`; null for other apps. */
-  engineOf(cell: Cell): string | null
-  /** Where the agent's own CPU time is added up. */
-  record: ClusterRecord
+async function startAgent({ cluster }: PodContext, { pod, ready }: StartedPod): Promise<Agent> {
+  const name = pod.metadata?.name ?? ''
+  try {
+    const agent = await Agent.start(cluster, name, AGENT)
+    const unseen = await agent.watch(containerIds(ready.values()))
+    if (unseen.length > 0) throw new Error(`The agent does not see the processes of ${unseen.join(', ')}.`)
+    return agent
+  } catch (error) {
+    await stopPod(cluster, name)
+    throw error
+  }
 }
 
-/** The containers of a heat, in one pod. */
-export class KubernetesServers implements Servers {
-  readonly #options: KubernetesServersOptions
+function whyMissing({ app, proxy }: CellParts, { failures }: StartedPod): string | null {
+  const own = failures.get(app)
+  if (own !== undefined) return `the app did not start: ${oneLine(own)}`
+  const front = proxy === null ? undefined : failures.get(proxy)
+  return front === undefined ? null : `NGINX does not start: ${oneLine(front)}`
+}
+
+/** The containers of a heat, and the agent beside them. */
+class ServerPod {
+  readonly agent: Agent
+  readonly #context: PodContext
+  readonly #started: StartedPod
   /** An account found a process missing, or could not be taken: the cluster is asked why. */
   #isSuspect = false
   /** Why accounts can no longer be taken: a clause. */
   #lost: string | null = null
 
-  constructor(options: KubernetesServersOptions) {
-    this.#options = options
+  constructor(context: PodContext, started: StartedPod, agent: Agent) {
+    this.agent = agent
+    this.#context = context
+    this.#started = started
   }
 
-  target(cell: Cell): Target | undefined {
-    const { app, proxy } = this.#options.partsOf(cell)
-    const parts = [app, ...(proxy === null ? [] : [proxy])]
-    const isUp = parts.every((part) => this.#options.pod.started.ready.has(part))
-    return isUp ? this.#options.targetOf(cell) : undefined
+  server(id: string, parts: CellParts, engine: string | undefined): Server {
+    return {
+      target: { host: this.#started.pod.status?.podIP ?? '', port: parts.port },
+      engine,
+      // The cluster is asked only after something was wrong: it would take longer than a slice.
+      whyEnded: async () => (this.#isSuspect ? ((await this.#whyEnded(parts)) ?? this.#lost) : null),
+      beginAccount: async () => {
+        const { record } = this.#context
+        this.#isSuspect = true
+        await this.#orLost(this.agent.begin(parts.app, parts.proxy))
+        return async () => {
+          const account = await this.#orLost(this.agent.end())
+          this.#isSuspect = account.app === null || account.proxy === null
+          record.agent.cpuSeconds += account.agent
+          record.agent.seconds += account.seconds
+          const voidBecause = describeThrottling(account)
+          if (voidBecause !== undefined) record.voided.push(`${id}: ${voidBecause}`)
+          return (own) => ({
+            cpuSeconds: { app: account.app, proxy: account.proxy, generator: own.cpuSeconds },
+            disturbance: {
+              serverWait: account.serverWait,
+              generatorWait: own.waitSeconds === null ? null : Math.min(1, own.waitSeconds / account.seconds),
+              serverForeign: null,
+              generatorForeign: null,
+            },
+            ...(voidBecause !== undefined && { voidBecause }),
+          })
+        }
+      },
+    }
   }
 
-  whyMissing(cell: Cell): string {
-    const { app } = this.#options.partsOf(cell)
-    const failure = this.#options.pod.started.failures.get(app)
-    return failure === undefined ? 'there is no NGINX' : `the app did not start: ${oneLine(failure)}`
+  async stop(): Promise<[]> {
+    await this.agent.stop().catch(() => {})
+    await stopPod(this.#context.cluster, this.#started.pod.metadata?.name ?? '')
+    return []
   }
 
-  engine(cell: Cell): string | null {
-    return this.#options.engineOf(cell)
-  }
-
-  /** The cluster is asked only after something was wrong: it would take longer than a slice. */
-  async whyEnded(cell: Cell): Promise<string | null> {
-    if (!this.#isSuspect) return null
-    return (await this.#whyPodEnded(this.#options.partsOf(cell))) ?? this.#lost
-  }
-
-  async #whyPodEnded({ app, proxy }: CellParts): Promise<string | null> {
-    const {
-      cluster,
-      pod: { started },
-    } = this.#options
-    const pod = await cluster.pod(started.pod.metadata?.name ?? '').catch((error: unknown) => {
-      if (error instanceof KubernetesError && error.status === 404) return null
-      throw error
-    })
+  async #whyEnded({ app, proxy }: CellParts): Promise<string | null> {
+    const pod = await this.#context.cluster
+      .pod(this.#started.pod.metadata?.name ?? '')
+      .catch((error: unknown) => {
+        if (error instanceof KubernetesError && error.status === 404) return null
+        throw error
+      })
     if (pod === null) return 'the pod of the servers was removed'
     const ended = (name: string) => {
       const status = pod.status?.containerStatuses?.find((one) => one.name === name)
@@ -91,34 +148,6 @@ export class KubernetesServers implements Servers {
     return `the pod of the servers ended: ${pod.status?.message ?? pod.status?.reason ?? 'it was deleted'}`
   }
 
-  async beginAccount(cell: Cell): Promise<EndAccount> {
-    const {
-      record,
-      pod: { agent },
-    } = this.#options
-    this.#isSuspect = true
-    const { app, proxy } = this.#options.partsOf(cell)
-    await this.#orLost(agent.begin(app, proxy))
-    return async () => {
-      const account = await this.#orLost(agent.end())
-      this.#isSuspect = account.app === null || account.proxy === null
-      record.agent.cpuSeconds += account.agent
-      record.agent.seconds += account.seconds
-      const voidBecause = describeThrottling(account)
-      if (voidBecause !== undefined) record.voided.push(`${cell.id}: ${voidBecause}`)
-      return (own) => ({
-        cpuSeconds: { app: account.app, proxy: account.proxy, generator: own.cpuSeconds },
-        disturbance: {
-          serverWait: account.serverWait,
-          generatorWait: own.waitSeconds === null ? null : Math.min(1, own.waitSeconds / account.seconds),
-          serverForeign: null,
-          generatorForeign: null,
-        },
-        ...(voidBecause !== undefined && { voidBecause }),
-      })
-    }
-  }
-
   async #orLost<Value>(work: Promise<Value>): Promise<Value> {
     try {
       return await work
@@ -126,23 +155,6 @@ export class KubernetesServers implements Servers {
       this.#lost = oneLine(error).replace(/\.$/, '')
       throw error
     }
-  }
-
-  async launches(cells: readonly Cell[]): Promise<LaunchRecord[]> {
-    const parts = cells.map((cell) => ({ cell, ...this.#options.partsOf(cell) }))
-    const names = new Map(parts.map(({ cell, app }) => [cell.app, app]))
-    if (this.#options.pod.started.ready.has(FRONT_SERVICE)) names.set('nginx', FRONT_SERVICE)
-    const memory = await this.#options.pod.agent.memory([...new Set(names.values())])
-    return [...names].map(([app, name]) => ({ app, peakMemory: memory[name] ?? null }))
-  }
-
-  async stop(): Promise<void> {
-    const {
-      cluster,
-      pod: { agent, started },
-    } = this.#options
-    await agent.stop().catch(() => {})
-    await stopPod(cluster, started.pod.metadata?.name ?? '')
   }
 }
 

@@ -1,57 +1,60 @@
-import type { GeneratorOptions } from '@startgrid/loadgen'
-import { chooseCores } from '@startgrid/machine/cores.ts'
-import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
-import { type CeilingServer, startNginxCeiling } from '../../drivers/ceiling.ts'
-import type { Cell, NginxVersion, Settings } from '../../model/result.ts'
-import type { Environment, EnvironmentOptions, Proof } from '../environment.ts'
-import { findProxy, versionOf } from '../proxy.ts'
-import type { Servers } from '../servers.ts'
-import { startNativeServers } from './servers.ts'
-import { fingerprintOf, proveNatively } from './suite.ts'
+import { chooseAllCores } from '@startgrid/machine/cores.ts'
+import { fitToMachine } from '../../experiment/cells.ts'
+import type { Experiment } from '../../model/experiment.ts'
+import type { Cell } from '../../model/result.ts'
+import { type Environment, type EnvironmentOptions, systemOf } from '../environment.ts'
+import { equip, findNginxes, nginxOf, versionOf } from '../nginxes.ts'
+import { proveHere } from './suite.ts'
+import { type Entrant, startSystems } from './systems.ts'
 
-/** Servers, NGINX and generator are processes of this machine. */
-export class NativeEnvironment implements Environment {
-  readonly cores: Settings['cores']
-  readonly generator: GeneratorOptions
-  readonly facts = {}
-  readonly #options: EnvironmentOptions
-  #nginx: Nginx | undefined
-
-  constructor(options: EnvironmentOptions) {
-    this.#options = options
-    this.cores = chooseCores(options.warn)
-    this.generator = { cpu: this.cores?.generator }
-  }
-
-  async findProxy(cells: readonly Cell[]): Promise<NginxVersion | null> {
-    this.#nginx = await findProxy(cells, this.#options)
-    return this.#nginx ? versionOf(this.#nginx) : null
-  }
-
-  fingerprint(cell: Cell): string {
-    const [framework = ''] = cell.app.split('/')
-    return fingerprintOf([`apps/${framework}`], [cell.app.replace(/#\d+$/, ''), cell.topology], this.#nginx)
-  }
-
-  prove(cells: readonly Cell[]): Promise<ReadonlyMap<string, Proof>> {
-    return proveNatively(cells, { nginx: this.#nginx, signal: this.#options.signal })
-  }
-
-  async startCeiling(): Promise<CeilingServer | undefined> {
-    const nginx = this.#nginx ?? (await this.#findLocalNginx())
-    return nginx && startNginxCeiling(nginx, this.cores?.server)
-  }
-
-  startServers(cells: readonly Cell[]): Promise<Servers> {
-    return startNativeServers(cells, { nginx: this.#nginx, cores: this.cores })
-  }
-
-  async close(): Promise<void> {}
-
-  /** For the ceiling alone an NGINX that is here already is good enough. */
-  async #findLocalNginx(): Promise<Nginx | undefined> {
-    if (this.#options.signal.aborted) return undefined
-    const found = await findNginx({ download: false })
-    return found.kind === 'none' ? undefined : found
+/** Servers, NGINX and generator are processes of this machine. Cells are given the cores that it has for them. */
+export async function openNative(
+  experiment: Experiment,
+  cells: readonly Cell[],
+  options: EnvironmentOptions,
+): Promise<Environment> {
+  const found = chooseAllCores(options.warn)
+  fitToMachine(cells, found?.servers.length ?? null)
+  const wanted = Math.max(1, ...cells.map((cell) => cell.cores.wanted))
+  const cores = found && { ...found, servers: found.servers.slice(0, wanted) }
+  const nginxes = await findNginxes(experiment, cells, options)
+  const isNeeded = cells.some((cell) => nginxOf(systemOf(experiment, cell), nginxes) !== undefined)
+  return {
+    cores,
+    generator: { cpu: cores?.generator },
+    facts: {},
+    nginx: isNeeded && nginxes.usual !== undefined ? versionOf(nginxes.usual) : null,
+    hasCeiling: nginxes.usual !== undefined,
+    ingredients: (cell) => {
+      const system = systemOf(experiment, cell)
+      const nginx = nginxOf(system, nginxes)?.describe()
+      return {
+        files: [...(system.app === undefined ? [] : [system.app.package]), ...SHARED],
+        facts: [nginx, process.version, ...SETTINGS.map((name) => `${name}=${process.env[name] ?? ''}`)],
+      }
+    },
+    start: (own, { pinned }) => {
+      const kept = pinned ? cores : null
+      const entrants = own.map((cell): Entrant => {
+        const system = systemOf(experiment, cell)
+        const cpus = kept?.servers.slice(0, cell.cores.given).join(',')
+        return { cell, system: equip(system, nginxes), nginx: nginxOf(system, nginxes), cpus }
+      })
+      return startSystems(entrants, kept)
+    },
+    prove: ({ target }, contract) => proveHere(target, contract, options.signal),
+    close: async () => {},
   }
 }
+
+/** What all apps share, NGINX and the suite. */
+const SHARED = [
+  'bench/src/environments/native',
+  'packages/shared',
+  'packages/conformance/src',
+  'nginx',
+  'pnpm-lock.yaml',
+]
+
+/** Variables that apps and their runtimes read, and that the launcher passes on. */
+const SETTINGS = ['TRUST_PROXY', 'SHUTDOWN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS', 'NODE_OPTIONS', 'BUN_OPTIONS']

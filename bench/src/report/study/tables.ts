@@ -12,7 +12,7 @@ import {
 } from '@startgrid/cli/numbers.ts'
 import { type ItemColumn, left, right, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
 import { listOf } from '@startgrid/cli/text.ts'
-import { nameNginx } from '../../environments/study/nginxes.ts'
+import { nameNginx } from '../../environments/nginxes.ts'
 import { unlikeNginxes } from '../../judge/study/claim.ts'
 import type { Study } from '../../model/experiment.ts'
 import type { ClaimResult, PublishedFigures, StudyFigures } from '../../model/figures.ts'

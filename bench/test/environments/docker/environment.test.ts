@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { proveStarted } from '../../../src/environments/conformance.ts'
+import { proveStarted, readProof } from '../../../src/environments/conformance.ts'
 import { isOlder } from '../../../src/environments/docker/compose.ts'
 import { generatorIn } from '../../../src/environments/docker/generator.ts'
 import { variableOf } from '../../../src/environments/docker/images.ts'
-import type { Servers } from '../../../src/environments/servers.ts'
-import { readProof } from '../../../src/environments/suite-elsewhere.ts'
-import type { Cell } from '../../../src/model/result.ts'
+import type { Server, Servers } from '../../../src/environments/servers.ts'
+import { newCell } from '../../../src/experiment/cells.ts'
 
 test('Compose must know start_interval', () => {
   assert.deepEqual(['2.26.1-4', 'v2.30.0', '2.20.0', '3.0.0', '5.0.1'].filter(isOlder), [])
@@ -55,38 +54,56 @@ describe('a proof', () => {
 })
 
 describe('servers that are proven', () => {
-  const cells = ['well', 'broken', 'missing'].map((id) => ({ id }) as Cell)
-  const { signal } = new AbortController()
+  const cells = ['well', 'broken', 'missing'].map((id) =>
+    newCell({ id, race: 'hello', app: id, role: 'hello' }),
+  )
+  const systems = Object.fromEntries(cells.map(({ id }) => [id, { title: id }]))
+  const options = {
+    experiment: { name: '', systems, races: {}, claims: [] },
+    signal: new AbortController().signal,
+  }
   let stopped = 0
-  const servers = {
-    target: ({ id }) => (id === 'missing' ? undefined : { host: '127.0.0.1', port: 1 }),
-    whyMissing: () => 'the app did not start',
+  const serverAt = (port: number) => ({ target: { host: '127.0.0.1', port } }) as unknown as Server
+  const servers: Servers = {
+    running: new Map([
+      ['well', serverAt(1)],
+      ['broken', serverAt(2)],
+    ]),
+    failures: new Map([['missing', 'the app did not start']]),
+    launches: async () => [],
     stop: async () => {
       stopped++
+      return []
     },
-  } as Partial<Servers> as Servers
-  const prove = async ({ id }: Cell) => {
-    if (id === 'broken') throw new Error('The suite broke.')
+  }
+  const prove = async ({ target }: Pick<Server, 'target'>) => {
+    if ('port' in target && target.port === 2) throw new Error('The suite broke.')
     return { checked: 7, differences: [] }
+  }
+  const differencesOf = async (start: () => Promise<Servers>) => {
+    const environment = { start, prove, ingredients: () => null }
+    const proofs = await proveStarted(cells, { ...options, environment })
+    return [...proofs].map(([{ id }, { checked, differences }]) => [id, checked, ...differences])
   }
 
   test('are stopped, also if the suite breaks on one of them', async () => {
-    const proofs = await proveStarted(cells, { start: async () => servers, prove, signal })
-    assert.deepEqual(Object.fromEntries(proofs), {
-      well: { checked: 7, differences: [] },
-      broken: { checked: 0, differences: ['The suite broke'] },
-      missing: { checked: 0, differences: ['the app did not start'] },
-    })
+    assert.deepEqual((await differencesOf(async () => servers)).toSorted(), [
+      ['broken', 0, 'The suite broke'],
+      ['missing', 0, 'the app did not start'],
+      ['well', 7],
+    ])
     assert.equal(stopped, 1)
   })
 
   test('that do not start have one reason for all', async () => {
-    const start = () => Promise.reject(new Error('NGINX does not start: it is ill.'))
-    const proofs = await proveStarted(cells, { start, prove, signal })
-    const difference = 'the servers did not start: NGINX does not start: it is ill'
+    const reason = 'the servers did not start: NGINX does not start: it is ill'
     assert.deepEqual(
-      [...proofs.values()].map(({ differences }) => differences),
-      cells.map(() => [difference]),
+      (await differencesOf(() => Promise.reject(new Error('NGINX does not start: it is ill.')))).toSorted(),
+      [
+        ['broken', 0, reason],
+        ['missing', 0, reason],
+        ['well', 0, reason],
+      ],
     )
   })
 })

@@ -3,24 +3,37 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { loadYaml, type V1Pod, type V1Role } from '@kubernetes/client-node'
 import { APPS, type App } from '@startgrid/grid/apps.ts'
+import type { Placed } from '../../../src/environments/environment.ts'
 import {
   AGENT,
   CEILING_PORT,
   frontPortOf,
   generatorPod,
   imageOf,
+  layOut,
   portOf,
   scoutPod,
   serverPod,
 } from '../../../src/environments/kubernetes/pods.ts'
 import { describeMissing, PERMISSIONS, readNodeSelector } from '../../../src/environments/kubernetes/site.ts'
+import { newCell } from '../../../src/experiment/cells.ts'
 
 const METADATA = { name: 'bench-1-servers-1' }
 const HELLOS = APPS.filter(({ role }) => role === 'hello')
 const [NODE] = HELLOS
 const TWINS: App[] = [...HELLOS, ...HELLOS.map((app) => ({ ...app, name: `${app.name}#2` }))]
+
+/** As the grid has it in this topology. */
+const placedOf = ({ name, framework, role }: App, topology: 'direct' | 'nginx'): Placed => ({
+  cell: newCell({ id: `${name} ${topology}`, race: role, app: name, topology }),
+  system: {
+    ...{ title: framework, launch: name, app: { package: `apps/${framework}`, role } },
+    ...(topology === 'nginx' && { nginx: { front: 'nginx' } }),
+  },
+})
+const HEAT = TWINS.flatMap((app) => [placedOf(app, 'direct'), placedOf(app, 'nginx')])
 const pods: Record<string, V1Pod> = {
-  servers: serverPod(METADATA, { node: 'node1' }, { apps: TWINS, proxied: true }),
+  servers: serverPod(METADATA, { node: 'node1' }, layOut(HEAT)),
   generator: generatorPod(METADATA, { notNodes: ['node1'], labels: { pool: 'bench' } }),
   scout: scoutPod(METADATA, {}, ['node', 'bun', 'njs', 'nginx']),
 }
@@ -75,7 +88,7 @@ describe('the pod of the servers', () => {
   })
 
   test('has no NGINX if no cell needs one', () => {
-    const { spec } = serverPod(METADATA, {}, { apps: [NODE as App], proxied: false })
+    const { spec } = serverPod(METADATA, {}, layOut([placedOf(NODE as App, 'direct')]))
     assert.deepEqual(
       spec?.containers.map(({ name }) => name),
       ['node-hello', AGENT],

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import type { Figures, ProbeContext, System, Workload } from '../../model/experiment.ts'
-import { startSystem } from './running-system.ts'
+import { startSystem } from './systems.ts'
 
 /** Of one probe: the median of three passes over one that read its files from disk, or that somebody disturbed. */
 const STARTS = 3
@@ -26,7 +26,7 @@ export async function measureStartup(
 
 async function startOnce(system: System, path: string): Promise<number> {
   const beganAt = performance.now()
-  const running = await startSystem(system, { nginx: undefined, cpus: undefined })
+  const running = await startSystem(system, { nginx: undefined })
   try {
     await askWhole(running.target, path)
     return (performance.now() - beganAt) / 1000

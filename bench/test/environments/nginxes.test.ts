@@ -1,14 +1,16 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
+import { createProgress } from '@startgrid/cli/progress.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import { assignNginxes, equipStudy, findNginxes } from '../../../src/environments/study/nginxes.ts'
-import { startSystem } from '../../../src/environments/study/running-system.ts'
-import { analyseStudy } from '../../../src/judge/study/analysis.ts'
-import type { Study, System } from '../../../src/model/experiment.ts'
-import { formatMarkdownPart } from '../../../src/report/markdown.ts'
-import { documentOfStudy } from '../../../src/report/study/document.ts'
-import { njsVsNode } from '../../../studies/njs-vs-node/study.ts'
-import { measureOnPaper, PAPER } from '../../fixtures/study-laboratory.ts'
+import { startSystem } from '../../src/environments/native/systems.ts'
+import { assignNginxes, equip, findNginxes } from '../../src/environments/nginxes.ts'
+import { planCells } from '../../src/experiment/cells.ts'
+import { analyseStudy } from '../../src/judge/study/analysis.ts'
+import type { Study, System } from '../../src/model/experiment.ts'
+import { formatMarkdownPart } from '../../src/report/markdown.ts'
+import { documentOfStudy } from '../../src/report/study/document.ts'
+import { njsVsNode } from '../../studies/njs-vs-node/study.ts'
+import { measureOnPaper, PAPER } from '../fixtures/study-laboratory.ts'
 
 function nginx(version: string, kind: Nginx['kind'], engine: 'njs' | 'qjs' | undefined): Nginx {
   const binary = { type: 'image', image: 'none' } as const
@@ -47,7 +49,10 @@ function assigned(usual: Nginx | undefined, quickjs: Nginx | undefined) {
   return cells.map(({ nginx: own, skipped }) => [own?.version, skipped])
 }
 
-const nginxes = await findNginxes(njsVsNode, { download: false })
+const nginxes = await findNginxes(njsVsNode, planCells(njsVsNode), {
+  ...{ progress: { ...createProgress(), say() {} }, warn() {} },
+  ...{ signal: new AbortController().signal, download: false },
+})
 const skip = nginxes.quickjs === undefined && 'no NGINX here has QuickJS'
 
 test('QuickJS runs in another NGINX where the usual one has only the old engine', () => {
@@ -56,13 +61,14 @@ test('QuickJS runs in another NGINX where the usual one has only the old engine'
     ['1.22.1', null],
     [undefined, null],
   ])
-  const { systems } = equipStudy(STUDY, { usual: OLD, quickjs: NEW })
-  equal(systems.fast?.app?.env?.STARTGRID_NGINX, 'docker')
-  equal(systems.slow?.app?.env?.STARTGRID_NGINX, undefined)
+  const nginxes = { usual: OLD, quickjs: NEW }
+  equal(equip(njs('qjs'), nginxes).app?.env?.STARTGRID_NGINX, 'docker')
+  equal(equip(njs('njs'), nginxes).app?.env?.STARTGRID_NGINX, undefined)
 })
 
 test('one NGINX with both engines is used for both, and nothing is changed', () => {
-  equal(equipStudy(STUDY, { usual: NEW, quickjs: NEW }), STUDY)
+  const system = njs('qjs')
+  equal(equip(system, { usual: NEW, quickjs: NEW }), system)
   deepEqual(assigned(NEW, NEW)[0], ['1.30.2', null])
 })
 
@@ -95,10 +101,9 @@ test('a claim about systems in two versions of NGINX is undecided, and reports n
 })
 
 test('njs responds on QuickJS, in the NGINX that was found for it', { skip }, async () => {
-  const { systems } = equipStudy(njsVsNode, nginxes)
-  const system = systems['hello-qjs']
+  const system = njsVsNode.systems['hello-qjs']
   if (system === undefined) throw new Error('There is no system hello-qjs.')
-  const running = await startSystem(system, { nginx: undefined, cpus: undefined })
+  const running = await startSystem(equip(system, nginxes), { nginx: undefined })
   try {
     if (!('port' in running.target)) throw new Error('It listens on a socket.')
     const { host, port } = running.target

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { createProgress } from '@startgrid/cli/progress.ts'
 import { LoadError } from '@startgrid/loadgen'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { measureCeiling, startNginxCeiling } from '../../src/drivers/ceiling.ts'
 import type { Driver, SliceLoad, SlicePlan } from '../../src/drivers/driver.ts'
+import { measureCeiling, withCeiling } from '../../src/environments/ceiling.ts'
+import { openNative } from '../../src/environments/native/environment.ts'
 import type { Warning } from '../../src/model/warnings.ts'
 
 const nginx = await findNginx({ download: false })
+const NOTHING = { name: 'none', systems: {}, races: {}, claims: [] }
 
 /** Asks the server once per load, and tells what it is told to. */
 class FakeDriver implements Driver {
@@ -55,11 +58,16 @@ class FakeDriver implements Driver {
 
 describe('the ceiling', { skip: nginx.kind === 'none' && nginx.describe() }, () => {
   async function measure(driver: Driver, signal = new AbortController().signal) {
-    if (nginx.kind === 'none') throw new Error(nginx.describe())
     const warnings: Warning[] = []
     const options = { driver, connections: 8, signal }
-    const start = () => startNginxCeiling(nginx, undefined)
-    const rate = await measureCeiling(start, options, (warning) => warnings.push(warning))
+    const quiet = {
+      progress: createProgress(),
+      warn() {},
+      signal: new AbortController().signal,
+      download: false,
+    }
+    const environment = await openNative(withCeiling(NOTHING), [], quiet)
+    const rate = await measureCeiling(environment, options, (warning) => warnings.push(warning))
     return { rate, warnings }
   }
 

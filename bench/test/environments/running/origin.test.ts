@@ -10,7 +10,7 @@ import {
   isLoopback,
   readOrigin,
   whySilent,
-} from '../../../src/environments/target/origin.ts'
+} from '../../../src/environments/running/origin.ts'
 
 test('an origin is read with or without a slash, a port and brackets', () => {
   assert.equal(readOrigin('http://10.0.0.9:3000/'), 'http://10.0.0.9:3000')

@@ -3,14 +3,15 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { createProgress } from '@startgrid/cli/progress.ts'
 import type { Driver, SliceLoad } from '../../../src/drivers/driver.ts'
-import { TargetEnvironment } from '../../../src/environments/target/environment.ts'
-import { TargetServers } from '../../../src/environments/target/servers.ts'
+import { openRunning } from '../../../src/environments/running/environment.ts'
+import { runningServers } from '../../../src/environments/running/servers.ts'
+import type { Servers } from '../../../src/environments/servers.ts'
 import { newCell } from '../../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../../src/experiment/workloads.ts'
 import { runHeat } from '../../../src/measure/heat.ts'
-import type { Cell, Heat } from '../../../src/model/result.ts'
+import type { Experiment } from '../../../src/model/experiment.ts'
+import type { Heat } from '../../../src/model/result.ts'
 
 const { signal } = new AbortController()
 const CELL = newCell({
@@ -18,38 +19,49 @@ const CELL = newCell({
   ...{ workload: 'GET /_/status', connections: 64, warmupMs: 250 },
 })
 
-function cell(): Cell {
-  assert.ok(CELL)
-  return CELL
-}
+const experimentOf = (origin: string): Experiment => ({
+  ...{ name: '', races: {}, claims: [] },
+  systems: { [CELL.system]: { title: 'target', running: { origin, role: 'status', absent: [] } } },
+})
 
 describe('a server that already runs', () => {
   let server: Server
-  let servers: TargetServers
+  let servers: Servers
   let port: number
 
   before(async () => {
     server = createServer((_request, response) => response.end('OK')).listen(0, '127.0.0.1')
     await once(server, 'listening')
     port = (server.address() as AddressInfo).port
-    servers = new TargetServers(`http://127.0.0.1:${port}`, { cores: null, signal })
+    servers = runningServers(experimentOf(`http://127.0.0.1:${port}`), [CELL], {
+      cores: null,
+      signal,
+    })
   })
   after(() => server.close())
 
+  const only = () => {
+    const found = servers.running.get(CELL.id)
+    assert.ok(found)
+    return found
+  }
+
   test('is where its origin says, and has no launches', async () => {
-    assert.deepEqual(servers.target(), { host: '127.0.0.1', port })
-    assert.deepEqual(await servers.launches(), [])
+    assert.deepEqual(only().target, { host: '127.0.0.1', port })
+    assert.deepEqual(await servers.launches([CELL]), [])
   })
 
-  test('may be on another machine, where no other load may go', () => {
-    const target = { origin: 'http://203.0.113.9:3000', absent: [] }
-    const options = { progress: createProgress(), warn() {}, signal, download: false }
-    const { generator } = new TargetEnvironment(target, { pauseMs: 0 }, options)
-    assert.equal(generator.reach, 'anywhere')
+  test('may be on another machine, where no other load may go', async () => {
+    const { generator } = await openRunning(experimentOf('http://203.0.113.9:3000'), {
+      pauseMs: 0,
+      warn() {},
+      signal,
+    })
+    assert.ok('reach' in generator && generator.reach === 'anywhere')
   })
 
   test('has no account, but its generator has', async () => {
-    const end = await servers.beginAccount(cell(), { pids: () => [process.pid] })
+    const end = await only().beginAccount({ pids: () => [process.pid] })
     let work = 0
     for (let round = 0; round < 3e7; round++) work += round % 7
     assert.ok(work > 0)
@@ -61,7 +73,7 @@ describe('a server that already runs', () => {
   })
 
   test('that stops to respond ends the heat of its cell, which says why', async () => {
-    assert.equal(await servers.whyEnded(), null)
+    assert.equal(await only().whyEnded(), null)
     let loads = 0
     const heat = await heatOf(async () => {
       if (++loads === 2) server.close()
@@ -77,9 +89,9 @@ describe('a server that already runs', () => {
     return runHeat({
       expectedMs: 1000,
       planned: { race: 'status', heat: 1, seed: 7 },
-      cells: [cell()],
+      cells: [CELL],
       settings: { slices: 3, sliceMs: 100 },
-      environment: { startServers: async () => servers },
+      environment: { start: async () => servers },
       driverOf: () => driver,
       workloadOf: ({ role }) => WORKLOADS[role ?? 'hello'],
       moreWarmup: new Map(),

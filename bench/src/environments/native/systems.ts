@@ -1,0 +1,227 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { oneLine } from '@startgrid/cli/text.ts'
+import { runtimeOf } from '@startgrid/grid/apps.ts'
+import { type Launch, launch, NEVER_SHED, type Startable, type Target } from '@startgrid/grid/launcher.ts'
+import { pin } from '@startgrid/machine/cores.ts'
+import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
+import type { Nginx } from '@startgrid/nginx/find.ts'
+import type { Instance } from '@startgrid/nginx/instance.ts'
+import { newCell } from '../../experiment/cells.ts'
+import type { Program, System } from '../../model/experiment.ts'
+import type { Settings, Spread } from '../../model/result.ts'
+import { certificateOf } from '../certificates.ts'
+import { isShared, launchOf, nginxKey, type Placed } from '../environment.ts'
+import { beginAccountOf, type Server, type Servers } from '../servers.ts'
+import { type Route, startFronts } from './front.ts'
+import { strippedTypes } from './stripped-types.ts'
+
+/** A system to start as processes of this machine: an app, or an NGINX, or both. */
+export interface Entrant extends Placed {
+  /** Undefined: a system with an NGINX cannot be started. */
+  nginx: Nginx | undefined
+  /** The cores to stay on, as taskset writes them; undefined: all. */
+  cpus: string | undefined
+}
+
+/** What serves a cell. */
+interface Parts {
+  target: Target
+  /** Of the app; empty for an NGINX that is alone. */
+  copies: readonly Launch[]
+  /** What the client talks to; undefined where that is the app. */
+  nginx: Instance | undefined
+}
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
+
+/**
+ * Starts all apps, then the NGINXes in front of them, and waits until they serve. Of what fails nothing is left running.
+ * @param cores where other programs would disturb them; null if they are not kept apart
+ */
+export async function startSystems(entrants: readonly Entrant[], cores: Settings['cores']): Promise<Servers> {
+  const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
+  const failures = new Map<string, string>()
+  const apps = new Map<string, readonly Launch[]>()
+  const fronts = new Map<string, { instance: Instance; target: Target | undefined }>()
+
+  const withApp = entrants.filter(({ system }) => system.app !== undefined)
+  await startGroups(withApp, launchOf, failures, async ([first], name) => {
+    apps.set(name, await startCopies(first, directory))
+  })
+  // Only now: on one core, seven apps took 6.4 s to listen instead of 2.6.
+  for (const [name, [first]] of Map.groupBy(withApp, launchOf)) keepTo(first?.cpus, apps.get(name) ?? [])
+  const behind = entrants.filter(({ cell, system }) => system.nginx !== undefined && !failures.has(cell.id))
+  await startGroups(behind, nginxKey, failures, async (own) => {
+    const instance = await startNginx(own, apps)
+    for (const [index, { cell }] of own.entries())
+      fronts.set(cell.id, { instance, target: instance.addresses[index] })
+  })
+
+  const parts = new Map<Entrant, Parts>()
+  for (const one of entrants.filter(({ cell }) => !failures.has(cell.id))) {
+    const [copies, front] = [apps.get(launchOf(one)) ?? [], fronts.get(one.cell.id)]
+    const target = front === undefined ? copies[0]?.target : front.target
+    if (target !== undefined) parts.set(one, { target, copies, nginx: front?.instance })
+    else failures.set(one.cell.id, 'it has neither an app nor an NGINX')
+  }
+  return {
+    running: new Map([...parts].map(([{ cell }, one]) => [cell.id, serverOf(one, cores)])),
+    failures,
+    launches: async (cells) => {
+      const peaks = new Map<string, number | null>()
+      for (const [one, own] of parts) {
+        if (!cells.some(({ id }) => id === one.cell.id)) continue
+        peaks.set(launchOf(one), peakMemory(appPids(own)) ?? null)
+        if (isShared(one) && own.nginx !== undefined) peaks.set('nginx', peakMemory(own.nginx.pids()) ?? null)
+      }
+      return [...peaks].map(([app, peak]) => ({ app, peakMemory: peak }))
+    },
+    stop: async () => {
+      const instances = new Set([...fronts.values()].map(({ instance }) => instance))
+      await Promise.all([...instances].map((one) => one.stop()))
+      await Promise.all([...apps.values()].flat().map((one) => one.stop()))
+      rmSync(directory, { recursive: true, force: true })
+      return [...parts].flatMap(([{ cell }, { copies }]): Spread[] => {
+        const requests = spreadOf(copies[0])
+        return requests === undefined ? [] : [{ cell: cell.id, requests }]
+      })
+    },
+  }
+}
+
+/** Starts one system alone, on all cores. @throws {Error} with a sentence; nothing is left running */
+export async function startSystem(
+  system: System,
+  { nginx }: Pick<Entrant, 'nginx'>,
+): Promise<Pick<Server, 'target'> & Pick<Servers, 'stop'>> {
+  const cell = newCell({ id: system.title, race: '', app: system.title })
+  const { running, failures, stop } = await startSystems([{ cell, system, nginx, cpus: undefined }], null)
+  const server = running.get(cell.id)
+  if (server !== undefined) return { target: server.target, stop }
+  await stop()
+  throw new Error(`${system.title}: ${failures.get(cell.id)}.`)
+}
+
+/** Starts what the entrants of a group share; if that fails, all of them have failed. */
+async function startGroups(
+  entrants: readonly Entrant[],
+  keyOf: (entrant: Entrant) => string,
+  failures: Map<string, string>,
+  start: (group: readonly [Entrant, ...Entrant[]], key: string) => Promise<void>,
+): Promise<void> {
+  await Promise.all(
+    [...Map.groupBy(entrants, keyOf)].map(async ([key, [first, ...others]]) => {
+      if (first === undefined) return
+      try {
+        await start([first, ...others], key)
+      } catch (error) {
+        for (const { cell } of [first, ...others])
+          failures.set(cell.id, `it did not start: ${oneLine(error)}`)
+      }
+    }),
+  )
+}
+
+/** All that can be started are stopped again if one cannot. */
+async function startCopies({ cell, system }: Entrant, directory: string): Promise<Launch[]> {
+  const { app, nginx, tls } = system
+  if (app === undefined) return []
+  const path = join(directory, `${cell.app.replaceAll(/\W/g, '-')}.sock`)
+  const socket = nginx?.front.endsWith('-socket') ? { SOCKET: path } : {}
+  const files = tls !== undefined && nginx === undefined ? await certificateOf(tls) : undefined
+  const secure = files && { CERTIFICATE: files.certificate, KEY: files.key }
+  const options = { env: { ...NEVER_SHED, ...app.env, ...socket, ...secure }, execArgv: flagsOf(app) }
+  const starts = await Promise.allSettled(
+    Array.from({ length: app.copies ?? 1 }, () => launch(startableOf(app), options)),
+  )
+  const started = starts.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  const failed = starts.find((one) => one.status === 'rejected')
+  if (failed !== undefined) {
+    await Promise.all(started.map((one) => one.stop()))
+    throw failed.reason
+  }
+  return started
+}
+
+/** With what starts an app: an NGINX that runs in a container is no child of it. */
+function keepTo(cpus: string | undefined, copies: readonly Launch[]): void {
+  const pids = copies.flatMap((one) => [one.ready.pid, ...(serverPids(one) ?? [])])
+  if (cpus !== undefined) pin([...new Set(pids)], cpus)
+}
+
+/** Without WebAssembly Node cannot read TypeScript by itself. */
+function flagsOf({ package: path, flags = [] }: Program): string[] {
+  return flags.includes('--jitless') ? [...flags, '--import', strippedTypes(path)] : [...flags]
+}
+
+function startableOf({ package: path, role, runtime }: Program): Startable {
+  return {
+    name: `${basename(path)}/${role}`,
+    runtime: runtime ?? runtimeOf(path),
+    role,
+    directory: join(ROOT, path),
+  }
+}
+
+async function startNginx(
+  own: readonly [Entrant, ...Entrant[]],
+  apps: ReadonlyMap<string, readonly Launch[]>,
+): Promise<Instance> {
+  const [{ system, nginx, cpus }] = own
+  if (nginx === undefined) throw new Error('there is no NGINX')
+  const certificate = system.tls && (await certificateOf(system.tls))
+  const routes = own.map((one): Route => {
+    const { app, nginx: front } = one.system
+    return {
+      kind: front?.front ?? 'nginx',
+      upstreams: (apps.get(launchOf(one)) ?? []).map(({ target }) => target),
+      ...{ lines: front?.lines, certificate },
+      assets: app?.role === 'ssr',
+    }
+  })
+  return startFronts(nginx, routes, { workers: system.nginx?.workers ?? 1, cpus })
+}
+
+function serverOf({ target, copies, nginx }: Parts, cores: Settings['cores']): Server {
+  const [first] = copies
+  const { engine, nginx: version } = first?.ready ?? {}
+  return {
+    target,
+    engine: engine && `${engine} in NGINX ${version}`,
+    whyEnded: async () => endingOf(copies) ?? (nginx?.pids().length === 0 ? 'NGINX ended' : null),
+    beginAccount: async (driver) =>
+      beginAccountOf({
+        app: appPids({ copies, nginx }),
+        proxy: first === undefined ? [] : (nginx?.pids() ?? []),
+        generator: driver.pids(),
+        cores,
+      }),
+  }
+}
+
+/** The processes of the app; of an NGINX that is alone, its own. Undefined if they are not known. */
+function appPids({ copies, nginx }: Omit<Parts, 'target'>): number[] | undefined {
+  if (copies.length === 0) return nginx?.pids()
+  const pids = copies.map((one) => serverPids(one))
+  return pids.some((own) => own === undefined) ? undefined : pids.flatMap((own) => own ?? [])
+}
+
+function endingOf(copies: readonly Launch[]): string | null {
+  for (const { child } of copies) {
+    if (child.exitCode !== null) return `the app ended with exit code ${child.exitCode}`
+    if (child.signalCode !== null) return `the app was ended by ${child.signalCode}`
+  }
+  return null
+}
+
+/** The last line of a cluster's log (packages/shared/src/launch/cluster.ts). */
+function spreadOf(launched: Launch | undefined): number[] | undefined {
+  const line = launched?.output().trimEnd().split('\n').at(-1) ?? ''
+  if (!line.includes('"spread":')) return undefined
+  const { spread } = JSON.parse(line) as { spread: { served: { requests: number } | null }[] }
+  const requests = spread.map(({ served }) => served?.requests)
+  return requests.every((one) => one !== undefined) ? requests : undefined
+}

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { chooseCores } from '@startgrid/machine/cores.ts'
+import { findNginx } from '@startgrid/nginx/find.ts'
+import type { Experiment } from '../../model/experiment.ts'
+import type { Settings } from '../../model/result.ts'
+import { type Environment, type EnvironmentOptions, systemOf } from '../environment.ts'
+import { proveHere } from '../native/suite.ts'
+import { startSystems } from '../native/systems.ts'
+import { runningServers } from './servers.ts'
+
+/**
+ * Servers that run already, perhaps on another machine: only the generator is accounted for. The NGINX that tells its ceiling runs on this machine.
+ * @param pauseMs rest before every heat but the first
+ */
+export async function openRunning(
+  experiment: Experiment,
+  { pauseMs, warn, signal }: Pick<EnvironmentOptions, 'warn' | 'signal'> & Pick<Settings, 'pauseMs'>,
+): Promise<Environment> {
+  // Where the server runs is not ours to choose: what else can be said of two cores is about servers.
+  const cores = chooseCores((warning) => warning.kind === 'not-pinned' && warn(warning))
+  const found = await findNginx({ download: false })
+  const nginx = found.kind === 'none' ? undefined : found
+  let heats = 0
+  return {
+    cores,
+    // The person who names a server is responsible for it; a run is bounded in time.
+    generator: { reach: 'anywhere', ...(cores !== null && { cpu: cores.generator }) },
+    facts: {},
+    nginx: null,
+    hasCeiling: nginx !== undefined,
+    // What responded yesterday may have been replaced.
+    ingredients: () => null,
+    start: async (cells, { pinned }) => {
+      const isOurs = cells.every((cell) => systemOf(experiment, cell).running === undefined)
+      if (isOurs) {
+        const cpus = cores === null ? undefined : String(cores.server)
+        const ours = cells.map((cell) => ({ cell, system: systemOf(experiment, cell), nginx, cpus }))
+        return startSystems(ours, cores)
+      }
+      // The proof of equality is no heat.
+      if (pinned && heats++ > 0) await sleep(pauseMs, undefined, { signal })
+      return runningServers(experiment, cells, { cores, signal })
+    },
+    prove: ({ target }, contract) => proveHere(target, contract, signal),
+    close: async () => {},
+  }
+}
