@@ -183,7 +183,7 @@ function detailOf(
     latency: { p50, p975: p975 ?? null, p99 },
     ...{ secondRates, otherConnections },
     ...(bytes !== undefined && { bytes }),
-    handshakes: Object.keys(handshakes),
+    ...(Object.keys(handshakes).length > 0 && { handshakes: Object.keys(handshakes) }),
   }
 }
 
