@@ -116,11 +116,6 @@ export function appOf({ app: name, twinOf }: Pick<Cell, 'app' | 'twinOf'>): App 
   return { ...app, name }
 }
 
-/** Whether NGINX itself runs the app: it needs one that can, and which engine runs the JavaScript counts. */
-export function isInNginx(cell: Pick<Cell, 'app' | 'twinOf'>): boolean {
-  return appOf(cell).runtime === 'nginx'
-}
-
 /** An app that listens on a socket for `nginx-socket` is another launch than the one on a port. */
 export function launchName({ app, topology }: Pick<Cell, 'app' | 'topology'>): string {
   return topology === 'nginx-socket' ? `${app} on a socket` : app

@@ -1,6 +1,6 @@
 import type { Role } from '@startgrid/grid/apps.ts'
 import type { Cell, Span } from '../model/result.ts'
-import { isInNginx } from './cells.ts'
+import { appOf } from './cells.ts'
 import type { ProfileName } from './profiles.ts'
 
 /** How much effort the open-loop commands take, and how long that lasts. Times are in milliseconds. */
@@ -106,7 +106,9 @@ const ASSUMED_NGINX_PAGES = 200
 
 export function assumedRate(cell: Pick<Cell, 'role' | 'app' | 'twinOf'>): number {
   const { role } = cell
-  return role === 'ssr' && isInNginx(cell) ? ASSUMED_NGINX_PAGES : ASSUMED_RATE[role ?? 'hello']
+  return role === 'ssr' && appOf(cell).runtime === 'nginx'
+    ? ASSUMED_NGINX_PAGES
+    : ASSUMED_RATE[role ?? 'hello']
 }
 
 type Warmed = Pick<Cell, 'role' | 'app' | 'twinOf' | 'warmupMs' | 'warmupRequests'>

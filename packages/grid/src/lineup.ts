@@ -2,8 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { pin } from '@startgrid/machine/cores.ts'
-import { serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
@@ -18,8 +16,6 @@ export interface LineupOptions {
   isWanted?: (app: App, topology: Topology) => boolean
   /** Without it, only `direct` can be used. */
   nginx: Nginx | undefined
-  /** The core that apps and NGINX stay on. They start on all: on one core, seven apps took 6.4 s to listen instead of 2.6. */
-  cpu?: number | undefined
   env?: Readonly<Record<string, string>>
 }
 
@@ -31,8 +27,6 @@ export interface Lineup {
   target(app: App, topology: Topology): Target | undefined
   /** The start of an app that serves this topology, if it runs. */
   launched(app: App, topology: Topology): Launch | undefined
-  /** The processes of the NGINX in front; empty if no topology needs it. */
-  proxyPids(): readonly number[]
   stop(): Promise<void>
 }
 
@@ -70,21 +64,13 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
         socketsOf(app, topologiesOf(app), directory).map((path) => start(app, path)),
       ),
     )
-    if (options.cpu !== undefined) {
-      // With what starts an app: njs's NGINX is no child of it where that runs in a container.
-      const pids = [...launches.values()].flatMap((one) => [one.ready.pid, ...(serverPids(one) ?? [])])
-      pin([...new Set(pids)], options.cpu)
-    }
     const tls = options.nginx?.tls ?? {}
     if ('missing' in tls) failures.set('nginx-tls', `this NGINX was built without ${tls.missing}`)
     const fronts = options.apps.flatMap((app) =>
       topologiesOf(app).flatMap((topology) => createFront(app, topology)),
     )
     if (fronts.length > 0 && options.nginx) {
-      instance = await startNginx(options.nginx, {
-        fronts,
-        ...(options.cpu !== undefined && { cpus: String(options.cpu) }),
-      })
+      instance = await startNginx(options.nginx, { fronts })
       for (const [index, address] of instance.addresses.entries())
         addresses.set(fronts[index]?.name ?? '', address)
     }
@@ -115,7 +101,6 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
       if (topology === 'direct') return launches.get(key(app, false))?.target
       return addresses.get(frontName(app, topology))
     },
-    proxyPids: () => instance?.pids() ?? [],
     stop,
   }
 }
