@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
+import { nameMachine } from '@startgrid/machine/machine.ts'
 import { Compile, type Validator } from 'typebox/compile'
 import type { Study } from './experiment.ts'
 import { type RaceResult, RESULTS_BY_KIND, type StoredResult, type StudyResult } from './result.ts'
@@ -92,12 +93,13 @@ export function publishedOf({ analysis, heats, ...result }: RaceResult): RaceRes
   }
 }
 
-/** Where docs keep it: one file for each kind of machine, which a later run replaces. */
-export function publishedPath({ machine, mode }: Pick<RaceResult, 'machine' | 'mode'>): string {
-  const words = `${machine.cpu.replace(/\((?:R|TM)\)|\b(?:CPU|Processor)\b|@/gi, ' ')} ${machine.cores} cores ${mode === 'native' ? '' : mode}`
-  const name = words
-    .trim()
-    .toLowerCase()
-    .replace(/[^a-z0-9.]+/g, '-')
-  return fileURLToPath(new URL(`../../../docs/results/${name}.json`, import.meta.url))
+/** What names the machine in docs: `amd-epyc-2-cores`. */
+export function machineFolder({ machine, mode }: Pick<RaceResult, 'machine' | 'mode'>): string {
+  const words = [nameMachine(machine), ...(mode === 'native' ? [] : [mode])].join(' ')
+  return words.toLowerCase().replace(/[^a-z0-9.]+/g, '-')
+}
+
+/** Where docs keep a race: one file for each kind of machine, which a later run replaces. */
+export function publishedPath(result: Pick<RaceResult, 'machine' | 'mode'>): string {
+  return fileURLToPath(new URL(`../../../docs/results/${machineFolder(result)}.json`, import.meta.url))
 }

@@ -31,6 +31,15 @@ function readOsName(): string {
   )
 }
 
+/** The machine in a few words: `AMD EPYC, 2 cores`. */
+export function nameMachine({ cpu, cores }: Pick<Machine, 'cpu' | 'cores'>): string {
+  const words = cpu
+    .replace(/\((?:R|TM)\)|\b(?:CPU|Processor)\b|@/gi, ' ')
+    .trim()
+    .replace(/\s+/g, ' ')
+  return `${words}, ${plural(cores, 'core')}`
+}
+
 /** The machine in a phrase. */
 export function describeMachine({ cpu, cores, memoryBytes, os: system, kernel, governor }: Machine): string {
   const memory = `${(memoryBytes / 2 ** 30).toFixed(0)} GiB`

@@ -1,10 +1,11 @@
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type Standing, type StandingEntry, standingsOf } from '@startgrid/bench/src/judge/standings.ts'
-import { isRace, type RaceResult, type StoredResult } from '@startgrid/bench/src/model/result.ts'
+import { isRace, type RaceResult } from '@startgrid/bench/src/model/result.ts'
 import { readResult } from '@startgrid/bench/src/model/result-file.ts'
 import { formatRank } from '@startgrid/cli/numbers.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import { nameMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { ROOT } from './documents.ts'
 
@@ -26,15 +27,9 @@ export function readMachines(): Machine[] {
     .flatMap((file) => {
       const result = readResult(ROOT + file)
       if (!isRace(result)) return []
-      const title = `${shortMachine(result)}, ${result.startedAt.slice(0, 10)}`
+      const title = `${nameMachine(result.machine)}, ${result.startedAt.slice(0, 10)}`
       return [{ name: basename(file, '.json'), title, result, standings: standingsOf(result) }]
     })
-}
-
-/** `AMD EPYC, 2 cores` */
-export function shortMachine({ machine: { cpu, cores } }: Pick<StoredResult, 'machine'>): string {
-  const words = cpu.replace(/\((?:R|TM)\)|\b(?:CPU|Processor)\b|@/g, ' ').replace(/\s+/g, ' ')
-  return `${words}, ${cores} cores`
 }
 
 /** What could not be told apart is in the order of the alphabet. */

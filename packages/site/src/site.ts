@@ -49,7 +49,7 @@ export function createSite({ output, base, repository }: SiteOptions): Eleventy 
         'packages/site/src/assets/site.js': 'site.js',
         'docs/*.{png,svg}': 'images',
         'docs/results/*.json': 'data',
-        'docs/studies/results/*.json': 'data/studies',
+        'docs/studies/results': 'data/studies',
       })
       config.addPlugin(HtmlBasePlugin)
       config.amendLibrary('md', (library) => amendMarkdown(library, repository))

@@ -4,8 +4,8 @@ import type { StudyResult } from '@startgrid/bench/src/model/result.ts'
 import { readResult } from '@startgrid/bench/src/model/result-file.ts'
 import { claimCells } from '@startgrid/bench/src/report/study/document.ts'
 import { formatRatio } from '@startgrid/cli/numbers.ts'
+import { nameMachine } from '@startgrid/machine/machine.ts'
 import { ROOT } from './documents.ts'
-import { shortMachine } from './machines.ts'
 
 /** The studies that docs keep, with their claims. */
 
@@ -18,7 +18,7 @@ export interface ClaimRow {
 
 /** Every study and machine that has a file; those that decided most come first. */
 export function readStudies(): StudyResult[] {
-  return globSync('docs/studies/results/**/*.json', { cwd: ROOT })
+  return globSync('docs/studies/results/*/*.json', { cwd: ROOT })
     .toSorted()
     .map((file) => readResult(ROOT + file))
     .filter((result) => result.kind === 'study')
@@ -56,6 +56,6 @@ export function describeClaim(records: readonly StudyResult[], id: string): stri
   for (const record of records)
     for (const { claim, verdict, ours } of claimsOf(record))
       if (claim.id === id)
-        return `"${claim.says}": published ${formatRatio(claim.published)}, ours ${ours}, ${verdict} (${shortMachine(record)}, ${record.startedAt.slice(0, 10)})`
+        return `"${claim.says}": published ${formatRatio(claim.published)}, ours ${ours}, ${verdict} (${nameMachine(record.machine)}, ${record.startedAt.slice(0, 10)})`
   return undefined
 }

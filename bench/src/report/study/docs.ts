@@ -1,12 +1,12 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { formatRatio, formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { markdownTable } from '@startgrid/cli/table.ts'
-import { describeMachine } from '@startgrid/machine/machine.ts'
+import { describeMachine, nameMachine } from '@startgrid/machine/machine.ts'
 import type { Study } from '../../model/experiment.ts'
 import type { StudyResult } from '../../model/result.ts'
-import { readResult, writeResult } from '../../model/result-file.ts'
+import { machineFolder, readResult, writeResult } from '../../model/result-file.ts'
 import { formatMarkdownPart } from '../markdown.ts'
 import { writeBetween } from '../output.ts'
 import { claimCells, documentOfStudy } from './document.ts'
@@ -26,9 +26,9 @@ export function hasPage({ name }: Study, directory = DOCS): boolean {
   return existsSync(join(directory, `${name}.md`))
 }
 
-/** Stores what the pages need of a run. */
+/** Stores what the pages need of a run: a later one on the same kind of machine replaces it. */
 export function storeRecord(record: StudyResult, directory = DOCS): void {
-  writeResult(pathOf(record.study, directory), record)
+  writeResult(join(directory, 'results', machineFolder(record), `${record.study}.json`), record)
 }
 
 /**
@@ -37,53 +37,60 @@ export function storeRecord(record: StudyResult, directory = DOCS): void {
  * @throws {ResultError} if a stored result is not one, or a page has no place for its figures
  */
 export function writePages(studies: readonly Study[], directory = DOCS): string[] {
-  const records = new Map(
-    studies
-      .filter(({ name }) => existsSync(pathOf(name, directory)))
-      .flatMap(({ name }) => {
-        const record = readResult(pathOf(name, directory))
-        return record.kind === 'study' ? [[name, record] as const] : []
-      }),
-  )
+  const records = readRecords(directory)
   for (const study of studies) {
-    const [record, page] = [records.get(study.name), join(directory, `${study.name}.md`)]
-    if (record !== undefined && existsSync(page))
-      writeBetween(page, MARKS, formatMarkdownPart(documentOfStudy(study, record)).trimEnd())
+    const [newest] = records.filter((record) => record.study === study.name)
+    const page = join(directory, `${study.name}.md`)
+    if (newest !== undefined && existsSync(page))
+      writeBetween(page, MARKS, formatMarkdownPart(documentOfStudy(study, newest)).trimEnd())
   }
   writeFileSync(join(directory, 'README.md'), formatIndex(studies, records))
-  return studies.map(({ name }) => name).filter((name) => !records.has(name))
+  return studies.map(({ name }) => name).filter((name) => !records.some(({ study }) => study === name))
 }
 
-function pathOf(study: string, directory: string): string {
-  return join(directory, 'results', `${study}.json`)
+/** Of all machines, the newest first: a page has its figures, and the table of verdicts all. */
+function readRecords(directory: string): StudyResult[] {
+  return globSync('results/*/*.json', { cwd: directory })
+    .map((file) => readResult(join(directory, file)))
+    .filter((result) => result.kind === 'study')
+    .toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))
 }
 
-/** One table of all claims and verdicts, with the machine named. */
-function formatIndex(studies: readonly Study[], records: ReadonlyMap<string, StudyResult>): string {
-  const rows = studies.flatMap((study) => {
-    const claims = records.get(study.name)?.analysis?.claims ?? []
-    return claims.map((claim, index) => ({
+/** One table of all claims, with a column of verdicts for each machine. */
+function formatIndex(studies: readonly Study[], records: readonly StudyResult[]): string {
+  const machines = [...Map.groupBy(records, ({ machine }) => nameMachine(machine))]
+  const rows = studies.flatMap(({ name }) => {
+    const own = records.filter(({ study }) => study === name)
+    return (own[0]?.analysis?.claims ?? []).map(({ id, says, published }, index) => ({
       tone: 'plain' as const,
       cells: [
-        index === 0 ? `[${study.name}](${study.name}.md)` : '',
-        ...claimCells(claim, records.get(study.name)?.cells ?? []),
+        index === 0 ? `[${name}](${name}.md)` : '',
+        says,
+        formatRatio(published),
+        ...machines.map(([, all]) =>
+          verdictIn(
+            id,
+            all.find(({ study }) => study === name),
+          ),
+        ),
       ],
     }))
   })
-  const columns = ['study', 'claim', 'published', 'ours (95 %)', 'verdict'].map((heading, index) => ({
+  const headings = ['study', 'claim', 'published', ...machines.map(([machine]) => machine)]
+  const columns = headings.map((heading, index) => ({
     heading,
-    align: index === 2 || index === 3 ? ('right' as const) : ('left' as const),
+    align: index === 2 ? ('right' as const) : ('left' as const),
     priority: 0,
   }))
   const pages = studies.map(({ name, title }) => `- [${name}](${name}.md): ${title}`)
   return [
     '# Studies',
-    'Published comparisons of JavaScript servers and all that they claim, and questions of our own. `pnpm bench study NAME` tests one on your machine.',
+    'Published comparisons of JavaScript servers and all that they claim, and questions of our own. `pnpm bench study NAME` tests one on your machine, and `--docs` adds its column.',
     pages.join('\n'),
     '## All claims',
     ...(rows.length === 0 ? ['No result is stored yet.'] : [markdownTable({ columns, rows }, 0)]),
     `${RULE}${describeErrors(rows.length)}`,
-    ...whereOf([...records.values()]),
+    ...whereOf(records),
     '## What all studies share',
     SHARED,
     'Made by `pnpm bench study --docs` from [results](results); do not edit.',
@@ -92,6 +99,14 @@ function formatIndex(studies: readonly Study[], records: ReadonlyMap<string, Stu
     .join('\n\n')
     .trimEnd()
     .concat('\n')
+}
+
+/** Our ratio with its interval and the verdict, if the machine has them. */
+function verdictIn(id: string, record: StudyResult | undefined): string {
+  const claim = record?.analysis?.claims.find((one) => one.id === id)
+  if (record === undefined || claim === undefined) return ''
+  const [, , ours = '', verdict = ''] = claimCells(claim, record.cells)
+  return `${ours}: ${verdict}`.replace(/^—: /, '')
 }
 
 const RULE =

@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok, throws } from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -42,10 +42,28 @@ test('one table has all claims with their verdicts, and names the machine', (t) 
   const path = directory(t)
   deepEqual(writePages([PAPER, OTHER], path), ['other'])
   const readme = readFileSync(join(path, 'README.md'), 'utf8')
-  match(readme, /\| \[paper\]\(paper\.md\) +\| fast is twice as fast as slow +\| +2\.00 \|.*\| holds +\|/)
-  match(readme, /\| four workers are 4 times as fast as one +\| +4\.00 \|.*\| needs 5 cores +\|/)
+  match(
+    readme,
+    /\| \[paper\]\(paper\.md\) +\| fast is twice as fast as slow +\| +2\.00 \| [\d.]+ \([\d.–]+\): holds +\|/,
+  )
+  match(readme, /\| four workers are 4 times as fast as one +\| +4\.00 \| needs 5 cores +\|/)
   match(readme, /^Measured on .+ cores?, .+: paper\.$/m)
   match(readme, /- \[other\]\(other\.md\): a study that nobody ran/)
+})
+
+test('verdicts of two machines stand side by side, and the page has the newer figures', (t) => {
+  const path = directory(t)
+  const newer = measureOnPaper({ fast: [10_000, 10_050], slow: [20_000, 20_100], wide: [40_000, 40_500] })
+  newer.analysis = analyseStudy(PAPER, newer)
+  newer.machine = { ...newer.machine, cpu: 'Example 9' }
+  newer.startedAt = '2030-01-01T00:00:00.000Z'
+  storeRecord(recordOf(newer), path)
+  writePages([PAPER], path)
+  match(
+    readFileSync(join(path, 'README.md'), 'utf8'),
+    /twice as fast as slow +\| +2\.00 \| [^|]*: not reproduced here +\| [^|]*: holds +\|/,
+  )
+  match(readFileSync(join(path, 'paper.md'), 'utf8'), /run of 2030-01-01/)
 })
 
 test('a page without a place for its figures, and a file that is no result, are refused with a sentence', (t) => {
@@ -61,7 +79,8 @@ test('a page without a place for its figures, and a file that is no result, are 
     ['[', /paper\.json cannot be read/],
   ]
   for (const [stored, sentence] of refused) {
-    writeFileSync(join(path, 'results', 'paper.json'), stored)
+    const [file = ''] = globSync('results/*/paper.json', { cwd: path })
+    writeFileSync(join(path, file), stored)
     throws(() => writePages([PAPER], path), { name: 'ResultError', message: sentence })
   }
 })

@@ -71,11 +71,15 @@ function offer(select, names, usual) {
 
 const claims = document.querySelector('#claims')
 if (claims !== null) {
-  const { verdict } = claims.elements
+  const { verdict, machine } = claims.elements
   const show = () => {
     const rows = [...document.querySelectorAll('[data-verdict]')]
     for (const row of rows) row.hidden = verdict.value !== '' && row.dataset.verdict !== verdict.value
-    const count = rows.filter(({ hidden }) => !hidden).length
+    for (const part of document.querySelectorAll('[data-claims]'))
+      part.hidden = machine.value !== '' && part.dataset.claims !== machine.value
+    for (const study of document.querySelectorAll('[data-claims] section'))
+      study.hidden = study.querySelector('[data-verdict]:not([hidden])') === null
+    const count = rows.filter((row) => row.closest('[hidden]') === null).length
     claims.querySelector('output').textContent = `${count} of ${rows.length} claims`
   }
   remember(claims, show)

@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs'
 import type { ClaimResult } from '@startgrid/bench/src/model/figures.ts'
 import type { StudyResult } from '@startgrid/bench/src/model/result.ts'
+import { machineFolder } from '@startgrid/bench/src/model/result-file.ts'
 import { html, type Markup } from '@startgrid/bench/src/report/html/markup.ts'
 import { formatRatio } from '@startgrid/cli/numbers.ts'
+import { nameMachine } from '@startgrid/machine/machine.ts'
 import { ROOT } from '../documents.ts'
-import { shortMachine } from '../machines.ts'
 import { type ClaimRow, claimsOf, countVerdicts, kindOf, readStudies } from '../studies.ts'
 
 /** Claims: what was published, and what came out here, of all studies on one scale. */
 
 export function render(): string {
   const records = readStudies()
-  const machines = Map.groupBy(records, shortMachine)
+  const machines = Map.groupBy(records, ({ machine }) => nameMachine(machine))
   const verdicts = [...new Set(records.flatMap(claimsOf).map(({ verdict }) => kindOf(verdict)))].toSorted()
   return html`<h1>Claims</h1>
 <p>What others have published about JavaScript servers, and what came out here. Each row is a ratio, published (○) and ours (●, with its 95 % interval), on one logarithmic scale.
@@ -19,6 +20,7 @@ export function render(): string {
 <ul>${[...machines].map(([machine, own]) => html`<li>${machine}: ${countVerdicts(own)}.</li>`)}</ul>
 <form id="claims" aria-label="Which claims" hidden>
 <label>Verdict <select name="verdict"><option value="">all</option>${verdicts.map((one) => html`<option>${one}</option>`)}</select></label>
+<label>Machine <select name="machine"><option value="">all</option>${[...machines.keys()].map((one) => html`<option>${one}</option>`)}</select></label>
 <output></output>
 </form>
 ${[...machines].map(([machine, own]) => machineSection(machine, own))}
@@ -27,16 +29,16 @@ ${[...machines].map(([machine, own]) => machineSection(machine, own))}
 
 function machineSection(machine: string, records: readonly StudyResult[]): Markup {
   const days = [...new Set(records.map(({ startedAt }) => startedAt.slice(0, 10)))]
-  return html`<h2>${machine}, ${days.join(' and ')}</h2>
+  return html`<section data-claims="${machine}"><h2>${machine}, ${days.join(' and ')}</h2>
 ${records.map((record) => {
   const rows = claimsOf(record)
   if (rows.length === 0) return null
-  return html`<section aria-labelledby="${record.study}">
-<h3 id="${record.study}"><a href="/docs/studies/${record.study}/">${titleOf(record.study)}</a></h3>
+  return html`<section aria-labelledby="${machineFolder(record)}-${record.study}">
+<h3 id="${machineFolder(record)}-${record.study}"><a href="/docs/studies/${record.study}/">${titleOf(record.study)}</a></h3>
 <ul class="claims">${rows.map(claimRow)}</ul>
-<p class="quiet"><a href="/data/studies/${record.study}.json">Raw JSON</a>. This measures it again: <code>npx ${record.command.replace(/^pnpm/, 'pnpm@12')}</code></p>
+<p class="quiet"><a href="/data/studies/${machineFolder(record)}/${record.study}.json">Raw JSON</a>. This measures it again: <code>npx ${record.command.replace(/^pnpm/, 'pnpm@12')}</code></p>
 </section>`
-})}`
+})}</section>`
 }
 
 /** That of its page. */
