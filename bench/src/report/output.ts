@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { RaceResult, StoredResult } from '../model/result.ts'
@@ -28,6 +28,9 @@ export function prepareOutput(
 ): string {
   const directory = output === undefined ? join(resolve(results), timestamp()) : resolve(output)
   tryToWrite(directory, `Nothing can be written to ${directory}`, '--output')
+  // So that nobody commits them by accident, and no race takes them for changes.
+  const ignored = join(resolve(results), '.gitignore')
+  if (output === undefined && !existsSync(ignored)) writeFileSync(ignored, '*\n')
   if (json === undefined || json === '-') return directory
   if (statSync(json, { throwIfNoEntry: false })?.isDirectory())
     throw new OutputError(`${json} is a directory: give --json the name of a file, or -.`)

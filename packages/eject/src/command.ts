@@ -26,6 +26,8 @@ export interface Origin {
   options: readonly { name: string; title: string }[]
   /** @throws {EjectError} if it cannot be read */
   readSource(app: string, signal: AbortSignal): Promise<AppSource>
+  /** The packed startgrid, for options that vendor it. */
+  readTool(): Promise<Buffer>
   /** @throws {EjectError} if no project may be written there */
   checkTarget?(target: string, path: string): Promise<void>
 }
@@ -77,7 +79,8 @@ async function main(args: readonly string[], origin: Origin, signal: AbortSignal
   const source = await origin.readSource(app.name, signal)
   const { options } = choice
   const [git, lockfile] = [!values['no-git'], !values['no-lockfile']]
-  const created = await createProject({ source, target, name, options, git, lockfile, signal })
+  const { readTool } = origin
+  const created = await createProject({ source, target, name, options, git, lockfile, readTool, signal })
   process.stdout.write(formatSummary(created, choice.path))
   return 0
 }

@@ -117,6 +117,10 @@ function combine(project: SourceProject, name: string, chosen: readonly Chosen[]
     devDependencies: Object.fromEntries(
       Object.entries(development).filter(([one]) => !(one in dependencies)),
     ),
+    scripts: Object.assign({}, project.scripts, ...chosen.map(({ scripts }) => scripts)) as Record<
+      string,
+      string
+    >,
     arguments: chosen.flatMap((one) => one.arguments),
     environment: [...project.environment, ...chosen.flatMap((one) => one.environment)],
     sections: chosen.map(({ title, readme: text }) => ({ title, text })),

@@ -30,6 +30,9 @@ export type SourceOption =
       devDependencies: Readonly<Record<string, string>>
       arguments: readonly string[]
       environment: readonly Setting[]
+      scripts?: Readonly<Record<string, string>>
+      /** Where the packed startgrid goes. */
+      tool?: string
       readme: string
     }
 

@@ -35,6 +35,8 @@ export async function readSource(app: App, signal: AbortSignal): Promise<AppSour
     'docker',
     'deploy',
     'packages/eject/src/options/templates',
+    'packages/startgrid/package.json',
+    'action',
   ]) {
     for (const [path, text] of await readTracked(directory)) tracked.set(path, text)
   }
@@ -97,12 +99,13 @@ function describeOptions(
 }
 
 function resolve(title: string, addition: Addition, catalog: Catalog): SourceOption {
-  const { dependencies = [], devDependencies = [], environment = [] } = addition
+  const { dependencies = [], devDependencies = [], environment = [], scripts = {} } = addition
   return {
     ...addition,
     title,
     arguments: addition.arguments ?? [],
     environment,
+    scripts,
     dependencies: resolveVersions(dependencies, catalog),
     devDependencies: resolveVersions(devDependencies, catalog),
   }

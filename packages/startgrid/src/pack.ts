@@ -1,35 +1,9 @@
-import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { readVersions } from '@startgrid/machine/provenance.ts'
-import { buildProgram } from 'create-startgrid/program.ts'
+import { writeProgram } from './tarball.ts'
 
-/** Writes dist/: the command, and the programs that it starts. npm runs this before it packs. */
+/** Writes dist/. npm runs this before it packs. */
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-const PACKAGE = join(ROOT, 'packages/startgrid')
-const DIST = join(PACKAGE, 'dist')
-
-const { version, engines } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
-  version: string
-  engines: { node: string }
-}
-
+const DIST = fileURLToPath(new URL('../dist/', import.meta.url))
 rmSync(DIST, { recursive: true, force: true })
-await buildProgram(
-  {
-    startgrid: `${ROOT}bench/src/cli/startgrid.ts`,
-    'guard-process': `${ROOT}packages/machine/src/guard-process.ts`,
-    child: `${ROOT}packages/loadgen/src/engine/child.ts`,
-    'server-process': `${ROOT}packages/loadgen/src/instrument/server-process.ts`,
-  },
-  { directory: DIST, target: engines.node.replace('>=', 'node') },
-)
-// Reports hold them; they are read from beside the code.
-for (const file of globSync(`${ROOT}bench/src/report/html/*.{css,js}`))
-  cpSync(file, join(DIST, basename(file)))
-const versions = readVersions()
-writeFileSync(
-  join(DIST, 'versions.json'),
-  JSON.stringify({ ...versions, startgrid: `${version} (${versions.startgrid})`, packages: {} }),
-)
+await writeProgram(DIST)

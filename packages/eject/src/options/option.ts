@@ -29,6 +29,10 @@ export interface Addition {
   arguments?: readonly string[]
   /** Variables that the new files read. `compose.yaml` passes them on, and the README lists them. */
   environment?: readonly Setting[]
+  /** Scripts of package.json. */
+  scripts?: Readonly<Record<string, string>>
+  /** Where the packed startgrid goes, in a directory that one of the files is in. */
+  tool?: string
   /** A section of the README without its heading, which is the title of the option. */
   readme: string
 }

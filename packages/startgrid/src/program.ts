@@ -25,7 +25,8 @@ export async function buildProgram(
     platform: 'node',
     format: 'esm',
     target,
-    minifySyntax: true,
+    minify: true,
+    keepNames: true, // of errors
     metafile: true,
     logLevel: 'warning',
     // Some packages are CommonJS and require modules of Node.
