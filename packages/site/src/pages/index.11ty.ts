@@ -12,7 +12,7 @@ export function render(): string {
 <p class="lead">The same three JavaScript servers (hello world, a React page, a status route), written with ${list}. One test suite holds all of them to the same contract, and a benchmark compares
 them with intervals.</p>
 <h2>What does a framework cost?</h2>
-<p>The CPU time that it adds to a request. Set it against what a route of yours costs.</p>
+<p>The CPU time that it adds to a request, compared with the same app on bare node:http. Set it against what a route of yours costs.</p>
 <ul>${machines.map((machine) => html`<li>${describeExtraCost(machine)}</li>`)}</ul>
 ${machines.map((machine) => drawDots(extraCostChart(machine)))}
 <p class="quiet">The fastest comes first, and a difference may be chance: <a href="/results/">Results</a> says which were shown, and has Bun (another engine) and njs (an interpreter).</p>
