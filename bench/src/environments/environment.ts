@@ -2,9 +2,10 @@ import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { type Role, runtimeOf } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
+import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import type { GeneratorSource } from '../drivers/generator.ts'
 import { launchName } from '../experiment/cells.ts'
-import type { Experiment, System } from '../model/experiment.ts'
+import type { Experiment, Program, System } from '../model/experiment.ts'
 import type { Cell, ConformanceRecord, NginxVersion, Run, Settings } from '../model/result.ts'
 import type { Warning } from '../model/warnings.ts'
 import type { Server, Servers } from './servers.ts'
@@ -123,6 +124,11 @@ export function isShared({ system }: Pick<Placed, 'system'>): boolean {
 /** Whether NGINX itself runs the app: it needs one that can, and which engine runs the JavaScript counts. */
 export function isInNginx({ app }: Pick<System, 'app'>): boolean {
   return app !== undefined && runtimeOf(app.package) === 'nginx'
+}
+
+/** Of the environment of an app: it logs no request, and refuses no page unless it is to shed load. */
+export function measurable({ sheds }: Pick<Program, 'sheds'>): Readonly<Record<string, string>> {
+  return { ...(sheds ? {} : NEVER_SHED), LOG_LEVEL: 'warn' }
 }
 
 /** The framework whose app a system starts, which is the name of its image. Undefined for what has none. */

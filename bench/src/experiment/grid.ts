@@ -1,8 +1,8 @@
-import { type App, BASELINE, ROLES, type Topology } from '@startgrid/grid/apps.ts'
+import { type App, BASELINE, ROLES, runtimeOf, type Topology } from '@startgrid/grid/apps.ts'
 import type { Experiment, LoadRace, System } from '../model/experiment.ts'
 import type { Cell, Run } from '../model/result.ts'
 import { appOf } from './cells.ts'
-import type { Options } from './options.ts'
+import type { OpenLoopKind, Options } from './options.ts'
 import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, TARGET_WARMUP_MS, warmupRequests } from './profiles.ts'
 import { WORKLOADS } from './workloads.ts'
 
@@ -28,12 +28,16 @@ export function gridExperiment(options: GridOptions): Experiment {
   }
 }
 
-/** For open loops: each system is a race of its own, so each launch has the whole warm-up. The twin is for races: here nothing is ranked. */
-export function openLoopExperiment(options: GridOptions): Experiment {
+/**
+ * For open loops: each system is a race of its own, so each launch has the whole warm-up. The twin is for races: here nothing is ranked.
+ * An overload meets every page as production runs it, and beside it the same app as races run it, which refuses nothing.
+ */
+export function openLoopExperiment(options: GridOptions, kind: OpenLoopKind): Experiment {
   const each = options.topologies.map((topology) => gridExperiment({ ...options, topologies: [topology] }))
-  const systems = each
+  const plain = each
     .flatMap((one) => Object.entries(one.systems))
     .filter(([, { twinOf }]) => twinOf === undefined)
+  const systems = kind === 'overload' ? plain.flatMap(([name, system]) => withShedding(name, system)) : plain
   const raceOfSystem = ([name, { app }]: (typeof systems)[number]) =>
     [name, raceOf(ROLES.find((role) => role === app?.role) ?? 'hello', [name], options)] as const
   return {
@@ -42,6 +46,16 @@ export function openLoopExperiment(options: GridOptions): Experiment {
     races: Object.fromEntries(systems.map(raceOfSystem)),
     claims: [],
   }
+}
+
+/** Only pages are shed (packages/shared, load-shedding.ts). */
+function withShedding(name: string, system: System): [string, System][] {
+  const { app } = system
+  if (app?.role !== 'ssr' || runtimeOf(app.package) === 'nginx') return [[name, system]]
+  return [
+    [name, { ...system, app: { ...app, sheds: true } }],
+    [`${name} without shedding`, { ...system, title: `${system.title} without shedding` }],
+  ]
 }
 
 /** What results call the server that already ran: the same in all, so that two of them can be compared. */
@@ -69,11 +83,17 @@ export function targetExperiment({
 /** What a stored result of one of these was measured by, so that an interrupted run can go on. */
 export function experimentOf({ cells, target }: Pick<Run, 'cells' | 'target'>): Experiment {
   const systemOf = (cell: Cell): System => {
-    const { app, title, role, topology, twinOf, warmupMs, warmupRequests } = cell
+    const { app, title, role, topology, twinOf, sheds, warmupMs, warmupRequests } = cell
     return {
       ...{ title, launch: app, warmupMs, warmupRequests },
       ...(target === null
-        ? { app: { package: `apps/${appOf(cell).framework}`, role: appOf(cell).role } }
+        ? {
+            app: {
+              package: `apps/${appOf(cell).framework}`,
+              role: appOf(cell).role,
+              ...(sheds && { sheds }),
+            },
+          }
         : { running: { ...target, role } }),
       ...(topology !== 'direct' && { nginx: { front: topology } }),
       ...(twinOf !== null && { twinOf }),

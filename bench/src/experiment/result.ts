@@ -34,7 +34,8 @@ export function createOpenLoopResult(
   options: OpenLoopOptions,
   command: string,
 ): OpenLoopResult {
-  const experiment = options.target === undefined ? openLoopExperiment(options) : targetExperiment(options)
+  const experiment =
+    options.target === undefined ? openLoopExperiment(options, kind) : targetExperiment(options)
   const run = planGrid(experiment, options, command)
   run.settings.p99Ms = options.p99Ms
   return { ...run, kind, analysis: null }

@@ -33,6 +33,7 @@ interface TrialFrame extends Pick<Trial, 'cell' | 'launch' | 'at'> {
 /** A load as it is stored. */
 export function trialOf(load: LoadResult, spec: LoadSpec, frame: TrialFrame): Trial {
   const isOpen = spec.rate !== undefined
+  const { 503: refused = 0 } = load.statuses
   return {
     ...frame,
     purpose: spec.purpose,
@@ -54,6 +55,7 @@ export function trialOf(load: LoadResult, spec: LoadSpec, frame: TrialFrame): Tr
         ? null
         : load.series.map(({ at, seconds, requests, p99 }) => ({ at, seconds, requests, p99 })),
     generatorBound: load.self.bound,
+    ...(refused > 0 && { refused }),
   }
 }
 

@@ -226,10 +226,11 @@ export const OverloadFigures = object({
   offered: numberOrNull('Requests per second offered; null if not measured.'),
   goodput: intervalOrNull('Right responses within the timeout, per second; null if not measured.'),
   goodputShare: numberOrNull('Goodput as a part of the capacity; null if not measured.'),
+  refused: numberOrNull('Responses 503 per second, by which the app sheds load; null if not measured.'),
   p99Ms: numberOrNull('Corrected p99 during the overload, in milliseconds; null if nothing got a response.'),
   errors: record(
     Type.Integer(),
-    'Failed requests during the overload, by kind: a finding, not a reason to void.',
+    'Failed requests during the overload, by kind, without those refused: a finding, not a reason to void.',
   ),
   recoverySeconds: numberOrNull(
     'Seconds until p99 over 100 ms at half the capacity is back within twice its level before; null if it did not within the time allowed.',

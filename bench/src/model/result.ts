@@ -225,6 +225,9 @@ const Cell = object({
     'Cores of the servers.',
   ),
   serverBound: flag('The number only counts while server and proxy use all of their cores.'),
+  sheds: Type.Optional(
+    flag('Of kind overload: it refuses pages under pressure, as in production. Absent: it never does.'),
+  ),
   skipped: orNull(Type.String(), 'Why it was not tried: the machine lacks a tool; null for all others.'),
 })
 
@@ -385,6 +388,9 @@ const Trial = object({
   ),
   lagHistogram: orNull(Type.String(), 'Schedule lag, in the same form; null if there is none.'),
   generatorBound: flag('The generator could not offer the load.'),
+  refused: Type.Optional(
+    count('Responses 503, by which an app sheds load; they are also in `errors`. Absent: none.'),
+  ),
   series: orNull(Type.Array(TrialWindow), 'Of recoveries: window by window; null for all others.'),
 })
 

@@ -103,7 +103,8 @@ const OPEN_LOOP_LEGENDS = {
     'load: part of the capacity of the cell, or common: one rate for all. A percentile is printed with 100 responses beyond it over 3 ' +
     'launches, and withheld (—) where the generator was late.',
   overload:
-    'goodput: right responses within the timeout, per second. recovery: until p99 at half the capacity is back within twice its level.',
+    'goodput: right responses within the timeout, per second. 503 per s: pages that an app refused to shed load; one “without shedding” refuses none. ' +
+    'recovery: until p99 at half the capacity is back within twice its level. Apps log no requests, unlike in production.',
 } as const
 
 const CARRIES_OVER: Readonly<Record<Result['mode'], string>> = {

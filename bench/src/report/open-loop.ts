@@ -8,7 +8,15 @@ import {
   orUnknown,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
-import { type ItemColumn, left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
+import {
+  type ItemColumn,
+  left,
+  type Row,
+  right,
+  type Table,
+  tableOf,
+  withoutUnknown,
+} from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { type Episode, episodesOf } from '../judge/openloop/recovery.ts'
 import type { CapacityFigures, LatencyFigures, LatencyLevel, OverloadFigures } from '../model/figures.ts'
@@ -347,7 +355,7 @@ function percentileEnds({ percentiles }: LatencyLevel, percentile: number): stri
 /** Best goodput first. */
 function overloadTable(cells: readonly Measured<OverloadFigures>[]): Table {
   const sorted = cells.toSorted((a, b) => (b.figures.goodputShare ?? 0) - (a.figures.goodputShare ?? 0))
-  return tableOf<Measured<OverloadFigures>>(
+  const table = tableOf<Measured<OverloadFigures>>(
     sorted,
     [
       left('framework', 0, ({ spec }) => nameOf(spec)),
@@ -356,6 +364,7 @@ function overloadTable(cells: readonly Measured<OverloadFigures>[]): Table {
       right('goodput', 0, ({ figures }) => orUnknown(figures.goodput?.value, formatRate)),
       right('95 %', 1, ({ figures }) => (figures.goodput === null ? '' : formatRateEnds(figures.goodput))),
       right('of capacity', 0, ({ figures }) => orUnknown(figures.goodputShare, formatPercent)),
+      right('503 per s', 1, ({ figures: { refused } }) => orUnknown(refused || null, formatRate)),
       right('p99 ms', 0, ({ figures }) => orUnknown(figures.p99Ms, formatMs)),
       right('recovery s', 0, ({ figures }) =>
         orUnknown(figures.recoverySeconds, (seconds) => seconds.toFixed(1)),
@@ -365,6 +374,7 @@ function overloadTable(cells: readonly Measured<OverloadFigures>[]): Table {
     ],
     toneOf,
   )
+  return withoutUnknown(table)
 }
 
 function errorsText(errors: Readonly<Record<string, number>>): string {
@@ -403,13 +413,21 @@ export function summariseOpenLoop(result: OpenLoopResult): string[] {
       return byRace(result, result.analysis, describeLatency)
     case 'overload':
       return byRace(result, result.analysis, (cells) => {
-        const shares = cells.flatMap(({ goodputShare }) => goodputShare ?? [])
-        if (shares.length === 0) return undefined
-        const isTarget = result.mode === 'target'
-        const [low, high] = [formatPercent(Math.min(...shares)), formatPercent(Math.max(...shares))]
-        return `under twice their capacity${isTarget ? '' : ', with load shedding off'}, apps still deliver ${low === high ? low : `${low.replace(' %', '')} to ${high}`} of it`
+        const without = rangeOf(cells.filter(({ spec }) => spec.sheds === undefined))
+        const shedding = rangeOf(cells.filter(({ spec }) => spec.sheds))
+        if (shedding === undefined)
+          return without && `under twice their capacity, apps still deliver ${without} of it`
+        return `under twice their capacity, apps still deliver ${shedding} of it${without === undefined ? '' : `, and ${without} if they refuse no page`}`
       })
   }
+}
+
+/** What is left of the capacity: `87 to 95 %`. */
+function rangeOf(cells: readonly OverloadFigures[]): string | undefined {
+  const shares = cells.flatMap(({ goodputShare }) => goodputShare ?? [])
+  if (shares.length === 0) return undefined
+  const [low, high] = [formatPercent(Math.min(...shares)), formatPercent(Math.max(...shares))]
+  return low === high ? low : `${low.replace(' %', '')} to ${high}`
 }
 
 function describeLatency(cells: readonly (LatencyFigures & { spec: Cell })[]): string | undefined {

@@ -209,6 +209,7 @@ function loadOf({ capacity, seconds, rate = capacity, seriesMs }: Offered): Load
       p99: index < 3 ? 100 * latency.p99 : latency.p99,
     })),
     cpu: { seconds: lasted, utilisation: 1 },
+    statuses: {},
     self: { bound: false, waitSeconds: 0 },
   } satisfies Partial<Record<keyof LoadResult, unknown>>
   return load as unknown as LoadResult

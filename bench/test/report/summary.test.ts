@@ -250,7 +250,13 @@ test('open-loop results say who does best, and of void cells nothing', () => {
   )
   assertSays(
     overloadResult(),
-    /^status direct: under twice their capacity, with load shedding off, apps still deliver 54 to 96 % of it\.$/m,
+    /^status direct: under twice their capacity, apps still deliver 54 to 96 % of it\.$/m,
+  )
+  const both = overloadResult()
+  for (const cell of both.cells.slice(0, 1)) cell.sheds = true
+  assertSays(
+    both,
+    /^Hello direct: .*apps still deliver \d+ % of it, and \d+ to \d+ % if they refuse no page\.$/m,
   )
   const [first] = capacityResult().analysis ?? []
   const analysis = first === undefined ? [] : [{ ...first, voidedBecause: 'its responses were wrong' }]

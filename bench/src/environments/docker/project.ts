@@ -1,6 +1,6 @@
 import type { App } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE, serviceName } from '@startgrid/grid/compose.ts'
-import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
+import { measurable } from '../environment.ts'
 
 /** The Compose project of a heat, made from the services of docker-compose.yml: the same images, limits and settings. Pure. */
 
@@ -19,6 +19,8 @@ export interface ComposeService {
 
 interface HeatProject {
   apps: readonly App[]
+  /** The names of those that shed load. */
+  shedding: ReadonlySet<string>
   /** The configuration of NGINX, on this machine; undefined without NGINX. */
   nginxConfig: string | undefined
   /** Which exists already, and stays when the project goes: the generator is in it. */
@@ -46,8 +48,12 @@ export function composeHeat(file: ComposeFile, project: HeatProject): ComposeFil
 
 function appService(file: ComposeFile, app: App, project: HeatProject): ComposeService {
   const service = baseService(file, serviceName(app), project)
+  const { shedding } = project
   if (app.runtime !== 'nginx')
-    return { ...service, environment: { ...service.environment, ...NEVER_SHED, LOG_LEVEL: 'warn' } }
+    return {
+      ...service,
+      environment: { ...service.environment, ...measurable(shedding.has(app.name) ? { sheds: true } : {}) },
+    }
   // NGINX cannot read its environment: the image has a second configuration that logs no requests.
   return {
     ...service,

@@ -43,6 +43,7 @@ interface Parts {
   /** Undefined: NGINX is alone, and only tells the generator's ceiling. */
   app: App | undefined
   proxied: boolean
+  sheds: boolean
 }
 
 /** By service. */
@@ -69,12 +70,12 @@ export async function startContainers(cells: readonly Cell[], options: HeatOptio
   const { run, signal, experiment } = options
   const parts = cells.map((cell): Parts => {
     const { app, nginx } = systemOf(experiment, cell)
-    return { cell, app: app && appOf(cell), proxied: nginx !== undefined }
+    return { cell, app: app && appOf(cell), proxied: nginx !== undefined, sheds: app?.sheds === true }
   })
   // Under the names of cells, twins included.
   const apps = [...new Map(parts.flatMap(({ app }) => (app ? [[app.name, app] as const] : []))).values()]
   const proxied = parts.some((one) => one.proxied)
-  const compose = ['compose', '--project-name', run.name, '--file', writeProject(apps, proxied, options)]
+  const compose = ['compose', '--project-name', run.name, '--file', writeProject(parts, apps, options)]
   const stop = async () => {
     await runDocker([...compose, 'down', '--volumes', '--timeout', String(DRAIN_SECONDS)])
     return []
@@ -100,14 +101,15 @@ export async function startContainers(cells: readonly Cell[], options: HeatOptio
 
 /** @returns the path of the Compose file */
 function writeProject(
+  parts: readonly Parts[],
   apps: readonly App[],
-  proxied: boolean,
   { run: { directory, name: network, labels }, file, cores }: HeatOptions,
 ): string {
-  const nginxConfig = proxied ? `${directory}heat.conf` : undefined
+  const nginxConfig = parts.some(({ proxied }) => proxied) ? `${directory}heat.conf` : undefined
   if (nginxConfig !== undefined) writeFileSync(nginxConfig, renderFronts(apps))
   const path = `${directory}compose.json`
-  const project = composeHeat(file, { apps, nginxConfig, network, labels, cpu: cores?.server })
+  const shedding = new Set(parts.flatMap(({ app, sheds }) => (app && sheds ? [app.name] : [])))
+  const project = composeHeat(file, { apps, shedding, nginxConfig, network, labels, cpu: cores?.server })
   writeFileSync(path, JSON.stringify(project, null, 2))
   return path
 }

@@ -11,13 +11,12 @@ import { runtimeOf } from '@startgrid/grid/apps.ts'
 import { APP_PORT, FRONT_SERVICE, PAGE_PORT } from '@startgrid/grid/compose.ts'
 import type { Runtime } from '@startgrid/grid/frameworks.ts'
 import { IMAGE_TAG } from '@startgrid/grid/kubernetes.ts'
-import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { type Address, formatAddress } from '@startgrid/nginx/address.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { renderNginx } from '@startgrid/nginx/render.ts'
 import type { FrontKind, Program, System } from '../../model/experiment.ts'
 import type { Cell } from '../../model/result.ts'
-import { frameworkOf, isInNginx, launchOf, nginxKey, type Placed } from '../environment.ts'
+import { frameworkOf, isInNginx, launchOf, measurable, nginxKey, type Placed } from '../environment.ts'
 import { isStudyKind, NOBODY, renderStudy } from '../native/front.ts'
 import type { NodeLabels } from './site.ts'
 
@@ -262,7 +261,7 @@ function appContainer(name: string, app: Program, port: number): Part {
     const script = `sed 's/\\(listen [^;]*\\)${APP_PORT}/\\1${port}/' /etc/nginx/${role}-quiet.conf`
     return nginxPart(name, image, `${script} > /tmp/nginx/heat.conf`, port, '/readyz')
   }
-  const own = { ...NEVER_SHED, LOG_LEVEL: 'warn', PORT: String(port), TRUST_PROXY: 'loopback', ...env }
+  const own = { ...measurable(app), PORT: String(port), TRUST_PROXY: 'loopback', ...env }
   return {
     container: {
       ...containerOf(name, image),

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { runtimeOf } from '@startgrid/grid/apps.ts'
-import { type Launch, launch, NEVER_SHED, type Startable, type Target } from '@startgrid/grid/launcher.ts'
+import { type Launch, launch, type Startable, type Target } from '@startgrid/grid/launcher.ts'
 import { pin } from '@startgrid/machine/cores.ts'
 import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
@@ -13,7 +13,7 @@ import { newCell } from '../../experiment/cells.ts'
 import type { Program, System } from '../../model/experiment.ts'
 import type { Settings, Spread } from '../../model/result.ts'
 import { certificateOf } from '../certificates.ts'
-import { isShared, launchOf, nginxKey, type Placed } from '../environment.ts'
+import { isShared, launchOf, measurable, nginxKey, type Placed } from '../environment.ts'
 import { beginAccountOf, type Server, type Servers } from '../servers.ts'
 import { type Route, startFronts } from './front.ts'
 import { strippedTypes } from './stripped-types.ts'
@@ -133,7 +133,7 @@ async function startCopies({ cell, system }: Entrant, directory: string): Promis
   const socket = nginx?.front.endsWith('-socket') ? { SOCKET: path } : {}
   const files = tls !== undefined && nginx === undefined ? await certificateOf(tls) : undefined
   const secure = files && { CERTIFICATE: files.certificate, KEY: files.key }
-  const options = { env: { ...NEVER_SHED, ...app.env, ...socket, ...secure }, execArgv: flagsOf(app) }
+  const options = { env: { ...measurable(app), ...app.env, ...socket, ...secure }, execArgv: flagsOf(app) }
   const starts = await Promise.allSettled(
     Array.from({ length: app.copies ?? 1 }, () => launch(startableOf(app), options)),
   )

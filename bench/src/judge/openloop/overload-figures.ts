@@ -32,6 +32,8 @@ function figuresOf(cell: Cell, result: OverloadResult): OverloadFigures {
     offered,
     goodput,
     goodputShare: goodput === null || capacity === null ? null : goodput.value / capacity,
+    refused:
+      goodputs.length > 0 ? mean(overloads.map(({ refused = 0, seconds }) => refused / seconds)) : null,
     p99Ms: voidedBecause === null ? p99Of(overloads) : null,
     errors: sumOf(overloads),
     recoverySeconds: voidedBecause === null ? typicalRecovery(used, result.settings.sliceMs) : null,
@@ -63,8 +65,9 @@ function p99Of(overloads: readonly Trial[]): number | null {
 
 function sumOf(overloads: readonly Trial[]): Record<string, number> {
   const sums: Record<string, number> = {}
-  for (const { errors } of overloads)
-    for (const [kind, count] of Object.entries(errors)) sums[kind] = (sums[kind] ?? 0) + count
+  for (const { errors, refused = 0 } of overloads)
+    for (const [kind, count] of Object.entries(errors))
+      sums[kind] = (sums[kind] ?? 0) + count - (kind === 'status' ? refused : 0)
   return sums
 }
 

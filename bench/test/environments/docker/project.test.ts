@@ -44,8 +44,19 @@ const NJS = app('njs/hello')
 const labels = { 'startgrid.bench': '1' }
 
 describe('the project of a heat', () => {
-  const compose = (apps: App[], more: { nginxConfig?: string; cpu?: number } = {}) =>
-    composeHeat(FILE, { apps, network: 'n', labels, nginxConfig: undefined, cpu: undefined, ...more })
+  const compose = (
+    apps: App[],
+    more: { nginxConfig?: string; cpu?: number; shedding?: ReadonlySet<string> } = {},
+  ) =>
+    composeHeat(FILE, {
+      apps,
+      shedding: new Set(),
+      network: 'n',
+      labels,
+      nginxConfig: undefined,
+      cpu: undefined,
+      ...more,
+    })
 
   test('has the services of the grid with their limits, and nothing that is published or started again', () => {
     const { services } = compose([NODE])
@@ -62,6 +73,11 @@ describe('the project of a heat', () => {
         healthcheck: { interval: '1h', start_interval: '500ms' },
       },
     })
+  })
+
+  test('refuses pages only where it is to shed load', () => {
+    const { services } = compose([NODE], { shedding: new Set([NODE.name]) })
+    assert.equal(services['node-hello']?.environment?.MAX_QUEUE_WAIT_MS, undefined)
   })
 
   test('has a twin as a service of its own that differs in nothing', () => {

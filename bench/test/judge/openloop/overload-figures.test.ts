@@ -58,6 +58,13 @@ describe('an overload', () => {
     assert.equal(found.voidedBecause, null)
   })
 
+  test('counts pages that the app refused apart from errors, and not as right responses', () => {
+    const found = figures(episode(1, { errors: { status: 3000, timeout: 7 }, refused: 2990 }))
+    assert.deepEqual(found.errors, { status: 10, timeout: 7 })
+    assert.equal(found.refused, 2990 / 4)
+    assert.equal(Math.round(found.goodput?.value ?? 0), 250)
+  })
+
   test('does not hear what others disturbed', () => {
     const found = figures([...episode(1), ...episode(2, { disturbed: true, requests: 10 })])
     assert.equal(found.launches, 1)
