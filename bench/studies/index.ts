@@ -1,6 +1,7 @@
 import type { Study } from '../src/model/experiment.ts'
 import { clusterStudy } from './cluster/study.ts'
 import { expressToFastify } from './express-to-fastify/study.ts'
+import { howMuchItMatters } from './how-much-it-matters/study.ts'
 import { nginxProxy } from './nginx-proxy/study.ts'
 import { njsVsNode } from './njs-vs-node/study.ts'
 import { overhead } from './overhead/study.ts'
@@ -19,4 +20,4 @@ export const PUBLISHED: readonly Study[] = [
 ]
 
 /** All studies: those, and our own questions. */
-export const STUDIES: readonly Study[] = [...PUBLISHED, overhead, selfcheck]
+export const STUDIES: readonly Study[] = [...PUBLISHED, howMuchItMatters, overhead, selfcheck]

@@ -17,6 +17,8 @@ export interface Experiment {
   claims: readonly Claim[]
   /** What a difference of two systems tells apart; reported as CPU per request. */
   steps?: readonly Step[]
+  /** What ways to serve cost, and by how much one costs more than another. */
+  costs?: readonly Costs[]
   /** Systems of one race that differ in the number of workers, for a scaling curve. */
   scaling?: readonly Scaling[]
   /** The source's own tool and settings, for `--as-published`. */
@@ -303,6 +305,23 @@ export interface Step {
   race: string
   from: string
   to: string
+}
+
+/** CPU per request of ways to serve, as a + b × amount of work, and differences of pairs that were chosen before: never the best against the worst. */
+export interface Costs {
+  /** What a request is: `hello`, `a page`. */
+  title: string
+  race: string
+  /** What the amounts count: `item`. Absent: there is one amount. */
+  unit?: string
+  /** The amount that the picture shows. */
+  shown: number
+  /** By name, the systems by amount. */
+  lines: Readonly<Record<string, Readonly<Record<number, string>>>>
+  /** Names of lines: how much more the first costs than the second. */
+  pairs: readonly (readonly [over: string, under: string])[]
+  /** The pair of the headline. */
+  headline?: readonly [over: string, under: string]
 }
 
 /** A curve over the number of workers. */

@@ -338,6 +338,39 @@ const StepResult = object({
   ratio: intervalOrNull('The second over the first; null if not measured.'),
 })
 
+const COST_CURVE = {
+  heats: count('Heats in which all of it was measured.'),
+  fixed: intervalOrNull(
+    'CPU seconds of a request without any work, from the line through the points; null for one point.',
+  ),
+  perUnit: intervalOrNull('CPU seconds for each unit of work more; null for one point.'),
+  points: list(
+    object({
+      amount: number('Of work.'),
+      cost: interval('CPU seconds per request, mean over heats.'),
+    }),
+    'As measured, by amount of work.',
+  ),
+}
+
+export type CostCurve = Pick<CostsResult['lines'][number], keyof typeof COST_CURVE>
+
+/** What ways to serve cost, and the differences of pairs, heat by heat. */
+export type CostsResult = Static<typeof CostsResult>
+const CostsResult = object({
+  title: text('What a request is.'),
+  race: text('Which race.'),
+  lines: list(object({ name: text('Of the line.'), ...COST_CURVE }), 'Each way to serve.'),
+  pairs: list(
+    object({
+      over: text('Name of a line.'),
+      under: text('Name of the line that is subtracted from it.'),
+      ...COST_CURVE,
+    }),
+    'What the first costs more than the second: negative where it costs less.',
+  ),
+})
+
 /** How a rate grows with the number of workers. */
 export type ScalingResult = Static<typeof ScalingResult>
 const ScalingResult = object({
@@ -406,5 +439,6 @@ export const StudyAnalysis = object({
   ),
   claims: list(ClaimResult, 'The published ratios, judged.'),
   steps: list(StepResult, 'What single differences cost.'),
+  costs: Type.Optional(list(CostsResult, 'What ways to serve cost by amount of work.')),
   scaling: list(ScalingResult, 'Curves over the number of workers.'),
 })

@@ -1,5 +1,7 @@
 import type { DotChart } from '@startgrid/bench/src/report/document.ts'
 import { drawDots } from '@startgrid/bench/src/report/html/dots.ts'
+import { HEADLINE } from '@startgrid/bench/studies/how-much-it-matters/study.ts'
+import { findFramework } from '@startgrid/grid/apps.ts'
 import { extraCosts, type Machine } from './machines.ts'
 
 /** The first picture: what a framework costs beyond bare node:http, for a small route and for a page. */
@@ -36,8 +38,7 @@ export function extraCostChart(machine: Machine): DotChart {
 }
 
 /**
- * `AMD EPYC, 2 cores, 2026-11-24: a hello world costs 4.3 µs (3.6–5.3) more in Fastify and …`. Always the same two: the best and the worst would
- * be picked by chance.
+ * `AMD EPYC, 2 cores, 2026-11-24: a hello world costs 4.3 µs (3.6–5.3) more in Fastify and …`. Always the same two.
  */
 export function describeExtraCost(machine: Machine): string {
   const sentences = ROLES.map(({ role, what }) => {
@@ -50,7 +51,8 @@ export function describeExtraCost(machine: Machine): string {
       )
       return `${value} µs (${low}–${high})`
     }
-    return `a ${what} costs ${of('fastify')} more in Fastify and ${of('koa')} more in Koa`
+    const extras = HEADLINE.toReversed().map((name) => `${of(name)} more in ${findFramework(name).title}`)
+    return `a ${what} costs ${extras.join(' and ')}`
   })
   return `${machine.title}: ${sentences.join(', ')}.`
 }

@@ -75,6 +75,15 @@ export function withComponents(
   return { estimate, standardError: Math.sqrt(variance), df: Math.max(1, df) }
 }
 
+/** The mean of independent values with its 95 % interval (Student's t); without one for a single value. @throws {RangeError} for none */
+export function meanInterval(values: readonly number[]): Interval {
+  const value = mean(values)
+  const n = values.length
+  if (n < 2) return { value, low: null, high: null }
+  const halfWidth = tQuantile(0.975, n - 1) * Math.sqrt(sampleVariance(values) / n)
+  return { value, low: value - halfWidth, high: value + halfWidth }
+}
+
 /** A difference of logarithms as a ratio (or a logarithm as a value), with its 95 % interval. */
 export function toInterval({ estimate, standardError, df }: Estimate): Interval {
   const halfWidth = standardError === 0 ? 0 : tQuantile(0.975, df) * standardError

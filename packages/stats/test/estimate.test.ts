@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { estimateOf, pValue, rowMean, toInterval, withComponents } from '../src/estimate.ts'
+import { estimateOf, meanInterval, pValue, rowMean, toInterval, withComponents } from '../src/estimate.ts'
 import { mean, sampleVariance } from '../src/moments.ts'
 import { fitLayouts } from '../src/variances.ts'
 import { near } from './near.ts'
@@ -52,6 +52,17 @@ test('what rows share counts once, not as two independent estimates', () => {
   near(df, 9)
   const own = { variance: 2, shared: 0, ownDf: 9 }
   near(estimateOf(contrast, { rows: [own, own], sharedDf: 1, limitDf: 21 }).df, 18)
+})
+
+test('the mean of values is Student t, worked by hand', () => {
+  const { value, low, high } = meanInterval([1, 2, 3]) // standard error 1/√3; t(0.975; 2) = 4.302653 (NIST)
+  for (const [end, expected] of [
+    [value, 2],
+    [low, 2 - 4.302653 / Math.sqrt(3)],
+    [high, 2 + 4.302653 / Math.sqrt(3)],
+  ] as const)
+    near(end ?? 0, expected, 1e-6)
+  assert.deepEqual(meanInterval([5]), { value: 5, low: null, high: null })
 })
 
 test('the mean of a single row is Student t on logarithms, worked by hand', () => {

@@ -22,6 +22,7 @@ import { judgeErrors } from '../gates/errors.ts'
 import { passed } from '../gates/evidence.ts'
 import { isVoided, judgeCell } from '../gates/index.ts'
 import { type ClaimContext, judgeClaim } from './claim.ts'
+import { costsOf } from './costs.ts'
 import { findingsOf } from './findings.ts'
 import { isQuiet, type LaunchFigures, loadFigures, meanOf, probeFigures } from './launch-figures.ts'
 import { type OpenFigures, openFigures, openRateOf } from './open-figures.ts'
@@ -45,7 +46,16 @@ export function analyseStudy(study: Experiment, result: StudyResult): StudyAnaly
     claims: study.claims.map((claim) => judgeClaim(claim, context)),
     steps: (study.steps ?? []).map((step) => stepOf(step, layouts)),
     scaling: (study.scaling ?? []).map((scaling) => scalingOf(scaling, context)),
+    ...(study.costs !== undefined && {
+      costs: study.costs.map((one) => costsOf(one, (system) => cpuOf(records, one.race, system))),
+    }),
   }
+}
+
+/** CPU seconds per request of a valid system, by heat of its race; null where nothing counts. */
+function cpuOf(records: readonly JudgedSystem[], race: string, system: string): (number | null)[] {
+  const own = records.find(({ cell, voided }) => !voided && cell.race === race && cell.system === system)
+  return (own?.launches ?? []).map((launch) => launch?.figures.cpu ?? null)
 }
 
 /** One cell, launch by launch. */

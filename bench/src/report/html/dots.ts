@@ -136,14 +136,20 @@ function logScale(panels: readonly Panel[]): Scale {
   return { domain, ticks: roundTicks(domain) }
 }
 
-/** From 0. One value that is far off would make all others look alike. */
+/** From 0, or from below it. One value that is far off would make all others look alike. */
 function linearScale(panels: readonly Panel[]): Scale {
   const dots = panels.flatMap((panel) => panel.dots)
-  const limit = FARTHEST * median(dots.map(({ value }) => value))
-  const near = dots.filter(({ value }) => value <= limit)
+  const limit = FARTHEST * median(dots.map(({ value }) => Math.abs(value)))
+  const near = dots.filter(({ value }) => Math.abs(value) <= limit)
+  const least = Math.min(0, ...near.map(({ value, low }) => Math.max(-limit, low ?? value)))
   const most = Math.max(Number.MIN_VALUE, ...near.map(({ value, high }) => Math.min(limit, high ?? value)))
-  const step = 10 ** Math.floor(Math.log10(most))
-  const width = [0.5, 1, 2, 5].map((part) => part * step).find((one) => most / one <= 4) ?? step
-  const ticks = Array.from({ length: 5 }, (_, index) => index * width).filter((tick) => tick <= most)
-  return { domain: [0, most], ticks }
+  const size = most - least
+  const step = 10 ** Math.floor(Math.log10(size))
+  const width = [0.5, 1, 2, 5].map((part) => part * step).find((one) => size / one <= 4) ?? step
+  const first = Math.ceil(least / width)
+  const count = Math.floor(most / width) - first + 1
+  return {
+    domain: [least, most],
+    ticks: Array.from({ length: count }, (_, index) => (first + index) * width),
+  }
 }

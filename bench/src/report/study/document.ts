@@ -8,6 +8,7 @@ import type { Cell, StudyResult } from '../../model/result.ts'
 import { describeWarning } from '../../model/warnings.ts'
 import { type Document, type DotChart, INTERRUPTED, ratioChart } from '../document.ts'
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
+import { costChart, costSections, costSentences } from './costs.ts'
 import { latencySections } from './latency-table.ts'
 import { describeVersions, missingCores } from './section.ts'
 import { publishedSection, raceSections, scalingSections, stepSection } from './tables.ts'
@@ -16,18 +17,20 @@ import { publishedSection, raceSections, scalingSections, stepSection } from './
 export function documentOfStudy(study: Study, record: StudyResult): Document {
   const { settings, startedAt, finishedAt, warnings, analysis, command } = record
   const claims = analysis?.claims ?? []
-  const chart = claimChart(claims, record.cells)
+  const chart = claimChart(claims, record.cells) ?? costChart(study, record)
+  const [, ...sentences] = costSentences(study, record)
   const [steps, published] = [stepSection(record), publishedSection(study, record)]
   return {
     finding: findingOf(study, record),
     subject: `${capital(study.title)}, a ${settings.profile} run of ${formatTimestamp(startedAt)}`,
     warnings: [...(finishedAt === null ? [INTERRUPTED] : []), ...warnings.map(describeWarning)],
     ...(chart !== undefined && { chart }),
-    summary: [],
+    summary: sentences.map((sentence) => `${sentence}.`),
     ...(claims.length > 0 && {
       verdicts: { title: study.question, table: claimTable(study, record), notes: reasonsOf(record) },
     }),
     sections: [
+      ...costSections(study, record),
       ...raceSections(record),
       ...latencySections(record),
       ...(steps === null ? [] : [steps]),
@@ -40,9 +43,11 @@ export function documentOfStudy(study: Study, record: StudyResult): Document {
 }
 
 /** `nginx-proxy, 7 claims: 2 holds, 1 not reproduced here, 4 undecided here` */
-function findingOf({ name, title }: Study, { analysis, cells }: StudyResult): string {
+function findingOf(study: Study, record: StudyResult): string {
+  const { name, title } = study
+  const { analysis, cells } = record
   const claims = analysis?.claims ?? []
-  if (claims.length === 0) return `${name}: ${title}`
+  if (claims.length === 0) return costSentences(study, record)[0] ?? `${name}: ${title}`
   const parts = [...Map.groupBy(claims, (claim) => verdictOf(claim, cells).split(',')[0] ?? '')]
     .toSorted(([, [one]], [, [other]]) => rankOf(one) - rankOf(other))
     .map(([verdict, group]) => `${group.length} ${verdict}`)

@@ -18,6 +18,7 @@ import type { Study } from '../../model/experiment.ts'
 import type { ClaimResult, PublishedFigures, StudyFigures } from '../../model/figures.ts'
 import type { Cell, StudyResult } from '../../model/result.ts'
 import type { Section } from '../document.ts'
+import { signed } from './costs.ts'
 import { type Entry, entriesOf, formatSeconds, ifCounted, isCounted } from './section.ts'
 
 /** A study's figures as tables, the same on a terminal and in Markdown. */
@@ -142,7 +143,7 @@ export function stepSection(result: StudyResult): Section | null {
   if (steps.length === 0) return null
   const table = tableOf(steps, [
     left('what', 0, ({ what }) => what),
-    right('CPU µs', 0, ({ cpu }) => (cpu === null ? UNKNOWN : formatChange(cpu.to - cpu.from))),
+    right('CPU µs', 0, ({ cpu }) => (cpu === null ? UNKNOWN : signed(cpu.to - cpu.from))),
     right('factor', 0, ({ ratio }) => orUnknown(ratio?.value, formatRatio)),
     right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
   ])
@@ -154,10 +155,6 @@ export function stepSection(result: StudyResult): Section | null {
     return unlike === null ? [] : [`${what}: between ${unlike}, so that a part may be theirs.`]
   })
   return { title: 'What each step costs, per request', table, notes }
-}
-
-function formatChange(seconds: number): string {
-  return `${seconds < 0 ? '−' : '+'}${formatMicros(Math.abs(seconds))}`
 }
 
 /** Rates over the number of workers. */

@@ -1,0 +1,132 @@
+import { formatCost, formatMicros } from '@startgrid/cli/numbers.ts'
+import { left, right, tableOf } from '@startgrid/cli/table.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import type { Costs, Study } from '../../model/experiment.ts'
+import type { CostCurve, CostsResult } from '../../model/figures.ts'
+import type { StudyResult } from '../../model/result.ts'
+import type { DotChart, Section } from '../document.ts'
+
+/** What ways to serve cost by amount of work, and what one costs more than another. */
+
+interface Entry {
+  costs: Costs
+  result: CostsResult
+}
+
+interface Row {
+  what: string
+  curve: CostCurve
+  format(interval: Interval): string
+}
+
+function entriesOf({ costs = [] }: Study, { analysis }: StudyResult): Entry[] {
+  return costs.flatMap((one, index) => {
+    const result = analysis?.costs?.[index]
+    return result === undefined ? [] : [{ costs: one, result }]
+  })
+}
+
+/** What the headlines of a study say: sentences without their full stop. */
+export function costSentences(study: Study, record: StudyResult): string[] {
+  return entriesOf(study, record).flatMap(({ costs, result }) => {
+    const [over, under] = costs.headline ?? []
+    const pair = result.pairs.find((one) => one.over === over && one.under === under)
+    const extra = pair && costAt(pair, costs.shown)
+    if (extra === undefined) return []
+    const { low, high, value } = extra
+    if (low === null || high === null || (low <= 0 && high >= 0))
+      return `No difference between ${over} and ${under} was shown in ${nameOf(costs)}: ${formatExtra(extra)} µs of CPU`
+    const [dearer, cheaper] = value > 0 ? [over, under] : [under, over]
+    const [least = 0, more = 0, most = 0] = [low, value, high].map(Math.abs).toSorted((a, b) => a - b)
+    return (
+      `Choosing ${dearer} over ${cheaper} costs ${formatMicros(more)} µs (${formatMicros(least)}–${formatMicros(most)}) of CPU per request for ${nameOf(costs)}: ` +
+      `1 % of a request that costs ${formatCost(100 * more)}`
+    )
+  })
+}
+
+/** The extra cost of each pair at the amount that the study shows. @returns undefined if there is none */
+export function costChart(study: Study, record: StudyResult): DotChart | undefined {
+  const panels = entriesOf(study, record).map(({ costs, result }) => ({
+    title: `${nameOf(costs)}, over ${result.pairs[0]?.under}`,
+    dots: result.pairs.flatMap((pair) => {
+      if (pair.under !== result.pairs[0]?.under) return []
+      const extra = costAt(pair, costs.shown)
+      return extra === undefined ? [] : [{ ...extra, name: pair.over, leads: (extra.low ?? 0) > 0 }]
+    }),
+  }))
+  if (panels.every(({ dots }) => dots.length === 0)) return undefined
+  return {
+    kind: 'dots',
+    title: 'CPU that a request costs more, in µs',
+    caption:
+      'With 95 % intervals over launches. It is work on one core; waiting for a database changes capacity in another way.',
+    panels,
+    columns: 2,
+    axis: { label: 'µs of CPU more per request', scale: 'linear', format: (value) => formatMicros(value) },
+    mark: 0,
+  }
+}
+
+export function costSections(study: Study, record: StudyResult): Section[] {
+  return entriesOf(study, record).map(({ costs, result }) => {
+    const amounts = Object.keys(Object.values(costs.lines)[0] ?? {}).map(Number)
+    const rows: Row[] = [
+      ...result.lines.map((line) => ({ what: line.name, curve: line, format: formatAbsolute })),
+      ...result.pairs.map((pair) => ({
+        what: `${pair.over} − ${pair.under}`,
+        curve: pair,
+        format: formatExtra,
+      })),
+    ]
+    const table = tableOf<Row>(rows, [
+      left('', 0, ({ what }) => what),
+      ...amounts.map((amount) =>
+        right<Row>(
+          costs.unit === undefined ? 'CPU µs (95 %)' : `${amount} ${costs.unit}s`,
+          0,
+          ({ curve, format }) => textOf(costAt(curve, amount), format),
+        ),
+      ),
+      ...(costs.unit === undefined
+        ? []
+        : [
+            right<Row>('fixed', 0, ({ curve, format }) => textOf(curve.fixed, format)),
+            right<Row>(`per ${costs.unit}`, 0, ({ curve, format }) => textOf(curve.perUnit, format)),
+          ]),
+    ])
+    return { title: `What ${costs.title} costs, in µs of CPU per request (95 %)`, table, notes: [] }
+  })
+}
+
+function costAt({ points }: CostCurve, amount: number): Interval | undefined {
+  return points.find((point) => point.amount === amount)?.cost
+}
+
+/** `hello`, `a page of 50 items` */
+function nameOf({ title, unit, shown }: Costs): string {
+  return unit === undefined ? title : `${title} of ${shown} ${unit}s`
+}
+
+function textOf(interval: Interval | null | undefined, format: (interval: Interval) => string): string {
+  return interval === null || interval === undefined ? '' : format(interval)
+}
+
+/** `14.2 (13.9–14.5)` */
+function formatAbsolute(cost: Interval): string {
+  return `${formatMicros(cost.value)}${cost.low === null ? '' : ` (${formatRange(cost)})`}`
+}
+
+/** `+3.1 (+2.0 to +4.2)` */
+function formatExtra({ value, low, high }: Interval): string {
+  return `${signed(value)}${low === null || high === null ? '' : ` (${signed(low)} to ${signed(high)})`}`
+}
+
+function formatRange({ low, high }: Interval): string {
+  return `${formatMicros(low ?? 0)}–${formatMicros(high ?? 0)}`
+}
+
+/** Microseconds with their sign. */
+export function signed(seconds: number): string {
+  return `${seconds < 0 ? '−' : '+'}${formatMicros(Math.abs(seconds))}`
+}
