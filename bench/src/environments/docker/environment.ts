@@ -16,13 +16,19 @@ import {
   systemOf,
 } from '../environment.ts'
 import type { Server } from '../servers.ts'
-import { DockerError, runDocker } from './command.ts'
-import { readComposeFile, requireDocker } from './compose.ts'
+import { DockerError, readComposeFile, requireDocker, runDocker } from './command.ts'
 import { Engine, EngineError, type EngineInfo, runsHere } from './engine.ts'
-import { describeContainers, findNjsEngine } from './facts.ts'
-import { GENERATOR_IMAGE, GENERATOR_SERVICE, generatorIn } from './generator.ts'
-import { buildImages, type Images, variableOf } from './images.ts'
-import { beginRun, type DockerRun, endRun, labelOptions, removeLeftovers } from './run.ts'
+import { buildImages, describeContainers, findNjsEngine, type Images, variableOf } from './images.ts'
+import {
+  beginRun,
+  type DockerRun,
+  endRun,
+  GENERATOR_IMAGE,
+  GENERATOR_SERVICE,
+  generatorIn,
+  labelOptions,
+  removeLeftovers,
+} from './run.ts'
 import { startContainers } from './servers.ts'
 
 /**

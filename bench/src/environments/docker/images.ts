@@ -1,14 +1,17 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
+import { imageOn } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE, serviceName } from '@startgrid/grid/compose.ts'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
+import { readMachine } from '@startgrid/machine/machine.ts'
+import { readVersions } from '@startgrid/machine/provenance.ts'
+import type { Environment } from '../environment.ts'
 import { Memory } from '../remembered.ts'
-import { docker } from './command.ts'
-import { ALL_PROFILES } from './compose.ts'
-import { type Engine, EngineError, type Image } from './engine.ts'
-import { GENERATOR_SERVICE } from './generator.ts'
+import { ALL_PROFILES, docker } from './command.ts'
+import { type Engine, EngineError, type EngineInfo, type Image, runsHere } from './engine.ts'
 import type { ComposeFile } from './project.ts'
+import { GENERATOR_SERVICE } from './run.ts'
 
 /** What the images are made from. Apps besides: a change in one framework leaves the images of the others as they are. */
 const SOURCES = [
@@ -98,4 +101,39 @@ function identity(images: Images): string {
 export function variableOf(image: Image | undefined, name: string): string | undefined {
   const line = image?.Config.Env?.find((one) => one.startsWith(`${name}=`))
   return line?.slice(name.length + 1)
+}
+
+/** What a result says of containers otherwise than of processes: the engine's machine, and the versions in the images. */
+export async function describeContainers(info: EngineInfo, images: Images): Promise<Environment['facts']> {
+  const [machine, versions] = [readMachine(), readVersions()]
+  const bun = imageOn('bun', images)
+  return {
+    machine: {
+      ...machine,
+      cores: info.NCPU,
+      memoryBytes: info.MemTotal,
+      os: `Docker Engine ${info.ServerVersion} on ${info.OperatingSystem}`,
+      kernel: `Linux ${info.KernelVersion} ${info.Architecture}`,
+      governor: runsHere(info) ? machine.governor : null,
+    },
+    versions: {
+      ...versions,
+      // The official images of Node and NGINX say so; Bun's does not.
+      node: variableOf(images.get(GENERATOR_SERVICE), 'NODE_VERSION') ?? 'unknown',
+      bun: bun === undefined ? versions.bun : await ask(bun, 'bun', '--version'),
+    },
+  }
+}
+
+/** `qjs`, or `njs` for the old one: what the image's configuration chooses. */
+export async function findNjsEngine(images: Images): Promise<string> {
+  const image = imageOn('nginx', images) ?? ''
+  const chosen = await ask(image, 'sed', '-n', 's/^ *js_engine \\(.*\\);/\\1/p', '/etc/nginx/hello.conf')
+  return chosen === '' ? 'njs' : chosen
+}
+
+/** What a program in an image of the grid prints. */
+async function ask(image: string, program: string, ...args: string[]): Promise<string> {
+  const words = ['run', '--rm', '--pull', 'never', '--network', 'none', '--entrypoint', program]
+  return (await docker([...words, `startgrid/${image}`, ...args])).trim()
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { GeneratorOptions } from '@startgrid/loadgen'
 import { exists } from '@startgrid/machine/processes.ts'
 import { docker } from './command.ts'
 import type { Engine, Labelled } from './engine.ts'
@@ -83,4 +84,28 @@ async function removeNetwork(engine: Engine, id: string): Promise<void> {
 function isOrphan({ Labels }: Labelled): boolean {
   const [pid, host] = Labels[OWNER_LABEL]?.split('@') ?? []
   return host === os.hostname() && !exists(Number(pid))
+}
+
+/** The load generator, and the contract's suite: docker/loadgen.Dockerfile. */
+export const GENERATOR_IMAGE = 'startgrid/loadgen'
+
+/** The service of docker-compose.yml that builds it. */
+export const GENERATOR_SERVICE = 'loadgen'
+
+/**
+ * How the generator is started as a container beside the servers. It ends with its standard input, so also with this process, and is
+ * removed then.
+ * @param cpu the only core that it may use
+ */
+export function generatorIn(run: DockerRun, cpu: number | undefined): GeneratorOptions {
+  return {
+    reach: 'network',
+    command: [
+      ...(['docker', 'run', '--rm', '--interactive', '--init', '--pull', 'never'] as const),
+      ...['--name', run.generator, '--network', run.name, ...labelOptions(run)],
+      ...['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
+      ...(cpu === undefined ? [] : ['--cpuset-cpus', String(cpu)]),
+      GENERATOR_IMAGE,
+    ],
+  }
 }

@@ -11,6 +11,7 @@ import type { Server, Servers } from '../servers.ts'
 import {
   type ContainerProcesses,
   compareReadings,
+  peakMemoryIn,
   type Subject,
   takeFirst,
   takeSecond,
@@ -18,9 +19,7 @@ import {
 } from './account.ts'
 import { docker, lastLine, runDocker } from './command.ts'
 import type { Container, Engine, Labelled } from './engine.ts'
-import { CEILING, frontAddress, renderFronts } from './front.ts'
-import { peakMemoryIn } from './memory-peak.ts'
-import { type ComposeFile, composeHeat, hostOf } from './project.ts'
+import { CEILING, type ComposeFile, composeHeat, frontAddress, hostOf, renderFronts } from './project.ts'
 import type { DockerRun } from './run.ts'
 
 /** The containers of one heat, from `docker compose up` to `docker compose down`, as the generator's container sees them. */

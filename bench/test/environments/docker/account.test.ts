@@ -5,9 +5,9 @@ import {
   compareReadings,
   cpuSecondsOf,
   type Reading,
+  sumPeaks,
   visibleProcesses,
 } from '../../../src/environments/docker/account.ts'
-import { sumPeaks } from '../../../src/environments/docker/memory-peak.ts'
 
 const UNSEEN: Sample = {
   at: 0,

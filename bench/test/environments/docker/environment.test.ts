@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { proveStarted, readProof } from '../../../src/environments/conformance.ts'
-import { isOlder } from '../../../src/environments/docker/compose.ts'
-import { generatorIn } from '../../../src/environments/docker/generator.ts'
+import { isOlder } from '../../../src/environments/docker/command.ts'
 import { variableOf } from '../../../src/environments/docker/images.ts'
+import { generatorIn } from '../../../src/environments/docker/run.ts'
 import type { Server, Servers } from '../../../src/environments/servers.ts'
 import { newCell } from '../../../src/experiment/cells.ts'
 

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type App, findApps } from '@startgrid/grid/apps.ts'
-import { renderFronts } from '../../../src/environments/docker/front.ts'
-import { type ComposeFile, composeHeat, hostOf } from '../../../src/environments/docker/project.ts'
+import {
+  type ComposeFile,
+  composeHeat,
+  hostOf,
+  renderFronts,
+} from '../../../src/environments/docker/project.ts'
 
 /** As `docker compose config --format json` prints services. */
 const FILE: ComposeFile = {
