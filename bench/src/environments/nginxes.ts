@@ -111,8 +111,3 @@ function isOnQuickJs(system: System): boolean {
 export function versionOf({ kind, version, njs }: Nginx): NginxVersion {
   return { kind, version, njs: njs ? { version: njs.version, engine: njs.engine } : null }
 }
-
-/** `NGINX 1.30.2 (docker) with njs 1.0.2` */
-export function nameNginx({ kind, version, njs }: NginxVersion): string {
-  return `NGINX ${version} (${kind})${njs === null ? '' : ` with njs ${njs.version}`}`
-}

@@ -12,11 +12,10 @@ import {
 } from '@startgrid/cli/numbers.ts'
 import { type ItemColumn, left, right, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
 import { listOf } from '@startgrid/cli/text.ts'
-import { nameNginx } from '../../environments/nginxes.ts'
 import { unlikeNginxes } from '../../judge/study/claim.ts'
 import type { Study } from '../../model/experiment.ts'
 import type { ClaimResult, PublishedFigures, StudyFigures } from '../../model/figures.ts'
-import type { Cell, StudyResult } from '../../model/result.ts'
+import type { Cell, NginxVersion, StudyResult } from '../../model/result.ts'
 import type { Section } from '../document.ts'
 import { signed } from './costs.ts'
 import { type Entry, entriesOf, formatSeconds, ifCounted, isCounted } from './section.ts'
@@ -236,4 +235,9 @@ function describeApart(
   const factor = theirs / ratio.value
   if (Math.max(factor, 1 / factor) <= APART) return null
   return { race, text: `${id}: ${formatRatio(theirs)} as published, ${formatRatioInterval(ratio)} ours.` }
+}
+
+/** `NGINX 1.30.2 (docker) with njs 1.0.2` */
+function nameNginx({ kind, version, njs }: NginxVersion): string {
+  return `NGINX ${version} (${kind})${njs === null ? '' : ` with njs ${njs.version}`}`
 }
