@@ -7,6 +7,7 @@ import { njsVsNode } from './njs-vs-node/study.ts'
 import { overhead } from './overhead/study.ts'
 import { reverseProxy } from './reverse-proxy/study.ts'
 import { selfcheck } from './selfcheck/study.ts'
+import { startup } from './startup/study.ts'
 import { workerPool } from './worker-pool/study.ts'
 
 /** Studies of published sources, in the order in which `--all` runs them. */
@@ -20,4 +21,4 @@ export const PUBLISHED: readonly Study[] = [
 ]
 
 /** All studies: those, and our own questions. */
-export const STUDIES: readonly Study[] = [...PUBLISHED, howMuchItMatters, overhead, selfcheck]
+export const STUDIES: readonly Study[] = [...PUBLISHED, howMuchItMatters, overhead, startup, selfcheck]

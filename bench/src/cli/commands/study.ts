@@ -5,6 +5,7 @@ import { createProgress, type Progress } from '@startgrid/cli/progress.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import { STUDIES } from '../../../studies/index.ts'
 import { overhead } from '../../../studies/overhead/study.ts'
+import { startup } from '../../../studies/startup/study.ts'
 import { createStudyResult } from '../../experiment/result.ts'
 import { plannedStudyMs } from '../../experiment/study.ts'
 import { runExperiment } from '../../measure/run.ts'
@@ -13,6 +14,7 @@ import type { StudyResult } from '../../model/result.ts'
 import { recordOf, writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { writeOverhead } from '../../report/overhead.ts'
+import { writeStartup } from '../../report/startup.ts'
 import { hasPage, storeRecord, writePages } from '../../report/study/docs.ts'
 import { whyStudyFailed } from '../exit-code.ts'
 import { reportOf } from '../stored.ts'
@@ -81,7 +83,10 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
   if (options.docs) {
     const kept = planned.filter(({ study }) => hasPage(study))
     for (const { result } of kept) storeRecord(recordOf(result))
-    for (const { study, result } of planned) if (study === overhead) writeOverhead(result)
+    for (const { study, result } of planned) {
+      if (study === overhead) writeOverhead(result)
+      if (study === startup) writeStartup(result)
+    }
     if (kept.length > 0) regenerate()
   }
   return failed.length > 0 ? 1 : 0

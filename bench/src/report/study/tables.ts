@@ -1,5 +1,6 @@
 import {
   formatEnds,
+  formatMegabytes,
   formatMicros,
   formatParts,
   formatPercent,
@@ -89,6 +90,20 @@ const COLUMNS: readonly ItemColumn<Entry>[] = [
     'start ms',
     0,
     ifCounted(({ figures }) => formatSeconds(figures.startup)),
+  ),
+  right(
+    'MB ready',
+    1,
+    ifCounted(({ figures: { 'ready-memory': ready } }) =>
+      ready === undefined ? '' : formatMegabytes(ready.value),
+    ),
+  ),
+  right(
+    'MB peak',
+    1,
+    ifCounted(({ figures: { 'peak-memory': peak } }) =>
+      peak === undefined ? '' : formatMegabytes(peak.value),
+    ),
   ),
 ]
 

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { formatEnds, formatMegabytes, formatShort, orUnknown, UNKNOWN } from '@startgrid/cli/numbers.ts'
+import { markdownTable } from '@startgrid/cli/table.ts'
+import { describeMachine } from '@startgrid/machine/machine.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import { CACHED } from '../../studies/startup/study.ts'
+import type { Metric } from '../model/experiment.ts'
+import type { StudyResult } from '../model/result.ts'
+import { ResultError } from '../model/result-file.ts'
+import { writeBetween } from './output.ts'
+
+/** The table of the study `startup` in docs/choosing-a-framework.md. */
+
+const MARKS = {
+  begin: '<!-- startup: pnpm bench study startup --heats 10 --docs -->',
+  end: '<!-- end of startup -->',
+} as const
+
+const PAGE = fileURLToPath(new URL('../../../docs/choosing-a-framework.md', import.meta.url))
+
+const HEADINGS = ['start ms', '95 %', 'with cache', 'MB ready', 'MB peak', 'image MB']
+
+/**
+ * Writes the table into docs/choosing-a-framework.md, between its two marks.
+ * @param imageBytes of a framework; undefined if this machine has no image of it
+ * @throws {ResultError} if the page has no place for it, or nothing was measured
+ */
+export function writeStartup(
+  { analysis, settings, versions, machine, startedAt }: StudyResult,
+  { page = PAGE, imageBytes = imageSize } = {},
+): void {
+  const cells = analysis?.cells ?? []
+  if (cells.length === 0) throw new ResultError(`${page} is as it was: no heat ended.`)
+  const figure = (system: string, metric: Metric) =>
+    cells.find((one) => one.system === system && !one.voided)?.figures[metric]
+  const apps = cells.map(({ system }) => system).filter((system) => !system.endsWith(` ${CACHED}`))
+  const sizes = new Map(apps.map((app) => frameworkOf(app)).map((name) => [name, imageBytes(name)]))
+  const rows = apps.map((app) => {
+    const start = figure(app, 'startup')
+    return [
+      app,
+      orUnknown(start?.value, formatMs),
+      start === undefined ? UNKNOWN : formatEnds(start, formatMs),
+      orUnknown(figure(`${app} ${CACHED}`, 'startup')?.value, formatMs),
+      megabytes(figure(app, 'ready-memory')),
+      megabytes(figure(app, 'peak-memory')),
+      orUnknown(sizes.get(frameworkOf(app)), formatMegabytes),
+    ]
+  })
+  const columns = [
+    { heading: '', align: 'left' as const, priority: 0 },
+    ...HEADINGS.map((heading) => ({ heading, align: 'right' as const, priority: 0 })),
+  ]
+  const table = markdownTable({ columns, rows: rows.map((texts) => ({ tone: 'plain', cells: texts })) }, 0)
+  const about =
+    `${settings.heats} starts of each app, alone, from the start of its process to the last byte of its first right response; memory at that moment, and the highest until then. ` +
+    'Pinned to one core it is not the start-up of a deployment, which has more. Earlier starts had read the files, so they came from the page cache. ' +
+    '"With cache": `NODE_COMPILE_CACHE`, filled by an earlier start. One image of a framework has all its apps. ' +
+    `Measured by \`pnpm bench study startup --heats ${settings.heats} --docs\` on ${startedAt.slice(0, 10)} at commit ${versions.startgrid} on ${describeMachine(machine)}.`
+  writeBetween(page, MARKS, [table, about].join('\n\n'))
+}
+
+function frameworkOf(app: string): string {
+  return app.split('/')[0] ?? ''
+}
+
+function formatMs(seconds: number): string {
+  return formatShort(seconds * 1000)
+}
+
+function megabytes(found: Interval | undefined): string {
+  return orUnknown(found?.value, formatMegabytes)
+}
+
+/** Of the image that Compose runs, uncompressed. */
+function imageSize(framework: string): number | undefined {
+  const name = `startgrid/${framework}:latest`
+  const { status, stdout } = spawnSync('docker', ['image', 'inspect', '--format', '{{.Size}}', name], {
+    encoding: 'utf8',
+  })
+  return status === 0 ? Number(stdout) : undefined
+}
