@@ -1,67 +1,166 @@
+import type { CostsResult } from '@startgrid/bench/src/model/figures.ts'
+import type { StudyResult } from '@startgrid/bench/src/model/result.ts'
 import type { DotChart } from '@startgrid/bench/src/report/document.ts'
 import { drawDots } from '@startgrid/bench/src/report/html/dots.ts'
 import { HEADLINE } from '@startgrid/bench/studies/how-much-it-matters/study.ts'
 import { findFramework } from '@startgrid/grid/apps.ts'
-import { extraCosts, type Machine } from './machines.ts'
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import { nameMachine } from '@startgrid/machine/machine.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import { type Machine, readMachines } from './machines.ts'
+import { readStudies } from './studies.ts'
 
-/** The first picture: what a framework costs beyond bare node:http, for a small route and for a page. */
+/**
+ * The first picture: what a framework on Node costs beyond bare node:http, for a small route and for a page. Of a machine on which the study
+ * how-much-it-matters ran it is that; of another one, the race.
+ */
 
 const ROLES = [
-  { role: 'hello', what: 'hello world' },
-  { role: 'ssr', what: 'React page' },
+  { role: 'hello', race: 'hello', what: 'hello world' },
+  { role: 'ssr', race: 'page', what: 'React page' },
 ] as const
 
-export const CAPTION =
-  'CPU time per request beyond bare node:http, in µs. One core, no proxy, 95 % intervals.'
+const STUDY = 'how-much-it-matters'
+/** Items of the page that the race measures too. */
+const ITEMS = 50
 
-export function formatMicroseconds(value: number): string {
-  return Math.abs(value) < 10 ? value.toFixed(1) : String(Math.round(value))
+/** CPU time of a request beyond that of another server, in microseconds. */
+interface ExtraCost extends Interval {
+  framework: string
 }
 
+export interface Extra {
+  /** Machine and day. */
+  title: string
+  panels: {
+    what: string
+    costs: ExtraCost[] /** Of the pair that was chosen beforehand. */
+    between?: Interval
+  }[]
+}
+
+/** One for each machine, by its name. */
+export function readExtraCosts(): Extra[] {
+  const studies = new Map(
+    readStudies()
+      .filter(({ study }) => study === STUDY)
+      .map((record) => [nameMachine(record.machine), record]),
+  )
+  const races = new Map(readMachines().map((machine) => [nameMachine(machine.result.machine), machine]))
+  return [...new Set([...studies.keys(), ...races.keys()])].toSorted().flatMap((name) => {
+    const [study, race] = [studies.get(name), races.get(name)]
+    return study !== undefined ? ofStudy(study) : race !== undefined ? ofRace(race) : []
+  })
+}
+
+const [OVER, UNDER] = HEADLINE.map((name) => findFramework(name).title)
+
+function ofStudy(record: StudyResult): Extra {
+  const panels = ROLES.flatMap(({ race, what }) => {
+    const own = record.analysis?.costs?.find((one) => one.race === race && headlineOf(one) !== undefined)
+    if (own === undefined) return []
+    const costs = own.pairs.flatMap((pair) => {
+      const cost = microseconds(pair)
+      return pair === headlineOf(own) || cost === undefined ? [] : [{ framework: pair.over, ...cost }]
+    })
+    const between = microseconds(headlineOf(own))
+    return [{ what, costs, ...(between !== undefined && { between }) }]
+  })
+  return { title: `${nameMachine(record.machine)}, ${record.startedAt.slice(0, 10)}`, panels }
+}
+
+type CostPair = CostsResult['pairs'][number]
+
+function headlineOf({ pairs }: CostsResult): CostPair | undefined {
+  return pairs.find(({ over, under }) => over === OVER && under === UNDER)
+}
+
+function microseconds(pair: CostPair | undefined): Interval | undefined {
+  const cost = (pair?.points.find(({ amount }) => amount === ITEMS) ?? pair?.points[0])?.cost
+  if (cost === undefined) return undefined
+  const scaled = (seconds: number | null) => (seconds === null ? null : seconds * 1e6)
+  return { value: cost.value * 1e6, low: scaled(cost.low), high: scaled(cost.high) }
+}
+
+function ofRace(machine: Machine): Extra {
+  return {
+    title: machine.title,
+    panels: ROLES.map(({ role, what }) => ({ what, costs: costsOfRace(machine, role) })),
+  }
+}
+
+/** Where a result has no ratios of CPU time, those of the rates stand for them: the servers fill their core. */
+function costsOfRace({ standings }: Machine, role: string): ExtraCost[] {
+  const standing = standings.find(({ race, topology }) => race === role && topology === 'direct')
+  const { entries = [], races } = standing ?? {}
+  const metric = races?.cpu == null ? 'rate' : 'cpu'
+  const baseline = entries.find(({ spec }) => spec.id === races?.[metric]?.baseline)
+  const unit = (baseline?.figures.cpu?.value ?? Number.NaN) * 1e6
+  return CATALOGUE.filter(({ runtime }) => runtime === 'node').flatMap(({ name, title }) => {
+    const entry = entries.find(({ spec }) => spec.app === `${name}/${role}`)
+    const ratio = entry?.places[metric]?.ratio
+    if (ratio == null || entry === baseline) return []
+    const extra = (one: number | null) =>
+      one === null ? null : ((metric === 'rate' ? 1 / one : one) - 1) * unit
+    const ends = [extra(ratio.low), extra(ratio.high)].toSorted((a, b) => (a ?? 0) - (b ?? 0))
+    return [{ framework: title, value: extra(ratio.value) ?? 0, low: ends[0] ?? null, high: ends[1] ?? null }]
+  })
+}
+
+const CAPTION = 'CPU time per request beyond bare node:http, in µs. One core, no proxy, 95 % intervals.'
+
 /** One machine, on an axis of its own. */
-export function extraCostChart(machine: Machine): DotChart {
+export function extraCostChart({ title, panels }: Extra): DotChart {
   return {
     kind: 'dots',
-    title: machine.title,
+    title,
     caption: CAPTION,
-    panels: ROLES.map(({ role, what }) => ({
+    panels: panels.map(({ what, costs }) => ({
       title: what,
-      dots: extraCosts(machine, role).map(({ framework, ...cost }) => ({
-        ...cost,
-        name: framework,
-        leads: false,
-      })),
+      dots: costs
+        .toSorted((a, b) => a.framework.localeCompare(b.framework))
+        .map(({ framework, ...cost }) => ({ ...cost, name: framework, leads: false })),
     })),
     columns: 2,
     axis: { label: 'extra µs per request', scale: 'linear', format: formatMicroseconds },
   }
 }
 
+function formatMicroseconds(value: number): string {
+  return Math.abs(value) < 10 ? value.toFixed(1) : String(Math.round(value))
+}
+
 /**
- * `AMD EPYC, 2 cores, 2026-11-24: a hello world costs 4.3 µs (3.6–5.3) more in Fastify and …`. Always the same two.
+ * `choosing Koa over Fastify costs 9.2 µs (8.1 to 10) for a hello world and …`. Always the same two: the best and the worst would be picked by chance. A
+ * race stores no interval of their difference, so there both stand beside each other.
  */
-export function describeExtraCost(machine: Machine): string {
-  const sentences = ROLES.map(({ role, what }) => {
-    const costs = extraCosts(machine, role)
-    const of = (name: string) => {
+export function describeExtraCost({ title, panels }: Extra): string {
+  const differences = panels.flatMap(({ what, between }) =>
+    between === undefined ? [] : [`${describe(between)} for a ${what}`],
+  )
+  if (differences.length === panels.length)
+    return `${title}: choosing ${OVER} over ${UNDER} costs ${differences.join(' and ')}.`
+  const extras = panels.map(({ what, costs }) => {
+    const of = (name: string | undefined) => {
       const cost = costs.find(({ framework }) => framework === name)
-      if (cost === undefined) return 'an unknown time'
-      const [value, low, high] = [cost.value, cost.low ?? cost.value, cost.high ?? cost.value].map(
-        formatMicroseconds,
-      )
-      return `${value} µs (${low}–${high})`
+      return `${cost === undefined ? 'an unknown time' : describe(cost)} more in ${name}`
     }
-    const extras = HEADLINE.toReversed().map((name) => `${of(name)} more in ${findFramework(name).title}`)
-    return `a ${what} costs ${extras.join(' and ')}`
+    return `a ${what} costs ${of(UNDER)} and ${of(OVER)}`
   })
-  return `${machine.title}: ${sentences.join(', ')}.`
+  return `${title}: ${extras.join('; ')}.`
+}
+
+function describe({ value, low, high }: Interval): string {
+  const ends =
+    low === null || high === null ? '' : ` (${formatMicroseconds(low)} to ${formatMicroseconds(high)})`
+  return `${formatMicroseconds(value)} µs${ends}`
 }
 
 const WIDTH = 380
 const HEADING = 22
 
 /** All machines as one image, for a README: its colours follow the reader's scheme. */
-export function extraCostImage(machines: readonly Machine[]): string {
+export function extraCostImage(machines: readonly Extra[]): string {
   let top = HEADING
   const rows = machines.map((machine) => {
     const drawings =
@@ -72,7 +171,7 @@ export function extraCostImage(machines: readonly Machine[]): string {
     const row = [
       text(0, top + HEADING, 'title', machine.title),
       ...drawings.flatMap((svg, index) => [
-        text(index * WIDTH + 84, top + 2 * HEADING, 'panel', ROLES[index]?.what ?? ''),
+        text(index * WIDTH + 84, top + 2 * HEADING, 'panel', machine.panels[index]?.what ?? ''),
         svg.replace(/<svg [^>]*?(?= viewBox)/, `<svg x="${index * WIDTH}" y="${top + 2.4 * HEADING}"`),
       ]),
     ]

@@ -3,19 +3,19 @@ import { formatRatioInterval } from '@startgrid/cli/numbers.ts'
 import { markdownTable } from '@startgrid/cli/table.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { ROOT } from './documents.ts'
-import { describeExtraCost, extraCostImage } from './extra-cost.ts'
+import { describeExtraCost, extraCostImage, readExtraCosts } from './extra-cost.ts'
 import { type Machine, placeOf, readMachines } from './machines.ts'
 import { countVerdicts, describeClaim, readStudies } from './studies.ts'
 
 /** What `pnpm generate` writes into Markdown from stored results, so that no figure there differs from its file. */
 
 export function firstPicture(): string {
-  return extraCostImage(readMachines())
+  return extraCostImage(readExtraCosts())
 }
 
 /** The picture in words. */
 export function extraCostPart(): string {
-  return `\n${readMachines()
+  return `\n${readExtraCosts()
     .map((machine) => `- ${describeExtraCost(machine)}`)
     .join('\n')}\n`
 }

@@ -4,9 +4,7 @@ import { type Standing, type StandingEntry, standingsOf } from '@startgrid/bench
 import { isRace, type RaceResult } from '@startgrid/bench/src/model/result.ts'
 import { readResult } from '@startgrid/bench/src/model/result-file.ts'
 import { formatRank } from '@startgrid/cli/numbers.ts'
-import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { nameMachine } from '@startgrid/machine/machine.ts'
-import type { Interval } from '@startgrid/stats/estimate.ts'
 import { ROOT } from './documents.ts'
 
 /** The races that docs keep, one for each machine. They are shown apart, and never averaged. */
@@ -57,33 +55,4 @@ export function startupOf({ heats }: RaceResult, app: string): number | undefine
     .flatMap(({ startup }) => startup ?? [])
     .toSorted((a, b) => a - b)
   return times[Math.floor(times.length / 2)]
-}
-
-/** CPU time of a request beyond that of the bare app, in microseconds. */
-export interface ExtraCost extends Interval {
-  framework: string
-}
-
-/**
- * What the frameworks on Node cost beyond bare node:http, directly. Bun is another engine and njs an interpreter, so they are left out.
- * Where a result has no ratios of CPU time, those of the rates stand for them: the servers fill their core.
- */
-export function extraCosts({ standings }: Machine, role: string): ExtraCost[] {
-  const standing = standings.find((one) => one.race === role && one.topology === 'direct')
-  if (standing === undefined) return []
-  const { entries, races } = standing
-  const metric = races.cpu === null ? 'rate' : 'cpu'
-  const baseline = entries.find(({ spec }) => spec.id === races[metric]?.baseline)?.figures.cpu?.value
-  const onNode = CATALOGUE.filter(({ runtime }) => runtime === 'node').map(({ name }) => name)
-  return entries.flatMap(({ spec, places }) => {
-    const ratio = places[metric]?.ratio
-    const isShown = onNode.some((name) => `${name}/${role}` === spec.app) && ratio?.value !== 1
-    if (!isShown || ratio == null || baseline === undefined || ratio.low === null || ratio.high === null)
-      return []
-    const [value, low, high] = [ratio.value, ratio.low, ratio.high].map(
-      (one) => ((metric === 'rate' ? 1 / one : one) - 1) * baseline * 1e6,
-    )
-    if (value === undefined || low === undefined || high === undefined) return []
-    return [{ framework: spec.title, value, low: Math.min(low, high), high: Math.max(low, high) }]
-  })
 }

@@ -42,13 +42,13 @@ export function kindOf(verdict: string): string {
   return verdict.startsWith('needs') ? 'needs more cores' : verdict
 }
 
-/** `38 claims: 19 needs more cores; 4 not reproduced here` */
+/** `38 claims: needs more cores 19; not reproduced here 4` */
 export function countVerdicts(records: readonly StudyResult[]): string {
   const rows = records.flatMap(claimsOf)
   const kinds = [...Map.groupBy(rows, ({ verdict }) => kindOf(verdict))].toSorted(
     ([, a], [, b]) => b.length - a.length,
   )
-  return `${rows.length} claims: ${kinds.map(([kind, { length }]) => `${length} ${kind}`).join('; ')}`
+  return `${rows.length} claims: ${kinds.map(([kind, { length }]) => `${kind} ${length}`).join('; ')}`
 }
 
 /** `hello: njs is 1.38 times as fast as Koa` with what came out, where and when. */

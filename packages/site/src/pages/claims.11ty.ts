@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { ClaimResult } from '@startgrid/bench/src/model/figures.ts'
 import type { StudyResult } from '@startgrid/bench/src/model/result.ts'
 import { machineFolder } from '@startgrid/bench/src/model/result-file.ts'
@@ -14,6 +15,9 @@ export function render(): string {
   const records = readStudies()
   const machines = Map.groupBy(records, ({ machine }) => nameMachine(machine))
   const verdicts = [...new Set(records.flatMap(claimsOf).map(({ verdict }) => kindOf(verdict)))].toSorted()
+  const questions = globSync('docs/studies/!(README).md', { cwd: ROOT })
+    .map((file) => basename(file, '.md'))
+    .filter((name) => records.every((one) => one.study !== name || claimsOf(one).length === 0))
   return html`<h1>Claims</h1>
 <p>What others have published about JavaScript servers, and what came out here. Each row is a ratio, published (○) and ours (●, with its 95 % interval), on one logarithmic scale.
 <a href="/docs/studies/">How a verdict follows from the interval, and the studies one by one</a>. <code>npx pnpm@12 bench study NAME</code> tests a claim on your machine.</p>
@@ -24,6 +28,7 @@ export function render(): string {
 <output></output>
 </form>
 ${[...machines].map(([machine, own]) => machineSection(machine, own))}
+${questions.length > 0 && html`<h2>Other studies</h2><p>Questions of our own, and what has not been measured yet.</p><ul>${questions.map((name) => html`<li><a href="/docs/studies/${name}/">${titleOf(name)}</a></li>`)}</ul>`}
 `.toString()
 }
 

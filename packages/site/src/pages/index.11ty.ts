@@ -1,13 +1,12 @@
 import { drawDots } from '@startgrid/bench/src/report/html/dots.ts'
 import { html } from '@startgrid/bench/src/report/html/markup.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
-import { describeExtraCost, extraCostChart } from '../extra-cost.ts'
-import { readMachines } from '../machines.ts'
+import { describeExtraCost, extraCostChart, readExtraCosts } from '../extra-cost.ts'
 
 /** Home: what this is, the first picture, and how to begin. */
 export function render(): string {
   const list = new Intl.ListFormat('en').format(CATALOGUE.map(({ title }) => title))
-  const machines = readMachines()
+  const machines = readExtraCosts()
   return html`<h1>Startgrid</h1>
 <p class="lead">The same three JavaScript servers (hello world, a React page, a status route), written with ${list}. One test suite holds all of them to the same contract, and a benchmark compares
 them with intervals.</p>
@@ -15,7 +14,7 @@ them with intervals.</p>
 <p>The CPU time that it adds to a request, compared with the same app on bare node:http. Set it against what a route of yours costs.</p>
 <ul>${machines.map((machine) => html`<li>${describeExtraCost(machine)}</li>`)}</ul>
 ${machines.map((machine) => drawDots(extraCostChart(machine)))}
-<p class="quiet">The fastest comes first, and a difference may be chance: <a href="/results/">Results</a> says which were shown, and has Bun (another engine) and njs (an interpreter).</p>
+<p class="quiet">In the order of the alphabet: <a href="/results/">Results</a> says which differences were shown, and has Bun (another engine) and njs (an interpreter).</p>
 <h2>Three commands</h2>
 <p>In a clone of <a href="/repository/">the repository</a>, with Node 20 or newer.</p>
 <dl class="commands">
