@@ -77,7 +77,8 @@ export function publish(
 /** Stores what docs keep of a race, and says where. */
 export function publishRace(result: RaceResult): void {
   const path = publishedPath(result)
-  writeResult(path, publishedOf(result))
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, `${JSON.stringify(publishedOf(result))}\n`)
   process.stderr.write(
     `Published: ${relative('.', path)}. pnpm generate puts it into the docs, pnpm site into the pages.\n`,
   )
