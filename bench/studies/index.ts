@@ -2,6 +2,7 @@ import type { Study } from '../src/model/experiment.ts'
 import { clusterStudy } from './cluster/study.ts'
 import { expressToFastify } from './express-to-fastify/study.ts'
 import { howMuchItMatters } from './how-much-it-matters/study.ts'
+import { microcache } from './microcache/study.ts'
 import { nginxProxy } from './nginx-proxy/study.ts'
 import { njsVsNode } from './njs-vs-node/study.ts'
 import { overhead } from './overhead/study.ts'
@@ -18,6 +19,7 @@ export const PUBLISHED: readonly Study[] = [
   njsVsNode,
   expressToFastify,
   reverseProxy,
+  microcache,
 ]
 
 /** All studies: those, and our own questions. */

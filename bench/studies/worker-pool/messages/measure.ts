@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { readCpuTimes } from '@startgrid/machine/machine.ts'
-import { cpuSeconds, processTree } from '@startgrid/machine/processes.ts'
+import { processTree } from '@startgrid/machine/processes.ts'
 import type { Figures, ProbeContext } from '../../../src/model/experiment.ts'
+import { beginAccount } from '../../account.ts'
 
 /** What the program is told, as JSON. */
 export interface PoolSettings {
@@ -46,7 +45,7 @@ export async function measureMessages(
   let figures: Figures | undefined
   createInterface(child.stdout).on('line', (line) => {
     if (line === 'begun') {
-      endAccount = beginAccount(child.pid ?? 0)
+      endAccount = beginAccount(processTree(child.pid ?? 0))
       child.kill('SIGUSR2')
     }
     const [, rate] = /^rate (\S+)$/.exec(line) ?? []
@@ -61,19 +60,4 @@ export async function measureMessages(
   signal.throwIfAborted()
   if (figures !== undefined) return figures
   throw new Error(`qoper8-cp on ${runtime} could not be measured: ${oneLine(complaint) || 'it said nothing'}`)
-}
-
-/** What a process and those below it use from now on, and the part of all cores that everybody else does (Linux). */
-function beginAccount(pid: number): () => { cpuSeconds: number; foreign: number } | undefined {
-  const at = performance.now()
-  const pids = processTree(pid)
-  const [own, all] = [cpuSeconds(pids), readCpuTimes().busy]
-  return () => {
-    const now = cpuSeconds(pids)
-    if (now === undefined || own === undefined) return undefined
-    const used = now - own
-    const others = (readCpuTimes().busy - all) / 1000 - used
-    const seconds = (performance.now() - at) / 1000
-    return { cpuSeconds: used, foreign: Math.max(0, others / seconds / availableParallelism()) }
-  }
 }
