@@ -4,7 +4,7 @@ import { createSite } from './site.ts'
 
 const HELP = `pnpm site [options]   the public pages, from docs/ and stored results
 
-  --serve             shows them on http://localhost:8080, and again after a change
+  --serve             shows them on http://localhost:8080 (or the next free port), and again after a change
   --base PATH         where they will be published (default /): /startgrid/
   --output DIR        default packages/site/dist
   --repository URL    of its files, for links to sources: https://git.example/startgrid/blob/main
@@ -28,8 +28,10 @@ async function main(args: readonly string[]): Promise<void> {
     return
   }
   if (!/^\/(?:.*\/)?$/.test(base)) throw new UsageError(`--base ${base} has to begin and end with a slash.`)
-  const site = createSite({ output, base, repository })
+  const site = createSite({ output, base, repository, runMode: serve ? 'serve' : 'build' })
   if (serve) {
+    process.once('SIGINT', () => process.exit()) // open connections of browsers would keep it
+    await site.init()
     await site.watch()
     await site.serve(8080)
     return

@@ -8,11 +8,9 @@ declare module '@11ty/eleventy' {
     addExtension(extension: string, options: { key: string }): void
     addGlobalData(name: string, value: unknown): void
     addPassthroughCopy(paths: string | Readonly<Record<string, string>>): void
-    addWatchTarget(glob: string): void
     addPlugin(plugin: unknown, options?: unknown): void
     amendLibrary(name: 'md', change: (library: MarkdownIt) => void): void
     ignores: Set<string>
-    watchIgnores: Set<string>
   }
 
   /** What templates get. */
@@ -42,9 +40,15 @@ declare module '@11ty/eleventy' {
     constructor(
       input: string,
       output: string,
-      options: { quietMode: boolean; pathPrefix: string; config(config: Config): void },
+      options: {
+        quietMode: boolean
+        pathPrefix: string
+        runMode: 'build' | 'serve'
+        config(config: Config): void
+      },
     )
     write(): Promise<unknown>
+    init(): Promise<unknown>
     watch(): Promise<unknown>
     serve(port: number): Promise<void>
   }

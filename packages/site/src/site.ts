@@ -23,10 +23,11 @@ export interface SiteOptions {
   base: string
   /** Address of the repository's files, such as `https://git.example/startgrid/blob/main`; without it, sources have no links. */
   repository: string | undefined
+  runMode?: 'build' | 'serve'
 }
 
 /** Eleventy works in the directory of its process: that becomes the root of the repository. */
-export function createSite({ output, base, repository }: SiteOptions): Eleventy {
+export function createSite({ output, base, repository, runMode = 'build' }: SiteOptions): Eleventy {
   process.chdir(ROOT)
   rmSync(output, { recursive: true, force: true })
   mkdirSync(output, { recursive: true })
@@ -34,6 +35,7 @@ export function createSite({ output, base, repository }: SiteOptions): Eleventy 
   return new Eleventy('.', relative(ROOT, output), {
     quietMode: true,
     pathPrefix: base,
+    runMode,
     config(config) {
       config.setIncludesDirectory('packages/site/src/layouts')
       config.setDataDirectory('packages/site/src/layouts')

@@ -3,6 +3,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { after, before, test } from 'node:test'
+import { startNode } from '@startgrid/cli/test-programs.ts'
 import { parseHTML } from 'linkedom'
 import { PAGES, ROOT } from '../src/documents.ts'
 import { createSite } from '../src/site.ts'
@@ -55,6 +56,28 @@ test('every document can be reached from Home', () => {
     [...names.keys()].filter((address) => !reached.has(address)),
     [],
   )
+})
+
+test('--serve shows them until Ctrl-C', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'site-'))
+  const { child, ended } = startNode([
+    join(ROOT, 'packages/site/src/cli.ts'),
+    '--serve',
+    '--output',
+    directory,
+  ])
+  let printed = ''
+  for await (const text of child.stderr.setEncoding('utf8')) {
+    printed += text
+    const address = /Server at (\S+)\n/.exec(printed)?.[1]
+    if (address === undefined) continue
+    assert.match(await (await fetch(address)).text(), /<h1>Startgrid<\/h1>/)
+    child.kill('SIGINT')
+    break
+  }
+  const { code } = await ended
+  rmSync(directory, { recursive: true, force: true })
+  assert.equal(code, 0)
 })
 
 function resolves(from: string, link: string): boolean {
