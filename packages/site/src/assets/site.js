@@ -29,8 +29,8 @@ if (race !== null) {
     for (const part of document.querySelectorAll('[data-role]'))
       part.hidden = part.dataset.role !== role.value || part.dataset.topology !== topology.value
     const apps = figures[machine.value][`${role.value} ${topology.value}`] ?? {}
-    offer(a, apps, 'fastify')
-    offer(b, apps, 'express')
+    offer(a, apps, 0)
+    offer(b, apps, 1)
     pair.querySelector('output').replaceChildren(...describe(apps))
   }
   const describe = (apps) => {
@@ -59,14 +59,11 @@ if (race !== null) {
 }
 
 /** Names as options; what was chosen, or is in the address, stays chosen. */
-function offer(select, names, usual) {
-  const wanted = [select.value, state.get(select.name), usual].find((name) => name in names)
-  select.replaceChildren(
-    ...Object.keys(names)
-      .toSorted()
-      .map((name) => new Option(name)),
-  )
-  select.value = wanted ?? select.value
+function offer(select, apps, usual) {
+  const names = Object.keys(apps).toSorted()
+  const wanted = [select.value, state.get(select.name), names[usual]].find((name) => names.includes(name))
+  select.replaceChildren(...names.map((name) => new Option(name)))
+  select.value = wanted ?? ''
 }
 
 const claims = document.querySelector('#claims')
