@@ -106,7 +106,7 @@ export const howMuchItMatters: Study = {
   costs: [
     withHeadline(pageCosts('a page', same)),
     withHeadline(helloCosts('hello', same)),
-    pageCosts('a page on another engine', besideBase(pages.filter((one) => others.includes(one)))),
-    helloCosts('hello on another engine', besideBase(others)),
+    pageCosts('another engine, a page', besideBase(pages.filter((one) => others.includes(one)))),
+    helloCosts('another engine, hello', besideBase(others)),
   ],
 }

@@ -1,5 +1,6 @@
 import { formatCost, formatMicros } from '@startgrid/cli/numbers.ts'
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
+import { capital } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Costs, Study } from '../../model/experiment.ts'
 import type { CostCurve, CostsResult } from '../../model/figures.ts'
@@ -63,7 +64,11 @@ export function costChart(study: Study, record: StudyResult): DotChart | undefin
       'With 95 % intervals over launches. It is work on one core; waiting for a database changes capacity in another way.',
     panels,
     columns: 2,
-    axis: { label: 'µs of CPU more per request', scale: 'linear', format: (value) => formatMicros(value) },
+    axis: {
+      label: 'µs of CPU more per request',
+      scale: 'linear',
+      format: (value) => (value < 0 ? signed(value) : formatMicros(value)),
+    },
     mark: 0,
   }
 }
@@ -95,7 +100,7 @@ export function costSections(study: Study, record: StudyResult): Section[] {
             right<Row>(`per ${costs.unit}`, 0, ({ curve, format }) => textOf(curve.perUnit, format)),
           ]),
     ])
-    return { title: `What ${costs.title} costs, in µs of CPU per request (95 %)`, table, notes: [] }
+    return { title: `${capital(costs.title)}: µs of CPU per request (95 %)`, table, notes: [] }
   })
 }
 
@@ -112,18 +117,15 @@ function textOf(interval: Interval | null | undefined, format: (interval: Interv
   return interval === null || interval === undefined ? '' : format(interval)
 }
 
-/** `14.2 (13.9–14.5)` */
-function formatAbsolute(cost: Interval): string {
-  return `${formatMicros(cost.value)}${cost.low === null ? '' : ` (${formatRange(cost)})`}`
+/** `14.2 (13.9–14.5)`; a cost is not below 0. */
+function formatAbsolute({ value, low, high }: Interval): string {
+  if (low === null || high === null) return formatMicros(value)
+  return `${formatMicros(value)} (${formatMicros(Math.max(0, low))}–${formatMicros(high)})`
 }
 
 /** `+3.1 (+2.0 to +4.2)` */
 function formatExtra({ value, low, high }: Interval): string {
   return `${signed(value)}${low === null || high === null ? '' : ` (${signed(low)} to ${signed(high)})`}`
-}
-
-function formatRange({ low, high }: Interval): string {
-  return `${formatMicros(low ?? 0)}–${formatMicros(high ?? 0)}`
 }
 
 /** Microseconds with their sign. */
