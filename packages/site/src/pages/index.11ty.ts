@@ -25,6 +25,6 @@ ${machines.map((machine) => drawDots(extraCostChart(machine)))}
 <dt>Is it true what somebody published? <a href="/claims/">The claims so far</a></dt>
 <dd><pre tabindex="0"><code>npx pnpm@12 bench study njs-vs-node</code></pre></dd>
 </dl>
-<p><a href="/how-we-know/">How we know</a> that the servers are equal and that the intervals are right.</p>
+<p><a href="/how-we-know/">How we know</a> that the servers are equal, and how often the intervals are right.</p>
 `.toString()
 }
