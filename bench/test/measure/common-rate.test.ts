@@ -213,7 +213,8 @@ describe('the loads of a heat', () => {
       disturbed: disturbed.includes(system),
     }))
     const offered = {
-      ...{ requests: 0, seconds: 1, checked: 0, errors: {}, lag: null, histograms: {}, series: [] },
+      ...{ requests: 0, seconds: 1, checked: 0, errors: {}, statuses: {} },
+      ...{ lag: null, histograms: {}, series: [] },
       ...{ cpu: { seconds: 1 }, self: { bound: false, waitSeconds: 0 } },
     }
     const driver = {
