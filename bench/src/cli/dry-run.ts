@@ -2,7 +2,8 @@ import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import { passesWithin } from '../experiment/budget.ts'
 import { expectedHeatMs, planHeats } from '../experiment/cells.ts'
-import type { Cell, Result } from '../model/result.ts'
+import type { Cell } from '../model/cell.ts'
+import type { Result } from '../model/result.ts'
 import { describeReach } from '../report/provenance.ts'
 
 /** What the ceiling and the search for NGINX take, in milliseconds. */

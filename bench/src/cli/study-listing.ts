@@ -3,8 +3,9 @@ import { formatRatio } from '@startgrid/cli/numbers.ts'
 import { COLUMNS, indented, listOf } from '@startgrid/cli/text.ts'
 import { plannedStudyMs } from '../experiment/study.ts'
 import { baseOf } from '../measure/openloop/common-rate.ts'
+import type { Cell } from '../model/cell.ts'
 import { type Claim, closedLoopOf, publishedRatio, type Study } from '../model/experiment.ts'
-import type { Cell, StudyResult } from '../model/result.ts'
+import type { StudyResult } from '../model/result.ts'
 
 /** What studies there are and what they would do, for a person. */
 

@@ -1,6 +1,6 @@
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import autocannon from 'autocannon/package.json' with { type: 'json' }
-import type { DriverRecord } from '../model/result.ts'
+import type { DriverRecord } from '../model/provenance.ts'
 import { AutocannonDriver } from './autocannon.ts'
 import type { Driver } from './driver.ts'
 import type { GeneratorSource } from './generator.ts'

@@ -6,7 +6,7 @@ import {
   type Target,
 } from '@startgrid/loadgen'
 import { formatAddress } from '@startgrid/nginx/address.ts'
-import type { DriverRecord } from '../model/result.ts'
+import type { DriverRecord } from '../model/provenance.ts'
 
 /** What offers the load: Startgrid's own generator, or one that others trust. */
 export interface Driver {

@@ -4,8 +4,8 @@ import { APPS } from '@startgrid/grid/apps.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import { formatAddress } from '@startgrid/nginx/address.ts'
+import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
-import type { Cell, ConformanceRecord } from '../model/result.ts'
 import {
   type Contract,
   type Environment,

@@ -1,6 +1,7 @@
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
+import type { Cell } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
-import type { Cell, NginxVersion } from '../model/result.ts'
+import type { NginxVersion } from '../model/provenance.ts'
 import { type EnvironmentOptions, isInNginx, systemOf } from './environment.ts'
 
 /** The NGINXes of this machine that systems run in. */

@@ -7,7 +7,8 @@ import {
   takeSample,
 } from '@startgrid/machine/accounts/sample.ts'
 import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
-import type { Cell, LaunchRecord, Spread } from '../model/result.ts'
+import type { Cell } from '../model/cell.ts'
+import type { LaunchRecord, Spread } from '../model/heat.ts'
 
 /** What serves one cell: an app, and the proxy in front of it. */
 export interface Server {

@@ -1,4 +1,6 @@
-import type { Cell, Mode, Settings } from '../model/result.ts'
+import type { Cell } from '../model/cell.ts'
+import type { Mode } from '../model/result.ts'
+import type { Settings } from '../model/settings.ts'
 import { expectedHeatMs } from './cells.ts'
 
 /** How the heats of a run share its time. All times are in milliseconds. */

@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { APPS, type App, ROLES, TOPOLOGIES, type Topology } from '@startgrid/grid/apps.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
+import type { Cell } from '../model/cell.ts'
 import { type Experiment, isProbe, nameAsked, type Race, type System } from '../model/experiment.ts'
-import type { Cell, Mode, Settings } from '../model/result.ts'
+import type { Mode } from '../model/result.ts'
+import type { Settings } from '../model/settings.ts'
 import { PROFILES } from './profiles.ts'
 
 /** What will be measured, in which order, and how long it takes. Pure: a resumed run makes the same plan from its seed. */

@@ -1,6 +1,7 @@
 import { type App, BASELINE, ROLES, runtimeOf, type Topology } from '@startgrid/grid/apps.ts'
+import type { Cell } from '../model/cell.ts'
 import type { Experiment, LoadRace, System } from '../model/experiment.ts'
-import type { Cell, Run } from '../model/result.ts'
+import type { Run } from '../model/result.ts'
 import { appOf } from './cells.ts'
 import type { OpenLoopKind, Options } from './options.ts'
 import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, TARGET_WARMUP_MS, warmupRequests } from './profiles.ts'

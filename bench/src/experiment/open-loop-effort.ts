@@ -1,5 +1,6 @@
 import type { Role } from '@startgrid/grid/apps.ts'
-import type { Cell, Span } from '../model/result.ts'
+import type { Cell } from '../model/cell.ts'
+import type { Span } from '../model/settings.ts'
 import { appOf } from './cells.ts'
 import type { ProfileName } from './profiles.ts'
 

@@ -1,6 +1,7 @@
 import type { App, Role, Topology } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
-import type { ClusterRecord, Mode, ResultKind } from '../model/result.ts'
+import type { ClusterRecord } from '../model/provenance.ts'
+import type { Mode, ResultKind } from '../model/result.ts'
 import type { ProfileName } from './profiles.ts'
 
 /** The nodes of a cluster that a run uses. */

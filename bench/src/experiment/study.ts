@@ -1,3 +1,4 @@
+import type { Cell } from '../model/cell.ts'
 import {
   type Experiment,
   isProbe,
@@ -5,7 +6,8 @@ import {
   type ProbeRace,
   type PublishedLoad,
 } from '../model/experiment.ts'
-import type { Cell, Mode, Settings, StudyResult } from '../model/result.ts'
+import type { Mode, StudyResult } from '../model/result.ts'
+import type { Settings } from '../model/settings.ts'
 import { expectedHeatMs, fitToMachine } from './cells.ts'
 import { LATENCY_EFFORT } from './open-loop-effort.ts'
 

@@ -1,4 +1,5 @@
 import { isLoopback } from '../environments/running/origin.ts'
+import type { Trial } from '../model/heat.ts'
 import { METRIC_NAMES } from '../model/names.ts'
 import {
   isRace,
@@ -7,7 +8,6 @@ import {
   type Run,
   type StoredResult,
   type StudyResult,
-  type Trial,
   trialsOf,
 } from '../model/result.ts'
 import type { Warning, WarningKind } from '../model/warnings.ts'

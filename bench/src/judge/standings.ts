@@ -1,7 +1,8 @@
 import type { Topology } from '@startgrid/grid/apps.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
+import type { Cell } from '../model/cell.ts'
 import type { Analysis, CellFigures, Metric, Race } from '../model/figures.ts'
-import type { Cell, RaceResult } from '../model/result.ts'
+import type { RaceResult } from '../model/result.ts'
 
 /** A race as reports show it: its cells in order, with their ranks and ratios in both metrics. */
 export interface Standing {

@@ -7,8 +7,10 @@ import { keptPasses } from '../experiment/budget.ts'
 import { expectedHeatMs, type PlannedHeat, WARMUP_SLICE_MS } from '../experiment/cells.ts'
 import { fitPasses, LEAST_PASSES, schedulePasses, scheduleWarmup } from '../experiment/schedule.ts'
 import { learnLength } from '../experiment/workloads.ts'
+import type { Cell } from '../model/cell.ts'
 import type { Workload } from '../model/experiment.ts'
-import type { Cell, Heat, Settings, Slice } from '../model/result.ts'
+import type { Heat, Slice } from '../model/heat.ts'
+import type { Settings } from '../model/settings.ts'
 import { CellFailure, type Entrant, measureSlice, type Track } from './load.ts'
 
 export interface HeatOptions {

@@ -7,8 +7,9 @@ import type { StartgridDriver } from '../drivers/startgrid.ts'
 import type { Account, EndAccount, Server } from '../environments/servers.ts'
 import { isTaken } from '../judge/gates/interference.ts'
 import { type LoadSpec, trialOf } from '../judge/trial.ts'
+import type { Cell } from '../model/cell.ts'
 import type { Workload } from '../model/experiment.ts'
-import type { Cell, Slice, SliceDetail, Trial } from '../model/result.ts'
+import type { Slice, SliceDetail, Trial } from '../model/heat.ts'
 import { acceptedConnections } from './connections.ts'
 
 /** One stretch of load on one cell: a slice of a pass, or an open loop. Both are offered, accounted for and judged in the same way. */

@@ -10,9 +10,10 @@ import {
 } from '../environments/command/equal-work.ts'
 import { ask } from '../environments/command/request.ts'
 import type { Server, Servers } from '../environments/servers.ts'
+import type { Cell } from '../model/cell.ts'
 import { type Asked, type LoadRace, nameAsked, type Workload } from '../model/experiment.ts'
 import type { PilotRecord } from '../model/figures.ts'
-import type { Cell, Slice } from '../model/result.ts'
+import type { Slice } from '../model/heat.ts'
 import { CellFailure, type Entrant, measureSlice } from './load.ts'
 import type { PreparedRun } from './preparation.ts'
 

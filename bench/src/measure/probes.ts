@@ -1,7 +1,8 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
+import type { Cell } from '../model/cell.ts'
 import type { ProbeRace } from '../model/experiment.ts'
-import type { Cell, Heat } from '../model/result.ts'
+import type { Heat } from '../model/heat.ts'
 import { newHeat } from './heat.ts'
 import type { HeatFrame } from './heats.ts'
 

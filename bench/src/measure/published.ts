@@ -4,9 +4,10 @@ import { formatAddress } from '@startgrid/nginx/address.ts'
 import type { Environment } from '../environments/environment.ts'
 import type { Server } from '../environments/servers.ts'
 import { publishedSeconds, publishedSystems } from '../experiment/study.ts'
+import type { Cell } from '../model/cell.ts'
 import { type Experiment, isProbe, type PublishedLoad, type System } from '../model/experiment.ts'
 import type { PublishedFigures } from '../model/figures.ts'
-import type { Cell, StudyResult } from '../model/result.ts'
+import type { StudyResult } from '../model/result.ts'
 import { commandOf, runTool, type ToolRun } from './published-tool.ts'
 
 /**

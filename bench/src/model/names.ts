@@ -1,6 +1,8 @@
 import { listOf } from '@startgrid/cli/text.ts'
+import type { Cell } from './cell.ts'
 import type { Metric } from './figures.ts'
-import type { Cell, ClusterNode, Result } from './result.ts'
+import type { ClusterNode } from './provenance.ts'
+import type { Result } from './result.ts'
 
 /** What people call what is measured. */
 

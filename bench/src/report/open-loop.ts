@@ -19,9 +19,10 @@ import {
 } from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { type Episode, episodesOf } from '../judge/openloop/recovery.ts'
+import type { Cell } from '../model/cell.ts'
 import type { CapacityFigures, LatencyFigures, LatencyLevel, OverloadFigures } from '../model/figures.ts'
 import { nameOf } from '../model/names.ts'
-import { type Cell, type OpenLoopResult, type OverloadResult, trialsOf } from '../model/result.ts'
+import { type OpenLoopResult, type OverloadResult, trialsOf } from '../model/result.ts'
 import type { Dot, DotChart, Line, LineChart, Section } from './document.ts'
 
 /** What an open-loop result says, and its tables: each of the cells of one role in one topology. */

@@ -3,7 +3,8 @@ import { listOf, plural } from '@startgrid/cli/text.ts'
 import { describeMachine as machineInWords } from '@startgrid/machine/machine.ts'
 import { describeVersions as versionsInWords } from '@startgrid/machine/provenance.ts'
 import { PROFILES, TARGET_EFFORT } from '../experiment/profiles.ts'
-import { type ClusterNode, isRace, type Result, trialsOf } from '../model/result.ts'
+import type { ClusterNode } from '../model/provenance.ts'
+import { isRace, type Result, trialsOf } from '../model/result.ts'
 
 /** Where a result comes from. */
 

@@ -13,9 +13,11 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { countDecided, isDecided, NOISY, speedSpread, typicalWidth, widthWith } from '../judge/certainty.ts'
 import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
+import type { Cell } from '../model/cell.ts'
 import type { CellFigures, GateName, Race } from '../model/figures.ts'
+import type { Heat } from '../model/heat.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
-import type { Cell, Heat, RaceResult, Result } from '../model/result.ts'
+import type { RaceResult, Result } from '../model/result.ts'
 import { summariseOpenLoop } from './open-loop.ts'
 
 /** What a result says, in sentences that its figures make. */

@@ -14,7 +14,8 @@ import { analyseStudy } from '../../src/judge/study/analysis.ts'
 import { runHeats } from '../../src/measure/heats.ts'
 import { planOf } from '../../src/measure/plan.ts'
 import type { Study } from '../../src/model/experiment.ts'
-import { type Heat, type StoredResult, trialsOf } from '../../src/model/result.ts'
+import type { Heat } from '../../src/model/heat.ts'
+import { type StoredResult, trialsOf } from '../../src/model/result.ts'
 import { histogramOf } from '../judge/openloop/trials.ts'
 
 /** The same seed in the same simulated world gives the same schedule, heats and figures, whatever becomes of the code between. */

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { near } from '../../../packages/stats/test/near.ts'
 import { type AnalysisOptions, analyse, isWithin, type Measured } from '../../src/judge/analysis.ts'
+import type { Cell } from '../../src/model/cell.ts'
 import type { Analysis, Metric, Race } from '../../src/model/figures.ts'
-import type { Cell } from '../../src/model/result.ts'
 import { cellOf, heatOf, measuredOf, raceOf, sliceOf } from './analysis/laboratory.ts'
 
 const NODE = cellOf('node/hello')

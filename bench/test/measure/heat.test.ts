@@ -5,7 +5,7 @@ import type { Server, Servers } from '../../src/environments/servers.ts'
 import { newCell } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { runHeat } from '../../src/measure/heat.ts'
-import type { Cell } from '../../src/model/result.ts'
+import type { Cell } from '../../src/model/cell.ts'
 
 const CELL = newCell({
   ...{ id: 'target/status direct', race: 'status', app: 'target/status', role: 'status' },

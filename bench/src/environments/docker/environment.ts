@@ -3,8 +3,9 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { FRONT_SERVICE } from '@startgrid/grid/compose.ts'
 import { chooseCores } from '@startgrid/machine/cores.ts'
 import { type Cpu, readCpus } from '@startgrid/machine/cpus.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Experiment } from '../../model/experiment.ts'
-import type { Cell, NginxVersion } from '../../model/result.ts'
+import type { NginxVersion } from '../../model/provenance.ts'
 import { readProof, suiteWords } from '../conformance.ts'
 import {
   type Contract,

@@ -2,8 +2,10 @@ import { imageOn } from '@startgrid/grid/apps.ts'
 import { FRONT_SERVICE } from '@startgrid/grid/compose.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import { fitTo } from '../../experiment/cells.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Experiment } from '../../model/experiment.ts'
-import type { Cell, ClusterRecord, NginxVersion, Settings } from '../../model/result.ts'
+import type { ClusterRecord, NginxVersion } from '../../model/provenance.ts'
+import type { Settings } from '../../model/settings.ts'
 import { readProof, suiteWords } from '../conformance.ts'
 import {
   type Environment,

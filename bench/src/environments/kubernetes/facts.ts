@@ -1,7 +1,7 @@
 import type { V1Node } from '@kubernetes/client-node'
 import type { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
 import type { NodeView } from '@startgrid/machine/agent/messages.ts'
-import type { ClusterNode } from '../../model/result.ts'
+import type { ClusterNode } from '../../model/provenance.ts'
 
 /** What a result says of the nodes: what pods see there, and what the cluster says where this account may ask. */
 

@@ -1,7 +1,7 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
 import type { ContainerAccount } from '@startgrid/machine/agent/messages.ts'
-import type { LaunchRecord } from '../../model/result.ts'
+import type { LaunchRecord } from '../../model/heat.ts'
 import { isInNginx, isShared, launchOf, type Placed } from '../environment.ts'
 import type { Server, Servers } from '../servers.ts'
 import { Agent } from './agent.ts'

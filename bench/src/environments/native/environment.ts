@@ -1,7 +1,7 @@
 import { chooseAllCores } from '@startgrid/machine/cores.ts'
 import { fitToMachine } from '../../experiment/cells.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Experiment } from '../../model/experiment.ts'
-import type { Cell } from '../../model/result.ts'
 import { type Environment, type EnvironmentOptions, systemOf } from '../environment.ts'
 import { equip, findNginxes, nginxOf, versionOf } from '../nginxes.ts'
 import { proveHere } from './suite.ts'

@@ -1,5 +1,6 @@
+import type { Cell } from '../../model/cell.ts'
 import type { Experiment } from '../../model/experiment.ts'
-import type { Cell, Settings } from '../../model/result.ts'
+import type { Settings } from '../../model/settings.ts'
 import { systemOf } from '../environment.ts'
 import { beginAccountOf, type Server, type Servers } from '../servers.ts'
 import { addressOf, whySilent } from './origin.ts'

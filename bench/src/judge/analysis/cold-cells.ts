@@ -1,5 +1,6 @@
 import { type ColdStart, findColdStarts } from '@startgrid/stats/warmup-test.ts'
-import type { Cell, Heat, Slice } from '../../model/result.ts'
+import type { Cell } from '../../model/cell.ts'
+import type { Heat, Slice } from '../../model/heat.ts'
 import { fitHeat, type Kept, keptSlices } from './passes.ts'
 
 /** Cells whose first slices cost more than later ones: these are dropped, and later heats warm up for longer. */

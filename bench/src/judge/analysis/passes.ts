@@ -1,6 +1,7 @@
 import { fitPassBlocks } from '@startgrid/stats/pass-blocks.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Metric } from '../../model/figures.ts'
-import type { Cell, Heat, Slice } from '../../model/result.ts'
+import type { Heat, Slice } from '../../model/heat.ts'
 import { keepQuiet } from '../gates/interference.ts'
 import { isQuiet, sliceValue } from './slices.ts'
 

@@ -4,8 +4,8 @@ import { mean } from '@startgrid/stats/moments.ts'
 import { holm, rankRanges } from '@startgrid/stats/multiplicity.ts'
 import { smallestDifference } from '@startgrid/stats/power.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Control, Metric, Pair, Race } from '../../model/figures.ts'
-import type { Cell } from '../../model/result.ts'
 import type { CellRecord } from './record.ts'
 
 /** Of a family of comparisons. */

@@ -1,6 +1,7 @@
 import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Metric } from '../../model/figures.ts'
-import type { Cell, Heat, Slice } from '../../model/result.ts'
+import type { Heat, Slice } from '../../model/heat.ts'
 import { type ColdCell, findColdCells } from './cold-cells.ts'
 import { fitHeat, keptSlices } from './passes.ts'
 

@@ -1,6 +1,7 @@
 import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Metric } from '../../model/figures.ts'
-import type { Cell, Slice } from '../../model/result.ts'
+import type { Slice } from '../../model/heat.ts'
 
 /** Measured, and nobody visibly disturbed it. */
 export function isQuiet({ phase, disturbed }: Pick<Slice, 'phase' | 'disturbed'>): boolean {

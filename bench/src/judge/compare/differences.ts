@@ -1,8 +1,9 @@
 import { type Estimate, estimateOf, withComponents } from '@startgrid/stats/estimate.ts'
 import { mean, median, sampleVariance } from '@startgrid/stats/moments.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Metric } from '../../model/figures.ts'
-import type { Cell, StoredResult } from '../../model/result.ts'
+import type { StoredResult } from '../../model/result.ts'
 import { type CellRecord, recordCells } from '../analysis/record.ts'
 
 /** The cells of one race in two runs: B less A on the scale of logarithms. */

@@ -1,5 +1,6 @@
 import { listOf } from '@startgrid/cli/text.ts'
-import type { Cell, StoredResult } from '../../model/result.ts'
+import type { Cell } from '../../model/cell.ts'
+import type { StoredResult } from '../../model/result.ts'
 
 /** Whether two results may be compared, and what differs between them that may explain a difference. */
 

@@ -1,5 +1,9 @@
+import type { Cell, ConformanceRecord } from '../../model/cell.ts'
 import type { GateName, GateResult } from '../../model/figures.ts'
-import type { Cell, ConformanceRecord, DriverRecord, Mode, Settings, Slice } from '../../model/result.ts'
+import type { Slice } from '../../model/heat.ts'
+import type { DriverRecord } from '../../model/provenance.ts'
+import type { Mode } from '../../model/result.ts'
+import type { Settings } from '../../model/settings.ts'
 
 /** What gates ask about a slice. */
 export type JudgedSlice = Omit<Slice, 'pass'>

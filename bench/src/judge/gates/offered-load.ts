@@ -1,6 +1,6 @@
 import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
 import type { GateResult } from '../../model/figures.ts'
-import type { Trial } from '../../model/result.ts'
+import type { Trial } from '../../model/heat.ts'
 import { failed, notMeant, passed, unknown } from './evidence.ts'
 
 /** How far the rate of responses may be from the offered one. */

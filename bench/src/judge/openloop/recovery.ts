@@ -1,4 +1,4 @@
-import type { Trial } from '../../model/result.ts'
+import type { Trial } from '../../model/heat.ts'
 
 /** An overload on one launch, with what was measured before and after it at half the capacity. */
 export interface Episode {

@@ -1,5 +1,6 @@
 import { type Interval, rowMean } from '@startgrid/stats/estimate.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
+import type { Cell } from '../../model/cell.ts'
 import {
   type Experiment,
   METRICS,
@@ -15,7 +16,8 @@ import type {
   StudyAnalysis,
   StudyFigures,
 } from '../../model/figures.ts'
-import type { Cell, Heat, StudyResult } from '../../model/result.ts'
+import type { Heat } from '../../model/heat.ts'
+import type { StudyResult } from '../../model/result.ts'
 import { compare } from '../analysis/race.ts'
 import { evidenceOf, judgeCells } from '../analysis.ts'
 import { judgeErrors } from '../gates/errors.ts'

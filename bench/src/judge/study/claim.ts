@@ -1,5 +1,6 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
+import type { Cell } from '../../model/cell.ts'
 import {
   type Claim,
   closedLoopOf,
@@ -9,7 +10,7 @@ import {
 } from '../../model/experiment.ts'
 import type { ClaimResult, StudyFigures } from '../../model/figures.ts'
 import { describeSharedMachine } from '../../model/names.ts'
-import type { Cell, ClusterRecord } from '../../model/result.ts'
+import type { ClusterRecord } from '../../model/provenance.ts'
 import { decide, saysNoEffect } from './verdict.ts'
 
 /** What claims are judged by. */

@@ -1,6 +1,7 @@
 import { mean, median } from '@startgrid/stats/moments.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Figures } from '../../model/experiment.ts'
-import type { Cell, Heat, Probe, Slice, SliceDetail } from '../../model/result.ts'
+import type { Heat, Probe, Slice, SliceDetail } from '../../model/heat.ts'
 import type { CellRecord } from '../analysis/record.ts'
 import { serverSeconds } from '../analysis/slices.ts'
 import { isTakenPart, keepQuiet } from '../gates/interference.ts'

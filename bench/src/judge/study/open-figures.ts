@@ -2,9 +2,11 @@ import { formatRate } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { percentiles } from '@startgrid/loadgen'
 import { BEYOND, shareOf } from '../../experiment/open-loop-effort.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Figures, Metric } from '../../model/experiment.ts'
 import type { StudyFigures } from '../../model/figures.ts'
-import type { Cell, Heat, Settings, Trial } from '../../model/result.ts'
+import type { Heat, Trial } from '../../model/heat.ts'
+import type { Settings } from '../../model/settings.ts'
 import { isTimely, whyFailed, whyNotKept, whyUnsound, whyWrong } from '../trial.ts'
 
 /** The latencies of one system, from the open loops of all heats of its race. */

@@ -7,7 +7,9 @@ import {
 } from '../../experiment/open-loop-effort.ts'
 import { isCrowdedSearch, outcomeOf } from '../../judge/openloop/capacity-figures.ts'
 import { highestKept } from '../../judge/openloop/threshold.ts'
-import type { Cell, OpenLoopResult, Trial } from '../../model/result.ts'
+import type { Cell } from '../../model/cell.ts'
+import type { Trial } from '../../model/heat.ts'
+import type { OpenLoopResult } from '../../model/result.ts'
 import type { Method, Session } from './session.ts'
 import { advance, createStaircase, nextRate, type Staircase, type StaircaseOptions } from './staircase.ts'
 

@@ -12,7 +12,8 @@ import {
   shareOf,
 } from '../../experiment/open-loop-effort.ts'
 import { closedLoopOf } from '../../judge/trial.ts'
-import { type Cell, type OpenLoopResult, trialsOf } from '../../model/result.ts'
+import type { Cell } from '../../model/cell.ts'
+import { type OpenLoopResult, trialsOf } from '../../model/result.ts'
 import type { Method, Session } from './session.ts'
 
 /**

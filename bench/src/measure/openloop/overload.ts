@@ -7,7 +7,9 @@ import {
 } from '../../experiment/open-loop-effort.ts'
 import { recoveredAfter } from '../../judge/openloop/recovery.ts'
 import type { LoadSpec } from '../../judge/trial.ts'
-import type { Cell, OpenLoopResult, Trial } from '../../model/result.ts'
+import type { Cell } from '../../model/cell.ts'
+import type { Trial } from '../../model/heat.ts'
+import type { OpenLoopResult } from '../../model/result.ts'
 import type { Method } from './session.ts'
 
 /** The offered rate, as a multiple of the closed-loop rate. */

@@ -1,7 +1,9 @@
 import type { StartgridDriver } from '../../drivers/startgrid.ts'
 import { capacityMs } from '../../experiment/open-loop-effort.ts'
 import type { LoadSpec } from '../../judge/trial.ts'
-import type { Cell, Run, Trial } from '../../model/result.ts'
+import type { Cell } from '../../model/cell.ts'
+import type { Trial } from '../../model/heat.ts'
+import type { Run } from '../../model/result.ts'
 import type { Course } from '../heat.ts'
 import { CellFailure, type Entrant, measureTrial } from '../load.ts'
 

@@ -1,8 +1,9 @@
 import { formatMs } from '@startgrid/cli/numbers.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Study } from '../../model/experiment.ts'
 import type { ClaimResult, StudyFigures } from '../../model/figures.ts'
-import type { Cell, StudyResult } from '../../model/result.ts'
+import type { StudyResult } from '../../model/result.ts'
 
 /** A row: a system in one race, with its figures; undefined if it was skipped. */
 export interface Entry {

@@ -12,7 +12,7 @@ import {
 import { fitTo, newCell, planCells } from '../../../src/experiment/cells.ts'
 import { judgeClaim } from '../../../src/judge/study/claim.ts'
 import type { Claim } from '../../../src/model/experiment.ts'
-import type { ClusterNode } from '../../../src/model/result.ts'
+import type { ClusterNode } from '../../../src/model/provenance.ts'
 import { STUDIES } from '../../../studies/index.ts'
 
 const studyOf = (name: string) => {

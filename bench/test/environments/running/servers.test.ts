@@ -11,7 +11,7 @@ import { newCell } from '../../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../../src/experiment/workloads.ts'
 import { runHeat } from '../../../src/measure/heat.ts'
 import type { Experiment } from '../../../src/model/experiment.ts'
-import type { Heat } from '../../../src/model/result.ts'
+import type { Heat } from '../../../src/model/heat.ts'
 
 const { signal } = new AbortController()
 const CELL = newCell({

@@ -1,7 +1,8 @@
 import type { Topology } from '@startgrid/grid/apps.ts'
 import { newCell } from '../../../src/experiment/cells.ts'
 import type { Measured } from '../../../src/judge/analysis.ts'
-import type { Cell, Heat, Slice } from '../../../src/model/result.ts'
+import type { Cell } from '../../../src/model/cell.ts'
+import type { Heat, Slice } from '../../../src/model/heat.ts'
 
 /** Results made by hand, for tests that know what must come out. */
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findChanges, findUnlikeness, sharedCells } from '../../../src/judge/compare/likeness.ts'
-import type { Cell, RaceResult } from '../../../src/model/result.ts'
+import type { Cell } from '../../../src/model/cell.ts'
+import type { RaceResult } from '../../../src/model/result.ts'
 import { cellOf, smallRace } from '../../fixtures/small-race.ts'
 
 const base = smallRace()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { judgeErrors } from '../../../src/judge/gates/errors.ts'
-import type { Slice } from '../../../src/model/result.ts'
+import type { Slice } from '../../../src/model/heat.ts'
 import { createLaunch, createSlice } from '../../fixtures/evidence.ts'
 
 const judge = (...measured: Partial<Slice>[]) =>

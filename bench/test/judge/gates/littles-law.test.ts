@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { judgeLittlesLaw } from '../../../src/judge/gates/littles-law.ts'
-import type { DriverRecord } from '../../../src/model/result.ts'
+import type { DriverRecord } from '../../../src/model/provenance.ts'
 import { countedOf, createLaunch, createSpec } from '../../fixtures/evidence.ts'
 
 const cell = createSpec({ connections: 64 })

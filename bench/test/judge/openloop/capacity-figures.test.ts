@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { capacityFigures, outcomeOf } from '../../../src/judge/openloop/capacity-figures.ts'
-import type { Result, Trial } from '../../../src/model/result.ts'
+import type { Trial } from '../../../src/model/heat.ts'
+import type { Result } from '../../../src/model/result.ts'
 import { CELL, cellOf, resultOf, trialOf } from './trials.ts'
 
 const BOUND_MS = 50

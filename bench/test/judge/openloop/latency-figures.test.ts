@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { latencyFigures } from '../../../src/judge/openloop/latency-figures.ts'
 import type { LatencyLevel, LatencyPercentile } from '../../../src/model/figures.ts'
-import type { Trial } from '../../../src/model/result.ts'
+import type { Trial } from '../../../src/model/heat.ts'
 import { CELL, cellOf, histogramOf, resultOf, trialOf, uniform } from './trials.ts'
 
 /** A level on one launch: latencies evenly spread up to `max` milliseconds. */

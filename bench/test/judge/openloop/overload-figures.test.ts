@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { overloadFigures } from '../../../src/judge/openloop/overload-figures.ts'
-import type { Trial } from '../../../src/model/result.ts'
+import type { Trial } from '../../../src/model/heat.ts'
 import { CELL, histogramOf, resultOf, trialOf, uniform } from './trials.ts'
 
 /** One launch: the capacity is 1,000/s, 2,000/s are offered for 2 s and drained in 2 s more. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { episodesOf, recoveredAfter } from '../../../src/judge/openloop/recovery.ts'
-import type { Trial } from '../../../src/model/result.ts'
+import type { Trial } from '../../../src/model/heat.ts'
 import { trialOf } from './trials.ts'
 
 const OVERLOAD_MS = 2000

@@ -2,7 +2,9 @@ import { build } from 'hdr-histogram-js'
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js/dist/encoding.js'
 import { newCell } from '../../../src/experiment/cells.ts'
 import { newHeat } from '../../../src/measure/heat.ts'
-import type { Cell, OpenLoopResult, Trial } from '../../../src/model/result.ts'
+import type { Cell } from '../../../src/model/cell.ts'
+import type { Trial } from '../../../src/model/heat.ts'
+import type { OpenLoopResult } from '../../../src/model/result.ts'
 
 /** Cells, trials and results as tests of open-loop figures need them. */
 

@@ -1,0 +1,109 @@
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import Type from 'typebox'
+import { count, list, number, object, oneOf, orNull, record, type Static, text } from './schema.ts'
+
+/** Where a run took place, and by what. */
+
+export const Machine = object(
+  {
+    cpu: text('Model of the first CPU.'),
+    cores: count('CPUs that the run may use.'),
+    memoryBytes: count('Memory of the machine, in bytes.'),
+    os: text('Name and version of the system.'),
+    kernel: text('Name, version and architecture of the kernel.'),
+    governor: orNull(
+      Type.String(),
+      'CPU frequency governor; null where the kernel does not say (virtual machines, macOS).',
+    ),
+  },
+  'Where it was measured.',
+)
+
+export const Versions = object(
+  {
+    startgrid: text('Commit, with -dirty after it if files differ from it.'),
+    node: text('Version of Node.'),
+    bun: text('Version of Bun.'),
+    lockfile: text('First 16 hexadecimal digits of the SHA-256 of the lockfile.'),
+    packages: record(Type.String(), 'Version by package.'),
+  },
+  'What was measured.',
+)
+
+export type NginxVersion = Static<typeof NginxVersion>
+export const NginxVersion = object({
+  kind: text('Where it was found: path, docker, download or kubernetes.'),
+  version: text('Version of NGINX.'),
+  njs: orNull(
+    object({
+      version: text('Version of njs.'),
+      engine: text('JavaScript engine: qjs is QuickJS, njs the old one.'),
+    }),
+    'Its njs module; null without one.',
+  ),
+})
+
+export type ClusterNode = Static<typeof ClusterNode>
+export const ClusterNode = object({
+  name: text('Name of the node.'),
+  role: oneOf(['servers', 'generators'], 'What ran there.'),
+  cpus: list(Type.Integer(), 'CPUs that pods may use there.'),
+  bootId: orNull(
+    Type.String(),
+    'Boot id of its kernel: nodes with the same one are one machine; null if it cannot be read.',
+  ),
+  machine: Machine,
+})
+
+/** Where in a cluster it ran. */
+export type ClusterRecord = Static<typeof ClusterRecord>
+export const ClusterRecord = object({
+  context: orNull(Type.String(), 'Context of the kubeconfig; null is the current one.'),
+  namespace: text('Namespace of its pods.'),
+  serverNode: orNull(
+    Type.String(),
+    'What was asked for, the name of a node or labels of nodes; null leaves it to the scheduler.',
+  ),
+  generatorNode: orNull(Type.String(), 'The same for the generators.'),
+  generators: count('Pods that offered each load together.'),
+  version: orNull(Type.String(), 'Version of Kubernetes, such as v1.34.1; null until the run is prepared.'),
+  nodes: list(ClusterNode, 'The nodes that were used, that of the servers first.'),
+  roundTripMs: orNull(
+    Type.Number(),
+    'Milliseconds to open a connection from the first generator to the node of the servers, the median; null if not measured.',
+  ),
+  agent: object(
+    {
+      cpuSeconds: number('CPU time in seconds.'),
+      seconds: number('The seconds in which it used that.'),
+    },
+    'What the agent beside the servers used while there was load.',
+  ),
+  voided: list(Type.String(), 'Why loads did not count and were offered again: a clause each.'),
+})
+
+/** The server that already ran. */
+export type TargetRecord = Static<typeof TargetRecord>
+export const TargetRecord = object({
+  origin: text('Where it is, such as http://10.0.0.9:3000.'),
+  absent: list(
+    Type.Enum([...new Set(CATALOGUE.flatMap(({ absent }) => absent.map(({ capability }) => capability)))]),
+    'What it lacks, as the user says. The suite of the contract skips that.',
+  ),
+})
+
+export const DRIVERS = ['startgrid', 'wrk', 'autocannon'] as const
+
+/** What offered the load. */
+export type DriverRecord = Static<typeof DriverRecord>
+export const DriverRecord = object(
+  {
+    name: oneOf(DRIVERS, 'Which load generator.'),
+    version: text('Version of the load generator.'),
+    ceiling: orNull(
+      Type.Number(),
+      "Responses per second against NGINX's `return 200`, measured in this run; null if not measured.",
+    ),
+  },
+  'What offered the load.',
+)

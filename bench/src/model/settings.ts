@@ -1,0 +1,54 @@
+import Type from 'typebox'
+import { count, list, number, object, oneOf, orNull, type Static } from './schema.ts'
+
+/** How much is measured, and on which cores. */
+
+/** A stretch of load: as long as its samples need, within these ends. */
+export type Span = Static<typeof Span>
+export const Span = object({
+  minMs: number('At least, in milliseconds.'),
+  maxMs: number('At most, in milliseconds.'),
+})
+
+/** Logical CPUs. */
+export type Cores = Static<typeof Cores>
+export const Cores = object({
+  server: Type.Integer({ description: 'Number of the CPU of app and proxy.' }),
+  servers: Type.Optional(
+    list(
+      Type.Integer(),
+      'All CPUs of the servers, the first of them `server`; absent where it is the only one.',
+    ),
+  ),
+  generator: Type.Integer({ description: 'Number of the CPU of the load generator.' }),
+})
+
+/** How much is measured, where. */
+export type Settings = Static<typeof Settings>
+export const Settings = object(
+  {
+    profile: oneOf(
+      ['quick', 'default', 'thorough', 'full', 'custom'],
+      'Profile of effort; `custom` if something of it was given otherwise.',
+    ),
+    heats: count('Planned per race: each is one launch of every system.'),
+    extensions: count('How often heats were added to a run that was complete, with `--resume`.'),
+    slices: count('Planned passes per heat: each measures every cell once.'),
+    sliceMs: number('Planned length of a slice, in milliseconds.'),
+    pauseMs: number(
+      'Rest before every heat but the first, in milliseconds; 0 where each heat starts its servers.',
+    ),
+    precision: orNull(
+      Type.Number(),
+      'With `--precision`: the half-width of the 95 % interval at which it stops, as a part of 1; else null.',
+    ),
+    maxTimeMs: orNull(
+      Type.Number(),
+      'Time after which no heat is begun, in milliseconds; null without a limit.',
+    ),
+    cores: orNull(Cores, 'Which CPUs were used; null where processes cannot be kept apart.'),
+    p99Ms: orNull(Type.Number(), 'Of kind capacity: the bound on p99, in milliseconds; else null.'),
+    openLoop: orNull(Span, 'Of studies: how long an open loop lasts; else null.'),
+  },
+  'How it was measured.',
+)
