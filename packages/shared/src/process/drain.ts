@@ -13,7 +13,7 @@ const upgraded = new WeakSet<Socket>()
  * Lets `drain` see the connections of a server. Call it before the server listens.
  *
  * Node listens for `close` of every socket. If we did, too, V8 would learn from the long life of these arrays to put all arrays of two
- * listeners into old space. Those of responses would keep whole requests there: hello of Hono takes 25 µs then instead of 14.
+ * listeners into old space. Those of responses would keep whole requests there: a hello takes up to 25 µs then instead of 14.
  * @returns the open connections, and some that are closed
  */
 export function trackConnections(server: Server): ReadonlySet<Socket> {
