@@ -1,8 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { endProcesses } from './processes.ts'
 
 /** What must not outlive a run: a process group with all that it started, or a directory (of a repository, if it is a worktree of one). */
 export type Guarded = { group: number } | { directory: string; repository?: string }
@@ -20,6 +22,8 @@ export class Guard {
   /** The first part of the marks of all launches of this run. */
   readonly run = randomUUID()
   readonly #child: ChildProcess
+  /** If the process is gone as well, nobody else knows. */
+  readonly #guarded = new Map<string, Guarded>()
 
   constructor() {
     this.#child = spawn(process.execPath, [PROGRAM, this.run], {
@@ -30,19 +34,38 @@ export class Guard {
   }
 
   add(one: Guarded): void {
-    this.#child.stdin?.write(`+${JSON.stringify(one)}\n`)
+    const text = JSON.stringify(one)
+    this.#guarded.set(text, one)
+    this.#child.stdin?.write(`+${text}\n`)
   }
 
   /** It has been ended, or removed, in an orderly way. */
   remove(one: Guarded): void {
-    this.#child.stdin?.write(`-${JSON.stringify(one)}\n`)
+    const text = JSON.stringify(one)
+    this.#guarded.delete(text)
+    this.#child.stdin?.write(`-${text}\n`)
   }
 
   /** Ends and removes what is left. Resolves when that is done. */
   async close(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    const exited = once(this.#child, 'exit')
-    this.#child.stdin?.end()
-    await exited
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const exited = once(this.#child, 'exit')
+      this.#child.stdin?.end()
+      await exited
+    }
+    // Somebody killed it: what it would have done is left to us.
+    if (this.#child.signalCode !== null) await clearUp(this.run, [...this.#guarded.values()])
+    this.#guarded.clear()
+  }
+}
+
+/** Ends and removes what a run left. */
+export async function clearUp(run: string, left: readonly Guarded[]): Promise<void> {
+  const groups = left.flatMap((one) => ('group' in one ? one.group : []))
+  await endProcesses({ groups, mark: `${MARK}=${run}.` }, 'SIGKILL', 5000)
+  for (const one of left) {
+    if (!('directory' in one)) continue
+    rmSync(one.directory, { recursive: true, force: true, maxRetries: 3 })
+    if (one.repository !== undefined) execFileSync('git', ['-C', one.repository, 'worktree', 'prune'])
   }
 }

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { sample } from '@startgrid/cli/test-run.ts'
+import { findProcesses } from '@startgrid/machine/processes.ts'
+
+/** However a race of two commits ends, nothing of it is left: no process, no worktree, no directory. A short run tries two ways. */
+
+const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
+const skip = process.platform !== 'linux' && 'only Linux has /proc, where processes are looked for'
+
+const LISTEN =
+  "require('node:http').createServer((_, response) => response.end('hello')).listen(process.env.PORT, process.env.HOST)"
+const DEAF = `process.on('SIGTERM', () => {}); ${LISTEN}`
+/** Its parent ends, and it leaves the process group. */
+const AWAY =
+  "require('node:child_process').spawn('setsid', [process.execPath, 'listen.js'], { detached: true }).unref(); setTimeout(() => {}, 1e9)"
+
+interface Running {
+  child: ChildProcess
+  /** Where the reports go. */
+  output: string
+  /** What is written to standard error, until it says this. */
+  says(text: string): Promise<void>
+  /** A process of the run whose command line holds this. */
+  find(text: string): number
+}
+
+interface Way {
+  server?: string
+  manifest?: object
+  end(run: Running): Promise<void>
+  /** Exit code, or the signal. */
+  ends: number | string
+}
+
+const atHeat = (end: (run: Running) => void | Promise<void>) => async (run: Running) => {
+  await run.says('heat 1 of')
+  await end(run)
+}
+
+const WAYS: Readonly<Record<string, Way>> = {
+  SIGINT: { end: atHeat(({ child }) => void child.kill('SIGINT')), ends: 130 },
+  SIGTERM: { end: atHeat(({ child }) => void child.kill('SIGTERM')), ends: 143 },
+  SIGHUP: { end: atHeat(({ child }) => void child.kill('SIGHUP')), ends: 'SIGHUP' },
+  'SIGKILL of the run': { end: atHeat(({ child }) => void child.kill('SIGKILL')), ends: 'SIGKILL' },
+  'SIGKILL of the guard, then SIGINT': {
+    end: atHeat(({ child, find }) => {
+      process.kill(find('guard-process'), 'SIGKILL')
+      child.kill('SIGINT')
+    }),
+    ends: 130,
+  },
+  'SIGINT twice, and servers that ignore SIGTERM': {
+    server: DEAF,
+    // In the pilot: later, the run knows that they ignore it, and waits for 100 ms only.
+    end: async ({ child, says }) => {
+      await says('comparing responses')
+      child.kill('SIGINT')
+      await says('once more ends at once')
+      await sleep(600)
+      child.kill('SIGINT')
+    },
+    ends: 130,
+  },
+  'SIGINT, and servers that ignore SIGTERM': {
+    server: DEAF,
+    end: atHeat(({ child }) => void child.kill('SIGINT')),
+    ends: 130,
+  },
+  'SIGKILL, and servers in sessions of their own': {
+    server: AWAY,
+    end: atHeat(({ child }) => void child.kill('SIGKILL')),
+    ends: 'SIGKILL',
+  },
+  'reports that cannot be written': {
+    end: atHeat(({ output }) => {
+      rmSync(output, { recursive: true })
+      writeFileSync(output, 'a file')
+    }),
+    ends: 1,
+  },
+  'an installer that fails, and leaves something running': {
+    manifest: { scripts: { start: 'node server.js', preinstall: 'setsid sleep 600 & exit 3' } },
+    end: async () => {},
+    ends: 1,
+  },
+  'a reader that closes the pipe': {
+    end: atHeat(({ child }) => void child.stdout?.destroy()),
+    ends: 0,
+  },
+}
+
+for (const [name, way] of sample('endings', Object.entries(WAYS), 2))
+  test(`${name}: nothing is left`, { skip, timeout: 300_000 }, async () => {
+    const place = mkdtempSync(join(tmpdir(), 'startgrid-endings-'))
+    const [repository, temporary] = [join(place, 'repository'), join(place, 'tmp')]
+    for (const directory of [repository, temporary]) mkdirSync(directory)
+    const mark = `RACE_TEST=${randomUUID()}`
+    try {
+      makeRepository(repository, way)
+      const run = start(place, mark)
+      const closed = once(run.child, 'close')
+      await way.end(run)
+      const [code, signal] = await closed
+      assert.equal(signal ?? code, way.ends)
+      // After `kill -9` the guard does it, which takes a moment.
+      while (findProcesses({ groups: [], mark }).length > 0) await sleep(50)
+      const worktrees = execFileSync('git', ['worktree', 'list'], { cwd: repository, encoding: 'utf8' })
+      assert.equal(worktrees.trim().split('\n').length, 1, worktrees)
+      assert.deepEqual(
+        readdirSync(temporary).filter((file) => file.startsWith('startgrid-race-')),
+        [],
+      )
+    } finally {
+      for (const pid of findProcesses({ groups: [], mark })) process.kill(pid, 'SIGKILL')
+      rmSync(place, { recursive: true, force: true })
+    }
+  })
+
+function makeRepository(directory: string, { server = LISTEN, manifest }: Way): void {
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { cwd: directory })
+  const json = { name: 'a', version: '1.0.0', scripts: { start: 'node server.js' }, ...manifest }
+  writeFileSync(join(directory, 'package.json'), JSON.stringify(json))
+  if (manifest !== undefined)
+    writeFileSync(
+      join(directory, 'package-lock.json'),
+      JSON.stringify({
+        name: 'a',
+        version: '1.0.0',
+        lockfileVersion: 3,
+        packages: { '': { name: 'a', version: '1.0.0' } },
+      }),
+    )
+  writeFileSync(join(directory, 'server.js'), server)
+  writeFileSync(join(directory, 'listen.js'), LISTEN)
+  git('init', '--quiet')
+  git('add', '--all')
+  git('commit', '--quiet', '--message', 'one')
+}
+
+/** `race --git HEAD`, with all that it starts marked in the environment. */
+function start(place: string, mark: string): Running {
+  const output = join(place, 'out')
+  const [name = '', value] = mark.split('=')
+  const child = spawn(process.execPath, [MAIN, 'race', '--git', 'HEAD', '--heats', '2', '--output', output], {
+    cwd: join(place, 'repository'),
+    env: {
+      ...process.env,
+      TMPDIR: join(place, 'tmp'),
+      XDG_CACHE_HOME: join(place, 'cache'),
+      [name]: value,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stdout.resume()
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  return {
+    child,
+    output,
+    says: async (text) => {
+      while (!said.includes(text)) {
+        assert.equal(child.exitCode ?? child.signalCode, null, said)
+        await sleep(20)
+      }
+    },
+    find: (text) => {
+      const found = findProcesses({ groups: [], mark }).find((pid) =>
+        readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(text),
+      )
+      assert.ok(found !== undefined, `${text} does not run`)
+      return found
+    },
+  }
+}
