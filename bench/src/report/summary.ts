@@ -127,8 +127,13 @@ function describeWinner(standing: Standing, result: RaceResult): string | null {
   return `${title}: ${shortName(leader, result)} is first, ${comparedWithBaseline(race, leader, result)}.${doubts}`
 }
 
-/** Whether most of its ratios are as certain as the smallest difference that the race could show. */
-function isPlaced({ pairs, smallestEffect }: Race, cell: string): boolean {
+/**
+ * Whether most of its ratios are as certain as the smallest difference that the race could show, and no faster app was told from the first:
+ * then its own ties say only how wide its interval is.
+ */
+function isPlaced({ pairs, ranks, smallestEffect }: Race, cell: string): boolean {
+  const behind = ranks.findIndex(({ from }) => from > 1)
+  if (behind >= 0 && behind < ranks.findIndex((one) => one.cell === cell)) return false
   const widths = pairs.flatMap(({ a, b, ratio: { low, high } }) =>
     (a === cell || b === cell) && low !== null && high !== null ? [Math.log(high / low) / 2] : [],
   )

@@ -98,6 +98,19 @@ test('an app with an odd launch does not lead: it could not be placed, and why',
   )
 })
 
+test('an app that ties with the first, behind one that does not, does not lead either', () => {
+  const ratio = { value: 0.83, low: 0.71, high: 0.97 }
+  const result = withRaces(smallRace(), (race) => ({
+    ranks: [...race.ranks, { cell: 'koa/hello nginx', from: 1, to: 4 }],
+    pairs: [
+      ...race.pairs,
+      ...race.ranks.map(({ cell }) => ({ a: 'koa/hello nginx', b: cell, ratio, p: 0.02, pAdjusted: 0.2 })),
+    ],
+    smallestEffect: race.smallestEffect && { ...race.smallestEffect, adjusted: 1.2 },
+  }))
+  assertSays(result, /bun is first, at .* of node\. koa could not be placed: its launches differ too much\./)
+})
+
 test('a pair that differs only when it is looked at alone is named', () => {
   const race = withRaces(smallRace(), ({ pairs }) => ({
     pairs: pairs.map((pair) => (pair.pAdjusted === 0.6 ? { ...pair, p: 0.03 } : pair)),
