@@ -136,13 +136,16 @@ function logScale(panels: readonly Panel[]): Scale {
   return { domain, ticks: roundTicks(domain) }
 }
 
-/** From 0, or from below it. One value that is far off would make all others look alike. */
+/** From 0, or from below it. One value that is far off would make all others look alike; an interval is cut only far beyond that. */
 function linearScale(panels: readonly Panel[]): Scale {
   const dots = panels.flatMap((panel) => panel.dots)
   const limit = FARTHEST * median(dots.map(({ value }) => Math.abs(value)))
   const near = dots.filter(({ value }) => Math.abs(value) <= limit)
-  const least = Math.min(0, ...near.map(({ value, low }) => Math.max(-limit, low ?? value)))
-  const most = Math.max(Number.MIN_VALUE, ...near.map(({ value, high }) => Math.min(limit, high ?? value)))
+  const least = Math.min(0, ...near.map(({ value, low }) => Math.max(-3 * limit, low ?? value)))
+  const most = Math.max(
+    Number.MIN_VALUE,
+    ...near.map(({ value, high }) => Math.min(3 * limit, high ?? value)),
+  )
   const size = most - least
   const step = 10 ** Math.floor(Math.log10(size))
   const width = [0.5, 1, 2, 5].map((part) => part * step).find((one) => size / one <= 4) ?? step
