@@ -143,7 +143,7 @@ function readAll(root: string): Record<string, string> {
   const paths = entries
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => !/\/\.git\//.test(path))
-  // The packed startgrid says by which versions it was made.
-  const contentOf = (path: string) => (path.endsWith('.tgz') ? 'packed' : readFileSync(path, 'utf8'))
-  return Object.fromEntries(paths.sort().map((path) => [path.slice(root.length), contentOf(path)]))
+  return Object.fromEntries(
+    paths.sort().map((path) => [path.slice(root.length), readFileSync(path, 'latin1')]),
+  )
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+
 interface BuildOptions {
   directory: string
   /** The least Node, as esbuild writes it: `node20.12`. */
@@ -19,6 +21,8 @@ export async function buildProgram(
 ): Promise<void> {
   const { metafile } = await build({
     entryPoints: entries,
+    // Names of shared files are hashes of paths, which are relative to this.
+    absWorkingDir: ROOT,
     outdir: directory,
     bundle: true,
     splitting: true,
@@ -34,7 +38,7 @@ export async function buildProgram(
       js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)",
     },
   })
-  copyFileSync(fileURLToPath(new URL('../../../LICENSE', import.meta.url)), join(directory, 'LICENSE'))
+  copyFileSync(join(ROOT, 'LICENSE'), join(directory, 'LICENSE'))
   writeFileSync(join(directory, 'LICENSES.txt'), licencesOf(Object.keys(metafile.inputs)))
 }
 
@@ -44,13 +48,15 @@ function licencesOf(inputs: readonly string[]): string {
     inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []),
   )
   const texts = [...folders].sort().map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    const { name, version, license } = JSON.parse(
+      readFileSync(join(ROOT, folder, 'package.json'), 'utf8'),
+    ) as {
       name: string
       version: string
       license: string
     }
-    const file = readdirSync(folder).find((path) => /^licen[cs]e/i.test(path))
-    const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8')
+    const file = readdirSync(join(ROOT, folder)).find((path) => /^licen[cs]e/i.test(path))
+    const text = file === undefined ? '' : readFileSync(join(ROOT, folder, file), 'utf8')
     return `${name} ${version} (${license})\n\n${text.trim()}\n`
   })
   return texts.join(`\n${'-'.repeat(80)}\n\n`)
