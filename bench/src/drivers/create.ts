@@ -5,8 +5,7 @@ import { AutocannonDriver } from './autocannon.ts'
 import type { Driver } from './driver.ts'
 import type { GeneratorSource } from './generator.ts'
 import { StartgridDriver } from './startgrid.ts'
-import { WrkDriver } from './wrk.ts'
-import { wrkVersion } from './wrk-process.ts'
+import { WrkDriver, wrkVersion } from './wrk.ts'
 
 /**
  * Makes a driver ready to offer loads.

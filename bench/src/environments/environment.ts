@@ -2,16 +2,24 @@ import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { type Role, runtimeOf } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
-import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
+import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
+import {
+  type CpuSeconds,
+  compareSamples,
+  type Disturbance,
+  type Subject,
+  takeSample,
+} from '@startgrid/machine/accounts/sample.ts'
+import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
 import type { GeneratorSource } from '../drivers/generator.ts'
 import { launchName } from '../experiment/cells.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Experiment, Program, System } from '../model/experiment.ts'
+import type { LaunchRecord, Spread } from '../model/heat.ts'
 import type { NginxVersion } from '../model/provenance.ts'
 import type { Run } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import type { Warning } from '../model/warnings.ts'
-import type { Server, Servers } from './servers.ts'
 
 /**
  * Where servers run and how they are reached there: native, docker, kubernetes, running. The engine works with this alone.
@@ -137,4 +145,48 @@ export function measurable({ sheds }: Pick<Program, 'sheds'>): Readonly<Record<s
 /** The framework whose app a system starts, which is the name of its image. Undefined for what has none. */
 export function frameworkOf({ app }: Pick<System, 'app'>): string | undefined {
   return app?.package.replace(/^.*\//, '')
+}
+
+/** What serves one cell: an app, and the proxy in front of it. */
+export interface Server {
+  /** Where the generator reaches it. */
+  target: Target
+  /** What runs njs, such as `njs in NGINX 1.22.1`; absent for all other apps. */
+  engine?: string | undefined
+  /** Why app or proxy is no longer there: a clause without the full stop. @returns null while both are */
+  whyEnded(): Promise<string | null>
+  /** Takes all accounts now, and when the returned function is called. */
+  beginAccount(driver: Pick<Driver, 'pids'>): Promise<EndAccount>
+}
+
+/** Servers that were started together and are loaded in turn, wherever they run. Each cell is in `running` or in `failures`. */
+export interface Servers {
+  /** By the ids of cells. */
+  running: ReadonlyMap<string, Server>
+  /** Why a cell does not run: a clause without the full stop. */
+  failures: ReadonlyMap<string, string>
+  /** What was started for these cells, with the highest memory so far. */
+  launches(cells: readonly Cell[]): Promise<LaunchRecord[]>
+  /** Stops all; resolves when they are gone. @returns how the requests of clusters were spread over their workers, where anybody counts */
+  stop(): Promise<Spread[]>
+}
+
+/** The account of the time since; it is worked out when the load has said what it knows of its generator. */
+export type EndAccount = () => Promise<(own: GeneratorAccounts) => Account>
+
+/** What a load took, and what others took meanwhile. */
+export interface Account {
+  cpuSeconds: CpuSeconds
+  disturbance: Disturbance
+  /** Why the load does not count, whatever it measured: a clause. It is offered again. */
+  voidBecause?: string
+}
+
+/** Begins the account of processes that this machine's kernel runs. */
+export function beginAccountOf(subject: Subject): EndAccount {
+  const before = takeSample(subject)
+  return async () => {
+    const after = takeSample(subject)
+    return (own) => compareSamples(before, after, own)
+  }
 }

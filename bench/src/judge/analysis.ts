@@ -4,10 +4,9 @@ import type { Heat } from '../model/heat.ts'
 import type { Result, Run } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { figuresOf } from './analysis/cell.ts'
-import { proxyCostsOf } from './analysis/proxy-cost.ts'
-import { raceLayouts, raceOf } from './analysis/race.ts'
+import { proxyCostsOf, raceLayouts, raceOf } from './analysis/race.ts'
 import { type CellRecord, recordCells } from './analysis/record.ts'
-import { type Evidence, isVoided, judgeCell } from './gates/index.ts'
+import { type Evidence, isVoided, judgeCell } from './gates.ts'
 
 /** What was measured, and what judges it. */
 export type Measured = Pick<

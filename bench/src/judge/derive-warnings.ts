@@ -13,7 +13,7 @@ import {
 import type { Warning, WarningKind } from '../model/warnings.ts'
 import { keptSlices } from './analysis/passes.ts'
 import { isWithin, widthsOf } from './analysis.ts'
-import { NEAR_CEILING } from './gates/server-bound.ts'
+import { NEAR_CEILING } from './gates.ts'
 import { isCrowded } from './trial.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */

@@ -1,13 +1,14 @@
 import type { LoadResult } from '@startgrid/loadgen'
 import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
+import { tQuantile } from '@startgrid/stats/student.ts'
 import { occurred } from '../drivers/driver.ts'
 import type { Cell } from '../model/cell.ts'
 import type { GateResult } from '../model/figures.ts'
 import type { PercentilesMs, Trial } from '../model/heat.ts'
 import type { OpenLoopResult } from '../model/result.ts'
-import { keepQuiet } from './gates/interference.ts'
-import { judgeOfferedLoad } from './gates/offered-load.ts'
-import { geometricMean } from './openloop/interval.ts'
+import { judgeOfferedLoad, keepQuiet } from './gates.ts'
 
 /** What one stretch of load on one launch is to be. */
 export interface LoadSpec {
@@ -132,4 +133,30 @@ export function closedLoopOf({ id }: Pick<Cell, 'id'>, trials: readonly Trial[])
   const own = trials.filter(({ cell, purpose }) => cell === id && purpose === 'capacity')
   const { kept } = keepQuiet(own, ({ disturbed }) => !disturbed)
   return kept.length > 0 ? geometricMean(kept.map(({ achieved }) => achieved)) : null
+}
+
+/**
+ * The geometric mean of positive values, one per launch, with a 95 % interval: Student's t on their logarithms, because what differs
+ * between launches does so by a factor. The ends are null with one value.
+ * @throws {RangeError} without values
+ */
+export function intervalOf(values: readonly number[]): Interval {
+  return intervalAround(geometricMean(values), values)
+}
+
+/**
+ * The same width around an estimate that was made from all launches together, such as a percentile of their merged samples: that is
+ * not the mean of the launches' own percentiles, but varies with them.
+ */
+export function intervalAround(value: number, values: readonly number[]): Interval {
+  if (values.length < 2) return { value, low: null, high: null }
+  const variance = sampleVariance(values.map(Math.log))
+  const factor = Math.exp(tQuantile(0.975, values.length - 1) * Math.sqrt(variance / values.length))
+  return { value, low: value / factor, high: value * factor }
+}
+
+/** @throws {RangeError} without values */
+export function geometricMean(values: readonly number[]): number {
+  if (values.length === 0) throw new RangeError('There is nothing to average.')
+  return Math.exp(mean(values.map(Math.log)))
 }

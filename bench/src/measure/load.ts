@@ -1,16 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { ERROR_KINDS, LoadError, type LoadPhase } from '@startgrid/loadgen'
 import { hasExactClock } from '@startgrid/machine/accounts/sample.ts'
 import type { Driver, GeneratorAccounts, SliceLoad, SlicePlan } from '../drivers/driver.ts'
 import type { StartgridDriver } from '../drivers/startgrid.ts'
-import type { Account, EndAccount, Server } from '../environments/servers.ts'
-import { isTaken } from '../judge/gates/interference.ts'
+import type { Account, EndAccount, Server } from '../environments/environment.ts'
+import { isTaken } from '../judge/gates.ts'
 import { type LoadSpec, trialOf } from '../judge/trial.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Workload } from '../model/experiment.ts'
 import type { Slice, SliceDetail, Trial } from '../model/heat.ts'
-import { acceptedConnections } from './connections.ts'
 
 /** One stretch of load on one cell: a slice of a pass, or an open loop. Both are offered, accounted for and judged in the same way. */
 
@@ -257,4 +257,23 @@ function asFailure(error: unknown): CellFailure {
 async function failIfEnded(server: Server): Promise<void> {
   const reason = await server.whyEnded()
   if (reason !== null) throw new CellFailure(reason)
+}
+
+/**
+ * TCP connections that this machine accepted so far (PassiveOpens of RFC 4022, in /proc/net/snmp): with NGINX in front, each
+ * connection to the app is one. Those of other programs count as well.
+ * @returns undefined where the system does not tell
+ */
+export function acceptedConnections(path = '/proc/net/snmp'): number | undefined {
+  try {
+    const [names, values] = readFileSync(path, 'latin1')
+      .split('\n')
+      .filter((line) => line.startsWith('Tcp:'))
+      .map((line) => line.trim().split(' '))
+    const column = names?.indexOf('PassiveOpens') ?? -1
+    const value = values?.[column]
+    return column < 0 || value === undefined ? undefined : Number(value)
+  } catch {
+    return undefined
+  }
 }

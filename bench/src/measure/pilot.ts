@@ -9,7 +9,7 @@ import {
   MOST_MASKED,
 } from '../environments/command/equal-work.ts'
 import { ask } from '../environments/command/request.ts'
-import type { Server, Servers } from '../environments/servers.ts'
+import type { Server, Servers } from '../environments/environment.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Asked, type LoadRace, nameAsked, type Workload } from '../model/experiment.ts'
 import type { PilotRecord } from '../model/figures.ts'

@@ -1,16 +1,19 @@
+import { oneLine } from '@startgrid/cli/text.ts'
 import type { Spinner } from '@startgrid/machine/spin.ts'
+import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Drivers } from '../drivers/create.ts'
 import type { Environment } from '../environments/environment.ts'
 import { expectedRaceMs } from '../experiment/study.ts'
 import { isWithin } from '../judge/analysis.ts'
 import { openRateOf } from '../judge/study/open-figures.ts'
-import { type Experiment, isProbe, type Race } from '../model/experiment.ts'
+import type { Cell } from '../model/cell.ts'
+import { type Experiment, isProbe, type ProbeRace, type Race } from '../model/experiment.ts'
+import type { Heat } from '../model/heat.ts'
 import { isRace, type RaceResult, type Run, type StoredResult } from '../model/result.ts'
-import { attempt, type Course, measurePasses, runHeat } from './heat.ts'
-import type { HeatPlan } from './heats.ts'
+import { attempt, type Course, measurePasses, newHeat, runHeat } from './heat.ts'
+import type { HeatFrame, HeatPlan } from './heats.ts'
 import { measureAtCommonRate } from './openloop/common-rate.ts'
 import { type Method, Session } from './openloop/session.ts'
-import { runProbes } from './probes.ts'
 
 export interface Running {
   /** Figures of cells that failed a gate are in the result all the same. */
@@ -118,3 +121,29 @@ function isEnough({ settings, analysis }: RaceResult, heat: number): boolean {
 const LONGEST_HEAT_MS = 60_000
 
 const MOST_HEATS = 100
+
+/** A heat without load: a program of the study measures one system after the other, shuffled. Each has the machine to itself. */
+export async function runProbes(
+  { planned, signal, onProgress }: HeatFrame,
+  cells: readonly Cell[],
+  { race, quick }: { race: ProbeRace; quick: boolean },
+): Promise<Heat> {
+  const beganAt = performance.now()
+  const record = newHeat(planned)
+  for (const [index, { id, system }] of shuffle(cells, createRandom(planned.seed)).entries()) {
+    if (signal.aborted) break
+    onProgress(index / cells.length)
+    let foreign: number | null = null
+    const onForeign = (part: number) => {
+      foreign = part
+    }
+    try {
+      const figures = await race.probe(system, { signal, quick, onForeign })
+      record.probes.push({ cell: id, figures, foreign })
+    } catch (error) {
+      if (!signal.aborted) record.failures.push({ cell: id, reason: oneLine(error) })
+    }
+  }
+  record.seconds = (performance.now() - beganAt) / 1000
+  return record
+}

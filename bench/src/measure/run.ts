@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Spinner } from '@startgrid/machine/spin.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import type { EnvironmentOptions } from '../environments/environment.ts'
-import { openEnvironment } from '../environments/open.ts'
+import { withCeiling } from '../environments/ceiling.ts'
+import { openDocker } from '../environments/docker/environment.ts'
+import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
+import { openNative } from '../environments/native/environment.ts'
+import { openRunning } from '../environments/running/environment.ts'
 import { figuresOf } from '../judge/figures.ts'
 import type { Experiment } from '../model/experiment.ts'
-import { isRace, type StoredResult } from '../model/result.ts'
+import { isRace, type Run, type StoredResult } from '../model/result.ts'
 import { runHeats } from './heats.ts'
 import { planOf, type Running } from './plan.ts'
 import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
@@ -72,4 +75,24 @@ async function slownessOf(spinner: Pick<Spinner, 'spin' | 'rounds'>): Promise<nu
   }
   if (seconds.length === 0 || spinner.rounds === 0) return 1
   return Math.max(1, (median(seconds) * 1e9) / spinner.rounds / REFERENCE_ROUND_NS)
+}
+
+/**
+ * Gets the environment of a result ready. Cells that cannot run there are marked as skipped.
+ * @throws {UsageError} with a sentence: what is missing
+ */
+export async function openEnvironment(
+  experiment: Experiment,
+  { mode, target, cluster, cells, settings }: Pick<Run, 'mode' | 'target' | 'cluster' | 'cells' | 'settings'>,
+  options: EnvironmentOptions,
+): Promise<Environment> {
+  const own = withCeiling(experiment)
+  if (mode === 'docker') return openDocker(own, cells, options)
+  if (cluster !== null) {
+    // The client of Kubernetes takes a second to load.
+    const { openKubernetes } = await import('../environments/kubernetes/environment.ts')
+    return openKubernetes(own, cells, { ...options, record: cluster })
+  }
+  if (target !== null) return openRunning(own, { ...options, pauseMs: settings.pauseMs })
+  return openNative(own, cells, options)
 }

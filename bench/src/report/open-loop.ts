@@ -18,7 +18,7 @@ import {
   withoutUnknown,
 } from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
-import { type Episode, episodesOf } from '../judge/openloop/recovery.ts'
+import { type Episode, episodesOf } from '../judge/openloop/overload-figures.ts'
 import type { Cell } from '../model/cell.ts'
 import type { CapacityFigures, LatencyFigures, LatencyLevel, OverloadFigures } from '../model/figures.ts'
 import { nameOf } from '../model/names.ts'

@@ -11,8 +11,18 @@ import {
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import { countDecided, isDecided, NOISY, speedSpread, typicalWidth, widthWith } from '../judge/certainty.ts'
-import { SIGNIFICANT, type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
+import {
+  countDecided,
+  isDecided,
+  NOISY,
+  SIGNIFICANT,
+  type Standing,
+  speedSpread,
+  standingsOf,
+  tiesOf,
+  typicalWidth,
+  widthWith,
+} from '../judge/standings.ts'
 import type { Cell } from '../model/cell.ts'
 import type { CellFigures, GateName, Race } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'

@@ -4,7 +4,7 @@ import { sample } from '@startgrid/cli/test-run.ts'
 import { exactly, LoadError } from '@startgrid/loadgen'
 import { createDriver, createStartgridDriver } from '../../src/drivers/create.ts'
 import type { Driver, SlicePlan } from '../../src/drivers/driver.ts'
-import { wrkVersion } from '../../src/drivers/wrk-process.ts'
+import { wrkVersion } from '../../src/drivers/wrk.ts'
 import { type BehavingServer, BODY, DELAY_MS, startServer } from './behaving-server.ts'
 
 const CONNECTIONS = 8

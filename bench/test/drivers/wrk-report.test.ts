@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LoadError } from '@startgrid/loadgen'
-import { type Bucket, parseWrk, undoCorrection } from '../../src/drivers/wrk-report.ts'
+import { type Bucket, parseWrk, undoCorrection } from '../../src/drivers/wrk.ts'
 
 /** What wrk 4.1.0 with wrk.lua printed, two connections: responses after 50 ms, every tenth after 400 ms. */
 const STALLS = `ready

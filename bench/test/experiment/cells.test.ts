@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { APPS, FRAMEWORKS, ROLES } from '@startgrid/grid/apps.ts'
-import { describePlan } from '../../src/cli/dry-run.ts'
+import { describePlan } from '../../src/cli/commands/grid.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { passesWithin } from '../../src/experiment/budget.ts'
 import { appOf, expectedHeatMs, planCells, planHeats } from '../../src/experiment/cells.ts'

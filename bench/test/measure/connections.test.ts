@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { acceptedConnections } from '../../src/measure/connections.ts'
+import { acceptedConnections } from '../../src/measure/load.ts'
 
 function fileWith(t: TestContext, text: string): string {
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-snmp-'))

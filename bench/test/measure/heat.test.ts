@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Driver, SlicePlan } from '../../src/drivers/driver.ts'
-import type { Server, Servers } from '../../src/environments/servers.ts'
+import type { Server, Servers } from '../../src/environments/environment.ts'
 import { newCell } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { runHeat } from '../../src/measure/heat.ts'

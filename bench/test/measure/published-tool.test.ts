@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { LoadError } from '@startgrid/loadgen'
-import { commandOf, runTool, type ToolRun } from '../../src/measure/published-tool.ts'
+import { commandOf, runTool, type ToolRun } from '../../src/measure/published.ts'
 
 const SIGNAL = new AbortController().signal
 

@@ -7,9 +7,14 @@ import type { Cell } from '../../model/cell.ts'
 import type { Experiment, System } from '../../model/experiment.ts'
 import type { LaunchRecord } from '../../model/heat.ts'
 import type { Cores } from '../../model/settings.ts'
-import { type Environment, type EnvironmentOptions, systemOf } from '../environment.ts'
+import {
+  beginAccountOf,
+  type Environment,
+  type EnvironmentOptions,
+  type Server,
+  systemOf,
+} from '../environment.ts'
 import { addressOf, whySilent } from '../running/origin.ts'
-import { beginAccountOf, type Server } from '../servers.ts'
 import { type CommandServer, startCommand } from './server.ts'
 
 interface CommandOptions extends Pick<EnvironmentOptions, 'warn' | 'signal'> {

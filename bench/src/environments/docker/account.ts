@@ -3,7 +3,7 @@ import { compareSamples, type Sample, takeSample } from '@startgrid/machine/acco
 import { processTree } from '@startgrid/machine/processes.ts'
 import type { GeneratorAccounts } from '../../drivers/driver.ts'
 import type { Settings } from '../../model/settings.ts'
-import type { Account } from '../servers.ts'
+import type { Account } from '../environment.ts'
 import { runDocker } from './command.ts'
 import type { Engine, Stats } from './engine.ts'
 

@@ -14,9 +14,9 @@ import {
   frameworkOf,
   isInNginx,
   type Proof,
+  type Server,
   systemOf,
 } from '../environment.ts'
-import type { Server } from '../servers.ts'
 import { DockerError, readComposeFile, requireDocker, runDocker } from './command.ts'
 import { Engine, EngineError, type EngineInfo, runsHere } from './engine.ts'
 import { buildImages, describeContainers, findNjsEngine, type Images, variableOf } from './images.ts'

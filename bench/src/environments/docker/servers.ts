@@ -8,8 +8,7 @@ import type { Cell } from '../../model/cell.ts'
 import type { Experiment } from '../../model/experiment.ts'
 import type { LaunchRecord } from '../../model/heat.ts'
 import type { Settings } from '../../model/settings.ts'
-import { systemOf } from '../environment.ts'
-import type { Server, Servers } from '../servers.ts'
+import { type Server, type Servers, systemOf } from '../environment.ts'
 import {
   type ContainerProcesses,
   compareReadings,

@@ -1,10 +1,18 @@
+import { checkConformance } from '@startgrid/conformance'
+import type { Target } from '@startgrid/grid/launcher.ts'
 import { chooseAllCores } from '@startgrid/machine/cores.ts'
 import { fitToMachine } from '../../experiment/cells.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Experiment } from '../../model/experiment.ts'
-import { type Environment, type EnvironmentOptions, systemOf } from '../environment.ts'
+import { proofOf, RUNS } from '../conformance.ts'
+import {
+  type Contract,
+  type Environment,
+  type EnvironmentOptions,
+  type Proof,
+  systemOf,
+} from '../environment.ts'
 import { equip, findNginxes, nginxOf, versionOf } from '../nginxes.ts'
-import { proveHere } from './suite.ts'
 import { type Entrant, startSystems } from './systems.ts'
 
 /** Servers, NGINX and generator are processes of this machine. Cells are given the cores that it has for them. */
@@ -58,3 +66,8 @@ const SHARED = [
 
 /** Variables that apps and their runtimes read, and that the launcher passes on. */
 const SETTINGS = ['TRUST_PROXY', 'SHUTDOWN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS', 'NODE_OPTIONS', 'BUN_OPTIONS']
+
+/** The contract's suite in this process. @throws {Error} if it cannot run */
+export async function proveHere(target: Target, contract: Contract, signal: AbortSignal): Promise<Proof> {
+  return proofOf(await checkConformance({ target, ...contract, runs: RUNS, signal }))
+}

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { claimPort, formatAddress, formatUpstream } from '@startgrid/nginx/address.ts'
+import { type KeyType, makeCertificate } from '@startgrid/nginx/certificate.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Certificate, Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
@@ -128,4 +130,17 @@ export function renderStudy(
       SERVERS: upstreams.map((upstream) => `server ${formatUpstream(upstream)} max_fails=0;`).join('\n    '),
     },
   )
+}
+
+const made = new Map<KeyType, Promise<Certificate>>()
+
+/** A certificate for loopback, one per type in this process: all systems of a study show the same one. The files go with this process. */
+export function certificateOf(keyType: KeyType): Promise<Certificate> {
+  const known = made.get(keyType)
+  if (known !== undefined) return known
+  const directory = mkdtempSync(join(tmpdir(), 'startgrid-certificate-'))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+  const certificate = makeCertificate(directory, keyType)
+  made.set(keyType, certificate)
+  return certificate
 }

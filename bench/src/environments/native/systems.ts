@@ -13,10 +13,17 @@ import { newCell } from '../../experiment/cells.ts'
 import type { Program, System } from '../../model/experiment.ts'
 import type { Spread } from '../../model/heat.ts'
 import type { Settings } from '../../model/settings.ts'
-import { certificateOf } from '../certificates.ts'
-import { isShared, launchOf, measurable, nginxKey, type Placed } from '../environment.ts'
-import { beginAccountOf, type Server, type Servers } from '../servers.ts'
-import { type Route, startFronts } from './front.ts'
+import {
+  beginAccountOf,
+  isShared,
+  launchOf,
+  measurable,
+  nginxKey,
+  type Placed,
+  type Server,
+  type Servers,
+} from '../environment.ts'
+import { certificateOf, type Route, startFronts } from './front.ts'
 import { strippedTypes } from './stripped-types.ts'
 
 /** A system to start as processes of this machine: an app, or an NGINX, or both. */

@@ -1,12 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chooseCores } from '@startgrid/machine/cores.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Experiment } from '../../model/experiment.ts'
 import type { Settings } from '../../model/settings.ts'
-import { type Environment, type EnvironmentOptions, systemOf } from '../environment.ts'
-import { proveHere } from '../native/suite.ts'
+import {
+  beginAccountOf,
+  type Environment,
+  type EnvironmentOptions,
+  type Server,
+  type Servers,
+  systemOf,
+} from '../environment.ts'
+import { proveHere } from '../native/environment.ts'
 import { startSystems } from '../native/systems.ts'
-import { runningServers } from './servers.ts'
+import { addressOf, whySilent } from './origin.ts'
 
 /**
  * Servers that run already, perhaps on another machine: only the generator is accounted for. The NGINX that tells its ceiling runs on this machine.
@@ -43,5 +51,45 @@ export async function openRunning(
     },
     prove: ({ target }, contract) => proveHere(target, contract, signal),
     close: async () => {},
+  }
+}
+
+/** Servers that run before the run and after it: nothing is started there, and nothing is stopped. */
+export function runningServers(
+  experiment: Experiment,
+  cells: readonly Cell[],
+  options: { cores: Settings['cores']; signal: AbortSignal },
+): Servers {
+  const serverOf = (cell: Cell) => runningServer(systemOf(experiment, cell).running?.origin ?? '', options)
+  return {
+    running: new Map(cells.map((cell) => [cell.id, serverOf(cell)])),
+    failures: new Map(),
+    launches: async () => [],
+    stop: async () => [],
+  }
+}
+
+/** Nobody says which processes serve, nor on which core. */
+function runningServer(
+  origin: string,
+  { cores, signal }: { cores: Settings['cores']; signal: AbortSignal },
+): Server {
+  return {
+    target: addressOf(origin),
+    whyEnded: async () => {
+      const reason = await whySilent(origin, { signal })
+      return reason === null ? null : `the server no longer responds (${reason})`
+    },
+    beginAccount: async (driver) => {
+      const end = beginAccountOf({ app: undefined, proxy: [], generator: driver.pids(), cores })
+      return async () => {
+        const accountFor = await end()
+        return (own) => {
+          const { cpuSeconds, disturbance } = accountFor(own)
+          // There may be a proxy.
+          return { cpuSeconds: { ...cpuSeconds, proxy: null }, disturbance }
+        }
+      }
+    },
   }
 }

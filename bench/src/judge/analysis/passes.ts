@@ -2,7 +2,7 @@ import { fitPassBlocks } from '@startgrid/stats/pass-blocks.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Metric } from '../../model/figures.ts'
 import type { Heat, Slice } from '../../model/heat.ts'
-import { keepQuiet } from '../gates/interference.ts'
+import { keepQuiet } from '../gates.ts'
 import { isQuiet, sliceValue } from './slices.ts'
 
 /** One heat in passes: log value = cell + pass + error. */

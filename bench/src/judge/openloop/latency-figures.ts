@@ -5,9 +5,8 @@ import type { Cell } from '../../model/cell.ts'
 import type { LatencyFigures, LatencyLevel, LatencyPercentile } from '../../model/figures.ts'
 import type { Trial } from '../../model/heat.ts'
 import { type LatencyResult, trialsOf } from '../../model/result.ts'
-import { keepQuiet } from '../gates/interference.ts'
-import { whyFailed, whyNotKept, whyNotMeasured, whyUnsound, whyWrong } from '../trial.ts'
-import { intervalAround } from './interval.ts'
+import { keepQuiet } from '../gates.ts'
+import { intervalAround, whyFailed, whyNotKept, whyNotMeasured, whyUnsound, whyWrong } from '../trial.ts'
 
 const PERCENTILES = [50, 90, 99, 99.9, 99.99] as const
 

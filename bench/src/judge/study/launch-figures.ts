@@ -4,7 +4,7 @@ import type { Figures } from '../../model/experiment.ts'
 import type { Heat, Probe, Slice, SliceDetail } from '../../model/heat.ts'
 import type { CellRecord } from '../analysis/record.ts'
 import { serverSeconds } from '../analysis/slices.ts'
-import { isTakenPart, keepQuiet } from '../gates/interference.ts'
+import { isTakenPart, keepQuiet } from '../gates.ts'
 
 /** What one launch of one system measured. */
 export interface LaunchFigures {

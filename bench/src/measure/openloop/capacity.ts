@@ -5,8 +5,7 @@ import {
   durationFor,
   launchMs,
 } from '../../experiment/open-loop-effort.ts'
-import { isCrowdedSearch, outcomeOf } from '../../judge/openloop/capacity-figures.ts'
-import { highestKept } from '../../judge/openloop/threshold.ts'
+import { highestKept, isCrowdedSearch, outcomeOf } from '../../judge/openloop/capacity-figures.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Trial } from '../../model/heat.ts'
 import type { OpenLoopResult } from '../../model/result.ts'

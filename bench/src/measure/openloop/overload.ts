@@ -5,7 +5,7 @@ import {
   launchMs,
   type OverloadEffort,
 } from '../../experiment/open-loop-effort.ts'
-import { recoveredAfter } from '../../judge/openloop/recovery.ts'
+import { recoveredAfter } from '../../judge/openloop/overload-figures.ts'
 import type { LoadSpec } from '../../judge/trial.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Trial } from '../../model/heat.ts'

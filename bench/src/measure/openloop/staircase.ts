@@ -7,7 +7,7 @@ import {
   type Outcome,
   RUNG,
   type Step,
-} from '../../judge/openloop/threshold.ts'
+} from '../../judge/openloop/capacity-figures.ts'
 
 /**
  * The search for a capacity: an up-and-down staircase over a fixed grid of rates. After a step that kept the bound it goes up,

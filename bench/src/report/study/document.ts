@@ -10,9 +10,15 @@ import { describeWarning } from '../../model/warnings.ts'
 import { type Document, type DotChart, INTERRUPTED, ratioChart } from '../document.ts'
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
 import { costChart, costSections, costSentences } from './costs.ts'
-import { latencySections } from './latency-table.ts'
-import { describeVersions, missingCores } from './section.ts'
-import { publishedSection, raceSections, scalingSections, stepSection } from './tables.ts'
+import {
+  describeVersions,
+  latencySections,
+  missingCores,
+  publishedSection,
+  raceSections,
+  scalingSections,
+  stepSection,
+} from './tables.ts'
 
 /** What a study says: its claims with their verdicts, and what they rest on. */
 export function documentOfStudy(study: Study, record: StudyResult): Document {

@@ -20,7 +20,7 @@ import type { StudyResult } from '../../model/result.ts'
 import { describeWarning } from '../../model/warnings.ts'
 import { type Document, INTERRUPTED, ratioChart, type Section } from '../document.ts'
 import { describeMachine, describeSource } from '../provenance.ts'
-import { type Entry, entriesOf, formatSeconds, ifCounted, isCounted } from './section.ts'
+import { type Entry, entriesOf, formatSeconds, ifCounted, isCounted } from './tables.ts'
 
 /** What a race of commands says. */
 export function documentOfRace(result: StudyResult): Document {

@@ -2,6 +2,7 @@ import {
   formatEnds,
   formatMegabytes,
   formatMicros,
+  formatMs,
   formatParts,
   formatPercent,
   formatRate,
@@ -13,15 +14,15 @@ import {
 } from '@startgrid/cli/numbers.ts'
 import { type ItemColumn, left, right, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
 import { listOf } from '@startgrid/cli/text.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { unlikeNginxes } from '../../judge/study/claim.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { Study } from '../../model/experiment.ts'
+import type { Metric, Study } from '../../model/experiment.ts'
 import type { ClaimResult, PublishedFigures, StudyFigures } from '../../model/figures.ts'
 import type { NginxVersion } from '../../model/provenance.ts'
 import type { StudyResult } from '../../model/result.ts'
 import type { Section } from '../document.ts'
 import { signed } from './costs.ts'
-import { type Entry, entriesOf, formatSeconds, ifCounted, isCounted } from './section.ts'
 
 /** A study's figures as tables, the same on a terminal and in Markdown. */
 
@@ -257,4 +258,110 @@ function describeApart(
 /** `NGINX 1.30.2 (docker) with njs 1.0.2` */
 function nameNginx({ kind, version, njs }: NginxVersion): string {
   return `NGINX ${version} (${kind})${njs === null ? '' : ` with njs ${njs.version}`}`
+}
+
+/** A row: a system in one race, with its figures; undefined if it was skipped. */
+export interface Entry {
+  cell: Cell
+  shown: StudyFigures | undefined
+}
+
+export function entriesOf({ analysis }: StudyResult, cells: readonly Cell[]): Entry[] {
+  return cells.map((cell) => ({
+    cell,
+    shown: analysis?.cells.find((one) => one.race === cell.race && one.system === cell.app),
+  }))
+}
+
+export function isCounted(shown: StudyFigures | undefined): shown is StudyFigures {
+  return shown !== undefined && !shown.voided
+}
+
+/** Blank where nothing counts. */
+export function ifCounted(text: (shown: StudyFigures) => string): (entry: Entry) => string {
+  return ({ shown }) => (isCounted(shown) ? text(shown) : '')
+}
+
+/** As milliseconds; nothing where it was not measured. */
+export function formatSeconds(of: Interval | undefined): string {
+  return of === undefined ? '' : formatMs(of.value * 1000)
+}
+
+/** How many cores an undecided claim needs, that of the generator included; null if this machine has them. */
+export function missingCores(
+  { race, over, under, verdict }: ClaimResult,
+  cells: readonly Cell[],
+): number | null {
+  const small = cells.filter(
+    ({ race: own, app, cores }) =>
+      own === race && (app === over || app === under) && cores.given < cores.wanted,
+  )
+  if (verdict !== 'undecided here' || small.length === 0) return null
+  return Math.max(...small.map(({ cores, workload }) => cores.wanted + (workload === null ? 0 : 1)))
+}
+
+/** `express 4 → 5.3.0, fastify 4 → 5.12.8`: the source's versions and ours; null if the source names none. */
+export function describeVersions({ source }: Study, { versions: { packages } }: StudyResult): string | null {
+  const changes = Object.entries(source?.versions ?? {}).map(
+    ([name, theirs]) => `${name} ${theirs} → ${packages[name] ?? 'unknown'}`,
+  )
+  return changes.length === 0 ? null : changes.join(', ')
+}
+
+/** Of the races whose latencies are asked for: at one rate for all, and those of the closed loop beside them. */
+export function latencySections(result: StudyResult): Section[] {
+  return (result.analysis?.openRates ?? []).map(({ race, rate }, index) => {
+    const cells = result.cells.filter((cell) => cell.race === race && cell.openLoop && cell.skipped === null)
+    const entries = entriesOf(result, cells)
+    return {
+      title: `${race}: latency in ms at ${formatRate(rate)} requests per second`,
+      table: tableOf<Entry>(entries, columnsOf(rate), (entry) => (isVoid(entry) ? 'void' : 'plain')),
+      notes: [...(index === 0 ? [WHY_UNLIKE] : []), ...voidNotes(entries)],
+    }
+  })
+}
+
+/** Told once, under the first of them. */
+const WHY_UNLIKE =
+  'Open loop: requests are due at random times, as many for each system, and wait from then on. Closed loop: each connection waits for its ' +
+  'response before it sends the next request, so that its latency is only connections / rate. The load is a part of the rate in closed loop.'
+
+function isVoid({ shown }: Entry): boolean {
+  return !isCounted(shown) || (shown.openLoop?.voidedBecause ?? null) !== null
+}
+
+function columnsOf(openRate: number): ItemColumn<Entry>[] {
+  const latency = (heading: string, metric: Metric, priority = 0) =>
+    right<Entry>(heading, priority, (entry) =>
+      isVoid(entry) ? '' : formatSeconds(entry.shown?.figures[metric]),
+    )
+  const closed = (heading: string, metric: Metric, priority = 0) =>
+    right<Entry>(heading, priority, ({ shown }) => formatSeconds(shown?.figures[metric]))
+  return [
+    left('system', 0, ({ cell }) => cell.title),
+    right('load', 3, ({ shown }) => {
+      const rate = shown?.figures.rate
+      return rate === undefined ? '' : formatPercent(openRate / rate.value)
+    }),
+    right('mean', 0, (entry) =>
+      isVoid(entry) ? 'void' : formatSeconds(entry.shown?.figures['mean-latency']),
+    ),
+    latency('p50', 'median-latency'),
+    latency('p90', 'p90-latency'),
+    latency('p97.5', 'p97.5-latency', 1),
+    latency('p99', 'p99-latency'),
+    closed('closed mean', 'closed-mean-latency'),
+    closed('closed p99', 'closed-p99-latency', 2),
+  ]
+}
+
+/** Each reason once. What voids a system itself is said beside its rate. */
+function voidNotes(entries: readonly Entry[]): string[] {
+  const voided = entries.flatMap(({ cell, shown }) => {
+    const reason = shown?.openLoop?.voidedBecause ?? null
+    return reason === null || shown?.voided ? [] : [{ title: cell.title, reason }]
+  })
+  return [...Map.groupBy(voided, ({ reason }) => reason)].map(
+    ([reason, group]) => `The latency of ${listOf(group.map(({ title }) => title))} is void: ${reason}.`,
+  )
 }

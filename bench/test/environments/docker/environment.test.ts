@@ -4,7 +4,7 @@ import { proveStarted, readProof } from '../../../src/environments/conformance.t
 import { isOlder } from '../../../src/environments/docker/command.ts'
 import { variableOf } from '../../../src/environments/docker/images.ts'
 import { generatorIn } from '../../../src/environments/docker/run.ts'
-import type { Server, Servers } from '../../../src/environments/servers.ts'
+import type { Server, Servers } from '../../../src/environments/environment.ts'
 import { newCell } from '../../../src/experiment/cells.ts'
 
 test('Compose must know start_interval', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeConformance } from '../../../src/judge/gates/conformance.ts'
+import { judgeConformance } from '../../../src/judge/gates.ts'
 import { createSpec } from '../../fixtures/evidence.ts'
 
 const cell = createSpec({ app: 'fastify/hello#2', twinOf: 'fastify/hello' })

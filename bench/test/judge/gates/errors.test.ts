@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeErrors } from '../../../src/judge/gates/errors.ts'
+import { judgeErrors } from '../../../src/judge/gates.ts'
 import type { Slice } from '../../../src/model/heat.ts'
 import { createLaunch, createSlice } from '../../fixtures/evidence.ts'
 

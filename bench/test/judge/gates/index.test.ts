@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Evidence, isVoided, judgeCell } from '../../../src/judge/gates/index.ts'
+import { type Evidence, isVoided, judgeCell } from '../../../src/judge/gates.ts'
 import {
   countedOf,
   createEvidence,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { isTaken, judgeInterference, keepQuiet } from '../../../src/judge/gates/interference.ts'
+import { isTaken, judgeInterference, keepQuiet } from '../../../src/judge/gates.ts'
 import { createLaunch, QUIET, SILENT } from '../../fixtures/evidence.ts'
 
 describe('a stretch of load', () => {

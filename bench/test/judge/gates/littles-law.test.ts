@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeLittlesLaw } from '../../../src/judge/gates/littles-law.ts'
+import { judgeLittlesLaw } from '../../../src/judge/gates.ts'
 import type { DriverRecord } from '../../../src/model/provenance.ts'
 import { countedOf, createLaunch, createSpec } from '../../fixtures/evidence.ts'
 

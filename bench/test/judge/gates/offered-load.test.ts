@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeOfferedLoad, type OfferedLoad } from '../../../src/judge/gates/offered-load.ts'
+import { judgeOfferedLoad, type OfferedLoad } from '../../../src/judge/gates.ts'
 
 const lag = { p50: 0.01, p90: 0.05, p99: 0.4, p999: 2, max: 9 }
 const judge = (more: Partial<OfferedLoad>) =>

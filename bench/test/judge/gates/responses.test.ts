@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeResponses } from '../../../src/judge/gates/responses.ts'
+import { judgeResponses } from '../../../src/judge/gates.ts'
 import { createLaunch, createSlice } from '../../fixtures/evidence.ts'
 
 test('responses that were compared and right pass', () => {

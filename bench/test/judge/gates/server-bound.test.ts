@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
-import { judgeServerBound } from '../../../src/judge/gates/server-bound.ts'
+import { judgeServerBound } from '../../../src/judge/gates.ts'
 import type { Slice } from '../../../src/model/heat.ts'
 import { createEvidence, createLaunch, createSpec, QUIET } from '../../fixtures/evidence.ts'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Evidence } from '../../../src/judge/gates/index.ts'
-import { judgeWarmup } from '../../../src/judge/gates/warmup.ts'
+import { type Evidence, judgeWarmup } from '../../../src/judge/gates.ts'
 import { countedOf, createLaunch, createSlice, createSpec } from '../../fixtures/evidence.ts'
 
 const judge = (launches: Evidence['launches'], cold?: Evidence['cold']) =>

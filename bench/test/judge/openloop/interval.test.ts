@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { geometricMean, intervalAround, intervalOf } from '../../../src/judge/openloop/interval.ts'
+import { geometricMean, intervalAround, intervalOf } from '../../../src/judge/trial.ts'
 
 function near(actual: number | null, expected: number): void {
   assert.ok(actual !== null && Math.abs(actual / expected - 1) < 1e-3, `${actual} is not ${expected}`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { episodesOf, recoveredAfter } from '../../../src/judge/openloop/recovery.ts'
+import { episodesOf, recoveredAfter } from '../../../src/judge/openloop/overload-figures.ts'
 import type { Trial } from '../../../src/model/heat.ts'
 import { trialOf } from './trials.ts'
 

@@ -8,7 +8,7 @@ import {
   nextHigher,
   type Outcome,
   type Step,
-} from '../../../src/judge/openloop/threshold.ts'
+} from '../../../src/judge/openloop/capacity-figures.ts'
 
 function steps(...list: [rate: number, outcome: Outcome][]): Step[] {
   return list.map(([rate, outcome]) => ({ rate, outcome }))

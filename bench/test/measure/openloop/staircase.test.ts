@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRandom, type Random } from '@startgrid/stats/random.ts'
-import { highestKept, type Outcome, RUNG } from '../../../src/judge/openloop/threshold.ts'
+import { highestKept, type Outcome, RUNG } from '../../../src/judge/openloop/capacity-figures.ts'
 import {
   advance,
   createStaircase,
