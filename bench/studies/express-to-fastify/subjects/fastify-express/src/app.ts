@@ -11,7 +11,7 @@ import Fastify, {
 } from 'fastify'
 import { BODY_LIMIT, isProbe, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/http-problem.ts'
-import { describeError, type Problem } from '#shared/http/problem.ts'
+import { describeError, type ErrorResponse } from '#shared/http/problem.ts'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { drain } from '#shared/process/drain.ts'
@@ -44,7 +44,7 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
     requestIdHeader: 'x-request-id',
     frameworkErrors: (error, request, reply) => {
       begin(request, reply) // no hook runs for these
-      sendProblem(reply, describeError(error).problem)
+      sendProblem(reply, describeError(error))
     },
   })
   app.server.keepAliveTimeout = SERVER_OPTIONS.keepAliveTimeout // the option of this name takes 0 for its default
@@ -60,10 +60,10 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
   app.addHook('preClose', () => drain(app.server))
 
   app.setErrorHandler((error, request, reply) => {
-    const { status, problem } = describeError(error)
+    const described = describeError(error)
     const isGone = reply.raw.destroyed && isClientAbort(error)
-    if (status === 500 && !isGone) request.log.error({ err: error }, 'failed')
-    if (!hasSentHeaders(reply.raw)) return sendProblem(reply, problem)
+    if (described.status >= 500 && !isGone) request.log.error({ err: error }, 'failed')
+    if (!hasSentHeaders(reply.raw)) return sendProblem(reply, described)
     // The headers have been sent, so only a closed connection can tell the client that the response is incomplete.
     reply.hijack().raw.destroy()
     return reply
@@ -97,10 +97,11 @@ function hasSentHeaders(response: ServerResponse): boolean {
 }
 
 /** Sends bytes, because Fastify would add a charset to the type of a string, and JSON has none (RFC 8259 section 11). */
-function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+function sendProblem(reply: FastifyReply, { status, headers, problem }: ErrorResponse): FastifyReply {
   reply.raw.removeHeader('content-encoding') // of express-static-gzip, for the file that it did not send
   return reply
-    .code(problem.status)
+    .code(status)
+    .headers(headers)
     .header('content-type', PROBLEM_JSON)
     .send(Buffer.from(JSON.stringify(problem)))
 }
