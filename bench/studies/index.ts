@@ -9,6 +9,7 @@ import { overhead } from './overhead/study.ts'
 import { reverseProxy } from './reverse-proxy/study.ts'
 import { selfcheck } from './selfcheck/study.ts'
 import { startup } from './startup/study.ts'
+import { streaming } from './streaming/study.ts'
 import { workerPool } from './worker-pool/study.ts'
 
 /** Studies of published sources, in the order in which `--all` runs them. */
@@ -20,6 +21,7 @@ export const PUBLISHED: readonly Study[] = [
   expressToFastify,
   reverseProxy,
   microcache,
+  streaming,
 ]
 
 /** All studies: those, and our own questions. */

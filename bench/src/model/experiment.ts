@@ -238,9 +238,10 @@ export interface ProbeContext {
  * - `startup`: seconds from the start of the process to its first response
  * - `bytes`: of a response with its headers
  * - `origin`: requests that reached the app behind a cache, per request
+ * - `first-byte`: seconds from a request to the first byte of its response's body
  * - `longest`: seconds that the one waited that waited longest
  * - `staleness`: seconds since the app made the oldest response that a client got
- * - `ready-memory`, `peak-memory`: resident bytes at that moment, and the most until the end
+ * - `ready-memory`, `open-memory`, `peak-memory`: resident bytes at that moment, while many responses are under way, and the most until the end
  */
 export const METRICS = [
   'rate',
@@ -258,9 +259,11 @@ export const METRICS = [
   'startup',
   'bytes',
   'origin',
+  'first-byte',
   'longest',
   'staleness',
   'ready-memory',
+  'open-memory',
   'peak-memory',
 ] as const
 

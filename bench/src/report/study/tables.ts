@@ -80,6 +80,18 @@ const COLUMNS: readonly ItemColumn<Entry>[] = [
     ifCounted(({ figures: { origin } }) => (origin === undefined ? '' : formatPercent(origin.value))),
   ),
   right(
+    'first byte ms',
+    0,
+    ifCounted(({ figures }) => formatSeconds(figures['first-byte'])),
+  ),
+  right(
+    'last byte ms',
+    0,
+    ifCounted(({ figures }) =>
+      figures['first-byte'] === undefined ? '' : formatSeconds(figures['closed-median-latency']),
+    ),
+  ),
+  right(
     'longest ms',
     0,
     ifCounted(({ figures: { longest } }) => formatSeconds(longest)),
@@ -99,6 +111,13 @@ const COLUMNS: readonly ItemColumn<Entry>[] = [
     1,
     ifCounted(({ figures: { 'ready-memory': ready } }) =>
       ready === undefined ? '' : formatMegabytes(ready.value),
+    ),
+  ),
+  right(
+    'MB open',
+    1,
+    ifCounted(({ figures: { 'open-memory': open } }) =>
+      open === undefined ? '' : formatMegabytes(open.value),
     ),
   ),
   right(

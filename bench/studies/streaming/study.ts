@@ -1,0 +1,179 @@
+import { formatMicros, formatMs, formatPercent } from '@startgrid/cli/numbers.ts'
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import type { LoadRace, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
+import { measurePages, SLOW_MS } from './probe.ts'
+
+/** A page of 50 items, sent whole or streamed: CPU when nothing of it is slow, and the first byte and the memory when something is. */
+
+/** njs cannot stream. */
+const FRAMEWORKS = CATALOGUE.filter(({ runtime }) => runtime !== 'nginx').map(({ name }) => name)
+
+/** A framework with each kind of stream, behind NGINX: Node's and the web's. */
+const BEHIND = ['node', 'hono'] as const
+
+const SENT = { whole: '/?items=50', streamed: '/stream?items=50&delay=0' } as const
+type Sent = keyof typeof SENT
+
+/** Costs of a page that is not compiled yet differ most. */
+const WARMUP_MS = 2500
+
+const ask = (path: string): Workload => ({
+  path,
+  expect: { includes: ['<!DOCTYPE html>', '50 of 50', '</html>'] },
+  isProven: true,
+})
+
+const app = (name: string, title: string, nginx?: System['nginx']): System => ({
+  title,
+  app: { package: `apps/${name}`, role: 'ssr' },
+  ...(nginx && { nginx }),
+})
+
+/** The page of an app, and how it is sent. */
+const sentBy = (name: string, sent: Sent, isBehind = false): System => ({
+  ...app(name, `${name}${isBehind ? ', NGINX' : ''}: ${sent}`, isBehind ? { front: 'nginx' } : undefined),
+  workload: ask(SENT[sent]),
+  warmupMs: WARMUP_MS,
+})
+
+/** The page on node:http and nothing besides: what the difference is made of. */
+const WAYS = {
+  whole: 'renderToString',
+  gathered: 'pipeable, sent at once',
+  streamed: 'pipeable, piped',
+  web: 'readable, piped',
+} as const
+type Way = keyof typeof WAYS
+
+const bare = (way: Way): System => ({
+  title: WAYS[way],
+  app: { package: 'bench/studies/streaming/subjects/node', role: way },
+  warmupMs: WARMUP_MS,
+})
+
+const both = (of: (sent: Sent) => readonly [string, System]) => (['whole', 'streamed'] as const).map(of)
+
+const PAGES: Readonly<Record<string, System>> = Object.fromEntries([
+  ...FRAMEWORKS.flatMap((name) => both((sent) => [`${name} ${sent}`, sentBy(name, sent)])),
+  ...BEHIND.flatMap((name) => both((sent) => [`${name} nginx ${sent}`, sentBy(name, sent, true)])),
+])
+
+const PARTS: Readonly<Record<string, System>> = Object.fromEntries(
+  Object.keys(WAYS).map((way) => [`bare ${way}`, bare(way as Way)]),
+)
+
+const SLOW: Readonly<Record<string, System>> = {
+  'slow gathered': bare('gathered'),
+  'slow streamed': bare('streamed'),
+  'slow web': bare('web'),
+  ...Object.fromEntries(FRAMEWORKS.map((name) => [`slow ${name}`, app(name, name)])),
+  'slow node nginx': app('node', 'node, NGINX', { front: 'nginx' }),
+  'slow node buffered': app('node', 'node, NGINX that buffers', { front: 'bare' }),
+}
+
+const race = (systems: Readonly<Record<string, System>>): LoadRace => ({
+  systems: Object.keys(systems),
+  workload: ask('/'),
+  connections: 8,
+})
+
+const step = (what: string, race: string, from: string, to: string) => ({ what, race, from, to })
+
+/** See docs/studies/streaming.md. */
+export const streaming: Study = {
+  name: 'streaming',
+  title: 'a React page streamed, or sent whole',
+  question: 'What does streaming a page cost, where does that come from, and what does it bring?',
+  source: {
+    title: 'React issue 24232 and pull request 24291, and pull request 2545 of React on Rails',
+    url: 'https://github.com/facebook/react/issues/24232',
+    versions: { 'react-dom': '18' },
+    machine: 'machines that they do not name',
+    tool: 'load tests that they do not describe, and a loop in one process',
+  },
+  systems: { ...PAGES, ...PARTS, ...SLOW },
+  races: {
+    page: race(PAGES),
+    parts: race(PARTS),
+    'a slow part': {
+      systems: Object.keys(SLOW),
+      expectedMs: 3500,
+      probe: (name, context) => {
+        const system = SLOW[name]
+        if (system === undefined) throw new Error(`There is no system ${name}.`)
+        const path = system.app?.role === 'ssr' ? '/stream' : '/'
+        return measurePages(system, (slowMs) => `${path}?items=50&delay=${slowMs}`, context)
+      },
+    },
+  },
+  claims: [
+    {
+      id: 'rate',
+      says: 'Streamed, a page is sent 0.61 times as often (34 and 56 per second)',
+      race: 'page',
+      metric: 'rate',
+      over: 'node streamed',
+      under: 'node whole',
+      published: [34, 56],
+      because: explainCost,
+    },
+    {
+      id: 'gathered',
+      says: 'Streamed and sent at once, a page is sent 0.30 times as often (15 and 50 per second)',
+      race: 'parts',
+      metric: 'rate',
+      over: 'bare gathered',
+      under: 'bare whole',
+      published: [15, 50],
+    },
+    {
+      id: 'cpu',
+      says: 'renderToPipeableStream takes about twice the time of renderToString',
+      race: 'parts',
+      metric: 'cpu',
+      over: 'bare gathered',
+      under: 'bare whole',
+      published: [2, 1],
+      because: explainParts,
+    },
+  ],
+  steps: [
+    ...FRAMEWORKS.map((name) => step(`streamed: ${name}`, 'page', `${name} whole`, `${name} streamed`)),
+    ...BEHIND.map((name) =>
+      step(`streamed: ${name}, NGINX`, 'page', `${name} nginx whole`, `${name} nginx streamed`),
+    ),
+    step('React: chunks instead of a string', 'parts', 'bare whole', 'bare gathered'),
+    step('HTTP: each chunk as it comes', 'parts', 'bare gathered', 'bare streamed'),
+    step('a web stream instead of a Node one', 'parts', 'bare streamed', 'bare web'),
+  ],
+}
+
+/** The whole price of a page that has nothing slow, beside what it brings where something is. */
+function explainCost({ value }: Measured): string | null {
+  const [whole, streamed] = ['whole', 'streamed'].map((sent) => value('page', `node ${sent}`, 'cpu'))
+  const [late, early] = ['gathered', 'streamed'].map((way) =>
+    value('a slow part', `slow ${way}`, 'first-byte'),
+  )
+  if (whole === undefined || streamed === undefined || late === undefined || early === undefined) return null
+  return (
+    `A page of 50 items costs ${formatMicros(whole)} µs of CPU whole and ${formatMicros(streamed)} streamed. If a part of it takes ${SLOW_MS} ms, ` +
+    `the first byte comes after ${formatMs(early * 1e3)} ms instead of ${formatMs(late * 1e3)}.`
+  )
+}
+
+/** With the cause taken away: React writes chunks, but nothing is streamed. */
+function explainParts({ value }: Measured): string | null {
+  const [whole, gathered, streamed] = ['whole', 'gathered', 'streamed'].map((way) =>
+    value('parts', `bare ${way}`, 'cpu'),
+  )
+  if (whole === undefined || gathered === undefined || streamed === undefined) return null
+  const added = streamed - whole
+  const react =
+    added > 0
+      ? ` React's chunks are ${formatPercent((gathered - whole) / added)} of what streaming adds; the rest is HTTP.`
+      : ''
+  return (
+    `On node:http alone, renderToString takes ${formatMicros(whole)} µs, renderToPipeableStream that is sent at once ${formatMicros(gathered)}, and piped ` +
+    `${formatMicros(streamed)}.${react}`
+  )
+}
