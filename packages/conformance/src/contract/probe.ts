@@ -43,7 +43,7 @@ export class Probe {
   }
 
   /** Notes differences. */
-  report(request: Request | string, findings: readonly Finding[]): void {
+  report(request: Request | string, ...findings: readonly Finding[]): void {
     const { name, section } = this.#check
     const text = typeof request === 'string' ? request : describeRequest(request)
     this.differences.push(...findings.map((finding) => ({ check: name, section, request: text, ...finding })))
@@ -73,7 +73,7 @@ export class Probe {
   /** Compares a response with what the contract says. */
   judge(request: Request, response: HttpResponse, expected: Expectation | readonly Expectation[]): void {
     this.tried = true
-    this.report(request, judge(request, response, expected, this.subject.session))
+    this.report(request, ...judge(request, response, expected, this.subject.session))
   }
 
   /**
@@ -93,12 +93,13 @@ export class Probe {
     })
   }
 
-  /** Sends each request on a connection of its own. */
+  /** Sends each request on a connection of its own. @param requests a text is the target of a GET */
   async expectEach(
-    requests: readonly Request[],
+    requests: readonly (Request | string)[],
     expected: Expectation | readonly Expectation[],
   ): Promise<void> {
-    for (const request of requests) await this.expect(request, expected)
+    for (const request of requests)
+      await this.expect(typeof request === 'string' ? { target: request } : request, expected)
   }
 
   /**
@@ -112,7 +113,7 @@ export class Probe {
       // HTTP/2 cannot express some requests. The others of the check count.
       if (error instanceof Http1Only) return undefined
       if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
-      this.report(request, [{ expected: 'a response', received: error.message }])
+      this.report(request, { expected: 'a response', received: error.message })
       if (error.failure === 'timeout' || error.failure === 'refused') throw new GaveUp()
       return undefined
     }

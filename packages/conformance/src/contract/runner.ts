@@ -178,7 +178,7 @@ async function completes(check: Check, probe: Probe): Promise<boolean> {
     if (error instanceof GaveUp) return false
     if (error instanceof Http1Only) return true
     if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
-    probe.report('the check itself', [{ expected: 'a response', received: error.message }])
+    probe.report('the check itself', { expected: 'a response', received: error.message })
     return false
   }
 }

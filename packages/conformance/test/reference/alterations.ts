@@ -4,9 +4,18 @@ import { type Incoming, type Outgoing, replaceBody, replaceHeader } from './mess
 
 type Change = (response: Outgoing) => Outgoing
 
-/** The header with these values, or without any, on every response. */
+/** The header with these values, or without any. */
+export function header(name: string, ...values: readonly string[]): Change {
+  return (response) => replaceHeader(response, name, ...values)
+}
+
+/** The same on every response. */
 export function withHeader(name: string, ...values: readonly string[]): Partial<Behaviour> {
-  return { finish: (response) => replaceHeader(response, name, ...values) }
+  return { finish: header(name, ...values) }
+}
+
+export function content(body: string | Buffer): Change {
+  return (response) => replaceBody(response, body)
 }
 
 export function withStatus(status: number): Change {
@@ -23,6 +32,14 @@ export function asProblem(status: number, detail?: unknown): Change {
 
 export function onStatus(status: number, change: Change): Partial<Behaviour> {
   return { finish: (response) => (response.status === status ? change(response) : response) }
+}
+
+/** Changes the responses to requests that have a header of this value. */
+export function onHeader(value: string, change: Change): Partial<Behaviour> {
+  return {
+    finish: (response, { headers }) =>
+      headers.some(([, other]) => other === value) ? change(response) : response,
+  }
 }
 
 /** Changes what succeeds on paths that start so; `/` is only itself. */

@@ -101,8 +101,8 @@ export const assets: readonly Check[] = [
       eachAsset(probe, async (target, body) => {
         const file = probe.subject.page && new URL(basename(target), probe.subject.page.ASSETS_DIR)
         const built = file && (await readFile(file).catch(() => undefined))
-        if (built) probe.report({ target }, compareBytes(built, body))
-        else probe.report({ target }, [{ expected: 'a file of the build', received: 'another file' }])
+        if (built) probe.report({ target }, ...compareBytes(built, body))
+        else probe.report({ target }, { expected: 'a file of the build', received: 'another file' })
       }),
   },
   negotiation('an asset comes in a coding that the client accepts', NEGOTIATIONS),
@@ -117,7 +117,7 @@ export const assets: readonly Check[] = [
         for (const accept of ['identity', 'gzip', 'br']) tags.push(await etagOf(probe, target, accept))
         const sent = tags.filter((tag) => tag !== undefined)
         if (new Set(sent).size === sent.length) return
-        probe.report({ target }, [{ expected: 'three etags, or none', received: tags.join(', ') }])
+        probe.report({ target }, { expected: 'three etags, or none', received: tags.join(', ') })
       }),
   },
   {
@@ -231,8 +231,7 @@ export const assets: readonly Check[] = [
     name: 'the directory of the assets is 404 or 403',
     section: 'Everything else',
     roles: ['ssr'],
-    run: (probe) =>
-      probe.expectEach([{ target: '/assets/' }], named('directory', [problemOf(404), problemOf(403)])),
+    run: (probe) => probe.expectEach(['/assets/'], named('directory', [problemOf(404), problemOf(403)])),
   },
   {
     name: 'no path leads out of the assets',
@@ -242,7 +241,7 @@ export const assets: readonly Check[] = [
       const { proxied } = probe.subject.session
       const choices = [problemOf(404), problemOf(403), problemOf(400), ...(proxied ? [refused(400)] : [])]
       await probe.expectEach(
-        TRAVERSALS.map((path) => ({ target: `/assets/${path}` })),
+        TRAVERSALS.map((path) => `/assets/${path}`),
         choices,
       )
       // After resolution, these paths are the page.
@@ -292,9 +291,9 @@ function negotiation(name: string, rows: readonly Negotiation[]): Check {
 function compareDecoded(probe: Probe, request: Request, response: HttpResponse, body: Buffer): void {
   const coding = headerValue(response.headers, 'content-encoding')
   try {
-    probe.report(request, compareBytes(body, decode(response.body, coding)))
+    probe.report(request, ...compareBytes(body, decode(response.body, coding)))
   } catch {
-    probe.report(request, [{ expected: `a body in ${coding}`, received: 'bytes that cannot be decoded' }])
+    probe.report(request, { expected: `a body in ${coding}`, received: 'bytes that cannot be decoded' })
   }
 }
 
@@ -310,7 +309,7 @@ async function eachAsset(
 ): Promise<void> {
   const targets = await probe.subject.assets()
   if (targets.length === 0)
-    probe.report({ target: '/' }, [{ expected: 'assets in the page', received: 'none' }])
+    probe.report({ target: '/' }, { expected: 'assets in the page', received: 'none' })
   for (const target of targets) {
     const response = await probe.expect({ target }, asset(assetType(target), undefined))
     if (response !== undefined) await use(target, response.body, response)

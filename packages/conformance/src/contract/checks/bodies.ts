@@ -149,7 +149,7 @@ async function continueAfter(
     if (closed) return
     if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
     const findings = [{ expected: 'a closed or usable connection', received: error.message }]
-    probe.report(`GET after ${describeRequest(request)}`, findings)
+    probe.report(`GET after ${describeRequest(request)}`, ...findings)
     if (error.failure === 'timeout') throw new GaveUp()
   }
 }

@@ -194,7 +194,7 @@ async function expectUsableAfter(probe: Probe, { request, expected }: Step): Pro
     const response = await probe.expect(request, expected, connection)
     if (response === undefined) return
     if (headerValue(response.headers, 'connection')?.toLowerCase() === 'close') {
-      probe.report(request, [{ expected: 'a connection that stays open', received: 'connection: close' }])
+      probe.report(request, { expected: 'a connection that stays open', received: 'connection: close' })
       return
     }
     await probe.attempt(request, async () =>

@@ -77,7 +77,7 @@ function compareHeaders(
     if (name === 'content-length' && want === undefined && got === String(response.body.length)) continue
     // NGINX does not decide about compression for HEAD.
     if (name === 'vary' && got === undefined && probe.subject.session.proxied) continue
-    probe.report(request, [{ expected: `${show(name, want)}, as to GET`, received: show(name, got) }])
+    probe.report(request, { expected: `${show(name, want)}, as to GET`, received: show(name, got) })
   }
 }
 

@@ -8,11 +8,7 @@ export const health: readonly Check[] = [
   {
     name: 'livez and readyz pass and are not stored',
     section: 'Routes',
-    run: (probe) =>
-      probe.expectEach(
-        PATHS.map((target) => ({ target })),
-        healthy(),
-      ),
+    run: (probe) => probe.expectEach(PATHS, healthy()),
   },
   {
     name: 'livez and readyz whatever the client accepts',

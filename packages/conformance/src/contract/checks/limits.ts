@@ -91,8 +91,9 @@ async function expectNoSuccess(probe: Probe, bytes: string): Promise<void> {
     )
     // 505 if the parser finds something else in place of the version (RFC 9110 section 15.6.6).
     if (status === undefined || status === 400 || status === 505) return
-    probe.report(JSON.stringify(bytes), [
-      { expected: 'status 400 or 505, or no response', received: `status ${status}` },
-    ])
+    probe.report(JSON.stringify(bytes), {
+      expected: 'status 400 or 505, or no response',
+      received: `status ${status}`,
+    })
   })
 }

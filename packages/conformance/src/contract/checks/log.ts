@@ -68,12 +68,13 @@ export const log: readonly Check[] = [
       const route = line?.route
       const fits = typeof route === 'string' && route.startsWith(target.slice(0, target.indexOf('/', 1) + 1))
       if (fits && (parameters === undefined || !route.includes(parameters.value))) return
-      probe.report({ target }, [
+      probe.report(
+        { target },
         {
           expected: 'the route as it is registered, such as /hello/:name',
           received: `route: ${JSON.stringify(route)}`,
         },
-      ])
+      )
     },
   },
   {
@@ -117,7 +118,7 @@ export const log: readonly Check[] = [
         .split('\n')
         .find((one) => one.includes(CREDENTIAL))
       if (line === undefined) return
-      probe.report({ target, headers }, [{ expected: 'no credentials in the log', received: line }])
+      probe.report({ target, headers }, { expected: 'no credentials in the log', received: line })
     },
   },
   {
@@ -149,9 +150,10 @@ export const log: readonly Check[] = [
       await linesOf(probe, 'logged-after-probes')
       const lines = readLines(probe, 'logged-probe')
       if (lines.length === 0) return
-      probe.report({ target: '/livez' }, [
+      probe.report(
+        { target: '/livez' },
         { expected: 'no line in the log', received: JSON.stringify(lines[0]) },
-      ])
+      )
     },
   },
 ]
@@ -164,9 +166,9 @@ async function expectLine(probe: Probe, request: Request, id: string, fields: Li
   const [line, ...others] = await linesOf(probe, id)
   if (line === undefined || others.length > 0) {
     const received = line === undefined ? 'none' : `${others.length + 1} lines`
-    return probe.report(request, [{ expected: `one line in the log with the requestId ${id}`, received }])
+    return probe.report(request, { expected: `one line in the log with the requestId ${id}`, received })
   }
-  probe.report(request, [...judgeFields(line, fields), ...judgeTypes(line)])
+  probe.report(request, ...judgeFields(line, fields), ...judgeTypes(line))
 }
 
 function judgeFields(line: Line, fields: Line): Finding[] {

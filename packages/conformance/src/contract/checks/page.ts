@@ -16,7 +16,7 @@ export const page: readonly Check[] = [
     name: 'the document works under its own policy',
     section: 'Headers',
     roles: ['ssr'],
-    run: (probe) => probe.expectEach([{ target: '/' }, { target: '/?items=50' }], document(50)),
+    run: (probe) => probe.expectEach(['/', '/?items=50'], document(50)),
   },
   {
     name: 'the document is the page, byte for byte',
@@ -30,7 +30,7 @@ export const page: readonly Check[] = [
         if (response === undefined) continue
         const { id: requestId = '', nonce = '' } = told(response)
         const html = probe.subject.page?.renderPage('shop', { items, requestId, nonce }) ?? ''
-        probe.report(request, compareBytes(Buffer.from(html), response.body))
+        probe.report(request, ...compareBytes(Buffer.from(html), response.body))
       }
     },
   },
@@ -51,7 +51,7 @@ export const page: readonly Check[] = [
           const headers: Request['headers'] = accepted === undefined ? [] : [['accept-encoding', accepted]]
           const plain = await probe.expect({ target, headers }, expected)
           if (plain !== undefined && headerValue(plain.headers, 'vary') === undefined)
-            probe.report({ target, headers }, [{ expected: 'vary: Accept-Encoding', received: 'no vary' }])
+            probe.report({ target, headers }, { expected: 'vary: Accept-Encoding', received: 'no vary' })
         }
         await expectCompressed(probe, target, expected)
       }
@@ -66,9 +66,10 @@ export const page: readonly Check[] = [
       const urls = assetUrls(response?.body.toString('utf8') ?? '')
       for (const extension of ['.js', '.css']) {
         if (urls.some((url) => url.endsWith(extension))) continue
-        probe.report({ target: '/' }, [
+        probe.report(
+          { target: '/' },
           { expected: `a ${extension} below /assets/`, received: urls.join(' ') || 'none' },
-        ])
+        )
       }
     },
   },
@@ -79,7 +80,7 @@ export const page: readonly Check[] = [
       for (const { target, expected } of await routesOf(probe)) {
         const first = await probe.expect({ target }, expected)
         const second = await probe.expect({ target }, expected)
-        if (first && second) probe.report({ target }, compareBytes(normalized(first), normalized(second)))
+        if (first && second) probe.report({ target }, ...compareBytes(normalized(first), normalized(second)))
       }
     },
   },
@@ -92,9 +93,10 @@ async function expectCompressed(probe: Probe, target: string, expected: Expectat
     const response = await probe.connected((connection) => connection.exchange(request))
     const coding = headerValue(response.headers, 'content-encoding')
     if (coding !== 'gzip')
-      return probe.report(request, [
-        { expected: 'content-encoding: gzip', received: coding ?? 'no content-encoding' },
-      ])
+      return probe.report(request, {
+        expected: 'content-encoding: gzip',
+        received: coding ?? 'no content-encoding',
+      })
     const headers = response.headers.filter(([name]) => !/^content-(?:encoding|length)$/i.test(name))
     const body = gunzipSync(response.body)
     probe.judge(
@@ -103,9 +105,10 @@ async function expectCompressed(probe: Probe, target: string, expected: Expectat
       { ...expected, headers: { ...expected.headers, vary: ACCEPT } },
     )
     if (response.body.length > body.length / 2)
-      probe.report(request, [
-        { expected: `less than half of ${body.length} bytes`, received: `${response.body.length} bytes` },
-      ])
+      probe.report(request, {
+        expected: `less than half of ${body.length} bytes`,
+        received: `${response.body.length} bytes`,
+      })
   })
 }
 

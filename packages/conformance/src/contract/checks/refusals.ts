@@ -49,7 +49,7 @@ export const refusals: readonly Check[] = [
         for (const end of ESCAPES) await expectText(probe, 'bad-escape', start, end)
       }
       await probe.expectEach(
-        ESCAPES.map((segment) => ({ target: `/${segment}/json?x` })),
+        ESCAPES.map((segment) => `/${segment}/json?x`),
         undecoded(probe, 'bad-escape'),
       )
     },

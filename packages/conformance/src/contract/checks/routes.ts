@@ -53,7 +53,7 @@ export const routes: readonly Check[] = [
     async run(probe) {
       const paths = (await routesOf(probe)).map(({ target }) => pathOf(target)).filter((path) => path !== '/')
       await probe.expectEach(
-        paths.map((path) => ({ target: `${path}/` })),
+        paths.map((path) => `${path}/`),
         problemOf(404),
       )
     },
@@ -82,10 +82,7 @@ export const routes: readonly Check[] = [
         shows(resolved, 'dot-segments', 'resolved'),
         shows(problemOf(404), 'dot-segments', 'as sent'),
       ]
-      await probe.expectEach(
-        [`/.${plain}`, `/x/..${plain}`, `/x/%2e%2e${plain}`].map((target) => ({ target })),
-        choices,
-      )
+      await probe.expectEach([`/.${plain}`, `/x/..${plain}`, `/x/%2e%2e${plain}`], choices)
       await probe.expect({ target: `${plain}/.` }, problemOf(404))
     },
   },
@@ -113,10 +110,7 @@ export const routes: readonly Check[] = [
     roles: ['hello'],
     async run(probe) {
       const targets = ['/hello/', '/hello/?x']
-      await probe.expectEach(
-        targets.map((target) => ({ target })),
-        emptyParameter(),
-      )
+      await probe.expectEach(targets, emptyParameter())
     },
   },
   notFound('a route of another role is unknown', FOREIGN),
@@ -134,10 +128,7 @@ export const routes: readonly Check[] = [
         '/*',
         '/%20',
       ]
-      await probe.expectEach(
-        targets.map((target) => ({ target })),
-        problemOf(404),
-      )
+      await probe.expectEach(targets, problemOf(404))
       const segment = stringMatching(/^[A-Za-z0-9._~!$&'()*+,;=:@-]{1,20}$/)
       await probe.search((holds) =>
         asyncProperty(segment, (tail) => holds({ target: `/no-such-${tail}` }, problemOf(404))),
@@ -151,7 +142,7 @@ export const routes: readonly Check[] = [
       for (const { target, expected } of await routesOf(probe)) {
         const join = target.includes('?') ? '&' : '?'
         await probe.expectEach(
-          QUERIES.map((query) => ({ target: `${target}${join}${query}` })),
+          QUERIES.map((query) => `${target}${join}${query}`),
           expected,
         )
       }
@@ -182,10 +173,7 @@ function notFound(name: string, targets: Readonly<Record<Role, readonly string[]
     name,
     section: 'Routes',
     async run(probe) {
-      await probe.expectEach(
-        targets[probe.subject.role].map((target) => ({ target })),
-        problemOf(404),
-      )
+      await probe.expectEach(targets[probe.subject.role], problemOf(404))
     },
   }
 }

@@ -30,14 +30,7 @@ export const stream: readonly Check[] = [
     needs: ['stream'],
     async run(probe) {
       const request = { target: `/stream?items=${ITEMS}&delay=${DELAY}` }
-      let findings: Finding[] = []
-      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-        const response = await probe.expect(request, streamedDocument(ITEMS))
-        if (response === undefined) return
-        findings = judgeOrder(response.fragments)
-        if (findings.length === 0) return
-      }
-      probe.report(request, findings)
+      await expectOrder(probe, request, () => probe.expect(request, streamedDocument(ITEMS)))
     },
   },
   {
@@ -51,15 +44,8 @@ export const stream: readonly Check[] = [
         target: `/stream?items=${ITEMS}&delay=${DELAY}`,
         headers: [['accept-encoding', 'gzip']],
       }
-      let findings: Finding[] = []
-      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-        await probe.attempt(request, async () => {
-          const { fragments } = await probe.connected((connection) => connection.exchange(request))
-          findings = judgeOrder(fragments, decodeStart)
-        })
-        if (findings.length === 0) return
-      }
-      probe.report(request, findings)
+      const exchange = () => probe.connected((connection) => connection.exchange(request))
+      await expectOrder(probe, request, () => probe.attempt(request, exchange), decodeStart)
     },
   },
   {
@@ -83,7 +69,7 @@ export const stream: readonly Check[] = [
         for (const delay of [0, 1, 50]) {
           const request = { target: `/stream?items=${items}&delay=${delay}` }
           const response = await probe.expect(request, streamedDocument(items))
-          if (whole && response) probe.report(request, compareBytes(anonymous(whole), anonymous(response)))
+          if (whole && response) probe.report(request, ...compareBytes(anonymous(whole), anonymous(response)))
         }
       }
     },
@@ -110,8 +96,7 @@ export const stream: readonly Check[] = [
         probe.connected(async (connection) => {
           await connection.send(request)
           const { status } = await connection.head()
-          if (status !== 200)
-            probe.report(request, [{ expected: 'status 200', received: `status ${status}` }])
+          if (status !== 200) probe.report(request, { expected: 'status 200', received: `status ${status}` })
         }),
       )
       await probe.expect({ target: plainRoute(probe).target }, plainRoute(probe).expected)
@@ -123,7 +108,7 @@ export const stream: readonly Check[] = [
     roles: ['ssr'],
     lacks: 'stream',
     async run(probe) {
-      await probe.expectEach([{ target: '/stream' }, { target: '/stream?items=1&delay=0' }], problemOf(404))
+      await probe.expectEach(['/stream', '/stream?items=1&delay=0'], problemOf(404))
       await probe.expect({ method: 'POST', target: '/stream' }, problemOf(404))
     },
   },
@@ -136,8 +121,27 @@ export const stream: readonly Check[] = [
   },
 ]
 
+async function expectOrder(
+  probe: Probe,
+  request: Request,
+  exchange: () => Promise<HttpResponse | undefined>,
+  decode?: (bytes: Buffer) => Buffer,
+): Promise<void> {
+  let findings: Finding[] = []
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    findings = judgeOrder((await exchange())?.fragments, decode)
+    if (findings.length === 0) return
+  }
+  probe.report(request, ...findings)
+}
+
 /** Bytes that came well before the end must be the shell with all products. The last bytes must be the recommendations. */
-function judgeOrder(fragments: readonly Fragment[], decode = (bytes: Buffer) => bytes): Finding[] {
+function judgeOrder(
+  fragments: readonly Fragment[] | undefined,
+  decode = (bytes: Buffer) => bytes,
+): Finding[] {
+  // That there was no response is told already.
+  if (fragments === undefined) return []
   const end = fragments.at(-1)?.at ?? 0
   const parts = fragments.filter(({ at }) => at < end - DELAY / 2).map(({ bytes }) => bytes)
   const early = decode(Buffer.concat(parts)).toString('utf8')
@@ -162,24 +166,23 @@ async function expectDelay(probe: Probe, target: string, delay: number): Promise
   const response = await probe.expect({ target }, streamedDocument(ITEMS))
   const end = response?.fragments.at(-1)?.at ?? Number.POSITIVE_INFINITY
   if (end - start >= delay - EARLY_MS) return
-  probe.report({ target }, [
+  probe.report(
+    { target },
     {
       expected: `the end of the document after ${delay} ms`,
       received: `the end after ${Math.round(end - start)} ms`,
     },
-  ])
+  )
 }
 
 async function expectFraming(probe: Probe, request: Request, framing: 'chunked' | 'close'): Promise<void> {
   const response = await probe.expect(request, streamedDocument(1))
   if (response === undefined || response.framing === framing) return
   const codings = headerValues(response.headers, 'transfer-encoding').join(', ') || 'none'
-  probe.report(request, [
-    {
-      expected: `framing: ${framing}`,
-      received: `framing: ${response.framing}, transfer-encoding: ${codings}`,
-    },
-  ])
+  probe.report(request, {
+    expected: `framing: ${framing}`,
+    received: `framing: ${response.framing}, transfer-encoding: ${codings}`,
+  })
 }
 
 function anonymous(response: HttpResponse): Buffer {

@@ -3,12 +3,6 @@ import type { Behaviour } from '../behaviour.ts'
 import { type Defect, hello, ssr } from './defect.ts'
 
 export const connections: readonly Defect[] = [
-  hello('dead after 404', 'a connection is usable after every kind of response', {
-    staysOpen: ({ status }) => status !== 404,
-  }),
-  hello('dead after HEAD', 'a connection is usable after every kind of response', {
-    staysOpen: (_, r) => !isOn(r, 'HEAD'),
-  }),
   hello('dead after OPTIONS', 'a connection is usable after every kind of response', {
     staysOpen: (_, r) => !isOn(r, 'OPTIONS'),
   }),
@@ -31,11 +25,7 @@ export const connections: readonly Defect[] = [
   ssr('closed after a stream', 'requests behind a stream get their responses after it', {
     staysOpen: ({ late }) => late === undefined,
   }),
-  hello('the id of the request before', 'pipelined requests get their responses in order', mixedUp()),
   hello('responses mixed up', '100 requests at once are not mixed up', mixedUp()),
-  hello('505 for HTTP/1.0', 'HTTP/1.0 gets a response and a close, with and without Host', {
-    finish: (a, r) => (r.version === '1.0' ? { ...a, status: 505 } : a),
-  }),
 ]
 
 /** Each response carries the id of the request before. */

@@ -1,4 +1,4 @@
-import { onPath, onStatus, withHeader } from '../alterations.ts'
+import { header, onPath, onStatus, withHeader } from '../alterations.ts'
 import { replaceHeader } from '../message.ts'
 import { type Defect, EVERY_ROUTE, hello } from './defect.ts'
 
@@ -27,16 +27,9 @@ export const headers: readonly Defect[] = [
   ),
   hello('x-powered-by', EVERY_ROUTE, withHeader('x-powered-by', 'Express')),
   hello('server', EVERY_ROUTE, withHeader('server', 'nginx')),
-  hello('strict-transport-security', EVERY_ROUTE, withHeader('strict-transport-security', 'max-age=1')),
-  hello('set-cookie', EVERY_ROUTE, withHeader('set-cookie', 'a=b')),
-  hello('access-control-allow-origin', EVERY_ROUTE, withHeader('access-control-allow-origin', '*')),
   hello('no content-type', EVERY_ROUTE, withHeader('content-type')),
   hello('another charset', EVERY_ROUTE, withHeader('content-type', 'text/plain; charset=iso-8859-1')),
-  hello(
-    'content-length twice',
-    EVERY_ROUTE,
-    onPath('/json', (a) => replaceHeader(a, 'content-length', '17', '17')),
-  ),
+  hello('content-length twice', EVERY_ROUTE, onPath('/json', header('content-length', '17', '17'))),
   hello('two spaces in a header', EVERY_ROUTE, {
     bytes: (bytes) => replaceBytes(bytes, 'date: ', 'date:  '),
   }),

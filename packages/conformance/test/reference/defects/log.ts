@@ -5,7 +5,6 @@ import { type Defect, hello, ssr, status } from './defect.ts'
 const LOGGED = 'every response has one line in the log, without its query'
 
 export const log: readonly Defect[] = [
-  hello('no line', LOGGED, { log: () => [] }),
   hello(
     'no line for 404',
     LOGGED,
@@ -35,24 +34,9 @@ export const log: readonly Defect[] = [
     logs(({ method: _, ...line }) => line),
   ),
   hello(
-    'the id under another name',
-    LOGGED,
-    logs(({ requestId, ...line }) => ({ ...line, id: requestId })),
-  ),
-  hello(
-    'no route',
-    'the log has the route as it is registered',
-    logs(({ route: _, ...line }) => line),
-  ),
-  hello(
     'the path as route',
     'the log has the route as it is registered',
     logs((line) => ({ ...line, route: line.path })),
-  ),
-  hello(
-    'no trace id',
-    'the log has the trace id of the caller',
-    logs(({ trace_id: _, ...line }) => line),
   ),
   hello('another trace id', 'the log has the trace id of the caller', {
     log: (line) => [line.trace_id === undefined ? line : { ...line, trace_id: '1'.repeat(32) }],

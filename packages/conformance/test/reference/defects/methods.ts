@@ -1,4 +1,4 @@
-import { asProblem, isOn, onOptions, onStatus } from '../alterations.ts'
+import { asProblem, header, isOn, onOptions, onStatus } from '../alterations.ts'
 import { CORRECT } from '../behaviour.ts'
 import { replaceBody, replaceHeader } from '../message.ts'
 import { type Defect, hello } from './defect.ts'
@@ -7,17 +7,8 @@ const KNOWN = 'another method on a known path is 405 or 404'
 const OPTIONS = 'OPTIONS on a known path names its methods, or is a method like others'
 
 export const methods: readonly Defect[] = [
-  hello(
-    '405 that allows POST',
-    KNOWN,
-    onStatus(405, (a) => replaceHeader(a, 'allow', 'GET, HEAD, POST')),
-  ),
-  hello(
-    '405 that leaves HEAD out',
-    KNOWN,
-    onStatus(405, (a) => replaceHeader(a, 'allow', 'GET')),
-  ),
-  hello('403 for another method', KNOWN, onStatus(405, asProblem(403))),
+  hello('405 that allows POST', KNOWN, onStatus(405, header('allow', 'GET, HEAD, POST'))),
+  hello('405 that leaves HEAD out', KNOWN, onStatus(405, header('allow', 'GET'))),
   hello(
     '501 with a detail',
     KNOWN,
@@ -40,32 +31,15 @@ export const methods: readonly Defect[] = [
     finish: (a, r) =>
       isOn(r, 'OPTIONS') ? replaceBody(replaceHeader({ ...a, status: 200 }, 'allow'), 'OK') : a,
   }),
-  hello(
-    '405 without allow',
-    KNOWN,
-    onStatus(405, (a) => replaceHeader(a, 'allow')),
-  ),
+  hello('405 without allow', KNOWN, onStatus(405, header('allow'))),
   hello('another method served', KNOWN, {
     finish: (a, r) => (isOn(r, 'DELETE') ? { ...a, status: 200 } : a),
   }),
   hello('TRACE echoed', 'TRACE is a method like others', {
     finish: (a, r) => (isOn(r, 'TRACE') ? { ...a, status: 200 } : a),
   }),
-  hello(
-    '204 with content-length: 0',
-    OPTIONS,
-    onOptions((a) => replaceHeader(a, 'content-length', '0')),
-  ),
-  hello(
-    '204 with content-type',
-    OPTIONS,
-    onOptions((a) => replaceHeader(a, 'content-type', 'text/plain')),
-  ),
-  hello(
-    '204 without allow',
-    OPTIONS,
-    onOptions((a) => replaceHeader(a, 'allow')),
-  ),
+  hello('204 with content-type', OPTIONS, onOptions(header('content-type', 'text/plain'))),
+  hello('204 without allow', OPTIONS, onOptions(header('allow'))),
   hello('a preflight allowed', 'a CORS preflight gets no more than OPTIONS', {
     finish: (a, r) =>
       r.headers.some(([name]) => name === 'origin') ? replaceHeader(a, 'access-control-max-age', '1') : a,

@@ -1,19 +1,11 @@
 import { headerValue } from '../../../src/http/header.ts'
 import { asProblem, decodeName, isOn, onStatus } from '../alterations.ts'
 import { CORRECT } from '../behaviour.ts'
-import { replaceBody } from '../message.ts'
 import { type Defect, hello, ssr } from './defect.ts'
 
 const BAD_ESCAPE = 'an escape that does not decode is 400, 404 or data'
 
 export const refusals: readonly Defect[] = [
-  hello('bad escapes are 500', BAD_ESCAPE, onStatus(400, asProblem(500))),
-  hello('the cause of a 400 in the body', BAD_ESCAPE, {
-    finish: (a) =>
-      a.status === 400
-        ? replaceBody(a, '{"type":"about:blank","title":"Bad Request","status":400,"stack":"at x"}')
-        : a,
-  }),
   hello('a detail that is not a text', BAD_ESCAPE, onStatus(400, asProblem(400, { at: 1 }))),
   hello(
     'a stack as the detail',
@@ -65,9 +57,6 @@ export const refusals: readonly Defect[] = [
   }),
   hello('500 for a Host that no URL may have', 'a Host that no URL may have is a host, or 400', {
     refuse: (r) => (headerValue(r.headers, 'host') === 'a:99999' ? 500 : CORRECT.refuse(r)),
-  }),
-  hello('any Host accepted', 'a Host that is not a host name is 400', {
-    refuse: (r) => CORRECT.refuse({ ...r, headers: r.headers.filter(([name]) => name !== 'host') }),
   }),
   ssr('any Host accepted for files', 'a Host that is not a host name is 400', {
     refuse: (r) => (r.target.startsWith('/assets/') ? undefined : CORRECT.refuse(r)),

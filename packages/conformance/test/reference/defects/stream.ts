@@ -4,10 +4,6 @@ import { type Outgoing, replaceBody } from '../message.ts'
 import { type Defect, ssr } from './defect.ts'
 
 export const stream: readonly Defect[] = [
-  ssr('the stream buffered', 'the stream sends the shell before the slow part', {
-    finish: (a) =>
-      a.late ? { ...a, body: Buffer.alloc(0), late: { ...a.late, parts: [a.body, ...a.late.parts] } } : a,
-  }),
   ssr('the shell without products', 'the stream sends the shell before the slow part', {
     parts: (html, nonce) => {
       const [shell, late, end] = CORRECT.parts(html, nonce)
@@ -21,10 +17,6 @@ export const stream: readonly Defect[] = [
   ssr('the slow part with the shell', 'the stream sends the shell before the slow part', {
     parts: (html) => [html.replace('</body></html>', ''), '', '</body></html>'],
   }),
-  ssr('the end missing', 'the stream adds up to the document', {
-    parts: (html, nonce) => CORRECT.parts(html, nonce).with(2, '') as [string, string, string],
-  }),
-  ssr('the delay ignored', 'the slow part comes after the delay', { wait: () => 0 }),
   ssr('half the delay', 'the slow part comes after the delay', { wait: (ms) => ms / 2 }),
   ssr('a delay of 5000 refused', 'a delay of 5000 is accepted, and the client may leave', {
     refuse: (r) => (r.target.includes('delay=5000') ? 400 : CORRECT.refuse(r)),
