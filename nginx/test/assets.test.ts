@@ -6,7 +6,8 @@ import { after, before, describe, test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { type Instance, startNginx } from '../src/run/instance.ts'
 import { candidates } from './support/nginxes.ts'
-import { type RawResponse, request } from './support/raw.ts'
+import { assertOwn, assertProblem } from './support/problem.ts'
+import { request, type Sent } from './support/raw.ts'
 import { type App, startApp } from './support/upstream.ts'
 
 const SCRIPT = 'app-4F7K2QXB.js'
@@ -27,32 +28,33 @@ async function makeAssets(directory: string): Promise<void> {
   await writeFile(join(directory, '.hidden.js'), '1')
 }
 
-/** What every response of NGINX has, whatever it is. */
-const COMMON = {
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
+/** Of each file, whatever its coding. */
+const CACHED = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  vary: 'Accept-Encoding',
   'x-request-id': 'asset',
-  server: 'nginx',
-  connection: 'close',
 }
 
-function assertHeaders(response: RawResponse, expected: Record<string, string>): void {
-  const { date, ...headers } = response.headers
-  assert.ok(date !== undefined)
-  assert.deepEqual(headers, { ...COMMON, ...expected })
+/** By the suffix of the file that is sent. */
+const ACCEPTS = {
+  '.br': [
+    ...['gzip, deflate, br', 'br', 'BR', 'br;q=0.1, gzip;q=1.0', 'gzip;q=1.0 , br ; q=0.001'],
+    ...['*', 'gzip;q=0, *;q=0.5'],
+  ],
+  '.gz': ['gzip', 'gzip, br;q=0', 'br;q=0.000, *', 'gzip, br; q=0.0, *;q=0'],
+  '': ['', 'identity', 'gzip;q=0, br;q=0', '*;q=0', 'brotli, xgzip, gzipx', 'deflate'],
 }
 
-const CACHED = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' }
-const ALLOW = { allow: 'GET, HEAD' }
+const CODINGS: Readonly<Record<string, string>> = { '.br': 'br', '.gz': 'gzip' }
 
-function problem(status: number, title: string) {
-  const body = `{"type":"about:blank","title":"${title}","status":${status}}`
-  return { 'content-type': 'application/problem+json', 'content-length': String(body.length) }
-}
-
+/** Other spellings of the path of a file, which go to the app as they are. */
+const SPELLINGS = [
+  ...['/assets', '/assets/', '/assets/?x', '/assets/.', '/assets/..', '/assets/.hidden.js'],
+  ...['/assets/folder/inside.js', `/assets/./${SCRIPT}`, `/assets//${SCRIPT}`, `//assets/${SCRIPT}`],
+  ...[`/x/../assets/${SCRIPT}`, `/assets/x/../${SCRIPT}`, `/assets%2F${SCRIPT}`, `/%61ssets/${SCRIPT}`],
+  ...[`/assets/x%2F..%2F${SCRIPT}`, '/assets/%2e%2e%2fassets', `/Assets/${SCRIPT}`, '/assets/%FF'],
+  `/assets/${SCRIPT.replace('a', '%61')}`,
+]
 for (const { choice, nginx, skip } of await candidates()) {
   describe(`${choice}: ${nginx?.version ?? 'absent'}`, { skip }, () => {
     let directory: string
@@ -80,173 +82,101 @@ for (const { choice, nginx, skip } of await candidates()) {
       await rm(directory, { recursive: true, force: true })
     })
 
-    const get = (target: string, options: Parameters<typeof request>[2] = {}) => {
-      const [address = { host: '', port: 0 }] = instance.addresses
-      return request(address, target, {
+    const ask = (name: string, { headers = [], ...options }: Omit<Sent, 'target'> = {}, front = 0) =>
+      request(instance.addresses[front] ?? { host: '', port: 0 }, name, {
         ...options,
-        headers: ['x-request-id: asset', ...(options.headers ?? [])],
+        headers: ['x-request-id: asset', ...headers],
       })
-    }
-    const getCoded = (target: string, accept: string) =>
-      get(target, { headers: [`Accept-Encoding: ${accept}`] })
+    const file = (name: string) => readFile(join(directory, name))
+    const asset = (name: string, ...headers: readonly string[]) => ask(`/assets/${name}`, { headers })
 
-    test('a file: bytes, type, validator, and nothing more', async () => {
+    test('a file: bytes, type, validator, and nothing more; behind nginx-naive too', async () => {
       for (const [name, type] of [
         [SCRIPT, 'text/javascript; charset=utf-8'],
         [STYLE, 'text/css; charset=utf-8'],
         [TINY, 'image/svg+xml'],
       ] as const) {
-        const content = await readFile(join(directory, name))
-        const response = await get(`/assets/${name}?v=1`)
-        assert.equal(response.status, 200)
-        assert.deepEqual(response.body, content)
+        const content = await file(name)
+        const response = await asset(`${name}?v=1`)
+        assert.deepEqual([response.status, response.body], [200, content])
         const { etag = '' } = response.headers
         assert.match(etag, /^"[0-9a-f]+-[0-9a-f]+"$/)
-        const length = String(content.length)
-        assertHeaders(response, { ...CACHED, etag, 'content-type': type, 'content-length': length })
+        assertOwn(response, { ...CACHED, etag, 'content-type': type, 'content-length': `${content.length}` })
+        assert.deepEqual((await ask(`/assets/${name}`, {}, 1)).body, content)
       }
     })
 
-    test('behind nginx-naive too', async () => {
-      const address = instance.addresses[1] ?? { host: '', port: 0 }
-      const response = await request(address, `/assets/${SCRIPT}`)
-      assert.deepEqual(response.body, await readFile(join(directory, SCRIPT)))
-    })
-
-    const accepts: [string, '' | '.br' | '.gz'][] = [
-      ['gzip, deflate, br', '.br'],
-      ['br', '.br'],
-      ['BR', '.br'],
-      ['br;q=0.1, gzip;q=1.0', '.br'],
-      ['gzip;q=1.0 , br ; q=0.001', '.br'],
-      ['*', '.br'],
-      ['gzip;q=0, *;q=0.5', '.br'],
-      ['gzip', '.gz'],
-      ['gzip, br;q=0', '.gz'],
-      ['br;q=0.000, *', '.gz'],
-      ['gzip, br; q=0.0, *;q=0', '.gz'],
-      ['', ''],
-      ['identity', ''],
-      ['gzip;q=0, br;q=0', ''],
-      ['*;q=0', ''],
-      ['brotli, xgzip, gzipx', ''],
-      ['deflate', ''],
-    ]
-    test('br if accepted, else gzip, else plain; q=0 is a refusal', async () => {
-      for (const [accept, suffix] of accepts) {
-        const content = await readFile(join(directory, SCRIPT + suffix))
-        const response = await getCoded(`/assets/${SCRIPT}`, accept)
-        assert.deepEqual(response.body, content, accept)
-        const coding = { '': undefined, '.br': 'br', '.gz': 'gzip' }[suffix]
-        const { etag = '' } = response.headers
-        assertHeaders(response, {
-          ...CACHED,
-          etag,
-          'content-type': 'text/javascript; charset=utf-8',
-          'content-length': String(content.length),
-          ...(coding === undefined ? {} : { 'content-encoding': coding }),
-        })
+    test('br if accepted, else gzip, else plain; q=0 is a refusal, and what was not built is not claimed', async () => {
+      for (const [suffix, accepts] of Object.entries(ACCEPTS)) {
+        const content = await file(SCRIPT + suffix)
+        const coding = CODINGS[suffix]
+        for (const accept of accepts) {
+          const response = await asset(SCRIPT, `Accept-Encoding: ${accept}`)
+          assert.deepEqual(response.body, content, accept)
+          assertOwn(response, {
+            ...CACHED,
+            etag: response.headers.etag ?? '',
+            'content-type': 'text/javascript; charset=utf-8',
+            'content-length': `${content.length}`,
+            ...(coding !== undefined && { 'content-encoding': coding }),
+          })
+        }
       }
-    })
-
-    test('a coding that was not built is not claimed', async () => {
-      assert.equal((await getCoded(`/assets/${STYLE}`, 'br, gzip')).headers['content-encoding'], 'gzip')
-      const tiny = await getCoded(`/assets/${TINY}`, 'br, gzip')
-      assert.equal(tiny.headers['content-encoding'], undefined)
-      assert.deepEqual(tiny.body, await readFile(join(directory, TINY)))
+      const both = 'Accept-Encoding: br, gzip'
+      assert.equal((await asset(STYLE, both)).headers['content-encoding'], 'gzip')
+      const tiny = await asset(TINY, both)
+      assert.deepEqual([tiny.headers['content-encoding'], tiny.body], [undefined, await file(TINY)])
     })
 
     test('304: no body, no description of one', async () => {
-      const first = await getCoded(`/assets/${SCRIPT}`, 'br')
-      const { etag = '' } = first.headers
+      const { etag = '' } = (await asset(SCRIPT, 'Accept-Encoding: br')).headers
       for (const match of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-        const headers = ['Accept-Encoding: br', `If-None-Match: ${match}`]
-        const response = await get(`/assets/${SCRIPT}`, { headers })
-        assert.equal(response.status, 304, match)
-        assert.equal(response.body.length, 0)
-        assertHeaders(response, { ...CACHED, etag })
+        const response = await asset(SCRIPT, `If-None-Match: ${match}`, 'Accept-Encoding: br')
+        assert.deepEqual([response.status, response.body.length], [304, 0], match)
+        assertOwn(response, { ...CACHED, etag })
       }
       // Another coding is another representation.
-      assert.equal((await get(`/assets/${SCRIPT}`, { headers: [`If-None-Match: ${etag}`] })).status, 200)
-      assert.equal((await get(`/assets/${SCRIPT}`, { headers: ['If-None-Match: "x"'] })).status, 200)
+      for (const match of [etag, '"x"'])
+        assert.equal((await asset(SCRIPT, `If-None-Match: ${match}`)).status, 200)
     })
 
     test('if-modified-since and range mean nothing', async () => {
       const later = new Date(Date.now() + 86_400_000).toUTCString()
       for (const header of [`If-Modified-Since: ${later}`, 'Range: bytes=0-3', 'Range: bytes=999999-']) {
-        const response = await get(`/assets/${SCRIPT}`, { headers: [header] })
-        assert.equal(response.status, 200, header)
-        assert.deepEqual(response.body, await readFile(join(directory, SCRIPT)))
-        assert.equal(response.headers['accept-ranges'], undefined)
-        assert.equal(response.headers['last-modified'], undefined)
+        const { status, headers, body } = await asset(SCRIPT, header)
+        assert.deepEqual([status, body], [200, await file(SCRIPT)], header)
+        assert.deepEqual([headers['accept-ranges'], headers['last-modified']], [undefined, undefined])
       }
-    })
-
-    test('a failed precondition is a problem as well', async () => {
-      const response = await get(`/assets/${SCRIPT}`, { headers: ['If-Match: "x"'] })
-      assert.equal(response.status, 412)
-      assertHeaders(response, problem(412, 'Precondition Failed'))
     })
 
     test('HEAD is GET without the body', async () => {
-      const options = { headers: ['Accept-Encoding: gzip'] }
-      const full = await get(`/assets/${SCRIPT}`, options)
-      const head = await get(`/assets/${SCRIPT}`, { ...options, method: 'HEAD' })
-      assert.equal(head.status, 200)
-      assert.equal(head.body.length, 0)
+      const headers = ['Accept-Encoding: gzip']
+      const full = await ask(`/assets/${SCRIPT}`, { headers })
+      const head = await ask(`/assets/${SCRIPT}`, { headers, method: 'HEAD' })
+      assert.deepEqual([head.status, head.body.length], [200, 0])
       assert.deepEqual({ ...head.headers, date: '' }, { ...full.headers, date: '' })
-      assert.equal((await get('/assets/none.js', { method: 'HEAD' })).status, 404)
+      assert.equal((await ask('/assets/none.js', { method: 'HEAD' })).status, 404)
     })
 
     test('other methods are 405, whether the file exists or not', async () => {
-      for (const name of [SCRIPT, 'none.js', `${SCRIPT}.br`]) {
-        for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND']) {
-          const response = await get(`/assets/${name}`, { method, body: 'x' })
-          assert.equal(response.status, 405, method)
-          assertHeaders(response, { ...ALLOW, ...problem(405, 'Method Not Allowed') })
-        }
-      }
+      for (const name of [SCRIPT, 'none.js', `${SCRIPT}.br`])
+        for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])
+          assertProblem(await ask(`/assets/${name}`, { method, body: 'x' }), 405, { allow: 'GET, HEAD' })
     })
 
-    test('unknown names, folders and the prebuilt siblings: 404', async () => {
-      for (const name of [
-        'none.js',
-        'folder',
-        `${SCRIPT}.br`,
-        `${SCRIPT}.gz`,
-        `${STYLE}.br`,
-        'x'.repeat(300),
-      ]) {
-        const response = await getCoded(`/assets/${name}`, 'br')
-        assert.equal(response.status, 404, name)
-        assertHeaders(response, problem(404, 'Not Found'))
-      }
+    test('unknown names, folders, prebuilt siblings, and locations of NGINX itself: 404', async () => {
+      const names = ['none.js', 'folder', `${SCRIPT}.br`, `${SCRIPT}.gz`, `${STYLE}.br`, 'x'.repeat(300)]
+      for (const target of [...names.map((name) => `/assets/${name}`), `/-/assets/${SCRIPT}`, '/-/problem'])
+        assertProblem(await ask(target, { headers: ['Accept-Encoding: br'] }), 404)
+      assertProblem(await asset(SCRIPT, 'If-Match: "x"'), 412)
     })
 
     test('any other spelling of the path goes to the app as it is', async () => {
-      for (const target of [
-        ...['/assets', '/assets/', '/assets/?x', '/assets/.', '/assets/..', '/assets/.hidden.js'],
-        ...['/assets/folder/inside.js', `/assets/./${SCRIPT}`, `/assets//${SCRIPT}`, `//assets/${SCRIPT}`],
-        ...[`/x/../assets/${SCRIPT}`, `/assets/x/../${SCRIPT}`, `/assets%2F${SCRIPT}`, `/%61ssets/${SCRIPT}`],
-        ...[`/assets/x%2F..%2F${SCRIPT}`, '/assets/%2e%2e%2fassets', `/Assets/${SCRIPT}`, '/assets/%FF'],
-        `/assets/${SCRIPT.replace('a', '%61')}`,
-      ]) {
-        const { status, body } = await get(target)
+      for (const target of SPELLINGS) {
+        const { status, body } = await ask(target)
         assert.equal(status, 200, target)
         assert.deepEqual(JSON.parse(body.toString()), { method: 'GET', url: target })
       }
-    })
-
-    test("NGINX's own locations cannot be asked for", async () => {
-      for (const target of [`/-/assets/${SCRIPT}`, '/-/problem']) {
-        const response = await get(target)
-        assert.equal(response.status, 404, target)
-        assertHeaders(response, problem(404, 'Not Found'))
-      }
-    })
-
-    test('a broken escape: 400', async () => {
-      assert.equal((await get('/assets/%zz.js')).status, 400)
     })
   })
 }

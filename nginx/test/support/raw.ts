@@ -40,15 +40,25 @@ function isRefusal(received: Buffer): boolean {
   return / (?:400|413) /.test(text.slice(8, 14)) && text.endsWith('}')
 }
 
-/** One request with the given target, method and header lines, on a connection of its own. */
+/** A request; the headers are lines. A body has its length, unless it is chunked. */
+export interface Sent {
+  readonly target: string
+  readonly method?: string
+  readonly host?: string
+  readonly headers?: readonly string[]
+  readonly body?: string
+}
+
+/** One request on a connection of its own. */
 export async function request(
   address: Address,
   target: string,
-  options: { method?: string; host?: string; headers?: readonly string[]; body?: string } = {},
+  options: Omit<Sent, 'target'> = {},
 ): Promise<RawResponse> {
   const { method = 'GET', host = 'example.test:81', headers = [], body = '' } = options
   const lines = [`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...headers]
-  const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
+  const isSized = body !== '' && !headers.includes('Transfer-Encoding: chunked')
+  const length = !isSized ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
   return parse(await exchange(address, `${[...lines, ...length].join('\r\n')}\r\n\r\n${body}`, isRefusal))
 }
 
