@@ -134,7 +134,7 @@ async function measure<Load extends { generator: GeneratorAccounts }>(
   const place = { target: server.target, ...requestOf(workload), signal }
   for (let tries = 1; ; tries++) {
     await failIfEnded(server)
-    const accounts = new LoadAccounts({ cell, server, driver }, details)
+    const accounts = new LoadAccounts({ cell, server, driver }, details && cell.topology !== 'direct')
     const load = await offer(place, (one) => accounts.observe(one)).catch(asFailure)
     const { voidBecause, ...account } = await accounts.read(
       load instanceof CellFailure ? UNKNOWN : load.generator,

@@ -30,7 +30,9 @@ import { type OpenFigures, openFigures, openRateOf } from './open-figures.ts'
 /** What follows from the heats of a study: pure, so that a result can be analysed again. */
 export function analyseStudy(study: Experiment, result: StudyResult): StudyAnalysis {
   const records = recordsOf(result)
-  const layouts = new StudyLayouts(records)
+  // Heats that follow were chosen by the spread of the first ones: with their own spread, intervals would hold the truth in 93.4 % only.
+  const spreadFrom = result.race?.precision ? result.settings.heats : undefined
+  const layouts = new StudyLayouts(records, spreadFrom)
   const cells = records.map((record) => figuresOf(record, layouts))
   const openRates = Object.keys(study.races).flatMap((race) => {
     const rate = openRateOf(result.heats, race)
@@ -108,7 +110,8 @@ function judgeProbes({ id, race }: Cell, heats: readonly Heat[]): GateResult[] {
 class StudyLayouts {
   readonly #layouts = new Map<string, Fitted>()
 
-  constructor(records: readonly JudgedSystem[]) {
+  /** @param spreadFrom heats whose spread says how sure the means of all are (Stein 1945); default all */
+  constructor(records: readonly JudgedSystem[], spreadFrom?: number) {
     const valid = Map.groupBy(
       records.filter(({ voided }) => !voided),
       ({ cell }) => cell.race,
@@ -117,7 +120,10 @@ class StudyLayouts {
       for (const metric of METRICS) {
         const layout = layoutOf(own, metric)
         const [fitted] = layout.names.length > 0 ? fitLayouts([layout]) : []
-        if (fitted !== undefined) this.#layouts.set(`${race} ${metric}`, fitted)
+        if (fitted === undefined) continue
+        const values = layout.values.map((logs) => logs.slice(0, spreadFrom))
+        const variances = fitLayouts([{ ...layout, values }])[0]?.variances ?? null
+        this.#layouts.set(`${race} ${metric}`, { ...fitted, variances })
       }
   }
 

@@ -36,6 +36,23 @@ test('a ratio of launches, its interval and its verdict', () => {
   equal(fast?.coreUse, 1)
 })
 
+test('heats whose number follows from the spread of the first ones are judged by that spread', () => {
+  const more = {
+    fast: [...(RATES.fast ?? []), 30_000, 50_000, 40_000],
+    slow: [...(RATES.slow ?? []), 24_000, 16_000, 20_000],
+  }
+  const widthOf = (rates: Rates, precision: number | null) => {
+    const { twice } = analyse(rates, (result) => {
+      result.settings.heats = 3
+      result.race = { systems: [], requests: [], connections: 64, twin: null, precision, pilots: [] }
+    })
+    return Math.log((twice.ratio?.high ?? 0) / (twice.ratio?.low ?? 0))
+  }
+  const first = widthOf({ fast: RATES.fast ?? [], slow: RATES.slow ?? [] }, 0.01)
+  ok(Math.abs(widthOf(more, 0.01) / first - Math.sqrt(3 / 6)) < 1e-9)
+  ok(widthOf(more, null) > 2 * first, 'heats that were planned count by their own')
+})
+
 test('what needs more cores than there are is measured, and decides nothing', () => {
   const { wide, analysis } = analyse(RATES)
   ok(Math.abs((wide.ratio?.value ?? 0) - 1) < 0.02)
