@@ -65,6 +65,8 @@ export interface SlicePlan {
   rate?: number
   newConnections?: boolean
   resume?: boolean
+  /** Of arrivals and of paths that are drawn. */
+  seed?: number
   durationMs: number
   /** Allowed to a response; default 5000. Drivers that know whole seconds only round it up. */
   timeoutMs?: number

@@ -10,7 +10,7 @@ import type { Cell } from '../model/cell.ts'
 import type { Workload } from '../model/experiment.ts'
 import type { Heat, Slice } from '../model/heat.ts'
 import type { Settings } from '../model/settings.ts'
-import { CellFailure, type Entrant, measureSlice, type Track } from './load.ts'
+import { CellFailure, type Entrant, measureSlice, type SliceSpec, type Track } from './load.ts'
 
 export interface HeatOptions {
   planned: PlannedHeat
@@ -41,6 +41,8 @@ export interface HeatOptions {
 /** A heat under way: its servers run. */
 export interface Course extends Omit<HeatOptions, 'details'>, Track {
   random: Random
+  /** Of arrivals and paths that are drawn: apart from the order, which does not depend on how many slices the warm-up took. */
+  draws: Random
   record: Heat
   /** Those that can be reached. */
   entrants: Entrant[]
@@ -49,6 +51,9 @@ export interface Course extends Omit<HeatOptions, 'details'>, Track {
   /** Names of cells that failed in this heat. */
   failed: Set<string>
 }
+
+/** Makes another stream of a seed. */
+const DRAWS = 0x2545f491
 
 /**
  * One heat: the cells of a race start together, are warmed, measured, and stop. What goes wrong with one cell is recorded; the
@@ -61,9 +66,10 @@ export async function runHeat(options: HeatOptions): Promise<Heat> {
   const servers = await startServers(options.environment, options.cells, { signal })
   if (servers !== undefined) {
     const random = createRandom(planned.seed)
+    const draws = createRandom(planned.seed ^ DRAWS)
     const { details = false } = options
     const course: Course = {
-      ...{ ...options, details, beganAt, random, record },
+      ...{ ...options, details, beganAt, random, draws, record },
       ...{ entrants: [], rates: new Map(), failed: new Set() },
     }
     try {
@@ -126,7 +132,8 @@ async function warm(course: Course): Promise<void> {
     const { ms = 0, requests = 0 } = done.get(cell.id) ?? {}
     if (entrant === undefined) return
     const durationMs = warmupSliceMs(entrant)
-    const slice = await takeSlice(course, entrant, { phase: 'warmup', durationMs, pass: null })
+    const seed = nextSeed(course)
+    const slice = await takeSlice(course, entrant, { phase: 'warmup', durationMs, pass: null, seed })
     // A cell that failed gets no more.
     const spentMs = slice === undefined ? Number.POSITIVE_INFINITY : slice.seconds * 1000
     done.set(cell.id, { ms: ms + spentMs, requests: requests + (slice?.requests ?? 0) })
@@ -176,7 +183,7 @@ function warmupSliceMs({ cell: { connections, warmupMs }, driver }: Entrant): nu
   return connections < MANY_CONNECTIONS ? least : Math.max(least, warmupMs)
 }
 
-/** Every cell once per pass, in shuffled order. */
+/** Every cell once per pass, in shuffled order. All cells of a pass draw the same arrivals and paths, and no two passes do. */
 export async function measurePasses(course: Course): Promise<void> {
   const { entrants, rates, settings, random } = course
   const { passes, cells } = fitPasses(
@@ -191,12 +198,17 @@ export async function measurePasses(course: Course): Promise<void> {
   for (const [index, planned] of schedulePasses(cells, passes, random).entries()) {
     if (index >= LEAST_PASSES && performance.now() > course.endsAt) break
     await spin(course, index + 1)
+    const seed = nextSeed(course)
     for (const { cell, durationMs } of planned) {
       const entrant = byId.get(cell.id)
       if (entrant !== undefined)
-        await takeSlice(course, entrant, { phase: 'measure', durationMs, pass: index + 1 })
+        await takeSlice(course, entrant, { phase: 'measure', durationMs, pass: index + 1, seed })
     }
   }
+}
+
+function nextSeed({ draws }: Pick<Course, 'draws'>): number {
+  return Math.floor(draws() * 2 ** 32)
 }
 
 type Spinning = Pick<Course, 'spinner' | 'record' | 'signal'>
@@ -206,11 +218,7 @@ async function spin({ spinner, record, signal }: Spinning, pass: number): Promis
   if (found) record.spins.push({ pass, cpuSeconds: found.cpuSeconds })
 }
 
-async function takeSlice(
-  course: Course,
-  entrant: Entrant,
-  kind: Pick<Slice, 'phase' | 'pass'> & { durationMs: number },
-): Promise<Slice | undefined> {
+async function takeSlice(course: Course, entrant: Entrant, kind: SliceSpec): Promise<Slice | undefined> {
   const slice = await attempt(course, entrant.cell, () => measureSlice(course, entrant, kind))
   if (slice !== undefined) course.record.slices.push(slice)
   return slice

@@ -36,6 +36,13 @@ export class CellFailure extends Error {
   override name = 'CellFailure'
 }
 
+/** Which slice it is, and how it is loaded. */
+export interface SliceSpec extends Pick<Slice, 'phase' | 'pass'> {
+  durationMs: number
+  /** Of arrivals and of paths that are drawn: with one for all slices, 50 ms of a slow server would ask for the same few each time. */
+  seed: number
+}
+
 /** An interpreted page with 64 connections takes a second per response on a fast machine, and a cold server with 10,000 takes longer. */
 const SLICE_TIMEOUT_MS = 20_000
 
@@ -46,11 +53,12 @@ const SLICE_TIMEOUT_MS = 20_000
 export async function measureSlice(
   track: Track,
   entrant: Entrant,
-  { phase, durationMs, pass }: Pick<Slice, 'phase' | 'pass'> & { durationMs: number },
+  { phase, durationMs, pass, seed }: SliceSpec,
 ): Promise<Slice> {
   const { driver, workload } = entrant
   const { details } = track
-  const plan = { connections: entrant.cell.connections, durationMs, timeoutMs: SLICE_TIMEOUT_MS, details }
+  const { connections } = entrant.cell
+  const plan = { connections, durationMs, timeoutMs: SLICE_TIMEOUT_MS, seed, details }
   const { load, otherConnections, ...frame } = await measure(track, entrant, async (place, onPhase) => {
     const checked = await driver.check({ ...place, ...plan })
     const offered = await onPhase((phases) => driver.run({ ...place, ...plan, ...phases }))

@@ -6,6 +6,7 @@ import { newCell } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { runHeat } from '../../src/measure/heat.ts'
 import type { Cell } from '../../src/model/cell.ts'
+import type { Slice } from '../../src/model/heat.ts'
 
 const CELL = newCell({
   ...{ id: 'target/status direct', race: 'status', app: 'target/status', role: 'status' },
@@ -41,7 +42,7 @@ const serversOf = (cells: readonly Cell[]): Servers => ({
 })
 
 /** Serves as many requests per second as the list says of each cell, and takes no time. */
-const driverOf = (rates: readonly number[]): Driver => ({
+const driverOf = (rates: readonly number[], onRun: (plan: SlicePlan) => void = () => {}): Driver => ({
   name: 'startgrid',
   version: '1.0.0',
   capabilities: { openLoop: true, unixSockets: true, checks: 'inside', minSliceMs: 1, warmupMs: 0 },
@@ -49,7 +50,9 @@ const driverOf = (rates: readonly number[]): Driver => ({
   check: async () => ({ checked: 0, errors: {} }),
   responseLength: async () => 2,
   stop: async () => {},
-  run: async ({ target, durationMs }: SlicePlan) => {
+  run: async (plan) => {
+    onRun(plan)
+    const { target, durationMs } = plan
     const seconds = durationMs / 1000
     const rate = rates[('port' in target ? target.port : 0) - 1] ?? 0
     return {
@@ -60,27 +63,39 @@ const driverOf = (rates: readonly number[]): Driver => ({
   },
 })
 
-/** The slices of warm-up, by the names of their cells. */
-async function warmupOf(
+interface Setting {
+  leftMs?: number
+  slowness?: number
+  seed?: number
+  onRun?(plan: SlicePlan): void
+}
+
+async function slicesOf(
   cells: Cell[],
   rates: readonly number[],
-  { leftMs = Number.POSITIVE_INFINITY, slowness = 1 } = {},
-): Promise<string[]> {
+  { leftMs = Number.POSITIVE_INFINITY, slowness = 1, seed = 7, onRun }: Setting = {},
+): Promise<readonly Slice[]> {
   const { slices } = await runHeat({
     expectedMs: 1000,
-    planned: { race: 'status', heat: 1, seed: 7 },
+    planned: { race: 'status', heat: 1, seed },
     cells,
     // So long that the time which passes meanwhile does not matter: all passes take 3,000 s.
     settings: { slices: 10, sliceMs: 100_000 },
     slowness,
     environment: { start: async () => serversOf(cells) },
-    driverOf: () => driverOf(rates),
+    driverOf: () => driverOf(rates, onRun),
     workloadOf: () => WORKLOADS.status,
     moreWarmup: new Map(),
     endsAt: performance.now() + leftMs,
     signal: new AbortController().signal,
     onProgress: () => {},
   })
+  return slices
+}
+
+/** The slices of warm-up, by the names of their cells. */
+async function warmupOf(...given: Parameters<typeof slicesOf>): Promise<string[]> {
+  const slices = await slicesOf(...given)
   return slices.filter(({ phase }) => phase === 'warmup').map(({ cell }) => cell)
 }
 
@@ -108,5 +123,38 @@ describe('the warm-up', () => {
   test('of a machine that is half as fast leaves time for half of them', async () => {
     assert.equal((await warmupOf(cells, rates, { leftMs: 2_000_000, slowness: 2 })).length, 9)
     assert.equal((await warmupOf(cells, rates, { leftMs: 1_000_000, slowness: 2 })).length, 6)
+  })
+})
+
+describe('what is drawn at random', () => {
+  const cells = [cellOf('one', 0), cellOf('other', 0)]
+
+  /** The seed of each load, and the slice that it became. */
+  const drawn = async (seed: number) => {
+    const seeds: (number | undefined)[] = []
+    const slices = await slicesOf(cells, [1000, 1000], { seed, onRun: (plan) => seeds.push(plan.seed) })
+    return slices.map(({ phase, pass }, index) => ({ phase, pass, seed: seeds[index] }))
+  }
+
+  test('is the same for all cells of a pass, and another in each pass and each slice of warm-up', async () => {
+    const slices = await drawn(7)
+    const passes = Map.groupBy(
+      slices.filter(({ phase }) => phase === 'measure'),
+      ({ pass }) => pass,
+    )
+    const ofPasses = [...passes.values()].map((own) => new Set(own.map(({ seed }) => seed)))
+    assert.ok(passes.size > 1)
+    for (const own of ofPasses) assert.equal(own.size, 1)
+    const all = [
+      ...ofPasses.flatMap((own) => [...own]),
+      ...slices.filter(({ phase }) => phase === 'warmup').map(({ seed }) => seed),
+    ]
+    assert.ok(all.every((seed) => seed !== undefined))
+    assert.equal(new Set(all).size, all.length)
+  })
+
+  test('is repeated by the seed of the heat, and no other', async () => {
+    assert.deepEqual(await drawn(7), await drawn(7))
+    assert.notDeepEqual(await drawn(7), await drawn(8))
   })
 })
