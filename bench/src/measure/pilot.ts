@@ -58,8 +58,9 @@ export async function pilot(
       driver: drivers.usual,
     }))
     const track = { signal, beganAt: performance.now(), details: false }
+    let windows = 0
     const warmups = await learnWarmup(entrants, (entrant) =>
-      measureSlice(track, entrant, { phase: 'warmup', durationMs: WINDOW_MS, pass: null }),
+      measureSlice(track, entrant, { phase: 'warmup', durationMs: WINDOW_MS, pass: null, seed: ++windows }),
     )
     if (signal.aborted) return undefined
     const warmupMs = Math.max(LEAST_WARMUP_MS, ...warmups.map(({ ms }) => ms))

@@ -41,36 +41,47 @@ export function missesOf({ rate, seconds, urls }: Point): number {
   return 1 / (perUrl * cycle)
 }
 
-const WARMUP_MS = 4000
+/** Until React is compiled: the first thousand pages cost a third more, and at a low rate they would be the whole measurement. */
+const COMPILE_MS = 2500
+
+/** What NGINX stores nothing of, and no lock makes wait. */
+const NEW_PAGES = pathOf({ seconds: 0, urls: 1_000_000 })
+
+/** Until all URLs are in their cycles. */
+const FILL_MS = 4000
 
 /** A multiple of the cycles of 2 and 5 seconds, which all URLs begin together. */
 const LONG_MS = { quick: 4000, full: 10_000 } as const
-const PART_MS = { quick: 1000, full: 3000 } as const
+const PART_MS = { quick: 1500, full: 5000 } as const
+
+const CONNECTIONS = 16
 
 /** What a request costs at a point, and how many reach the app, in one long open loop. */
 export function measurePoint(system: System, point: Point, context: ProbeContext): Promise<Figures> {
-  const load = { path: pathOf(point), rate: point.rate, connections: 16 }
-  return withRun(system, context, async (run) => {
-    await run.offer({ ...load, durationMs: WARMUP_MS })
-    const { cpu, origin } = await run.offer({
-      ...load,
-      durationMs: LONG_MS[context.quick ? 'quick' : 'full'],
-    })
+  const load = { path: pathOf(point), rate: point.rate, connections: CONNECTIONS }
+  const durationMs = LONG_MS[context.quick ? 'quick' : 'full']
+  return withRun(system, context, async ({ offer }) => {
+    await offer({ path: NEW_PAGES, connections: CONNECTIONS, durationMs: COMPILE_MS })
+    await offer({ ...load, durationMs: FILL_MS, seed: 1 })
+    const { cpu, origin } = await offer({ ...load, durationMs, seed: 2 })
     return { ...cpu, origin }
   })
 }
 
-/** The same, computed from what hits and misses cost when they are alone. */
+/**
+ * The same, computed from what hits and misses cost when they are alone, each as often as it comes at this point: NGINX gets all requests, the app those that
+ * miss. A server that sleeps for longer between two requests takes more CPU for each.
+ */
 export async function computePoint(system: System, point: Point, context: ProbeContext): Promise<Figures> {
   const durationMs = PART_MS[context.quick ? 'quick' : 'full']
-  const load = { path: STORED, connections: 16, durationMs }
-  const costOf = (one: System) =>
+  const costOf = (one: System, load: Pick<LoadPlan, 'path' | 'rate'>) =>
     withRun(one, context, async ({ offer }) => {
-      await offer(load)
-      return (await offer({ ...load, rate: point.rate })).cpu
+      await offer({ path: load.path, connections: CONNECTIONS, durationMs: COMPILE_MS })
+      return (await offer({ ...load, connections: CONNECTIONS, durationMs, seed: 2 })).cpu
     })
-  const [hit, miss] = [await costOf(system), await costOf(missing(system))]
   const misses = missesOf(point)
+  const hit = await costOf(system, { path: pathOf({ ...point, seconds: 3600 }), rate: point.rate })
+  const miss = await costOf(missing(system), { path: pathOf(point), rate: point.rate * misses })
   if (hit.cpu === undefined || miss.cpu === undefined) return { origin: misses }
   return { cpu: misses * miss.cpu + (1 - misses) * hit.cpu, origin: misses }
 }
@@ -136,15 +147,15 @@ async function withRun(
   const nginx = await findNginx()
   if (nginx.kind === 'none') throw new Error('there is no NGINX')
   const { target, stop } = await startSystem(system, { nginx })
-  // All that was started but the generator.
-  const pids = processTree(process.pid).filter((pid) => pid !== process.pid)
   let generator: LoadGenerator | undefined
   try {
     generator = await startGenerator()
     const own = generator
     const count = async () => Number(await text(await respond(target, '/count')))
     const offer: Run['offer'] = async (plan) => {
-      const [before, account] = [await count(), beginAccount(pids)]
+      const before = await count()
+      // Only now: NGINX takes connections before its worker exists.
+      const account = beginAccount(serversBeside(own))
       const expect = { body: { includes: ['50 of 50', '</html>'] } }
       const { requests, rate, errors } = await own.run({ ...plan, target, expect, signal })
       const used = account()
@@ -166,6 +177,12 @@ async function withRun(
     await generator?.stop()
     await stop()
   }
+}
+
+/** All that this process has started but the generator. */
+function serversBeside(generator: LoadGenerator): number[] {
+  const others = new Set([process.pid, ...processTree(generator.pid)])
+  return processTree(process.pid).filter((pid) => !others.has(pid))
 }
 
 /** The response, of which the body may be read. */

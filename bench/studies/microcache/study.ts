@@ -33,12 +33,20 @@ const ask = (path: string): Workload => ({
 /** React takes as long to become warm behind a proxy as alone. */
 const WARMUP_MS = 2500
 
+/** What a request costs a server that has nothing else to do meanwhile: at this rate, a miss takes a tenth of the core. */
+const RATE = 200
+
 const COSTS: Readonly<Record<string, System>> = {
   alone: { ...alone('the app alone'), warmupMs: WARMUP_MS },
   proxied: { ...proxied('NGINX without a cache'), warmupMs: WARMUP_MS },
   hit: { ...cached('a hit', UPDATING), warmupMs: WARMUP_MS },
   miss: { ...missing(cached('a miss', UPDATING)), warmupMs: WARMUP_MS },
 }
+
+/** The same without a pause; but a miss waits for the disk. */
+const FULL: Readonly<Record<string, System>> = Object.fromEntries(
+  Object.entries(COSTS).flatMap(([name, system]) => (name === 'miss' ? [] : [[`full-${name}`, system]])),
+)
 
 /** Rendered so often, the page takes about as long as WordPress took the source: 180 ms. */
 const HEAVY = '/page?for=1&times=1000'
@@ -70,7 +78,7 @@ const STAMPEDE: Readonly<Record<string, System>> = {
   'new-updating': cached('never stored, lock', UPDATING),
 }
 
-const systems = { ...COSTS, ...SOURCE, ...CURVE, ...STAMPEDE }
+const systems = { ...FULL, ...COSTS, ...SOURCE, ...CURVE, ...STAMPEDE }
 
 /** A race of long runs. */
 function probe(
@@ -125,11 +133,17 @@ export const microcache: Study = {
   },
   systems,
   races: {
-    costs: { systems: Object.keys(COSTS), workload: ask(STORED), connections: 16 },
+    'full load': { systems: Object.keys(FULL), workload: ask(STORED), connections: 16 },
+    costs: {
+      systems: Object.keys(COSTS),
+      workload: { ...ask(STORED), rate: RATE },
+      connections: 16,
+      sliceMs: 250,
+    },
     'as the source': probe(Object.keys(SOURCE), 9500, (system, _, context) =>
       measureRate(system, HEAVY, context),
     ),
-    curve: probe(Object.keys(CURVE), 13_000, (system, name, context) =>
+    curve: probe(Object.keys(CURVE), 18_000, (system, name, context) =>
       name.startsWith('measured')
         ? measurePoint(system, point(name), context)
         : computePoint(system, point(name), context),
@@ -168,10 +182,23 @@ export const microcache: Study = {
     ),
   ],
   steps: [
-    { what: 'NGINX in front', race: 'costs', from: 'alone', to: 'proxied' },
+    ...stepsOf('full load', 'full-'),
+    ...stepsOf('costs', ''),
     { what: 'a miss instead: it is stored', race: 'costs', from: 'proxied', to: 'miss' },
-    { what: 'a hit instead of the app', race: 'costs', from: 'alone', to: 'hit' },
   ],
+}
+
+function stepsOf(race: string, prefix: string) {
+  const steps = [
+    { what: 'NGINX in front', to: 'proxied' },
+    { what: 'a hit instead of the app', to: 'hit' },
+  ]
+  return steps.map(({ what, to }) => ({
+    what: `${what}, ${race === 'costs' ? `${RATE} per second` : race}`,
+    race,
+    from: `${prefix}alone`,
+    to: `${prefix}${to}`,
+  }))
 }
 
 function compareMisses(name: string, origin: number | undefined): string | null {
@@ -185,14 +212,14 @@ function describe(name: string): string {
 }
 
 function compareProxied({ value, cpu }: Measured): string | null {
-  const page = value('costs', 'alone', 'cpu')
-  const { proxy } = cpu('costs', 'proxied')
+  const page = value('full load', 'full-alone', 'cpu')
+  const { proxy } = cpu('full load', 'full-proxied')
   if (page === undefined || !proxy) return null
   return `NGINX takes ${formatMicros(proxy)} µs of CPU for a request. That is much beside a page of ${formatMicros(page)} µs, and nothing beside one that takes 1,000 times as long.`
 }
 
 function compareCosts({ value }: Measured): string | null {
-  const [page, hit] = ['alone', 'hit'].map((system) => value('costs', system, 'cpu'))
+  const [page, hit] = ['full-alone', 'full-hit'].map((system) => value('full load', system, 'cpu'))
   if (page === undefined || hit === undefined) return null
   return (
     `The gain is what the page costs, and no property of the cache: a hit costs ${formatMicros(hit)} µs of CPU. A page that is rendered once costs ` +
