@@ -101,6 +101,7 @@ for (const { choice, nginx, skip } of await candidates()) {
         'DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1',
       )
       assert.ok(certificate.validToDate.getTime() - Date.now() <= 7 * DAY_MS)
+      assert.equal(certificate.ca, false, 'who trusts it would trust whatever its key signs')
       assert.equal(statSync(instance.dir).mode & 0o777, 0o700)
       assert.equal(statSync(join(instance.dir, 'key.pem')).mode & 0o777, 0o600)
     })

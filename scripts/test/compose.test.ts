@@ -125,6 +125,7 @@ describe('Docker Compose', { skip }, () => {
         certificate?.subjectAltName,
         'DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1',
       )
+      assert.equal(certificate?.ca, false)
     } finally {
       session.destroy()
     }

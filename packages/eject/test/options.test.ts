@@ -1,5 +1,6 @@
 import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -180,6 +181,7 @@ async function conformsBehindNginx(
   try {
     await responds(port, nginx)
     const ca = readFileSync(join(place, 'edge/fullchain.pem'), 'utf8')
+    equal(new X509Certificate(ca).ca, false, 'who trusts it would trust whatever its key signs')
     await conforms(app, { host: '127.0.0.1', port: tlsPort, ca }, true)
     const lines = readFileSync(join(place, 'access.log'), 'utf8').trim().split('\n')
     const paths = lines.map((line) => String(JSON.parse(line).path))
