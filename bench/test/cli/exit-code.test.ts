@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { whyOpenLoopFailed, whyRaceFailed } from '../../src/cli/exit-code.ts'
+import type { Trial } from '../../src/model/heat.ts'
 import { type RaceResult, trialsOf } from '../../src/model/result.ts'
-import { withTrials } from '../fixtures/openloop.ts'
-import {
-  capacityResult,
-  contendedResult,
-  latencyResult,
-  rateResult,
-  suspectResult,
-} from '../fixtures/results.ts'
+import { golden, withTrials } from '../fixtures/golden.ts'
+import { contendedResult, rateResult, suspectResult } from '../fixtures/results.ts'
 
 /** The same without the cells that failed a gate. */
 function withoutVoid(result: RaceResult): RaceResult {
@@ -55,39 +50,25 @@ test('--require fails where a rate ratio is less certain, and without intervals'
   assert.match(whyRaceFailed(single, 0.5)[0] ?? '', /is not known/)
 })
 
-test('open loops: a void cell fails the command', () => {
-  assert.deepEqual(whyOpenLoopFailed(capacityResult()).length, 1)
-  const result = latencyResult()
-  const kept = (result.analysis ?? []).filter(({ voidedBecause }) => voidedBecause === null)
-  assert.ok(
-    kept.some(({ levels }) => levels.some(({ percentiles }) => percentiles.some(({ ms }) => ms === null))),
-  )
-  assert.deepEqual(
-    whyOpenLoopFailed({ ...result, analysis: kept }),
-    [],
-    'a percentile that is withheld is a result',
-  )
+test('open loops: a void cell fails the command, a percentile that is withheld is a result', () => {
+  const result = golden('latency')
+  const withheld = result.analysis?.flatMap(({ levels }) => levels.flatMap(({ percentiles }) => percentiles))
+  assert.ok(withheld?.some(({ ms }) => ms === null))
+  assert.deepEqual(whyOpenLoopFailed(result), [])
+  for (const cell of result.analysis?.slice(0, 1) ?? []) cell.voidedBecause = 'no rate kept the bound'
+  assert.match(whyOpenLoopFailed(result)[0] ?? '', /^1 of 2 cells has no number/)
 })
 
 test('open loops: what others took is noise, and an error is not', () => {
-  const result = capacityResult()
-  const analysis = (result.analysis ?? []).map((cell) => ({
-    ...cell,
-    voidedBecause: 'no rate kept the bound',
-  }))
-  const disturbed = (all: boolean) => trialsOf(result).map((trial) => ({ ...trial, disturbed: all }))
-  assert.equal(whyOpenLoopFailed(withTrials({ ...result, analysis }, disturbed(false))).length, 1)
-  const measured = analysis.filter(({ cell }) => trialsOf(result).some((trial) => trial.cell === cell))
-  assert.deepEqual(whyOpenLoopFailed(withTrials({ ...result, analysis: measured }, disturbed(true))), [])
-  const late = latencyResult()
-  const kept = (late.analysis ?? []).filter(({ voidedBecause }) => voidedBecause === null)
-  const [first] = kept
-  const trials = trialsOf(late).map((trial) => ({
-    ...trial,
-    errors: trial.cell === first?.cell ? { reset: 1 } : {},
-  }))
-  assert.match(
-    whyOpenLoopFailed(withTrials({ ...late, analysis: kept }, trials))[0] ?? '',
-    /^1 of \d+ cells has no number/,
-  )
+  const result = golden('latency')
+  const failing = (more: Partial<Trial>, voidedBecause: string | null) =>
+    whyOpenLoopFailed(
+      withTrials(
+        { ...result, analysis: (result.analysis ?? []).map((cell) => ({ ...cell, voidedBecause })) },
+        trialsOf(result).map((trial) => ({ ...trial, ...more })),
+      ),
+    ).length
+  assert.equal(failing({ disturbed: false }, 'no rate kept the bound'), 1)
+  assert.equal(failing({ disturbed: true }, 'no rate kept the bound'), 0)
+  assert.equal(failing({ disturbed: true, errors: { reset: 1 } }, null), 1)
 })

@@ -7,14 +7,8 @@ import type { Slice } from '../../src/model/heat.ts'
 import { type RaceResult, type Result, trialsOf } from '../../src/model/result.ts'
 import type { Warning, WarningKind } from '../../src/model/warnings.ts'
 import { SILENT } from '../fixtures/evidence.ts'
-import { withTrials } from '../fixtures/openloop.ts'
-import {
-  contendedResult,
-  latencyResult,
-  rateResult,
-  suspectResult,
-  targetResult,
-} from '../fixtures/results.ts'
+import { golden, withTrials } from '../fixtures/golden.ts'
+import { contendedResult, rateResult, suspectResult } from '../fixtures/results.ts'
 
 const analysisOf = ({ analysis }: RaceResult): Analysis => {
   assert.ok(analysis)
@@ -85,7 +79,7 @@ test('cells of which all slices count, because others took most of them, are cou
 })
 
 test('open loops that others took are counted, and the cells in which they are the most', () => {
-  const result = latencyResult()
+  const result = golden('latency')
   const quiet = trialsOf(result).map((trial) => ({ ...trial, disturbed: false }))
   assert.deepEqual(find(withTrials(result, quiet), 'disturbed-loads'), [])
   const [first] = quiet
@@ -141,7 +135,7 @@ test('rates from 90 % of the ceiling on, the fastest by name', () => {
 })
 
 test('cells to which the generator could not offer the load, each once', () => {
-  const result = latencyResult()
+  const result = golden('latency')
   const [first, ...others] = trialsOf(result)
   assert.ok(first)
   const bound = { ...first, generatorBound: true }
@@ -189,18 +183,18 @@ describe('a server that already ran', () => {
   const kinds = (result: RaceResult) => deriveWarnings(result).map(({ kind }) => kind)
 
   test('is not accounted for, and one launch; nothing is said of the accounts of this system', () => {
-    const result = targetResult()
+    const result = golden('target')
     const own = kinds(result).filter((kind) => kind !== 'excluded')
     assert.deepEqual(own, ['external-server', 'one-launch'])
   })
 
   test('on this machine it shares that', () => {
     const target = { origin: 'http://127.0.0.1:3000', absent: [] }
-    assert.ok(kinds({ ...targetResult(), target }).includes('same-machine'))
+    assert.ok(kinds({ ...golden('target'), target }).includes('same-machine'))
   })
 
   test('has an interval of its own, which --precision waits for', () => {
-    const result = targetResult()
+    const result = golden('target')
     const within = (part: number) => ({ ...result, settings: { ...result.settings, precision: part } })
     const rate = result.analysis?.cells[0]?.rate
     const width = Math.sqrt((rate?.high ?? 0) / (rate?.low ?? 1)) - 1
@@ -210,7 +204,7 @@ describe('a server that already ran', () => {
   })
 
   test('after one heat it has none', () => {
-    const { heats, ...result } = targetResult()
+    const { heats, ...result } = golden('target')
     const first = { ...result, heats: heats.slice(0, 1) }
     assert.deepEqual(find({ ...first, analysis: analyse(first) }, 'no-intervals'), [
       { kind: 'no-intervals', cells: 1 },
@@ -220,7 +214,7 @@ describe('a server that already ran', () => {
 
 test('what was seen while it ran is told apart from what follows from the figures', () => {
   const seen: Warning = { kind: 'busy', share: 0.2 }
-  for (const result of [rateResult(), suspectResult(), contendedResult(), latencyResult()]) {
+  for (const result of [rateResult(), suspectResult(), contendedResult(), golden('latency')]) {
     const found = deriveWarnings(result)
     assert.deepEqual(observedWarnings({ warnings: [seen, ...found] }), [seen])
   }

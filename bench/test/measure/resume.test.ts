@@ -10,7 +10,8 @@ import { extendRun, findRun, pauseOf } from '../../src/measure/resume.ts'
 import type { Result, ResultKind } from '../../src/model/result.ts'
 import { ResultError, writeResult } from '../../src/model/result-file.ts'
 import { describeWarning } from '../../src/model/warnings.ts'
-import { interruptedResult, latencyResult, rateResult, targetResult } from '../fixtures/results.ts'
+import { golden } from '../fixtures/golden.ts'
+import { interruptedResult, rateResult } from '../fixtures/results.ts'
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-resume-'))
 after(() => rmSync(DIRECTORY, { recursive: true }))
@@ -74,11 +75,11 @@ test('what cannot be gone on with is refused in a sentence', () => {
   const { machine, versions } = here
   const cases: [result: Result, sentence: string | RegExp][] = [
     [
-      { ...latencyResult(), ...here, finishedAt: null },
+      { ...golden('latency'), ...here, finishedAt: null },
       'DIR is a run of pnpm bench latency: go on with pnpm bench latency --resume.',
     ],
     [
-      { ...targetResult(), ...here, finishedAt: null },
+      { ...golden('target'), ...here, finishedAt: null },
       'DIR cannot be resumed, because nobody knows whether http://10.0.0.9:3000 still is the same launch: start a new run.',
     ],
     [

@@ -5,7 +5,7 @@ import { CAPABILITIES } from '@startgrid/conformance'
 import { Compile } from 'typebox/schema'
 import { NAMED_PARTS, RESULTS_BY_KIND } from '../../src/model/result.ts'
 import { validateResult } from '../../src/model/result-file.ts'
-import { fullOpenLoops, fullResult } from '../fixtures/full-result.ts'
+import { golden, NAMES } from '../fixtures/golden.ts'
 
 const FILE = `${import.meta.dirname}/../../result.schema.json`
 
@@ -17,7 +17,7 @@ interface Described {
 }
 
 /** Parts that stand in several places are written once. */
-const NAMES = new Map(Object.entries(NAMED_PARTS).map(([name, part]) => [fieldsOf(part), name]))
+const NAMED = new Map(Object.entries(NAMED_PARTS).map(([name, part]) => [fieldsOf(part), name]))
 
 /** Of an object its fields, which it has in common with others of that part. */
 function fieldsOf(part: unknown): unknown {
@@ -27,7 +27,7 @@ function fieldsOf(part: unknown): unknown {
 function written(schema: unknown): unknown {
   const refer = (key: string, value: unknown): unknown => {
     // The fields of a part are not the part.
-    const name = key === '' || key === 'properties' ? undefined : NAMES.get(fieldsOf(value))
+    const name = key === '' || key === 'properties' ? undefined : NAMED.get(fieldsOf(value))
     if (name === undefined) return value
     const { description } = value as Described
     return { $ref: `#/$defs/${name}`, description }
@@ -56,7 +56,7 @@ test('result.schema.json is what the code checks results against', (context) => 
 
 test('another program can check stored results by it', () => {
   const foreign = Compile(JSON.parse(readFileSync(FILE, 'utf8')))
-  for (const result of [fullResult(), ...fullOpenLoops()]) {
+  for (const result of NAMES.map((name) => golden(name))) {
     ok(foreign.Check(result), result.kind)
     ok(!foreign.Check({ ...result, surplus: 1 }) && !foreign.Check({ ...result, seed: 'x' }), result.kind)
   }
@@ -77,7 +77,7 @@ test('every field has a description', () => {
 })
 
 test('results of all kinds fit; a field too many, one too few and another version do not', () => {
-  for (const result of [fullResult(), ...fullOpenLoops()]) {
+  for (const result of NAMES.map((name) => golden(name))) {
     deepEqual(validateResult(result), [])
     match(validateResult({ ...result, surplus: 1 })[0] ?? '', /surplus/)
     const { seed: _, ...without } = result
@@ -90,10 +90,10 @@ test('results of all kinds fit; a field too many, one too few and another versio
   }
   const absent = [...CAPABILITIES]
   deepEqual(
-    validateResult({ ...fullResult(), target: { origin: 'http://10.0.0.9:3000', absent } }),
+    validateResult({ ...golden('target'), target: { origin: 'http://10.0.0.9:3000', absent } }),
     [],
     '--without',
   )
-  match(validateResult({ ...fullResult(), kind: 'other' })[0] ?? '', /no kind "other"/)
+  match(validateResult({ ...golden('target'), kind: 'other' })[0] ?? '', /no kind "other"/)
   match(validateResult(null)[0] ?? '', /schema/)
 })

@@ -13,8 +13,8 @@ import {
   findingOf,
   summarise,
 } from '../../src/report/summary.ts'
-import { slice } from '../fixtures/full-result.ts'
-import { capacityResult, latencyResult, overloadResult } from '../fixtures/results.ts'
+import { createSlice } from '../fixtures/evidence.ts'
+import { golden } from '../fixtures/golden.ts'
 import { cellOf, smallRace, withFigures, within, withRaces } from '../fixtures/small-race.ts'
 
 const HEAT = newHeat({ race: 'hello', heat: 1 })
@@ -79,7 +79,7 @@ test('an app with an odd launch does not lead: it could not be placed, and why',
     ...HEAT,
     heat,
     slices: [koa, 1000, 1000, 1000].map((requests, index) => ({
-      ...slice(),
+      ...createSlice(),
       ...{ requests, seconds: 1, cell: `${['koa', 'bun', 'node', 'fastify'][index]}/hello nginx` },
     })),
   })
@@ -256,23 +256,10 @@ test('what was not tried, and what broke, is said with its reason', () => {
 })
 
 test('open-loop results say who does best, and of void cells nothing', () => {
-  assertSays(capacityResult(), /^hello nginx: bun goes farthest: [\d,]+ req\/s with p99 within 10 ms\.$/m)
-  assertSays(
-    latencyResult(),
-    /^Hello direct: at [\d,]+ req\/s for all, p99 is from [\d.]+ ms \(bun\) to [\d.]+ ms \(express\)\.$/m,
-  )
-  assertSays(
-    overloadResult(),
-    /^status direct: under twice their capacity, apps still deliver 54 to 96 % of it\.$/m,
-  )
-  const both = overloadResult()
+  const both = golden('overload')
   for (const cell of both.cells.slice(0, 1)) cell.sheds = true
-  assertSays(
-    both,
-    /^Hello direct: .*apps still deliver \d+ % of it, and \d+ to \d+ % if they refuse no page\.$/m,
-  )
-  const [first] = capacityResult().analysis ?? []
-  const analysis = first === undefined ? [] : [{ ...first, voidedBecause: 'its responses were wrong' }]
-  const nothing = { ...capacityResult(), analysis }
-  assert.deepEqual([findingOf(nothing), ...summarise(nothing)], ['Nothing has a number that counts'])
+  assertSays(both, /^Hello direct: .*apps still deliver \d+ % of it, and \d+ % if they refuse no page\.$/m)
+  const capacity = golden('capacity')
+  for (const cell of capacity.analysis ?? []) cell.voidedBecause = 'its responses were wrong'
+  assert.deepEqual([findingOf(capacity), ...summarise(capacity)], ['Nothing has a number that counts'])
 })

@@ -4,47 +4,32 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { analyseAgain, openStored, reportOf } from '../../../src/cli/stored.ts'
-import type { Document } from '../../../src/report/document.ts'
-import { documentOf } from '../../../src/report/grid.ts'
+import { reportOf } from '../../../src/cli/stored.ts'
 import { formatHtml } from '../../../src/report/html/page.ts'
 import { STUDIES } from '../../../studies/index.ts'
-import {
-  capacityResult,
-  latencyResult,
-  overloadResult,
-  rateResult,
-  targetResult,
-} from '../../fixtures/results.ts'
+import { golden } from '../../fixtures/golden.ts'
+import { rateResult } from '../../fixtures/results.ts'
 
 /** report.html in a real browser, opened as a file: complete, quiet, usable by keyboard, readable anywhere. */
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const STUDY = new URL('../../golden/results/study.json', import.meta.url)
-const REPORTS: Readonly<Record<string, () => Document>> = {
-  rate: () => documentOf(rateResult()),
-  target: () => documentOf(targetResult()),
-  capacity: () => documentOf(capacityResult()),
-  latency: () => documentOf(latencyResult()),
-  overload: () => documentOf(overloadResult()),
-  study: () => {
-    const [{ result }] = openStored(fileURLToPath(STUDY), STUDIES)
-    const again = analyseAgain(result, { keepVoided: false, studies: STUDIES })
-    return reportOf(again, { directory: '', studies: STUDIES }).document
-  },
+const KINDS = ['rate', 'target', 'capacity', 'latency', 'overload', 'study'] as const
+
+function reportIn(kind: (typeof KINDS)[number]): string {
+  const result = kind === 'rate' ? rateResult() : golden(kind)
+  return formatHtml(reportOf(result, { directory: '', studies: STUDIES }).document)
 }
-const KINDS = Object.keys(REPORTS)
 
 describe('report.html', { skip: BROWSER.skip }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'report-html-'))
   let browser: Browser
 
   before(async () => {
-    for (const [kind, make] of Object.entries(REPORTS)) writeFileSync(fileOf(kind), formatHtml(make()))
+    for (const kind of KINDS) writeFileSync(fileOf(kind), reportIn(kind))
     browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
   })
   after(async () => {

@@ -4,9 +4,10 @@ import { test } from 'node:test'
 import type { Result } from '../../../src/model/result.ts'
 import { documentOf } from '../../../src/report/grid.ts'
 import { formatHtml } from '../../../src/report/html/page.ts'
+import { golden } from '../../fixtures/golden.ts'
 import { gridCells } from '../../fixtures/grid.ts'
 import { all, pageOf, textOf } from '../../fixtures/page.ts'
-import { capacityResult, latencyResult, overloadResult, rateResult } from '../../fixtures/results.ts'
+import { rateResult } from '../../fixtures/results.ts'
 import { simulateHeats } from '../../fixtures/simulation.ts'
 import { withFigures } from '../../fixtures/small-race.ts'
 
@@ -48,7 +49,10 @@ test('whatever is put in stays text', () => {
   const withFindings = withFigures(hostile, ({ gates }) => ({
     gates: gates.map((gate) => ({ ...gate, finding: evil, advice: gate.advice && evil })),
   }))
-  for (const one of [withFindings, ...[latencyResult(), capacityResult(), overloadResult()].map(evilNames)]) {
+  for (const one of [
+    withFindings,
+    ...[golden('latency'), golden('capacity'), golden('overload')].map(evilNames),
+  ]) {
     const page = pageOf(one)
     assert.equal(all(page, 'script').length, 1)
     assert.equal(all(page, 'style').length, 1)

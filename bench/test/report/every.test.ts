@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
+import { sample } from '@startgrid/cli/test-run.ts'
+import { reportOf } from '../../src/cli/stored.ts'
+import { compareResults } from '../../src/judge/compare/comparison.ts'
+import type { StoredResult } from '../../src/model/result.ts'
+import { validateResult } from '../../src/model/result-file.ts'
+import { documentOfComparison } from '../../src/report/comparison.ts'
+import type { Document } from '../../src/report/document.ts'
+import { formatHtml } from '../../src/report/html/page.ts'
+import { formatMarkdown } from '../../src/report/markdown.ts'
+import { formatTerminal } from '../../src/report/terminal.ts'
+import { STUDIES } from '../../studies/index.ts'
+import { golden, NAMES } from '../fixtures/golden.ts'
+import { withNulls } from '../fixtures/nulls.ts'
+import { all, parsePage } from '../fixtures/page.ts'
+import { contendedResult, interruptedResult, rateResult, suspectResult } from '../fixtures/results.ts'
+import { smallRace } from '../fixtures/small-race.ts'
+import { twoRuns } from '../fixtures/two-runs.ts'
+
+/** What holds of the reports of every result. The golden ones say what is in them. */
+
+const RACES = [rateResult, suspectResult, interruptedResult, contendedResult, smallRace].map(
+  (make): [name: string, result: StoredResult] => [make.name, make()],
+)
+const GOLDEN = NAMES.map((name): [name: string, result: StoredResult] => [name, golden(name)])
+const ERASED = GOLDEN.flatMap(([name, result]) =>
+  [...withNulls(result)].map((erased, index): [name: string, result: StoredResult] => [
+    `${name} without some figures, ${index}`,
+    erased,
+  ]),
+)
+
+/** GitHub refuses longer comments. */
+const LONGEST_COMMENT = 65_536
+
+const NO_FIGURE = /null|undefined|NaN|Infinity|\[object/
+
+// A short run tries a third of what was erased.
+const RESULTS = [...RACES, ...GOLDEN, ...sample('erased', ERASED, Math.ceil(ERASED.length / 3))]
+
+test('all fit the schema', () => {
+  for (const [name, result] of RESULTS) assert.deepEqual(validateResult(result), [], name)
+})
+
+const compared = () => {
+  const [a, b] = twoRuns({ factorOf: ({ title }) => (title === 'koa' ? 0.8 : 1) })
+  const unlike = ['The CPU differs: a rather long name in A, another long name in B, as it is.']
+  return documentOfComparison({ ...compareResults(a, b), unlike }, ['koa/hello direct is slower. '.repeat(5)])
+}
+
+const DOCUMENTS: [name: string, make: () => Document][] = [
+  ...RESULTS.map(([name, result]): [string, () => Document] => [
+    name,
+    () => reportOf(result, { directory: '', studies: STUDIES }).document,
+  ]),
+  ['a comparison', compared],
+]
+
+for (const [name, make] of DOCUMENTS) {
+  describe(name, () => {
+    test('on a terminal: no line is too long, nothing unknown has a figure, colour repeats what the text says', () => {
+      for (const columns of [60, 80, 120, 200]) {
+        const text = formatTerminal(make(), { columns, color: false })
+        assert.doesNotMatch(text, NO_FIGURE)
+        for (const line of text.split('\n')) assert.ok(line.length <= columns, `${line.length}: ${line}`)
+        const colored = formatTerminal(make(), { columns, color: true })
+        assert.equal(stripVTControlCharacters(colored), text)
+      }
+    })
+
+    test('in Markdown: it fits a comment, and every table and fold is whole', () => {
+      const text = formatMarkdown(make())
+      assert.ok(text.length < LONGEST_COMMENT, `${text.length}`)
+      assert.doesNotMatch(text, NO_FIGURE)
+      assert.equal(text.match(/<details>/g)?.length, text.match(/<\/details>/g)?.length)
+      for (const table of text.split('\n\n').filter((block) => block.startsWith('| ')))
+        assert.equal(new Set(table.split('\n').map((line) => line.split('|').length)).size, 1, table)
+    })
+
+    test('as a page: it begins with the finding, ids are unique, every chart has a name with figures', () => {
+      const document = make()
+      const page = parsePage(formatHtml(document))
+      const body = page.querySelector('body')?.innerHTML.replace(/<script>.*/s, '') ?? ''
+      assert.doesNotMatch(body, /undefined|NaN|Infinity|\[object/)
+      assert.equal(page.querySelector('h1')?.textContent, document.finding.replaceAll('`', ''))
+      const ids = all(page, '[id]').map((element) => element.getAttribute('id'))
+      assert.equal(new Set(ids).size, ids.length)
+      for (const figure of all(page, 'figure')) {
+        const image = figure.querySelector('svg')
+        assert.equal(image?.getAttribute('role'), 'img')
+        assert.match(image?.getAttribute('aria-label') ?? '', /\. .*\d|Void/)
+      }
+    })
+  })
+}
