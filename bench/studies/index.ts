@@ -1,5 +1,6 @@
 import type { Study } from '../src/model/experiment.ts'
 import { clusterStudy } from './cluster/study.ts'
+import { expressOnBun } from './express-on-bun/study.ts'
 import { expressToFastify } from './express-to-fastify/study.ts'
 import { howMuchItMatters } from './how-much-it-matters/study.ts'
 import { microcache } from './microcache/study.ts'
@@ -22,6 +23,7 @@ export const PUBLISHED: readonly Study[] = [
   reverseProxy,
   microcache,
   streaming,
+  expressOnBun,
 ]
 
 /** All studies: those, and our own questions. */

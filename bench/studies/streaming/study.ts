@@ -14,9 +14,6 @@ const BEHIND = ['node', 'hono'] as const
 const SENT = { whole: '/?items=50', streamed: '/stream?items=50&delay=0' } as const
 type Sent = keyof typeof SENT
 
-/** Costs of a page that is not compiled yet differ most. */
-const WARMUP_MS = 2500
-
 const ask = (path: string): Workload => ({
   path,
   expect: { includes: ['<!DOCTYPE html>', '50 of 50', '</html>'] },
@@ -33,7 +30,6 @@ const app = (name: string, title: string, nginx?: System['nginx']): System => ({
 const sentBy = (name: string, sent: Sent, isBehind = false): System => ({
   ...app(name, `${name}${isBehind ? ', NGINX' : ''}: ${sent}`, isBehind ? { front: 'nginx' } : undefined),
   workload: ask(SENT[sent]),
-  warmupMs: WARMUP_MS,
 })
 
 /** The page on node:http and nothing besides: what the difference is made of. */
@@ -48,7 +44,6 @@ type Way = keyof typeof WAYS
 const bare = (way: Way): System => ({
   title: WAYS[way],
   app: { package: 'bench/studies/streaming/subjects/node', role: way },
-  warmupMs: WARMUP_MS,
 })
 
 const both = (of: (sent: Sent) => readonly [string, System]) => (['whole', 'streamed'] as const).map(of)
@@ -97,7 +92,7 @@ export const streaming: Study = {
     parts: race(PARTS),
     'a slow part': {
       systems: Object.keys(SLOW),
-      expectedMs: 3500,
+      expectedMs: 3000,
       probe: (name, context) => {
         const system = SLOW[name]
         if (system === undefined) throw new Error(`There is no system ${name}.`)

@@ -45,11 +45,11 @@ test('--dry-run prints systems and time; words that are not known end with 2 and
   }
 })
 
-test('all studies of sources together take less than 40 minutes with --quick, and leave time for what is measured again', () => {
+test('all studies of sources together take less than 50 minutes with --quick, and leave time for what is measured again', () => {
   const options = { profile: 'quick', asPublished: true, heats: undefined, seed: 1 } as const
   const total = PUBLISHED.reduce(
     (sum, one) => sum + plannedStudyMs(one, createStudyResult(one, options, '')),
     0,
   )
-  ok(total < 35 * 60_000, `${Math.round(total / 60_000)} minutes`)
+  ok(total < 45 * 60_000, `${Math.round(total / 60_000)} minutes`)
 })

@@ -59,6 +59,10 @@ const PUBLISHED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ...{ 'few-urls': '1', 'few-urls-longer': '1', 'many-urls': '1' },
   },
   streaming: { rate: '0.61', gathered: '0.30', cpu: '2' },
+  'express-on-bun': {
+    ...{ bare: '3.10', 'bare-by-wrk': '3.10' },
+    ...{ app: '0.73', 'app-by-wrk': '0.73', 'app-cpu': '1.94' },
+  },
 }
 
 test('all studies of sources', () =>

@@ -1,6 +1,8 @@
-import codes from 'statuses/codes.json' with { type: 'json' }
+// Not its codes.json: on Bun, `require` then finds an ES module there, and frameworks that use statuses fail.
+// @ts-expect-error It has no types.
+import statuses from 'statuses'
 
-const STATUSES: Readonly<Record<string, string>> = codes
+const STATUSES: Readonly<Record<string, string>> = statuses.message
 
 /** RFC 9110 renamed two. */
 const TITLES: Readonly<Record<string, string>> = {

@@ -1,0 +1,222 @@
+import { formatMegabytes, formatMicros, formatRate } from '@startgrid/cli/numbers.ts'
+import { startGenerator, sumErrors } from '@startgrid/loadgen'
+import { currentMemory, processTree } from '@startgrid/machine/processes.ts'
+import { startSystem } from '../../src/environments/native/systems.ts'
+import { WORKLOADS } from '../../src/experiment/workloads.ts'
+import type {
+  Claim,
+  Figures,
+  LoadRace,
+  Measured,
+  ProbeContext,
+  Study,
+  System,
+} from '../../src/model/experiment.ts'
+import { BARE } from '../overhead/study.ts'
+
+/** The same apps, which keep the contract, on Node and on Bun. */
+
+/** h3's server is another one on Bun, and does not start there. */
+const FRAMEWORKS = ['express', 'koa', 'hono', 'fastify'] as const
+type Framework = (typeof FRAMEWORKS)[number]
+
+const RUNTIMES = ['node', 'bun'] as const
+type Runtime = (typeof RUNTIMES)[number]
+
+const ROLES = ['hello', 'ssr'] as const
+type Role = (typeof ROLES)[number]
+
+const NAMES: Readonly<Record<Runtime, string>> = { node: 'Node', bun: 'Bun' }
+
+/** For both runtimes: a ratio of cold programs is one of compilers. */
+const WARMUP_MS = 1500
+
+const app = (framework: Framework, runtime: Runtime, role: Role): System => ({
+  title: `${framework} on ${NAMES[runtime]}`,
+  app: { package: `apps/${framework}`, role, runtime },
+  warmupMs: WARMUP_MS,
+})
+
+/** A hello as the documentation writes it, without the contract: what bun.com measured. */
+const bare = (role: 'express' | 'node', runtime: Runtime): System => ({
+  title: `${role === 'node' ? 'node:http' : 'bare Express'} on ${NAMES[runtime]}`,
+  app: { package: BARE, role, runtime },
+  warmupMs: WARMUP_MS,
+})
+
+const byWrk = (system: System): System => ({ ...system, title: `${system.title}, wrk`, generator: 'wrk' })
+
+const onBoth = (name: string, of: (runtime: Runtime) => System): Readonly<Record<string, System>> =>
+  Object.fromEntries(RUNTIMES.map((runtime) => [`${name} ${runtime}`, of(runtime)]))
+
+const bunServe = (role: Role): System => ({
+  title: 'Bun.serve',
+  app: { package: 'apps/bun', role },
+  warmupMs: WARMUP_MS,
+})
+
+/** What a generator can ask for at most: of a server that does nothing. */
+const CEILING: System = { title: 'NGINX alone', nginx: { front: 'return-200' }, serverBound: false }
+
+const HELLO: Readonly<Record<string, System>> = {
+  ...Object.assign({}, ...FRAMEWORKS.map((name) => onBoth(name, (runtime) => app(name, runtime, 'hello')))),
+  ...onBoth('bare', (runtime) => bare('express', runtime)),
+  ...onBoth('http', (runtime) => bare('node', runtime)),
+  serve: bunServe('hello'),
+  ceiling: CEILING,
+  ...onBoth('express-wrk', (runtime) => byWrk(app('express', runtime, 'hello'))),
+  ...onBoth('bare-wrk', (runtime) => byWrk(bare('express', runtime))),
+  'ceiling-wrk': byWrk(CEILING),
+}
+
+const PAGE: Readonly<Record<string, System>> = {
+  ...Object.assign(
+    {},
+    ...FRAMEWORKS.map((name) => onBoth(`${name} page`, (runtime) => app(name, runtime, 'ssr'))),
+  ),
+  'serve page': bunServe('ssr'),
+}
+
+const MEMORY: Readonly<Record<string, System>> = Object.fromEntries(
+  [
+    ...Object.entries(HELLO).filter(([name]) => /^express (?:node|bun)$/.test(name)),
+    ...Object.entries(PAGE),
+  ].map(([name, system]) => [
+    `memory ${name}`,
+    { ...system, title: `${system.title}: ${system.app?.role === 'ssr' ? 'page' : 'hello'}` },
+  ]),
+)
+
+const race = (systems: Readonly<Record<string, System>>, role: Role, connections: number): LoadRace => ({
+  systems: Object.keys(systems),
+  workload: WORKLOADS[role],
+  connections,
+})
+
+/** Of a server that was just started, and after so long a load. */
+const LOAD_MS = { quick: 700, full: 1500 } as const
+
+async function measureMemory(system: System, { quick, signal }: ProbeContext): Promise<Figures> {
+  const generator = await startGenerator()
+  const others = new Set(processTree(process.pid))
+  try {
+    const { target, stop } = await startSystem(system, { nginx: undefined })
+    try {
+      const pids = processTree(process.pid).filter((pid) => !others.has(pid))
+      const ready = currentMemory(pids)
+      const { path, expect } = WORKLOADS[system.app?.role === 'ssr' ? 'ssr' : 'hello']
+      const durationMs = LOAD_MS[quick ? 'quick' : 'full']
+      const load = { target, path, expect: { body: expect }, connections: 64, durationMs, signal }
+      const { errors, requests } = await generator.run(load)
+      if (sumErrors(errors) > 0 || requests === 0) throw new Error(`${system.title} gave wrong responses`)
+      const loaded = currentMemory(pids)
+      return ready && loaded ? { 'ready-memory': ready, 'open-memory': loaded } : {}
+    } finally {
+      await stop()
+    }
+  } finally {
+    await generator.stop()
+  }
+}
+
+/** Bun against Node. */
+const claim = (
+  id: string,
+  says: string,
+  name: string,
+  published: Claim['published'],
+  more: Pick<Claim, 'because'> & { metric?: 'cpu' } = {},
+): Claim => ({
+  ...{ id, says, race: 'hello', metric: 'rate', over: `${name} bun`, under: `${name} node`, published },
+  ...more,
+})
+
+/** See docs/studies/express-on-bun.md. */
+export const expressOnBun: Study = {
+  name: 'express-on-bun',
+  title: 'the same Express app on Node and on Bun',
+  question: 'Is an app of Express faster on Bun than on Node, and others that were written for Node?',
+  source: {
+    title: 'the home page of Bun, and oven-sh/bun issue 35436',
+    url: 'https://github.com/oven-sh/bun/issues/35436',
+    machine: 'two machines with Linux on x64',
+    tool: 'a tool that we do not know (the home page), and a client written with fetch in Bun (the issue)',
+  },
+  systems: { ...HELLO, ...PAGE, ...MEMORY },
+  races: {
+    hello: race(HELLO, 'hello', 64),
+    page: race(PAGE, 'ssr', 8),
+    memory: {
+      systems: Object.keys(MEMORY),
+      expectedMs: 2500,
+      probe: (name, context) => {
+        const system = MEMORY[name]
+        if (system === undefined) throw new Error(`There is no system ${name}.`)
+        return measureMemory(system, context)
+      },
+    },
+  },
+  claims: [
+    claim(
+      'bare',
+      "Express's hello is 3.10 times as fast on Bun (59,026 and 19,039 per second)",
+      'bare',
+      [59_026, 19_039],
+      {
+        because: explainBare,
+      },
+    ),
+    claim('bare-by-wrk', 'The same, driven by wrk', 'bare-wrk', [59_026, 19_039], {
+      because: explainCeilings,
+    }),
+    claim(
+      'app',
+      'An app of Express is 0.73 times as fast on Bun (11,800 and 16,200)',
+      'express',
+      [11_800, 16_200],
+      {
+        because: explainMemory,
+      },
+    ),
+    claim('app-by-wrk', 'The same, driven by wrk', 'express-wrk', [11_800, 16_200]),
+    claim('app-cpu', 'A request takes 1.94 times the CPU on Bun (122 and 63 µs)', 'express', [122, 63], {
+      metric: 'cpu',
+    }),
+  ],
+  steps: [
+    step('bare Express', 'hello', 'bare'),
+    step('Express taken away: node:http', 'hello', 'http'),
+    ...FRAMEWORKS.map((name) => step(`${name}, hello`, 'hello', name)),
+    ...FRAMEWORKS.map((name) => step(`${name}, page`, 'page', `${name} page`)),
+    { what: 'Bun.serve instead of node:http', race: 'hello', from: 'http bun', to: 'serve' },
+  ],
+}
+
+/** What it costs to run the same on Bun. */
+function step(what: string, race: string, name: string) {
+  return { what: `Bun: ${what}`, race, from: `${name} node`, to: `${name} bun` }
+}
+
+function explainBare({ value }: Measured): string | null {
+  const [express, http] = ['bare', 'http'].map((name) =>
+    RUNTIMES.map((runtime) => value('hello', `${name} ${runtime}`, 'cpu')),
+  )
+  const [[node, bun] = [], [nodeHttp, bunHttp] = []] = [express, http]
+  if (!node || !bun || !nodeHttp || !bunHttp) return null
+  return (
+    `On Node a request takes ${formatMicros(node)} µs of CPU, and node:http alone ${formatMicros(nodeHttp)}; on Bun ${formatMicros(bun)} and ` +
+    `${formatMicros(bunHttp)}. So Express itself is ${formatMicros(node - nodeHttp)} and ${formatMicros(bun - bunHttp)} µs of them.`
+  )
+}
+
+function explainCeilings({ value }: Measured): string | null {
+  const [ours, wrk] = ['ceiling', 'ceiling-wrk'].map((name) => value('hello', name, 'rate'))
+  if (ours === undefined || wrk === undefined) return null
+  return `Of NGINX alone our generator gets ${formatRate(ours)} responses per second, and wrk ${formatRate(wrk)}.`
+}
+
+function explainMemory({ value }: Measured): string | null {
+  const [node, bun] = RUNTIMES.map((runtime) => value('memory', `memory express ${runtime}`, 'open-memory'))
+  if (node === undefined || bun === undefined) return null
+  return `After some seconds of load its hello holds ${formatMegabytes(node)} MB on Node and ${formatMegabytes(bun)} MB on Bun.`
+}
