@@ -68,18 +68,7 @@ test('--json FILE, --socket, --method and -H', async () => {
   await using server = await new RawServer((socket) => socket.write('HTTP/1.1 204 None\r\n\r\n')).listen(
     socketPath,
   )
-  const options = [
-    '--socket',
-    socketPath,
-    '--method',
-    'delete',
-    '-H',
-    'a: b',
-    '-H',
-    'host: c',
-    '--expect-status',
-    '204',
-  ]
+  const options = `--socket ${socketPath} --method delete -H a:b -H host:c --expect-status 204`.split(' ')
   const { code, stdout, stderr } = await load('http://x/y', '-c', '2', '-d', '1s', '--json', file, ...options)
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /^DELETE http:\/\/x\/y with 2 connections for 1 s\n/)
@@ -96,21 +85,8 @@ test('errors are printed, and the exit code says so', async () => {
 
 test('an open loop is told with both latencies, the lag, and what was offered', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const args = [
-    '-c',
-    '4',
-    '-d',
-    '200ms',
-    '-r',
-    '500',
-    '--arrivals',
-    'constant',
-    '--series',
-    '100ms',
-    '--seed',
-    '3',
-  ]
-  const { code, stdout, stderr } = await load(server.url, ...args, '--timeout', '20s')
+  const args = '-c 4 -d 200ms -r 500 --arrivals constant --series 100ms --seed 3 --timeout 20s'.split(' ')
+  const { code, stdout, stderr } = await load(server.url, ...args)
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, / with 4 connections at 500 per second \(constant\) for 200 ms\n/)
   assert.match(stdout, /\n {2}offered {5}500 per second, achieved [\d,]+ \([\d.]+ %\)\n/)

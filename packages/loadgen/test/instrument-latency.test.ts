@@ -6,7 +6,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sample } from '@startgrid/cli/test-run.ts'
-import { mean, observe, quantile, readHistogram, sinceDue } from '../src/instrument/check.ts'
+import { mean } from '@startgrid/stats/moments.ts'
+import { observe, quantile, readHistogram, sinceDue } from '../src/instrument/check.ts'
 
 /** HDR histograms keep three digits. */
 const DIGITS = 1.001

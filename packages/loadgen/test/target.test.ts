@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { describe, test } from 'node:test'
+import { LoadError } from '../src/engine/load-error.ts'
 import { resolveTarget } from '../src/http/target.ts'
 import { addressElsewhere } from './elsewhere.ts'
 
@@ -23,6 +24,9 @@ describe('the reach of a load', () => {
       resolveTarget(ELSEWHERE),
       /^LoadError: [\d.]+ is not on this machine: load only servers that run on this machine\.$/,
     )
+    for (const host of ['2001:db8::1', 'nobody.invalid', '::ffff:192.0.2.1'])
+      await assert.rejects(resolveTarget({ host, port: 80 }), LoadError, host)
+    assert.match(JSON.stringify(await resolveTarget({ host: 'localhost', port: 80 })), /127\.0\.0\.1|::1/)
     const here = { host: '127.0.0.1', port: 80 }
     for (const reach of ['machine', 'network', 'anywhere'] as const)
       assert.deepEqual(await resolveTarget(here, reach), here)

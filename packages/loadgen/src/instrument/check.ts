@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { mean } from '@startgrid/stats/moments.ts'
 import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
 import { type LoadGenerator, startGenerator } from '../engine/generator.ts'
 import type { LoadPlan } from '../engine/options.ts'
@@ -157,38 +158,49 @@ export function sinceDue(times: readonly number[], { readAt }: Did, rate: number
   return times.map((time, n) => time - (n * 1000) / rate - began)
 }
 
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
-}
-
 /** The smallest value that is not exceeded by this part of all values. @param part 0 to 1 */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN
 }
 
-/** Requests reach the server when the arrival process says so. */
-function arrivals(kind: 'poisson' | 'constant', rate: number): Check {
+/** A check whose figures are those of one load. */
+function check(
+  name: string,
+  calmMs: number,
+  behaviour: Behaviour,
+  plan: Omit<LoadPlan, 'target' | 'path'>,
+  figuresOf: (observed: Observed) => readonly Figure[],
+): Check {
   return {
-    name: `${kind} arrivals are such to the server`,
-    calmMs: 200,
+    name,
+    calmMs,
     async measure() {
-      const seconds = 2
-      const plan = { connections: 64, rate, arrivals: kind, seed: 11, durationMs: 1_000 * seconds }
-      const { did, waitedMs } = await observe({ kind: 'at once' }, plan)
-      const gaps = did.readAt.slice(1).map((time, n) => time - (did.readAt[n] ?? Number.NaN))
-      const centre = mean(gaps)
-      const variation = Math.sqrt(mean(gaps.map((gap) => (gap - centre) ** 2))) / centre
-      const shape =
-        kind === 'poisson' ? poissonFigures(gaps, rate, variation) : evenFigures(did.readAt, gaps, rate)
-      const random = kind === 'poisson' ? 4 * Math.sqrt(rate * seconds) : 1
-      const most = kind === 'poisson' ? [] : [between('coefficient of variation', variation, 0, 0.4)]
-      return {
-        figures: [near('requests', did.readAt.length, rate * seconds, random), ...shape, ...most],
-        waitedMs,
-      }
+      const observed = await observe(behaviour, plan)
+      return { figures: figuresOf(observed), waitedMs: observed.waitedMs }
     },
   }
+}
+
+const AT_ONCE: Behaviour = { kind: 'at once' }
+const OPEN_SECONDS = 2
+
+function openPlan(kind: 'poisson' | 'constant', rate: number) {
+  return { connections: 64, rate, arrivals: kind, seed: 11, durationMs: 1_000 * OPEN_SECONDS }
+}
+
+/** Requests reach the server when the arrival process says so. */
+function arrivals(kind: 'poisson' | 'constant', rate: number): Check {
+  const name = `${kind} arrivals are such to the server`
+  return check(name, 200, AT_ONCE, openPlan(kind, rate), ({ did: { readAt } }) => {
+    const gaps = readAt.slice(1).map((time, n) => time - (readAt[n] ?? Number.NaN))
+    const centre = mean(gaps)
+    const variation = Math.sqrt(mean(gaps.map((gap) => (gap - centre) ** 2))) / centre
+    const due = rate * OPEN_SECONDS
+    return kind === 'poisson'
+      ? [near('requests', readAt.length, due, 4 * Math.sqrt(due)), ...poissonFigures(gaps, rate, variation)]
+      : [near('requests', readAt.length, due, 1), ...evenFigures(readAt, gaps, rate, variation)]
+  })
 }
 
 /** Four standard deviations, and something for what the machine does to short gaps. */
@@ -208,7 +220,12 @@ function poissonFigures(gaps: readonly number[], rate: number, variation: number
   ]
 }
 
-function evenFigures(times: readonly number[], gaps: readonly number[], rate: number): Figure[] {
+function evenFigures(
+  times: readonly number[],
+  gaps: readonly number[],
+  rate: number,
+  variation: number,
+): Figure[] {
   // The median over pairs half of all apart: a mean of gaps knows only the first and the last time, of which one may be late.
   const half = times.length >> 1
   const slopes = times.slice(half).map((time, n) => (time - (times[n] ?? Number.NaN)) / half)
@@ -217,59 +234,42 @@ function evenFigures(times: readonly number[], gaps: readonly number[], rate: nu
     near('gap × rate, ms', quantile(slopes, 0.5) * rate, 1_000, 10),
     // Of exponential gaps, 15 % would be that near to the mean.
     between('gaps within 20 % of the mean', even / gaps.length, 0.6, 1),
+    between('coefficient of variation', variation, 0, 0.4),
   ]
 }
 
 function offeredRate(kind: 'constant' | 'poisson'): Check {
-  return {
-    name: `the offered rate is achieved: ${kind}`,
-    calmMs: 400,
-    async measure() {
-      const [rate, seconds] = [2_000, 2]
-      const plan = { connections: 64, rate, arrivals: kind, seed: 11, durationMs: 1_000 * seconds }
-      const { result, did, waitedMs } = await observe({ kind: 'at once' }, plan)
-      const { offered = Number.NaN, achieved = Number.NaN } = result.openLoop ?? {}
-      const figures = [
-        near('offered per second', offered, rate, kind === 'constant' ? 2 : 4 * Math.sqrt(rate / seconds)),
-        near('achieved / offered', achieved / offered, 1, 0.01),
-        near('seen by the server / achieved', did.readAt.length / seconds / achieved, 1, 0.01),
-      ]
-      return { figures, waitedMs }
-    },
-  }
+  const rate = 2_000
+  const name = `the offered rate is achieved: ${kind}`
+  return check(name, 400, AT_ONCE, openPlan(kind, rate), ({ result, did }) => {
+    const { offered = Number.NaN, achieved = Number.NaN } = result.openLoop ?? {}
+    const random = kind === 'constant' ? 2 : 4 * Math.sqrt(rate / OPEN_SECONDS)
+    return [
+      near('offered per second', offered, rate, random),
+      near('achieved / offered', achieved / offered, 1, 0.01),
+      near('seen by the server / achieved', did.readAt.length / OPEN_SECONDS / achieved, 1, 0.01),
+    ]
+  })
 }
 
 /** In closed loop the reported latency is the one that is built into the server. */
 function constantDelay(ms: number): Check {
-  return {
-    name: `a constant delay of ${ms} ms is reported as such`,
-    calmMs: 60,
-    async measure() {
-      const { result, did, waitedMs } = await observe(
-        { kind: 'delay', ms },
-        { connections: 16, durationMs: 600 },
-      )
-      // The server responds in the order of the requests. The kernel and the generator may add 4 ms.
-      const held = did.respondedAt.map((time, n) => time - (did.readAt[n] ?? Number.NaN))
-      return { figures: [between('median, ms', result.latency.p50, ms, quantile(held, 0.5) + 4)], waitedMs }
-    },
-  }
+  const name = `a constant delay of ${ms} ms is reported as such`
+  const plan = { connections: 16, durationMs: 600 }
+  return check(name, 60, { kind: 'delay', ms }, plan, ({ result, did }) => {
+    // The server responds in the order of the requests. The kernel and the generator may add 4 ms.
+    const held = did.respondedAt.map((time, n) => time - (did.readAt[n] ?? Number.NaN))
+    return [between('median, ms', result.latency.p50, ms, quantile(held, 0.5) + 4)]
+  })
 }
 
 function littlesLaw(connections: number, pipeline: number, ms: number): Check {
-  return {
-    name: `Little's law: ${connections} connections × ${pipeline} = rate × mean latency`,
-    calmMs: 100,
-    async measure() {
-      const plan = { connections, pipeline, warmupMs: 100, durationMs: 1_000 }
-      const { result, waitedMs } = await observe({ kind: 'delay', ms }, plan)
-      const inFlight = (result.rate * result.latency.mean) / 1_000
-      return {
-        figures: [near('in flight / sent at once', inFlight / (connections * pipeline), 1, 0.03)],
-        waitedMs,
-      }
-    },
-  }
+  const name = `Little's law: ${connections} connections × ${pipeline} = rate × mean latency`
+  const plan = { connections, pipeline, warmupMs: 100, durationMs: 1_000 }
+  return check(name, 100, { kind: 'delay', ms }, plan, ({ result }) => {
+    const inFlight = (result.rate * result.latency.mean) / 1_000
+    return [near('in flight / sent at once', inFlight / (connections * pipeline), 1, 0.03)]
+  })
 }
 
 const FREEZE = { kind: 'freeze', frozenMs: 200, everyMs: 500 } as const
@@ -279,20 +279,14 @@ const PARTS = [0.5, 0.7, 0.8, 0.9, 0.99]
 /** Theory holds if server and generator could run nearly all the time. */
 const CALM = 0.12
 
-const hiddenFreeze: Check = {
-  name: 'closed loop hides a server that stands still for two fifths of the time',
-  calmMs: 150,
-  async measure() {
-    const connections = 8
-    const { result, did, waitedMs } = await observe(FREEZE, { connections, durationMs: 1_500 })
-    const figures = [
-      // Each freeze catches each connection once: a few responses in thousands.
-      between('caught by a freeze, %', (100 * did.freezes * connections) / result.requests, 0, 1),
-      between('p99, ms', result.latency.p99, 0, 20),
-      between('maximum, ms', result.latency.max, 190, 300),
-    ]
-    return { figures, waitedMs }
-  },
+function hiddenFreeze(connections: number): Check {
+  const name = 'closed loop hides a server that stands still for two fifths of the time'
+  return check(name, 150, FREEZE, { connections, durationMs: 1_500 }, ({ result, did }) => [
+    // Each freeze catches each connection once: a few responses in thousands.
+    between('caught by a freeze, %', (100 * did.freezes * connections) / result.requests, 0, 1),
+    between('p99, ms', result.latency.p99, 0, 20),
+    between('maximum, ms', result.latency.max, 190, 300),
+  ])
 }
 
 /**
@@ -302,65 +296,56 @@ const hiddenFreeze: Check = {
  */
 function freeze(connections: number, [least, most]: readonly [number, number]): Check {
   const plan = { connections, rate: 500, arrivals: 'constant', durationMs: PERIODS_MS } as const
-  return {
-    name: `a server that stands still for part of each period, ${connections} connections`,
-    calmMs: CALM * PERIODS_MS,
-    async measure() {
-      const observed = await observe(FREEZE, plan)
-      const { histograms, service } = observed.result
-      const shown = readHistogram(histograms.service, 0.9) / readHistogram(histograms.latency, 0.9)
-      return openTrial(observed, [
-        between('p90 of service time / latency', shown, least, most),
-        between('longest service time, ms', service.max, FREEZE.frozenMs - SLACK_MS, 1_000),
-        ...correctedFigures(observed, plan.rate),
-        ...frozenFigures(observed, 0),
-      ])
-    },
-  }
+  const name = `a server that stands still for part of each period, ${connections} connections`
+  return check(name, CALM * PERIODS_MS, FREEZE, plan, (observed) => {
+    const { histograms, service } = observed.result
+    const shown = readHistogram(histograms.service, 0.9) / readHistogram(histograms.latency, 0.9)
+    return [
+      between('p90 of service time / latency', shown, least, most),
+      between('longest service time, ms', service.max, FREEZE.frozenMs - SLACK_MS, 1_000),
+      ...correctedFigures(observed, plan.rate),
+      ...frozenFigures(observed, 0),
+      lagFigure(observed),
+    ]
+  })
 }
 
-const randomFreeze: Check = {
-  name: 'the same with Poisson arrivals',
-  calmMs: CALM * PERIODS_MS,
-  async measure() {
-    const plan = { connections: 512, rate: 2_000, seed: 3, durationMs: PERIODS_MS }
-    const observed = await observe(FREEZE, plan)
+function randomFreeze(): Check {
+  const plan = { connections: 512, rate: 2_000, seed: 3, durationMs: PERIODS_MS }
+  return check('the same with Poisson arrivals', CALM * PERIODS_MS, FREEZE, plan, (observed) => {
     // Four standard deviations of the part of so many random arrivals that meets a freeze.
-    return openTrial(observed, frozenFigures(observed, 4 * Math.sqrt(0.25 / observed.result.requests)))
-  },
+    const random = 4 * Math.sqrt(0.25 / observed.result.requests)
+    return [...frozenFigures(observed, random), lagFigure(observed)]
+  })
 }
 
 function tooMuch(connections: number): Check {
   const perSecond = 100
   const plan = { connections, rate: 2 * perSecond, arrivals: 'constant', durationMs: 1_000 } as const
-  return {
-    name: `twice what a server can do, ${connections} connections: latency grows by the second`,
-    calmMs: CALM * 2 * plan.durationMs,
-    async measure() {
-      const observed = await observe({ kind: 'queue', perSecond }, plan)
-      const { result, waitedMs } = observed
-      const slack = SLACK_MS + waitedMs
+  const name = `twice what a server can do, ${connections} connections: latency grows by the second`
+  const calmMs = CALM * 2 * plan.durationMs
+  return check(name, calmMs, { kind: 'queue', perSecond }, plan, (observed) => {
+    const { result, waitedMs } = observed
+    const slack = SLACK_MS + waitedMs
+    return [
+      near('requests', result.requests, (plan.rate * plan.durationMs) / 1_000, 0),
       // The k-th arrives at k / 2C and gets its response at k / C: it takes as long as the load had run when it arrived.
-      const latencies = [0.1, 0.5, 0.9, 0.99].map((part) => {
+      ...[0.1, 0.5, 0.9, 0.99].map((part) => {
         const value = readHistogram(result.histograms.latency, part)
         return near(`latency at ${part}, ms`, value, plan.durationMs * part, slack)
-      })
-      return openTrial(observed, [
-        near('requests', result.requests, (plan.rate * plan.durationMs) / 1_000, 0),
-        ...latencies,
-        near('mean latency, ms', result.latency.mean, plan.durationMs / 2, slack),
-        near('capacity / rate', perSecond / result.rate, 1, Math.max(0.01, slack / plan.durationMs)),
-        ...correctedFigures(observed, plan.rate),
-      ])
-    },
-  }
+      }),
+      near('mean latency, ms', result.latency.mean, plan.durationMs / 2, slack),
+      near('capacity / rate', perSecond / result.rate, 1, Math.max(0.01, slack / plan.durationMs)),
+      ...correctedFigures(observed, plan.rate),
+      lagFigure(observed),
+    ]
+  })
 }
 
-/** With the lateness of the generator alone. */
-function openTrial(observed: Observed, figures: readonly Figure[]) {
+/** The lateness of the generator alone. */
+function lagFigure(observed: Observed): Figure {
   const lag = readHistogram(observed.result.histograms.lag, 0.9)
-  const { waitedMs } = observed
-  return { figures: [...figures, near('p90 of the lag, ms', lag, 0, slackOf(observed))], waitedMs }
+  return near('p90 of the lag, ms', lag, 0, slackOf(observed))
 }
 
 /** How late responses may be read: no single stall was longer than some part of all waiting. */
@@ -373,10 +358,11 @@ function correctedFigures(observed: Observed, rate: number): Figure[] {
   const { did, result } = observed
   const truth = sinceDue(did.respondedAt, did, rate)
   return [0.1, 0.3, ...PARTS].map((part) => {
-    const [value, sent] = [readHistogram(result.histograms.latency, part), quantile(truth, part)]
+    const what = `latency at ${part} by the server's account, ms`
+    const sent = quantile(truth, part)
     return between(
-      `latency at ${part} by the server's account, ms`,
-      value,
+      what,
+      readHistogram(result.histograms.latency, part),
       sent - SLACK_MS,
       sent + slackOf(observed),
     )
@@ -392,16 +378,10 @@ function frozenFigures({ result, waitedMs }: Observed, random: number): Figure[]
   const uncertain = random + waitedMs / PERIODS_MS
   const theory = (part: number) => Math.max(0, frozenMs * (1 - ((1 - part) * everyMs) / frozenMs))
   return PARTS.map((part) => {
-    const [least, most] = [
-      theory(part - uncertain) - SLACK_MS,
-      theory(part + uncertain) + SLACK_MS + waitedMs,
-    ]
-    return between(
-      `latency at ${part} by theory, ms`,
-      readHistogram(result.histograms.latency, part),
-      least,
-      most,
-    )
+    const value = readHistogram(result.histograms.latency, part)
+    const least = theory(part - uncertain) - SLACK_MS
+    const most = theory(part + uncertain) + SLACK_MS + waitedMs
+    return between(`latency at ${part} by theory, ms`, value, least, most)
   })
 }
 
@@ -412,7 +392,7 @@ const stalled: Check = {
   async measure() {
     let stoppedMs = 300
     const plan = { connections: 256, durationMs: 2_000, rate: 500, arrivals: 'constant' } as const
-    const { result, did, waitedMs } = await observe({ kind: 'at once' }, plan, async ({ pid }) => {
+    const { result, did, waitedMs } = await observe(AT_ONCE, plan, async ({ pid }) => {
       await sleep(700)
       process.kill(pid, 'SIGSTOP')
       const stoppedAt = performance.now()
@@ -524,10 +504,10 @@ const CHECKS: readonly Check[] = [
   littlesLaw(1, 1, 10),
   littlesLaw(32, 1, 10),
   littlesLaw(4, 8, 20),
-  hiddenFreeze,
+  hiddenFreeze(8),
   freeze(256, [0.9, 1.001]),
   freeze(8, [0, 0.5]),
-  randomFreeze,
+  randomFreeze(),
   tooMuch(32),
   tooMuch(1_024),
   stalled,

@@ -1,8 +1,0 @@
-import { createServer, type Server } from 'node:http'
-
-/** Nobody catches what a handler throws. */
-export function createDefect(): Server {
-  return createServer((request) => {
-    throw new Error(`${request.url} fails`)
-  })
-}
