@@ -102,7 +102,7 @@ export async function startBackground(
 
 async function launch(nginx: Nginx, plan: Plan): Promise<{ pid: number; container: string | undefined }> {
   const { dir } = plan.place
-  await writeFile(join(dir, 'nginx.conf'), plan.render())
+  await writeFile(join(dir, 'nginx.conf'), plan.render(plan.place))
   const name = containerName()
   const left = await leave({ binary: nginx.binary, dir, name, mounts: plan.mounts, cpus: undefined })
   const pid = left ?? (await containerPid(name)) ?? 0
@@ -121,7 +121,9 @@ export async function reloadBackground(state: State, workers: number, directory:
   const place = { dir: state.dir, workers }
   const plan = await planFronts(state, [state.front], place, state.http, [state.front.listen])
   const size = readErrors(state.dir).length
-  await reloadMaster(await masterOf(state), plan.render(), workers, () => readErrors(state.dir).slice(size))
+  await reloadMaster(await masterOf(state), plan.render(plan.place), workers, () =>
+    readErrors(state.dir).slice(size),
+  )
   await awaitResponses(plan, () => isRunning(state.pid))
   const next = { ...state, workers }
   await writeState(directory, next)

@@ -19,7 +19,15 @@ import {
   reloadMaster,
   stopMaster,
 } from './master.ts'
-import { createPlace, type HttpOptions, type Plan, planConfig, planFronts, removePlace } from './plan.ts'
+import {
+  createPlace,
+  type HttpOptions,
+  type Plan,
+  planConfig,
+  planFronts,
+  removePlace,
+  withWorkers,
+} from './plan.ts'
 import { isRunning, workersOf } from './processes.ts'
 import { awaitResponses } from './ready.ts'
 
@@ -124,7 +132,7 @@ async function startPlanned(
   plan: Plan,
   clean: () => Promise<void>,
 ): Promise<Instance> {
-  await writeFile(join(plan.place.dir, 'nginx.conf'), plan.render())
+  await writeFile(join(plan.place.dir, 'nginx.conf'), plan.render(plan.place))
   const name = containerName()
   const launch = { binary: nginx.binary, dir: plan.place.dir, name, mounts: plan.mounts, cpus: options.cpus }
   const child = hold(launch, options.output === 'inherit')
@@ -134,7 +142,7 @@ async function startPlanned(
   try {
     await awaitResponses(plan, () => isRunning(child.pid ?? 0))
     const master = await masterOf(nginx, child, name, plan.place.dir)
-    return createInstance(nginx, plan, { child, master, exited, errors, clean })
+    return createInstance(nginx, options, plan, { child, master, exited, errors, clean })
   } catch (error) {
     await kill(nginx, child, name)
     await exited
@@ -204,16 +212,25 @@ interface Running {
   readonly clean: () => Promise<void>
 }
 
-function createInstance(nginx: Nginx, first: Plan, running: Running): Instance {
+function createInstance(nginx: Nginx, options: StartOptions, first: Plan, running: Running): Instance {
   const { master, exited, errors, clean } = running
   let plan = first
   let stopping: Promise<void> | undefined
 
   async function change(next: Plan): Promise<void> {
     if (!isRunning(master.pid)) throw new Error('This NGINX has ended; start it again.')
-    await reloadMaster(master, next.render(), next.place.workers, errors)
+    await reloadMaster(master, next.render(next.place), next.place.workers, errors)
     await awaitResponses(next, () => isRunning(master.pid))
     plan = next
+  }
+
+  async function planNext(next: readonly Front[] | ((place: Place) => string)): Promise<Plan> {
+    if (typeof next !== 'function') {
+      if ('fronts' in options) return planFronts(nginx, next, plan.place, options, plan.addresses)
+      throw new Error('This NGINX was started with a configuration; reload it with one.')
+    }
+    if ('fronts' in options) throw new Error('This NGINX was started with fronts; reload it with fronts.')
+    return { ...plan, render: next }
   }
 
   async function stop(deadlineMs: number): Promise<void> {
@@ -231,8 +248,8 @@ function createInstance(nginx: Nginx, first: Plan, running: Running): Instance {
     },
     pids: () => (isRunning(master.pid) ? [master.pid, ...workersOf(master.pid).map(({ pid }) => pid)] : []),
     errors,
-    reload: async (next) => change(next === undefined ? plan : await plan.replace(next)),
-    workers: async (count) => change(plan.withWorkers(count)),
+    reload: async (next) => change(next === undefined ? plan : await planNext(next)),
+    workers: async (count) => change({ ...plan, place: withWorkers(plan.place, count) }),
     signal: (signal) => master.signal(signal),
     stop: (deadlineMs = 10_000) => {
       stopping ??= stop(deadlineMs)

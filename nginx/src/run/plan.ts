@@ -19,10 +19,7 @@ export interface Plan {
   readonly chosePorts: boolean
   /** Asked on every address until it responds; undefined: an accepted connection will do. */
   readonly probe: string | undefined
-  render(): string
-  withWorkers(count: number): Plan
-  /** The same with other fronts, or another raw configuration. */
-  replace(next: readonly Front[] | ((place: Place) => string)): Promise<Plan>
+  render(place: Place): string
 }
 
 /** What all fronts of an NGINX share. */
@@ -95,39 +92,22 @@ export async function planFronts(
       ...(front.topology === 'nginx-tls' && { certificate: await certify(front, nginx, place) }),
     })
   }
-  const chosePorts = fronts.some(({ listen }) => listen.port === 0)
-  return frontsPlan(nginx, settled, withWorkers(place, place.workers), http, chosePorts)
+  const { keepaliveMinTimeout, tls } = nginx
+  const http2 = 'http2' in tls ? tls.http2 : undefined
+  return {
+    place: withWorkers(place, place.workers),
+    addresses: settled.map(addressOf),
+    mounts: frontMounts(settled, place.dir),
+    chosePorts: fronts.some(({ listen }) => listen.port === 0),
+    // NGINX responds itself: no app is needed, and none counts a request.
+    probe: '/ceiling',
+    render: (where) =>
+      renderNginx({ ...http, ...where, fronts: settled, keepaliveMinTimeout, ...(http2 && { http2 }) }),
+  }
 }
 
 function addressOf({ listen, certificate }: Front): Address {
   return certificate === undefined ? listen : { ...listen, ca: readFileSync(certificate.certificate, 'utf8') }
-}
-
-function frontsPlan(
-  nginx: Features,
-  fronts: readonly Front[],
-  place: Place,
-  http: HttpOptions,
-  chosePorts: boolean,
-): Plan {
-  const addresses = fronts.map(addressOf)
-  const { keepaliveMinTimeout, tls } = nginx
-  const http2 = 'http2' in tls ? tls.http2 : undefined
-  return {
-    place,
-    addresses,
-    mounts: frontMounts(fronts, place.dir),
-    chosePorts,
-    // NGINX responds itself: no app is needed, and none counts a request.
-    probe: '/ceiling',
-    render: () => renderNginx({ ...http, ...place, fronts, keepaliveMinTimeout, ...(http2 && { http2 }) }),
-    withWorkers: (count) => frontsPlan(nginx, fronts, withWorkers(place, count), http, chosePorts),
-    replace: (next) => {
-      if (typeof next === 'function')
-        throw new Error('This NGINX was started with fronts; reload it with fronts.')
-      return planFronts(nginx, next, place, http, addresses)
-    },
-  }
 }
 
 /** What a raw configuration needs. */
@@ -141,23 +121,13 @@ interface RawConfig {
 /** A plan for a raw configuration. @throws {Error} one sentence, if an address cannot be listened on */
 export async function planConfig(raw: RawConfig, place: Place): Promise<Plan> {
   for (const address of raw.listen) await settle(address, new Set(), [])
-  return rawPlan(raw, withWorkers(place, place.workers))
-}
-
-function rawPlan(raw: RawConfig, place: Place): Plan {
   return {
-    place,
+    place: withWorkers(place, place.workers),
     addresses: raw.listen,
     mounts: [...placeMounts(place.dir), ...(raw.mounts ?? [])],
     chosePorts: false,
     probe: raw.probe,
-    render: () => raw.config(place),
-    withWorkers: (count) => rawPlan(raw, withWorkers(place, count)),
-    replace: async (next) => {
-      if (typeof next !== 'function')
-        throw new Error('This NGINX was started with a configuration; reload it with one.')
-      return rawPlan({ ...raw, config: next }, place)
-    },
+    render: raw.config,
   }
 }
 
@@ -201,7 +171,8 @@ async function settle(
   }
 }
 
-function withWorkers(place: Place, count: number): Place {
+/** @throws {Error} one sentence, if there cannot be so many */
+export function withWorkers(place: Place, count: number): Place {
   if (Number.isInteger(count) && count >= 1 && count <= 256) return { ...place, workers: count }
   throw new Error(`${count} is not a number of workers; give a whole number from 1 to 256.`)
 }
