@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { BROWSER } from '@startgrid/cli/test-programs.ts'
+import { BROWSER, startProgram } from '@startgrid/cli/test-programs.ts'
 import { isTested, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
 import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
@@ -68,23 +68,6 @@ function testCommand({ runtime }: App): string[] {
     : [process.execPath, '--test', 'test/greetings.test.ts']
 }
 
-/** A test runner inside a test would report to the outer one. */
-function withoutTestContext(): NodeJS.ProcessEnv {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  return env
-}
-
-function collect(...streams: readonly NodeJS.ReadableStream[]): () => string {
-  let text = ''
-  for (const stream of streams) {
-    stream.setEncoding('utf8')
-    stream.on('data', (part: string) => {
-      text += part
-    })
-  }
-  return () => text
-}
-
 function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
   let copy: Copy
   let upstream: Server
@@ -96,7 +79,7 @@ function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
   before(async () => {
     copy = await make()
     addReaderRoutes(copy, app)
-    build(copy)
+    runScript(copy, 'build')
     upstream = createServer((_request, response) => {
       response.setHeader('content-type', 'text/plain; charset=utf-8').end('from upstream')
     })
@@ -117,14 +100,12 @@ function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
     while (!pattern.test(running?.launched.output() ?? '')) await sleep(10, undefined, { signal })
   }
 
-  test('the types are right', { timeout: 2 * timeout }, () => typecheck(copy))
+  test('the types are right', { timeout: 2 * timeout }, () => runScript(copy, 'typecheck'))
 
   test('the test of the recipe passes', { timeout: 2 * timeout }, async () => {
     const [file = process.execPath, ...args] = testCommand(app)
-    const child = spawn(file, args, { cwd: copy.app.directory, env: withoutTestContext(), stdio: 'pipe' })
-    const output = collect(child.stdout, child.stderr)
-    const [code] = await once(child, 'close')
-    assert.equal(code, 0, output())
+    const { code, stdout, stderr } = await startProgram(file, args, { cwd: copy.app.directory }).ended
+    assert.equal(code, 0, stdout + stderr)
   })
 
   tryPost(() => running, EXISTING[app.role])
@@ -337,15 +318,6 @@ function tryPost(read: () => Running | undefined, path: string): void {
       else await assertProblem(response, 413)
     })
   }
-}
-
-function typecheck(copy: Copy): void {
-  runScript(copy, 'typecheck')
-}
-
-/** Builds pages and njs's bundle. */
-function build(copy: Copy): void {
-  runScript(copy, 'build')
 }
 
 /** Runs a script of each package.json of the copy that has it. */
