@@ -1,24 +1,7 @@
-import { deepEqual, match } from 'node:assert/strict'
+import { deepEqual } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { App } from '@startgrid/grid/apps.ts'
-import type { Fault } from '../src/fault.ts'
-import { judgeFigures, medianFigures, overload, runOnce } from '../src/faults/overload.ts'
-import { findingsOf, testDefect } from './bad-subject.ts'
-
-/** A defect shows in the first attempt; a good app gets more. */
-const once: Fault = { ...overload, run: (subject) => runOnce(subject, 1) }
-
-testDefect('a server that serves everyone is found', async () => {
-  match(await findingsOf(once, 'never-sheds', 'ssr'), /No page was refused with 503\./)
-})
-
-testDefect('a server that refuses without a word, and probes too, is found', async () => {
-  const findings = await findingsOf(once, 'sheds-badly', 'ssr')
-  match(findings, /\/livez failed \d+ times: 503\./)
-  match(findings, /The 503 has retry-after: '', not /)
-  match(findings, /The 503 has content-security-policy: '', not default-src 'none'/)
-  match(findings, /The 503 has the body 'sorry'\./)
-})
+import { judgeFigures, medianFigures } from '../src/faults/overload.ts'
 
 test('too little served, a late probe, a late recovery and a refusal after a pause are found, each by itself', () => {
   const good = { goodput: 0.8, 'livez ms': 1_000, 'recovered ms': 2_000, '503 after a pause': 0 }

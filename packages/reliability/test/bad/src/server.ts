@@ -1,11 +1,11 @@
 import { once } from 'node:events'
-import type { Server } from 'node:net'
+import { DEFECTS } from './defects.ts'
 
-/** `node src/server.ts DEFECT`: a server of which ./DEFECT.ts says what is wrong with it, started as the apps are. */
+/** `node src/server.ts DEFECT`: a server of which defects.ts says what is wrong with it, started as the apps are. */
 
 const defect = process.argv[2] ?? ''
-const { createDefect } = (await import(`./${defect}.ts`)) as { createDefect: () => Server }
-const server = createDefect().listen(Number(process.env.PORT), '127.0.0.1')
+const server = DEFECTS[defect]?.().listen(Number(process.env.PORT), '127.0.0.1')
+if (server === undefined) throw new Error(`There is no defect '${defect}'.`)
 await once(server, 'listening')
 const bound = server.address()
 const port = typeof bound === 'object' && bound !== null ? bound.port : 0

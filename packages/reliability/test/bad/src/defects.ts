@@ -1,0 +1,271 @@
+import { closeSync, openSync } from 'node:fs'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createTcpServer, type Server as TcpServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PROBLEM_JSON } from '@startgrid/shared/http/contract.ts'
+import { problem } from '@startgrid/shared/http/problem.ts'
+
+/** Servers of which each does one thing wrong, by name. */
+export const DEFECTS: Readonly<Record<string, () => TcpServer>> = {
+  /** Ignores what nobody has caught. */
+  'carries-on'() {
+    process.on('uncaughtException', () => {}).on('unhandledRejection', () => {})
+    return createHealthy()
+  },
+
+  /** Responds with 500 where the client is wrong: `GET /%`. */
+  'decodes-paths': () =>
+    createServer((request, response) => {
+      try {
+        decodeURIComponent(request.url ?? '')
+        respondAsApps(request, response)
+      } catch {
+        response.writeHead(500, { 'content-length': 0 }).end()
+      }
+    }),
+
+  /** Nobody catches what a handler throws. */
+  'dies-of-a-handler': () =>
+    createServer((request) => {
+      throw new Error(`${request.url} fails`)
+    }),
+
+  /** Leaves an uncaught exception to Node, which prints it and ends the process in the middle of everything. */
+  'ends-at-once': () =>
+    createHealthy((_request, response) => {
+      response.write('half')
+      setTimeout(() => response.end('whole'), 1_500)
+    }),
+
+  /** Knows no SIGTERM, so that the system ends it. */
+  'ends-by-signal': () => createHealthy(),
+
+  /** Every 50th response is a 500. */
+  'fails-at-times'() {
+    let count = 0
+    return createHealthy((_request, response) => {
+      count += 1
+      response.writeHead(count % 50 === 0 ? 500 : 200).end()
+    })
+  },
+
+  /** Handlers fail as in fixtures/, and each is dealt with wrongly in its own way, but for the last. */
+  'fails-badly': () =>
+    createServer((request, response) => {
+      response.setHeader('x-request-id', String(request.headers['x-request-id']))
+      const fail = FAILURES[request.url ?? '']
+      if (fail === undefined) response.end()
+      else fail(response)
+    }),
+
+  /** Goes on with what nobody waits for: a timer, 30 kB and a line for each client that has left. */
+  'forgets-to-stop': () =>
+    createHealthy((_request, response) => {
+      const page = Buffer.alloc(30_000)
+      response.write(page)
+      setTimeout(() => response.end(page), 60_000)
+      response.once('close', () => print({ level: 50, msg: 'left' }))
+    }),
+
+  /** Takes whatever follows a header section for the next request: the body that a proxy sends is one. */
+  'ignores-bodies': () =>
+    createTcpServer((socket) => {
+      let text = ''
+      socket.setEncoding('latin1').on('error', () => {})
+      socket.on('data', (bytes: string) => {
+        text += bytes
+        const sections = text.split('\r\n\r\n')
+        text = sections.pop() ?? ''
+        for (const section of sections) {
+          const target = section.split(' ')[1] ?? ''
+          const id = /^x-request-id: *(.*)$/im.exec(section)?.[1] ?? 'none'
+          print({ msg: 'request completed', requestId: id, path: target })
+          const status = target === '/livez' ? '200 OK' : '404 Not Found'
+          socket.write(`HTTP/1.1 ${status}\r\nx-request-id: ${id}\r\ncontent-length: 0\r\n\r\n`)
+        }
+      })
+    }),
+
+  /** Waits for the load balancer as long as it was told, however often it is asked to go. */
+  'ignores-second-signal'() {
+    let isDraining = false
+    process.on('SIGTERM', async () => {
+      isDraining = true
+      await sleep(Number(process.env.SHUTDOWN_DELAY_MS ?? 0))
+      server.close(() => process.exit(0))
+    })
+    const server = createHealthy((request, response) => {
+      if (isDraining) response.shouldKeepAlive = false
+      response.writeHead(isDraining && request.url === '/readyz' ? 503 : 200).end()
+    })
+    return server
+  },
+
+  /** Responds as hello does, and keeps 50 kB of each. */
+  'keeps-a-little'() {
+    const kept: Buffer[] = []
+    return createHealthy((request, response) => {
+      kept.push(Buffer.alloc(50_000, request.url))
+      response.end('OK')
+    })
+  },
+
+  /** Has no limits, and forgets nothing. */
+  'keeps-everything'() {
+    const kept: Buffer[] = []
+    return createServer({ maxHeaderSize: 1_048_576 }, (request, response) => {
+      request.on('data', (chunk: Buffer) => kept.push(Buffer.from(chunk)))
+      response.end('OK')
+    })
+  },
+
+  /** Opens a file for each response, and closes it only if the response is complete. */
+  'keeps-files': () =>
+    createHealthy((_request, response) => {
+      const file = openSync('/dev/null', 'r')
+      response.once('close', () => {
+        if (response.writableFinished) closeSync(file)
+      })
+      setTimeout(() => response.end('OK'), 20)
+    }),
+
+  /** Serves everyone, however late. */
+  'never-sheds': () =>
+    createHealthy((_request, response) => {
+      keepBusy(3)
+      response.end('page')
+    }),
+
+  /** Makes a URL of what the client sent, as tutorials do: `GET //` throws, and nobody catches it. */
+  'parses-urls': () =>
+    createServer((request, response) => {
+      const { pathname } = new URL(request.url ?? '', `http://${request.headers.host}`)
+      if (pathname !== '') respondAsApps(request, response)
+    }),
+
+  /** Responds with 503 to everybody from SIGTERM on, and takes its time. */
+  'refuses-while-draining'() {
+    let isDraining = false
+    process.on('SIGTERM', async () => {
+      isDraining = true
+      await sleep(300)
+      process.exit(0)
+    })
+    return createHealthy((_request, response) => {
+      response.writeHead(isDraining ? 503 : 200, isDraining ? { connection: 'close' } : {}).end()
+    })
+  },
+
+  /** Ends with 0, and with every connection, whatever is on its way. */
+  'resets-at-sigterm'() {
+    process.on('SIGTERM', () => process.exit(0))
+    return createHealthy()
+  },
+
+  /** Refuses nine of ten, probes too and when there is nothing to do, and says neither why nor until when. */
+  'sheds-badly'() {
+    let requests = 0
+    return createHealthy((_request, response) => {
+      requests++
+      if (requests % 10 !== 0) response.statusCode = 503
+      else keepBusy(3)
+      response.end('sorry')
+    })
+  },
+
+  /** Behaves with many connections as a loop around a failing accept() does, and has no file left for a response. */
+  'spins-on-accept'() {
+    let connections = 0
+    const server = createHealthy((_request, response) => {
+      if (connections > 30) response.statusCode = 500
+      response.end('OK')
+    })
+    const spin = () => {
+      console.error('accept: too many open files')
+      keepBusy(5)
+    }
+    return server.on('connection', () => {
+      connections++
+      if (connections === 30) setInterval(spin, 1)
+    })
+  },
+
+  /** Starts in any case. */
+  'takes-any-port'() {
+    process.env.PORT = '0'
+    return createHealthy()
+  },
+
+  /** Cannot start, and says so with a stack. */
+  'throws-at-start'() {
+    throw new Error(`It does not like PORT=${process.env.PORT}`)
+  },
+
+  /** Has all the time in the world for a request, and for its response to be read. */
+  'waits-forever': () =>
+    createServer({ headersTimeout: 0, requestTimeout: 0 }, (request, response) => {
+      request.resume().once('end', () => response.end('a'.repeat(200_000)))
+    }),
+}
+
+/** What most defects have in common: any path gets a response, and each response is logged. */
+function createHealthy(respond: RequestListener = (_request, response) => response.end('OK')): Server {
+  return createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+    if (request.method === 'POST') response.statusCode = 405
+    print({ requestId: request.headers['x-request-id'], msg: 'request completed' })
+    respond(request, response)
+  })
+}
+
+/** Responds as the apps do, as far as the faults on the wire look, and logs every request as they do. */
+function respondAsApps({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
+  const id = String(headers['x-request-id'])
+  print({ msg: 'request completed', requestId: id, path: url })
+  const status = url === '/livez' ? 200 : 404
+  const body = String(status)
+  response.writeHead(status, { 'x-request-id': id, 'content-length': body.length }).end(body)
+}
+
+const FAILURES: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  '/throws': (response) => {
+    log(response)
+    response.writeHead(500).end(`${new Error('secret').stack}`)
+  },
+  '/rejects': (response) => {
+    response.writeHead(500, { 'content-type': PROBLEM_JSON }).end(problem(500))
+  },
+  '/breaks': (response) => {
+    log(response)
+    response.end('half')
+  },
+  '/breaks/as/a/stream': (response) => {
+    log(response)
+    log(response)
+    response.destroy()
+  },
+  '/hangs': log,
+  '/stalls': (response) => {
+    log(response, 'it was silent for 1000 ms')
+    response.destroy()
+  },
+}
+
+function log(response: ServerResponse, cause = 'unknown'): void {
+  print({ level: 50, id: response.getHeader('x-request-id'), cause })
+}
+
+function print(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}
+
+/** As rendering does. */
+function keepBusy(milliseconds: number): void {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
