@@ -1,10 +1,10 @@
 import { ok } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDue, oneRunIn, sample } from '@startgrid/cli/test-run.ts'
+import { claimPort } from '@startgrid/nginx/address.ts'
 import { personalEnvironment } from './environment.ts'
 
 export type PackageManager = 'npm' | 'pnpm'
@@ -55,7 +55,8 @@ export class ProjectDirectory {
 
   /** Runs `npm start`, or `npm ARGS`, on a free port until it is ready. */
   async start(...args: readonly string[]) {
-    const port = await findFreePort()
+    // NGINX cannot be asked to pick one.
+    const port = await claimPort({ host: '127.0.0.1', port: 0 })
     const { child, output } = this.#spawn(args.length > 0 ? args : ['start'], {
       PORT: String(port),
       LOG_LEVEL: 'warn',
@@ -112,14 +113,4 @@ function signalGroup(pid: number, signal: 'SIGINT' | 0): boolean {
   } catch {
     return false
   }
-}
-
-/** NGINX cannot be asked to pick one. */
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
