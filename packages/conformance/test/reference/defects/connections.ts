@@ -25,6 +25,7 @@ export const connections: readonly Defect[] = [
   ssr('closed after a stream', 'requests behind a stream get their responses after it', {
     staysOpen: ({ late }) => late === undefined,
   }),
+  hello('the id of the request before', 'pipelined requests get their responses in order', mixedUp()),
   hello('responses mixed up', '100 requests at once are not mixed up', mixedUp()),
 ]
 
