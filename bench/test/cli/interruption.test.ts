@@ -7,7 +7,6 @@ import {
   assertNothingLeft,
   commandLine,
   failuresOf,
-  findLoaded,
   findProcess,
   interrupt,
   processesOf,
@@ -107,11 +106,11 @@ testOne('death')('what dies during a run voids its cells, and the rest goes on',
   const long = [...SHORT, '--slice', '500ms', '--warmup', '500ms', '--heats', '2']
   const run = start(['--only', 'node,bun', '--role', 'status', ...long])
   await saying(run, 'heat 1 of') // earlier, apps run for the proof
-  const app = await findLoaded(run.place, /bun\S* src\/server\.ts/)
+  const app = await findProcess(run.place, /bun\S* src\/server\.ts/, 'loaded')
   process.kill(app, 'SIGKILL')
   if (nginx.kind !== 'none') process.kill(await findProcess(run.place, /nginx: master/), 'SIGKILL')
   await saying(run, 'heat 2 of')
-  await findLoaded(run.place, /server\.ts status/)
+  await findProcess(run.place, /server\.ts status/, 'loaded')
   process.kill(await findProcess(run.place, /loadgen\/src\/engine\/child\.ts/), 'SIGKILL')
   const { code, stderr } = await run.ended
   assert.equal(code, 1, stderr)

@@ -35,12 +35,8 @@ function describeDriver(name: Driver['name']): void {
       server.stop()
     })
 
-    test('says who it is', () => {
-      assert.equal(driver.name, name)
-      assert.match(driver.version, /\w/)
-    })
-
     test('counts what the server counts, and measures the built-in delay', async () => {
+      assert.equal(driver.name, name)
       const before = server.requests()
       // Of 700 ms a generator on a busy machine may miss all.
       const load = await driver.run(planOf('/', { durationMs: 3000 }))
@@ -60,12 +56,6 @@ function describeDriver(name: Driver['name']): void {
       const inFlight = rate * latencySeconds.mean
       // How exact it is depends on how long the generator had no core. A wrong unit or a double count is more than a factor of two.
       assert.ok(inFlight > 0 && inFlight < 2 * CONNECTIONS, `${inFlight} in flight`)
-    })
-
-    test('takes its time in milliseconds, and says it in seconds', async () => {
-      // From the first request to the last response: on a busy machine the first one is late.
-      const { seconds } = await driver.run(planOf('/', { durationMs: 1300 }))
-      assert.ok(seconds > 0.1, `${seconds} s`)
     })
 
     test('names unexpected statuses, and counts them as responses', async () => {
@@ -88,14 +78,9 @@ function describeDriver(name: Driver['name']): void {
       const plan = planOf('/wrong', { expect: { body: exactly(BODY), checkEvery: 1 } })
       const [checked, load] = [await driver.check(plan), await driver.run(plan)]
       const { errors } = driver.capabilities.checks === 'inside' ? load : checked
+      assert.deepEqual((await driver.check(planOf('/'))).errors, {})
       assert.ok((errors.body ?? 0) > 0, JSON.stringify({ checked, load }))
       assert.equal(load.checked > 0, driver.capabilities.checks === 'inside')
-    })
-
-    test('finds nothing wrong with right bodies', async () => {
-      const [{ checked, errors }, load] = [await driver.check(planOf('/')), await driver.run(planOf('/'))]
-      assert.ok(checked + load.checked > 0)
-      assert.deepEqual([errors, load.errors], [{}, {}])
     })
 
     test('accounts for the generator', { skip: !LINUX && 'only Linux tells' }, async () => {
@@ -113,11 +98,6 @@ function describeDriver(name: Driver['name']): void {
       setTimeout(() => abortion.abort(), 400)
       const load = await driver.run(planOf('/', { durationMs: 60_000, signal: abortion.signal }))
       assert.ok(load.requests > 0 && load.seconds < 60, `${load.requests} in ${load.seconds} s`)
-    })
-
-    test('ends at once when it was stopped before it began', async () => {
-      const load = await driver.run(planOf('/', { durationMs: 60_000, signal: AbortSignal.abort() }))
-      assert.ok(load.seconds < 60, `${load.seconds} s`)
     })
 
     test('works again after a load that could not be offered', async () => {

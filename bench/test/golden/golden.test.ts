@@ -1,18 +1,14 @@
-import { readdirSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { analyseAgain, openStored, studyOf } from '../../src/cli/stored.ts'
+import { reportOf } from '../../src/cli/stored.ts'
 import { compareResults } from '../../src/judge/compare/comparison.ts'
-import type { StoredResult } from '../../src/model/result.ts'
-import { recordOf } from '../../src/model/result-file.ts'
 import { documentOfComparison } from '../../src/report/comparison.ts'
 import type { Document } from '../../src/report/document.ts'
-import { documentOf } from '../../src/report/grid.ts'
 import { formatHtml } from '../../src/report/html/page.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
-import { documentOfStudy } from '../../src/report/study/document.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import { STUDIES } from '../../studies/index.ts'
+import { golden, NAMES } from '../fixtures/golden.ts'
 
 /**
  * Small stored results of every kind, their figures and their reports. Figures change with the estimator alone. Texts may change on purpose:
@@ -22,12 +18,6 @@ import { STUDIES } from '../../studies/index.ts'
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 const STYLE = { columns: 80, color: false }
 const asText = { serializers: [(text: string) => text] }
-
-const analysed = (name: string): StoredResult =>
-  analyseAgain(openStored(`${FOLDER}results/${name}.json`, STUDIES)[0].result, {
-    keepVoided: false,
-    studies: STUDIES,
-  })
 
 function keep(context: TestContext, name: string, files: Readonly<Record<string, string>>): void {
   for (const [file, text] of Object.entries(files))
@@ -59,17 +49,12 @@ function reportsOf(document: Document): Record<string, string> {
   }
 }
 
-const NAMES = readdirSync(`${FOLDER}results`).map((file) => file.replace('.json', ''))
-
 // `race-b` is there to be compared with `race`.
 for (const name of NAMES.filter((one) => one !== 'race-b'))
   test(`${name}: figures and reports are as they were`, (context) => {
-    const result = analysed(name)
+    const result = golden(name)
     const { analysis, warnings } = result
-    const document =
-      result.kind === 'study'
-        ? documentOfStudy(studyOf(result, STUDIES), recordOf(result))
-        : documentOf(result)
+    const { document } = reportOf(result, { directory: '', studies: STUDIES })
     keep(context, name, {
       'figures.txt': linesOf({
         ...(Array.isArray(analysis) ? { cells: analysis } : analysis),
@@ -80,7 +65,7 @@ for (const name of NAMES.filter((one) => one !== 'race-b'))
   })
 
 test('compare: figures and reports are as they were', (context) => {
-  const comparison = compareResults(analysed('race'), analysed('race-b'), { metric: undefined })
+  const comparison = compareResults(golden('race'), golden('race-b'), { metric: undefined })
   keep(context, 'compare', {
     'figures.txt': linesOf(comparison),
     ...reportsOf(documentOfComparison(comparison, null)),

@@ -18,6 +18,7 @@ import { documentOfStudy } from '../../src/report/study/document.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import { QUIET } from '../fixtures/evidence.ts'
 import { measureOnPaper, PAPER, sliceOf } from '../fixtures/study-laboratory.ts'
+import { trialOf } from '../judge/openloop/trials.ts'
 
 /** The paper's systems under the same traffic, with a claim about its latency. */
 const LATE: Study = {
@@ -52,31 +53,11 @@ const HISTOGRAM =
 
 /** A load that was offered, with all its responses, on time and undisturbed. */
 function soundLoad(system: string, heat: number, change: Partial<Trial> = {}): Trial {
-  return {
-    cell: `race ${system}`,
-    launch: heat,
-    purpose: 'level',
-    level: 'common',
-    at: 5,
-    seconds: 1,
-    offered: 10_000,
-    achieved: 10_000,
-    requests: 10_000,
-    checked: 100,
-    errors: {},
-    cpuSeconds: { app: 0.5, proxy: 0, generator: 1 },
-    disturbance: QUIET,
-    disturbed: false,
-    latency: at(1),
-    service: at(1),
-    lag: at(0.01),
-    histogram: HISTOGRAM,
-    lagHistogram: null,
-    generatorBound: false,
-    series: null,
-    meanMs: 1,
+  return trialOf({
+    ...{ cell: `race ${system}`, launch: heat, level: 'common', seconds: 1, histogram: HISTOGRAM },
+    ...{ offered: 10_000, achieved: 10_000 },
     ...change,
-  }
+  })
 }
 
 /** Two heats in which each system's mean latency is this many milliseconds. */

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Driver, SlicePlan } from '../../src/drivers/driver.ts'
+import type { SlicePlan } from '../../src/drivers/driver.ts'
 import type { Server, Servers } from '../../src/environments/environment.ts'
 import { newCell } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { runHeat } from '../../src/measure/heat.ts'
 import type { Cell } from '../../src/model/cell.ts'
 import type { Slice } from '../../src/model/heat.ts'
+import { fakeDriver } from '../fixtures/fake-driver.ts'
 
 const CELL = newCell({
   ...{ id: 'target/status direct', race: 'status', app: 'target/status', role: 'status' },
@@ -42,26 +43,13 @@ const serversOf = (cells: readonly Cell[]): Servers => ({
 })
 
 /** Serves as many requests per second as the list says of each cell, and takes no time. */
-const driverOf = (rates: readonly number[], onRun: (plan: SlicePlan) => void = () => {}): Driver => ({
-  name: 'startgrid',
-  version: '1.0.0',
-  capabilities: { openLoop: true, unixSockets: true, checks: 'inside', minSliceMs: 1, warmupMs: 0 },
-  pids: () => [],
-  check: async () => ({ checked: 0, errors: {} }),
-  responseLength: async () => 2,
-  stop: async () => {},
-  run: async (plan) => {
+const driverOf = (rates: readonly number[], onRun: (plan: SlicePlan) => void = () => {}) =>
+  fakeDriver(async (plan) => {
     onRun(plan)
-    const { target, durationMs } = plan
-    const seconds = durationMs / 1000
-    const rate = rates[('port' in target ? target.port : 0) - 1] ?? 0
-    return {
-      ...{ requests: rate * seconds, seconds, rate, checked: 1, errors: {} },
-      latencySeconds: { mean: 0.001, p50: 0.001, p99: 0.002 },
-      generator: { cpuSeconds: 0.1, waitSeconds: 0 },
-    }
-  },
-})
+    const seconds = plan.durationMs / 1000
+    const rate = rates[('port' in plan.target ? plan.target.port : 0) - 1] ?? 0
+    return { requests: rate * seconds, seconds, rate }
+  })
 
 interface Setting {
   leftMs?: number

@@ -8,7 +8,7 @@ import type { Target } from '@startgrid/grid/launcher.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { measureStartup } from '../../src/environments/native/startup.ts'
 import { startSystem } from '../../src/environments/native/systems.ts'
-import { type LoadRace, type Measured, publishedRatio, type System } from '../../src/model/experiment.ts'
+import type { LoadRace, Measured, System } from '../../src/model/experiment.ts'
 import { expressToFastify } from '../../studies/express-to-fastify/study.ts'
 
 const { systems, races, claims } = expressToFastify
@@ -64,28 +64,13 @@ test('a fragment is the same in all stages, and an unknown one is 404', async (t
   }
 })
 
-test("claims are the issue's", () => {
-  deepEqual(Object.fromEntries(claims.map((claim) => [claim.id, publishedRatio(claim).toFixed(2)])), {
-    'fastify-status': '2.33',
-    'fastify-partial': '1.22',
-    'fastify-full': '1.23',
-    'fastify-status-latency': '0.24',
-    'fastify-express-status': '1.06',
-    'fastify-express-partial': '0.98',
-    'fastify-express-full': '1.02',
-  })
-  for (const { race, over, under } of claims)
-    for (const system of [over, under]) ok(races[race]?.systems.includes(system), `${system} in ${race}`)
-})
-
-test('a reason names the difference in CPU, and is left out without figures', () => {
+test('a reason names the difference in CPU', () => {
   const [claim] = claims
   const cpu: Record<string, number> = { 'express/status': 20e-6, 'fastify/status': 16e-6 }
   equal(
     claim?.because?.(measured((system) => cpu[system])),
     'A request costs 20.0 µs of CPU on Express and 4.00 µs less on Fastify, with equal responses.',
   )
-  for (const { because } of claims) equal(because?.(measured(() => undefined)), null)
 })
 
 test('a start is over with the first response', async () => {

@@ -32,13 +32,6 @@ test('every framework but NGINX has two kinds of bare hello, and both give the r
   }
 })
 
-test('each ratio compares two systems of its race', () => {
-  for (const { race, from, to } of STUDY.steps ?? []) {
-    const systems = STUDY.races[race]?.systems ?? []
-    assert.ok(systems.includes(from) && systems.includes(to) && from !== to, `${to} / ${from}`)
-  }
-})
-
 test('what has duties keeps the contract, and what has none is not asked to', () => {
   const proven = planCells(STUDY)
     .filter(({ role }) => role !== null)

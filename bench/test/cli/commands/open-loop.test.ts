@@ -1,41 +1,26 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { describe } from 'node:test'
 import { figuresOf } from '../../../src/judge/figures.ts'
 import { type OpenLoopResult, trialsOf } from '../../../src/model/result.ts'
 import { readResult } from '../../../src/model/result-file.ts'
-import { failuresOf, OPEN_LOOPS } from '../../fixtures/bench-run.ts'
+import {
+  assertNothingLeft,
+  failuresOf,
+  interrupt,
+  OPEN_LOOPS,
+  saying,
+  start,
+} from '../../fixtures/bench-run.ts'
 import { testIf } from '../../fixtures/test-if.ts'
 
-const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
-const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-openloop-'))
-after(() => rmSync(DIRECTORY, { recursive: true }))
-
-let runs = 0
-
-/** A short run on one app; whether it has numbers depends on how busy this machine is. */
-function start(kind: string, ...more: string[]): { child: ChildProcess; output: string } {
-  const output = join(DIRECTORY, String(++runs))
-  const args = [CLI, kind, '--only', 'node/hello', '--quick', '--output', output, ...more]
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, STARTGRID_TEST_RUN: output },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true, // a process group of its own, as a terminal makes it
-  })
-  child.stdout?.resume()
-  return { child, output }
-}
+/** On one app; whether it has numbers depends on how busy this machine is. */
+const SHORT = ['--only', 'node/hello', '--quick', '--output', 'out']
 
 async function run<Kind extends OpenLoopResult['kind']>(kind: Kind, ...more: string[]) {
-  const { child, output } = start(kind, '--launches', '1', ...more)
-  child.stderr?.resume()
-  const [code] = await once(child, 'close')
-  const result = read(output, kind)
+  const { place, ended } = start([kind, ...SHORT, '--launches', '1', ...more])
+  const { code } = await ended
+  const result = read(place, kind)
   assert.ok(code === 0 || code === 1, `exit code ${code}`)
   assert.ok(result.finishedAt !== null)
   assert.deepEqual(failuresOf(result), {})
@@ -45,26 +30,12 @@ async function run<Kind extends OpenLoopResult['kind']>(kind: Kind, ...more: str
 }
 
 function read<Kind extends OpenLoopResult['kind']>(
-  output: string,
+  place: string,
   kind: Kind,
 ): Extract<OpenLoopResult, { kind: Kind }> {
-  const result = readResult(join(output, 'result.json'))
+  const result = readResult(join(place, 'out/result.json'))
   assert.equal(result.kind, kind)
   return result as Extract<OpenLoopResult, { kind: Kind }>
-}
-
-/** Whatever a run started carries its mark in the environment. */
-function processesOf(mark: string): string[] {
-  return readdirSync('/proc').filter((pid) => {
-    try {
-      return (
-        /^\d+$/.test(pid) &&
-        readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`STARTGRID_TEST_RUN=${mark}`)
-      )
-    } catch {
-      return false // ended meanwhile, or not ours
-    }
-  })
 }
 
 const testOne = (name: (typeof OPEN_LOOPS)[number]) => testIf(OPEN_LOOPS.includes(name))
@@ -118,16 +89,12 @@ describe('pnpm bench', () => {
       skip: process.platform !== 'linux',
     },
     async () => {
-      const { child, output } = start('overload', '--launches', '9')
-      let said = ''
-      child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-        said += text
-      })
-      while (!said.includes('heat 2 of 9')) await once(child.stderr ?? child, 'data')
-      process.kill(-(child.pid ?? 0), 'SIGINT')
-      const [code] = await once(child, 'close')
-      assert.equal(code, 130)
-      const result = read(output, 'overload')
+      const run = start(['overload', ...SHORT, '--launches', '9'])
+      await saying(run, 'heat 2 of 9')
+      interrupt(run.child)
+      const { code, stderr } = await run.ended
+      assert.equal(code, 130, stderr)
+      const result = read(run.place, 'overload')
       assert.equal(result.finishedAt, null)
       // Usually the first one; on a busy machine this process hears of the second heat late.
       const launches = [...new Set(trialsOf(result).map(({ launch }) => launch))]
@@ -137,8 +104,8 @@ describe('pnpm bench', () => {
         Array.from(launches, (_, index) => index + 1),
       )
       assert.deepEqual(failuresOf(result), {})
-      assert.deepEqual(processesOf(output), [])
-      assert.match(said, /Go on with pnpm bench overload --resume/)
+      assertNothingLeft(run.place)
+      assert.match(stderr, /Go on with pnpm bench overload --resume/)
     },
   )
 })

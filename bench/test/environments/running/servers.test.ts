@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import type { Driver, SliceLoad } from '../../../src/drivers/driver.ts'
 import type { Servers } from '../../../src/environments/environment.ts'
 import { openRunning, runningServers } from '../../../src/environments/running/environment.ts'
 import { newCell } from '../../../src/experiment/cells.ts'
@@ -11,6 +10,7 @@ import { WORKLOADS } from '../../../src/experiment/workloads.ts'
 import { runHeat } from '../../../src/measure/heat.ts'
 import type { Experiment } from '../../../src/model/experiment.ts'
 import type { Heat } from '../../../src/model/heat.ts'
+import { fakeDriver } from '../../fixtures/fake-driver.ts'
 
 const { signal } = new AbortController()
 const CELL = newCell({
@@ -84,7 +84,11 @@ describe('a server that already runs', () => {
   })
 
   function heatOf(during: () => Promise<void>): Promise<Heat> {
-    const driver = driverThat(during)
+    const run = async () => {
+      await during()
+      return {}
+    }
+    const driver = fakeDriver(run, { pids: [process.pid] })
     return runHeat({
       expectedMs: 1000,
       planned: { race: 'status', heat: 1, seed: 7 },
@@ -100,29 +104,3 @@ describe('a server that already runs', () => {
     })
   }
 })
-
-/** Offers nothing, and says that all got a response. */
-function driverThat(during: () => Promise<void>): Driver {
-  const load: SliceLoad = {
-    requests: 1000,
-    seconds: 0.1,
-    rate: 10_000,
-    checked: 10,
-    errors: {},
-    latencySeconds: { mean: 0.001, p50: 0.001, p99: 0.002 },
-    generator: { cpuSeconds: 0.1, waitSeconds: 0 },
-  }
-  return {
-    name: 'startgrid',
-    version: '1.0.0',
-    capabilities: { openLoop: true, unixSockets: true, checks: 'inside', minSliceMs: 1, warmupMs: 0 },
-    pids: () => [process.pid],
-    check: async () => ({ checked: 0, errors: {} }),
-    responseLength: async () => 2,
-    run: async () => {
-      await during()
-      return load
-    },
-    stop: async () => {},
-  }
-}

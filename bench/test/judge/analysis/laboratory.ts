@@ -1,8 +1,11 @@
 import type { Topology } from '@startgrid/grid/apps.ts'
 import { newCell } from '../../../src/experiment/cells.ts'
 import type { Measured } from '../../../src/judge/analysis.ts'
+import { newHeat } from '../../../src/measure/heat.ts'
 import type { Cell } from '../../../src/model/cell.ts'
 import type { Heat, Slice } from '../../../src/model/heat.ts'
+import { createSlice } from '../../fixtures/evidence.ts'
+import { golden } from '../../fixtures/golden.ts'
 
 /** Results made by hand, for tests that know what must come out. */
 
@@ -23,35 +26,24 @@ export function cellOf(app: string, topology: Topology = 'direct', twinOf: strin
 
 /** A measured slice of 0.2 s that nobody disturbed; the core of the server is busy all the time. */
 export function sliceOf(cell: string, requests: number, given: Partial<Slice> = {}): Slice {
-  return {
-    cell,
-    phase: 'measure',
-    at: 0,
-    seconds: 0.2,
-    requests,
-    checked: 0,
-    errors: {},
-    meanLatency: 0.001,
-    cpuSeconds: { app: 0.2, proxy: 0, generator: 0.1 },
+  return createSlice({
+    ...{
+      cell,
+      requests,
+      at: 0,
+      checked: 0,
+      meanLatency: 0.001,
+      cpuSeconds: { app: 0.2, proxy: 0, generator: 0.1 },
+    },
     disturbance: { serverWait: 0, generatorWait: 0, serverForeign: 0, generatorForeign: 0 },
-    disturbed: false,
-    pass: 1,
     ...given,
-  }
+  })
 }
 
 export function heatOf(heat: number, slices: Slice[], given: Partial<Heat> = {}): Heat {
   return {
-    race: 'hello',
-    heat,
-    startedAt: '2026-11-21T10:00:00.000Z',
-    seconds: 10,
-    launches: [],
-    slices,
-    ...{ trials: [], commonRate: null, probes: [] },
-    moreWarmup: [],
-    spins: [],
-    failures: [],
+    ...newHeat({ race: 'hello', heat }),
+    ...{ startedAt: '2026-11-21T10:00:00.000Z', seconds: 10, slices },
     ...given,
   }
 }
@@ -64,19 +56,7 @@ export function measuredOf(cells: Cell[], heats: Heat[]): Measured {
     heats,
     conformance: cells.map(({ id }) => ({ cell: id, checked: 1, differences: [], remembered: false })),
     driver: { name: 'startgrid', version: '1', ceiling: null },
-    settings: {
-      profile: 'custom',
-      heats: heats.length,
-      slices: 1,
-      sliceMs: 200,
-      pauseMs: 0,
-      precision: null,
-      extensions: 0,
-      maxTimeMs: null,
-      cores: null,
-      p99Ms: null,
-      openLoop: null,
-    },
+    settings: { ...golden('race').settings, heats: heats.length, slices: 1, sliceMs: 200, cores: null },
   }
 }
 

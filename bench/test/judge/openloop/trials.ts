@@ -5,6 +5,7 @@ import { newHeat } from '../../../src/measure/heat.ts'
 import type { Cell } from '../../../src/model/cell.ts'
 import type { Trial } from '../../../src/model/heat.ts'
 import type { OpenLoopResult } from '../../../src/model/result.ts'
+import { golden } from '../../fixtures/golden.ts'
 
 /** Cells, trials and results as tests of open-loop figures need them. */
 
@@ -67,40 +68,10 @@ export function resultOf<Kind extends OpenLoopResult['kind']>(
   trials: readonly Trial[],
   more: { cells?: Cell[]; p99Ms?: number; failures?: Failure[]; launches?: number } = {},
 ): Extract<OpenLoopResult, { kind: Kind }> {
+  const frame = golden(kind)
   const result = {
-    schema: 5 as const,
-    kind,
-    mode: 'native',
-    target: null,
-    cluster: null,
-    startedAt: '2026-11-20T10:00:00.000Z',
-    finishedAt: null,
-    command: `pnpm bench ${kind}`,
-    seed: 7,
-    machine: {
-      cpu: 'Example 3000',
-      cores: 2,
-      memoryBytes: 8e9,
-      os: 'Debian',
-      kernel: 'Linux',
-      governor: null,
-    },
-    versions: { startgrid: 'abc', node: '26.10.0', bun: '1.4.5', lockfile: '0', packages: {} },
-    nginx: null,
-    driver: { name: 'startgrid', version: 'abc', ceiling: null },
-    settings: {
-      profile: 'default',
-      heats: more.launches ?? 3,
-      slices: 1,
-      sliceMs: 2000,
-      pauseMs: 0,
-      precision: null,
-      extensions: 0,
-      maxTimeMs: null,
-      cores: null,
-      p99Ms: more.p99Ms ?? null,
-    },
-    warnings: [],
+    ...frame,
+    settings: { ...frame.settings, heats: more.launches ?? 3, p99Ms: more.p99Ms ?? null },
     cells: more.cells ?? [CELL],
     conformance: [],
     heats: [

@@ -6,7 +6,6 @@ import type { LoadRace, Study, System } from '../../../src/model/experiment.ts'
 import { recordOf, validateResult } from '../../../src/model/result-file.ts'
 import { formatMarkdownPart } from '../../../src/report/markdown.ts'
 import { documentOfStudy } from '../../../src/report/study/document.ts'
-import { formatTerminal } from '../../../src/report/terminal.ts'
 import { measureOnPaper, PAPER, type Rates } from '../../fixtures/study-laboratory.ts'
 
 const RATES: Rates = {
@@ -202,19 +201,4 @@ test('the result fits its schema, with slices and without', () => {
   deepEqual(validateResult(record), [])
   deepEqual(record.heats, [])
   ok(validateResult({ ...record, analysis: { ...record.analysis, claims: [{}] } }).length > 0)
-})
-
-test('the report is readable at 80 columns, and says what decided', () => {
-  const { result } = analyse(RATES)
-  const text = formatTerminal(documentOfStudy(PAPER, recordOf(result)), { columns: 80, color: false })
-  for (const line of text.split('\n')) ok(line.length <= 80, line)
-  match(
-    text,
-    /1\. fast is twice as fast as slow\n {2}published 2\.00, ours \(95 %\) 2\.00 \(1\.9\d–2\.0\d\), verdict holds\n/,
-  )
-  match(text, /wide needs 4 cores/)
-  match(
-    formatMarkdownPart(documentOfStudy(PAPER, recordOf(result))),
-    /\| 1\. fast is twice as fast as slow +\| +2\.00 \|/,
-  )
 })
