@@ -55,6 +55,16 @@ test('no failure becomes a 200', async () => {
   }
 })
 
+test('an unknown path is unknown with any body, which is not read', async () => {
+  await using server = await start(createOptions())
+  for (const path of ['/nowhere', '/_/status']) {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(server.url + path, { method: 'POST', headers, body: '{' })
+    equal(response.status, 404, path)
+    match(response.headers.get('content-type') ?? '', /^application\/problem\+json/)
+  }
+})
+
 test('what surrounds the routes runs once per request, no matter what sends the response', async () => {
   const { readLines, ...options } = createOptions()
   const seen: unknown[] = []
