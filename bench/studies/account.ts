@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { readCpuTimes } from '@startgrid/machine/machine.ts'
-import { cpuSeconds } from '@startgrid/machine/processes.ts'
+import { cpuSeconds, processTree } from '@startgrid/machine/processes.ts'
 
 /** What processes use from now on, and the part of all cores that everybody else does (Linux). */
 export function beginAccount(
@@ -16,4 +16,12 @@ export function beginAccount(
     const seconds = (performance.now() - at) / 1000
     return { cpuSeconds: used, foreign: Math.max(0, others / seconds / availableParallelism()) }
   }
+}
+
+/**
+ * All that this process has started, but what is under these. Ask for it after a response: an NGINX takes connections before its worker exists.
+ */
+export function serversBeside(...roots: readonly number[]): number[] {
+  const others = new Set([process.pid, ...roots.flatMap(processTree)])
+  return processTree(process.pid).filter((pid) => !others.has(pid))
 }

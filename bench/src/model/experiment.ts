@@ -74,6 +74,8 @@ export interface System {
   workload?: Workload
   /** What offers the load; default `startgrid`. */
   generator?: 'startgrid' | 'autocannon' | 'wrk'
+  /** A program that a probe runs. Where it is not installed, the system is left out. */
+  tool?: string
   /**
    * Milliseconds of load that are discarded after each launch, for each core that it can use: where its measured profile is longer than
    * that of its framework in the grid. Goes before the race's own.

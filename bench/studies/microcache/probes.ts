@@ -1,12 +1,12 @@
 import { Agent, get, type IncomingMessage } from 'node:http'
+import { availableParallelism } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type LoadGenerator, type LoadPlan, startGenerator, sumErrors, type Target } from '@startgrid/loadgen'
-import { processTree } from '@startgrid/machine/processes.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { startSystem } from '../../src/environments/native/systems.ts'
 import type { Figures, ProbeContext, System } from '../../src/model/experiment.ts'
-import { beginAccount } from '../account.ts'
+import { beginAccount, serversBeside } from '../account.ts'
 
 /** Long runs of one system, which nobody interrupts: entries of a cache would expire between the slices of a race. */
 
@@ -154,8 +154,7 @@ async function withRun(
     const count = async () => Number(await text(await respond(target, '/count')))
     const offer: Run['offer'] = async (plan) => {
       const before = await count()
-      // Only now: NGINX takes connections before its worker exists.
-      const account = beginAccount(serversBeside(own))
+      const account = beginAccount(serversBeside(own.pid))
       const expect = { body: { includes: ['50 of 50', '</html>'] } }
       const { requests, rate, errors } = await own.run({ ...plan, target, expect, signal })
       const used = account()
@@ -165,7 +164,7 @@ async function withRun(
           `${system.title} gave ${sumErrors(errors)} wrong responses beside ${requests} right ones`,
         )
       // The generator polls on a core of its own.
-      if (used) onForeign(Math.max(0, used.foreign - 0.5))
+      if (used) onForeign(Math.max(0, used.foreign - 1 / availableParallelism()))
       return {
         rate,
         origin: ((await count()) - before) / requests,
@@ -177,12 +176,6 @@ async function withRun(
     await generator?.stop()
     await stop()
   }
-}
-
-/** All that this process has started but the generator. */
-function serversBeside(generator: LoadGenerator): number[] {
-  const others = new Set([process.pid, ...processTree(generator.pid)])
-  return processTree(process.pid).filter((pid) => !others.has(pid))
 }
 
 /** The response, of which the body may be read. */

@@ -2,6 +2,7 @@ import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers
 import { exactly } from '@startgrid/loadgen'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { Claim, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
+import { type H2Load, measureH2load } from './h2load.ts'
 import { PAGES } from './subjects/node/src/pages.ts'
 
 const NODE = 'bench/studies/reverse-proxy/subjects/node'
@@ -99,6 +100,24 @@ const GZIPPED: Readonly<Record<string, System>> = {
   'page-gzip-6': system('nginx', 'gzip level 6', { lines: 'gzip on; gzip_comp_level 6;', ...LEVEL }),
 }
 
+/** The edge of the grid, which speaks HTTP/2. To Node, it is HTTP/1.1 each time. */
+const H2: Readonly<Record<string, System>> = Object.fromEntries(
+  Object.entries({
+    'h1-64': 'HTTP/1.1, 64 connections',
+    'h2-64': 'HTTP/2, 64 connections',
+    'h2-1': 'HTTP/2, 1 with 64 streams',
+  }).map(([name, title]) => [
+    name,
+    { title, app: { package: NODE, role: 'plain' }, nginx: { front: 'nginx-tls' }, tool: 'h2load' },
+  ]),
+)
+
+const H2_LOADS: Readonly<Record<string, H2Load>> = {
+  'h1-64': { protocol: 'http/1.1', connections: 64, streams: 1 },
+  'h2-64': { protocol: 'h2', connections: 64, streams: 1 },
+  'h2-1': { protocol: 'h2', connections: 1, streams: 64 },
+}
+
 /** What the source starts: one process more than cores would make no sense of it. */
 const CLUSTER: Readonly<Record<string, System>> = {
   cluster: {
@@ -145,7 +164,7 @@ export const reverseProxy: Study = {
     machine: 'a machine that it does not name, in March 2019, one NGINX worker',
     tool: 'siege -c 10 -r 20000 -b',
   },
-  systems: { ...NEW, ...KEPT, ...GZIPPED, ...CLUSTER },
+  systems: { ...NEW, ...KEPT, ...GZIPPED, ...H2, ...CLUSTER },
   races: {
     'new connections': {
       systems: Object.keys(NEW),
@@ -155,6 +174,15 @@ export const reverseProxy: Study = {
     },
     kept: { systems: Object.keys(KEPT), workload: ask('/small'), connections: 64 },
     gzip: { systems: Object.keys(GZIPPED), workload: ask('/page'), connections: 16 },
+    'HTTP/2': {
+      systems: Object.keys(H2),
+      expectedMs: 8000,
+      probe: (name, context) => {
+        const [system, load] = [H2[name], H2_LOADS[name]]
+        if (system === undefined || load === undefined) throw new Error(`There is no system ${name}.`)
+        return measureH2load(system, load, '/small', context)
+      },
+    },
     cluster: { systems: Object.keys(CLUSTER), workload: WORKLOADS.hello, connections: 10 },
   },
   claims: [
@@ -196,6 +224,8 @@ export const reverseProxy: Study = {
     step('NGINX without TLS, kept to Node', 'new connections', 'new-node', 'new-nginx'),
     step('a socket instead of TCP, ECDSA', 'new connections', 'ecdsa-nginx', 'ecdsa-socket'),
     step('a socket instead of TCP, kept', 'kept', 'kept-tls-nginx', 'kept-tls-socket'),
+    step('HTTP/2 instead of 1.1, 64 connections', 'HTTP/2', 'h1-64', 'h2-64'),
+    step('1 with 64 streams instead', 'HTTP/2', 'h2-64', 'h2-1'),
     step('compression in Node', 'gzip', 'page-node', 'page-gzip-node'),
     step('made before instead', 'gzip', 'page-gzip-node', 'page-prebuilt'),
     step('gzip in NGINX, level 1', 'gzip', 'page-nginx', 'page-gzip-1'),

@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok } from 'node:assert/strict'
+import { deepEqual, equal, ok, throws } from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { request as requestTls } from 'node:https'
@@ -11,6 +11,7 @@ import type { Target } from '@startgrid/grid/launcher.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { startSystem } from '../../src/environments/native/systems.ts'
 import type { LoadRace, Workload } from '../../src/model/experiment.ts'
+import { readH2load } from '../../studies/reverse-proxy/h2load.ts'
 import { reverseProxy } from '../../studies/reverse-proxy/study.ts'
 import { PAGES } from '../../studies/reverse-proxy/subjects/node/src/pages.ts'
 
@@ -18,7 +19,10 @@ const { systems, races } = reverseProxy
 const front = await findNginx()
 const nginx = front.kind === 'none' ? undefined : front
 
-const OWN = Object.entries(systems).filter(([, { app }]) => app?.package.startsWith('bench/'))
+/** Without those that h2load asks. */
+const OWN = Object.entries(systems).filter(
+  ([, { app, tool }]) => app?.package.startsWith('bench/') && tool === undefined,
+)
 
 /** Every system gives the same page; only its coding and TLS differ. A short run starts some of them. */
 for (const [name, system] of sample('systems', OWN, 5)) {
@@ -53,3 +57,21 @@ async function ask(target: Target, { path, headers = {} }: Workload) {
   const group = exchange !== null && 'name' in exchange ? exchange.name : undefined
   return { response, group: [socket.getProtocol(), socket.getCipher().name, group] }
 }
+
+/** As h2load 1.52 prints it, shortened. */
+const printed = ({ protocol = 'h2', failed = 0, bad = 0 } = {}) => `TLS Protocol: TLSv1.3
+Application protocol: ${protocol}
+
+finished in 1.00s, 9000.00 req/s, 1.00MB/s
+requests: 9000 total, 9064 started, 9000 done, 9000 succeeded, ${failed} failed, 0 errored, 0 timeout
+status codes: 9000 2xx, 0 3xx, 0 4xx, ${bad} 5xx
+traffic: 1.00MB (1000000) total, 100KB (100000) headers (space savings 90.00%), 500KB (500000) data
+`
+
+test('what h2load counted counts if it spoke the protocol and all responses are right', () => {
+  equal(readH2load(printed(), 'h2'), 9000)
+  throws(() => readH2load(printed({ protocol: 'http/1.1' }), 'h2'), /spoke http\/1\.1 instead of h2/)
+  throws(() => readH2load(printed({ failed: 3 }), 'h2'), /3 failed requests beside 9000/)
+  throws(() => readH2load(printed({ bad: 2 }), 'h2'), /2 failed requests beside 9000/)
+  throws(() => readH2load('', 'h2'), /spoke nothing/)
+})
