@@ -98,9 +98,14 @@ interface OpenRaceHeat extends PlannedHeat, OpenHeat {}
 /** Those of the plan that are not done yet, with what they will take. */
 function openHeats(result: Run, plan: HeatPlan): OpenRaceHeat[] {
   const { slices } = result.settings
+  const known = new Map(
+    plan.races.map((race) => [
+      race,
+      { cells: validCells(result, plan, race), pace: paceOf(result, plan, race) },
+    ]),
+  )
   return remainingHeats(result, plan).map((heat) => {
-    const cells = validCells(result, plan, heat.race)
-    const pace = paceOf(result, plan, heat.race)
+    const { cells = [], pace = 1 } = known.get(heat.race) ?? {}
     const msOf = (passes: number) => pace * plan.expectedMs(heat, cells, passes)
     return {
       ...heat,
