@@ -117,7 +117,7 @@ export function saysNoEffect(published: number): boolean {
  * - *holds*: it lies within 0.8 to 1.25 times the published ratio
  * - *direction holds, size differs*: it lies on the published side of 1, and outside of that band
  * - *direction holds, size undecided*: it lies on the published side of 1, and partly within that band
- * - *not reproduced here*: it lies on the other side of 1
+ * - *not reproduced here*: it lies on the other side of 1, or within 0.91 to 1.1 and outside of that band
  * - *undecided here*: none of these, or there is no interval
  *
  * A claim of no effect holds if the interval lies within 0.9 to 1.1, and is not reproduced if none of it does.
@@ -134,7 +134,9 @@ export function decide(ratio: Interval, published: number): Verdict {
   if (low >= least && high <= most) return 'holds'
   if (isBeyondOne(low, high, published))
     return high < least || low > most ? 'direction holds, size differs' : 'direction holds, size undecided'
-  return isBeyondOne(low, high, 1 / published) ? 'not reproduced here' : 'undecided here'
+  // A ratio of 1 would include it however narrow its interval becomes.
+  const isNone = low >= 1 / NO_EFFECT.high && high <= NO_EFFECT.high && (high < least || low > most)
+  return isNone || isBeyondOne(low, high, 1 / published) ? 'not reproduced here' : 'undecided here'
 }
 
 /** Whether the whole interval is on the same side of 1 as the ratio. */

@@ -112,7 +112,7 @@ function verdictIn(id: string, record: StudyResult | undefined): string {
 const RULE =
   'The verdict follows from the 95 % interval of our ratio. _Holds_: it lies within 0.8 to 1.25 times the published ratio. _Direction holds_: ' +
   'it is on the same side of 1 as published; the _size differs_ if it is outside of that band, and is _undecided_ if it is partly within. ' +
-  '_Not reproduced here_: it excludes the published direction. _Undecided here_: anything else, or a failed gate. _Needs N cores_: this machine has fewer. ' +
+  '_Not reproduced here_: it excludes the published direction, or lies within 0.91 to 1.1 and excludes the published size. _Undecided here_: anything else, or a failed gate. _Needs N cores_: this machine has fewer. ' +
   'A published ratio within 0.95 to 1.05 says that there is no effect: it holds if the interval lies within 0.9 to 1.1.'
 
 const SHARED =

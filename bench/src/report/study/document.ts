@@ -2,7 +2,7 @@ import { formatRate, formatRatio, formatRatioInterval, formatTimestamp } from '@
 import { left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { Study } from '../../model/experiment.ts'
+import { isProbe, type Study } from '../../model/experiment.ts'
 import type { ClaimResult, Verdict } from '../../model/figures.ts'
 import { describeServers } from '../../model/names.ts'
 import type { StudyResult } from '../../model/result.ts'
@@ -141,17 +141,33 @@ function reasonsOf({ analysis }: StudyResult): string[] {
 }
 
 /** How the latencies came about; nothing where none were asked for. */
-function openLoopOf({ analysis, settings: { openLoop } }: StudyResult): string[] {
+function openLoopOf(
+  { races }: Pick<Study, 'races'>,
+  { analysis, settings: { openLoop } }: StudyResult,
+): string[] {
   if (analysis === null || openLoop === null || analysis.openRates.length === 0) return []
-  const rates = analysis.openRates.map(({ race, rate }) => `${race} ${formatRate(rate)}`)
+  const isStated = ({ race, rate }: { race: string; rate: number }) => {
+    const own = races[race]
+    return own !== undefined && !isProbe(own) && own.openRate === rate
+  }
+  const namesOf = (rates: typeof analysis.openRates) =>
+    listOf(rates.map(({ race, rate }) => `${race} ${formatRate(rate)}`))
+  const [stated, found] = [
+    analysis.openRates.filter(isStated),
+    analysis.openRates.filter((one) => !isStated(one)),
+  ]
   return [
-    `Latencies are those of open loops of ${openLoop.minMs} to ${openLoop.maxMs} ms after the slices of each heat, from when a request was due. Their rate is half of what the ` +
-      `slowest system that a claim about latency names (or, without such a claim, the slowest of all) could do in the first heat: ${listOf(rates)} requests per second.`,
+    `Latencies are those of open loops of ${openLoop.minMs} to ${openLoop.maxMs} ms after the slices of each heat, from when a request was due.` +
+      (found.length === 0
+        ? ''
+        : ' Their rate is half of what the slowest system that a claim about latency names (or, without such a claim, the slowest of all) could do in the first ' +
+          `heat: ${namesOf(found)} requests per second.`) +
+      (stated.length === 0 ? '' : ` The study states the rate of ${namesOf(stated)} requests per second.`),
   ]
 }
 
 /** What the figures rest on. */
-function conditions({ source }: Study, result: StudyResult): string[] {
+function conditions({ source, races }: Study, result: StudyResult): string[] {
   const { settings } = result
   const { cluster } = result
   const { cores } = settings
@@ -167,7 +183,7 @@ function conditions({ source }: Study, result: StudyResult): string[] {
       ? []
       : [`The source: ${source.title}, on ${source.machine}, with ${source.tool}.`]),
     `${plural(settings.heats, 'heat')} of each race, ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per system and heat. ${where}`,
-    ...openLoopOf(result),
+    ...openLoopOf({ races }, result),
     `${describeMachine(result)}; ${describeNginx(result)}.`,
     `${capital(describeSource(result))}.`,
   ]
