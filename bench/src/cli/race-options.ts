@@ -54,6 +54,8 @@ export function readRaceOptions(args: readonly string[], program: string): RaceO
     throw new UsageError(
       `Name what to race: ${program} 'node before.js' 'node after.js'. ${program} --help shows more.`,
     )
+  if (positionals.some((line) => line.trim() === ''))
+    throw new UsageError('A command is empty: a shell variable in it may not be set.')
   const requests = readRequests(values)
   const readyTimeoutMs = values['ready-timeout'] ?? 30_000
   const [first = { path: '/' }] = requests
@@ -216,6 +218,7 @@ function directoryOfPerson(): string {
 function withoutSecrets(args: readonly string[]): string[] {
   return args.map((word, index) => {
     const before = args[index - 1]
+    if (before === '--name') return word
     if (before === '--header') return word.replace(/:.*$/s, ': …')
     if (word.startsWith('--header=')) return word.replace(/:.*$/s, ': …')
     if (before === '--body' && !word.startsWith('@')) return '…'

@@ -190,3 +190,8 @@ export function beginAccountOf(subject: Subject): EndAccount {
     return (own) => compareSamples(before, after, own)
   }
 }
+
+/** The host name of an app or of another launch, and of its container: `node-hello`, of its twin `node-hello-2`. */
+export function hostOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+}

@@ -23,16 +23,23 @@ export const STUDY_PROFILES: Readonly<Record<StudyProfile, StudyEffort>> = {
   full: { heats: 8, slices: 20, sliceMs: 50, openLoop: LATENCY_EFFORT.default.level, maxTimeMs: null },
 }
 
-/** What a heat takes, in milliseconds, if nothing disturbs it and no system is slow. */
+/**
+ * What a heat takes, in milliseconds, if nothing disturbs it and no system is slow.
+ * @param openRate requests per second of its open loops: the more, the shorter they may be. Unknown before anything is measured
+ */
 export function expectedRaceMs(
   race: LoadRace | ProbeRace,
   cells: readonly Cell[],
-  settings: Pick<Settings, 'slices' | 'sliceMs' | 'openLoop'>,
-  { mode = 'native', slowness = 1 }: { mode?: Mode; slowness?: number } = {},
+  settings: Pick<Settings, 'heats' | 'slices' | 'sliceMs' | 'openLoop'>,
+  { mode = 'native', slowness = 1, openRate }: { mode?: Mode; slowness?: number; openRate?: number } = {},
 ): number {
   if (isProbe(race)) return race.expectedMs * cells.length
-  // How fast a system is, and so how short its open loop may be, is not known before.
-  const open = cells.filter(({ openLoop }) => openLoop).length * (settings.openLoop?.maxMs ?? 0)
+  const { openLoop, heats } = settings
+  const openMs =
+    openLoop === null || openRate === undefined
+      ? (openLoop?.maxMs ?? 0)
+      : durationFor(99, openRate, shareOf(heats), openLoop)
+  const open = cells.filter((cell) => cell.openLoop).length * openMs
   return expectedHeatMs(cells, settings, mode, slowness) + open
 }
 

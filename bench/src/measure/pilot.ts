@@ -10,6 +10,7 @@ import {
 } from '../environments/command/equal-work.ts'
 import { ask } from '../environments/command/request.ts'
 import type { Server, Servers } from '../environments/environment.ts'
+import { commonRate } from '../experiment/open-loop-effort.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Asked, type LoadRace, nameAsked, type Workload } from '../model/experiment.ts'
 import type { PilotRecord } from '../model/figures.ts'
@@ -45,7 +46,7 @@ export async function pilot(
   race: LoadRace,
   cells: readonly Cell[],
   options: PilotOptions,
-): Promise<{ race: LoadRace; record: PilotRecord } | undefined> {
+): Promise<{ race: LoadRace; record: PilotRecord; openRate: number } | undefined> {
   const servers = await environment.start(cells, { pinned: true })
   try {
     if (signal.aborted) return undefined
@@ -60,7 +61,12 @@ export async function pilot(
     const track = { signal, beganAt: performance.now(), details: false }
     let windows = 0
     const warmups = await learnWarmup(entrants, (entrant) =>
-      measureSlice(track, entrant, { phase: 'warmup', durationMs: WINDOW_MS, pass: null, seed: ++windows }),
+      measureSlice(track, entrant, { phase: 'warmup', durationMs: WINDOW_MS, pass: null, seed: ++windows }).catch(
+        (error: unknown) => {
+          if (!(error instanceof CellFailure)) throw error
+          throw new PilotError(`${entrant.cell.title} cannot be raced (${name}): ${error.message}.`)
+        },
+      ),
     )
     if (signal.aborted) return undefined
     const warmupMs = Math.max(LEAST_WARMUP_MS, ...warmups.map(({ ms }) => ms))
@@ -77,6 +83,7 @@ export async function pilot(
         ...race,
         workloads: Object.fromEntries(entrants.map(({ cell, workload }) => [cell.app, workload])),
       },
+      openRate: commonRate(warmups.map(({ rate }) => rate)) ?? 1,
       record: {
         race: name,
         decides: isFull && !isCrowded ? 'rate' : 'cpu',
@@ -94,7 +101,7 @@ export async function pilot(
     }
   } catch (error) {
     if (signal.aborted) return undefined
-    throw error instanceof CellFailure ? new PilotError(`${name}: ${error.message}.`) : error
+    throw error
   } finally {
     await servers.stop()
   }
@@ -238,6 +245,8 @@ interface Warmup {
   /** Served in that time. */
   requests: number
   steady: boolean
+  /** Requests per second of the last windows. */
+  rate: number
   /** Of its core, 0 to 1; null where it is not known. */
   coreUse: number | null
   /** Others visibly took the core most of the time: a rate then says how much of it they left, and CPU per request hardly moves. */
@@ -269,6 +278,7 @@ async function learnWarmup(
       ms: (from + 1) * WINDOW_MS,
       requests: own.slice(0, from + 1).reduce((sum, slice) => sum + slice.requests, 0),
       steady: isSteady(costs),
+      rate: mean(own.slice(-LAST).map(({ requests, seconds }) => requests / seconds)),
       isCrowded: own.filter(({ disturbed }) => disturbed).length > own.length / 2,
       coreUse: uses.some((use) => use === null) ? null : Math.max(...uses.map((use) => use ?? 0)),
     }

@@ -32,13 +32,15 @@ interface PlanOptions extends Running {
   spinner?: Spinner | undefined
   /** As of `expectedHeatMs`. */
   slowness?: number
+  /** Requests per second that open loops will probably have, by race. */
+  openRates?: ReadonlyMap<string, number>
 }
 
 /** What the heats of an experiment are. */
 export function planOf(
   experiment: Experiment,
   { result, environment, drivers }: Prepared,
-  { keepVoided = false, spinner, slowness = 1, method }: PlanOptions = {},
+  { keepVoided = false, spinner, slowness = 1, openRates, method }: PlanOptions = {},
 ): HeatPlan {
   const { mode, settings } = result
   const { precision, pauseMs } = settings
@@ -56,9 +58,10 @@ export function planOf(
     expectedMs: ({ race, heat }, cells, slices) => {
       const [first] = cells
       if (method !== undefined) return first === undefined ? 0 : method.expectedMs(first, heat)
-      return (
-        pauseMs + expectedRaceMs(raceOf(experiment, race), cells, { ...settings, slices }, { mode, slowness })
-      )
+      const found = raceOf(experiment, race)
+      const openRate = openRateIn(result, found, race) ?? openRates?.get(race)
+      const conditions = { mode, slowness, ...(openRate !== undefined && { openRate }) }
+      return pauseMs + expectedRaceMs(found, cells, { ...settings, slices }, conditions)
     },
     longestMs: isRace(result) ? LONGEST_HEAT_MS : Number.POSITIVE_INFINITY,
     run: (frame, cells) => {
@@ -85,6 +88,11 @@ function raceOf({ name, races }: Experiment, race: string): Race {
   return found
 }
 
+/** Requests per second of its open loops, if that is pinned or was found in an earlier heat. */
+function openRateIn({ heats }: Pick<Run, 'heats'>, race: Race, name: string): number | undefined {
+  return (isProbe(race) ? undefined : race.openRate) ?? openRateOf(heats, name)
+}
+
 /** Passes, and then the latencies that claims are about: by then what a system can do is known, and it is as warm as it gets. */
 async function measureRace(
   course: Course,
@@ -93,9 +101,8 @@ async function measureRace(
   { usual: driver }: Pick<Drivers, 'usual'>,
 ): Promise<void> {
   await measurePasses(course)
-  const race = raceOf(experiment, course.planned.race)
-  const pinned = isProbe(race) ? undefined : race.openRate
-  const known = pinned ?? openRateOf(heats, course.planned.race)
+  const name = course.planned.race
+  const known = openRateIn({ heats }, raceOf(experiment, name), name)
   await measureAtCommonRate(course, { experiment, settings, known, driver })
 }
 

@@ -31,6 +31,7 @@ export async function runRace(
   { guard, cores, ...context }: RaceRun,
 ): Promise<void> {
   let known = experiment
+  const openRates = new Map<string, number>()
   const preparation = {
     ...context,
     experiment,
@@ -44,6 +45,7 @@ export async function runRace(
       const found = await pilot(prepared, name, race, cells, context)
       if (found === undefined) return
       known = { ...known, races: { ...known.races, [name]: found.race } }
+      openRates.set(name, race.openRate ?? found.openRate)
       result.race?.pilots.push(found.record)
     }
     await runHeats(prepared, planOfRace(known, prepared))
@@ -67,13 +69,14 @@ const MOST_HEATS = 100
 export function planOfRace(
   experiment: Experiment,
   prepared: Omit<Parameters<typeof planOf>[1], 'result'> & { result: StudyResult },
+  openRates: ReadonlyMap<string, number> = new Map(),
 ): HeatPlan {
   const { result } = prepared
   const { heats } = result.settings
   const precision = result.race?.precision ?? null
   let needed: number | undefined
   return {
-    ...planOf(experiment, prepared),
+    ...planOf(experiment, prepared, { openRates }),
     keepsWarmup: true,
     few: LEAST_STARTS,
     most: precision === null ? heats : MOST_HEATS,

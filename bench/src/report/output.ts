@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { RaceResult, StoredResult } from '../model/result.ts'
@@ -30,7 +30,10 @@ export function prepareOutput(
   tryToWrite(directory, `Nothing can be written to ${directory}`, '--output')
   // So that nobody commits them by accident, and no race takes them for changes.
   const ignored = join(resolve(results), '.gitignore')
-  if (output === undefined && !existsSync(ignored)) writeFileSync(ignored, '*\n')
+  if (output === undefined && !existsSync(ignored)) {
+    mkdirSync(dirname(ignored), { recursive: true })
+    writeFileSync(ignored, '*\n')
+  }
   if (json === undefined || json === '-') return directory
   if (statSync(json, { throwIfNoEntry: false })?.isDirectory())
     throw new OutputError(`${json} is a directory: give --json the name of a file, or -.`)
@@ -38,13 +41,15 @@ export function prepareOutput(
   return directory
 }
 
-/** Permissions alone do not tell: a full or read-only disk has them too. */
+/** Permissions alone do not tell: a full or read-only disk has them too. A run that fails before it has a result leaves no directory. */
 function tryToWrite(directory: string, what: string, option: string): void {
   const probe = join(directory, `.${process.pid}.tmp`)
   try {
-    mkdirSync(directory, { recursive: true })
+    const made = mkdirSync(directory, { recursive: true })
     writeFileSync(probe, 'x')
     rmSync(probe)
+    if (made === undefined) return
+    for (let at = directory; at.startsWith(made); at = dirname(at)) rmdirSync(at)
   } catch (error) {
     throw new OutputError(`${what} (${oneLine(error)}): choose another place with ${option}.`, {
       cause: error,
@@ -69,6 +74,7 @@ export function publish(
   )
   if (json !== undefined && !isPrinted) writeStored(json, result)
   for (const sentence of closing) process.stderr.write(`${sentence}\n`)
+  mkdirSync(dirname(path), { recursive: true })
   writeFileSync(`${path}.md`, formatMarkdown(document))
   writeFileSync(`${path}.html`, formatHtml(document))
   process.stderr.write(`Report: ${relative('.', path)}.html\n`)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
@@ -76,10 +76,12 @@ test('what cannot be written is said, and leaves nothing behind', () => {
 test('a place that can be written to is prepared without a trace', () => {
   const place = join(DIRECTORY, 'new', 'place')
   prepareOutput(place, join(DIRECTORY, 'more', 'r.json'))
-  assert.deepEqual(readdirSync(place), [])
-  assert.deepEqual(readdirSync(join(DIRECTORY, 'more')), [])
+  assert.equal(existsSync(join(DIRECTORY, 'new')), false)
+  assert.equal(existsSync(join(DIRECTORY, 'more')), false)
+  mkdirSync(place, { recursive: true })
   prepareOutput(place, '-')
   prepareOutput(place, undefined)
+  assert.deepEqual(readdirSync(place), [])
 })
 
 test('a place that cannot be written to is refused in a sentence', () => {

@@ -100,7 +100,8 @@ async function becomeReady({ target, command, signal, whyEnded, pids }: Becoming
     signal.throwIfAborted()
     const reason = whyEnded()
     if (reason !== undefined) throw new Error(reason)
-    const given = await ask(target, ready, RESPONSE_MS).catch(() => undefined)
+    const patienceMs = Math.min(RESPONSE_MS, Math.max(1, until - performance.now()))
+    const given = await ask(target, ready, patienceMs).catch(() => undefined)
     if (given !== undefined && isExpected(given, ready)) return
     const now = performance.now()
     if (given !== undefined) otherwiseAt ??= now

@@ -2,7 +2,7 @@ import type { App } from '@startgrid/grid/apps.ts'
 import { addressInside, FRONT_SERVICE, PAGE_PORT, serviceName } from '@startgrid/grid/compose.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { renderNginx } from '@startgrid/nginx/render.ts'
-import { measurable } from '../environment.ts'
+import { hostOf, measurable } from '../environment.ts'
 
 /** The Compose project of a heat, made from the services of docker-compose.yml: the same images, limits and settings. Pure. */
 
@@ -32,15 +32,10 @@ interface HeatProject {
   cpu: number | undefined
 }
 
-/** The host name and the service of an app: `node-hello`, of its twin `node-hello-2`. */
-export function hostOf({ name }: Pick<App, 'name'>): string {
-  return name.replaceAll(/[/#]/g, '-')
-}
-
 /** @throws {Error} if docker-compose.yml lacks a service */
 export function composeHeat(file: ComposeFile, project: HeatProject): ComposeFile {
   const { apps, nginxConfig, network } = project
-  const services = apps.map((app) => [hostOf(app), appService(file, app, project)] as const)
+  const services = apps.map((app) => [hostOf(app.name), appService(file, app, project)] as const)
   const proxy = nginxConfig === undefined ? [] : [[FRONT_SERVICE, proxyService(file, project)] as const]
   return {
     services: Object.fromEntries([...services, ...proxy]),
@@ -139,10 +134,10 @@ export function renderFronts(apps: readonly App[]): string {
 
 function createFront(app: App, index: number): Front {
   return {
-    name: hostOf(app),
+    name: hostOf(app.name),
     topology: 'nginx',
     listen: { host: '0.0.0.0', port: frontAddress(index).port },
-    upstream: addressInside(app, 'direct', hostOf(app)),
+    upstream: addressInside(app, 'direct', hostOf(app.name)),
     discovered: true,
     ...(app.role === 'ssr' && { serveAssets: ASSETS }),
   }

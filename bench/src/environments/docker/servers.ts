@@ -8,7 +8,7 @@ import type { Cell } from '../../model/cell.ts'
 import type { Experiment } from '../../model/experiment.ts'
 import type { LaunchRecord } from '../../model/heat.ts'
 import type { Settings } from '../../model/settings.ts'
-import { type Server, type Servers, systemOf } from '../environment.ts'
+import { hostOf, type Server, type Servers, systemOf } from '../environment.ts'
 import {
   type ContainerProcesses,
   compareReadings,
@@ -20,7 +20,7 @@ import {
 } from './account.ts'
 import { docker, lastLine, runDocker } from './command.ts'
 import type { Container, Engine, Labelled } from './engine.ts'
-import { CEILING, type ComposeFile, composeHeat, frontAddress, hostOf, renderFronts } from './project.ts'
+import { CEILING, type ComposeFile, composeHeat, frontAddress, renderFronts } from './project.ts'
 import type { DockerRun } from './run.ts'
 
 /** The containers of one heat, from `docker compose up` to `docker compose down`, as the generator's container sees them. */
@@ -82,7 +82,7 @@ export async function startContainers(cells: readonly Cell[], options: HeatOptio
   }
   try {
     await docker([...compose, 'up', '--detach', '--no-build'], { signal, limitMs: HEALTHY_WITHIN_MS })
-    const services = [...apps.map(hostOf), ...(proxied ? [FRONT_SERVICE] : [])]
+    const services = [...apps.map(({ name }) => hostOf(name)), ...(proxied ? [FRONT_SERVICE] : [])]
     const health = await awaitHealth(services, options)
     const started = { ...options, apps, health, generator: await findGenerator(options) }
     const failures = new Map<string, string>()
@@ -149,7 +149,7 @@ async function describeEnd({ Id, State }: Container): Promise<string> {
 }
 
 function whyMissing({ app, proxied }: Parts, { failures }: Health): string | null {
-  const own = app && failures.get(hostOf(app))
+  const own = app && failures.get(hostOf(app.name))
   if (own !== undefined) return `the app did not start: ${oneLine(own)}`
   const front = proxied ? failures.get(FRONT_SERVICE) : undefined
   return front === undefined ? null : `NGINX does not start: ${oneLine(front)}`
@@ -174,7 +174,7 @@ function serverOf({ app, proxied }: Parts, started: Started): Server {
     if (container === undefined) return { container: service, pids: undefined }
     return { container: container.Id, pids: visibleProcesses(container.Id, container.State.Pid) }
   }
-  const service = app === undefined ? FRONT_SERVICE : hostOf(app)
+  const service = app === undefined ? FRONT_SERVICE : hostOf(app.name)
   const proxy = proxied && app !== undefined ? FRONT_SERVICE : null
   const targetOf = () => {
     if (app === undefined) return CEILING
@@ -228,7 +228,7 @@ async function launchesOf(
   { running }: Health,
 ): Promise<LaunchRecord[]> {
   const loaded = apps.filter(({ name }) => cells.some(({ app }) => app === name))
-  const started = loaded.map((app): [string, string] => [app.name, hostOf(app)])
+  const started = loaded.map((app): [string, string] => [app.name, hostOf(app.name)])
   if (running.has(FRONT_SERVICE)) started.push(['nginx', FRONT_SERVICE])
   return Promise.all(
     started.map(async ([app, service]) => ({

@@ -16,7 +16,15 @@ import type { Front } from '@startgrid/nginx/front.ts'
 import { renderNginx } from '@startgrid/nginx/render.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { FrontKind, Program, System } from '../../model/experiment.ts'
-import { frameworkOf, isInNginx, launchOf, measurable, nginxKey, type Placed } from '../environment.ts'
+import {
+  frameworkOf,
+  hostOf,
+  isInNginx,
+  launchOf,
+  measurable,
+  nginxKey,
+  type Placed,
+} from '../environment.ts'
 import { isStudyKind, NOBODY, renderStudy } from '../native/front.ts'
 import type { NodeLabels } from './site.ts'
 
@@ -56,11 +64,6 @@ export interface Placement {
   /** Never these nodes. */
   notNodes?: readonly string[]
   labels?: NodeLabels | undefined
-}
-
-/** A name for a container. */
-export function hostOf(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 }
 
 /** The port of the app with this index in the pod of its heat: containers of a pod share its network. */

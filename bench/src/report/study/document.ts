@@ -17,6 +17,7 @@ import {
   publishedSection,
   raceSections,
   scalingSections,
+  startupChart,
   stepSection,
 } from './tables.ts'
 
@@ -24,7 +25,10 @@ import {
 export function documentOfStudy(study: Study, record: StudyResult): Document {
   const { settings, startedAt, finishedAt, warnings, analysis, command } = record
   const claims = analysis?.claims ?? []
-  const chart = claimChart(claims, record.cells) ?? costChart(study, record)
+  const chart =
+    claimChart(claims, record.cells) ??
+    costChart(study, record) ??
+    startupChart(record, Object.keys(study.races))
   const [, ...sentences] = costSentences(study, record)
   const [steps, published] = [stepSection(record), publishedSection(study, record)]
   return {

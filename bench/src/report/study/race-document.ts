@@ -20,7 +20,7 @@ import type { StudyResult } from '../../model/result.ts'
 import { describeWarning } from '../../model/warnings.ts'
 import { type Document, INTERRUPTED, ratioChart, type Section } from '../document.ts'
 import { describeMachine, describeSource } from '../provenance.ts'
-import { type Entry, entriesOf, formatSeconds, ifCounted, isCounted } from './tables.ts'
+import { type Entry, entriesOf, formatSeconds, ifCounted, isCounted, startupChart } from './tables.ts'
 
 /** What a race of commands says. */
 export function documentOfRace(result: StudyResult): Document {
@@ -57,7 +57,7 @@ export function documentOfRace(result: StudyResult): Document {
 export function describeFinding(finding: Finding, result: Judged): string {
   const { decides, over, under, isTwin, ratio, smallest } = finding
   const where = placeOf(finding, result.race?.connections ?? 0)
-  if (ratio === null) return `${over} and ${under} were not compared (${where})`
+  if (ratio === null) return describeVoid(finding, result, where)
   const { low, high } = ratio
   if (isTwin)
     return `${over} (a twin, the noise of this race): ${formatRatio(ratio.value)} (${formatEnds(ratio, formatRatio)}) times ${under} by what decides (${where})`
@@ -74,7 +74,17 @@ export function describeFinding(finding: Finding, result: Judged): string {
     : `${over} needs ${change} ${more} CPU per request than ${under} (${where})`
 }
 
-type Judged = Pick<StudyResult, 'race' | 'settings' | 'warnings' | 'finishedAt'>
+type Judged = Pick<StudyResult, 'race' | 'settings' | 'warnings' | 'finishedAt' | 'analysis'>
+
+function describeVoid({ race, over, under }: Finding, { analysis }: Judged, where: string): string {
+  const reasons = (analysis?.cells ?? [])
+    .filter((one) => one.race === race && (one.system === over || one.system === under))
+    .flatMap(({ system, gates }) => {
+      const failed = gates.find(({ verdict }) => verdict === 'failed')
+      return failed === undefined ? [] : [`${system} is void (${failed.finding})`]
+    })
+  return `${over} and ${under} were not compared (${where})${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`
+}
 
 /** What would give one is told, where it is known. */
 function describeFew(
@@ -196,9 +206,11 @@ function figuresSection(result: StudyResult, pilot: PilotRecord): Section {
       : [
           `p50 and p99: open loop at ${formatRate(rate)} requests per second, the same for all, from when a request was due.`,
         ]
+  const chart = startupChart(result, [pilot.race])
   return {
     title: `${pilot.race}, ${plural(result.race?.connections ?? 0, 'connection')}`,
     table: tableOf<Entry>(entries, COLUMNS, ({ shown }) => (isCounted(shown) ? 'plain' : 'void')),
+    ...(chart !== undefined && { charts: [chart] }),
     notes: [...open, ...pilotNotes(pilot), ...entries.flatMap(voidNote)],
   }
 }

@@ -21,7 +21,7 @@ import type { Metric, Study } from '../../model/experiment.ts'
 import type { ClaimResult, PublishedFigures, StudyFigures } from '../../model/figures.ts'
 import type { NginxVersion } from '../../model/provenance.ts'
 import type { StudyResult } from '../../model/result.ts'
-import type { Section } from '../document.ts'
+import type { DotChart, Section } from '../document.ts'
 import { signed } from './costs.ts'
 
 /** A study's figures as tables, the same on a terminal and in Markdown. */
@@ -299,6 +299,28 @@ export function isCounted(shown: StudyFigures | undefined): shown is StudyFigure
 /** Blank where nothing counts. */
 export function ifCounted(text: (shown: StudyFigures) => string): (entry: Entry) => string {
   return ({ shown }) => (isCounted(shown) ? text(shown) : '')
+}
+
+/** The shortest start first. @returns undefined if no start was measured */
+export function startupChart({ analysis }: StudyResult, races: readonly string[]): DotChart | undefined {
+  const panels = races.map((race) => ({
+    title: race,
+    dots: (analysis?.cells ?? [])
+      .flatMap(({ race: own, system, voided, figures: { startup } }) =>
+        own !== race || voided || startup === undefined ? [] : [{ ...startup, name: system, leads: false }],
+      )
+      .toSorted((one, other) => one.value - other.value),
+  }))
+  if (panels.every(({ dots }) => dots.length === 0)) return undefined
+  return {
+    kind: 'dots',
+    title: 'Time from the start of a process to its first right response',
+    caption:
+      'With 95 % intervals. On one core, and from files that were just read: a deployment starts otherwise.',
+    panels,
+    columns: 2,
+    axis: { label: 'ms', scale: 'linear', format: (seconds) => formatMs(seconds * 1000) },
+  }
 }
 
 /** As milliseconds; nothing where it was not measured. */

@@ -35,6 +35,14 @@ describe('a race of commands', () => {
       'for (let n = 0; n < 3e6; n++) Math.sqrt(n); response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))',
     )
     serve('other.js', 'response.end("other")')
+    serve(
+      'mortal.js',
+      'response.end("x"); globalThis.count = (globalThis.count ?? 0) + 1; if (count === 500) console.error("worn out"), process.exit(7)',
+    )
+    serve(
+      'failing.js',
+      'globalThis.count = (globalThis.count ?? 0) + 1; response.statusCode = process.env.FAILS && count > 10 ? 500 : 200; response.end("x")',
+    )
     serve('random.js', 'response.end(Array.from({ length: 50 }, () => Math.random()).join(" "))')
     serve(
       'secret.js',
@@ -104,6 +112,12 @@ describe('a race of commands', () => {
       ['node before.js', 'exit 3'],
       /exit 3 did not start: it ended with exit code 3\.$/,
     ],
+    ['an empty command', ['node before.js', ' '], /^A command is empty/],
+    [
+      'a command that dies under load',
+      ['node mortal.js'],
+      /^mortal cannot be raced \(GET \/\): it ended with exit code 7: worn out\.$/,
+    ],
     [
       'other work',
       ['node before.js', 'node other.js'],
@@ -134,7 +148,9 @@ describe('a race of commands', () => {
     ],
   ] as const)
     test(`${name}: one sentence, and nothing is left`, async () => {
-      const { out, err, code } = await race(...words)
+      const output = join(directory, 'failed', name)
+      const { out, err, code } = await race('--output', output, ...words)
+      assert.equal(existsSync(output), false)
       assert.ok(code === 1 || code === 2, `${code}`)
       assert.equal(out, '')
       assert.match(err.trim().split('\n').at(-1) ?? '', sentence)
@@ -181,8 +197,45 @@ describe('a race of commands', () => {
     })
     const comment = await text(child.stdout)
     assert.match(comment, /^\*\*\/\*\*: no verdict, because there were only 2 starts each\. {2}$/m)
-    assert.match(comment, /^2 starts each, 1 minute; .* against itself \d/m)
+    assert.match(comment, /^2 starts each, \d+ minutes?; .* against itself \d/m)
     assert.doesNotMatch(comment, /[@<>`]/)
+  })
+
+  test('one that responds otherwise under load is void, and the last sentence says why', async () => {
+    const words = ['--heats', '2', '--name', 'A=right', '--name', 'B=wrong']
+    const { out, err, code } = await race(...words, 'node failing.js', 'FAILS=1 node failing.js')
+    assert.equal(code, 1, err)
+    assert.match(
+      out.replaceAll('\n', ' '),
+      /wrong and right were not compared \(.*\/\): wrong is void \([\d,]+ requests failed .* status\)\. $/,
+    )
+  })
+
+  test('servers that run already are raced, and run on', async () => {
+    const children = [1, 2].map(() =>
+      spawn(
+        process.execPath,
+        [
+          '-e',
+          'const server = require("node:http").createServer((_, response) => response.end("x")).listen(0, "127.0.0.1", () => console.log(server.address().port))',
+        ],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      ),
+    )
+    try {
+      const ports = await Promise.all(children.map(async ({ stdout }) => Number(await once(stdout, 'data'))))
+      const urls = ports.map((port) => `http://127.0.0.1:${port}`)
+      const { code, err } = await race('--heats', '2', ...urls)
+      assert.equal(code, 0, err)
+      const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
+      assert.deepEqual(
+        result.race.systems.map(({ url }: { url: string }) => url),
+        urls,
+      )
+      for (const url of urls) assert.equal(await (await fetch(url)).text(), 'x')
+    } finally {
+      for (const child of children) child.kill()
+    }
   })
 
   test('values of headers and of the environment are in no file', async () => {
@@ -193,9 +246,15 @@ describe('a race of commands', () => {
       'authorization: s3cret',
       '--header',
       'x-other: s3cret',
+      '--name',
+      'A=guarded',
       'TOKEN=s3cret node secret.js',
     )
     assert.equal(code, 0, err)
+    assert.match(
+      JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8')).command,
+      /--name A=guarded /,
+    )
     for (const file of readdirSync(join(directory, 'out')))
       assert.ok(!readFileSync(join(directory, 'out', file), 'utf8').includes('s3cret'), file)
   })

@@ -38,6 +38,10 @@ describe('a command as a server', { skip }, () => {
         'process.env.PORT',
       ),
     )
+    writeFileSync(
+      join(directory, 'late.js'),
+      serve('setTimeout(() => response.end(), 4000)', 'process.env.PORT, process.env.HOST'),
+    )
     writeFileSync(join(directory, 'elsewhere.js'), serve('response.end()', '0'))
     writeFileSync(
       join(directory, 'deaf.js'),
@@ -103,6 +107,10 @@ describe('a command as a server', { skip }, () => {
       message: /^it listens on port \d+ instead of \d+: it has to listen on PORT/,
     })
     await assert.rejects(start('sleep 600', 300), { message: /^it does not listen after 0.3 s/ })
+    // Its response comes, but too late.
+    await assert.rejects(start('node late.js', 500), {
+      message: /respond to GET \/ after 0.5 s|listen after 0.5 s/,
+    })
     assert.deepEqual(left(), [])
   })
 

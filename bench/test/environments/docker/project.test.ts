@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type App, findApps } from '@startgrid/grid/apps.ts'
-import {
-  type ComposeFile,
-  composeHeat,
-  hostOf,
-  renderFronts,
-} from '../../../src/environments/docker/project.ts'
+import { type ComposeFile, composeHeat, renderFronts } from '../../../src/environments/docker/project.ts'
+import { hostOf } from '../../../src/environments/environment.ts'
 
 /** As `docker compose config --format json` prints services. */
 const FILE: ComposeFile = {
@@ -118,7 +114,10 @@ describe('the project of a heat', () => {
 })
 
 test('host names have neither slashes nor hashes', () => {
-  assert.deepEqual([NODE, TWIN].map(hostOf), ['node-hello', 'node-hello-2'])
+  assert.deepEqual(
+    [NODE, TWIN].map(({ name }) => hostOf(name)),
+    ['node-hello', 'node-hello-2'],
+  )
 })
 
 test('NGINX has a front for each app of the heat, twins included, and one for the ceiling', () => {
