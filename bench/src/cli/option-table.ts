@@ -167,16 +167,16 @@ export const RACE = {
   name: texts('A=NAME', 'what reports call the first system; B= the second ...'),
   'ready-path': text('PATH', 'ready when this is responded to with 2xx'),
   'ready-timeout': duration('for that (default 30s)', { min: 100 }),
-  heats: integer('N', 'starts of each system, 2 to 100; fewer than 5 give no verdict', {
-    min: 2,
-    max: 100,
-    default: 10,
-  }),
+  heats: integer(
+    'N',
+    'starts of each system, 2 to 100 (default 10, or more if --max-time allows it); fewer than 5 give no verdict',
+    { min: 2, max: 100 },
+  ),
   precision: percent(
     'as many starts as 95 % intervals of plus or minus P need, by the spread of the first ten, at most 100: 1%',
   ),
   cores: integer('N', 'of this machine for the servers', { min: 1, max: 1024, default: 1 }),
-  'max-time': maxTime('drops the last starts when time runs out'),
+  'max-time': maxTime('takes as many starts as fit, at most 100; fewer than 10 if time runs out'),
   seed,
   ...OUTPUT,
 }

@@ -24,6 +24,8 @@ export interface RaceOptions {
   requests: readonly Weighted[]
   connections: number
   heats: number
+  /** Of `--max-time` without a number of starts. */
+  fillsTime: boolean
   /** Requests per second of the open loop; undefined: found in the first heat. */
   rate: number | undefined
   /** As a part of 1; null: a slower system is no failure. */
@@ -44,6 +46,9 @@ export interface RaceOptions {
   /** What was typed, without values that may be secret. */
   words: readonly string[]
 }
+
+/** Starts of each system, if nobody says how many. */
+const HEATS = 10
 
 /** @throws {UsageError} in one sentence */
 export function readRaceOptions(args: readonly string[], program: string): RaceOptions {
@@ -79,7 +84,8 @@ export function readRaceOptions(args: readonly string[], program: string): RaceO
     directory,
     requests,
     connections: values.connections,
-    heats: values.heats,
+    heats: values.heats ?? HEATS,
+    fillsTime: values.heats === undefined && values.precision === null && values['max-time'] !== undefined,
     rate: values.rate,
     failOn: values['fail-on-regression'],
     precision: values.precision,

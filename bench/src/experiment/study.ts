@@ -9,7 +9,7 @@ import {
 import type { Mode, StudyResult } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { expectedHeatMs, fitToMachine } from './cells.ts'
-import { LATENCY_EFFORT } from './open-loop-effort.ts'
+import { durationFor, LATENCY_EFFORT, shareOf } from './open-loop-effort.ts'
 
 /** What a study measures, and how long that takes. */
 

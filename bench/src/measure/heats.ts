@@ -180,7 +180,7 @@ async function runOne(
 }
 
 /** `performance.now()` when the last heat has to be over. */
-function endOf({ result: { settings }, countsFrom }: Pick<HeatsRun, 'result' | 'countsFrom'>): number {
+export function endOf({ result: { settings }, countsFrom }: Pick<HeatsRun, 'result' | 'countsFrom'>): number {
   return countsFrom + (settings.maxTimeMs ?? Number.POSITIVE_INFINITY) - ENDING_MS
 }
 

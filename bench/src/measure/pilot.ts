@@ -61,12 +61,15 @@ export async function pilot(
     const track = { signal, beganAt: performance.now(), details: false }
     let windows = 0
     const warmups = await learnWarmup(entrants, (entrant) =>
-      measureSlice(track, entrant, { phase: 'warmup', durationMs: WINDOW_MS, pass: null, seed: ++windows }).catch(
-        (error: unknown) => {
-          if (!(error instanceof CellFailure)) throw error
-          throw new PilotError(`${entrant.cell.title} cannot be raced (${name}): ${error.message}.`)
-        },
-      ),
+      measureSlice(track, entrant, {
+        phase: 'warmup',
+        durationMs: WINDOW_MS,
+        pass: null,
+        seed: ++windows,
+      }).catch((error: unknown) => {
+        if (!(error instanceof CellFailure)) throw error
+        throw new PilotError(`${entrant.cell.title} cannot be raced (${name}): ${error.message}.`)
+      }),
     )
     if (signal.aborted) return undefined
     const warmupMs = Math.max(LEAST_WARMUP_MS, ...warmups.map(({ ms }) => ms))

@@ -9,7 +9,7 @@ import { LEAST_STARTS } from '../judge/study/findings.ts'
 import { type Experiment, isProbe } from '../model/experiment.ts'
 import type { Finding } from '../model/figures.ts'
 import type { StudyResult } from '../model/result.ts'
-import { type HeatPlan, runHeats } from './heats.ts'
+import { endOf, type HeatPlan, runHeats } from './heats.ts'
 import { LEAST_PILOT_MS, LEAST_WARMUP_MS, type PilotOptions, pilot } from './pilot.ts'
 import { planOf } from './plan.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
@@ -18,6 +18,8 @@ interface RaceRun extends RunContext<StudyResult>, PilotOptions {
   guard: Guard
   /** Of the servers. */
   cores: number
+  /** As many starts as there is time for, but not fewer than planned. */
+  fillsTime: boolean
 }
 
 /**
@@ -28,7 +30,7 @@ interface RaceRun extends RunContext<StudyResult>, PilotOptions {
 export async function runRace(
   experiment: Experiment,
   result: StudyResult,
-  { guard, cores, ...context }: RaceRun,
+  { guard, cores, fillsTime, ...context }: RaceRun,
 ): Promise<void> {
   let known = experiment
   const openRates = new Map<string, number>()
@@ -48,8 +50,25 @@ export async function runRace(
       openRates.set(name, race.openRate ?? found.openRate)
       result.race?.pilots.push(found.record)
     }
-    await runHeats(prepared, planOfRace(known, prepared))
+    if (fillsTime)
+      result.settings.heats = startsWithin(endOf(prepared) - performance.now(), known, result, openRates)
+    await runHeats(prepared, planOfRace(known, prepared, openRates))
   })
+}
+
+/** @param leftMs milliseconds after the pilot */
+export function startsWithin(
+  leftMs: number,
+  { races }: Experiment,
+  { cells, settings }: Pick<StudyResult, 'cells' | 'settings'>,
+  openRates: ReadonlyMap<string, number>,
+): number {
+  const oneMs = Object.entries(races).reduce((sum, [name, race]) => {
+    const own = cells.filter((cell) => cell.race === name)
+    const openRate = openRates.get(name)
+    return sum + expectedRaceMs(race, own, settings, openRate === undefined ? {} : { openRate })
+  }, 0)
+  return Math.min(MOST_HEATS, Math.max(settings.heats, Math.floor(leftMs / oneMs)))
 }
 
 /** Milliseconds without which there cannot be enough starts for a verdict, however fast the systems are. */

@@ -102,6 +102,8 @@ describe('a race of commands', () => {
       ),
     )
     assert.ok(existsSync(join(directory, 'out', 'report.md')))
+    const page = readFileSync(join(directory, 'out', 'report.html'), 'utf8')
+    assert.match(page, /Time from the start of a process to its first right response/)
     assert.deepEqual(left(), [])
   })
 
