@@ -65,11 +65,11 @@ export function writeResult(path: string, result: StoredResult): void {
   writeJsonFile(path, result)
 }
 
-/** What docs keep of a study: without what was measured, and of the gates only those that failed. */
+/** What docs keep of a study: without what was measured, and of the gates only those that say what to do. */
 export function recordOf({ analysis, ...result }: StudyResult): StudyResult {
   const cells = analysis?.cells.map((cell) => ({
     ...cell,
-    gates: cell.gates.filter(({ verdict }) => verdict === 'failed'),
+    gates: cell.gates.filter(({ advice }) => advice !== null),
   }))
   return {
     ...result,

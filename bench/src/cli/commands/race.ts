@@ -24,7 +24,10 @@ export async function raceCommand(args: readonly string[], program: Program): Pr
   const directory = prepareOutput(options.output, options.json, program.results)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
-  const save = (so: StudyResult) => writeResult(`${directory}/result.json`, so)
+  // A race that cannot begin leaves nothing.
+  const save = (so: StudyResult) => {
+    if (so.heats.length > 0) writeResult(`${directory}/result.json`, so)
+  }
   const guard = new Guard()
   let result: StudyResult | undefined
   try {

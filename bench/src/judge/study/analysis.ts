@@ -77,7 +77,10 @@ function recordsOf(result: StudyResult): JudgedSystem[] {
   const tried = cells.filter(({ skipped }) => skipped === null)
   const loaded = tried.filter(({ workload }) => workload !== null)
   const { judged, shown } = judgeCells(loaded, heats, {
-    judge: (record) => judgeCell(evidenceOf(record, result)),
+    judge: (record) => {
+      const gates = judgeCell(evidenceOf(record, result))
+      return result.race === undefined ? gates : gates.map(withoutSteadiness)
+    },
     isShown: ({ voided }) => !voided,
   })
   return tried.map((cell) => {
@@ -92,6 +95,11 @@ function recordsOf(result: StudyResult): JudgedSystem[] {
     const open = openFigures(cell, own, settings)
     return { cell, launches: loadFigures(valid, heats), open, gates, voided }
   })
+}
+
+/** Commands had the same warm-up, whatever they need: that one was never steady is a finding, and noise can look like it. */
+function withoutSteadiness(gate: GateResult): GateResult {
+  return gate.gate === 'warmup' && gate.verdict === 'failed' ? { ...gate, verdict: 'unknown' } : gate
 }
 
 /** Whether a probe failed, and what others visibly took. */

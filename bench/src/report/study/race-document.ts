@@ -261,6 +261,8 @@ function voidNote({ cell, shown }: Entry): string[] {
   const failed = shown?.gates.find(({ verdict }) => verdict === 'failed')
   const late = shown?.openLoop?.voidedBecause ?? null
   if (failed !== undefined) return [`${cell.title} is void: ${failed.finding}.`]
+  const unsteady = shown?.gates.find(({ verdict, advice }) => verdict === 'unknown' && advice !== null)
+  if (unsteady !== undefined) return [`${cell.title} may have been cold: ${unsteady.finding}.`]
   return late === null ? [] : [`The latency of ${cell.title} is void: ${late}.`]
 }
 

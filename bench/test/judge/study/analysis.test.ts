@@ -35,6 +35,20 @@ test('a ratio of launches, its interval and its verdict', () => {
   equal(fast?.coreUse, 1)
 })
 
+test('a system that was never warm is void in a study, and a finding in a race of commands', () => {
+  const judged = (isRace: boolean) => {
+    const { result, analysis } = analyse(RATES, (one) => {
+      for (const cell of one.cells) cell.warmupMs = 60_000
+      if (isRace)
+        one.race = { systems: [], requests: [], connections: 64, twin: null, precision: null, pilots: [] }
+    })
+    const kept = recordOf({ ...result, analysis }).analysis?.cells[0]?.gates ?? []
+    return [analysis.cells[0]?.voided, kept.find(({ gate }) => gate === 'warmup')?.verdict]
+  }
+  deepEqual(judged(false), [true, 'failed'])
+  deepEqual(judged(true), [false, 'unknown'])
+})
+
 test('heats whose number follows from the spread of the first ones are judged by that spread', () => {
   const more = {
     fast: [...(RATES.fast ?? []), 30_000, 50_000, 40_000],
