@@ -136,7 +136,7 @@ function listServerManners({ environment, health, runtime }: Project): string[] 
           '**Overload.** Pages that waited for longer than `MAX_QUEUE_WAIT_MS` are 503, so that the others are in time.',
         ]
       : []),
-    `**Log.** A JSON line per response on standard output, without the query. The cause of a 500 is only there. Lines wait for up to 0.5 s or 8 KiB;
+    `**Log.** A JSON line per response on standard output, without the query. The cause of a 500 is only there. Lines wait for up to 0.5 s or 64 KiB;
   only SIGKILL and a crash of the runtime lose them.`,
     '**Proxy.** Scheme, host and client come from `X-Forwarded-*` only if `TRUST_PROXY` names the peer. The outermost proxy must overwrite all three. Idle connections stay open for 65 s, longer than NGINX uses them.',
   ]
