@@ -5,13 +5,11 @@ import proxyaddr from 'proxy-addr'
 import type { Config } from '../process/config.ts'
 import { shouldUpgradeCallback, trackConnections } from '../process/drain.ts'
 import { type Logger, logResponse } from '../process/log.ts'
-import { HEADER_LIMIT, PROBLEM_JSON } from './contract.ts'
+import { HEADER_LIMIT } from './contract.ts'
 import { createHandlerTimeout, IDLE_MS } from './handler-timeout.ts'
 import type { Health } from './health.ts'
 import { requestId } from './ids.ts'
-import { problem } from './problem.ts'
 import { closeWithProblem } from './raw-problem.ts'
-import { SECURITY_HEADERS } from './security-headers.ts'
 import { isHost, validateRequest } from './validate-request.ts'
 
 /** Options of `createServer` for every server. */
@@ -89,19 +87,9 @@ export function protect(server: Server, { config, health, log }: ProtectOptions)
 
   function refuse(request: IncomingMessage, response: ServerResponse, status: number): void {
     const { method = '', url = '', headers, socket } = request
-    const id = String(headers[REQUEST_ID])
-    const body = problem(status)
-    response.shouldKeepAlive = false
-    response
-      .writeHead(status, {
-        ...SECURITY_HEADERS,
-        [REQUEST_ID]: id,
-        'content-type': PROBLEM_JSON,
-        'content-length': Buffer.byteLength(body),
-      })
-      .end(body)
+    closeWithProblem(socket, status, response)
     const client = config.trustProxy ? proxyaddr(request, config.trustProxy) : socket.remoteAddress
-    logResponse(log, { requestId: id, method, url, status, ms: 0, client })
+    logResponse(log, { requestId: String(headers[REQUEST_ID]), method, url, status, ms: 0, client })
   }
 }
 
