@@ -77,6 +77,7 @@ describe('compare', () => {
     [[a, 'nothing'], 2, /nothing cannot be read \(ENOENT\)/],
     [[a, b, '--metric', 'rate'], 0, /^Comparison of native processes, by req\/s/],
     [[a, b, '--markdown'], 0, /^# No difference shown in 14 of 14 cells\n Comparison of native processes, /],
+    [['--help'], 0, /^pnpm bench compare /],
     [[a], 2, /^pnpm bench compare takes 2 results, not 1\./],
     [[a, b, '--metric', 'speed'], 2, /^There is no metric 'speed', only rate and cpu\. $/],
     [[a, b, '--fail-on-regression', '5'], 2, /^--fail-on-regression is '5', but must be a percentage/],
@@ -102,6 +103,7 @@ describe('report', () => {
     [[study], 0, /nginx-proxy, 7 claims: 1 direction holds/],
     [[join(study, 'nginx-proxy.json')], 0, /nginx-proxy, 7 claims: /],
     [[study, '--keep-voided'], 2, /^--keep-voided is for results of the grid/],
+    [['--help'], 0, /^pnpm bench report /],
     [[], 2, /takes one result, not 0/],
   ])
 
