@@ -1,4 +1,4 @@
-// Not its codes.json: on Bun, `require` then finds an ES module there, and frameworks that use statuses fail.
+// Not its codes.json: some runtimes then give an ES module to those that `require` the same file.
 // @ts-expect-error It has no types.
 import statuses from 'statuses'
 
