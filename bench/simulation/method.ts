@@ -137,7 +137,7 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
   const driver: Driver = {
     name: 'startgrid',
     version: '',
-    capabilities: { openLoop: true, unixSockets: true, checks: 'inside', minSliceMs: 1, warmupMs: 0 },
+    capabilities: { minSliceMs: 1, warmupMs: 0 },
     pids: () => [],
     check: async () => ({ checked: 0, errors: {} }),
     responseLength: async () => 1,

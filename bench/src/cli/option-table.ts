@@ -5,17 +5,12 @@ import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../experiment/
 
 /** Every option of every command: its reader, what it goes with, its default and its help. */
 
-const LONGEST_MS = 86_400_000
-
 const quick = (help: string) => flag(help, { excludes: ['thorough'] })
-const thorough = (help: string) => flag(help)
-const connections = (usual: string) =>
-  integer('N', `kept open, 1 to 10000 (default ${usual})`, { min: 1, max: 10_000 })
+const connections = integer('N', 'kept open, 1 to 10000 (default 64; ssr 8)', { min: 1, max: 10_000 })
 const resume = (help: string) =>
   text('RESULT', help, { isValueOptional: true, excludes: ['docker', 'kubernetes', 'target'] })
-const maxTime = (help: string) => duration(`${help}: 90s, 10m`, { min: 1000, max: LONGEST_MS })
+const maxTime = (help: string) => duration(`${help}: 90s, 10m`, { min: 1000, max: 86_400_000 })
 const seed = integer('N', 'repeats an order', { min: 0, max: 2 ** 32 - 1 })
-const list = (help: string) => flag(help)
 const dryRun = flag('prints the plan and the time it takes')
 
 /** Where results go: the last options of every command that measures. */
@@ -60,13 +55,11 @@ const cells = (topology: string) => ({
 export const GRID = {
   ...cells('direct,nginx'),
   quick: quick('hello and ssr of three frameworks, 2 heats: a minute'),
-  thorough: thorough('12 heats of 24 passes, 3 s of warm-up, half an hour'),
+  thorough: flag('12 heats of 24 passes, 3 s of warm-up, half an hour'),
   heats: integer(
     'N',
     'starts of every app, 1 to 100 (default 3; of a target 10, with a rest of 2 s between them)',
-    {
-      ...{ min: 1, max: 100 },
-    },
+    { min: 1, max: 100 },
   ),
   slices: integer('N', 'passes per heat, each one slice of every cell: 1 to 50 (default 19)', {
     ...{ min: 1, max: 50 },
@@ -76,11 +69,11 @@ export const GRID = {
   precision: percent('adds heats, from 6 on, until 95 % intervals are within plus or minus P: 3%'),
   require: percent('exit code 1 if a rate ratio is less certain than that'),
   'max-time': maxTime('as many heats as fit, at least 2'),
-  connections: connections('64; ssr 8'),
+  connections,
   seed,
   resume: resume('goes on with RESULT (the newest), or adds heats to it'),
   'keep-voided': flag('shows numbers that failed a gate, marked'),
-  list: list('prints the cells'),
+  list: flag('prints the cells'),
   publish: flag('stores the figures in docs/results, where the site finds them', {
     excludes: ['list', 'dry-run'],
   }),
@@ -92,9 +85,9 @@ export const GRID = {
 const openLoop = (launches: number) => ({
   ...cells('direct'),
   quick: quick('three frameworks, hello, under a minute'),
-  thorough: thorough('longer loads on more launches'),
+  thorough: flag('longer loads on more launches'),
   launches: integer('N', `starts of every app, 1 to 100 (default ${launches})`, { min: 1, max: 100 }),
-  connections: connections('64; ssr 8'),
+  connections,
   'max-time': maxTime('drops the last launches when time runs out'),
   seed,
   resume: resume('goes on with an interrupted run (default: the newest)'),
@@ -117,7 +110,7 @@ export const OPEN_LOOP = {
 
 export const STUDY = {
   all: flag('all of published sources, one after the other'),
-  list: list('the studies and their claims'),
+  list: flag('the studies and their claims'),
   quick: flag('3 launches of every system instead of 8; all studies in under 40 minutes'),
   ...CLUSTER,
   'as-published': flag(

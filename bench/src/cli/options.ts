@@ -84,21 +84,14 @@ export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[])
   const site = readSite(values)
   const profile = profileOf(values)
   const roles = profile === 'quick' ? (['hello'] as const) : OPEN_LOOP_ROLES[kind]
-  const custom = given.has('launches')
   return {
     ...commonOf(values, { frameworks: PROFILES[profile].frameworks, roles, topology: 'direct' }),
     ...site,
     profile,
-    custom,
+    custom: given.has('launches'),
     heats: values.launches ?? OPEN_LOOP_EFFORT[kind][profile].launches,
-    slices: 1,
     sliceMs: kind === 'overload' ? OVERLOAD_EFFORT[profile].overloadMs : 0,
-    pauseMs: 0,
-    warmupMs: undefined,
-    precision: null,
     maxTimeMs: values['max-time'] ?? null,
-    timeGiven: given.has('max-time'),
-    heatsGiven: custom,
     p99Ms: kind === 'capacity' ? ('p99' in values && values.p99) || DEFAULT_P99_MS : null,
     rate: ('rate' in values && values.rate) || null,
   }
@@ -116,19 +109,7 @@ function profileOf({ quick, thorough }: { quick: boolean; thorough: boolean }): 
   return quick ? 'quick' : thorough ? 'thorough' : 'default'
 }
 
-type CommonWords = Pick<
-  ReturnType<typeof readCommandLine<typeof GRID>>['values'],
-  | 'only'
-  | 'role'
-  | 'topology'
-  | 'connections'
-  | 'resume'
-  | 'seed'
-  | 'json'
-  | 'output'
-  | 'no-download'
-  | 'dry-run'
->
+type CommonWords = Pick<Values<typeof GRID>, keyof typeof GRID & keyof typeof OPEN_LOOP.overload>
 
 interface Usual {
   frameworks: readonly string[]
@@ -143,7 +124,7 @@ function commonOf(values: CommonWords, { frameworks, roles, topology }: Usual) {
     apps: chooseApps(only, role ?? (only === undefined ? roles.join(',') : undefined), frameworks),
     topologies: [...new Set(split(values.topology ?? topology).map(findTopology))],
     ...{ connections, resume, json, output },
-    seed: values.seed ?? Math.floor(Math.random() * 2 ** 32),
+    seed: values.seed ?? newSeed(),
     download: !values['no-download'],
     dryRun: values['dry-run'],
   }
@@ -216,4 +197,8 @@ function readCapability(name: string): Capability {
   if (found === undefined)
     throw new UsageError(`--without is '${name}', but must be ${CAPABILITIES.join(' or ')}.`)
   return found
+}
+
+export function newSeed(): number {
+  return Math.floor(Math.random() * 2 ** 32)
 }

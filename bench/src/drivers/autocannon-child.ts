@@ -33,7 +33,7 @@ function offer({ url, connections, durationMs, timeoutMs, status }: AutocannonPl
   const options = { url, connections, duration: FOREVER, timeout: timeoutMs / 1000, sampleInt: SAMPLE_MS }
   const instance = autocannon(options, (error, result) => {
     if (error) reject(error)
-    else resolve(tally.finish({ sent: result.requests.sent, connections, stoppedAt }))
+    else resolve(tally.finish({ sent: result.requests.sent, stoppedAt }))
   })
   instance.on('response', (_client, code, _bytes, milliseconds) => {
     tally.responded(code, milliseconds, performance.now())

@@ -20,7 +20,7 @@ const LONGEST = 3600e9
 export class AutocannonTally {
   readonly errors = { connect: 0, reset: 0, timeout: 0, status: 0 }
   readonly #status: number
-  readonly #uncounted: number
+  readonly #connections: number
   readonly #histogram = createHistogram({ lowest: 1, highest: LONGEST, figures: 3 })
   #responses = 0
   #sum = 0
@@ -29,7 +29,7 @@ export class AutocannonTally {
 
   /** @param now milliseconds, of the same clock as in the other calls */
   constructor({ connections, status, now }: { connections: number; status: number; now: number }) {
-    this.#uncounted = connections
+    this.#connections = connections
     this.#status = status
     this.#from = now
   }
@@ -39,7 +39,7 @@ export class AutocannonTally {
     if (status !== this.#status) this.errors.status++
     this.#last = now
     this.#responses++
-    if (this.#responses <= this.#uncounted) {
+    if (this.#responses <= this.#connections) {
       this.#from = now
       return
     }
@@ -56,31 +56,19 @@ export class AutocannonTally {
    * neither completed, nor failed, nor in flight.
    * @param sent requests, the ones in flight included; @param stoppedAt when the end was asked for: later responses still count
    */
-  finish({
-    sent,
-    connections,
-    stoppedAt,
-  }: {
-    sent: number
-    connections: number
-    stoppedAt: number
-  }): AutocannonLoad {
+  finish({ sent, stoppedAt }: { sent: number; stoppedAt: number }): AutocannonLoad {
     const { connect, reset, timeout } = this.errors
-    const lost = sent - this.#responses - connect - reset - timeout - connections
-    const requests = Math.max(0, this.#responses - this.#uncounted)
+    const lost = sent - this.#responses - connect - reset - timeout - this.#connections
+    const requests = Math.max(0, this.#responses - this.#connections)
     return {
       requests,
       seconds: (Math.max(this.#last, stoppedAt) - this.#from) / 1000,
       errors: { ...this.errors, reset: reset + Math.max(0, lost) },
       latencySeconds: {
         mean: requests > 0 ? this.#sum / requests / 1000 : 0,
-        ...this.#percentiles(requests),
+        p50: requests > 0 ? this.#histogram.percentile(50) / 1e9 : 0,
+        p99: requests > 0 ? this.#histogram.percentile(99) / 1e9 : 0,
       },
     }
-  }
-
-  #percentiles(requests: number): { p50: number; p99: number } {
-    if (requests === 0) return { p50: 0, p99: 0 }
-    return { p50: this.#histogram.percentile(50) / 1e9, p99: this.#histogram.percentile(99) / 1e9 }
   }
 }

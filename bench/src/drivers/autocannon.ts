@@ -8,7 +8,6 @@ import type { AutocannonLoad } from './autocannon-tally.ts'
 import {
   type Capabilities,
   type Driver,
-  type GeneratorAccounts,
   occurred,
   rateOf,
   type SliceLoad,
@@ -25,13 +24,7 @@ import { ForeignDriver, pinned } from './foreign-driver.ts'
  */
 export class AutocannonDriver extends ForeignDriver implements Driver {
   readonly name = 'autocannon'
-  readonly capabilities: Capabilities = {
-    openLoop: false,
-    unixSockets: false,
-    checks: 'before',
-    minSliceMs: 500,
-    warmupMs: 2000,
-  }
+  readonly capabilities: Capabilities = { minSliceMs: 500, warmupMs: 2000 }
   #process: AutocannonProcess | undefined
 
   pids(): number[] {
@@ -39,21 +32,17 @@ export class AutocannonDriver extends ForeignDriver implements Driver {
   }
 
   async run(plan: SlicePlan): Promise<SliceLoad> {
-    const { connections, durationMs, timeoutMs = 5000, expect, signal } = plan
-    const url = urlFor('autocannon', plan)
-    const status = expect?.status ?? 200
+    const { connections, durationMs, timeoutMs = 5000, signal } = plan
+    const { expect: { status = 200 } = {} } = plan
+    const load = { url: urlFor('autocannon', plan), connections, durationMs, timeoutMs, status }
     const running = await this.start()
+    const account = () => [cpuSeconds([running.pid]), waitSeconds([running.pid])]
     try {
-      const { value, accounts } = await accountFor(running.pid, () =>
-        running.run({ url, connections, durationMs, timeoutMs, status }, signal),
-      )
-      return {
-        ...value,
-        rate: rateOf(value),
-        checked: 0,
-        errors: occurred(value.errors),
-        generator: accounts,
-      }
+      const before = account()
+      const value = await running.run(load, signal)
+      const [cpu = null, wait = null] = account().map((after, index) => since(before[index], after))
+      const generator = { cpuSeconds: cpu, waitSeconds: wait }
+      return { ...value, rate: rateOf(value), checked: 0, errors: occurred(value.errors), generator }
     } catch (error) {
       this.#process = undefined
       await running.stop()
@@ -74,20 +63,6 @@ export class AutocannonDriver extends ForeignDriver implements Driver {
   }
 }
 
-/** What a process that lives longer than `work` used while it ran. */
-export async function accountFor<Value>(
-  pid: number,
-  work: () => Promise<Value>,
-): Promise<{ value: Value; accounts: GeneratorAccounts }> {
-  const before = { cpu: cpuSeconds([pid]), wait: waitSeconds([pid]) }
-  const value = await work()
-  const accounts = {
-    cpuSeconds: since(before.cpu, cpuSeconds([pid])),
-    waitSeconds: since(before.wait, waitSeconds([pid])),
-  }
-  return { value, accounts }
-}
-
 function since(before: number | undefined, after: number | undefined): number | null {
   return before === undefined || after === undefined ? null : after - before
 }
@@ -101,14 +76,13 @@ const CHILD = fileURLToPath(new URL('autocannon-child.ts', import.meta.url))
 const NODE_FLAGS = ['--no-memory-reducer', '--disable-warning=TimeoutNegativeWarning']
 
 /** A process that runs one load after the other. */
-export class AutocannonProcess {
+class AutocannonProcess {
   readonly pid: number
   readonly #child: ChildProcess
   #pending: PromiseWithResolvers<FromChild> | undefined
   /** Why no load can be run any more. */
   #over: string | undefined
 
-  /** Use `startAutocannon`. */
   constructor(child: ChildProcess, pid: number) {
     this.#child = child
     this.pid = pid
@@ -178,7 +152,7 @@ export class AutocannonProcess {
  * @param cpu the only core that it may use
  * @throws {LoadError} if it cannot be started
  */
-export async function startAutocannon(cpu: number | undefined): Promise<AutocannonProcess> {
+async function startAutocannon(cpu: number | undefined): Promise<AutocannonProcess> {
   const [program, ...args] = pinned([process.execPath, ...NODE_FLAGS, CHILD], cpu)
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const failed = once(child, 'error').then(([error]) => {

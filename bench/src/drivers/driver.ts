@@ -38,13 +38,8 @@ export interface Driver {
 }
 
 export interface Capabilities {
-  /** Only `StartgridDriver.offer` takes a rate; the others know closed loops alone. */
-  openLoop: boolean
-  unixSockets: boolean
   /** It calls `onPhase`. */
   phases?: true
-  /** Where the content of responses is compared: in `run`, or in `check`. */
-  checks: 'inside' | 'before'
   /** Milliseconds: a shorter slice says more about how this driver begins and ends than about the server. */
   minSliceMs: number
   /** Milliseconds of load until its own code is compiled, before its first number counts. */
@@ -126,8 +121,12 @@ export function rateOf({ requests, seconds }: Pick<SliceLoad, 'requests' | 'seco
 }
 
 /** Without the kinds that did not occur. */
-export function occurred(errors: Readonly<Partial<ErrorCounts>>): Partial<ErrorCounts> {
-  return Object.fromEntries(Object.entries(errors).filter(([, count]) => count > 0))
+export function occurred<Counts extends Readonly<Record<string, number | undefined>>>(
+  errors: Counts,
+): { [Kind in keyof Counts]?: number } {
+  return Object.fromEntries(Object.entries(errors).filter(([, count = 0]) => count > 0)) as {
+    [Kind in keyof Counts]?: number
+  }
 }
 
 /**

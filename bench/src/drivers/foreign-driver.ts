@@ -1,4 +1,4 @@
-import { type LoadResult, sumErrors } from '@startgrid/loadgen'
+import { sumErrors } from '@startgrid/loadgen'
 import { type Checked, occurred, type SlicePlan } from './driver.ts'
 import { LastingGenerator } from './generator.ts'
 
@@ -33,7 +33,8 @@ export abstract class ForeignDriver {
     const expect = { ...plan.expect, checkEvery: CHECK_EVERY }
     const load = { ...plan, durationMs: CHECK_MS, expect }
     let result = await this.#checker.offer(load)
-    for (let tries = 1; tries < TRIES && isEmpty(result) && !plan.signal?.aborted; tries++)
+    const isEmpty = () => result.checked === 0 && sumErrors(result.errors) === 0
+    for (let tries = 1; tries < TRIES && isEmpty() && !plan.signal?.aborted; tries++)
       result = await this.#checker.offer(load)
     return { checked: result.checked, errors: occurred(result.errors) }
   }
@@ -47,10 +48,6 @@ export abstract class ForeignDriver {
   stop(): Promise<void> {
     return this.#checker.stop()
   }
-}
-
-function isEmpty({ checked, errors }: LoadResult): boolean {
-  return checked === 0 && sumErrors(errors) === 0
 }
 
 /** The words that run a program on one core only: `taskset` on Linux; elsewhere nothing does that, and the core is ignored. */

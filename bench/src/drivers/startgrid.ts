@@ -7,44 +7,32 @@ import {
   type SliceLoad,
   type SlicePlan,
 } from './driver.ts'
-import { type GeneratorSource, LastingGenerator, type Offer } from './generator.ts'
+import { type GeneratorSource, LastingGenerator } from './generator.ts'
 
 /** What passes on a load and its result takes 1 to 3 ms of the cores (Docker, a cluster): that must stay far below what counts as a disturbance. */
 const RELAYED_SLICE_MS = 200
 
 /** packages/loadgen: the default. */
-export class StartgridDriver implements Driver {
+export class StartgridDriver extends LastingGenerator implements Driver {
   readonly name = 'startgrid'
   readonly version: string
   readonly capabilities: Capabilities
-  readonly #generator: LastingGenerator
   readonly #isAlone: boolean
 
   /** @param version of this checkout; @param source how its processes are started */
   constructor(version: string, source: GeneratorSource) {
+    super(source)
     this.version = version
     this.capabilities = {
-      openLoop: true,
-      unixSockets: true,
       phases: true,
-      checks: 'inside',
       minSliceMs: source.command === undefined && source.team === undefined ? 1 : RELAYED_SLICE_MS,
       warmupMs: 1000,
     }
-    this.#generator = new LastingGenerator(source)
     this.#isAlone = source.team === undefined
-  }
-
-  pids(): number[] {
-    return this.#generator.pids()
   }
 
   async check(): Promise<Checked> {
     return { checked: 0, errors: {} }
-  }
-
-  responseLength(place: Parameters<Driver['responseLength']>[0]): Promise<number> {
-    return this.#generator.responseLength(place)
   }
 
   async run({ details = false, ...plan }: SlicePlan): Promise<SliceLoad> {
@@ -66,24 +54,6 @@ export class StartgridDriver implements Driver {
         ...(this.#isAlone && { pollingSeconds: seconds }),
       },
     }
-  }
-
-  /**
-   * Offers whatever load the generator can, open loops as well, and returns all that it measured. An aborted one keeps what was
-   * measured.
-   * @throws {LoadError} as `run`
-   */
-  offer(plan: Offer): Promise<LoadResult> {
-    return this.#generator.offer(plan)
-  }
-
-  /** Starts the process, unless it runs. @throws {LoadError} if that is impossible */
-  async start(): Promise<void> {
-    await this.#generator.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#generator.stop()
   }
 }
 

@@ -1,6 +1,7 @@
-import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { type ErrorCounts, LoadError } from '@startgrid/loadgen'
 import { waitSeconds } from '@startgrid/machine/processes.ts'
@@ -27,37 +28,25 @@ const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url))
  */
 export class WrkDriver extends ForeignDriver implements Driver {
   readonly name = 'wrk'
-  readonly capabilities: Capabilities = {
-    openLoop: false,
-    unixSockets: false,
-    checks: 'before',
-    minSliceMs: 500,
-    warmupMs: 0,
-  }
-  #running: WrkProcess | undefined
+  readonly capabilities: Capabilities = { minSliceMs: 500, warmupMs: 0 }
+  #child: ChildProcess | undefined
 
   pids(): number[] {
     return []
   }
 
   async run(plan: SlicePlan): Promise<SliceLoad> {
-    const wrk = new WrkProcess(pinned(wrkCommand(plan), this.cpu), plan)
-    this.#running = wrk
-    const output = await wrk.output()
-    const { requests, seconds, cpuSeconds, errors, latencySeconds } = parseWrk(output, plan.connections)
-    return {
-      requests,
-      seconds,
-      rate: rateOf({ requests, seconds }),
-      checked: 0,
-      errors: occurred(errors),
-      latencySeconds,
-      generator: { cpuSeconds, waitSeconds: wrk.waitSeconds },
-    }
+    const [program, ...args] = pinned(wrkCommand(plan), this.cpu)
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#child = child
+    const { output, waited } = await runWrk(child, plan)
+    const { cpuSeconds, errors, ...load } = parseWrk(output, plan.connections)
+    const generator = { cpuSeconds, waitSeconds: waited }
+    return { ...load, rate: rateOf(load), checked: 0, errors: occurred(errors), generator }
   }
 
   override async stop(): Promise<void> {
-    this.#running?.kill()
+    this.#child?.kill('SIGKILL')
     await super.stop()
   }
 }
@@ -76,86 +65,52 @@ const SETTLE_MS = 100
 /** On a busy machine its threads may not run yet. Then the interruption is lost, and wrk would go on to the end of its own time. */
 const AGAIN_MS = 2_000
 
-/** One run of wrk with wrk.lua, which is interrupted when its time is over. */
-export class WrkProcess {
-  /** Of all threads, up to its interruption; null before it, and where the system does not tell. */
-  waitSeconds: number | null = null
-  readonly #child: ChildProcessByStdio<null, Readable, Readable>
-  readonly #timing: Pick<SlicePlan, 'durationMs' | 'signal'>
-  readonly #timers: NodeJS.Timeout[] = []
-  #isPrinting = false
-
-  constructor(
-    [program, ...args]: readonly [string, ...string[]],
-    timing: Pick<SlicePlan, 'durationMs' | 'signal'>,
-  ) {
-    this.#timing = timing
-    this.#child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-    // The first thing that the script says: the load begins.
-    this.#child.stdout.once('data', () => {
-      this.#began()
-      this.#child.stdout.once('data', () => {
-        this.#isPrinting = true
-      })
-    })
+/**
+ * Interrupts wrk when the time of its load is over, and waits for its end.
+ * @returns what it printed, and how long its threads waited until then; null where the system does not tell
+ * @throws {LoadError} if it cannot be started, or did not run to its end
+ */
+async function runWrk(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  { durationMs, signal }: Pick<SlicePlan, 'durationMs' | 'signal'>,
+): Promise<{ output: string; waited: number | null }> {
+  const timers: NodeJS.Timeout[] = []
+  let waited: number | null = null
+  let output = ''
+  const interruptAfter = (milliseconds: number): void => {
+    timers.push(setTimeout(interrupt, milliseconds))
   }
-
-  /**
-   * Waits for its end.
-   * @returns what it printed
-   * @throws {LoadError} if it cannot be started, or did not run to its end
-   */
-  async output(): Promise<string> {
-    const [output, complaints] = [collect(this.#child.stdout), collect(this.#child.stderr)]
-    try {
-      const [code, signal] = await once(this.#child, 'close')
-      if (code === 0) return output()
-      const [reason] = complaints().split('\n')
-      throw new LoadError(`wrk failed: ${reason || `it ended with ${signal ?? `exit code ${code}`}`}.`)
-    } catch (error) {
-      if (error instanceof LoadError) throw error
-      throw new LoadError(`wrk cannot be started: ${(error as Error).message}.`)
-    } finally {
-      for (const timer of this.#timers) clearTimeout(timer)
-      this.#timing.signal?.removeEventListener('abort', this.#abort)
-    }
-  }
-
-  /** Ends it at once, without a result. */
-  kill(): void {
-    this.#child.kill('SIGKILL')
-  }
-
-  #began(): void {
-    const { durationMs, signal } = this.#timing
-    this.#interruptAfter(durationMs)
-    if (signal?.aborted) this.#abort()
-    signal?.addEventListener('abort', this.#abort, { once: true })
-  }
-
-  readonly #abort = (): void => this.#interruptAfter(SETTLE_MS)
-
-  #interruptAfter(milliseconds: number): void {
-    this.#timers.push(setTimeout(() => this.#interrupt(), milliseconds))
-  }
-
-  #interrupt(): void {
-    const { pid } = this.#child
+  const interrupt = () => {
     // It prints its result when it ends, and a second interruption could cut that.
-    if (pid === undefined || this.#isPrinting) return
-    this.waitSeconds ??= waitSeconds([pid]) ?? null
-    this.#child.kill('SIGINT')
-    this.#interruptAfter(AGAIN_MS)
+    if (child.pid === undefined || output !== READY) return
+    waited ??= waitSeconds([child.pid]) ?? null
+    child.kill('SIGINT')
+    interruptAfter(AGAIN_MS)
+  }
+  const abort = () => interruptAfter(SETTLE_MS)
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk
+    if (output !== READY) return
+    interruptAfter(durationMs)
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+  try {
+    const [complaints, [code, by]] = await Promise.all([text(child.stderr), once(child, 'close')])
+    if (code === 0) return { output, waited }
+    const [reason] = complaints.split('\n')
+    throw new LoadError(`wrk failed: ${reason || `it ended with ${by ?? `exit code ${code}`}`}.`)
+  } catch (error) {
+    if (error instanceof LoadError) throw error
+    throw new LoadError(`wrk cannot be started: ${(error as Error).message}.`)
+  } finally {
+    for (const timer of timers) clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
   }
 }
 
-function collect(stream: Readable): () => string {
-  let text = ''
-  stream.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk
-  })
-  return () => text
-}
+/** The first thing that wrk.lua says: the load begins. */
+const READY = 'ready\n'
 
 /** @throws {LoadError} if it is not installed, with the command that helps */
 export function wrkVersion(): Promise<string> {
@@ -164,14 +119,12 @@ export function wrkVersion(): Promise<string> {
   execFile('wrk', ['-v'], (_error, output) => {
     const version = /^wrk (\S+)/.exec(output)?.[1]
     if (version !== undefined) resolve(version)
-    else reject(new LoadError(`wrk is not installed: ${helpfulCommand()}.`))
+    else reject(new LoadError(`wrk is not installed: ${HELP}.`))
   })
   return promise
 }
 
-function helpfulCommand(): string {
-  return process.platform === 'darwin' ? 'brew install wrk' : 'sudo apt-get install wrk (Debian, Ubuntu)'
-}
+const HELP = process.platform === 'darwin' ? 'brew install wrk' : 'sudo apt-get install wrk (Debian, Ubuntu)'
 
 /** What one run of wrk measured. */
 interface WrkReport {

@@ -1,6 +1,6 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
-import type { Driver, SlicePlan } from '../drivers/driver.ts'
+import type { Driver } from '../drivers/driver.ts'
 import { newCell } from '../experiment/cells.ts'
 import type { Experiment } from '../model/experiment.ts'
 import type { Warning } from '../model/warnings.ts'
@@ -51,16 +51,12 @@ async function offerCeiling(
   { driver, connections, signal }: CeilingOptions,
 ): Promise<number | null> {
   const plan = { target, path: '/ceiling', connections, durationMs: MEASURED_MS, signal }
-  await warm(driver, plan)
+  const { warmupMs } = driver.capabilities
+  // Until the driver's own code is compiled.
+  if (warmupMs > 0) await driver.run({ ...plan, durationMs: warmupMs })
   if (signal.aborted) return null
   const { rate, errors } = await driver.run(plan)
   const failed = Object.values(errors).reduce((sum, count) => sum + count, 0)
   if (failed > 0 && !signal.aborted) throw new Error(`${failed} requests failed`)
   return signal.aborted ? null : rate
-}
-
-/** Load that is not counted, until the driver's own code is compiled. */
-async function warm(driver: Driver, plan: SlicePlan): Promise<void> {
-  const { warmupMs } = driver.capabilities
-  if (warmupMs > 0) await driver.run({ ...plan, durationMs: warmupMs })
 }

@@ -10,6 +10,7 @@ import {
   type Contract,
   type Environment,
   isInNginx,
+  orAborted,
   type Proof,
   startServers,
   systemOf,
@@ -94,11 +95,9 @@ export async function proveStarted(
       if (!signal.aborted) proofs.set(cell, proof)
     }
   }
-  const { promise: aborted, resolve } = Promise.withResolvers<void>()
-  signal.addEventListener('abort', () => resolve(), { once: true })
   try {
     // A suite that runs elsewhere goes on after an abort; nobody waits for it.
-    await Promise.race([Promise.all(Array.from({ length: AT_ONCE }, work)), aborted])
+    await orAborted(Promise.all(Array.from({ length: AT_ONCE }, work)), signal)
   } finally {
     await servers.stop()
   }

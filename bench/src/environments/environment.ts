@@ -104,6 +104,37 @@ export async function startServers(
   }
 }
 
+/**
+ * Why a cell cannot be reached.
+ * @param parts what serves it, and the NGINX in front
+ * @param failures of what was started, by its name
+ */
+export function whyMissing(
+  { app, proxy }: { app: string | undefined; proxy: string | null },
+  failures: ReadonlyMap<string, string>,
+): string | null {
+  const own = failures.get(app ?? '')
+  if (own !== undefined) return `the app did not start: ${oneLine(own)}`
+  const front = failures.get(proxy ?? '')
+  return front === undefined ? null : `NGINX does not start: ${oneLine(front)}`
+}
+
+/** Waits for what may take minutes. @returns undefined at once after an abort */
+export async function orAborted<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value | undefined> {
+  if (signal.aborted) return undefined
+  const { promise: aborted, resolve } = Promise.withResolvers<undefined>()
+  const onAbort = () => resolve(undefined)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
 /** What is started for a cell. @throws {Error} if the experiment has no such system */
 export function systemOf({ name, systems }: Experiment, { system }: Pick<Cell, 'system'>): System {
   const found = systems[system]

@@ -3,7 +3,7 @@ import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
 import type { NginxVersion } from '../model/provenance.ts'
-import { type EnvironmentOptions, isInNginx, systemOf } from './environment.ts'
+import { type EnvironmentOptions, isInNginx, orAborted, systemOf } from './environment.ts'
 
 /** The NGINXes of this machine that systems run in. */
 export interface Nginxes {
@@ -47,19 +47,6 @@ async function findQuickJs(): Promise<Nginx | undefined> {
     if (found.kind !== 'none' && found.njs?.engine === 'qjs') return found
   }
   return undefined
-}
-
-/** A download can take minutes. An interrupt ends the wait at once. */
-async function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
-  if (signal.aborted) return undefined
-  const { promise: aborted, resolve } = Promise.withResolvers<undefined>()
-  const onAbort = () => resolve(undefined)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
 }
 
 /** Notes on each cell which NGINX it runs in, and skips those that this machine lacks the tools for. */

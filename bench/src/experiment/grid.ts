@@ -1,6 +1,6 @@
 import { type App, BASELINE, ROLES, runtimeOf, type Topology } from '@startgrid/grid/apps.ts'
 import type { Cell } from '../model/cell.ts'
-import type { Experiment, LoadRace, System } from '../model/experiment.ts'
+import type { Experiment, LoadRace, Program, System } from '../model/experiment.ts'
 import type { Run } from '../model/result.ts'
 import { appOf } from './cells.ts'
 import type { OpenLoopKind, Options } from './options.ts'
@@ -13,20 +13,20 @@ type GridOptions = Pick<Options, 'apps' | 'topologies' | 'connections' | 'warmup
 
 /** Every chosen app and the A/A twin of each role, in every chosen topology: one race per role. */
 export function gridExperiment(options: GridOptions): Experiment {
-  const entries = ROLES.flatMap((role) => withTwin(options.apps.filter((app) => app.role === role)))
-  const systems = entries.flatMap((entry) => systemsOf(entry, options))
-  const races = Map.groupBy(systems, ([, { app }]) => app?.role ?? '')
-  return {
-    name: '',
-    systems: Object.fromEntries(systems),
-    races: Object.fromEntries(
-      ROLES.flatMap((role) => {
-        const own = races.get(role)?.map(([name]) => name)
-        return own === undefined ? [] : [[role, raceOf(role, own, options)] as const]
-      }),
-    ),
-    claims: [],
-  }
+  const races = ROLES.flatMap((role) => {
+    const entries = withTwin(options.apps.filter((app) => app.role === role))
+    const systems = entries.flatMap((entry) => systemsOf(entry, options))
+    return systems.length === 0 ? [] : [{ role, systems }]
+  })
+  const namesOf = (systems: readonly [string, System][]) => systems.map(([name]) => name)
+  return generated(
+    races.flatMap(({ systems }) => systems),
+    races.map(({ role, systems }) => [role, raceOf(role, namesOf(systems), options)]),
+  )
+}
+
+function generated(systems: readonly [string, System][], races: readonly [string, LoadRace][]): Experiment {
+  return { name: '', systems: Object.fromEntries(systems), races: Object.fromEntries(races), claims: [] }
 }
 
 /**
@@ -39,14 +39,11 @@ export function openLoopExperiment(options: GridOptions, kind: OpenLoopKind): Ex
     .flatMap((one) => Object.entries(one.systems))
     .filter(([, { twinOf }]) => twinOf === undefined)
   const systems = kind === 'overload' ? plain.flatMap(([name, system]) => withShedding(name, system)) : plain
-  const raceOfSystem = ([name, { app }]: (typeof systems)[number]) =>
-    [name, raceOf(ROLES.find((role) => role === app?.role) ?? 'hello', [name], options)] as const
-  return {
-    name: '',
-    systems: Object.fromEntries(systems),
-    races: Object.fromEntries(systems.map(raceOfSystem)),
-    claims: [],
-  }
+  const roleOf = ({ app }: System) => ROLES.find((role) => role === app?.role) ?? 'hello'
+  return generated(
+    systems,
+    systems.map(([name, system]) => [name, raceOf(roleOf(system), [name], options)]),
+  )
 }
 
 /** Only pages are shed (packages/shared, load-shedding.ts). */
@@ -73,49 +70,34 @@ export function targetExperiment({
   if (role === undefined) throw new RangeError('A target has a role.')
   const launch = `${TARGET_NAME}/${role}`
   const system = { title: TARGET_NAME, launch, running: { origin, role, absent }, warmupMs }
-  return {
-    name: '',
-    systems: { [`${launch} direct`]: system },
-    races: { [role]: raceOf(role, [`${launch} direct`], { connections }) },
-    claims: [],
-  }
+  const name = `${launch} direct`
+  return generated([[name, system]], [[role, raceOf(role, [name], { connections })]])
 }
 
 /** What a stored result of one of these was measured by, so that an interrupted run can go on. */
 export function experimentOf({ cells, target }: Pick<Run, 'cells' | 'target'>): Experiment {
-  const systemOf = (cell: Cell): System => {
-    const { app, title, role, topology, twinOf, sheds, warmupMs, warmupRequests } = cell
-    return {
-      ...{ title, launch: app, warmupMs, warmupRequests },
-      ...(target === null
-        ? {
-            app: {
-              package: `apps/${appOf(cell).framework}`,
-              role: appOf(cell).role,
-              ...(sheds && { sheds }),
-            },
-          }
-        : { running: { ...target, role } }),
-      ...(topology !== 'direct' && { nginx: { front: topology } }),
-      ...(twinOf !== null && { twinOf }),
-    }
+  const startOf = (cell: Cell): Program => {
+    const { framework, role } = appOf(cell)
+    return { package: `apps/${framework}`, role, ...(cell.sheds && { sheds: true }) }
   }
-  const raceOfCells = (own: readonly Cell[]): LoadRace => {
-    const [{ role, connections } = { role: null, connections: 0 }] = own
-    return raceOf(
-      role ?? 'hello',
-      own.map(({ system }) => system),
-      { connections },
-    )
-  }
-  return {
-    name: '',
-    systems: Object.fromEntries(cells.map((cell) => [cell.system, systemOf(cell)])),
-    races: Object.fromEntries(
-      [...Map.groupBy(cells, ({ race }) => race)].map(([race, own]) => [race, raceOfCells(own)]),
-    ),
-    claims: [],
-  }
+  const systems = cells.map((cell): [string, System] => {
+    const { system, app, title, role, topology, twinOf, warmupMs, warmupRequests } = cell
+    return [
+      system,
+      {
+        ...{ title, launch: app, warmupMs, warmupRequests },
+        ...(target === null ? { app: startOf(cell) } : { running: { ...target, role } }),
+        ...(topology !== 'direct' && { nginx: { front: topology } }),
+        ...(twinOf !== null && { twinOf }),
+      },
+    ]
+  })
+  const races = [...Map.groupBy(cells, ({ race }) => race)].map(([race, own]): [string, LoadRace] => {
+    const [{ role = null, connections = 0 } = {}] = own
+    const names = own.map(({ system }) => system)
+    return [race, raceOf(role ?? 'hello', names, { connections })]
+  })
+  return generated(systems, races)
 }
 
 function raceOf(

@@ -40,37 +40,24 @@ export function modeOf({
   return docker ? 'docker' : 'native'
 }
 
-/** What `pnpm bench` is asked to do. */
-export interface Options extends ServerLocation {
+/** What every command that measures the grid is asked to do. */
+interface GridOptions extends ServerLocation {
   apps: App[]
   topologies: Topology[]
   profile: ProfileName
   /** Something of the profile was given otherwise. */
   custom: boolean
+  /** Of an open loop: launches per cell. */
   heats: number
-  slices: number
   sliceMs: number
-  /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
-  pauseMs: number
   /** Replaces what the profile says of each framework; undefined leaves that. */
-  warmupMs: number | undefined
+  warmupMs?: number | undefined
   /** Replaces every role's own number; undefined leaves them. */
   connections: number | undefined
-  /** The half-width to reach, as a part of 1. */
-  precision: number | null
-  /** Largest half-width of a rate ratio with which the command succeeds, as a part of 1; null: any. */
-  require: number | null
   maxTimeMs: number | null
-  /** `--max-time` was given. If the number of heats was not, there are as many as fit. */
-  timeGiven: boolean
-  heatsGiven: boolean
   seed: number
   /** A directory or file to go on from; '' is the newest. */
   resume: string | undefined
-  keepVoided: boolean
-  list: boolean
-  /** Its figures become a file of docs. */
-  publish: boolean
   dryRun: boolean
   /** Also written here; `-` is standard output. */
   json: string | undefined
@@ -79,10 +66,28 @@ export interface Options extends ServerLocation {
   download: boolean
 }
 
+/** What `pnpm bench` is asked to do. */
+export interface Options extends GridOptions {
+  slices: number
+  /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
+  pauseMs: number
+  /** The half-width to reach, as a part of 1. */
+  precision: number | null
+  /** Largest half-width of a rate ratio with which the command succeeds, as a part of 1; null: any. */
+  require: number | null
+  /** `--max-time` was given. If the number of heats was not, there are as many as fit. */
+  timeGiven: boolean
+  heatsGiven: boolean
+  keepVoided: boolean
+  list: boolean
+  /** Its figures become a file of docs. */
+  publish: boolean
+}
+
 export type OpenLoopKind = Extract<ResultKind, 'capacity' | 'latency' | 'overload'>
 
-/** What `pnpm bench capacity`, `latency` and `overload` are asked to do. `heats` is the number of launches per cell. */
-export interface OpenLoopOptions extends Omit<Options, 'require' | 'keepVoided' | 'list' | 'publish'> {
+/** What `pnpm bench capacity`, `latency` and `overload` are asked to do. */
+export interface OpenLoopOptions extends GridOptions {
   /** Of `capacity`: the bound on p99, in milliseconds. */
   p99Ms: number | null
   /** Of `latency`: the common rate, in requests per second; null finds one per role. */

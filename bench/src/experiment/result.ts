@@ -21,12 +21,9 @@ import { STUDY_PROFILES, type StudyProfile } from './study.ts'
 
 /** Of a race between apps of the grid, or of a server that already runs. */
 export function createResult(options: Options, command: string): RaceResult {
-  const { timeGiven, heatsGiven, maxTimeMs, target } = options
-  const run = planGrid(
-    target === undefined ? gridExperiment(options) : targetExperiment(options),
-    options,
-    command,
-  )
+  const { timeGiven, heatsGiven, maxTimeMs, target, slices, pauseMs, precision } = options
+  const experiment = target === undefined ? gridExperiment(options) : targetExperiment(options)
+  const run = planGrid(experiment, options, { slices, pauseMs, precision }, command)
   if (timeGiven && !heatsGiven && maxTimeMs !== null) run.settings.heats = heatsWithin(maxTimeMs, run)
   return { ...run, kind: 'rate', analysis: null }
 }
@@ -36,11 +33,9 @@ export function createOpenLoopResult(
   options: OpenLoopOptions,
   command: string,
 ): OpenLoopResult {
-  const experiment =
-    options.target === undefined ? openLoopExperiment(options, kind) : targetExperiment(options)
-  const run = planGrid(experiment, options, command)
-  run.settings.p99Ms = options.p99Ms
-  return { ...run, kind, analysis: null }
+  const { target, p99Ms } = options
+  const experiment = target === undefined ? openLoopExperiment(options, kind) : targetExperiment(options)
+  return { ...planGrid(experiment, options, { slices: 1, p99Ms }, command), kind, analysis: null }
 }
 
 interface StudyOptions {
@@ -74,16 +69,13 @@ export function createStudyResult(study: Experiment, options: StudyOptions, comm
 
 function planGrid(
   experiment: Experiment,
-  options: Omit<Options, 'require' | 'keepVoided' | 'list' | 'publish'>,
+  options: Options | OpenLoopOptions,
+  own: Pick<Settings, 'slices'> & Partial<Settings>,
   command: string,
 ): Omit<Run, 'kind'> {
-  const { profile, custom, heats, slices, sliceMs, pauseMs, precision, maxTimeMs } = options
-  const settings = { heats, slices, sliceMs, pauseMs, precision, maxTimeMs }
-  return planRun(
-    planCells(experiment),
-    { ...options, settings: { ...settings, profile: custom ? 'custom' : profile } },
-    command,
-  )
+  const { profile, custom, heats, sliceMs, maxTimeMs } = options
+  const settings = { profile: custom ? ('custom' as const) : profile, heats, sliceMs, maxTimeMs, ...own }
+  return planRun(planCells(experiment), { ...options, settings }, command)
 }
 
 type Where = Pick<Options, 'docker' | 'cluster' | 'target' | 'absent' | 'seed'>

@@ -1,11 +1,10 @@
 import type { Cell } from '../model/cell.ts'
 import type { Analysis, GateResult, Metric } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
-import type { Result, Run } from '../model/result.ts'
-import type { Settings } from '../model/settings.ts'
+import type { Result } from '../model/result.ts'
 import { figuresOf } from './analysis/cell.ts'
 import { proxyCostsOf, raceLayouts, raceOf } from './analysis/race.ts'
-import { type CellRecord, recordCells } from './analysis/record.ts'
+import { type CellRecord, type JudgedCell, recordCells } from './analysis/record.ts'
 import { type Evidence, isVoided, judgeCell } from './gates.ts'
 
 /** What was measured, and what judges it. */
@@ -47,13 +46,6 @@ export function analyse(
   }
 }
 
-/** What was measured of a cell, and whether its number may be used. */
-interface JudgedCell {
-  record: CellRecord
-  gates: GateResult[]
-  voided: boolean
-}
-
 /**
  * All gates, and then the records again without the cells that are not shown: a number that does not count has no part in a pass.
  * @param cells that were tried
@@ -77,17 +69,9 @@ export function judgeCells(
 
 export function evidenceOf(
   { cell, slices, counted, crowded, cold }: CellRecord,
-  {
-    mode,
-    conformance,
-    heats,
-    driver,
-    settings,
-    warnings,
-  }: Pick<Run, 'mode' | 'conformance' | 'heats' | 'driver' | 'warnings'> & {
-    settings: Pick<Settings, 'cores'>
-  },
+  measured: Omit<Measured, 'cells'>,
 ): Evidence {
+  const { mode, conformance, heats, driver, settings, warnings } = measured
   return {
     mode,
     cell,

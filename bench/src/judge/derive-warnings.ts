@@ -10,7 +10,7 @@ import {
   type StudyResult,
   trialsOf,
 } from '../model/result.ts'
-import type { Warning, WarningKind } from '../model/warnings.ts'
+import { isDerived, type Warning } from '../model/warnings.ts'
 import { keptSlices } from './analysis/passes.ts'
 import { isWithin, widthsOf } from './analysis.ts'
 import { NEAR_CEILING } from './gates.ts'
@@ -38,30 +38,9 @@ export function deriveWarnings(result: StoredResult): Warning[] {
   ]
 }
 
-/** The kinds that `deriveWarnings` makes. */
-const FOUND: ReadonlySet<WarningKind> = new Set<WarningKind>([
-  'shared-core',
-  'external-server',
-  'one-launch',
-  'same-machine',
-  'extended',
-  'suspect',
-  'voided',
-  'excluded',
-  'crowded',
-  'disturbed-loads',
-  'no-accounting',
-  'no-foreign-accounting',
-  'disturbance-unknown',
-  'near-ceiling',
-  'generator-bound',
-  'no-intervals',
-  'half-width',
-])
-
 /** What was seen while it ran: these are kept when what follows from the figures is made again. */
 export function observedWarnings({ warnings }: Pick<Run, 'warnings'>): Warning[] {
-  return warnings.filter(({ kind }) => !FOUND.has(kind))
+  return warnings.filter(({ kind }) => !isDerived(kind))
 }
 
 /** What no figure of a server that already ran can tell. */
@@ -126,8 +105,8 @@ function disturbed(loads: readonly Trial[]): Warning[] {
   ]
 }
 
-function accounting({ mode, heats, trials = [] }: Run & { trials?: Trial[] }): Warning[] {
-  const measured = [...heats.flatMap(({ slices }) => slices), ...trials]
+function accounting({ mode, heats }: Run): Warning[] {
+  const measured = heats.flatMap(({ slices }) => slices)
   // Of a server elsewhere nothing can be known: another warning says so.
   if (mode === 'target' || measured.length === 0) return []
   const found = measured.map(({ disturbance }) => disturbance)

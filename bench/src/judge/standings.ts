@@ -5,6 +5,7 @@ import { tQuantile } from '@startgrid/stats/student.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Analysis, CellFigures, Metric, Race } from '../model/figures.ts'
 import type { RaceResult, Result } from '../model/result.ts'
+import { isShown } from './analysis/race.ts'
 
 /** A race as reports show it: its cells in order, with their ranks and ratios in both metrics. */
 export interface Standing {
@@ -76,19 +77,12 @@ function inOrder(entries: readonly StandingEntry[], race: Race | null): Standing
   return entries.toSorted((a, b) => position(a) - position(b))
 }
 
-/** Below this, after Holm's correction over all pairs of a race, a difference counts as shown. */
-export const SIGNIFICANT = 0.05
-
 /**
  * The ties of a race, best first: every largest set of neighbouring ranks in which no pair was shown to differ. A cell may be in two of
  * them: A and B may tie, B and C too, and A still beat C.
  */
 export function tiesOf(race: Race): string[][] {
-  const shown = new Set(
-    race.pairs
-      .filter(({ pAdjusted }) => pAdjusted !== null && pAdjusted < SIGNIFICANT)
-      .flatMap(({ a, b }) => [`${a}|${b}`, `${b}|${a}`]),
-  )
+  const shown = new Set(race.pairs.filter(isShown).flatMap(({ a, b }) => [`${a}|${b}`, `${b}|${a}`]))
   const cells = race.ranks.map(({ cell }) => cell)
   const ends = cells.map((_, start) => {
     let end = start + 1
@@ -147,10 +141,5 @@ export function widthWith(heats: number, now: { width: number; heats: number; ro
 /** Pairs of apps by rate: how many were shown to differ, of how many. */
 export function countDecided({ races }: Pick<Analysis, 'races'>): { decided: number; of: number } {
   const pairs = races.filter(({ metric }) => metric === 'rate').flatMap((race) => race.pairs)
-  return { decided: pairs.filter(isDecided).length, of: pairs.length }
-}
-
-/** Whether two apps were told apart. */
-export function isDecided({ pAdjusted }: Pick<Race['pairs'][number], 'pAdjusted'>): boolean {
-  return pAdjusted !== null && pAdjusted < SIGNIFICANT
+  return { decided: pairs.filter(isShown).length, of: pairs.length }
 }

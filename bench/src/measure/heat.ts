@@ -185,7 +185,7 @@ function warmupSliceMs({ cell: { connections, warmupMs }, driver }: Entrant): nu
 
 /** Every cell once per pass, in shuffled order. All cells of a pass draw the same arrivals and paths, and no two passes do. */
 export async function measurePasses(course: Course): Promise<void> {
-  const { entrants, rates, settings, random } = course
+  const { entrants, rates, settings, random, signal, spinner, record } = course
   const { passes, cells } = fitPasses(
     entrants.map(({ cell, driver }) => ({
       cell,
@@ -197,7 +197,8 @@ export async function measurePasses(course: Course): Promise<void> {
   const byId = new Map(entrants.map((entrant) => [entrant.cell.id, entrant]))
   for (const [index, planned] of schedulePasses(cells, passes, random).entries()) {
     if (index >= LEAST_PASSES && performance.now() > course.endsAt) break
-    await spin(course, index + 1)
+    const found = signal.aborted ? null : await spinner?.spin()
+    if (found) record.spins.push({ pass: index + 1, cpuSeconds: found.cpuSeconds })
     const seed = nextSeed(course)
     for (const { cell, durationMs } of planned) {
       const entrant = byId.get(cell.id)
@@ -209,13 +210,6 @@ export async function measurePasses(course: Course): Promise<void> {
 
 function nextSeed({ draws }: Pick<Course, 'draws'>): number {
   return Math.floor(draws() * 2 ** 32)
-}
-
-type Spinning = Pick<Course, 'spinner' | 'record' | 'signal'>
-
-async function spin({ spinner, record, signal }: Spinning, pass: number): Promise<void> {
-  const found = signal.aborted ? null : await spinner?.spin()
-  if (found) record.spins.push({ pass, cpuSeconds: found.cpuSeconds })
 }
 
 async function takeSlice(course: Course, entrant: Entrant, kind: SliceSpec): Promise<Slice | undefined> {

@@ -71,7 +71,10 @@ export async function withPreparedRun<Kind extends StoredResult>(
       result.warnings = [...seen, ...deriveWarnings(result)]
     }
   }
-  const environment = await openUnlessAborted(preparation, { ...preparation, warn })
+  const environment = await preparation.openEnvironment({ ...preparation, warn }).catch((error) => {
+    if (preparation.signal.aborted) return undefined
+    throw error
+  })
   if (environment === undefined) return store()
   adoptFacts(result, environment, warn)
   Object.assign(result.settings, { cores: environment.cores })
@@ -88,19 +91,6 @@ export async function withPreparedRun<Kind extends StoredResult>(
     }
   } finally {
     await environment.close()
-  }
-}
-
-/** @returns undefined after an abort */
-async function openUnlessAborted(
-  { openEnvironment, signal }: Pick<Preparation<never>, 'openEnvironment' | 'signal'>,
-  options: EnvironmentOptions,
-): Promise<Environment | undefined> {
-  try {
-    return await openEnvironment(options)
-  } catch (error) {
-    if (signal.aborted) return undefined
-    throw error
   }
 }
 

@@ -5,11 +5,12 @@ import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { LoadError } from '@startgrid/loadgen'
 import { formatAddress } from '@startgrid/nginx/address.ts'
+import { occurred } from '../drivers/driver.ts'
 import { parseWrk } from '../drivers/wrk.ts'
 import type { Environment, Server } from '../environments/environment.ts'
 import { publishedSeconds, publishedSystems } from '../experiment/study.ts'
 import type { Cell } from '../model/cell.ts'
-import { type Experiment, isProbe, type PublishedLoad, type System } from '../model/experiment.ts'
+import { type Experiment, isProbe, type PublishedLoad } from '../model/experiment.ts'
 import type { PublishedFigures } from '../model/figures.ts'
 import type { StudyResult } from '../model/result.ts'
 
@@ -37,23 +38,21 @@ export async function runPublished(
       if (signal.aborted || system === undefined || cell?.skipped !== null) continue
       progress.update(1, `${study.name} as published: ${system.title}`)
       const seconds = publishedSeconds(load, result.settings.profile === 'quick')
-      const best = await runSystem({ study, load, cell, system }, { seconds, environment, signal })
+      const race = study.races[load.race]
+      const usual = race === undefined || isProbe(race) ? '/' : race.workload.path
+      const path = load.path ?? system.workload?.path ?? usual
+      const best = await runSystem(load, cell, path, { seconds, environment, signal })
       if (best !== undefined) figures.push(best)
     }
   }
   return figures
 }
 
-interface PublishedSystem {
-  study: Experiment
-  load: PublishedLoad
-  cell: Cell
-  system: System
-}
-
 /** The best of all numbers of connections. @returns undefined after an abort */
 async function runSystem(
-  { study, load, cell, system }: PublishedSystem,
+  load: PublishedLoad,
+  cell: Cell,
+  path: string,
   { seconds, environment, signal }: { seconds: number } & Omit<PublishedRun, 'progress'>,
 ): Promise<PublishedFigures | undefined> {
   const { race, tool, threads } = load
@@ -68,7 +67,7 @@ async function runSystem(
       if (server === undefined) throw new Error(servers.failures.get(cell.id))
       const tried: PublishedFigures[] = []
       for (const run of runs) {
-        const measured = await runTool(run, urlOf(server, pathOf({ study, load, cell, system })), signal)
+        const measured = await runTool(run, urlOf(server, path), signal)
         const { connections } = run
         tried.push({ ...frame, command: commandOf(run), connections, ...measured, failure: null })
       }
@@ -84,21 +83,9 @@ async function runSystem(
       medianRate: null,
       errors: {},
     }
-    return {
-      ...frame,
-      command: commandOf(first),
-      connections: first.connections,
-      ...nothing,
-      failure: oneLine(error),
-    }
+    const { connections } = first
+    return { ...frame, command: commandOf(first), connections, ...nothing, failure: oneLine(error) }
   }
-}
-
-function pathOf({ study, load, system }: PublishedSystem): string {
-  const race = study.races[load.race]
-  if (load.path !== undefined) return load.path
-  if (system.workload !== undefined) return system.workload.path
-  return race === undefined || isProbe(race) ? '/' : race.workload.path
 }
 
 function urlOf({ target }: Server, path: string): string {
@@ -156,7 +143,7 @@ function readWrk(output: string, connections: number): ToolFigures {
     rate: requests / seconds,
     latency: { ...latencySeconds, p975: null },
     medianRate: null,
-    errors: happened(errors),
+    errors: occurred(errors),
   }
 }
 
@@ -180,10 +167,6 @@ function readAutocannon(output: string): ToolFigures {
     latency: { mean: average / 1000, p50: p50 / 1000, p975: p975 / 1000, p99: p99 / 1000 },
     medianRate: requests.p50,
     // autocannon counts timeouts among its errors.
-    errors: happened({ errors: errors - timeouts, timeouts, mismatches, 'not 2xx': non2xx }),
+    errors: occurred({ errors: errors - timeouts, timeouts, mismatches, 'not 2xx': non2xx }),
   }
-}
-
-function happened(errors: Readonly<Record<string, number | undefined>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(errors).flatMap(([kind, count]) => (count ? [[kind, count]] : [])))
 }

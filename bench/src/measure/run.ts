@@ -11,7 +11,7 @@ import type { Experiment } from '../model/experiment.ts'
 import { isRace, type Run, type StoredResult } from '../model/result.ts'
 import { runHeats } from './heats.ts'
 import { planOf, type Running } from './plan.ts'
-import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
+import { type RunContext, withPreparedRun } from './preparation.ts'
 import { runPublished } from './published.ts'
 
 /**
@@ -45,18 +45,10 @@ export async function runExperiment<Kind extends StoredResult>(
     } finally {
       await spinner?.stop()
     }
-    await runPublishedTools(experiment, result, prepared)
+    const so: StoredResult = result
+    const isAsked = so.kind === 'study' && so.published !== null && so.mode === 'native'
+    if (isAsked && !context.signal.aborted) so.published = await runPublished(experiment, so, prepared)
   })
-}
-
-async function runPublishedTools(
-  experiment: Experiment,
-  result: StoredResult,
-  { environment, signal, progress }: Pick<PreparedRun, 'environment' | 'signal' | 'progress'>,
-): Promise<void> {
-  if (result.kind !== 'study' || result.published === null || signal.aborted) return
-  if (result.mode === 'native')
-    result.published = await runPublished(experiment, result, { environment, signal, progress })
 }
 
 /** CPU time of a round, in nanoseconds, on the machine on which the times in experiment/ were measured. */

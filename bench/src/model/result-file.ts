@@ -5,6 +5,7 @@ import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { nameMachine } from '@startgrid/machine/machine.ts'
 import { Compile, type Validator } from 'typebox/compile'
 import type { Study } from './experiment.ts'
+import type { GateResult } from './figures.ts'
 import { type RaceResult, RESULTS_BY_KIND, type StoredResult, type StudyResult } from './result.ts'
 
 /** Results as files. */
@@ -66,31 +67,28 @@ export function writeResult(path: string, result: StoredResult): void {
 }
 
 /** What docs keep of a study: without what was measured, and of the gates only those that say what to do. */
-export function recordOf({ analysis, ...result }: StudyResult): StudyResult {
-  const cells = analysis?.cells.map((cell) => ({
-    ...cell,
-    gates: cell.gates.filter(({ advice }) => advice !== null),
-  }))
-  return {
-    ...result,
-    conformance: [],
-    heats: [],
-    analysis: analysis === null || cells === undefined ? null : { ...analysis, cells },
-  }
+export function recordOf(result: StudyResult): StudyResult {
+  const analysis = withGates(result.analysis, ({ advice }) => advice !== null)
+  return { ...result, conformance: [], heats: [], analysis }
 }
 
 /** What docs keep of a race of the grid: figures, and of its heats what started, without slices. */
-export function publishedOf({ analysis, heats, ...result }: RaceResult): RaceResult {
-  const cells = analysis?.cells.map((cell) => ({
-    ...cell,
-    gates: cell.gates.filter(({ verdict }) => verdict === 'failed'),
-  }))
+export function publishedOf(result: RaceResult): RaceResult {
+  const heats = result.heats.map((heat) => ({ ...heat, slices: [], spins: [], moreWarmup: [] }))
   return {
     ...result,
     conformance: [],
-    heats: heats.map((heat) => ({ ...heat, slices: [], spins: [], moreWarmup: [] })),
-    analysis: analysis === null || cells === undefined ? null : { ...analysis, cells },
+    heats,
+    analysis: withGates(result.analysis, ({ verdict }) => verdict === 'failed'),
   }
+}
+
+function withGates<One extends { cells: { gates: GateResult[] }[] }>(
+  analysis: One | null,
+  isKept: (gate: GateResult) => boolean,
+): One | null {
+  if (analysis === null) return null
+  return { ...analysis, cells: analysis.cells.map((cell) => ({ ...cell, gates: cell.gates.filter(isKept) })) }
 }
 
 /** What names the machine in docs: `amd-epyc-2-cores`. */

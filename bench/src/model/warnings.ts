@@ -15,21 +15,12 @@ function warning<Figures extends Type.TProperties>(
  * Everything that a reader of a result may need to be warned of: kind, figures, and a sentence or two that say what is the matter
  * and what to do. Nothing else prints warnings.
  */
-const WARNINGS = {
+const OBSERVED = {
   // The machine, before anything is measured.
   'not-pinned': warning(
     {},
     () =>
       'Processes cannot be pinned to cores here (that takes Linux and taskset): the system moves them about. Compare what is far apart only.',
-  ),
-  'shared-core': warning(
-    {
-      system: text('What it is called.'),
-      processes: count('Those that work.'),
-      cores: count('Those that it has.'),
-    },
-    ({ system, processes, cores }) =>
-      `${processes} processes of ${system} share ${plural(cores, 'core')}: they wait for each other, as they would not where it runs. Give it more with --cores, on a machine that has them.`,
   ),
   'one-core': warning(
     {},
@@ -128,11 +119,6 @@ const WARNINGS = {
     ({ pauseSeconds }) =>
       `The run was interrupted and went on after ${formatPause(pauseSeconds)}: what the machine did before and after need not be alike.`,
   ),
-  extended: warning(
-    { times: count('How often.') },
-    ({ times }) =>
-      `Heats were added ${times === 1 ? 'once' : `${times} times`} after this run was complete. If its ties decided that, a false difference is a little more likely than 5 %.`,
-  ),
   'other-versions': warning(
     {
       name: text('What it is called.'),
@@ -142,8 +128,24 @@ const WARNINGS = {
     ({ name, before, now }) =>
       `${name} was ${before} when the run began, and ${now} when it was resumed: its cells are a mixture. Measure them again.`,
   ),
+}
 
-  // What follows from the mode and the figures.
+/** What follows from the mode and the figures, so that it is found again with them. */
+const DERIVED = {
+  'shared-core': warning(
+    {
+      system: text('What it is called.'),
+      processes: count('Those that work.'),
+      cores: count('Those that it has.'),
+    },
+    ({ system, processes, cores }) =>
+      `${processes} processes of ${system} share ${plural(cores, 'core')}: they wait for each other, as they would not where it runs. Give it more with --cores, on a machine that has them.`,
+  ),
+  extended: warning(
+    { times: count('How often.') },
+    ({ times }) =>
+      `Heats were added ${times === 1 ? 'once' : `${times} times`} after this run was complete. If its ties decided that, a false difference is a little more likely than 5 %.`,
+  ),
   'external-server': warning(
     {},
     () =>
@@ -241,6 +243,8 @@ const WARNINGS = {
   ),
 }
 
+const WARNINGS = { ...OBSERVED, ...DERIVED }
+
 export type WarningKind = keyof typeof WARNINGS
 
 /** Plain data: a kind with its figures. */
@@ -257,6 +261,11 @@ export const Warning = Type.Unsafe<Warning>(
     { description: 'Something a reader must know: a kind and its figures.' },
   ),
 )
+
+/** Whether it follows from the mode and the figures; all others were seen while it ran. */
+export function isDerived(kind: WarningKind): boolean {
+  return kind in DERIVED
+}
 
 /** A sentence or two for a person. */
 export function describeWarning(warning: Warning): string {

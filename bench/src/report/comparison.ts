@@ -20,7 +20,7 @@ import type { Metric } from '../model/figures.ts'
 import { METRIC_NAMES } from '../model/names.ts'
 import type { Mode } from '../model/result.ts'
 import { type Document, ratioChart, type Section } from './document.ts'
-import { formatEffect } from './summary.ts'
+import { formatEffect, ONE_LAUNCH } from './summary.ts'
 
 /**
  * What two results say together.
@@ -98,9 +98,9 @@ function runsOf({ a, b, changes }: Comparison): string[] {
 function conclusions({ mode, ceiling, smallestEffect }: Comparison): string[] {
   return [
     smallestEffect === null
-      ? 'One launch of each app shows no difference: add heats.'
+      ? ONE_LAUNCH
       : `Differences smaller than ${formatEffect(smallestEffect)} would probably have been missed.`,
-    ...(mode === 'target' ? [ONE_LAUNCH] : []),
+    ...(mode === 'target' ? [ONE_LAUNCH_EACH] : []),
     ceiling === null
       ? 'The ceiling was not measured in both runs, so whether the machine changed is not known.'
       : `The ceiling, which no app has a part in, ${describeChange(ceiling)}.`,
@@ -108,7 +108,7 @@ function conclusions({ mode, ceiling, smallestEffect }: Comparison): string[] {
 }
 
 /** Two launches of the same app differ too, and so do two hours of a network. */
-const ONE_LAUNCH =
+const ONE_LAUNCH_EACH =
   'Each run met one launch: a difference is between these two launches, and between their hours, as likely as between what they run. ' +
   'Measure several launches of each.'
 

@@ -1,5 +1,7 @@
 import { formatRatio } from '@startgrid/cli/numbers.ts'
 import type { Table } from '@startgrid/cli/table.ts'
+import type { Run } from '../model/result.ts'
+import { describeWarning } from '../model/warnings.ts'
 
 /** What a result says, made once for each kind of result. A terminal, Markdown and a page show it, and know nothing of races. */
 export interface Document {
@@ -34,7 +36,11 @@ export interface Section {
   place?: 'folded' | 'report' | 'page'
 }
 
-export const INTERRUPTED = 'Interrupted: not everything that was planned was measured.'
+/** What a reader of a result must know. */
+export function warningsOf({ finishedAt, warnings }: Pick<Run, 'finishedAt' | 'warnings'>): string[] {
+  const interrupted = 'Interrupted: not everything that was planned was measured.'
+  return [...(finishedAt === null ? [interrupted] : []), ...warnings.map(describeWarning)]
+}
 
 /** What is drawn in grey, with one accent for what leads. */
 export type Chart = DotChart | LineChart

@@ -1,8 +1,7 @@
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { describeServers } from '../model/names.ts'
 import { isRace, type Result } from '../model/result.ts'
-import { describeWarning } from '../model/warnings.ts'
-import { type Chart, type Document, INTERRUPTED, type Section } from './document.ts'
+import { type Chart, type Document, type Section, warningsOf } from './document.ts'
 import { openLoopChart, openLoopSections } from './open-loop.ts'
 import { describeReach, describeSettings, provenanceOf } from './provenance.ts'
 import { raceChart, raceSections } from './race.ts'
@@ -11,15 +10,14 @@ import { targetChart, targetSections } from './target.ts'
 
 /** What a result of the grid says. */
 export function documentOf(result: Result): Document {
-  const { kind, mode, startedAt, finishedAt, warnings, command } = result
+  const { kind, mode, startedAt, command } = result
   const what = mode === 'target' && kind === 'rate' ? 'Rate' : KINDS[kind]
   const chart = chartOf(result)
-  const unfinished = finishedAt === null ? [INTERRUPTED] : []
   const missing = [...describeSkipped(result), ...describeFailures(result)]
   return {
     finding: findingOf(result),
     subject: `${what} of ${describeServers(result)}, ${formatTimestamp(startedAt)}, ${describeSettings(result)}`,
-    warnings: [...unfinished, ...warnings.map(describeWarning)],
+    warnings: warningsOf(result),
     ...(chart !== undefined && { chart }),
     summary: summarise(result),
     sections: [

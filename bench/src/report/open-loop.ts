@@ -20,7 +20,13 @@ import {
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { type Episode, episodesOf } from '../judge/openloop/overload-figures.ts'
 import type { Cell } from '../model/cell.ts'
-import type { CapacityFigures, LatencyFigures, LatencyLevel, OverloadFigures } from '../model/figures.ts'
+import type {
+  CapacityFigures,
+  LatencyFigures,
+  LatencyLevel,
+  LatencyPercentile,
+  OverloadFigures,
+} from '../model/figures.ts'
 import { nameOf } from '../model/names.ts'
 import { type OpenLoopResult, type OverloadResult, trialsOf } from '../model/result.ts'
 import type { Dot, DotChart, Line, LineChart, Section } from './document.ts'
@@ -61,6 +67,11 @@ function measuredIn<Figures extends { cell: string }>(
   })
 }
 
+/** By role and topology. */
+function groupsOf<One extends { spec: Cell }>(cells: readonly One[]): [string, One[]][] {
+  return [...Map.groupBy(cells, ({ spec: { role, topology } }) => `${role} ${topology}`)]
+}
+
 interface More<Figures> {
   notesOf?: (cells: readonly Measured<Figures>[]) => string[]
   chartsOf?: (cells: readonly Measured<Figures>[]) => LineChart[]
@@ -73,9 +84,7 @@ function sectionsOf<Figures extends { cell: string; voidedBecause: string | null
   condition: string,
   { notesOf = () => [], chartsOf = () => [] }: More<Figures> = {},
 ): Section[] {
-  const measured = measuredIn(result, figures)
-  const groups = Map.groupBy(measured, ({ spec: { role, topology } }) => `${role} ${topology}`)
-  return [...groups].map(([name, group]) => ({
+  return groupsOf(measuredIn(result, figures)).map(([name, group]) => ({
     title: `${name}: ${group[0]?.spec.workload}, ${group[0]?.spec.connections} connections, ${condition}`,
     table: makeTable(group),
     notes: [...group.flatMap(voidedNote), ...notesOf(group)],
@@ -111,8 +120,12 @@ type Value = Pick<Dot, 'value' | 'low' | 'high'>
 
 function p99Of(levels: readonly LatencyLevel[]): Value | null {
   const level = levels.find((one) => one.level === 'common') ?? levels.at(-1)
-  const p99 = level?.percentiles.find(({ percentile }) => percentile === 99)
+  const p99 = level && percentileIn(level, 99)
   return level?.voidedBecause !== null || p99?.ms == null ? null : { ...p99, value: p99.ms }
+}
+
+function percentileIn({ percentiles }: LatencyLevel, wanted: number): LatencyPercentile | undefined {
+  return percentiles.find(({ percentile }) => percentile === wanted)
 }
 
 function goodputOf({ goodput, goodputShare }: OverloadFigures): Value | null {
@@ -130,7 +143,7 @@ function chartOf<Figures extends { voidedBecause: string | null }>(
     const value = figures.voidedBecause === null ? read(figures) : null
     return value === null ? [] : [{ spec, ...value }]
   })
-  const groups = [...Map.groupBy(known, ({ spec: { role, topology } }) => `${role} ${topology}`)]
+  const groups = groupsOf(known)
   if (groups.length === 0) return undefined
   const topologies = [...new Set(known.map(({ spec }) => spec.topology))]
   const rows = topologies.flatMap((topology) => groups.filter(([name]) => name.endsWith(` ${topology}`)))
@@ -139,10 +152,7 @@ function chartOf<Figures extends { voidedBecause: string | null }>(
     dots: group
       .toSorted((a, b) => (lowIsBetter ? a.value - b.value : b.value - a.value))
       .map(({ spec, value, low, high }, index) => ({
-        name: nameOf(spec),
-        value,
-        low,
-        high,
+        ...{ name: nameOf(spec), value, low, high },
         leads: index === 0,
       })),
   }))
@@ -167,20 +177,16 @@ function latencyCharts(cells: readonly Measured<LatencyFigures>[]): LineChart[] 
         : `At ${level} of each app’s own capacity`,
     x: { label: 'percentile', scale: 'log', format: percentileText },
     y: { label: 'ms', scale: 'log', format: formatMs },
-    lines: group.map(({ spec, level: { curve, percentiles } }): Line => {
+    lines: group.map(({ spec, level: one }): Line => {
       // 100 %, the highest value, is beyond any end of this axis.
-      const inside = curve.filter(({ percentile }) => percentile < 100)
+      const inside = one.curve.filter(({ percentile }) => percentile < 100)
       const points = inside.map(({ percentile, ms }) => ({ x: 1 / (1 - percentile / 100), y: ms }))
-      const p99 = p99In(percentiles)
+      const p99 = percentileIn(one, 99)?.ms ?? null
       const leads =
-        Number.isFinite(p99) && p99 === Math.min(...group.map(({ level: one }) => p99In(one.percentiles)))
+        p99 !== null && group.every(({ level: other }) => p99 <= (percentileIn(other, 99)?.ms ?? p99))
       return { name: nameOf(spec), leads, drawn: 'line', points }
     }),
   }))
-}
-
-function p99In(percentiles: LatencyLevel['percentiles']): number {
-  return percentiles.find(({ percentile }) => percentile === 99)?.ms ?? Number.POSITIVE_INFINITY
 }
 
 function percentileText(oneIn: number): string {
@@ -197,17 +203,14 @@ function recoveryCharts(result: OverloadResult, cells: readonly Measured<Overloa
       }),
     ),
   )
-  const known = lines.filter(({ points }) => points.length > 0)
-  if (known.length === 0) return []
-  return [
-    {
-      kind: 'lines',
-      title: 'p99 after the overload, a line per launch',
-      x: { label: 'seconds since the last request of the overload', scale: 'linear', format: String },
-      y: { label: 'ms', scale: 'log', format: formatMs },
-      lines: known,
-    },
-  ]
+  const chart: LineChart = {
+    kind: 'lines',
+    title: 'p99 after the overload, a line per launch',
+    x: { label: 'seconds since the last request of the overload', scale: 'linear', format: String },
+    y: { label: 'ms', scale: 'log', format: formatMs },
+    lines: lines.filter(({ points }) => points.length > 0),
+  }
+  return chart.lines.length === 0 ? [] : [chart]
 }
 
 /** Times count as in `recoveredAfter`: draining is part of it, the moments between two loads are not. */
@@ -261,19 +264,18 @@ function voidedNote({ spec, figures }: Measured<{ voidedBecause: string | null }
 
 /** Why percentiles are missing, each reason once; levels that are void as a whole apart. */
 function withheldNotes(cells: readonly Measured<LatencyFigures>[]): string[] {
-  const levels = cells.flatMap(({ spec, figures }) => figures.levels.map((level) => ({ spec, level })))
-  const voided = levels.flatMap(({ spec, level }) =>
-    level.voidedBecause === null
-      ? []
-      : [`${nameOf(spec)} at ${level.level} is void: ${level.voidedBecause}.`],
+  const levels = cells.flatMap(({ spec, figures }) =>
+    figures.levels.map((level) => ({ level, where: `${nameOf(spec)} at ${level.level}` })),
   )
-  const withheld = levels
-    .filter(({ level }) => level.voidedBecause === null)
-    .flatMap(({ spec, level }) =>
-      level.percentiles.flatMap(({ percentile, withheld: reason }) =>
-        reason === null ? [] : [{ reason, what: `p${percentile} of ${nameOf(spec)} at ${level.level}` }],
-      ),
-    )
+  const voided = levels.flatMap(({ where, level: { voidedBecause } }) =>
+    voidedBecause === null ? [] : [`${where} is void: ${voidedBecause}.`],
+  )
+  const sound = levels.filter(({ level }) => level.voidedBecause === null)
+  const withheld = sound.flatMap(({ where, level }) =>
+    level.percentiles.flatMap(({ percentile, withheld: reason }) =>
+      reason === null ? [] : [{ reason, what: `p${percentile} of ${where}` }],
+    ),
+  )
   const reasons = [...Map.groupBy(withheld, ({ reason }) => reason)].map(([reason, group]) => {
     const names = group.map(({ what }) => what)
     return `Withheld (—), ${reason}: ${names.length > NAMED ? plural(names.length, 'percentile') : listOf(names)}.`
@@ -329,7 +331,7 @@ function latencyTable(cells: readonly Measured<LatencyFigures>[]): Table {
       percentileColumn(50, 0),
       percentileColumn(90, 2),
       percentileColumn(99, 0),
-      right('95 %', 1, ({ figures }) => percentileEnds(figures, 99)),
+      right('95 %', 1, ({ figures }) => p99Ends(figures)),
       percentileColumn(99.9, 1),
       percentileColumn(99.99, 3),
       right('achieved', 4, ({ figures }) => formatRate(figures.achieved)),
@@ -343,14 +345,13 @@ function latencyTable(cells: readonly Measured<LatencyFigures>[]): Table {
 
 function percentileColumn(percentile: number, priority: number): ItemColumn<LevelRow> {
   return right(`p${percentile} ms`, priority, ({ figures }) =>
-    orUnknown(figures.percentiles.find((one) => one.percentile === percentile)?.ms, formatMs),
+    orUnknown(percentileIn(figures, percentile)?.ms, formatMs),
   )
 }
 
-function percentileEnds({ percentiles }: LatencyLevel, percentile: number): string {
-  const found = percentiles.find((one) => one.percentile === percentile)
-  if (found === undefined || found.ms === null) return ''
-  return formatEnds({ value: found.ms, low: found.low, high: found.high }, formatMs)
+function p99Ends(level: LatencyLevel): string {
+  const { ms = null, ...ends } = percentileIn(level, 99) ?? { low: null, high: null }
+  return ms === null ? '' : formatEnds({ value: ms, ...ends }, formatMs)
 }
 
 /** Best goodput first. */
@@ -397,13 +398,13 @@ function voidOr<Figures extends { voidedBecause: string | null }>(
   return kept === UNKNOWN ? 'void' : `void ${kept}`
 }
 
-/** What an open-loop result says: a sentence per role and topology, and how many cells are void. */
+/** What an open-loop result says: a sentence per role and topology. */
 export function summariseOpenLoop(result: OpenLoopResult): string[] {
   switch (result.kind) {
     case 'capacity':
-      return byRace(result, result.analysis, (cells) => {
+      return describeGroups(result, result.analysis, (cells) => {
         const [best] = cells
-          .flatMap(({ spec, rate }) => (rate === null ? [] : [{ spec, rate: rate.value }]))
+          .flatMap(({ spec, figures: { rate } }) => (rate === null ? [] : [{ spec, rate: rate.value }]))
           .toSorted((a, b) => b.rate - a.rate)
         return (
           best &&
@@ -411,9 +412,9 @@ export function summariseOpenLoop(result: OpenLoopResult): string[] {
         )
       })
     case 'latency':
-      return byRace(result, result.analysis, describeLatency)
+      return describeGroups(result, result.analysis, describeLatency)
     case 'overload':
-      return byRace(result, result.analysis, (cells) => {
+      return describeGroups(result, result.analysis, (cells) => {
         const without = rangeOf(cells.filter(({ spec }) => spec.sheds === undefined))
         const shedding = rangeOf(cells.filter(({ spec }) => spec.sheds))
         if (shedding === undefined)
@@ -423,52 +424,40 @@ export function summariseOpenLoop(result: OpenLoopResult): string[] {
   }
 }
 
+/** @param describe what is said of the cells that are not void; undefined for nothing */
+function describeGroups<Figures extends { cell: string; voidedBecause: string | null }>(
+  result: OpenLoopResult,
+  figures: readonly Figures[] | null,
+  describe: (cells: readonly Measured<Figures>[]) => string | undefined,
+): string[] {
+  const valid = measuredIn(result, figures).filter((one) => one.figures.voidedBecause === null)
+  return groupsOf(valid).flatMap(([name, group]) => {
+    const sentence = describe(group)
+    return sentence === undefined ? [] : [`${name}: ${sentence}.`]
+  })
+}
+
 /** What is left of the capacity: `87 to 95 %`. */
-function rangeOf(cells: readonly OverloadFigures[]): string | undefined {
-  const shares = cells.flatMap(({ goodputShare }) => goodputShare ?? [])
+function rangeOf(cells: readonly Measured<OverloadFigures>[]): string | undefined {
+  const shares = cells.flatMap(({ figures }) => figures.goodputShare ?? [])
   if (shares.length === 0) return undefined
   const [low, high] = [formatPercent(Math.min(...shares)), formatPercent(Math.max(...shares))]
   return low === high ? low : `${low.replace(' %', '')} to ${high}`
 }
 
-function describeLatency(cells: readonly (LatencyFigures & { spec: Cell })[]): string | undefined {
+function describeLatency(cells: readonly Measured<LatencyFigures>[]): string | undefined {
   const sorted = cells
-    .flatMap(({ spec, levels }) => {
-      const p99 = commonP99(levels)
-      return p99 === null ? [] : [{ spec, ...p99 }]
+    .flatMap(({ spec, figures: { levels } }) => {
+      const level = levels.find((one) => one.level === 'common' && one.voidedBecause === null)
+      const ms = level && percentileIn(level, 99)?.ms
+      return level === undefined || ms == null ? [] : [{ ms, name: nameOf(spec), offered: level.offered }]
     })
     .toSorted((a, b) => a.ms - b.ms)
   const [first, last] = [sorted[0], sorted.at(-1)]
   return (
     first &&
     last &&
-    `at ${formatRate(first.offered)} req/s for all, p99 is from ${formatMs(first.ms)} ms (${nameOf(first.spec)}) ` +
-      `to ${formatMs(last.ms)} ms (${nameOf(last.spec)})`
-  )
-}
-
-function commonP99(levels: readonly LatencyLevel[]): { ms: number; offered: number } | null {
-  const level = levels.find((one) => one.level === 'common')
-  const ms = level?.percentiles.find(({ percentile }) => percentile === 99)?.ms ?? null
-  return level === undefined || level.voidedBecause !== null || ms === null
-    ? null
-    : { ms, offered: level.offered }
-}
-
-/** @param describe what is said of the cells that are not void; undefined for nothing */
-function byRace<Figures extends { cell: string; voidedBecause: string | null }>(
-  { cells }: OpenLoopResult,
-  figures: readonly Figures[] | null,
-  describe: (cells: readonly (Figures & { spec: Cell })[]) => string | undefined,
-): string[] {
-  const valid = (figures ?? []).flatMap((one) => {
-    const spec = cells.find(({ id }) => id === one.cell)
-    return spec === undefined || one.voidedBecause !== null ? [] : [{ ...one, spec }]
-  })
-  return [...Map.groupBy(valid, ({ spec: { role, topology } }) => `${role} ${topology}`)].flatMap(
-    ([name, group]) => {
-      const sentence = describe(group)
-      return sentence === undefined ? [] : [`${name}: ${sentence}.`]
-    },
+    `at ${formatRate(first.offered)} req/s for all, p99 is from ${formatMs(first.ms)} ms (${first.name}) ` +
+      `to ${formatMs(last.ms)} ms (${last.name})`
   )
 }

@@ -72,7 +72,7 @@ export function publish(
   process.stdout.write(
     isPrinted ? `${JSON.stringify(result)}\n` : formatTerminal(document, terminalStyle(process.stdout)),
   )
-  if (json !== undefined && !isPrinted) writeStored(json, result)
+  if (json !== undefined && !isPrinted) writeResult(json, result)
   for (const sentence of closing) process.stderr.write(`${sentence}\n`)
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(`${path}.md`, formatMarkdown(document))
@@ -88,11 +88,6 @@ export function publishRace(result: RaceResult): void {
   process.stderr.write(
     `Published: ${relative('.', path)}. pnpm generate puts it into the docs, pnpm site into the pages.\n`,
   )
-}
-
-function writeStored(path: string, result: StoredResult): void {
-  if (result.kind === 'study') writeResult(path, result)
-  else writeResult(path, result)
 }
 
 /**

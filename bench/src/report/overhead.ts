@@ -6,7 +6,7 @@ import {
   orUnknown,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
-import { markdownTable, type Table } from '@startgrid/cli/table.ts'
+import { left, markdownTable, right, type Table, tableOf } from '@startgrid/cli/table.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { NGINX, systemOf } from '../../studies/overhead/study.ts'
@@ -17,64 +17,37 @@ import { writeBetween } from './output.ts'
 
 /** The tables of the study `overhead` in docs/choosing-a-framework.md: microseconds of CPU per request, and what a way without the duties costs as a part of that. */
 
-const right = (heading: string) => ({ heading, align: 'right' as const, priority: 0 })
-
 function frameworkTable(analysis: StudyAnalysis, races: readonly string[]): Table {
-  return {
-    columns: [
-      { heading: '', align: 'left', priority: 0 },
-      right('bare'),
-      right('+ headers, id'),
-      right('app'),
-      right('bare / app'),
-      right('+ headers, id / app'),
-      right('app with log'),
-      right('+ headers, id / app with log'),
-    ],
-    rows: races.map((race) => ({
-      tone: 'plain',
-      cells: [
-        race,
-        cost(analysis, race, 'bare'),
-        cost(analysis, race, 'headers'),
-        cost(analysis, race, 'app'),
-        ratio(analysis, race, 'bare', 'app'),
-        ratio(analysis, race, 'headers', 'app'),
-        cost(analysis, race, 'logged'),
-        ratio(analysis, race, 'headers', 'logged'),
-      ],
-    })),
-  }
+  const costs = (way: string) => (race: string) => cost(analysis, race, way)
+  const over = (way: string, other: string) => (race: string) => ratio(analysis, race, way, other)
+  return tableOf(races, [
+    left('', 0, (race) => race),
+    right('bare', 0, costs('bare')),
+    right('+ headers, id', 0, costs('headers')),
+    right('app', 0, costs('app')),
+    right('bare / app', 0, over('bare', 'app')),
+    right('+ headers, id / app', 0, over('headers', 'app')),
+    right('app with log', 0, costs('logged')),
+    right('+ headers, id / app with log', 0, over('headers', 'logged')),
+  ])
 }
 
 function nginxTable(analysis: StudyAnalysis): Table {
   const rows = [
-    ['connections kept open', 'bare', 'ours'],
-    ['a connection per request', 'bare-naive', 'ours-naive'],
-  ] as const
-  return {
-    columns: [
-      { heading: '', align: 'left', priority: 0 },
-      right('bare proxy_pass'),
-      right('of it NGINX'),
-      right('our NGINX'),
-      right('of it NGINX'),
-      right('bare / ours'),
-      right('rate against direct'),
-    ],
-    rows: rows.map(([name, bare, ours]) => ({
-      tone: 'plain',
-      cells: [
-        name,
-        cost(analysis, NGINX, bare),
-        proxyCost(analysis, bare),
-        cost(analysis, NGINX, ours),
-        proxyCost(analysis, ours),
-        ratio(analysis, NGINX, bare, ours),
-        orUnknown(ratioOf(analysis, NGINX, 'direct', ours)?.value, formatPercent),
-      ],
-    })),
-  }
+    { name: 'connections kept open', bare: 'bare', ours: 'ours' },
+    { name: 'a connection per request', bare: 'bare-naive', ours: 'ours-naive' },
+  ]
+  return tableOf(rows, [
+    left('', 0, ({ name }) => name),
+    right('bare proxy_pass', 0, ({ bare }) => cost(analysis, NGINX, bare)),
+    right('of it NGINX', 0, ({ bare }) => proxyCost(analysis, bare)),
+    right('our NGINX', 0, ({ ours }) => cost(analysis, NGINX, ours)),
+    right('of it NGINX', 0, ({ ours }) => proxyCost(analysis, ours)),
+    right('bare / ours', 0, ({ bare, ours }) => ratio(analysis, NGINX, bare, ours)),
+    right('rate against direct', 0, ({ ours }) =>
+      orUnknown(ratioOf(analysis, NGINX, 'direct', ours)?.value, formatPercent),
+    ),
+  ])
 }
 
 function figuresOf({ cells }: StudyAnalysis, race: string, way: string): StudyFigures | undefined {

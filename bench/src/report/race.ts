@@ -22,8 +22,9 @@ import {
 import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import { SIGNIFICANT, type Standing, type StandingEntry, standingsOf, tiesOf } from '../judge/standings.ts'
-import type { CellFigures, Control, GateResult, Metric, ProxyCost, Race } from '../model/figures.ts'
+import { isShown, SIGNIFICANT } from '../judge/analysis/race.ts'
+import { type Standing, type StandingEntry, standingsOf, tiesOf } from '../judge/standings.ts'
+import type { CellFigures, Control, GateResult, Metric, ProxyCost } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { RaceResult } from '../model/result.ts'
 import { type DotChart, type Panel, ratioChart, type Section } from './document.ts'
@@ -98,16 +99,13 @@ function standingSection(standing: Standing, result: RaceResult): Section {
   }
 }
 
-/** `Void by the gate errors: koa (3 of 1,200 responses failed). Look at its log.` The twin counts too. */
+/** The twin counts too. */
 function voidNotes({ race: role, topology }: Standing, result: RaceResult): string[] {
   const own = new Set(
     result.cells.filter((cell) => cell.role === role && cell.topology === topology).map(({ id }) => id),
   )
   const figures = result.analysis?.cells.filter(({ cell }) => own.has(cell)) ?? []
-  return describeVoided(figures).map(({ gate, cells, advice }) => {
-    const found = cells.map(({ cell, finding }) => `${shortName(cell, result)} (${finding})`)
-    return [`Void by the gate ${gate}: ${found.join(', ')}.`, ...advice].join(' ')
-  })
+  return describeVoided(figures, (cell, finding) => `${shortName(cell, result)} (${finding})`)
 }
 
 type EntryColumn = ItemColumn<StandingEntry>
@@ -157,10 +155,8 @@ function valueColumns(metric: Metric, [value, ends]: readonly [number, number]):
   const formatInterval = (interval: Interval) =>
     metric === 'rate' ? formatRateEnds(interval) : formatEnds(interval, formatMicros)
   return [
-    right(
-      metric === 'rate' ? 'req/s' : 'CPU µs',
-      value,
-      ifCounted((figures) => orUnknown(figures[metric]?.value, format)),
+    counted(metric === 'rate' ? 'req/s' : 'CPU µs', value, (figures) =>
+      orUnknown(figures[metric]?.value, format),
     ),
     right('95 %', ends, ({ figures }) => {
       const interval = figures[metric]
@@ -171,21 +167,9 @@ function valueColumns(metric: Metric, [value, ends]: readonly [number, number]):
 
 /** What only a page or a wide terminal has room for, except memory. */
 const PARTS: readonly EntryColumn[] = [
-  right(
-    'peak MB',
-    3,
-    ifCounted(({ peakMemory }) => formatParts(peakMemory, formatMegabytes)),
-  ),
-  right(
-    'app+proxy µs',
-    6,
-    ifCounted(({ cpuParts }) => formatParts(cpuParts, formatMicros)),
-  ),
-  right(
-    'generator µs',
-    6,
-    ifCounted(({ cpuParts }) => orUnknown(cpuParts.generator, formatMicros)),
-  ),
+  counted('peak MB', 3, ({ peakMemory }) => formatParts(peakMemory, formatMegabytes)),
+  counted('app+proxy µs', 6, ({ cpuParts }) => formatParts(cpuParts, formatMicros)),
+  counted('generator µs', 6, ({ cpuParts }) => orUnknown(cpuParts.generator, formatMicros)),
   right('core', 7, ({ figures }) => orUnknown(figures.coreUse, formatPercent)),
   right('launches', 8, ({ figures }) => String(figures.launches)),
   right('slices', 8, ({ figures }) => String(figures.slices)),
@@ -193,61 +177,58 @@ const PARTS: readonly EntryColumn[] = [
 ]
 
 /** Blank for a voided cell without numbers. */
-function ifCounted(text: (figures: CellFigures) => string): EntryColumn['text'] {
-  return ({ figures }) => (figures.voided && figures.rate === null ? '' : text(figures))
+function counted(heading: string, priority: number, text: (figures: CellFigures) => string): EntryColumn {
+  return right(heading, priority, ({ figures }) =>
+    figures.voided && figures.rate === null ? '' : text(figures),
+  )
 }
 
 /** What NGINX in front costs: a line per role and topology, and every app for who looks closer. */
 function proxySections(result: RaceResult): Section[] {
-  const { analysis, cells } = result
-  const costs = analysis?.proxyCosts ?? []
+  const costs = result.analysis?.proxyCosts ?? []
   if (costs.length === 0) return []
-  const ratioIn = (group: readonly ProxyCost[], metric: Metric) =>
-    group.filter((cost) => cost.metric === metric).map(({ ratio }) => ratio)
-  const spanOf = (group: readonly ProxyCost[], metric: Metric) => {
-    const values = ratioIn(group, metric).map(({ value }) => value)
-    if (values.length === 0) return ''
+  type Group = readonly ProxyCost[]
+  const groupBy = (keyOf: (cost: ProxyCost) => string): Group[] => [...Map.groupBy(costs, keyOf).values()]
+  const ratiosOf = (metric: Metric, say: (ratios: [Interval, ...Interval[]]) => string) => (group: Group) => {
+    const [first, ...others] = group.filter((cost) => cost.metric === metric).map(({ ratio }) => ratio)
+    return first === undefined ? '' : say([first, ...others])
+  }
+  const middle = (ratios: readonly Interval[]) => formatRatio(median(ratios.map(({ value }) => value)))
+  const span = (ratios: readonly Interval[]) => {
+    const values = ratios.map(({ value }) => value)
     return formatEnds({ value: 0, low: Math.min(...values), high: Math.max(...values) }, formatRatio)
   }
-  const medianOf = (group: readonly ProxyCost[], metric: Metric) => {
-    const values = ratioIn(group, metric).map(({ value }) => value)
-    return values.length === 0 ? '' : formatRatio(median(values))
-  }
-  const groupBy = (keyOf: (cost: ProxyCost) => string) => [...Map.groupBy(costs, keyOf).values()]
-  const of = (group: readonly ProxyCost[], metric: Metric, format: (ratio: Interval) => string) => {
-    const [ratio] = ratioIn(group, metric)
-    return ratio === undefined ? '' : format(ratio)
-  }
-  const nameOfApp = (group: readonly ProxyCost[]) => {
-    const spec = cells.find(({ app }) => app === group[0]?.app)
+  const nameOfApp = ([first]: Group) => {
+    const spec = result.cells.find(({ app }) => app === first?.app)
     return spec === undefined ? '' : `${spec.role} ${nameOf(spec)}`
   }
-  const via = left<readonly ProxyCost[]>('via', 0, ([first]) => first?.topology ?? '')
+  const via = left<Group>('via', 0, ([first]) => first?.topology ?? '')
   const roles = tableOf(
     groupBy(({ race, topology }) => `${race} ${topology}`),
     [
       left('role', 0, ([first]) => first?.race ?? ''),
       via,
-      right('req/s ×', 0, (group) => medianOf(group, 'rate')),
-      right('apps', 0, (group) => spanOf(group, 'rate')),
-      right('CPU ×', 0, (group) => medianOf(group, 'cpu')),
-      right('apps', 1, (group) => spanOf(group, 'cpu')),
+      right('req/s ×', 0, ratiosOf('rate', middle)),
+      right('apps', 0, ratiosOf('rate', span)),
+      right('CPU ×', 0, ratiosOf('cpu', middle)),
+      right('apps', 1, ratiosOf('cpu', span)),
     ],
   )
+  const ofEachApp = (['rate', 'cpu'] as const).flatMap((metric) => [
+    right(
+      `${METRIC_NAMES[metric]} ×`,
+      0,
+      ratiosOf(metric, ([ratio]) => formatRatio(ratio.value)),
+    ),
+    right(
+      '95 %',
+      0,
+      ratiosOf(metric, ([ratio]) => formatEnds(ratio, formatRatio)),
+    ),
+  ])
   const apps = tableOf(
     groupBy(({ app, topology }) => `${app} ${topology}`),
-    [
-      left('app', 0, nameOfApp),
-      via,
-      ...(['rate', 'cpu'] as const).flatMap((metric) => [
-        right<readonly ProxyCost[]>(`${METRIC_NAMES[metric]} ×`, 0, (group) =>
-          of(group, metric, ({ value }) => formatRatio(value)),
-        ),
-        right<readonly ProxyCost[]>('95 %', 0, (group) =>
-          of(group, metric, (ratio) => formatEnds(ratio, formatRatio)),
-        ),
-      ]),
-    ],
+    [left('app', 0, nameOfApp), via, ...ofEachApp],
   )
   return [
     {
@@ -319,9 +300,9 @@ function pairSections(result: RaceResult): Section[] {
     right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
     right('p', 0, ({ p }) => orUnknown(p, formatP)),
     right('p after Holm', 0, ({ pAdjusted }) => orUnknown(pAdjusted, formatP)),
-    left('verdict', 0, ({ ratio, pAdjusted }) => {
-      if ((pAdjusted ?? 1) >= SIGNIFICANT) return 'no difference shown'
-      return ratio.value > 1 ? 'faster' : 'slower'
+    left('verdict', 0, (pair) => {
+      if (!isShown(pair)) return 'no difference shown'
+      return pair.ratio.value > 1 ? 'faster' : 'slower'
     }),
   ])
   return [{ title: 'Who beats whom: every pair', table, notes: [], place: 'page' }]
@@ -334,27 +315,25 @@ export function formatP(p: number): string {
 
 /** What a race found where there is nothing to find, and what it could have found. */
 function controlSection(result: RaceResult): Section[] {
-  const races = (result.analysis?.races ?? []).filter(({ control }) => control !== null)
+  const races = (result.analysis?.races ?? []).flatMap(({ control, ...race }) =>
+    control === null ? [] : [{ ...race, ...control, race: `${race.race} ${race.topology}` }],
+  )
   if (races.length === 0) return []
-  const of = (race: Race, text: (control: Control) => string) =>
-    race.control === null ? '' : text(race.control)
-  const table = tableOf<Race>(
+  const table = tableOf<(typeof races)[number]>(
     races,
     [
-      left('race', 0, ({ race, topology }) => `${race} ${topology}`),
+      left('race', 0, ({ race }) => race),
       left('metric', 0, ({ metric }) => METRIC_NAMES[metric]),
-      left('twin', 0, (race) => of(race, ({ twin }) => shortName(twin, result))),
-      right('× original', 0, (race) => of(race, ({ ratio }) => ratio.value.toFixed(3))),
-      right('95 %', 0, (race) =>
-        of(race, ({ ratio }) => formatEnds(ratio, (value: number) => value.toFixed(3))),
-      ),
-      right('p', 0, (race) => of(race, ({ p }) => orUnknown(p, formatP))),
-      left('verdict', 0, (race) => of(race, verdictOf)),
+      left('twin', 0, ({ twin }) => shortName(twin, result)),
+      right('× original', 0, ({ ratio }) => ratio.value.toFixed(3)),
+      right('95 %', 0, ({ ratio }) => formatEnds(ratio, (value) => value.toFixed(3))),
+      right('p', 0, ({ p }) => orUnknown(p, formatP)),
+      left('verdict', 0, verdictOf),
       right('smallest effect', 0, ({ smallestEffect }) => orUnknown(smallestEffect?.single, formatEffect)),
       right('with all pairs', 0, ({ smallestEffect }) => orUnknown(smallestEffect?.adjusted, formatEffect)),
       right('launches vary', 0, ({ launchSpread }) => orUnknown(launchSpread, formatPercent)),
     ],
-    ({ control }) => (control?.suspect ? 'void' : 'plain'),
+    ({ suspect }) => (suspect ? 'void' : 'plain'),
   )
   return [{ title: 'A/A control: the same app under two names', table, notes: [], place: 'report' }]
 }

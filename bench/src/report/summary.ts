@@ -11,11 +11,10 @@ import {
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
+import { isShown, SIGNIFICANT } from '../judge/analysis/race.ts'
 import {
   countDecided,
-  isDecided,
   NOISY,
-  SIGNIFICANT,
   type Standing,
   speedSpread,
   standingsOf,
@@ -24,7 +23,7 @@ import {
   widthWith,
 } from '../judge/standings.ts'
 import type { Cell } from '../model/cell.ts'
-import type { CellFigures, GateName, Race } from '../model/figures.ts'
+import type { CellFigures, Race } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { RaceResult, Result } from '../model/result.ts'
@@ -194,16 +193,17 @@ export function ratioOf(race: Race, cell: string, other: string | undefined): In
   return { value: 1 / value, low: high === null ? null : 1 / high, high: low === null ? null : 1 / low }
 }
 
+/** Of a race with one launch. */
+export const ONE_LAUNCH = 'One launch of each app shows no difference: add heats.'
+
 /** Which cells of a race could not be told apart: `Ties: node and fastify; fastify and hono.` @returns null if all could */
 export function describeTies(race: Race, result: Result): string | null {
   if (race.pairs.length === 0) return null
-  if (race.pairs.every(({ p }) => p === null)) return 'One launch of each app shows no difference: add heats.'
+  if (race.pairs.every(({ p }) => p === null)) return ONE_LAUNCH
   const ties = tiesOf(race).map((cells) => listOf(cells.map((cell) => shortName(cell, result))))
   if (ties.length === 0) return null
   const found = `${ties.length === 1 ? 'Tie' : 'Ties'} (no difference shown between them): ${ties.join('; ')}.`
-  const alone = race.pairs.filter(
-    ({ p, pAdjusted }) => (p ?? 1) < SIGNIFICANT && (pAdjusted ?? 1) >= SIGNIFICANT,
-  )
+  const alone = race.pairs.filter((pair) => (pair.p ?? 1) < SIGNIFICANT && !isShown(pair))
   if (alone.length === 0) return found
   const names = alone.map(({ a, b }) => `${shortName(a, result)} and ${shortName(b, result)}`)
   const pairs = names.length > 3 ? plural(names.length, 'pair') : names.join('; ')
@@ -255,7 +255,7 @@ function describeControls({ analysis }: RaceResult): string[] {
 export function describeSmallestEffect({ smallestEffect, pairs }: Race): string | null {
   if (smallestEffect === null) return null
   const { single, adjusted } = smallestEffect
-  if (single >= LARGE && !pairs.some(isDecided))
+  if (single >= LARGE && !pairs.some(isShown))
     return 'This race cannot tell any two of its apps apart: the machine was too noisy for so short a run.'
   return (
     `Smallest difference this race could have shown (80 % power): ${formatEffect(single)} in one pair, ` +
@@ -327,24 +327,22 @@ function describeVoidCount({ analysis, cells }: RaceResult): string[] {
   return [`${plural(count, 'cell')} failed a gate and ${count === 1 ? 'has' : 'have'} no number that counts.`]
 }
 
-/** The cells that failed one gate, and what to do about it. */
-interface VoidGroup {
-  gate: GateName
-  cells: { cell: string; finding: string }[]
-  /** Sentences. */
-  advice: string[]
-}
-
-/** Every failed gate of these cells; a cell that failed two is in both. */
-export function describeVoided(cells: readonly CellFigures[]): VoidGroup[] {
+/**
+ * Every failed gate of these cells: `Void by the gate errors: koa (3 of 1,200 responses failed). Look at its log.` A cell that failed two is in both.
+ * @param say what is said of a cell
+ */
+export function describeVoided(
+  cells: readonly CellFigures[],
+  say: (cell: string, finding: string) => string,
+): string[] {
   const failed = cells.flatMap(({ cell, gates }) =>
     gates.flatMap((gate) => (gate.verdict === 'failed' ? [{ ...gate, cell }] : [])),
   )
-  return [...Map.groupBy(failed, ({ gate }) => gate)].map(([gate, group]) => ({
-    gate,
-    cells: group.map(({ cell, finding }) => ({ cell, finding })),
-    advice: [...new Set(group.flatMap(({ advice }) => advice ?? []))],
-  }))
+  return [...Map.groupBy(failed, ({ gate }) => gate)].map(([gate, group]) => {
+    const found = group.map(({ cell, finding }) => say(cell, finding)).join(', ')
+    const advice = new Set(group.flatMap((one) => one.advice ?? []))
+    return [`Void by the gate ${gate}: ${found}.`, ...advice].join(' ')
+  })
 }
 
 /** What was not tried: a sentence per reason. */

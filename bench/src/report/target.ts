@@ -53,13 +53,10 @@ function figuresTable(figures: CellFigures, { target, driver: { ceiling } }: Rac
 
 /** Why it is void, and in what it differs from the contract: the app is somebody's own, and nobody else tells them. */
 function notesOf(figures: CellFigures, { conformance }: RaceResult): string[] {
-  const gates = describeVoided([figures]).map(({ gate, cells, advice }) =>
-    [`Void by the gate ${gate}: ${cells.map(({ finding }) => finding).join(', ')}.`, ...advice].join(' '),
-  )
   const differences = conformance.flatMap((record) => record.differences)
   const more = differences.length - NAMED
   return [
-    ...gates,
+    ...describeVoided([figures], (_, finding) => finding),
     ...differences.slice(0, NAMED).map((difference) => `Not as the contract says, ${difference}.`),
     ...(more > 0
       ? [`${plural(more, 'more difference')} of the contract: see conformance in result.json.`]

@@ -1,7 +1,7 @@
 import type { CostsResult } from '@startgrid/bench/src/model/figures.ts'
 import type { StudyResult } from '@startgrid/bench/src/model/result.ts'
 import type { DotChart } from '@startgrid/bench/src/report/document.ts'
-import { drawDots } from '@startgrid/bench/src/report/html/dots.ts'
+import { drawDots } from '@startgrid/bench/src/report/html/charts.ts'
 import { HEADLINE } from '@startgrid/bench/studies/how-much-it-matters/study.ts'
 import { findFramework } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'

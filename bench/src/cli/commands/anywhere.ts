@@ -1,4 +1,4 @@
-import { flag } from '@startgrid/cli/options.ts'
+import { flag, readCommandLine } from '@startgrid/cli/options.ts'
 import { COMPARE, RACE, REPORT } from '../option-table.ts'
 import type { Command } from '../program.ts'
 
@@ -34,6 +34,11 @@ export const COMMANDS_ANYWHERE: Readonly<
     usage: 'check-instrument',
     says: 'is the load generator right on this machine?',
     options: { help: flag('this list') },
-    run: async (...words) => (await import('./check-instrument.ts')).checkInstrumentCommand(...words),
+    /** @returns 1 if it is measurably wrong, else 0 */
+    run: async (args, { name }) => {
+      readCommandLine(args, {}, `${name} check-instrument`)
+      const { checkInstrument } = await import('@startgrid/loadgen/instrument.ts')
+      return checkInstrument((text) => process.stdout.write(text))
+    },
   },
 }

@@ -14,15 +14,7 @@ import { COMPARE } from '../option-table.ts'
 import type { Program } from '../program.ts'
 import { analyseAgain, openStored, readStored } from '../stored.ts'
 
-interface CompareOptions {
-  a: string
-  b: string
-  metric: Metric | undefined
-  limit: number | null
-  force: boolean
-  markdown: boolean
-  json: string | undefined
-}
+type CompareOptions = ReturnType<typeof readCompareOptions>
 
 /**
  * `compare A B`.
@@ -66,7 +58,7 @@ const NO_REGRESSION =
   'Each run met one launch of a server that already ran, and launches differ: leave out --fail-on-regression, or race the apps natively.'
 
 /** @throws {UsageError} in one sentence */
-export function readCompareOptions(args: readonly string[], program: string): CompareOptions {
+export function readCompareOptions(args: readonly string[], program: string) {
   const { values, paths } = readStored(args, COMPARE, { command: `${program} compare`, count: 2 })
   const [a = '', b = ''] = paths
   const { metric, force, markdown, json } = values

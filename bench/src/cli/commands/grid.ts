@@ -4,11 +4,9 @@ import { plural, wrap } from '@startgrid/cli/text.ts'
 import { assertResponding } from '../../environments/running/origin.ts'
 import { heatsWithin, LEAST_HEATS, leastTimeMs, passesWithin } from '../../experiment/budget.ts'
 import { expectedHeatMs, planHeats } from '../../experiment/cells.ts'
-import { experimentOf } from '../../experiment/grid.ts'
 import type { Options } from '../../experiment/options.ts'
 import { createResult } from '../../experiment/result.ts'
 import { extendRun, findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
-import { runExperiment } from '../../measure/run.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { RaceResult, Result } from '../../model/result.ts'
 import { commandOf, prepareOutput, publishRace } from '../../report/output.ts'
@@ -45,52 +43,39 @@ function assertFits({ cells, settings, mode }: RaceResult): void {
 }
 
 async function prepare(options: Options, args: readonly string[]): Promise<StoredRun<'rate'>> {
-  if (options.resume !== undefined) return goOn(options)
-  if (options.target !== undefined) await assertResponding(options.target)
-  return begin(options, args)
-}
-
-function begin(options: Options, args: readonly string[]): StoredRun<'rate'> {
-  const command = commandOf('pnpm bench', args, options.seed)
-  return {
-    result: createResult(options, command),
-    directory: prepareOutput(options.output, options.json),
-  }
+  const { resume, target, seed, output, json } = options
+  if (resume !== undefined) return goOn(resume, options)
+  if (target !== undefined) await assertResponding(target)
+  const result = createResult(options, commandOf('pnpm bench', args, seed))
+  return { result, directory: prepareOutput(output, json) }
 }
 
 /** A complete run gets more heats: those that were asked for, those that fit into the time, or as many as it had. */
-function goOn(options: Options): StoredRun<'rate'> {
-  const found = findRun(options.resume ?? '', ['rate'])
+function goOn(resume: string, { timeGiven, maxTimeMs, heatsGiven, heats }: Options): StoredRun<'rate'> {
+  const found = findRun(resume, ['rate'])
   const { result } = found
-  const { settings } = result
-  if (options.timeGiven) settings.maxTimeMs = options.maxTimeMs
-  if (result.finishedAt === null) {
-    result.warnings.push(pauseOf(result))
-    return found
+  if (timeGiven) result.settings.maxTimeMs = maxTimeMs
+  if (result.finishedAt === null) result.warnings.push(pauseOf(result))
+  else {
+    const fitting = timeGiven && maxTimeMs !== null ? heatsWithin(maxTimeMs, result) : undefined
+    extendRun(result, heatsGiven ? heats : fitting)
   }
-  const fitting =
-    options.timeGiven && options.maxTimeMs !== null ? heatsWithin(options.maxTimeMs, result) : undefined
-  extendRun(result, options.heatsGiven ? options.heats : fitting)
   return found
 }
 
-async function race(
-  { json, download, keepVoided, require, publish }: Options,
-  stored: StoredRun<'rate'>,
-): Promise<number> {
+async function race(options: Options, stored: StoredRun<'rate'>): Promise<number> {
   const { result } = stored
-  const code = await runMeasurement(stored, {
-    json,
-    download,
-    run: (context) => runExperiment(experimentOf(result), result, { ...context, keepVoided }),
-    whyFailed: () => whyRaceFailed(result, require),
-  })
-  if (publish && code === 0) publishRace(result)
+  const { keepVoided, require } = options
+  const code = await runMeasurement(stored, options, { keepVoided }, () => whyRaceFailed(result, require))
+  if (options.publish && code === 0) publishRace(result)
   return code
 }
 
 /** What the ceiling and the search for NGINX take, in milliseconds. */
 const PREPARATION_MS = 3000
+
+export const PROOF_COMES_FIRST =
+  'The first run on new code also proves the contract of every cell: up to half a minute more.'
 
 /** What a race would do, and how long it takes: `--dry-run`. */
 export function describePlan(result: Result): string {
@@ -117,9 +102,7 @@ export function describePlan(result: Result): string {
       `About ${formatMinutes(Math.min(total, maxTimeMs ?? total))} (minutes:seconds)${cores}.${ends}${limit}`,
     ),
     wrap(
-      mode === 'target'
-        ? 'The contract is proven first, each time: some seconds more.'
-        : 'The first run on new code also proves the contract of every cell: up to half a minute more.',
+      mode === 'target' ? 'The contract is proven first, each time: some seconds more.' : PROOF_COMES_FIRST,
     ),
     ...(reach === null ? [] : [wrap(reach)]),
     '',

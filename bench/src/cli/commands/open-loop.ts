@@ -2,7 +2,6 @@ import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import { assertResponding } from '../../environments/running/origin.ts'
 import { planHeats } from '../../experiment/cells.ts'
-import { experimentOf } from '../../experiment/grid.ts'
 import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../../experiment/open-loop-effort.ts'
 import type { OpenLoopKind, OpenLoopOptions } from '../../experiment/options.ts'
 import { createOpenLoopResult } from '../../experiment/result.ts'
@@ -11,12 +10,12 @@ import { latencyMethod } from '../../measure/openloop/latency.ts'
 import { overloadMethod } from '../../measure/openloop/overload.ts'
 import { expectedOpenLoopMs, type Method } from '../../measure/openloop/session.ts'
 import { findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
-import { runExperiment } from '../../measure/run.ts'
 import type { OpenLoopResult } from '../../model/result.ts'
 import { commandOf, prepareOutput } from '../../report/output.ts'
 import { whyOpenLoopFailed } from '../exit-code.ts'
 import { readOpenLoopOptions } from '../options.ts'
 import { runMeasurement } from '../run-measurement.ts'
+import { PROOF_COMES_FIRST } from './grid.ts'
 
 /**
  * `pnpm bench capacity`: the highest open-loop rate that keeps p99 under a bound. `latency`: percentiles at fixed rates, from the intended send
@@ -25,18 +24,20 @@ import { runMeasurement } from '../run-measurement.ts'
  */
 export async function openLoopCommand(kind: OpenLoopKind, args: readonly string[]): Promise<number> {
   const options = readOpenLoopOptions(kind, args)
+  const measure = (stored: StoredRun<OpenLoopKind>, method: Method) =>
+    runMeasurement(stored, options, { method }, () => whyOpenLoopFailed(stored.result))
   if (options.resume !== undefined) {
     const found = findRun(options.resume, [kind], 'interrupted')
     found.result.warnings.push(pauseOf(found.result))
     const { profile } = found.result.settings
     const effort = profile === 'custom' || profile === 'full' ? options.profile : profile
-    return measure(found, methodOf(found.result, { ...options, profile: effort }), options)
+    return measure(found, methodOf(found.result, { ...options, profile: effort }))
   }
   const result = createOpenLoopResult(kind, options, commandOf(`pnpm bench ${kind}`, args, options.seed))
   const method = methodOf(result, options)
   if (!options.dryRun) {
     if (options.target !== undefined) await assertResponding(options.target)
-    return measure({ result, directory: prepareOutput(options.output, options.json) }, method, options)
+    return measure({ result, directory: prepareOutput(options.output, options.json) }, method)
   }
   process.stdout.write(describePlan(result, method))
   return 0
@@ -60,20 +61,6 @@ export function methodOf(
   }
 }
 
-function measure(
-  stored: StoredRun<OpenLoopKind>,
-  method: Method,
-  { json, download }: OpenLoopOptions,
-): Promise<number> {
-  const { result } = stored
-  return runMeasurement(stored, {
-    json,
-    download,
-    run: (context) => runExperiment(experimentOf(result), result, { ...context, method }),
-    whyFailed: () => whyOpenLoopFailed(result),
-  })
-}
-
 function describePlan({ target, cells, seed }: OpenLoopResult, method: Method): string {
   const time = formatMinutes(expectedOpenLoopMs({ cells, heats: [] }, method))
   if (target !== null)
@@ -87,7 +74,7 @@ function describePlan({ target, cells, seed }: OpenLoopResult, method: Method): 
     wrap(`${plural(cells.length, 'cell')}, each started ${method.launches} times; one app runs at a time.`),
     wrap(`The first round in this order (seed ${seed}): ${first.map(({ race }) => race).join(', ')}.`),
     wrap(`About ${time} (minutes:seconds), if nobody disturbs it.`),
-    wrap('The first run on new code also proves the contract of every cell: up to half a minute more.'),
+    wrap(PROOF_COMES_FIRST),
     '',
   ].join('\n')
 }

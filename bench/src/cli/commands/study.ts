@@ -1,16 +1,15 @@
 import { relative } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { formatMinutes } from '@startgrid/cli/duration.ts'
-import { type Interruption, listenForInterruption } from '@startgrid/cli/interruption.ts'
+import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { formatRatio } from '@startgrid/cli/numbers.ts'
 import { readCommandLine } from '@startgrid/cli/options.ts'
-import { createProgress, type Progress } from '@startgrid/cli/progress.ts'
+import { createProgress } from '@startgrid/cli/progress.ts'
 import { COLUMNS, indented, listOf } from '@startgrid/cli/text.ts'
 import { PUBLISHED, STUDIES } from '../../../studies/index.ts'
 import { overhead } from '../../../studies/overhead/study.ts'
 import { startup } from '../../../studies/startup/study.ts'
 import { planCells } from '../../experiment/cells.ts'
-import type { ClusterSite } from '../../experiment/options.ts'
 import { createStudyResult } from '../../experiment/result.ts'
 import { plannedStudyMs, type StudyProfile } from '../../experiment/study.ts'
 import { baseOf } from '../../measure/openloop/common-rate.ts'
@@ -26,7 +25,7 @@ import { writeStartup } from '../../report/startup.ts'
 import { hasPage, storeRecord, writePages } from '../../report/study/docs.ts'
 import { whyStudyFailed } from '../exit-code.ts'
 import { STUDY } from '../option-table.ts'
-import { readCluster } from '../options.ts'
+import { newSeed, readCluster } from '../options.ts'
 import { readMeasuredStudy, reportOf, studyOf } from '../stored.ts'
 
 /** `pnpm bench study`: tests a source's claims. @returns the exit code */
@@ -40,23 +39,23 @@ export async function studyCommand(args: readonly string[]): Promise<number> {
 }
 
 function describePlans(options: StudyOptions): string {
-  const { planned } = options.resume === undefined ? plan(options, '') : findUnfinishedStudies(options)
+  const planned = options.resume === undefined ? plan(options, '') : findUnfinishedStudies(options).planned
   return planned.map(({ study, result }) => describeStudyPlan(study, result)).join('\n')
 }
 
-function plan(options: StudyOptions, command: string): Pick<PlannedStudies, 'planned'> {
-  const { studies, profile = 'full', seed = Math.floor(Math.random() * 2 ** 32) } = options
-  const planOptions = { ...options, profile, seed }
-  return {
-    planned: studies.map((study) => ({ study, result: createStudyResult(study, planOptions, command) })),
-  }
+function plan(options: StudyOptions, command: string): PlannedStudies['planned'] {
+  const { studies, profile = 'full', seed = newSeed() } = options
+  return studies.map((study) => ({
+    study,
+    result: createStudyResult(study, { ...options, profile, seed }, command),
+  }))
 }
 
 /** What will be measured is on disk before the first measurement, so that a resumed run knows of all of it. */
 function begin(options: StudyOptions, args: readonly string[]): PlannedStudies {
-  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32)
+  const seed = options.seed ?? newSeed()
   const directory = prepareOutput(options.output, options.json)
-  const { planned } = plan({ ...options, seed }, commandOf('pnpm bench study', args, seed))
+  const planned = plan({ ...options, seed }, commandOf('pnpm bench study', args, seed))
   for (const { study, result } of planned) writeResult(pathOf(directory, study), result)
   return { directory, planned }
 }
@@ -66,7 +65,7 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
   const { directory, planned } =
     options.resume === undefined ? begin(options, args) : findUnfinishedStudies(options)
   const progress = createProgress()
-  const interruption = listenForInterruption(progress)
+  const { signal, code } = listenForInterruption(progress)
   const open = planned.filter(({ result }) => result.finishedAt === null)
   if (planned.length > 1) {
     const total = open.reduce((sum, { study, result }) => sum + plannedStudyMs(study, result), 0)
@@ -74,47 +73,35 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
     progress.say(`${names}: about ${formatMinutes(total)} (minutes:seconds).`)
   }
   for (const { study, result } of open) {
-    if (interruption.signal.aborted) break
-    await measureOne(study, result, { directory, progress, interruption, options })
+    if (signal.aborted) break
+    const save = (so: StudyResult) => writeResult(pathOf(directory, study), so)
+    const context = { progress, signal, save, download: options.download }
+    await runExperiment(study, result, context).finally(progress.stop)
+    save(result) // what could not be saved is an error now
+    publish(result, reportOf(result, { directory, studies: [study] }), options)
   }
   progress.stop()
-  if (interruption.signal.aborted) {
+  if (signal.aborted) {
     const where = options.output === undefined ? '' : ` ${relative('.', directory) || '.'}`
     process.stderr.write(
       `Interrupted: what was measured before is above and in the files. Go on with pnpm bench study --resume${where}\n`,
     )
-    return interruption.code()
+    return code()
   }
   const failed = planned.flatMap(({ result }) => whyStudyFailed(result))
   for (const sentence of failed) process.stderr.write(`${sentence}\n`)
-  if (options.docs) {
-    const kept = planned.filter(({ study }) => hasPage(study))
-    for (const { result } of kept) storeRecord(recordOf(result))
-    for (const { study, result } of planned) {
-      if (study === overhead) writeOverhead(result)
-      if (study === startup) writeStartup(result)
-    }
-    if (kept.length > 0) regenerate()
-  }
+  if (options.docs) writeDocs(planned)
   return failed.length > 0 ? 1 : 0
 }
 
-interface Run {
-  directory: string
-  progress: Progress
-  interruption: Interruption
-  options: StudyOptions
-}
-
-async function measureOne(study: Study, result: StudyResult, run: Run): Promise<void> {
-  const { directory, progress, interruption, options } = run
-  const save = (so: StudyResult) => writeResult(pathOf(directory, study), so)
-  const { signal } = interruption
-  await runExperiment(study, result, { progress, signal, save, download: options.download }).finally(
-    progress.stop,
-  )
-  save(result) // what could not be saved is an error now
-  publish(result, reportOf(result, { directory, studies: [study] }), options)
+function writeDocs(planned: PlannedStudies['planned']): void {
+  const kept = planned.filter(({ study }) => hasPage(study))
+  for (const { result } of kept) storeRecord(recordOf(result))
+  for (const { study, result } of planned) {
+    if (study === overhead) writeOverhead(result)
+    if (study === startup) writeStartup(result)
+  }
+  if (kept.length > 0) regenerate()
 }
 
 function pathOf(directory: string, { name }: Study): string {
@@ -127,31 +114,10 @@ function regenerate(): void {
   if (missing.length > 0) process.stderr.write(`No result is stored of ${listOf(missing)}.\n`)
 }
 
-/** What `pnpm bench study` is asked to do. */
-export interface StudyOptions {
-  studies: readonly Study[]
-  /** Undefined: full. */
-  profile: StudyProfile | undefined
-  asPublished: boolean
-  /** Launches of every system, instead of the profile's. */
-  heats: number | undefined
-  maxTimeMs: number | undefined
-  seed: number | undefined
-  /** A directory or file to go on from; '' is the newest. */
-  resume: string | undefined
-  list: boolean
-  /** Results are stored in docs/studies, and its pages made again. */
-  docs: boolean
-  dryRun: boolean
-  json: string | undefined
-  output: string | undefined
-  download: boolean
-  /** Undefined: processes of this machine. */
-  cluster: ClusterSite | undefined
-}
+type StudyOptions = ReturnType<typeof readStudyOptions>
 
-/** @throws {UsageError} saying what is allowed */
-export function readStudyOptions(args: readonly string[]): StudyOptions {
+/** What `pnpm bench study` is asked to do. @throws {UsageError} saying what is allowed */
+function readStudyOptions(args: readonly string[]) {
   const { values, positionals } = readCommandLine(args, STUDY, 'pnpm bench study')
   const [name, extra] = positionals
   if (extra !== undefined)
@@ -164,7 +130,8 @@ export function readStudyOptions(args: readonly string[]): StudyOptions {
     throw new UsageError('--json takes the result of one study: name it.')
   return {
     ...{ studies, heats, seed, resume, list, docs, json, output },
-    profile: quick ? 'quick' : undefined,
+    /** Undefined: full. */
+    profile: (quick ? 'quick' : undefined) as StudyProfile | undefined,
     asPublished: values['as-published'],
     maxTimeMs: values['max-time'],
     dryRun: values['dry-run'],
@@ -183,10 +150,8 @@ function chooseStudies(name: string | undefined, all: boolean): readonly Study[]
   return [found]
 }
 
-/** What studies there are and what they would do, for a person. */
-
 /** Every study with its claims and published ratios. */
-export function describeStudies(studies: readonly Study[]): string {
+function describeStudies(studies: readonly Study[]): string {
   return studies
     .map(({ name, title, claims }) =>
       [`${name}: ${title}`, ...claims.map((claim) => lineOf(claim)), ''].join('\n'),
@@ -201,7 +166,7 @@ function lineOf(claim: Claim): string {
 }
 
 /** Systems, launches and time. */
-export function describeStudyPlan(study: Study, result: StudyResult): string {
+function describeStudyPlan(study: Study, result: StudyResult): string {
   const races = Map.groupBy(result.cells, ({ race }) => race)
   const lines = [...races].flatMap(([race, cells]) => [
     `  ${race}`,
@@ -228,7 +193,7 @@ function latencyLines(study: Study, race: string, cells: readonly Cell[]): strin
 }
 
 /** The studies of one run, in the order in which they are measured. */
-export interface PlannedStudies {
+interface PlannedStudies {
   /** Where their files are. */
   directory: string
   planned: { study: Study; result: StudyResult }[]

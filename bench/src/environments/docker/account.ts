@@ -3,7 +3,7 @@ import { compareSamples, type Sample, takeSample } from '@startgrid/machine/acco
 import { processTree } from '@startgrid/machine/processes.ts'
 import type { GeneratorAccounts } from '../../drivers/driver.ts'
 import type { Settings } from '../../model/settings.ts'
-import type { Account } from '../environment.ts'
+import type { Account, EndAccount } from '../environment.ts'
 import { runDocker } from './command.ts'
 import type { Engine, Stats } from './engine.ts'
 
@@ -36,15 +36,15 @@ export interface Reading {
   kernel: Sample
 }
 
-export async function takeFirst(engine: Engine, subject: Subject): Promise<Reading> {
+/** What the engine does for the accounts is in none of them: the kernel is asked last before the load, and first after it. */
+export async function beginContainerAccount(engine: Engine, subject: Subject): Promise<EndAccount> {
   const used = await readGroups(engine, subject)
-  // Last, so that what the engine did for the others is not in it.
-  return { ...used, kernel: sampleKernel(subject) }
-}
-
-export async function takeSecond(engine: Engine, subject: Subject): Promise<Reading> {
-  const kernel = sampleKernel(subject)
-  return { ...(await readGroups(engine, subject)), kernel }
+  const before = { ...used, kernel: sampleKernel(subject) }
+  return async () => {
+    const kernel = sampleKernel(subject)
+    const after = { ...(await readGroups(engine, subject)), kernel }
+    return (own) => compareReadings(before, after, own)
+  }
 }
 
 /** @param own what the load says of its generator, where the kernel says nothing */
@@ -71,16 +71,13 @@ async function readGroups(
   engine: Engine,
   { app, proxy, generator }: Subject,
 ): Promise<Omit<Reading, 'kernel'>> {
+  const read = ({ container }: ContainerProcesses) => engine.stats(container).then(cpuSecondsOf, () => null)
   const [ofApp, ofProxy, ofGenerator] = await Promise.all([
-    readGroup(engine, app),
-    proxy === null ? 0 : readGroup(engine, proxy),
-    readGroup(engine, generator),
+    read(app),
+    proxy === null ? 0 : read(proxy),
+    read(generator),
   ])
   return { app: ofApp, proxy: ofProxy, generator: ofGenerator }
-}
-
-async function readGroup(engine: Engine, { container }: ContainerProcesses): Promise<number | null> {
-  return engine.stats(container).then(cpuSecondsOf, () => null)
 }
 
 /** @returns null of a container that does not run: its group is gone */

@@ -1,8 +1,8 @@
 import type { App } from '@startgrid/grid/apps.ts'
 import { addressInside, FRONT_SERVICE, PAGE_PORT, serviceName } from '@startgrid/grid/compose.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
-import { renderNginx } from '@startgrid/nginx/render.ts'
 import { hostOf, measurable } from '../environment.ts'
+import { ASSETS_INSIDE, renderContained } from '../native/front.ts'
 
 /** The Compose project of a heat, made from the services of docker-compose.yml: the same images, limits and settings. Pure. */
 
@@ -105,9 +105,6 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 /** Where the image's health is asked for, and what tells the generator's ceiling. */
 export const CEILING = { host: FRONT_SERVICE, port: PAGE_PORT } as const
 
-/** Where docker/nginx.Dockerfile puts the page's files. */
-const ASSETS = '/srv/assets'
-
 /** Inside the Compose network. @param index of the app in its heat */
 export function frontAddress(index: number): { host: string; port: number } {
   return { host: FRONT_SERVICE, port: PAGE_PORT + 1 + index }
@@ -115,21 +112,8 @@ export function frontAddress(index: number): { host: string; port: number } {
 
 /** The whole configuration, with one front per app in this order and one that responds to `/ceiling` alone. */
 export function renderFronts(apps: readonly App[]): string {
-  const ceiling: Front = {
-    name: 'ceiling',
-    topology: 'nginx',
-    listen: { host: '0.0.0.0', port: CEILING.port },
-    upstream: { host: '127.0.0.1', port: 1 }, // never asked
-  }
-  return renderNginx({
-    dir: '/tmp',
-    workers: 1,
-    contained: true,
-    keepaliveMinTimeout: true,
-    accessLog: 'off',
-    blocks: ['include startgrid/container.conf;'],
-    fronts: [ceiling, ...apps.map(createFront)],
-  })
+  const blocks = ['include startgrid/container.conf;']
+  return renderContained(apps.map(createFront), { ceilingPort: CEILING.port, blocks })
 }
 
 function createFront(app: App, index: number): Front {
@@ -139,6 +123,6 @@ function createFront(app: App, index: number): Front {
     listen: { host: '0.0.0.0', port: frontAddress(index).port },
     upstream: addressInside(app, 'direct', hostOf(app.name)),
     discovered: true,
-    ...(app.role === 'ssr' && { serveAssets: ASSETS }),
+    ...(app.role === 'ssr' && { serveAssets: ASSETS_INSIDE }),
   }
 }

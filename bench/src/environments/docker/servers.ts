@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { oneLine } from '@startgrid/cli/text.ts'
 import type { App } from '@startgrid/grid/apps.ts'
 import { addressInside, FRONT_SERVICE } from '@startgrid/grid/compose.ts'
 import { appOf } from '../../experiment/cells.ts'
@@ -8,16 +7,8 @@ import type { Cell } from '../../model/cell.ts'
 import type { Experiment } from '../../model/experiment.ts'
 import type { LaunchRecord } from '../../model/heat.ts'
 import type { Settings } from '../../model/settings.ts'
-import { hostOf, type Server, type Servers, systemOf } from '../environment.ts'
-import {
-  type ContainerProcesses,
-  compareReadings,
-  peakMemoryIn,
-  type Subject,
-  takeFirst,
-  takeSecond,
-  visibleProcesses,
-} from './account.ts'
+import { hostOf, type Server, type Servers, systemOf, whyMissing } from '../environment.ts'
+import { beginContainerAccount, type ContainerProcesses, peakMemoryIn, visibleProcesses } from './account.ts'
 import { docker, lastLine, runDocker } from './command.ts'
 import type { Container, Engine, Labelled } from './engine.ts'
 import { CEILING, type ComposeFile, composeHeat, frontAddress, renderFronts } from './project.ts'
@@ -84,12 +75,13 @@ export async function startContainers(cells: readonly Cell[], options: HeatOptio
     await docker([...compose, 'up', '--detach', '--no-build'], { signal, limitMs: HEALTHY_WITHIN_MS })
     const services = [...apps.map(({ name }) => hostOf(name)), ...(proxied ? [FRONT_SERVICE] : [])]
     const health = await awaitHealth(services, options)
-    const started = { ...options, apps, health, generator: await findGenerator(options) }
+    const all = { ...options, apps, health, generator: await findGenerator(options) }
     const failures = new Map<string, string>()
     const running = new Map<string, Server>()
     for (const one of parts) {
-      const reason = whyMissing(one, health)
-      if (reason === null) running.set(one.cell.id, serverOf(one, started))
+      const started = { app: one.app && hostOf(one.app.name), proxy: one.proxied ? FRONT_SERVICE : null }
+      const reason = whyMissing(started, health.failures)
+      if (reason === null) running.set(one.cell.id, serverOf(one, all))
       else failures.set(one.cell.id, reason)
     }
     return { running, failures, launches: (loaded) => launchesOf(loaded, apps, health), stop }
@@ -148,13 +140,6 @@ async function describeEnd({ Id, State }: Container): Promise<string> {
   return `it ended with exit code ${State.ExitCode}: ${lastLine(stderr) || lastLine(stdout) || 'it said nothing'}`
 }
 
-function whyMissing({ app, proxied }: Parts, { failures }: Health): string | null {
-  const own = app && failures.get(hostOf(app.name))
-  if (own !== undefined) return `the app did not start: ${oneLine(own)}`
-  const front = proxied ? failures.get(FRONT_SERVICE) : undefined
-  return front === undefined ? null : `NGINX does not start: ${oneLine(front)}`
-}
-
 async function findGenerator({ engine, run }: HeatOptions): Promise<ContainerProcesses> {
   const found = await engine.container(run.generator).catch(() => undefined)
   return { container: run.generator, pids: found && visibleProcesses(found.Id, found.State.Pid) }
@@ -176,14 +161,9 @@ function serverOf({ app, proxied }: Parts, started: Started): Server {
   }
   const service = app === undefined ? FRONT_SERVICE : hostOf(app.name)
   const proxy = proxied && app !== undefined ? FRONT_SERVICE : null
-  const targetOf = () => {
-    if (app === undefined) return CEILING
-    return proxied
-      ? frontAddress(apps.findIndex(({ name }) => name === app.name))
-      : addressInside(app, 'direct', service)
-  }
+  const behind = frontAddress(apps.findIndex(({ name }) => name === app?.name))
   return {
-    target: targetOf(),
+    target: app === undefined ? CEILING : proxied ? behind : addressInside(app, 'direct', service),
     engine: app?.runtime === 'nginx' ? njsEngine : undefined,
     whyEnded: async () => {
       const ofApp = await whyStopped(service, started)
@@ -191,18 +171,9 @@ function serverOf({ app, proxied }: Parts, started: Started): Server {
       const ofProxy = proxy && (await whyStopped(proxy, started))
       return ofProxy && `NGINX ${ofProxy}`
     },
-    beginAccount: async () => {
-      const subject: Subject = {
-        app: processesOf(service),
-        proxy: proxy && processesOf(proxy),
-        generator,
-        cores,
-      }
-      const before = await takeFirst(engine, subject)
-      return async () => {
-        const after = await takeSecond(engine, subject)
-        return (own) => compareReadings(before, after, own)
-      }
+    beginAccount: () => {
+      const parts = { app: processesOf(service), proxy: proxy && processesOf(proxy), generator }
+      return beginContainerAccount(engine, { ...parts, cores })
     },
   }
 }

@@ -23,35 +23,29 @@ export class Agent {
 
   /** @param ids of containers by name; @returns names of those of which it sees no process */
   async watch(ids: Readonly<Record<string, string>>): Promise<string[]> {
-    const message = await this.#ask({ watch: ids })
-    return 'unseen' in message ? message.unseen : refuse(message)
+    return this.#ask({ watch: ids }, 'unseen')
   }
 
   async begin(app: string, proxy: string | null): Promise<void> {
-    const message = await this.#ask({ begin: { app, proxy } })
-    if (!('begun' in message)) refuse(message)
+    await this.#ask({ begin: { app, proxy } }, 'begun')
   }
 
   async end(): Promise<ContainerAccount> {
-    const message = await this.#ask({ end: true })
-    return 'account' in message ? message.account : refuse(message)
+    return this.#ask({ end: true }, 'account')
   }
 
   /** Highest resident bytes of each container; null if it has ended. */
   async memory(containers: readonly string[]): Promise<Record<string, number | null>> {
-    const message = await this.#ask({ memory: containers })
-    return 'memory' in message ? message.memory : refuse(message)
+    return this.#ask({ memory: containers }, 'memory')
   }
 
   async look(): Promise<NodeView> {
-    const message = await this.#ask({ look: true })
-    return 'node' in message ? message.node : refuse(message)
+    return this.#ask({ look: true }, 'node')
   }
 
   /** Milliseconds of opening a connection, so often. */
   async connect(host: string, port: number, times: number): Promise<number[]> {
-    const message = await this.#ask({ connect: { host, port, times } })
-    return 'connected' in message ? message.connected : refuse(message)
+    return this.#ask({ connect: { host, port, times } }, 'connected')
   }
 
   /** Resolves when it has ended. */
@@ -60,13 +54,15 @@ export class Agent {
     await this.#running.ended
   }
 
-  #ask(question: ToAgent): Promise<FromAgent> {
+  async #ask<Key extends Responses>(question: ToAgent, key: Key): Promise<ResponseOf<Key>> {
     const response = this.#last.then(() => {
       this.#running.stdin.write(`${JSON.stringify(question)}\n`)
       return this.#read()
     })
     this.#last = response.catch(() => {})
-    return response
+    const message: Partial<Record<Responses, unknown>> = await response
+    if (key in message) return message[key] as ResponseOf<Key>
+    throw new Error(`The agent beside the servers failed: ${message.error ?? 'no reason is known'}`)
   }
 
   async #read(): Promise<FromAgent> {
@@ -77,8 +73,6 @@ export class Agent {
   }
 }
 
-function refuse(message: FromAgent): never {
-  throw new Error(
-    `The agent beside the servers failed: ${'error' in message ? message.error : 'no reason is known'}`,
-  )
-}
+type Responses = FromAgent extends infer Each ? (Each extends unknown ? keyof Each : never) : never
+type ResponseOf<Key extends string> = Extract<FromAgent, Record<Key, unknown>>[Key &
+  keyof Extract<FromAgent, Record<Key, unknown>>]

@@ -16,7 +16,7 @@ import {
   systemOf,
 } from '../environment.ts'
 import { GENERATOR, whyNotInPods } from './pods.ts'
-import { type ClusterContext, closeCluster, prepareCluster } from './prepare.ts'
+import { type ClusterContext, prepareCluster } from './prepare.ts'
 import { startServerPod } from './servers.ts'
 
 /**
@@ -81,7 +81,11 @@ export async function openKubernetes(
       const { stdout, stderr } = await cluster.run(generators.first, GENERATOR, words)
       return readProof(stdout, stderr)
     },
-    close: () => closeCluster(context),
+    close: async () => {
+      await generators.close()
+      // What the cluster does not remove now, the next run removes.
+      await context.run.end().catch(() => {})
+    },
   }
 }
 

@@ -13,7 +13,6 @@ import type { Runtime } from '@startgrid/grid/frameworks.ts'
 import { IMAGE_TAG } from '@startgrid/grid/kubernetes.ts'
 import { type Address, formatAddress } from '@startgrid/nginx/address.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
-import { renderNginx } from '@startgrid/nginx/render.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { FrontKind, Program, System } from '../../model/experiment.ts'
 import {
@@ -25,7 +24,7 @@ import {
   nginxKey,
   type Placed,
 } from '../environment.ts'
-import { isStudyKind, NOBODY, renderStudy } from '../native/front.ts'
+import { ASSETS_INSIDE, isStudyKind, NOBODY, renderContained, renderStudy } from '../native/front.ts'
 import type { NodeLabels } from './site.ts'
 
 /**
@@ -301,9 +300,6 @@ function probeOf(port: number, path: string): V1Probe {
   return { httpGet: { path, port }, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 60 }
 }
 
-/** Where docker/nginx.Dockerfile puts the page's files. */
-const ASSETS = '/srv/assets'
-
 /** As natively, and a front that responds to `/ceiling` alone. */
 function renderRoutes(
   routes: readonly PodRoute[],
@@ -316,21 +312,14 @@ function renderRoutes(
       : [
           {
             ...{ name: `front-${port}`, topology: kind, listen: listenOn(port), upstream },
-            ...(assets && { serveAssets: ASSETS }),
+            ...(assets && { serveAssets: ASSETS_INSIDE }),
           },
         ],
   )
   const blocks = routes.flatMap(({ kind, port, upstream }) => {
     const upstreams = upstream === undefined ? [] : [upstream]
-    const options = { listen: formatAddress(listenOn(port)), files: ASSETS, upstreams }
+    const options = { listen: formatAddress(listenOn(port)), files: ASSETS_INSIDE, upstreams }
     return isStudyKind(kind) ? [renderStudy(kind, options)] : []
   })
-  const ceiling: Front = {
-    ...{ name: 'ceiling', topology: 'nginx', upstream: NOBODY },
-    listen: listenOn(ceilingPort),
-  }
-  return renderNginx({
-    ...{ dir: '/tmp', workers, contained: true, keepaliveMinTimeout: true, accessLog: 'off' },
-    ...{ blocks, fronts: [ceiling, ...fronts] },
-  })
+  return renderContained(fronts, { ceilingPort, workers, blocks })
 }

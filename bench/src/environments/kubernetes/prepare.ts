@@ -126,12 +126,3 @@ async function scout(
     images: new Map([...ready].map(([image, one]) => [image, { id: one.imageID, says: said(one) }])),
   }
 }
-
-/** Ends the generators, and removes what the run made. What the cluster does not remove now, the next run removes. */
-export async function closeCluster({
-  run,
-  generators,
-}: Pick<ClusterContext, 'run' | 'generators'>): Promise<void> {
-  await generators.close()
-  await run.end().catch(() => {})
-}

@@ -2,7 +2,15 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
 import type { ContainerAccount } from '@startgrid/machine/agent/messages.ts'
 import type { LaunchRecord } from '../../model/heat.ts'
-import { isInNginx, isShared, launchOf, type Placed, type Server, type Servers } from '../environment.ts'
+import {
+  isInNginx,
+  isShared,
+  launchOf,
+  type Placed,
+  type Server,
+  type Servers,
+  whyMissing,
+} from '../environment.ts'
 import { Agent } from './agent.ts'
 import { AGENT, type CellParts, layOut, serverPod } from './pods.ts'
 import type { ClusterContext } from './prepare.ts'
@@ -36,7 +44,7 @@ export async function startServerPod(
   const failures = new Map<string, string>()
   for (const { cell, system } of entrants) {
     const parts = layout.parts.get(cell.id)
-    const reason = parts === undefined ? 'it has no container' : whyMissing(parts, started)
+    const reason = parts === undefined ? 'it has no container' : whyMissing(parts, started.failures)
     if (parts === undefined || reason !== null) failures.set(cell.id, reason ?? '')
     else running.set(cell.id, pod.server(cell.id, parts, isInNginx(system) ? njsEngine : undefined))
   }
@@ -64,13 +72,6 @@ async function startAgent({ cluster }: PodContext, { pod, ready }: StartedPod): 
     await stopPod(cluster, name)
     throw error
   }
-}
-
-function whyMissing({ app, proxy }: CellParts, { failures }: StartedPod): string | null {
-  const own = failures.get(app)
-  if (own !== undefined) return `the app did not start: ${oneLine(own)}`
-  const front = proxy === null ? undefined : failures.get(proxy)
-  return front === undefined ? null : `NGINX does not start: ${oneLine(front)}`
 }
 
 /** The containers of a heat, and the agent beside them. */

@@ -1,7 +1,6 @@
-import { request } from 'node:http'
-import type { Target } from '@startgrid/grid/launcher.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import type { Figures, ProbeContext, System, Workload } from '../../model/experiment.ts'
+import { ask } from '../command/request.ts'
 import { startSystem } from './systems.ts'
 
 /** Of one probe: the median of three passes over one that read its files from disk, or that somebody disturbed. */
@@ -28,25 +27,12 @@ async function startOnce(system: System, path: string): Promise<number> {
   const beganAt = performance.now()
   const running = await startSystem(system, { nginx: undefined })
   try {
-    await askWhole(running.target, path)
+    const { status } = await ask(running.target, { path }, 10_000)
+    if (status !== 200) throw new Error(`status ${status}`)
     return (performance.now() - beganAt) / 1000
   } catch (error) {
     throw new Error(`${system.title} did not respond to ${path} after its start.`, { cause: error })
   } finally {
     await running.stop()
   }
-}
-
-/** Resolves at the last byte; rejects within 10 s if the status is not 200. */
-async function askWhole(target: Target, path: string): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  request({ ...target, path, agent: false, signal: AbortSignal.timeout(10_000) }, (response) => {
-    response.resume().once('error', reject)
-    response.once('end', () =>
-      response.statusCode === 200 ? resolve() : reject(new Error(`status ${response.statusCode}`)),
-    )
-  })
-    .once('error', reject)
-    .end()
-  return promise
 }

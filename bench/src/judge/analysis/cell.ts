@@ -1,19 +1,11 @@
 import { type Interval, rowMean } from '@startgrid/stats/estimate.ts'
-import { mean } from '@startgrid/stats/moments.ts'
 import { launchName } from '../../experiment/cells.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { CellFigures, GateResult, Metric } from '../../model/figures.ts'
+import type { CellFigures, Metric } from '../../model/figures.ts'
 import type { Heat, Slice } from '../../model/heat.ts'
 import type { RaceLayout } from './race.ts'
-import type { CellRecord, LaunchTotals } from './record.ts'
-import { serverSeconds } from './slices.ts'
-
-/** What is known of a cell without comparing it. */
-interface Judged {
-  record: CellRecord
-  gates: GateResult[]
-  voided: boolean
-}
+import type { JudgedCell, LaunchTotals } from './record.ts'
+import { meanOf, serverSeconds } from './slices.ts'
 
 /** What the figures of a cell are taken from. */
 interface Source {
@@ -24,7 +16,7 @@ interface Source {
   shown: boolean
 }
 
-export function figuresOf(judged: Judged, { heats, layouts, shown }: Source): CellFigures {
+export function figuresOf(judged: JudgedCell, { heats, layouts, shown }: Source): CellFigures {
   const { record, gates, voided } = judged
   const { cell } = record
   const slices = record.slices.flat()
@@ -35,8 +27,8 @@ export function figuresOf(judged: Judged, { heats, layouts, shown }: Source): Ce
     launches: record.launches.filter((totals) => totals !== null).length,
     slices: counted.length,
     disturbed: slices.filter(({ phase, disturbed }) => phase === 'measure' && disturbed).length,
-    rate: shown ? meanOf(cell, 'rate', layouts) : null,
-    cpu: shown ? meanOf(cell, 'cpu', layouts) : null,
+    rate: shown ? geometricMeanOf(cell, 'rate', layouts) : null,
+    cpu: shown ? geometricMeanOf(cell, 'cpu', layouts) : null,
     cpuParts: {
       app: partOf(launches, 'app'),
       proxy: cell.topology === 'direct' ? null : partOf(launches, 'proxy'),
@@ -51,7 +43,7 @@ export function figuresOf(judged: Judged, { heats, layouts, shown }: Source): Ce
   }
 }
 
-function meanOf(cell: Cell, metric: Metric, layouts: readonly RaceLayout[]): Interval | null {
+function geometricMeanOf(cell: Cell, metric: Metric, layouts: readonly RaceLayout[]): Interval | null {
   for (const layout of layouts) {
     const row =
       layout.metric === metric ? layout.records.findIndex((record) => record.cell.id === cell.id) : -1
@@ -62,19 +54,19 @@ function meanOf(cell: Cell, metric: Metric, layouts: readonly RaceLayout[]): Int
 
 /** Seconds per request, mean over launches. */
 function partOf(launches: readonly LaunchTotals[], part: keyof LaunchTotals['cpuSeconds']): number | null {
-  const costs = launches.flatMap(({ cpuSeconds, requests }) => {
-    const seconds = cpuSeconds[part]
-    return seconds === null || requests === 0 ? [] : seconds / requests
-  })
-  return costs.length === 0 ? null : mean(costs)
+  const each = launches.map(({ cpuSeconds: { [part]: seconds }, requests }) =>
+    requests === 0 ? null : seconds && seconds / requests,
+  )
+  return meanOf(each)
 }
 
 function coreUse(cell: Cell, launches: readonly LaunchTotals[]): number | null {
-  const uses = launches.flatMap(({ cpuSeconds, seconds }) => {
-    const used = serverSeconds(cell, cpuSeconds)
-    return used === null ? [] : used / seconds
-  })
-  return uses.length === 0 ? null : mean(uses)
+  return meanOf(
+    launches.map(({ cpuSeconds, seconds }) => {
+      const used = serverSeconds(cell, cpuSeconds)
+      return used && used / seconds
+    }),
+  )
 }
 
 function peakMemory(cell: Cell, heats: readonly Heat[]): CellFigures['peakMemory'] {

@@ -15,9 +15,15 @@ import type { Cell } from '../../model/cell.ts'
 import type { Control, Metric, Pair, ProxyCost, Race } from '../../model/figures.ts'
 import type { CellRecord } from './record.ts'
 
-/** Of a family of comparisons. */
-const LEVEL = 0.05
+/** Below this, after Holm's correction over a family of comparisons, a difference counts as shown. */
+export const SIGNIFICANT = 0.05
+
 const POWER = 0.8
+
+/** Whether two systems were told apart. */
+export function isShown({ pAdjusted }: Pick<Pair, 'pAdjusted'>): boolean {
+  return pAdjusted !== null && pAdjusted < SIGNIFICANT
+}
 
 /** A difference between twins that is less likely than this makes the run suspect: it should be seen in one run of 200. */
 const SUSPECT = 0.005
@@ -41,7 +47,11 @@ export function raceOf(layout: RaceLayout): Race | null {
   const comparisons = racers.flatMap((a, index) =>
     racers.slice(index + 1).map((b) => ({ a: a.cell.id, b: b.cell.id, ...compare(layout, a.row, b.row) })),
   )
-  const pairs = adjust(comparisons)
+  const adjusted = adjust(comparisons)
+  const pairs = comparisons.map((one): Pair => {
+    const { a, b, ratio, p } = one
+    return { a, b, ratio, p, pAdjusted: adjusted.get(one) ?? null }
+  })
   const ratios = racers.map(({ cell, row }) => ({
     cell: cell.id,
     ratio: compare(layout, row, baseline.row).ratio,
@@ -77,14 +87,18 @@ function meanOf(logs: readonly (number | null)[] = []): number {
   return mean(logs.filter((log) => log !== null))
 }
 
-/** Holm's correction over the pairs that have a p-value. */
-function adjust(comparisons: readonly ({ a: string; b: string } & Comparison)[]): Pair[] {
+/** p-values after Holm's correction over those that have one. */
+export function adjust<One extends { p: number | null }>(
+  comparisons: readonly One[],
+): ReadonlyMap<One, number> {
   const tested = comparisons.filter(({ p }) => p !== null)
   const adjusted = holm(tested.map(({ p }) => p ?? 1))
-  return comparisons.map((one) => {
-    const { a, b, ratio, p } = one
-    return { a, b, ratio, p, pAdjusted: p === null ? null : (adjusted[tested.indexOf(one)] ?? null) }
-  })
+  return new Map(tested.map((one, index) => [one, adjusted[index] ?? 1]))
+}
+
+/** The smallest ratio above 1 that is shown at 80 % power: alone, or at Holm's first step among so many. */
+export function smallestRatio({ df, standardError }: Estimate, among = 1): number {
+  return Math.exp(smallestDifference(df, SIGNIFICANT / among, POWER) * standardError)
 }
 
 /** Best first: the highest rate, or the lowest cost. */
@@ -92,10 +106,9 @@ function rank(ratios: Race['ratios'], pairs: readonly Pair[], metric: Metric): R
   const sign = metric === 'rate' ? -1 : 1
   const order = ratios.toSorted((one, other) => sign * (one.ratio.value - other.ratio.value))
   const beaten = new Set(
-    pairs.flatMap(({ a, b, ratio, pAdjusted }) => {
-      if (pAdjusted === null || pAdjusted >= LEVEL) return []
-      return ratio.value > 1 === (metric === 'rate') ? `${a} ${b}` : `${b} ${a}`
-    }),
+    pairs
+      .filter(isShown)
+      .map(({ a, b, ratio }) => (ratio.value > 1 === (metric === 'rate') ? `${a} ${b}` : `${b} ${a}`)),
   )
   return rankRanges(
     order.map(({ cell }) => cell),
@@ -123,9 +136,7 @@ function smallestEffect(estimates: readonly Estimate[]): Race['smallestEffect'] 
     Math.floor(estimates.length / 2)
   ]
   if (typical === undefined) return null
-  const { standardError, df } = typical
-  const ratioAt = (level: number) => Math.exp(smallestDifference(df, level, POWER) * standardError)
-  return { single: ratioAt(LEVEL), adjusted: ratioAt(LEVEL / estimates.length) }
+  return { single: smallestRatio(typical), adjusted: smallestRatio(typical, estimates.length) }
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { Metric } from '../../model/figures.ts'
+import type { GateResult, Metric } from '../../model/figures.ts'
 import type { Heat, Slice } from '../../model/heat.ts'
 import { type ColdCell, findColdCells } from './cold-cells.ts'
 import { fitHeat, keptSlices } from './passes.ts'
@@ -20,6 +20,13 @@ export interface CellRecord {
   crowded: number
   /** Where the first slices cost more; undefined if they do not. */
   cold: ColdCell | undefined
+}
+
+/** With whether its number may be used. */
+export interface JudgedCell {
+  record: CellRecord
+  gates: GateResult[]
+  voided: boolean
 }
 
 /** What the slices of one launch that count add up to. */

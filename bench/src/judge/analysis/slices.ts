@@ -1,4 +1,5 @@
 import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
+import { mean } from '@startgrid/stats/moments.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Metric } from '../../model/figures.ts'
 import type { Slice } from '../../model/heat.ts'
@@ -25,4 +26,10 @@ export function sliceValue(
 ): number | null {
   const value = metric === 'rate' ? requests / seconds : (serverSeconds(cell, cpuSeconds) ?? 0) / requests
   return Number.isFinite(value) && value > 0 ? value : null
+}
+
+/** Of what is known. */
+export function meanOf(values: readonly (number | null | undefined)[]): number | null {
+  const known = values.filter((value) => value !== null && value !== undefined)
+  return known.length === 0 ? null : mean(known)
 }

@@ -1,12 +1,10 @@
-import type { Interval } from '@startgrid/stats/estimate.ts'
-import { type Estimate, pValue, toInterval } from '@startgrid/stats/estimate.ts'
-import { holm } from '@startgrid/stats/multiplicity.ts'
-import { smallestDifference } from '@startgrid/stats/power.ts'
+import { type Estimate, type Interval, pValue, toInterval } from '@startgrid/stats/estimate.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { GateResult, Metric } from '../../model/figures.ts'
 import { describeServers, nameOf } from '../../model/names.ts'
 import type { Mode, StoredResult } from '../../model/result.ts'
 import { ResultError } from '../../model/result-file.ts'
+import { adjust, isShown, smallestRatio } from '../analysis/race.ts'
 import type { CellRecord } from '../analysis/record.ts'
 import { differencesOf, recordRun } from './differences.ts'
 import { findChanges, findUnlikeness, sharedCells } from './likeness.ts'
@@ -78,8 +76,6 @@ interface LeftCell {
 export class ComparisonError extends ResultError {
   override name = 'ComparisonError'
 }
-
-const SIGNIFICANT = 0.05
 
 /**
  * Compares B with A, cell by cell.
@@ -203,8 +199,7 @@ function compareRace(
   metric: Metric,
 ): ComparedRace {
   const by = { rate: differencesOf(specs, a, b, 'rate'), cpu: differencesOf(specs, a, b, 'cpu') }
-  const shiftOf = (shift: number | null | undefined) =>
-    shift === null || shift === undefined ? null : Math.exp(shift)
+  const shiftOf = (shift: number | null = null) => (shift === null ? null : Math.exp(shift))
   return {
     title,
     shift: { rate: shiftOf(by.rate?.shift), cpu: shiftOf(by.cpu?.shift) },
@@ -230,33 +225,24 @@ function compareRace(
 
 /** Adds what depends on how many cells are compared. */
 function decide(races: readonly ComparedRace[], metric: Metric): ComparedRace[] {
-  const tested = races.flatMap(({ cells }) => cells).filter(({ p }) => p !== null)
-  const adjusted = holm(tested.map(({ p }) => p ?? 1))
-  const byCell = new Map(tested.map(({ cell }, index) => [cell, adjusted[index] ?? 1]))
+  const adjusted = adjust(races.flatMap(({ cells }) => cells))
   return races.map((race) => ({
     ...race,
     cells: race.cells.map((cell) => {
-      const pAdjusted = byCell.get(cell.cell) ?? null
+      const pAdjusted = adjusted.get(cell) ?? null
       return { ...cell, pAdjusted, verdict: verdictOf(cell.tested, pAdjusted, metric) }
     }),
   }))
 }
 
 function verdictOf(tested: Estimate | null, pAdjusted: number | null, metric: Metric): Verdict {
-  if (tested === null || pAdjusted === null || pAdjusted >= SIGNIFICANT) return 'no difference shown'
+  if (tested === null || !isShown({ pAdjusted })) return 'no difference shown'
   return tested.estimate > 0 === (metric === 'rate') ? 'faster' : 'slower'
 }
-
-const POWER = 0.8
 
 /** Of the cell in the middle, at Holm's first step. */
 function smallestEffectOf(cells: readonly ComparedCell[]): number | null {
   const tested = cells.flatMap(({ tested }) => tested ?? [])
-  const effects = tested
-    .map(
-      ({ standardError, df }) => standardError * smallestDifference(df, SIGNIFICANT / tested.length, POWER),
-    )
-    .toSorted((a, b) => a - b)
-  const middle = effects[Math.floor(effects.length / 2)]
-  return middle === undefined ? null : Math.exp(middle)
+  const effects = tested.map((one) => smallestRatio(one, tested.length)).toSorted((a, b) => a - b)
+  return effects[Math.floor(effects.length / 2)] ?? null
 }

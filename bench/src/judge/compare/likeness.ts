@@ -66,9 +66,8 @@ function someOf(names: readonly string[]): string {
 
 /** The cells that both have, as they are in each. */
 export function sharedCells(a: StoredResult, b: StoredResult): [Cell, Cell][] {
-  const [ofA, ofB]: (readonly Cell[])[] = [a.cells, b.cells]
-  const inB = new Map(ofB?.map((cell) => [cell.id, cell]))
-  return (ofA ?? []).flatMap((cell): [Cell, Cell][] => {
+  const inB = new Map(b.cells.map((cell) => [cell.id, cell]))
+  return a.cells.flatMap((cell): [Cell, Cell][] => {
     const other = inB.get(cell.id)
     return other === undefined ? [] : [[cell, other]]
   })

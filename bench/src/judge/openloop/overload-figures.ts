@@ -125,13 +125,11 @@ export function episodesOf(trials: readonly Trial[]): Episode[] {
     if (trial.purpose === 'level') before = trial
     else if (trial.purpose === 'overload' && before?.launch === trial.launch)
       episodes.push({ before, overload: trial, recovery: [] })
-    else if (trial.purpose === 'recovery') extend(episodes, trial)
+    else if (trial.purpose === 'recovery') {
+      const last = episodes.at(-1)
+      if (last?.overload.launch === trial.launch)
+        episodes[episodes.length - 1] = { ...last, recovery: [...last.recovery, trial] }
+    }
   }
   return episodes
-}
-
-function extend(episodes: Episode[], trial: Trial): void {
-  const last = episodes.at(-1)
-  if (last?.overload.launch === trial.launch)
-    episodes[episodes.length - 1] = { ...last, recovery: [...last.recovery, trial] }
 }

@@ -19,12 +19,13 @@ import type {
 import type { Heat } from '../../model/heat.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { compare } from '../analysis/race.ts'
+import { meanOf } from '../analysis/slices.ts'
 import { evidenceOf, judgeCells } from '../analysis.ts'
 import { isVoided, judgeCell, judgeErrors, passed } from '../gates.ts'
 import { type ClaimContext, judgeClaim } from './claim.ts'
 import { costsOf } from './costs.ts'
 import { findingsOf } from './findings.ts'
-import { isQuiet, type LaunchFigures, loadFigures, meanOf, probeFigures } from './launch-figures.ts'
+import { isQuiet, type LaunchFigures, loadFigures, probeFigures } from './launch-figures.ts'
 import { type OpenFigures, openFigures, openRateOf } from './open-figures.ts'
 
 /** What follows from the heats of a study: pure, so that a result can be analysed again. */

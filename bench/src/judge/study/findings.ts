@@ -1,14 +1,8 @@
-import { holm } from '@startgrid/stats/multiplicity.ts'
-import { smallestDifference } from '@startgrid/stats/power.ts'
 import type { Metric } from '../../model/experiment.ts'
 import type { Finding, PilotRecord } from '../../model/figures.ts'
-import type { compare } from '../analysis/race.ts'
+import { adjust, type compare, smallestRatio } from '../analysis/race.ts'
 
 type Comparison = ReturnType<typeof compare> & { starts: number }
-
-/** Of the whole race. */
-const LEVEL = 0.05
-const POWER = 0.8
 
 /** Fewer pairs are not tested: of 8 races of equal servers with 2 or 3 starts on a busy machine, 3 showed a difference. */
 export const LEAST_STARTS = 5
@@ -45,30 +39,25 @@ export function findingsOf(
   )
   const compared = pairs.map((pair) => {
     const { race, decides, over, under } = pair
-    return { ...pair, comparison: compareOf(race, decides, over, under) }
+    const comparison = compareOf(race, decides, over, under)
+    const isEnough = over !== twin && comparison !== null && comparison.starts >= LEAST_STARTS
+    return { ...pair, comparison, p: isEnough ? comparison.p : null }
   })
-  const tested = compared.filter(
-    ({ over, comparison }) =>
-      over !== twin && comparison !== null && comparison.p !== null && comparison.starts >= LEAST_STARTS,
-  )
-  const adjusted = holm(tested.map(({ comparison }) => comparison?.p ?? 1))
+  const adjusted = adjust(compared)
   return compared.map((pair) => {
     const { race, decides, over, under, comparison } = pair
-    const place = tested.indexOf(pair)
     const { estimate = null } = comparison ?? {}
+    const pAdjusted = adjusted.get(pair) ?? null
     return {
       race,
       decides,
       over,
       under,
       ratio: comparison?.ratio ?? null,
-      pAdjusted: place < 0 ? null : (adjusted[place] ?? null),
+      pAdjusted,
       isTwin: over === twin,
       starts: comparison?.starts ?? 0,
-      smallest:
-        estimate === null || place < 0
-          ? null
-          : Math.exp(smallestDifference(estimate.df, LEVEL / tested.length, POWER) * estimate.standardError),
+      smallest: estimate === null || pAdjusted === null ? null : smallestRatio(estimate, adjusted.size),
       others: OTHERS.filter((metric) => metric !== decides).flatMap((metric) => {
         const ratio = compareOf(race, metric, over, under)?.ratio ?? null
         return ratio === null ? [] : [{ metric, ratio }]
@@ -80,9 +69,4 @@ export function findingsOf(
 /** Whether there were enough starts to tell the systems apart. */
 export function isTested({ pAdjusted }: Pick<Finding, 'pAdjusted'>): boolean {
   return pAdjusted !== null
-}
-
-/** Whether the systems were told apart. */
-export function isShown({ pAdjusted }: Pick<Finding, 'pAdjusted'>): boolean {
-  return pAdjusted !== null && pAdjusted < LEVEL
 }

@@ -1,9 +1,9 @@
-import { mean, median } from '@startgrid/stats/moments.ts'
+import { median } from '@startgrid/stats/moments.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { Figures } from '../../model/experiment.ts'
+import type { Figures, Metric } from '../../model/experiment.ts'
 import type { Heat, Probe, Slice, SliceDetail } from '../../model/heat.ts'
 import type { CellRecord } from '../analysis/record.ts'
-import { serverSeconds } from '../analysis/slices.ts'
+import { meanOf, serverSeconds } from '../analysis/slices.ts'
 import { isTakenPart, keepQuiet } from '../gates.ts'
 
 /** What one launch of one system measured. */
@@ -29,19 +29,30 @@ export function loadFigures(record: CellRecord, heats: readonly Heat[]): (Launch
     const slices = counted[index] ?? []
     if (totals === null || totals.requests === 0) return null
     const { requests, seconds, cpuSeconds } = totals
-    const [rate, cpu] = [logs.rate[index] ?? null, logs.cpu[index] ?? null]
     const { app, proxy } = cpuSeconds
     const used = serverSeconds(cell, cpuSeconds)
     const opened = sumOf(slices, ({ detail }) => detail?.otherConnections ?? null)
+    const exponential = (log: number | null | undefined) => (log == null ? null : Math.exp(log))
+    const percentile = (name: keyof SliceDetail['latency']) =>
+      latencyOf(slices, ({ detail }) => detail?.latency[name] ?? null)
+    const rates = slices.flatMap(({ detail }) => detail?.secondRates ?? [])
+    // Of a command.
+    const { startup, readyMemory, peakMemory } =
+      own[index]?.launches.find((one) => one.app === cell.app) ?? {}
     return {
-      figures: {
-        ...(rate !== null && { rate: Math.exp(rate) }),
-        ...(cpu !== null && { cpu: Math.exp(cpu) }),
-        ...latencies(slices, requests),
-        ...medianRate(slices),
-        ...bytesOf(slices),
-        ...startOf(own[index], cell),
-      },
+      figures: known({
+        rate: exponential(logs.rate[index]),
+        cpu: exponential(logs.cpu[index]),
+        'closed-mean-latency': latencyOf(slices, ({ meanLatency }) => meanLatency),
+        'closed-median-latency': percentile('p50'),
+        'closed-p97.5-latency': percentile('p975'),
+        'closed-p99-latency': percentile('p99'),
+        'median-rate': rates.length === 0 ? null : median(rates),
+        bytes: meanOf(slices.map(({ detail }) => detail?.bytes)),
+        startup,
+        'ready-memory': readyMemory,
+        'peak-memory': readyMemory === undefined ? null : peakMemory || null,
+      }),
       cpu: {
         app: app && app / requests,
         proxy: cell.topology === 'direct' ? null : proxy && proxy / requests,
@@ -54,16 +65,9 @@ export function loadFigures(record: CellRecord, heats: readonly Heat[]): (Launch
   })
 }
 
-/** Of a command. */
-function startOf(heat: Heat | undefined, { app }: Cell): Figures {
-  const { startup, readyMemory, peakMemory } = heat?.launches.find((one) => one.app === app) ?? {}
-  return {
-    ...(startup !== undefined && { startup }),
-    ...(readyMemory !== undefined && {
-      'ready-memory': readyMemory,
-      ...(peakMemory && { 'peak-memory': peakMemory }),
-    }),
-  }
+/** Without what was not measured. */
+function known(figures: { [Name in Metric]?: number | null | undefined }): Figures {
+  return Object.fromEntries(Object.entries(figures).filter(([, value]) => value != null))
 }
 
 /** Of a system that a probe measured. Those that others visibly disturbed are left out, unless under half would remain. */
@@ -97,33 +101,13 @@ function sharesOf(requests: readonly number[]): LaunchFigures['workerShares'] {
 }
 
 /** Of several slices the mean, each request with the same weight. */
-function latencies(slices: readonly Slice[], requests: number): Figures {
-  const weighted = (value: (slice: Slice) => number | null) => {
-    const sum = sumOf(slices, (slice) => {
-      const one = value(slice)
-      return one === null ? null : one * slice.requests
-    })
-    return sum === null ? undefined : sum / requests
-  }
-  const percentile = (name: keyof SliceDetail['latency']) =>
-    weighted(({ detail }) => detail?.latency[name] ?? null)
-  const all = {
-    'closed-mean-latency': weighted(({ meanLatency }) => meanLatency),
-    'closed-median-latency': percentile('p50'),
-    'closed-p97.5-latency': percentile('p975'),
-    'closed-p99-latency': percentile('p99'),
-  }
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
-}
-
-function medianRate(slices: readonly Slice[]): Figures {
-  const rates = slices.flatMap(({ detail }) => detail?.secondRates ?? [])
-  return rates.length === 0 ? {} : { 'median-rate': median(rates) }
-}
-
-function bytesOf(slices: readonly Slice[]): Figures {
-  const bytes = slices.flatMap(({ detail }) => detail?.bytes ?? [])
-  return bytes.length === 0 ? {} : { bytes: mean(bytes) }
+function latencyOf(slices: readonly Slice[], value: (slice: Slice) => number | null): number | null {
+  const requests = slices.reduce((sum, slice) => sum + slice.requests, 0)
+  const waited = sumOf(slices, (slice) => {
+    const one = value(slice)
+    return one === null ? null : one * slice.requests
+  })
+  return waited === null ? null : waited / requests
 }
 
 /** Null if it is not known of every slice, or there is none. */
@@ -131,10 +115,4 @@ function sumOf(slices: readonly Slice[], value: (slice: Slice) => number | null)
   const values = slices.map(value)
   if (values.length === 0 || values.some((one) => one === null)) return null
   return values.reduce<number>((sum, one) => sum + (one ?? 0), 0)
-}
-
-/** Of what is known. */
-export function meanOf(values: readonly (number | null | undefined)[]): number | null {
-  const known = values.filter((value) => value !== null && value !== undefined)
-  return known.length === 0 ? null : mean(known)
 }

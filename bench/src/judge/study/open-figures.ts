@@ -35,7 +35,9 @@ export function openFigures(
   const slow = heats.map(({ commonRate }) => commonRate).find((one) => one?.tooSlow.includes(id))
   const used = usedOf(own)
   const launches = used.filter((load) => load !== undefined).length
-  const voidedBecause = slow ? describeSlow(slow) : whyVoid(own.flat(), launches, own.length)
+  const voidedBecause = slow
+    ? `${formatRate(slow.rate)} requests per second are more than 90 % of what it can do`
+    : whyVoid(own.flat(), launches, own.length)
   return {
     launches: used.map((load) =>
       load === undefined || voidedBecause !== null ? null : latenciesOf(load, planned),
@@ -55,10 +57,6 @@ function usedOf(own: readonly (readonly Trial[])[]): (Trial | undefined)[] {
 /** Launches: half of them, and two for an interval. */
 function leastOf(heats: number): number {
   return Math.max(Math.min(2, heats), heats / 2)
-}
-
-function describeSlow({ rate }: { rate: number }): string {
-  return `${formatRate(rate)} requests per second are more than 90 % of what it can do`
 }
 
 /**

@@ -26,64 +26,36 @@ export function latencyMethod(result: OpenLoopResult, effort: LatencyEffort, rat
   const surveys = effort.common && rate === null ? 1 : 0
   const levels = [...OWN_LEVELS.keys(), ...(effort.common || rate !== null ? [COMMON] : [])]
   const random = createRandom(result.seed)
-  const plan = new LevelPlan(result, effort, rate)
+  /** By role, once it is known: it is the same for all launches. */
+  const common = new Map<Cell['role'], number | null>()
+  const commonOf = (role: Cell['role']): number | null => {
+    if (rate !== null) return rate
+    if (!common.has(role)) common.set(role, rateOfRole(result, role, effort))
+    return common.get(role) ?? null
+  }
+  const durationAt = (one: number) => durationFor(effort.percentile, one, shareOf(heats), effort.level)
+  const take = async (session: Session, level: string): Promise<void> => {
+    const capacity = await session.capacity()
+    const part = OWN_LEVELS.get(level)
+    const own = part === undefined ? commonOf(session.cell.role) : capacity * part
+    if (own === null || own > capacity * MOST_PART) return
+    await session.take({ purpose: 'level', level, rate: own, durationMs: durationAt(own), histograms: true })
+  }
   return {
     launches: heats + surveys,
     expectedMs: (cell, launch) => {
       const closedLoop = capacityMs(assumedRate(cell), cell)
       if (launch <= surveys) return launchMs(cell, [closedLoop])
-      const rateOf = (level: string) => assumedRate(cell) * (OWN_LEVELS.get(level) ?? 0.25)
+      const rateAt = (level: string) => assumedRate(cell) * (OWN_LEVELS.get(level) ?? 0.25)
       return launchMs(
         cell,
-        levels.flatMap((level) => [closedLoop, plan.durationAt(rateOf(level))]),
+        levels.flatMap((level) => [closedLoop, durationAt(rateAt(level))]),
       )
     },
     measure: async (session, launch) => {
       if (launch <= surveys) await session.capacity()
-      else for (const level of shuffle(levels, random)) await plan.take(session, level)
+      else for (const level of shuffle(levels, random)) await take(session, level)
     },
-  }
-}
-
-/** At which rate and for how long a level is taken. */
-class LevelPlan {
-  readonly #result: OpenLoopResult
-  readonly #effort: LatencyEffort
-  readonly #given: number | null
-  /** By role, once it is known: it is the same for all launches. */
-  readonly #common = new Map<Cell['role'], number | null>()
-
-  constructor(result: OpenLoopResult, effort: LatencyEffort, given: number | null) {
-    this.#result = result
-    this.#effort = effort
-    this.#given = given
-  }
-
-  durationAt(rate: number): number {
-    return durationFor(
-      this.#effort.percentile,
-      rate,
-      shareOf(this.#result.settings.heats),
-      this.#effort.level,
-    )
-  }
-
-  async take(session: Session, level: string): Promise<void> {
-    const capacity = await session.capacity()
-    const part = OWN_LEVELS.get(level)
-    const rate = part === undefined ? this.#commonOf(session.cell.role) : capacity * part
-    if (rate === null || rate > capacity * MOST_PART) return
-    const durationMs = this.durationAt(rate)
-    await session.take({ purpose: 'level', level, rate, durationMs, histograms: true })
-  }
-
-  #commonOf(role: Cell['role']): number | null {
-    if (this.#given !== null) return this.#given
-    const known = this.#common.get(role)
-    if (known !== undefined) return known
-    const found = rateOfRole(this.#result, role, this.#effort)
-    this.#common.set(role, found)
-    return found
   }
 }
 

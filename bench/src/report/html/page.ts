@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Table } from '@startgrid/cli/table.ts'
 import type { Chart, Document, Section } from '../document.ts'
-import { drawDots } from './dots.ts'
-import { drawLines } from './lines.ts'
+import { drawDots, drawLines } from './charts.ts'
 import { html, type Markup, prose, trusted } from './markup.ts'
 
 /** A document as one file that needs no network, and no script to be complete. */

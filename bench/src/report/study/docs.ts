@@ -2,7 +2,7 @@ import { existsSync, globSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { formatRatio, formatTimestamp } from '@startgrid/cli/numbers.ts'
-import { markdownTable } from '@startgrid/cli/table.ts'
+import { left, markdownTable, right, tableOf } from '@startgrid/cli/table.ts'
 import { describeMachine, nameMachine } from '@startgrid/machine/machine.ts'
 import type { Study } from '../../model/experiment.ts'
 import type { StudyResult } from '../../model/result.ts'
@@ -59,37 +59,31 @@ function readRecords(directory: string): StudyResult[] {
 /** One table of all claims, with a column of verdicts for each machine. */
 function formatIndex(studies: readonly Study[], records: readonly StudyResult[]): string {
   const machines = [...Map.groupBy(records, ({ machine }) => nameMachine(machine))]
-  const rows = studies.flatMap(({ name }) => {
-    const own = records.filter(({ study }) => study === name)
-    return (own[0]?.analysis?.claims ?? []).map(({ id, says, published }, index) => ({
-      tone: 'plain' as const,
-      cells: [
-        index === 0 ? `[${name}](${name}.md)` : '',
-        says,
-        formatRatio(published),
-        ...machines.map(([, all]) =>
-          verdictIn(
-            id,
-            all.find(({ study }) => study === name),
-          ),
-        ),
-      ],
-    }))
+  const claims = studies.flatMap(({ name }) => {
+    const newest = records.find(({ study }) => study === name)
+    return (newest?.analysis?.claims ?? []).map((claim, index) => ({ ...claim, name, isFirst: index === 0 }))
   })
-  const headings = ['study', 'claim', 'published', ...machines.map(([machine]) => machine)]
-  const columns = headings.map((heading, index) => ({
-    heading,
-    align: index === 2 ? ('right' as const) : ('left' as const),
-    priority: 0,
-  }))
+  const table = tableOf<(typeof claims)[number]>(claims, [
+    left('study', 0, ({ name, isFirst }) => (isFirst ? `[${name}](${name}.md)` : '')),
+    left('claim', 0, ({ says }) => says),
+    right('published', 0, ({ published }) => formatRatio(published)),
+    ...machines.map(([machine, own]) =>
+      left<(typeof claims)[number]>(machine, 0, ({ id, name }) =>
+        verdictIn(
+          id,
+          own.find(({ study }) => study === name),
+        ),
+      ),
+    ),
+  ])
   const pages = studies.map(({ name, title }) => `- [${name}](${name}.md): ${title}`)
   return [
     '# Studies',
     'Published comparisons of JavaScript servers and all that they claim, and questions of our own. `pnpm bench study NAME` tests one on your machine, and `--docs` adds its column.',
     pages.join('\n'),
     '## All claims',
-    ...(rows.length === 0 ? ['No result is stored yet.'] : [markdownTable({ columns, rows }, 0)]),
-    `${RULE}${describeErrors(rows.length)}`,
+    claims.length === 0 ? 'No result is stored yet.' : markdownTable(table, 0),
+    `${RULE}${describeErrors(claims.length)}`,
     ...whereOf(records),
     '## What all studies share',
     SHARED,

@@ -6,35 +6,33 @@ import { isProbe, type Study } from '../../model/experiment.ts'
 import type { ClaimResult, Verdict } from '../../model/figures.ts'
 import { describeServers } from '../../model/names.ts'
 import type { StudyResult } from '../../model/result.ts'
-import { describeWarning } from '../../model/warnings.ts'
-import { type Document, type DotChart, INTERRUPTED, ratioChart } from '../document.ts'
+import { type Document, type DotChart, ratioChart, warningsOf } from '../document.ts'
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
 import { costChart, costSections, costSentences } from './costs.ts'
 import {
   describeVersions,
   latencySections,
   missingCores,
-  publishedSection,
+  publishedSections,
   raceSections,
   scalingSections,
   startupChart,
-  stepSection,
+  stepSections,
 } from './tables.ts'
 
 /** What a study says: its claims with their verdicts, and what they rest on. */
 export function documentOfStudy(study: Study, record: StudyResult): Document {
-  const { settings, startedAt, finishedAt, warnings, analysis, command } = record
+  const { settings, startedAt, analysis, command } = record
   const claims = analysis?.claims ?? []
   const chart =
     claimChart(claims, record.cells) ??
     costChart(study, record) ??
     startupChart(record, Object.keys(study.races))
   const [, ...sentences] = costSentences(study, record)
-  const [steps, published] = [stepSection(record), publishedSection(study, record)]
   return {
     finding: findingOf(study, record),
     subject: `${capital(study.title)}, a ${settings.profile} run of ${formatTimestamp(startedAt)}`,
-    warnings: [...(finishedAt === null ? [INTERRUPTED] : []), ...warnings.map(describeWarning)],
+    warnings: warningsOf(record),
     ...(chart !== undefined && { chart }),
     summary: sentences.map((sentence) => `${sentence}.`),
     ...(claims.length > 0 && {
@@ -44,9 +42,9 @@ export function documentOfStudy(study: Study, record: StudyResult): Document {
       ...costSections(study, record),
       ...raceSections(record),
       ...latencySections(record),
-      ...(steps === null ? [] : [steps]),
+      ...stepSections(record),
       ...scalingSections(record),
-      ...(published === null ? [] : [published]),
+      ...publishedSections(study, record),
       { title: 'Where it comes from', notes: conditions(study, record), place: 'folded' },
     ],
     command,

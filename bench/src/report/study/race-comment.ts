@@ -1,7 +1,8 @@
 import { formatEnds, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import { isShown, isTested } from '../../judge/study/findings.ts'
+import { isShown } from '../../judge/analysis/race.ts'
+import { isTested } from '../../judge/study/findings.ts'
 import type { Finding } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 

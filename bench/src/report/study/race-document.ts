@@ -13,18 +13,18 @@ import {
 import { type ItemColumn, left, right, tableOf } from '@startgrid/cli/table.ts'
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import { isShown, isTested, LEAST_STARTS } from '../../judge/study/findings.ts'
+import { isShown } from '../../judge/analysis/race.ts'
+import { isTested, LEAST_STARTS } from '../../judge/study/findings.ts'
 import type { Metric } from '../../model/experiment.ts'
 import type { Finding, PilotRecord } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
-import { describeWarning } from '../../model/warnings.ts'
-import { type Document, INTERRUPTED, ratioChart, type Section } from '../document.ts'
+import { type Document, ratioChart, type Section, warningsOf } from '../document.ts'
 import { describeMachine, describeSource } from '../provenance.ts'
-import { type Entry, entriesOf, formatSeconds, ifCounted, isCounted, startupChart } from './tables.ts'
+import { counted, type Entry, entriesOf, formatSeconds, isCounted, metric, startupChart } from './tables.ts'
 
 /** What a race of commands says. */
 export function documentOfRace(result: StudyResult): Document {
-  const { startedAt, finishedAt, warnings, race, command } = result
+  const { startedAt, race, command } = result
   const [finding = '', ...others] = findingsOf(result)
   const chart = ratioChart({
     title: 'Ratios of the second system to the first',
@@ -42,7 +42,7 @@ export function documentOfRace(result: StudyResult): Document {
   return {
     finding,
     subject: `Race of ${names}, ${formatTimestamp(startedAt)}`,
-    warnings: [...(finishedAt === null ? [INTERRUPTED] : []), ...warnings.map(describeWarning)],
+    warnings: warningsOf(result),
     ...(chart !== undefined && { chart }),
     summary: others.map((sentence) => `${sentence}.`),
     sections: [
@@ -220,41 +220,13 @@ const COLUMNS: readonly ItemColumn<Entry>[] = [
   right('req/s', 0, ({ shown }) =>
     isCounted(shown) ? orUnknown(shown.figures.rate?.value, formatRate) : 'void',
   ),
-  right(
-    '95 %',
-    2,
-    ifCounted(({ figures: { rate } }) => (rate === undefined ? '' : formatRateEnds(rate))),
-  ),
-  right(
-    'CPU µs',
-    0,
-    ifCounted(({ figures: { cpu } }) => orUnknown(cpu?.value, formatMicros)),
-  ),
-  right(
-    'p50 ms',
-    1,
-    ifCounted(({ figures }) => formatSeconds(figures['median-latency'])),
-  ),
-  right(
-    'p99 ms',
-    1,
-    ifCounted(({ figures }) => formatSeconds(figures['p99-latency'])),
-  ),
-  right(
-    'start ms',
-    2,
-    ifCounted(({ figures: { startup } }) => formatSeconds(startup)),
-  ),
-  right(
-    'MB ready',
-    3,
-    ifCounted(({ figures }) => orUnknown(figures['ready-memory']?.value, formatMegabytes)),
-  ),
-  right(
-    'MB peak',
-    3,
-    ifCounted(({ figures }) => orUnknown(figures['peak-memory']?.value, formatMegabytes)),
-  ),
+  counted('95 %', 2, ({ figures: { rate } }) => (rate === undefined ? '' : formatRateEnds(rate))),
+  counted('CPU µs', 0, ({ figures: { cpu } }) => orUnknown(cpu?.value, formatMicros)),
+  metric('p50 ms', 1, 'median-latency', formatSeconds),
+  metric('p99 ms', 1, 'p99-latency', formatSeconds),
+  metric('start ms', 2, 'startup', formatSeconds),
+  counted('MB ready', 3, ({ figures }) => orUnknown(figures['ready-memory']?.value, formatMegabytes)),
+  counted('MB peak', 3, ({ figures }) => orUnknown(figures['peak-memory']?.value, formatMegabytes)),
 ]
 
 function voidNote({ cell, shown }: Entry): string[] {

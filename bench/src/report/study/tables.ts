@@ -14,7 +14,6 @@ import {
 } from '@startgrid/cli/numbers.ts'
 import { type ItemColumn, left, right, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
 import { listOf } from '@startgrid/cli/text.ts'
-import type { Interval } from '@startgrid/stats/estimate.ts'
 import { unlikeNginxes } from '../../judge/study/claim.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Metric, Study } from '../../model/experiment.ts'
@@ -51,82 +50,24 @@ const COLUMNS: readonly ItemColumn<Entry>[] = [
     if (shown === undefined) return 'skipped'
     return shown.voided ? 'void' : orUnknown(shown.figures.rate?.value, formatRate)
   }),
-  right(
-    '95 %',
-    1,
-    ifCounted(({ figures: { rate } }) => (rate === undefined ? '' : formatRateEnds(rate))),
+  counted('95 %', 1, ({ figures: { rate } }) => (rate === undefined ? '' : formatRateEnds(rate))),
+  counted('CPU µs', 0, ({ cpu, figures }) => {
+    if (cpu.app !== null) return formatParts(cpu, formatMicros)
+    return figures.cpu === undefined ? '' : formatMicros(figures.cpu.value)
+  }),
+  counted('conn/req', 2, ({ upstreamConnections: opened }) => (opened === null ? '' : formatRatio(opened))),
+  metric('bytes', 2, 'bytes', formatRate),
+  metric('to app', 0, 'origin', formatPercent),
+  metric('first byte ms', 0, 'first-byte', formatSeconds),
+  counted('last byte ms', 0, ({ figures: { 'first-byte': first, 'closed-median-latency': last } }) =>
+    first === undefined || last === undefined ? '' : formatSeconds(last.value),
   ),
-  right(
-    'CPU µs',
-    0,
-    ifCounted(({ cpu, figures }) => {
-      if (cpu.app !== null) return formatParts(cpu, formatMicros)
-      return figures.cpu === undefined ? '' : formatMicros(figures.cpu.value)
-    }),
-  ),
-  right(
-    'conn/req',
-    2,
-    ifCounted(({ upstreamConnections: opened }) => (opened === null ? '' : formatRatio(opened))),
-  ),
-  right(
-    'bytes',
-    2,
-    ifCounted(({ figures: { bytes } }) => (bytes === undefined ? '' : formatRate(bytes.value))),
-  ),
-  right(
-    'to app',
-    0,
-    ifCounted(({ figures: { origin } }) => (origin === undefined ? '' : formatPercent(origin.value))),
-  ),
-  right(
-    'first byte ms',
-    0,
-    ifCounted(({ figures }) => formatSeconds(figures['first-byte'])),
-  ),
-  right(
-    'last byte ms',
-    0,
-    ifCounted(({ figures }) =>
-      figures['first-byte'] === undefined ? '' : formatSeconds(figures['closed-median-latency']),
-    ),
-  ),
-  right(
-    'longest ms',
-    0,
-    ifCounted(({ figures: { longest } }) => formatSeconds(longest)),
-  ),
-  right(
-    'oldest ms',
-    0,
-    ifCounted(({ figures: { staleness } }) => formatSeconds(staleness)),
-  ),
-  right(
-    'start ms',
-    0,
-    ifCounted(({ figures }) => formatSeconds(figures.startup)),
-  ),
-  right(
-    'MB ready',
-    1,
-    ifCounted(({ figures: { 'ready-memory': ready } }) =>
-      ready === undefined ? '' : formatMegabytes(ready.value),
-    ),
-  ),
-  right(
-    'MB open',
-    1,
-    ifCounted(({ figures: { 'open-memory': open } }) =>
-      open === undefined ? '' : formatMegabytes(open.value),
-    ),
-  ),
-  right(
-    'MB peak',
-    1,
-    ifCounted(({ figures: { 'peak-memory': peak } }) =>
-      peak === undefined ? '' : formatMegabytes(peak.value),
-    ),
-  ),
+  metric('longest ms', 0, 'longest', formatSeconds),
+  metric('oldest ms', 0, 'staleness', formatSeconds),
+  metric('start ms', 0, 'startup', formatSeconds),
+  metric('MB ready', 1, 'ready-memory', formatMegabytes),
+  metric('MB open', 1, 'open-memory', formatMegabytes),
+  metric('MB peak', 1, 'peak-memory', formatMegabytes),
 ]
 
 function titleOf(race: string, cells: readonly Cell[]): string {
@@ -173,10 +114,10 @@ function sharesOf({ title }: Cell, figures: StudyFigures | undefined): string[] 
   ]
 }
 
-/** What each thing costs. @returns null if the study takes nothing apart */
-export function stepSection(result: StudyResult): Section | null {
+/** What each thing costs, if the study takes something apart. */
+export function stepSections(result: StudyResult): Section[] {
   const steps = result.analysis?.steps ?? []
-  if (steps.length === 0) return null
+  if (steps.length === 0) return []
   const table = tableOf(steps, [
     left('what', 0, ({ what }) => what),
     right('CPU µs', 0, ({ cpu }) => (cpu === null ? UNKNOWN : signed(cpu.to - cpu.from))),
@@ -190,7 +131,7 @@ export function stepSection(result: StudyResult): Section | null {
     const unlike = unlikeNginxes(cells)
     return unlike === null ? [] : [`${what}: between ${unlike}, so that a part may be theirs.`]
   })
-  return { title: 'What each step costs, per request', table, notes }
+  return [{ title: 'What each step costs, per request', table, notes }]
 }
 
 /** Rates over the number of workers. */
@@ -207,10 +148,10 @@ export function scalingSections(result: StudyResult): Section[] {
   }))
 }
 
-/** The source's own tools. @returns null unless `--as-published` */
-export function publishedSection(study: Study, result: StudyResult): Section | null {
+/** The source's own tools, of `--as-published`. */
+export function publishedSections(study: Study, result: StudyResult): Section[] {
   const { published } = result
-  if (published === null) return null
+  if (published === null) return []
   const table = tableOf(
     published,
     [
@@ -225,11 +166,8 @@ export function publishedSection(study: Study, result: StudyResult): Section | n
     ],
     (one) => (one.failure !== null || errorsOf(one) > 0 ? 'void' : 'plain'),
   )
-  return {
-    title: "As published: the source's tool, unpinned; decides nothing",
-    table,
-    notes: publishedNotes(study, result, published),
-  }
+  const title = "As published: the source's tool, unpinned; decides nothing"
+  return [{ title, table, notes: publishedNotes(study, result, published) }]
 }
 
 function errorsOf({ errors }: PublishedFigures): number {
@@ -296,9 +234,13 @@ export function isCounted(shown: StudyFigures | undefined): shown is StudyFigure
   return shown !== undefined && !shown.voided
 }
 
-/** Blank where nothing counts. */
-export function ifCounted(text: (shown: StudyFigures) => string): (entry: Entry) => string {
-  return ({ shown }) => (isCounted(shown) ? text(shown) : '')
+/** A column of figures; blank where nothing counts. */
+export function counted(
+  heading: string,
+  priority: number,
+  text: (shown: StudyFigures) => string,
+): ItemColumn<Entry> {
+  return right(heading, priority, ({ shown }) => (isCounted(shown) ? text(shown) : ''))
 }
 
 /** The shortest start first. @returns undefined if no start was measured */
@@ -323,9 +265,21 @@ export function startupChart({ analysis }: StudyResult, races: readonly string[]
   }
 }
 
-/** As milliseconds; nothing where it was not measured. */
-export function formatSeconds(of: Interval | undefined): string {
-  return of === undefined ? '' : formatMs(of.value * 1000)
+/** A column of one metric. */
+export function metric(
+  heading: string,
+  priority: number,
+  name: Metric,
+  format: (value: number) => string,
+): ItemColumn<Entry> {
+  return counted(heading, priority, ({ figures: { [name]: found } }) =>
+    found === undefined ? '' : format(found.value),
+  )
+}
+
+/** As milliseconds. */
+export function formatSeconds(seconds: number): string {
+  return formatMs(seconds * 1000)
 }
 
 /** How many cores an undecided claim needs, that of the generator included; null if this machine has them. */
@@ -372,28 +326,29 @@ function isVoid({ shown }: Entry): boolean {
 }
 
 function columnsOf(openRate: number): ItemColumn<Entry>[] {
-  const latency = (heading: string, metric: Metric, priority = 0) =>
-    right<Entry>(heading, priority, (entry) =>
-      isVoid(entry) ? '' : formatSeconds(entry.shown?.figures[metric]),
-    )
-  const closed = (heading: string, metric: Metric, priority = 0) =>
-    right<Entry>(heading, priority, ({ shown }) => formatSeconds(shown?.figures[metric]))
+  const closed = (heading: string, name: Metric, priority = 0) =>
+    right<Entry>(heading, priority, ({ shown }) => millisecondsOf(shown, name))
+  const open = (heading: string, name: Metric, priority = 0, ifVoid = '') =>
+    right<Entry>(heading, priority, (entry) => (isVoid(entry) ? ifVoid : millisecondsOf(entry.shown, name)))
   return [
     left('system', 0, ({ cell }) => cell.title),
     right('load', 3, ({ shown }) => {
       const rate = shown?.figures.rate
       return rate === undefined ? '' : formatPercent(openRate / rate.value)
     }),
-    right('mean', 0, (entry) =>
-      isVoid(entry) ? 'void' : formatSeconds(entry.shown?.figures['mean-latency']),
-    ),
-    latency('p50', 'median-latency'),
-    latency('p90', 'p90-latency'),
-    latency('p97.5', 'p97.5-latency', 1),
-    latency('p99', 'p99-latency'),
+    open('mean', 'mean-latency', 0, 'void'),
+    open('p50', 'median-latency'),
+    open('p90', 'p90-latency'),
+    open('p97.5', 'p97.5-latency', 1),
+    open('p99', 'p99-latency'),
     closed('closed mean', 'closed-mean-latency'),
     closed('closed p99', 'closed-p99-latency', 2),
   ]
+}
+
+function millisecondsOf(shown: StudyFigures | undefined, name: Metric): string {
+  const found = shown?.figures[name]
+  return found === undefined ? '' : formatSeconds(found.value)
 }
 
 /** Each reason once. What voids a system itself is said beside its rate. */

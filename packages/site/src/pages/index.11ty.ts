@@ -1,4 +1,4 @@
-import { drawDots } from '@startgrid/bench/src/report/html/dots.ts'
+import { drawDots } from '@startgrid/bench/src/report/html/charts.ts'
 import { html } from '@startgrid/bench/src/report/html/markup.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { describeExtraCost, extraCostChart, readExtraCosts } from '../extra-cost.ts'

@@ -3,7 +3,7 @@ import { nameOf } from '@startgrid/bench/src/model/names.ts'
 import type { RaceResult } from '@startgrid/bench/src/model/result.ts'
 import { describeWarning } from '@startgrid/bench/src/model/warnings.ts'
 import { type DotChart, ratioChart } from '@startgrid/bench/src/report/document.ts'
-import { drawDots } from '@startgrid/bench/src/report/html/dots.ts'
+import { drawDots } from '@startgrid/bench/src/report/html/charts.ts'
 import { html, type Markup, prose, trusted } from '@startgrid/bench/src/report/html/markup.ts'
 import {
   formatMegabytes,

@@ -1,0 +1,318 @@
+import * as Plot from '@observablehq/plot'
+import { formatEnds } from '@startgrid/cli/numbers.ts'
+import { median } from '@startgrid/stats/moments.ts'
+import { parseHTML } from 'linkedom'
+import type { Axis, Dot, DotChart, Line, LineChart, Panel } from '../document.ts'
+import { html, type Markup, trusted } from './markup.ts'
+
+/** What Observable Plot draws, as a figure that needs no script. */
+
+interface Drawing {
+  title: string
+  /** What it shows, for people who cannot see it: sentences with the figures. */
+  description: string
+  plot: Plot.PlotOptions
+}
+
+const { document } = parseHTML('<!doctype html><html><body></body></html>')
+
+/** Widths are those of a phone: panels stand side by side where there is room. */
+const DEFAULTS: Plot.PlotOptions = {
+  width: 360,
+  marginLeft: 44,
+  marginRight: 12,
+  marginTop: 14,
+  marginBottom: 34,
+}
+
+function draw({ title, description, plot }: Drawing): Markup {
+  const drawn = String(Plot.plot({ ...DEFAULTS, className: 'plot', ...plot, document }))
+  const name = html`role="img" aria-label="${title}. ${description}"`
+  return html`<figure class="chart">
+<figcaption>${title}</figcaption>
+${trusted(tidy(drawn).replace('<svg ', `<svg ${name} `))}
+</figure>`
+}
+
+/**
+ * What Plot draws, without its own style sheet (the page's policy would refuse it), without labels inside an image, and with coordinates
+ * to a tenth of a pixel.
+ */
+function tidy(svg: string): string {
+  return svg
+    .replace(/<style>.*?<\/style>/s, '')
+    .replace(/<[^>]+>/g, (tag) =>
+      tag
+        .replace(/ aria-(label|hidden)="[^"]*"/g, '')
+        .replace(/-?\d+\.\d{2,}/g, (number) => String(Number(Number(number).toFixed(1)))),
+    )
+}
+
+/** For a logarithmic axis: 1, 2 and 5 of every power of ten inside; only the powers if that is many. */
+function roundTicks([low, high]: readonly [number, number]): number[] {
+  const steps = high / low > 200 ? [1] : [1, 2, 5]
+  const powers = Array.from({ length: 12 }, (_, index) => 10 ** (index - 4))
+  return powers
+    .flatMap((power) => steps.map((step) => Number((step * power).toPrecision(3))))
+    .filter((tick) => tick >= low * 0.99 && tick <= high * 1.01)
+}
+
+/** Nothing is drawn farther out than this factor; its figure says more. */
+const FARTHEST = 4
+
+const GREY = 'var(--dot)'
+const ACCENT = 'var(--accent)'
+
+interface Scale {
+  domain: [number, number]
+  ticks: number[]
+}
+
+export function drawDots(chart: DotChart): Markup {
+  const { title, caption, columns } = chart
+  return html`<div role="group" aria-label="${title}">
+<p class="caption"><b>${title}.</b> ${caption}</p>
+<div class="panels columns-${columns}">${drawingsOf(chart).map(draw)}</div>
+</div>`
+}
+
+/** All panels on one axis. */
+function drawingsOf({ panels, axis, mark }: DotChart): Drawing[] {
+  const scale =
+    axis.scale === 'linear' ? linearScale(panels) : mark === undefined ? logScale(panels) : ratioScale(panels)
+  return panels.map((panel) => {
+    const names = [...new Set(panel.dots.map(({ name }) => name))]
+    return {
+      title: panel.title,
+      description: `${axis.label}: ${panel.dots.map((dot) => describeDot(dot, axis.format)).join(', ')}`,
+      plot: {
+        height: 38 + 21 * names.length,
+        marginTop: 4,
+        marginLeft: 84,
+        marginRight: 62,
+        x: {
+          type: axis.scale,
+          label: axis.label,
+          labelAnchor: 'center',
+          labelArrow: 'none',
+          grid: true,
+          clamp: true,
+          domain: scale.domain,
+          ticks: scale.ticks,
+          tickFormat: (tick: number) => (tick === 0 ? '0' : axis.format(tick)),
+        },
+        y: { domain: names, label: null, tickSize: 0 },
+        marks: [
+          ...(mark === undefined ? [] : [Plot.ruleX([mark], { strokeOpacity: 0.6 })]),
+          ...panel.dots.flatMap((dot) => marksOf(dot, scale)),
+          ...(names.length === panel.dots.length ? [valueTexts(panel.dots, axis.format)] : []),
+          ...brackets(panel.ties ?? []),
+        ],
+      },
+    }
+  })
+}
+
+function describeDot({ name, label, value, ...ends }: Dot, format: (value: number) => string): string {
+  const who = label === undefined ? name : `${name} ${label}`
+  const interval = ends.low === null ? '' : ` (${formatEnds({ value, ...ends }, format)})`
+  return `${who} ${format(value)}${interval}`
+}
+
+function marksOf(dot: Dot, { domain: [least, most] }: Scale): Plot.Markish[] {
+  const color = dot.leads ? ACCENT : GREY
+  if (dot.value > most || dot.value < least) {
+    const isLow = dot.value < least
+    const arrow = { frameAnchor: isLow ? 'left' : 'right', text: () => (isLow ? '◂' : '▸') } as const
+    return [Plot.text([dot], { y: 'name', fill: color, ...arrow })]
+  }
+  const ends =
+    dot.low === null
+      ? []
+      : [Plot.ruleY([dot], { x1: 'low', x2: 'high', y: 'name', stroke: color, strokeWidth: 2 })]
+  return [...ends, Plot.dot([dot], { x: 'value', y: 'name', fill: color, r: 4.5 })]
+}
+
+function valueTexts(dots: readonly Dot[], format: (value: number) => string): Plot.Markish {
+  const text = ({ value }: Dot) => format(value)
+  return Plot.text(dots, { y: 'name', frameAnchor: 'right', textAnchor: 'end', dx: 38, text })
+}
+
+/** What is used of a DOM: its own types would come with globals that Node does not have. */
+interface SvgMaker {
+  createElementNS(namespace: string, name: string): { setAttribute(name: string, value: string): void }
+}
+
+/** To the right of the figures; brackets that share a name stand beside each other. */
+function brackets(ties: NonNullable<Panel['ties']>): Plot.RenderFunction[] {
+  let level = 0
+  return ties.map((names, index) => {
+    level = names.some((name) => ties[index - 1]?.includes(name)) ? 1 - level : 0
+    return bracket(names, 7 * level)
+  })
+}
+
+function bracket(names: readonly string[], dx: number): Plot.RenderFunction {
+  return (_index, { y }, _values, { width }, { document }) => {
+    const place = y as ((name: string) => number) & { bandwidth(): number }
+    const [first = '', last = first] = [names[0], names.at(-1)]
+    const [top, bottom] = [place(first) + 4, place(last) + place.bandwidth() - 4]
+    const path = (document as unknown as SvgMaker).createElementNS('http://www.w3.org/2000/svg', 'path')
+    path.setAttribute('class', 'tie')
+    path.setAttribute('d', `M${width - 20 + dx} ${top}h4V${bottom}h-4`)
+    return path as ReturnType<Plot.RenderFunction>
+  }
+}
+
+/** Around all dots, with a round ratio every tenth of it or farther apart. */
+function ratioScale(panels: readonly Panel[]): Scale {
+  const dots = panels.flatMap((panel) => panel.dots)
+  const low = Math.min(0.8, ...dots.map(({ value, low }) => Math.max(1 / FARTHEST, low ?? value))) * 0.97
+  const high = Math.max(1.25, ...dots.map(({ value, high }) => Math.min(FARTHEST, high ?? value))) * 1.03
+  const ticks = [1, 2, 0.5, 4, 0.25, 1.5, 0.7, 3, 0.8, 1.25, 0.9, 1.1]
+  const least = Math.log(high / low) / 8
+  const apart = ticks.filter(
+    (tick, index) =>
+      tick > low &&
+      tick < high &&
+      ticks.slice(0, index).every((other) => Math.abs(Math.log(tick / other)) > least),
+  )
+  return { domain: [low, high], ticks: apart }
+}
+
+function logScale(panels: readonly Panel[]): Scale {
+  const ends = panels.flatMap(({ dots }) =>
+    dots.flatMap(({ value, low, high }) => [low ?? value, high ?? value]),
+  )
+  const domain: [number, number] = [Math.min(...ends) * 0.9, Math.max(...ends) * 1.1]
+  return { domain, ticks: roundTicks(domain) }
+}
+
+/** From 0, or from below it. One value that is far off would make all others look alike; an interval is cut only far beyond that. */
+function linearScale(panels: readonly Panel[]): Scale {
+  const dots = panels.flatMap((panel) => panel.dots)
+  const limit = FARTHEST * median(dots.map(({ value }) => Math.abs(value)))
+  const near = dots.filter(({ value }) => Math.abs(value) <= limit)
+  const least = Math.min(0, ...near.map(({ value, low }) => Math.max(-3 * limit, low ?? value)))
+  const most = Math.max(
+    Number.MIN_VALUE,
+    ...near.map(({ value, high }) => Math.min(3 * limit, high ?? value)),
+  )
+  const size = most - least
+  const step = 10 ** Math.floor(Math.log10(size))
+  const width = [0.5, 1, 2, 5].map((part) => part * step).find((one) => size / one <= 4) ?? step
+  const first = Math.ceil(least / width)
+  const count = Math.floor(most / width) - first + 1
+  return {
+    domain: [least, most],
+    ticks: Array.from({ length: count }, (_, index) => (first + index) * width),
+  }
+}
+
+const HEIGHT = 230
+
+/** Lines over one pair of axes, with their names at their ends. */
+export function drawLines({ title, x, y, lines, band }: LineChart): Markup {
+  const points = lines.flatMap((line) => line.points)
+  const isNamed = lines.length > 1
+  const values = points.map((point) => point.y)
+  const domain: [number, number] | undefined =
+    y.scale === 'log' ? [Math.min(...values) * 0.9, Math.max(...values) * 1.1] : undefined
+  return draw({
+    title,
+    description: `${y.label} over ${x.label}: ${lines.map((line) => describeLine(line, x, y)).join(', ')}`,
+    plot: {
+      height: HEIGHT,
+      marginRight: isNamed ? 66 : 12,
+      inset: 4,
+      x: {
+        ...axisOf(
+          x,
+          points.map((point) => point.x),
+        ),
+        labelAnchor: 'center',
+      },
+      y: { ...axisOf(y, values), ...(domain === undefined ? { zero: true } : { domain }), grid: true },
+      marks: [
+        ...(band === undefined ? [] : bandMarks(band)),
+        ...lines.flatMap(lineMarks),
+        ...(isNamed ? endLabels(lines, domain ?? [0, Math.max(...values)], y.scale) : []),
+      ],
+    },
+  })
+}
+
+function describeLine({ name, points }: Line, x: Axis, y: Axis): string {
+  const last = points.at(-1)
+  return last === undefined ? name : `${name} ${y.format(last.y)} at ${x.format(last.x)}`
+}
+
+function axisOf({ label, scale, format }: Axis, values: readonly number[]): Plot.ScaleOptions {
+  const ends = [Math.min(...values), Math.max(...values)] as const
+  const ticks = scale === 'log' ? roundTicks(ends) : 5
+  return { type: scale, label, labelArrow: 'none', tickFormat: format, ticks }
+}
+
+function lineMarks({ points, leads, drawn }: Line): Plot.Markish[] {
+  const color = leads ? 'var(--accent)' : 'var(--dot)'
+  const at = { x: 'x', y: 'y' } as const
+  const [kept, off] = [points.filter(({ isOff }) => !isOff), points.filter(({ isOff }) => isOff)]
+  return [
+    ...(drawn === 'dots'
+      ? []
+      : [Plot.line(points, { ...at, stroke: color, strokeWidth: leads ? 2.5 : 1.5 })]),
+    ...(drawn === 'line' ? [] : [Plot.dot(kept, { ...at, r: 3, fill: color })]),
+    Plot.dot(off, { ...at, r: 3.5, symbol: 'times', stroke: 'var(--bad)', strokeWidth: 2 }),
+  ]
+}
+
+function bandMarks({ value, low, high }: NonNullable<LineChart['band']>): Plot.Markish[] {
+  const ends = { y1: low ?? value, y2: high ?? value }
+  return [
+    Plot.rect([ends], { ...ends, fill: 'var(--accent)', fillOpacity: 0.2 }),
+    Plot.ruleY([value], { stroke: 'var(--accent)', strokeWidth: 1.5 }),
+  ]
+}
+
+/** Names at the ends of the lines, moved apart where they would cover each other. */
+function endLabels(
+  lines: readonly Line[],
+  [low, high]: readonly [number, number],
+  scale: Axis['scale'],
+): Plot.Markish[] {
+  const [to, from] = scale === 'log' ? [Math.log, Math.exp] : [Number, Number]
+  const span = to(high) - to(low)
+  const named = lines.filter(({ name }, index) => lines.findIndex((one) => one.name === name) === index)
+  const ends = named
+    .flatMap(({ name, leads, points }) => {
+      const last = points.at(-1)
+      return last === undefined ? [] : [{ name, leads, at: to(last.y) }]
+    })
+    .toSorted((a, b) => a.at - b.at)
+  const places = spread(
+    ends.map(({ at }) => at),
+    span * 0.06,
+    to(high),
+  )
+  return ends.map(({ name, leads }, index) =>
+    Plot.text([name], {
+      y: [from(places[index] ?? 0)],
+      frameAnchor: 'right',
+      textAnchor: 'start',
+      dx: 8,
+      fill: leads ? 'var(--accent)' : 'currentColor',
+    }),
+  )
+}
+
+/** Moves sorted places apart, upwards first and back from the end. */
+function spread(places: readonly number[], least: number, end: number): number[] {
+  const moved = [...places]
+  for (let index = 1; index < moved.length; index++) {
+    moved[index] = Math.max(moved[index] ?? 0, (moved[index - 1] ?? 0) + least)
+  }
+  for (let index = moved.length - 1; index >= 0; index--) {
+    moved[index] = Math.min(moved[index] ?? 0, (moved[index + 1] ?? end + least) - least)
+  }
+  return moved
+}
