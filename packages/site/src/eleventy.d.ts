@@ -7,6 +7,7 @@ declare module '@11ty/eleventy' {
     setTemplateFormats(formats: readonly string[]): void
     addExtension(extension: string, options: { key: string }): void
     addGlobalData(name: string, value: unknown): void
+    addPreprocessor(name: string, extension: string, change: (data: unknown, text: string) => string): void
     addPassthroughCopy(paths: string | Readonly<Record<string, string>>): void
     addPlugin(plugin: unknown, options?: unknown): void
     amendLibrary(name: 'md', change: (library: MarkdownIt) => void): void

@@ -82,7 +82,8 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
   'reports that cannot be written': {
     end: atHeat(({ output }) => {
-      rmSync(output, { recursive: true })
+      // The directory is made when there is something to store.
+      rmSync(output, { recursive: true, force: true })
       writeFileSync(output, 'a file')
     }),
     ends: 1,
