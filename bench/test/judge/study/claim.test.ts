@@ -74,15 +74,17 @@ test('all studies of sources', () =>
 
 for (const study of STUDIES) {
   describe(study.name, () => {
-    test('its claims have the published ratios', {
-      skip: PUBLISHED[study.name] === undefined && 'no source',
-    }, () => {
-      const expected = PUBLISHED[study.name] ?? {}
-      const digits = (id: string) => (expected[id]?.split('.')[1] ?? '').length
-      const found = study.claims.map((claim) => [claim.id, publishedRatio(claim).toFixed(digits(claim.id))])
-      deepEqual(Object.fromEntries(found), expected)
-      equal(found.length, Object.keys(expected).length, 'no id twice')
-    })
+    const expected = PUBLISHED[study.name]
+    if (expected !== undefined)
+      test('its claims have the published ratios', () => {
+        const digits = (id: string) => (expected[id]?.split('.')[1] ?? '').length
+        const found = study.claims.map((claim) => [
+          claim.id,
+          publishedRatio(claim).toFixed(digits(claim.id)),
+        ])
+        deepEqual(Object.fromEntries(found), expected)
+        equal(found.length, Object.keys(expected).length, 'no id twice')
+      })
 
     test('every name that it uses is there', () => {
       const inRace = (race: string, systems: Iterable<string>) => {
