@@ -118,7 +118,7 @@ export const STUDY = {
     { excludes: ['kubernetes'] },
   ),
   heats: integer('N', 'launches of every system, 2 to 100', { min: 2, max: 100 }),
-  'max-time': maxTime('drops the last launches of a study when time runs out (default with --quick 270s)'),
+  'max-time': maxTime('drops the last launches of a study when time runs out (default with --quick 5m)'),
   docs: flag(
     'stores the results in docs/studies/results, by machine, and makes the pages again; of overhead and startup, writes their tables into docs/choosing-a-framework.md',
     { excludes: ['kubernetes'] },
