@@ -19,7 +19,8 @@ export function beginAccount(
 }
 
 /**
- * All that this process has started, but what is under these. Ask for it after a response: an NGINX takes connections before its worker exists.
+ * What this process has started, without these processes and those below them. Call it after a response: NGINX accepts connections before its
+ * worker exists.
  */
 export function serversBeside(...roots: readonly number[]): number[] {
   const others = new Set([process.pid, ...roots.flatMap(processTree)])

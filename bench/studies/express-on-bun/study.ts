@@ -16,7 +16,7 @@ import { BARE } from '../overhead/study.ts'
 
 /** The same apps, which keep the contract, on Node and on Bun. */
 
-/** h3's server is another one on Bun, and does not start there. */
+/** Not h3, which serves by Bun.serve on Bun and does not start there. */
 const FRAMEWORKS = ['express', 'koa', 'hono', 'fastify'] as const
 type Framework = (typeof FRAMEWORKS)[number]
 
@@ -28,7 +28,7 @@ type Role = (typeof ROLES)[number]
 
 const NAMES: Readonly<Record<Runtime, string>> = { node: 'Node', bun: 'Bun' }
 
-/** For both runtimes: a ratio of cold programs is one of compilers. */
+/** The same for both runtimes: a ratio of cold programs is one of their compilers. */
 const WARMUP_MS = 1500
 
 const app = (framework: Framework, runtime: Runtime, role: Role): System => ({
@@ -37,7 +37,7 @@ const app = (framework: Framework, runtime: Runtime, role: Role): System => ({
   warmupMs: WARMUP_MS,
 })
 
-/** A hello as the documentation writes it, without the contract: what bun.com measured. */
+/** A hello as the documentation writes it, without the contract: the nearest to what bun.com measured. */
 const bare = (role: 'express' | 'node', runtime: Runtime): System => ({
   title: `${role === 'node' ? 'node:http' : 'bare Express'} on ${NAMES[runtime]}`,
   app: { package: BARE, role, runtime },
@@ -55,7 +55,7 @@ const bunServe = (role: Role): System => ({
   warmupMs: WARMUP_MS,
 })
 
-/** What a generator can ask for at most: of a server that does nothing. */
+/** The most that a generator can ask for, of a server that does nothing. */
 const CEILING: System = { title: 'NGINX alone', nginx: { front: 'return-200' }, serverBound: false }
 
 const HELLO: Readonly<Record<string, System>> = {
@@ -93,7 +93,7 @@ const race = (systems: Readonly<Record<string, System>>, role: Role, connections
   connections,
 })
 
-/** Of a server that was just started, and after so long a load. */
+/** Memory is read of a server that was just started, and again after so long a load. */
 const LOAD_MS = { quick: 700, full: 1500 } as const
 
 async function measureMemory(system: System, { quick, signal }: ProbeContext): Promise<Figures> {
@@ -135,7 +135,7 @@ const claim = (
 export const expressOnBun: Study = {
   name: 'express-on-bun',
   title: 'the same Express app on Node and on Bun',
-  question: 'Is an app of Express faster on Bun than on Node, and others that were written for Node?',
+  question: 'Is an Express app faster on Bun than on Node? Are other apps that were written for Node?',
   source: {
     title: 'the home page of Bun, and oven-sh/bun issue 35436',
     url: 'https://github.com/oven-sh/bun/issues/35436',
@@ -218,5 +218,5 @@ function explainCeilings({ value }: Measured): string | null {
 function explainMemory({ value }: Measured): string | null {
   const [node, bun] = RUNTIMES.map((runtime) => value('memory', `memory express ${runtime}`, 'open-memory'))
   if (node === undefined || bun === undefined) return null
-  return `After some seconds of load its hello holds ${formatMegabytes(node)} MB on Node and ${formatMegabytes(bun)} MB on Bun.`
+  return `After load on 64 connections, its hello holds ${formatMegabytes(node)} MB on Node and ${formatMegabytes(bun)} MB on Bun.`
 }

@@ -143,7 +143,7 @@ export const expressToFastify: Study = {
   },
   systems: SYSTEMS,
   races: {
-    // Half of what Express can do in the first heat is more than it can in a slower one. This is less than its 3,393 of the source.
+    // Half of what Express did in the first heat was more than all that it could do in a slower heat. The source has 3,393 for it.
     status: { ...race('status', WORKLOADS.status), openRate: 3000 },
     partial: race('partial', PARTIAL),
     full: race('ssr', PAGE),

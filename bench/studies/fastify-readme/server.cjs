@@ -1,5 +1,5 @@
-// `node server.cjs PROGRAM DIRECTORY`: the hello of fastify/benchmarks, or of @hono/node-server's README, with the packages of that directory. It is CommonJS for the
-// sake of Node 16, says its port in its first line, and changes nothing else.
+// `node server.cjs PROGRAM DIRECTORY`: the hello of fastify/benchmarks, or of @hono/node-server's README, with the packages of that directory.
+// It differs from them only in that it prints the port that it got. It is CommonJS, because Node 16 runs it.
 const { createRequire } = require('node:module')
 
 const [program, directory] = process.argv.slice(2)

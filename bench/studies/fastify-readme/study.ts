@@ -2,7 +2,7 @@ import { formatRatio } from '@startgrid/cli/numbers.ts'
 import type { Claim, Measured, Step, Study } from '../../src/model/experiment.ts'
 import { measureSetting, type Setting } from './probe.ts'
 
-/** The table in Fastify's README: with its versions, and then each of its conditions changed, one after the other, for both ends of the ratio. */
+/** The table in Fastify's README, in its versions. Then its conditions are changed one after the other, for Fastify and for Express. */
 
 /** `autocannon -c 100 -p 10` */
 const PUBLISHED = { connections: 100, pipelining: 10 } as const
@@ -14,7 +14,7 @@ const BOMBARDIER = { connections: 125 } as const
 type Both = 'express' | 'fastify'
 const BOTH = { fastify: 'Fastify', express: 'Express' } as const
 
-/** Each changes one thing of the one before it. */
+/** Each stage changes one thing of the stage before it. */
 const STAGES: Readonly<
   Record<string, { title: string; what: string; setting: Omit<Setting, 'program' | 'packages'>; now?: true }>
 > = {
@@ -74,7 +74,7 @@ const SYSTEMS: Readonly<Record<string, { title: string; setting: Setting }>> = {
 
 const RACE = 'hello'
 
-/** CPU per response instead of the rate: autocannon, which is one process, may be what limits the faster one. */
+/** CPU per response instead of the rate: autocannon is one process, and a fast server may wait for it. */
 const claim = (
   id: string,
   says: string,

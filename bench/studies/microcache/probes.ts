@@ -44,7 +44,7 @@ export function missesOf({ rate, seconds, urls }: Point): number {
 /** Until React is compiled: the first thousand pages cost a third more, and at a low rate they would be the whole measurement. */
 const COMPILE_MS = 2500
 
-/** What NGINX stores nothing of, and no lock makes wait. */
+/** NGINX stores none of these. Each has a URL of its own, so no lock makes one wait. */
 const NEW_PAGES = pathOf({ seconds: 0, urls: 1_000_000 })
 
 /** Until all URLs are in their cycles. */

@@ -43,7 +43,7 @@ const COSTS: Readonly<Record<string, System>> = {
   miss: { ...missing(cached('a miss', UPDATING)), warmupMs: WARMUP_MS },
 }
 
-/** The same without a pause; but a miss waits for the disk. */
+/** The same without a pause. The miss is left out: it waits for the disk, so it cannot fill its core. */
 const FULL: Readonly<Record<string, System>> = Object.fromEntries(
   Object.entries(COSTS).flatMap(([name, system]) => (name === 'miss' ? [] : [[`full-${name}`, system]])),
 )

@@ -100,7 +100,7 @@ const GZIPPED: Readonly<Record<string, System>> = {
   'page-gzip-6': system('nginx', 'gzip level 6', { lines: 'gzip on; gzip_comp_level 6;', ...LEVEL }),
 }
 
-/** The edge of the grid, which speaks HTTP/2. To Node, it is HTTP/1.1 each time. */
+/** The edge of the grid, which speaks HTTP/2 to clients and HTTP/1.1 to Node. */
 const H2: Readonly<Record<string, System>> = Object.fromEntries(
   Object.entries({
     'h1-64': 'HTTP/1.1, 64 connections',

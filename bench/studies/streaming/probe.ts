@@ -12,11 +12,11 @@ import type { Figures, ProbeContext, System } from '../../src/model/experiment.t
 /** Milliseconds that the slow part takes, when one client asks. */
 export const SLOW_MS = 50
 
-/** Pages that are open at the same time; their slow part takes longer than all that is done meanwhile. */
+/** Pages that are open at the same time. Their slow part takes longer than the second until memory is read. */
 const OPEN = 100
 const LONG_MS = 5000
 
-/** Until the heap has its size: the memory of a server that was just started grows with anything. */
+/** Pages before memory is read: until the heap has its size, any load makes it grow. */
 const WARMING = { quick: 300, full: 3000 } as const
 const ASKED = { quick: 5, full: 20 } as const
 

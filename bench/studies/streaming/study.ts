@@ -143,7 +143,7 @@ export const streaming: Study = {
   ],
 }
 
-/** The whole price of a page that has nothing slow, beside what it brings where something is. */
+/** What streaming costs a page without a slow part, and what it gains for a page with one. */
 function explainCost({ value }: Measured): string | null {
   const [whole, streamed] = ['whole', 'streamed'].map((sent) => value('page', `node ${sent}`, 'cpu'))
   const [late, early] = ['gathered', 'streamed'].map((way) =>
@@ -156,7 +156,7 @@ function explainCost({ value }: Measured): string | null {
   )
 }
 
-/** With the cause taken away: React writes chunks, but nothing is streamed. */
+/** Tells React's part from that of HTTP: `gathered` has React's chunks, but sends them at once. */
 function explainParts({ value }: Measured): string | null {
   const [whole, gathered, streamed] = ['whole', 'gathered', 'streamed'].map((way) =>
     value('parts', `bare ${way}`, 'cpu'),

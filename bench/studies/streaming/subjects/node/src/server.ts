@@ -10,8 +10,8 @@ import { renderPage } from '@startgrid/shared/page/server.js'
 import { recommendSlowly } from '@startgrid/shared/page/shop/back-end.ts'
 
 /**
- * The page of 50 items on node:http, without anything that an app has besides: `server.ts ROLE` says in which way. `?delay=50` is how long its slow part takes; all
- * ways but `whole` wait for it.
+ * `server.ts ROLE` sends the page of 50 items in one of these ways, on node:http and without anything else that an app has. `?delay=50` is how
+ * many milliseconds its slow part takes. All ways but `whole` wait for it.
  */
 const WAYS: Readonly<Record<string, (response: ServerResponse, delay: number) => Promise<void>>> = {
   /** `renderToString` */
