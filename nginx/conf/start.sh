@@ -8,8 +8,8 @@ for proxy in $(echo "${TRUSTED_PROXIES:-}" | tr , ' '); do
   echo "$proxy 1;"
 done > /tmp/edge/trusted-proxies.conf
 
-# The certificate in /etc/nginx/tls, named as certbot names its files. Without one, a new one for localhost, for a week. Who trusts it
-# trusts it for localhost only: it can sign no other.
+# The certificate in /etc/nginx/tls, named as certbot names its files. Without one, a new one for localhost, for a week. It cannot
+# sign others, so whoever trusts it trusts it for localhost only.
 if [ -e /etc/nginx/tls/fullchain.pem ] || [ -e /etc/nginx/tls/privkey.pem ]; then
   ln -sf /etc/nginx/tls/fullchain.pem /etc/nginx/tls/privkey.pem /tmp/edge/
   openssl x509 -checkend 0 -noout -in /tmp/edge/fullchain.pem > /tmp/edge/check ||

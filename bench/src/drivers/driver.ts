@@ -60,7 +60,7 @@ export interface SlicePlan {
   rate?: number
   newConnections?: boolean
   resume?: boolean
-  /** Of arrivals and of paths that are drawn. */
+  /** Of random arrivals and paths. */
   seed?: number
   durationMs: number
   /** Allowed to a response; default 5000. Drivers that know whole seconds only round it up. */

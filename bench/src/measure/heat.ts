@@ -41,7 +41,7 @@ export interface HeatOptions {
 /** A heat under way: its servers run. */
 export interface Course extends Omit<HeatOptions, 'details'>, Track {
   random: Random
-  /** Of arrivals and paths that are drawn: apart from the order, which does not depend on how many slices the warm-up took. */
+  /** Seeds of arrivals and paths. The order has its own stream, so that it does not depend on how many slices the warm-up took. */
   draws: Random
   record: Heat
   /** Those that can be reached. */

@@ -39,7 +39,7 @@ export class CellFailure extends Error {
 /** Which slice it is, and how it is loaded. */
 export interface SliceSpec extends Pick<Slice, 'phase' | 'pass'> {
   durationMs: number
-  /** Of arrivals and of paths that are drawn: with one for all slices, 50 ms of a slow server would ask for the same few each time. */
+  /** Of random arrivals and paths. With one seed for all slices, each slice of a slow server would ask for the same few paths. */
   seed: number
 }
 

@@ -56,7 +56,7 @@ export async function runRace(
   })
 }
 
-/** @param leftMs milliseconds after the pilot */
+/** How many starts fit, not fewer than planned. @param leftMs milliseconds that are left after the pilot */
 export function startsWithin(
   leftMs: number,
   { races }: Experiment,

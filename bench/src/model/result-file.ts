@@ -66,7 +66,7 @@ export function writeResult(path: string, result: StoredResult): void {
   writeJsonFile(path, result)
 }
 
-/** What docs keep of a study: without what was measured, and of the gates only those that say what to do. */
+/** What docs keep of a study: figures without heats, and only the gates that say what to do. */
 export function recordOf(result: StudyResult): StudyResult {
   const analysis = withGates(result.analysis, ({ advice }) => advice !== null)
   return { ...result, conformance: [], heats: [], analysis }

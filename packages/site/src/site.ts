@@ -42,7 +42,7 @@ export function createSite({ output, base, repository, runMode = 'build' }: Site
       config.setTemplateFormats(['md', '11ty.ts'])
       config.addExtension('11ty.ts', { key: '11ty.js' })
       config.addGlobalData('layout', 'page.11ty.ts')
-      // Documents are no templates: GitHub's `${{ … }}` in them is not Liquid, which Eleventy would read. Its option counts in a file only.
+      // Eleventy would read GitHub's `${{ … }}` in a document as Liquid. Its option against that works only in a configuration file.
       config.addPreprocessor('documents', 'md', (_, text) => `{% raw %}${text}{% endraw %}`)
       config.addGlobalData('eleventyComputed', {
         permalink: ({ page }: Page) => `${addressOf(page.inputPath.replace(/^\.\//, ''))}index.html`,

@@ -36,7 +36,7 @@ export interface Reading {
   kernel: Sample
 }
 
-/** What the engine does for the accounts is in none of them: the kernel is asked last before the load, and first after it. */
+/** To read containers costs the engine CPU. The kernel is asked last before the load and first after it, so its account does not have that. */
 export async function beginContainerAccount(engine: Engine, subject: Subject): Promise<EndAccount> {
   const used = await readGroups(engine, subject)
   const before = { ...used, kernel: sampleKernel(subject) }

@@ -22,7 +22,7 @@ export interface CellRecord {
   cold: ColdCell | undefined
 }
 
-/** With whether its number may be used. */
+/** A cell, and whether its number may be used. */
 export interface JudgedCell {
   record: CellRecord
   gates: GateResult[]

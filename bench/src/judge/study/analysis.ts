@@ -31,7 +31,7 @@ import { type OpenFigures, openFigures, openRateOf } from './open-figures.ts'
 /** What follows from the heats of a study: pure, so that a result can be analysed again. */
 export function analyseStudy(study: Experiment, result: StudyResult): StudyAnalysis {
   const records = recordsOf(result)
-  // Heats that follow were chosen by the spread of the first ones: with their own spread, intervals would hold the truth in 93.4 % only.
+  // The spread of the first heats said how many follow. By the spread of all, intervals would hold the truth in 93.4 % only (docs/race.md).
   const spreadFrom = result.race?.precision ? result.settings.heats : undefined
   const layouts = new StudyLayouts(records, spreadFrom)
   const cells = records.map((record) => figuresOf(record, layouts))
@@ -98,7 +98,7 @@ function recordsOf(result: StudyResult): JudgedSystem[] {
   })
 }
 
-/** Commands had the same warm-up, whatever they need: that one was never steady is a finding, and noise can look like it. */
+/** All commands had the same warm-up. One that was never steady is named, and is not void, because noise can look like that. */
 function withoutSteadiness(gate: GateResult): GateResult {
   return gate.gate === 'warmup' && gate.verdict === 'failed' ? { ...gate, verdict: 'unknown' } : gate
 }

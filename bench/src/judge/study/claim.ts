@@ -134,7 +134,7 @@ export function decide(ratio: Interval, published: number): Verdict {
   if (low >= least && high <= most) return 'holds'
   if (isBeyondOne(low, high, published))
     return high < least || low > most ? 'direction holds, size differs' : 'direction holds, size undecided'
-  // A ratio of 1 would include it however narrow its interval becomes.
+  // Where the true ratio is 1, every interval includes 1, however narrow it becomes: it would never refute the published one.
   const isNone = low >= 1 / NO_EFFECT.high && high <= NO_EFFECT.high && (high < least || low > most)
   return isNone || isBeyondOne(low, high, 1 / published) ? 'not reproduced here' : 'undecided here'
 }

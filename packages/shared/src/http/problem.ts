@@ -1,4 +1,4 @@
-// Not its codes.json: some runtimes then give an ES module to those that `require` the same file.
+// Not `statuses/codes.json`: in some runtimes, packages that `require` that file would then get an ES module.
 // @ts-expect-error It has no types.
 import statuses from 'statuses'
 
