@@ -252,7 +252,7 @@ function pilotNotes({ decides, isCrowded, warmupMs, systems }: PilotRecord): str
     ...(unsteady.length === 0
       ? []
       : [
-          `${listOf(unsteady.map(({ system }) => system))} was never steady in the pilot: its cost was still falling after ${warmupMs / 1000} s.`,
+          `${listOf(unsteady.map(({ system }) => system))} did not become steady in the pilot: the cost was still falling after ${warmupMs / 1000} s.`,
         ]),
     ...masked.map(
       ({ system, masked: part, bytes }) =>
