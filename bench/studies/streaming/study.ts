@@ -162,10 +162,9 @@ function explainParts({ value }: Measured): string | null {
     value('parts', `bare ${way}`, 'cpu'),
   )
   if (whole === undefined || gathered === undefined || streamed === undefined) return null
-  const added = streamed - whole
   const react =
-    added > 0
-      ? ` React's chunks are ${formatPercent((gathered - whole) / added)} of what streaming adds; the rest is HTTP.`
+    whole < gathered && gathered < streamed
+      ? ` React's chunks are ${formatPercent((gathered - whole) / (streamed - whole))} of what streaming adds; the rest is HTTP.`
       : ''
   return (
     `On node:http alone, renderToString takes ${formatMicros(whole)} µs, renderToPipeableStream that is sent at once ${formatMicros(gathered)}, and piped ` +
