@@ -155,7 +155,7 @@ type ClusterWords = Pick<
 >
 
 /** Where the servers are. @throws {UsageError} and UnknownName of the grid for what cannot be combined */
-export function readSite(words: Words): ServerLocation {
+function readSite(words: Words): ServerLocation {
   const { docker, kubernetes, target, topology = '' } = words
   const inContainers = ['direct', 'nginx']
   const other = split(topology).find((name) => name.startsWith('nginx-') && !inContainers.includes(name))

@@ -75,7 +75,7 @@ export function unknown(gate: GateName, finding: string): GateResult {
   return { gate, verdict: 'unknown', finding, advice: null }
 }
 
-export function notMeant(gate: GateName, finding: string): GateResult {
+function notMeant(gate: GateName, finding: string): GateResult {
   return { gate, verdict: 'not meant', finding, advice: null }
 }
 

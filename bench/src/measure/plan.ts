@@ -130,7 +130,7 @@ const LONGEST_HEAT_MS = 60_000
 const MOST_HEATS = 100
 
 /** A heat without load: a program of the study measures one system after the other, shuffled. Each has the machine to itself. */
-export async function runProbes(
+async function runProbes(
   { planned, signal, onProgress }: HeatFrame,
   cells: readonly Cell[],
   { race, quick }: { race: ProbeRace; quick: boolean },

@@ -44,16 +44,20 @@ export function prepareOutput(
 /** Permissions alone do not tell: a full or read-only disk has them too. A run that fails before it has a result leaves no directory. */
 function tryToWrite(directory: string, what: string, option: string): void {
   const probe = join(directory, `.${process.pid}.tmp`)
+  let made: string | undefined
   try {
-    const made = mkdirSync(directory, { recursive: true })
+    made = mkdirSync(directory, { recursive: true })
     writeFileSync(probe, 'x')
     rmSync(probe)
-    if (made === undefined) return
-    for (let at = directory; at.startsWith(made); at = dirname(at)) rmdirSync(at)
   } catch (error) {
     throw new OutputError(`${what} (${oneLine(error)}): choose another place with ${option}.`, {
       cause: error,
     })
+  }
+  try {
+    for (let at = directory; made !== undefined && at.startsWith(made); at = dirname(at)) rmdirSync(at)
+  } catch {
+    // Another run has begun to write there.
   }
 }
 

@@ -34,7 +34,8 @@ const MEASURED = { quick: 1, full: 3 } as const
 
 /** The source's versions have a lockfile of their own. Only this study installs them, because nobody should use them for anything else. */
 function install(): void {
-  if (existsSync(`${THEN}node_modules/fastify`)) return
+  // npm writes this last: what was interrupted is installed again.
+  if (existsSync(`${THEN}node_modules/.package-lock.json`)) return
   const { status, stderr } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
     cwd: THEN,
     encoding: 'utf8',

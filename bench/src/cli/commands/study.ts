@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
-import { formatRatio } from '@startgrid/cli/numbers.ts'
+import { formatRate, formatRatio } from '@startgrid/cli/numbers.ts'
 import { readCommandLine } from '@startgrid/cli/options.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { COLUMNS, indented, listOf } from '@startgrid/cli/text.ts'
@@ -16,7 +16,7 @@ import { baseOf } from '../../measure/openloop/common-rate.ts'
 import { findResults, pauseOf } from '../../measure/resume.ts'
 import { runExperiment } from '../../measure/run.ts'
 import type { Cell } from '../../model/cell.ts'
-import { type Claim, closedLoopOf, publishedRatio, type Study } from '../../model/experiment.ts'
+import { type Claim, closedLoopOf, isProbe, publishedRatio, type Study } from '../../model/experiment.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { recordOf, studyPaths, writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
@@ -184,12 +184,16 @@ function describeStudyPlan(study: Study, result: StudyResult): string {
 /** Whose latency is measured, and at which rate. */
 function latencyLines(study: Study, race: string, cells: readonly Cell[]): string[] {
   const asked = cells.filter(({ openLoop }) => openLoop).map(({ title }) => title)
-  if (asked.length === 0) return []
+  const own = study.races[race]
+  if (asked.length === 0 || own === undefined || isProbe(own)) return []
   const base = baseOf(study, race)
   const slowest = cells.filter(({ app }) => base.includes(app)).map(({ title }) => title)
   const whose = slowest.length === asked.length ? 'these' : listOf(slowest)
-  const text = `latency of ${listOf(asked)} in open loop, at half of what the slowest of ${whose} can do`
-  return [indented(text, '    ', COLUMNS)]
+  const rate =
+    own.openRate === undefined
+      ? `half of what the slowest of ${whose} can do`
+      : `${formatRate(own.openRate)} requests per second`
+  return [indented(`latency of ${listOf(asked)} in open loop, at ${rate}`, '    ', COLUMNS)]
 }
 
 /** The studies of one run, in the order in which they are measured. */
