@@ -13,8 +13,6 @@ for path in ${RACE_PATH:-/}; do words+=(--path "$path"); done
 (cd "$startgrid" && npx --yes pnpm@12 install --frozen-lockfile >&2)
 code=0
 STARTGRID_DIRECTORY=$PWD npx --yes pnpm@12 --dir "$startgrid" bench race "${words[@]}" || code=$?
-if [ -f "$output/report.md" ]; then
-  cat "$output/report.md" >> "${GITHUB_STEP_SUMMARY:-/dev/stdout}"
-  echo "result=$output/result.json" >> "${GITHUB_OUTPUT:-/dev/stderr}"
-fi
+[ ! -f "$output/report.md" ] || cat "$output/report.md" >> "${GITHUB_STEP_SUMMARY:-/dev/stdout}"
+[ ! -f "$output/result.json" ] || echo "result=$output/result.json" >> "${GITHUB_OUTPUT:-/dev/stderr}"
 exit "$code"

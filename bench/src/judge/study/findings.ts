@@ -1,5 +1,5 @@
 import type { Metric } from '../../model/experiment.ts'
-import type { Finding, PilotRecord } from '../../model/figures.ts'
+import type { Finding, GateResult, PilotRecord, StudyAnalysis } from '../../model/figures.ts'
 import { adjust, type compare, smallestRatio } from '../analysis/race.ts'
 
 type Comparison = ReturnType<typeof compare> & { starts: number }
@@ -69,4 +69,19 @@ export function findingsOf(
 /** Whether there were enough starts to tell the systems apart. */
 export function isTested({ pAdjusted }: Pick<Finding, 'pAdjusted'>): boolean {
   return pAdjusted !== null
+}
+
+/** In a race of commands such a system counts, so every sentence about it says so. */
+export function findUnsteady(gates: readonly GateResult[]): GateResult | undefined {
+  return gates.find(({ gate, verdict, advice }) => gate === 'warmup' && verdict === 'unknown' && advice !== null)
+}
+
+/** Those of a pair that may have been cold while they were measured. */
+export function unsteadyOf(
+  { race, over, under }: Pick<Finding, 'race' | 'over' | 'under'>,
+  analysis: StudyAnalysis | null,
+): string[] {
+  return (analysis?.cells ?? [])
+    .filter((one) => one.race === race && (one.system === over || one.system === under))
+    .flatMap(({ system, gates }) => (findUnsteady(gates) === undefined ? [] : system))
 }

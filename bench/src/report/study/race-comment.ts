@@ -1,8 +1,8 @@
 import { formatEnds, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
-import { plural } from '@startgrid/cli/text.ts'
+import { listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { isShown } from '../../judge/analysis/race.ts'
-import { isTested } from '../../judge/study/findings.ts'
+import { isTested, unsteadyOf } from '../../judge/study/findings.ts'
 import type { Finding } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 
@@ -28,10 +28,12 @@ function linesOf(finding: Finding, all: readonly Finding[], result: StudyResult)
   const seconds = result.heats.reduce((sum, heat) => sum + heat.seconds, 0)
   const starts = result.heats.filter((heat) => heat.race === race).length
   const caught = smallest === null ? null : 1 - (1 - LIMIT) / smallest
+  const unsteady = unsteadyOf(finding, result.analysis)
   return [
     `**${plain(race.replace(/^GET /, ''))}**: ${verdictOf(finding)}`,
     `${plain(over)} over ${plain(under)} ${formatInterval(ratioOf(finding, 'rate'))} by requests at saturation, ${formatInterval(ratioOf(finding, 'cpu'))} by CPU per request; ${decides === 'rate' ? 'the former' : 'the latter'} decides.`,
     `${plural(starts, 'start')} each, ${plural(Math.max(1, Math.round(seconds / 60)), 'minute')}${itself}.`,
+    ...(unsteady.length === 0 ? [] : [`${listOf(unsteady.map(plain))} may have been cold.`]),
     ...(caught === null
       ? []
       : [

@@ -14,7 +14,7 @@ import { type ItemColumn, left, right, tableOf } from '@startgrid/cli/table.ts'
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { isShown } from '../../judge/analysis/race.ts'
-import { isTested, LEAST_STARTS } from '../../judge/study/findings.ts'
+import { findUnsteady, isTested, LEAST_STARTS, unsteadyOf } from '../../judge/study/findings.ts'
 import type { Metric } from '../../model/experiment.ts'
 import type { Finding, PilotRecord } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
@@ -56,7 +56,8 @@ export function documentOfRace(result: StudyResult): Document {
 /** `after handles 8 % (5–11 %) more requests per second at saturation (32 connections, /api/items)` */
 export function describeFinding(finding: Finding, result: Judged): string {
   const { decides, over, under, isTwin, ratio, smallest } = finding
-  const where = placeOf(finding, result.race?.connections ?? 0)
+  const unsteady = unsteadyOf(finding, result.analysis)
+  const where = `${placeOf(finding, result.race?.connections ?? 0)}${unsteady.length === 0 ? '' : `; ${listOf(unsteady)} may have been cold`}`
   if (ratio === null) return describeVoid(finding, result, where)
   const { low, high } = ratio
   if (isTwin)
@@ -233,7 +234,7 @@ function voidNote({ cell, shown }: Entry): string[] {
   const failed = shown?.gates.find(({ verdict }) => verdict === 'failed')
   const late = shown?.openLoop?.voidedBecause ?? null
   if (failed !== undefined) return [`${cell.title} is void: ${failed.finding}.`]
-  const unsteady = shown?.gates.find(({ verdict, advice }) => verdict === 'unknown' && advice !== null)
+  const unsteady = findUnsteady(shown?.gates ?? [])
   if (unsteady !== undefined) return [`${cell.title} may have been cold: ${unsteady.finding}.`]
   return late === null ? [] : [`The latency of ${cell.title} is void: ${late}.`]
 }

@@ -2,6 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { fitToMachine, planCells } from '../../../src/experiment/cells.ts'
 import { analyseStudy } from '../../../src/judge/study/analysis.ts'
+import { unsteadyOf } from '../../../src/judge/study/findings.ts'
 import type { LoadRace, Study, System } from '../../../src/model/experiment.ts'
 import { recordOf, validateResult } from '../../../src/model/result-file.ts'
 import { formatMarkdownPart } from '../../../src/report/markdown.ts'
@@ -43,10 +44,12 @@ test('a system that was never warm is void in a study, and a finding in a race o
         one.race = { systems: [], requests: [], connections: 64, twin: null, precision: null, pilots: [] }
     })
     const kept = recordOf({ ...result, analysis }).analysis?.cells[0]?.gates ?? []
-    return [analysis.cells[0]?.voided, kept.find(({ gate }) => gate === 'warmup')?.verdict]
+    const race = analysis.cells[0]?.race ?? ''
+    const unsteady = unsteadyOf({ race, over: 'fast', under: 'slow' }, analysis)
+    return [analysis.cells[0]?.voided, kept.find(({ gate }) => gate === 'warmup')?.verdict, unsteady]
   }
-  deepEqual(judged(false), [true, 'failed'])
-  deepEqual(judged(true), [false, 'unknown'])
+  deepEqual(judged(false), [true, 'failed', []])
+  deepEqual(judged(true), [false, 'unknown', ['fast', 'slow']])
 })
 
 test('heats whose number follows from the spread of the first ones are judged by that spread', () => {
