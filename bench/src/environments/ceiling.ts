@@ -14,8 +14,9 @@ interface CeilingOptions {
   signal: AbortSignal
 }
 
-/** An NGINX with no app behind it, which responds to this path itself. */
-const CELL = newCell({ id: 'ceiling', race: 'ceiling', app: 'ceiling', workload: 'GET /ceiling' })
+/** An NGINX with no app behind it, which responds to this path itself. Not named `ceiling`: a study has a system of that name. */
+const NAME = 'ceiling of the generator'
+const CELL = newCell({ id: NAME, race: NAME, app: NAME, workload: 'GET /ceiling' })
 
 /** Every environment starts it as it starts the systems that are raced. */
 export function withCeiling(experiment: Experiment): Experiment {

@@ -7,6 +7,7 @@ import type { Driver, SliceLoad, SlicePlan } from '../../src/drivers/driver.ts'
 import { measureCeiling, withCeiling } from '../../src/environments/ceiling.ts'
 import { openNative } from '../../src/environments/native/environment.ts'
 import type { Warning } from '../../src/model/warnings.ts'
+import { STUDIES } from '../../studies/index.ts'
 import { fakeDriver } from '../fixtures/fake-driver.ts'
 
 const nginx = await findNginx({ download: false })
@@ -24,6 +25,13 @@ function asking(result: Partial<SliceLoad> | Error, warmupMs = 0) {
   }
   return { ...fakeDriver(run, { capabilities: { warmupMs } }), durations, responses }
 }
+
+test('the ceiling takes no system of a study away', () => {
+  for (const { name, systems } of STUDIES) {
+    const added = withCeiling({ ...NOTHING, systems }).systems
+    assert.deepEqual({ ...added, ...systems }, added, name)
+  }
+})
 
 describe('the ceiling', { skip: nginx.kind === 'none' && nginx.describe() }, () => {
   async function measure(driver: Driver, signal = new AbortController().signal) {
