@@ -73,7 +73,9 @@ export function isTested({ pAdjusted }: Pick<Finding, 'pAdjusted'>): boolean {
 
 /** In a race of commands such a system counts, so every sentence about it says so. */
 export function findUnsteady(gates: readonly GateResult[]): GateResult | undefined {
-  return gates.find(({ gate, verdict, advice }) => gate === 'warmup' && verdict === 'unknown' && advice !== null)
+  return gates.find(
+    ({ gate, verdict, advice }) => gate === 'warmup' && verdict === 'unknown' && advice !== null,
+  )
 }
 
 /** Those of a pair that may have been cold while they were measured. */
