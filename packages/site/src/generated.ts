@@ -20,10 +20,10 @@ export function extraCostPart(): string {
     .join('\n')}\n`
 }
 
-/** Verdicts that say most, and all of them counted. */
+/** Two verdicts that say most, and all of them counted. */
 export function claimsPart(): string {
   const records = readStudies()
-  const examples = ['hello-njs-over-koa', 'hono', 'fastify-express-status'].flatMap(
+  const examples = ['hello-njs-over-koa', 'fastify-express-status'].flatMap(
     (id) => describeClaim(records, id) ?? [],
   )
   return `\n- ${[...examples, `All ${countVerdicts(records)}`].join('.\n- ')}.\n`
