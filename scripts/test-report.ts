@@ -36,7 +36,7 @@ function causeOf({ name, reason }: Outcome): string {
 }
 
 /**
- * What did not pass, and as the last line the counts: `163 passed, 3 skipped`. Skipped tests are told once per reason, with the command that helps.
+ * What did not pass, and as the last line the counts: `163 passed, 0 failed, 3 skipped`. Skipped tests are told once per reason, with the command that helps.
  * @param failedJobs what ended with a failure, though perhaps without a failed test
  */
 export function formatOutcomes(outcomes: readonly Outcome[], failedJobs: readonly string[] = []): string {
@@ -50,8 +50,8 @@ export function formatOutcomes(outcomes: readonly Outcome[], failedJobs: readonl
   )
   const jobs = failedJobs.length > 0 ? [`failed: ${failedJobs.join(', ')}`] : []
   const passed = [...of('passed'), ...of('flaky')].filter(({ isFile }) => !isFile).length
-  const counts = (['failed', 'skipped'] as const).flatMap((state) =>
-    of(state).length === 0 ? [] : [`${of(state).length} ${state}`],
-  )
-  return [...skipped, ...flaky, ...failed, ...jobs, [`${passed} passed`, ...counts].join(', ')].join('\n')
+  // What failed without a failed test counts too: the last line may be all that somebody reads.
+  const failures = failed.length || failedJobs.length
+  const counts = `${passed} passed, ${failures} failed, ${of('skipped').length} skipped`
+  return [...skipped, ...flaky, ...failed, ...jobs, counts].join('\n')
 }

@@ -30,8 +30,12 @@ failed: grid: four (it broke)
   )
 })
 
+test('each count is there, also if it is 0', () => {
+  assert.equal(formatOutcomes([]), '0 passed, 0 failed, 0 skipped')
+})
+
 test('a package that fails without a failed test is named', () => {
-  assert.equal(formatOutcomes([outcome('one')], ['bench']), 'failed: bench\n1 passed')
+  assert.equal(formatOutcomes([outcome('one')], ['bench']), 'failed: bench\n1 passed, 1 failed, 0 skipped')
 })
 
 test('the matrix of the grid: what was tried, and where the sample has nothing', () => {
