@@ -124,6 +124,16 @@ test('a project is one process on a port: what launches several is not in it', L
   }
 })
 
+test('it expects no error of types, because a package that it gets later may mend it', LIMIT, async () => {
+  for (const app of tried) {
+    const files = await filesOf(app)
+    deepEqual(
+      [...files].filter(([, text]) => /@ts-(?:expect-error|ignore)/.test(text)).map(([path]) => path),
+      [],
+    )
+  }
+})
+
 test('its scripts are for every shell: no variables, no exec, no single quotes', LIMIT, async () => {
   for (const app of tried) {
     const files = await filesOf(app)

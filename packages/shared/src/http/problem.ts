@@ -1,12 +1,9 @@
 // Not `statuses/codes.json`: in some runtimes, packages that `require` that file would then get an ES module.
-// @ts-expect-error It has no types.
 import statuses from 'statuses'
 
-const STATUSES: Readonly<Record<string, string>> = statuses.message
-
 /** RFC 9110 renamed two. */
-const TITLES: Readonly<Record<string, string>> = {
-  ...STATUSES,
+const TITLES: typeof statuses.message = {
+  ...statuses.message,
   413: 'Content Too Large',
   422: 'Unprocessable Content',
 }
@@ -97,9 +94,8 @@ function isErrorStatus(status: unknown): status is number {
 
 /** A message that only repeats the title, as http-errors has by default, says nothing. */
 function readDetail(message: unknown, status: number): string | undefined {
-  if (typeof message !== 'string' || message === STATUSES[status] || message === TITLES[status])
-    return undefined
-  return message
+  const isTitle = message === statuses.message[status] || message === TITLES[status]
+  return typeof message === 'string' && !isTitle ? message : undefined
 }
 
 /** Without the type and the length, because the problem has its own. */
