@@ -1,5 +1,20 @@
+import { once } from 'node:events'
 import type { Logger } from '../process/log.ts'
-import { type Check, Checks } from './checks.ts'
+
+/**
+ * A condition of readiness. It passes, unless it throws, rejects or returns false.
+ * @param signal aborted when the time is over
+ */
+export type Check = (signal: AbortSignal) => unknown
+
+interface NamedCheck {
+  readonly name: string
+  readonly check: Check
+  passes: boolean
+}
+
+/** Milliseconds for which a result is kept. A check has the same time to respond. */
+const ROUND_MS = 1_000
 
 /** Liveness and readiness, in the media type of draft-inadarei-api-health-check, and what to close at the end. */
 export class Health {
@@ -8,12 +23,14 @@ export class Health {
   readonly #stop = new AbortController()
   /** Aborted by `drain()`. It ends streams that would never end by themselves, such as server-sent events. */
   readonly signal = this.#stop.signal
-  readonly #checks: Checks
+  readonly #log: Pick<Logger, 'info' | 'warn'> | undefined
+  readonly #checks: NamedCheck[] = []
+  #round: Promise<unknown> | undefined
   readonly #callbacks: (() => unknown)[] = []
 
   /** @param log gets a line when a check begins to fail, and when it passes again */
   constructor(log?: Pick<Logger, 'info' | 'warn'>) {
-    this.#checks = new Checks(log)
+    this.#log = log
   }
 
   /** Called once, when the process is told to stop. */
@@ -28,12 +45,40 @@ export class Health {
    * @param name for the log; `/readyz` does not show it
    */
   addCheck(name: string, check: Check): void {
-    this.#checks.add(name, check)
+    this.#checks.push({ name, check, passes: true })
   }
 
-  /** Whether `/readyz` passes: not draining, and no check fails. */
+  /** Whether `/readyz` passes: not draining, and no check fails. They run in parallel, and at most once per second. */
   async isReady(): Promise<boolean> {
-    return !this.draining && (await this.#checks.pass()) && !this.draining
+    if (this.#checks.length > 0) {
+      this.#round ??= this.#runChecks()
+      await this.#round
+    }
+    return !this.draining && this.#checks.every(({ passes }) => passes)
+  }
+
+  async #runChecks(): Promise<void> {
+    const time = new AbortController()
+    setTimeout(() => {
+      this.#round = undefined
+      time.abort(new Error(`The check did not respond within ${ROUND_MS} ms.`))
+    }, ROUND_MS).unref()
+    await Promise.all(this.#checks.map((check) => this.#run(check, time.signal)))
+  }
+
+  async #run(named: NamedCheck, signal: AbortSignal): Promise<void> {
+    const { name, check, passes } = named
+    let err: unknown
+    try {
+      const result = await Promise.race([(async () => check(signal))(), once(signal, 'abort')])
+      signal.throwIfAborted()
+      named.passes = result !== false
+    } catch (error) {
+      named.passes = false
+      err = error
+    }
+    if (passes && !named.passes) this.#log?.warn({ check: name, err }, 'check fails')
+    if (!passes && named.passes) this.#log?.info({ check: name }, 'check passes again')
   }
 
   /** Adds a callback that runs after the last response, such as one that closes a database. The newest runs first. */

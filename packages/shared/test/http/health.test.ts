@@ -1,8 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict'
 import { describe, mock, type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import type { Check } from '../../src/http/checks.ts'
-import { Health } from '../../src/http/health.ts'
+import { type Check, Health } from '../../src/http/health.ts'
 
 /** Its time passes only by `t.mock.timers.tick`. */
 function recordHealth(t: TestContext) {
