@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LINGER_MS, QUIET_MS } from '#shared/http/contract.ts'
-import { listen } from '#shared/launch/listen.ts'
+import { listen } from '#shared/launch/lifecycle.ts'
 import type { Config } from '#shared/process/config.ts'
 import type { Service } from '#shared/process/lifecycle.ts'
-import type { Place } from '#shared/process/listen.ts'
 import type { createApp } from './app.ts'
 
 /** An app, perhaps with handlers of WebSockets. */
@@ -20,7 +19,7 @@ export function createService(create: () => App, config: Config): Service {
     async listen() {
       const app = create()
       const address = () => ({ address: server?.hostname ?? '', port: server?.port ?? 0 })
-      return listen({ address }, config, async ({ host: hostname, port, path: unix }: Place) => {
+      return listen({ address }, config, async ({ host: hostname, port, path: unix }) => {
         const place = unix === undefined ? { hostname, port } : { unix }
         server = Bun.serve({ ...app, ...place } as Bun.Serve.Options<undefined>)
       })

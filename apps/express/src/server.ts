@@ -1,8 +1,7 @@
 import { createServer } from 'node:http'
 import type { Router } from 'express'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
-import { begin, run } from '#shared/launch/lifecycle.ts'
-import { listen } from '#shared/launch/listen.ts'
+import { begin, listen, run } from '#shared/launch/lifecycle.ts'
 import { drain } from '#shared/process/drain.ts'
 import { createApp } from './app.ts'
 

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Router } from 'express'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { closeWithProblem } from '#shared/http/raw-problem.ts'
-import { listen } from '#shared/process/listen.ts'
+import { listen } from '#shared/process/lifecycle.ts'
 import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 

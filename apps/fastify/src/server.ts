@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { begin, run } from '#shared/launch/lifecycle.ts'
-import { listen } from '#shared/launch/listen.ts'
+import { begin, listen, run } from '#shared/launch/lifecycle.ts'
 import { createApp } from './app.ts'
 
 const ROLES = {

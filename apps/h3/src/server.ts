@@ -1,6 +1,5 @@
 import type { H3 } from 'h3'
-import { begin, run } from '#shared/launch/lifecycle.ts'
-import { listen } from '#shared/launch/listen.ts'
+import { begin, listen, run } from '#shared/launch/lifecycle.ts'
 import { drain } from '#shared/process/drain.ts'
 import { createApp } from './app.ts'
 import { createNodeServer } from './node-server.ts'

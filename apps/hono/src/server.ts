@@ -1,6 +1,5 @@
 import type { Hono } from 'hono'
-import { begin, run } from '#shared/launch/lifecycle.ts'
-import { listen } from '#shared/launch/listen.ts'
+import { begin, listen, run } from '#shared/launch/lifecycle.ts'
 import { drain } from '#shared/process/drain.ts'
 import { createNodeServer } from './node-server.ts'
 

@@ -10,7 +10,7 @@ import { test } from 'node:test'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { startNginx } from '@startgrid/nginx/instance.ts'
 import { readLaunchConfig } from '#shared/launch/config.ts'
-import { listen } from '#shared/process/listen.ts'
+import { listen } from '#shared/process/lifecycle.ts'
 import { renderConfig } from '../runner/nginx-config.ts'
 
 // The peer is always 127.0.0.1 here.

@@ -1,5 +1,4 @@
-import { begin, run } from '#shared/launch/lifecycle.ts'
-import { listen } from '#shared/launch/listen.ts'
+import { begin, listen, run } from '#shared/launch/lifecycle.ts'
 import { drain } from '#shared/process/drain.ts'
 import { createApp } from './app.ts'
 import type { Route } from './router.ts'

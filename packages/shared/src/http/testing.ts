@@ -1,7 +1,6 @@
 import { createServer, type RequestListener, Server } from 'node:http'
 import { readConfig } from '../process/config.ts'
-import type { AppOptions } from '../process/lifecycle.ts'
-import { listen } from '../process/listen.ts'
+import { type AppOptions, listen } from '../process/lifecycle.ts'
 import { createOptions } from '../process/testing.ts'
 import { protect, SERVER_OPTIONS } from './protect.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import closeWithGrace from 'close-with-grace'
-import { listen } from '../process/listen.ts'
+import { listen } from '../process/lifecycle.ts'
 import { announce, type Logger } from '../process/log.ts'
 import { GROUP_SIGNALS } from './cluster-worker.ts'
 import { Workers } from './cluster-workers.ts'

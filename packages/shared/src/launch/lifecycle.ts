@@ -1,5 +1,7 @@
 import cluster from 'node:cluster'
-import { StartError } from '../process/config.ts'
+import { once } from 'node:events'
+import type { Server } from 'node:net'
+import { type Config, StartError } from '../process/config.ts'
 import * as single from '../process/lifecycle.ts'
 import { createLogger } from '../process/log.ts'
 import { type LaunchConfig, readLaunchConfig } from './config.ts'
@@ -38,6 +40,21 @@ export async function run(options: single.AppOptions, service: single.Service): 
   } catch (error) {
     return refuse(error)
   }
+}
+
+/** `listen`, also on a unix socket, and on a port that several processes share. */
+export async function listen(
+  server: { address(): unknown },
+  config: Config & Partial<LaunchConfig>,
+  open: (place: single.Place) => Promise<unknown> = (place) =>
+    once((server as Server).listen(place), 'listening'),
+): Promise<string> {
+  if (config.socket !== undefined) {
+    const { listenOnSocket } = await import('./socket.ts')
+    return listenOnSocket(config.socket, open)
+  }
+  if (config.cluster !== 'reuse-port' || !cluster.isWorker) return single.listen(server, config, open)
+  return single.listen(server, config, (place) => open({ ...place, reusePort: true }))
 }
 
 /** The primary reports the reason once for all workers. */

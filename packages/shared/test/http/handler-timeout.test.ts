@@ -11,7 +11,7 @@ import { createHandlerTimeout, IDLE_MS } from '../../src/http/handler-timeout.ts
 import { SERVER_OPTIONS } from '../../src/http/protect.ts'
 import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { readConfig } from '../../src/process/config.ts'
-import { listen } from '../../src/process/listen.ts'
+import { listen } from '../../src/process/lifecycle.ts'
 
 const LIMIT = { timeout: 120_000 }
 

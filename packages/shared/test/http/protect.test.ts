@@ -11,7 +11,7 @@ import { Health } from '../../src/http/health.ts'
 import { protect, SERVER_OPTIONS } from '../../src/http/protect.ts'
 import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { readConfig } from '../../src/process/config.ts'
-import { listen } from '../../src/process/listen.ts'
+import { listen } from '../../src/process/lifecycle.ts'
 
 const LIMIT = { timeout: 120_000 }
 

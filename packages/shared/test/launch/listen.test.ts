@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { readLaunchConfig } from '../../src/launch/config.ts'
-import { listen } from '../../src/launch/listen.ts'
-import { formatAddress, listenFailure } from '../../src/process/listen.ts'
+import { listen } from '../../src/launch/lifecycle.ts'
+import { formatAddress, listenFailure } from '../../src/process/lifecycle.ts'
 
 let directory = ''
 before(async () => {

@@ -1,8 +1,7 @@
 import { createServer } from 'node:http'
 import { createApp } from '@startgrid/express/app.ts'
 import { protect, SERVER_OPTIONS } from '@startgrid/shared/http/protect.ts'
-import { begin, run } from '@startgrid/shared/launch/lifecycle.ts'
-import { listen } from '@startgrid/shared/launch/listen.ts'
+import { begin, listen, run } from '@startgrid/shared/launch/lifecycle.ts'
 import { drain } from '@startgrid/shared/process/drain.ts'
 
 const ROLES = { partial: async () => (await import('./partial.ts')).partial }

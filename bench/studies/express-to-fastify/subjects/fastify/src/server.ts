@@ -1,6 +1,5 @@
 import { createApp } from '@startgrid/fastify/app.ts'
-import { begin, run } from '@startgrid/shared/launch/lifecycle.ts'
-import { listen } from '@startgrid/shared/launch/listen.ts'
+import { begin, listen, run } from '@startgrid/shared/launch/lifecycle.ts'
 
 const ROLES = { partial: async () => (await import('./partial.ts')).partial }
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { begin, run } from '#shared/launch/lifecycle.ts'
-import { listen } from '#shared/launch/listen.ts'
+import { begin, listen, run } from '#shared/launch/lifecycle.ts'
 import { Connection } from './connection.ts'
 
 const { routes, ...options } = await begin('fastcgi', { json: () => import('./json.ts') })

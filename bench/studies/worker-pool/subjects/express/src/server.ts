@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
 import { protect, SERVER_OPTIONS } from '@startgrid/shared/http/protect.ts'
-import { begin, run } from '@startgrid/shared/launch/lifecycle.ts'
-import { listen } from '@startgrid/shared/launch/listen.ts'
+import { begin, listen, run } from '@startgrid/shared/launch/lifecycle.ts'
 import { drain } from '@startgrid/shared/process/drain.ts'
 
 const ROLES = { pool: async () => (await import('./pool.ts')).createApp }

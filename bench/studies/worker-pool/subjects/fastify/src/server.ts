@@ -1,5 +1,4 @@
-import { begin, run } from '@startgrid/shared/launch/lifecycle.ts'
-import { listen } from '@startgrid/shared/launch/listen.ts'
+import { begin, listen, run } from '@startgrid/shared/launch/lifecycle.ts'
 
 const {
   routes: { createApp },

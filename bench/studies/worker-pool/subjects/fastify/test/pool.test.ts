@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { test } from 'node:test'
 import { readConfig } from '@startgrid/shared/process/config.ts'
-import { listen } from '@startgrid/shared/process/listen.ts'
+import { listen } from '@startgrid/shared/process/lifecycle.ts'
 import { type Serve, servePool, testPool } from '@startgrid/worker-pool/test/task-pool.ts'
 import { createApp } from '../src/pool.ts'
 
