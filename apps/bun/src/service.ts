@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LINGER_MS, QUIET_MS } from '#shared/http/contract.ts'
 import { listen } from '#shared/launch/lifecycle.ts'
 import type { Config } from '#shared/process/config.ts'
-import type { Service } from '#shared/process/lifecycle.ts'
+import { LINGER_MS, QUIET_MS, type Service } from '#shared/process/lifecycle.ts'
 import type { createApp } from './app.ts'
 
 /** An app, perhaps with handlers of WebSockets. */

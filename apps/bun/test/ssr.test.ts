@@ -2,7 +2,6 @@ import { expect, mock, test } from 'bun:test'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as timers from 'node:timers/promises'
-import { HTML } from '#shared/http/contract.ts'
 import { ASSETS } from '#shared/page/server.js'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { createOptions, INFO } from '#shared/process/testing.ts'
@@ -63,7 +62,7 @@ test('HEAD to a stream has its headers and no body, and nothing has failed', asy
   await using server = await serve(createSsr(options))
   const response = await fetch(`${server.url}/stream?delay=1`, { method: 'HEAD' })
   expect(response.status).toBe(200)
-  expect(response.headers.get('content-type')).toBe(HTML)
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(await response.text()).toBe('')
   const lines = await readLines(1)
   expect(lines.map(({ level, method }) => [level, method])).toEqual([[INFO, 'HEAD']])

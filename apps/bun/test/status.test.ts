@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { PROBLEM_JSON } from '#shared/http/contract.ts'
+import { PROBLEM_JSON } from '#shared/http/problem.ts'
 import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { status } from '../src/status.ts'

@@ -1,5 +1,5 @@
 import express, { type Router } from 'express'
-import { BODY_LIMIT } from '#shared/http/contract.ts'
+import { BODY_LIMIT } from '#shared/http/validate-request.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { logsResponses } from '#shared/process/log.ts'
 import { accessLog, requestLog } from './middleware/access-log.ts'

@@ -1,11 +1,10 @@
 import { test } from 'node:test'
 import request from 'supertest'
-import { PLAIN_TEXT } from '#shared/http/contract.ts'
 import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
 import { status } from '../src/status.ts'
 
 test('says OK', async () => {
   const app = createApp(createOptions(), status)
-  await request(app).get('/_/status').expect(200, 'OK').expect('content-type', PLAIN_TEXT)
+  await request(app).get('/_/status').expect(200, 'OK').expect('content-type', 'text/plain; charset=utf-8')
 })

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
-import { BODY_LIMIT } from '#shared/http/contract.ts'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
+import { BODY_LIMIT } from '#shared/http/validate-request.ts'
 import { drain } from '#shared/process/drain.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import accessLog, { FailureLog } from './plugins/access-log.ts'

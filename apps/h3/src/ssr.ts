@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { getValidatedQuery, H3, HTTPResponse, html, raw } from 'h3'
 import { z } from 'zod'
-import { IMMUTABLE } from '#shared/http/contract.ts'
+import { IMMUTABLE } from '#shared/http/assets.ts'
 import { streamPage } from '#shared/http/stream-web.ts'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'

@@ -1,7 +1,7 @@
 import { bodyParser } from '@koa/bodyparser'
 import type Router from '@koa/router'
 import Koa from 'koa'
-import { BODY_LIMIT } from '#shared/http/contract.ts'
+import { BODY_LIMIT } from '#shared/http/validate-request.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { logsResponses } from '#shared/process/log.ts'
 import { accessLog, contextLog } from './middleware/access-log.ts'

@@ -1,5 +1,4 @@
-import { HEALTH_JSON, PROBLEM_JSON } from '#shared/http/contract.ts'
-import { describeError } from '#shared/http/problem.ts'
+import { describeError, PROBLEM_JSON } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import type { HandlerResponse, NginxRequest, Routes } from './handler.ts'
 import { createRouter } from './router.ts'
@@ -61,10 +60,10 @@ function send(request: NginxRequest, { status = 200, type, headers = {}, body }:
 const NO_STORE = { 'cache-control': 'no-store' }
 
 function live(): HandlerResponse {
-  return { type: HEALTH_JSON, headers: NO_STORE, body: '{"status":"pass"}' }
+  return { type: 'application/health+json', headers: NO_STORE, body: '{"status":"pass"}' }
 }
 
 function ready({ variables }: NginxRequest): HandlerResponse {
   if (variables.draining !== '1') return live()
-  return { status: 503, type: HEALTH_JSON, headers: NO_STORE, body: '{"status":"fail"}' }
+  return { status: 503, type: 'application/health+json', headers: NO_STORE, body: '{"status":"fail"}' }
 }

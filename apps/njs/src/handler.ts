@@ -1,4 +1,3 @@
-import { JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/http-problem.ts'
 
 /** The part of njs's request object that the app uses (https://nginx.org/en/docs/njs/reference.html#http). */
@@ -38,11 +37,11 @@ export type Handler = (
 export type Routes = Readonly<Record<string, Readonly<Record<string, Handler>>>>
 
 export function text(body: string, status = 200): HandlerResponse {
-  return { status, type: PLAIN_TEXT, body }
+  return { status, type: 'text/plain; charset=utf-8', body }
 }
 
 export function json(value: unknown, status = 200): HandlerResponse {
-  return { status, type: JSON_TEXT, body: JSON.stringify(value) }
+  return { status, type: 'application/json; charset=utf-8', body: JSON.stringify(value) }
 }
 
 /**

@@ -1,5 +1,4 @@
-import { PRIVATE } from '#shared/http/contract.ts'
-import { type PageSources, pagePolicy } from '#shared/http/security-headers.ts'
+import { type PageSources, PRIVATE, pagePolicy } from '#shared/http/security-headers.ts'
 
 /** Allows a page its scripts: returns the nonce, and headers with the policy of pages. They also keep the page out of caches. */
 export function allowScripts(sources?: PageSources) {

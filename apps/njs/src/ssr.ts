@@ -1,4 +1,3 @@
-import { HTML } from '#shared/http/contract.ts'
 import { ITEMS, parseCount } from '#shared/http/count.ts'
 import { renderPage } from '#shared/page/server.js'
 import type { HandlerResponse, NginxRequest, Routes } from './handler.ts'
@@ -15,5 +14,5 @@ function page(request: NginxRequest): HandlerResponse {
   const items = parseCount(request.args.items, ITEMS)
   const { nonce, headers } = allowScripts()
   const body = renderPage('shop', { items, requestId: request.variables.req_id ?? '', nonce })
-  return { type: HTML, headers, body }
+  return { type: 'text/html; charset=utf-8', headers, body }
 }

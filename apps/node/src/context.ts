@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readBody } from '#shared/http/body.ts'
-import { HTML, JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
 import { type Forwarded, readForwarded } from '#shared/http/forwarded.ts'
 import type { Health } from '#shared/http/health.ts'
 import { HttpProblem } from '#shared/http/http-problem.ts'
@@ -89,15 +88,15 @@ export class Context<Name extends string = string> {
   }
 
   text(body: string, status = 200): void {
-    this.send(status, PLAIN_TEXT, body)
+    this.send(status, 'text/plain; charset=utf-8', body)
   }
 
   json(value: unknown, status = 200): void {
-    this.send(status, JSON_TEXT, JSON.stringify(value))
+    this.send(status, 'application/json; charset=utf-8', JSON.stringify(value))
   }
 
   html(body: string, status = 200): void {
-    this.send(status, HTML, body)
+    this.send(status, 'text/html; charset=utf-8', body)
   }
 
   send(status: number, type: string, body: string | Buffer): void {

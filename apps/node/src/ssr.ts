@@ -1,5 +1,4 @@
 import { pipeline } from 'node:stream/promises'
-import { HTML } from '#shared/http/contract.ts'
 import { DELAY_MS, ITEMS, parseCount } from '#shared/http/count.ts'
 import { closeSignal, streamPage } from '#shared/http/stream-node.ts'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
@@ -29,6 +28,6 @@ export const ssr: Route[] = [
     const pending = recommendSlowly(items, delayMs, signal)
     const props = { items, requestId, pending, nonce: allowScripts(context.response) }
     const html = await streamPage('shop', props, signal, (error) => logFailure(context.log, requestId, error))
-    await pipeline(html, response.writeHead(200, { 'content-type': HTML }))
+    await pipeline(html, response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }))
   }),
 ]

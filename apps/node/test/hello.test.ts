@@ -1,6 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { JSON_TEXT, PLAIN_TEXT } from '#shared/http/contract.ts'
 import { serve } from '#shared/http/testing.ts'
 import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
@@ -10,10 +9,10 @@ test('greets in text and in JSON', async () => {
   const options = createOptions()
   await using server = await serve(createApp(options, hello), options)
   const text = await fetch(server.url)
-  equal(text.headers.get('content-type'), PLAIN_TEXT)
+  equal(text.headers.get('content-type'), 'text/plain; charset=utf-8')
   equal(await text.text(), 'Hello World!')
   const json = await fetch(`${server.url}/json`)
-  equal(json.headers.get('content-type'), JSON_TEXT)
+  equal(json.headers.get('content-type'), 'application/json; charset=utf-8')
   deepEqual(await json.json(), { hello: 'world' })
 })
 

@@ -1,6 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { PLAIN_TEXT } from '#shared/http/contract.ts'
 import { serve } from '#shared/http/testing.ts'
 import { createOptions } from '#shared/process/testing.ts'
 import { createApp } from '../src/app.ts'
@@ -11,5 +10,5 @@ test('says OK', async () => {
   await using server = await serve(createApp(options, status), options)
   const response = await fetch(`${server.url}/_/status`)
   deepEqual([response.status, await response.text()], [200, 'OK'])
-  equal(response.headers.get('content-type'), PLAIN_TEXT)
+  equal(response.headers.get('content-type'), 'text/plain; charset=utf-8')
 })

@@ -1,5 +1,5 @@
 import type { Server } from 'bun'
-import { isProbe } from '#shared/http/contract.ts'
+import { isProbe } from '#shared/http/health.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { logResponse, logsResponses } from '#shared/process/log.ts'
 import type { Result } from '../handler.ts'

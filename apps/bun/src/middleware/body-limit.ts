@@ -1,4 +1,4 @@
-import { BODY_LIMIT } from '#shared/http/contract.ts'
+import { BODY_LIMIT } from '#shared/http/validate-request.ts'
 import type { Handler } from '../handler.ts'
 import { sendProblem } from './errors.ts'
 

@@ -1,6 +1,5 @@
-import { PROBLEM_JSON } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/http-problem.ts'
-import { createProblem, describeError, type Problem } from '#shared/http/problem.ts'
+import { createProblem, describeError, PROBLEM_JSON, type Problem } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { type Logger, logFailure } from '#shared/process/log.ts'
 import type { Handler } from '../handler.ts'

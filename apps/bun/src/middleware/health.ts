@@ -1,4 +1,3 @@
-import { HEALTH_JSON } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
 
 /** Alive until the process ends, ready until it is told to stop. */
@@ -11,6 +10,9 @@ export function createHealthRoutes(health: Health) {
 function sendHealth(passes: boolean): Response {
   return Response.json(
     { status: passes ? 'pass' : 'fail' },
-    { status: passes ? 200 : 503, headers: { 'cache-control': 'no-store', 'content-type': HEALTH_JSON } },
+    {
+      status: passes ? 200 : 503,
+      headers: { 'cache-control': 'no-store', 'content-type': 'application/health+json' },
+    },
   )
 }

@@ -1,5 +1,5 @@
-import { RETRY_AFTER } from '#shared/http/contract.ts'
 import { createTurnLoadShedder } from '#shared/http/load-shedding-by-turn.ts'
+import { RETRY_AFTER } from '#shared/http/overload.ts'
 import type { Handler } from '../handler.ts'
 import { sendProblem } from './errors.ts'
 

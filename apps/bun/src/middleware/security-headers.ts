@@ -1,6 +1,5 @@
-import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { type PageSources, pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { type PageSources, PRIVATE, pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 
 const HEADERS = Object.entries(SECURITY_HEADERS)
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { negotiate } from '@fastify/accept-negotiator'
 import type { BunRequest } from 'bun'
-import { IMMUTABLE } from '#shared/http/contract.ts'
+import { IMMUTABLE } from '#shared/http/assets.ts'
 import { sendProblem } from './errors.ts'
 
 const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }

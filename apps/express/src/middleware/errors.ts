@@ -1,7 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import createError from 'http-errors'
-import { PROBLEM_JSON } from '#shared/http/contract.ts'
-import { describeError } from '#shared/http/problem.ts'
+import { describeError, PROBLEM_JSON } from '#shared/http/problem.ts'
 import { isClientAbort } from '#shared/process/log.ts'
 
 export const notFound: RequestHandler = (_request, _response, next) => {

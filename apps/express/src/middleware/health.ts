@@ -1,5 +1,4 @@
 import type { RequestHandler, Response } from 'express'
-import { HEALTH_JSON } from '#shared/http/contract.ts'
 
 /** Alive until the process ends. */
 export const livez: RequestHandler = (_request, response) => {
@@ -15,6 +14,6 @@ function send(response: Response, passes: boolean): void {
   response
     .status(passes ? 200 : 503)
     .set('cache-control', 'no-store')
-    .type(HEALTH_JSON)
+    .type('application/health+json')
     .json({ status: passes ? 'pass' : 'fail' })
 }

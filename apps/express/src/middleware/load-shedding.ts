@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
-import { PROBLEM_JSON, RETRY_AFTER } from '#shared/http/contract.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
-import { createProblem } from '#shared/http/problem.ts'
+import { RETRY_AFTER } from '#shared/http/overload.ts'
+import { createProblem, PROBLEM_JSON } from '#shared/http/problem.ts'
 
 declare global {
   namespace Express {

@@ -1,8 +1,7 @@
 import type { Express, Response } from 'express'
-import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
 import { SecureResponse } from '#shared/http/secure-response.ts'
-import { type PageSources, pagePolicy } from '#shared/http/security-headers.ts'
+import { type PageSources, PRIVATE, pagePolicy } from '#shared/http/security-headers.ts'
 
 /**
  * Adds the security headers and the id of the request to every response when its head is written. A header that a route sets stays, except

@@ -1,8 +1,7 @@
 import sensible from '@fastify/sensible'
 import type { FastifyError, FastifySchemaValidationError } from 'fastify'
 import fp from 'fastify-plugin'
-import { PROBLEM_JSON } from '#shared/http/contract.ts'
-import { describeError, type FieldError } from '#shared/http/problem.ts'
+import { describeError, type FieldError, PROBLEM_JSON } from '#shared/http/problem.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export default fp(async (app) => {

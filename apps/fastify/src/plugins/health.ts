@@ -1,7 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { HEALTH_JSON } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
 
 const Status = Type.Object({ status: Type.Enum(['pass', 'fail']) })
@@ -26,6 +25,6 @@ function send(reply: FastifyReply, passes: boolean): FastifyReply {
   return reply
     .code(passes ? 200 : 503)
     .header('cache-control', 'no-store')
-    .type(HEALTH_JSON)
+    .type('application/health+json')
     .send({ status: passes ? 'pass' : 'fail' })
 }

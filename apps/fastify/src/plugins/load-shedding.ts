@@ -1,8 +1,8 @@
 import type { onRequestAsyncHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
-import { PROBLEM_JSON, RETRY_AFTER } from '#shared/http/contract.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
-import { createProblem } from '#shared/http/problem.ts'
+import { RETRY_AFTER } from '#shared/http/overload.ts'
+import { createProblem, PROBLEM_JSON } from '#shared/http/problem.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,7 +1,6 @@
 import fp from 'fastify-plugin'
-import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { type PageSources, pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { type PageSources, PRIVATE, pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 
 declare module 'fastify' {
   interface FastifyReply {

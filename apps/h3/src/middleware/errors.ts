@@ -1,6 +1,11 @@
 import type { H3Event, HTTPError } from 'h3'
-import { PROBLEM_JSON } from '#shared/http/contract.ts'
-import { createProblem, describeError, type FieldError, type Problem } from '#shared/http/problem.ts'
+import {
+  createProblem,
+  describeError,
+  type FieldError,
+  PROBLEM_JSON,
+  type Problem,
+} from '#shared/http/problem.ts'
 import { logFailure } from '#shared/process/log.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. h3 calls `unhandled` what is not an HTTPError. */

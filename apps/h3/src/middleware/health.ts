@@ -1,5 +1,4 @@
 import { H3, type H3Event } from 'h3'
-import { HEALTH_JSON } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
 
 const meta = { isProbe: true } // has no line in the access log
@@ -14,6 +13,6 @@ export function createHealthRoutes(health: Health): H3 {
 function sendHealth(event: H3Event, passes: boolean) {
   event.res.status = passes ? 200 : 503
   event.res.headers.set('cache-control', 'no-store')
-  event.res.headers.set('content-type', HEALTH_JSON)
+  event.res.headers.set('content-type', 'application/health+json')
   return { status: passes ? 'pass' : 'fail' }
 }

@@ -1,5 +1,5 @@
 import { defineMiddleware } from 'h3'
-import { RETRY_AFTER } from '#shared/http/contract.ts'
+import { RETRY_AFTER } from '#shared/http/overload.ts'
 import { createProblem } from '#shared/http/problem.ts'
 import { sendProblem } from './errors.ts'
 

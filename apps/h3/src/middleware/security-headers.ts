@@ -1,7 +1,6 @@
 import type { H3Event } from 'h3'
-import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { type PageSources, pagePolicy } from '#shared/http/security-headers.ts'
+import { type PageSources, PRIVATE, pagePolicy } from '#shared/http/security-headers.ts'
 
 /**
  * Allows this page its scripts: sets the policy of pages, keeps the page out of caches, and returns the nonce. All other security headers are

@@ -2,8 +2,7 @@ import type { Context, ErrorHandler, HonoRequest } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { PROBLEM_JSON } from '#shared/http/contract.ts'
-import { createProblem, describeError, type Problem } from '#shared/http/problem.ts'
+import { createProblem, describeError, PROBLEM_JSON, type Problem } from '#shared/http/problem.ts'
 import { type Logger, logFailure } from '#shared/process/log.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */

@@ -1,5 +1,4 @@
 import { type Context, Hono } from 'hono'
-import { HEALTH_JSON } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
 
 declare module 'hono' {
@@ -18,5 +17,7 @@ export function createHealthRoutes(health: Health) {
 
 function sendHealth(c: Context, passes: boolean) {
   c.header('cache-control', 'no-store')
-  return c.json({ status: passes ? 'pass' : 'fail' }, passes ? 200 : 503, { 'content-type': HEALTH_JSON })
+  return c.json({ status: passes ? 'pass' : 'fail' }, passes ? 200 : 503, {
+    'content-type': 'application/health+json',
+  })
 }

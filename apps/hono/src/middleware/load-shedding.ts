@@ -1,6 +1,6 @@
 import { createMiddleware } from 'hono/factory'
-import { RETRY_AFTER } from '#shared/http/contract.ts'
 import type { createLoadShedder } from '#shared/http/load-shedding.ts'
+import { RETRY_AFTER } from '#shared/http/overload.ts'
 import { createProblem } from '#shared/http/problem.ts'
 import { sendProblem } from './errors.ts'
 

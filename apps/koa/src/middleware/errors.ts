@@ -1,6 +1,5 @@
 import type { Context, Middleware } from 'koa'
-import { PROBLEM_JSON } from '#shared/http/contract.ts'
-import { describeError, type ErrorResponse } from '#shared/http/problem.ts'
+import { describeError, type ErrorResponse, PROBLEM_JSON } from '#shared/http/problem.ts'
 import { isClientAbort, type Logger } from '#shared/process/log.ts'
 
 /** Errors are problem details (RFC 9457), also those without a body, such as Koa's 404 and the router's 405 and 501. */

@@ -1,6 +1,5 @@
 import Router from '@koa/router'
 import type { Context } from 'koa'
-import { HEALTH_JSON } from '#shared/http/contract.ts'
 
 export const probes = new Router({ sensitive: true, strict: true })
 
@@ -13,6 +12,6 @@ probes.get('/readyz', async (ctx) => send(ctx, await ctx.health.isReady()))
 function send(ctx: Context, passes: boolean): void {
   ctx.status = passes ? 200 : 503
   ctx.set('cache-control', 'no-store')
-  ctx.type = HEALTH_JSON
+  ctx.type = 'application/health+json'
   ctx.body = { status: passes ? 'pass' : 'fail' }
 }

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
-import { RETRY_AFTER } from '#shared/http/contract.ts'
 import { createLoadShedder } from '#shared/http/load-shedding.ts'
+import { RETRY_AFTER } from '#shared/http/overload.ts'
 
 declare module 'koa' {
   interface DefaultContext {

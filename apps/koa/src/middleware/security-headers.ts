@@ -1,7 +1,6 @@
 import type { Context, Middleware } from 'koa'
-import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { type PageSources, pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { type PageSources, PRIVATE, pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 
 /**
  * Runs first, so that a route can replace a header. `protect` sends the same list with what it refuses. koa-helmet costs the same, but would be a

@@ -1,4 +1,4 @@
-import { isProbe } from '#shared/http/contract.ts'
+import { isProbe } from '#shared/http/health.ts'
 import { type Logger, logResponse, logsResponses } from '#shared/process/log.ts'
 import type { Context } from '../context.ts'
 

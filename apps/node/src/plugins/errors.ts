@@ -1,6 +1,5 @@
-import { PROBLEM_JSON } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/http-problem.ts'
-import { describeError } from '#shared/http/problem.ts'
+import { describeError, PROBLEM_JSON } from '#shared/http/problem.ts'
 import { isClientAbort, logFailure } from '#shared/process/log.ts'
 import type { Context } from '../context.ts'
 

@@ -1,4 +1,3 @@
-import { HEALTH_JSON } from '#shared/http/contract.ts'
 import type { Health } from '#shared/http/health.ts'
 import type { Context } from '../context.ts'
 import { type Route, route } from '../router.ts'
@@ -13,5 +12,9 @@ export function health(state: Health): Route[] {
 
 function send(context: Context, passes: boolean): void {
   context.response.setHeader('cache-control', 'no-store')
-  context.send(passes ? 200 : 503, HEALTH_JSON, JSON.stringify({ status: passes ? 'pass' : 'fail' }))
+  context.send(
+    passes ? 200 : 503,
+    'application/health+json',
+    JSON.stringify({ status: passes ? 'pass' : 'fail' }),
+  )
 }

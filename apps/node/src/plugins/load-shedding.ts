@@ -1,5 +1,5 @@
-import { RETRY_AFTER } from '#shared/http/contract.ts'
 import { HttpProblem } from '#shared/http/http-problem.ts'
+import { RETRY_AFTER } from '#shared/http/overload.ts'
 import type { Context } from '../context.ts'
 
 /** For expensive routes. @throws {HttpProblem} 503 while too many requests wait */

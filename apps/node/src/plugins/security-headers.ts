@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { PRIVATE } from '#shared/http/contract.ts'
 import { createNonce } from '#shared/http/ids.ts'
-import { type PageSources, pagePolicy } from '#shared/http/security-headers.ts'
+import { type PageSources, PRIVATE, pagePolicy } from '#shared/http/security-headers.ts'
 
 /** Sets the policy of a page, and keeps the page out of caches. @returns the nonce of the page */
 export function allowScripts(response: ServerResponse, sources?: PageSources): string {

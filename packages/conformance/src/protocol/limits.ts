@@ -1,4 +1,4 @@
-import { BODY_LIMIT, HEADER_LIMIT } from '@startgrid/shared/http/contract.ts'
+import { BODY_LIMIT, HEADER_LIMIT } from '@startgrid/shared/http/validate-request.ts'
 import { type Connection, openConnection } from '../http/connection.ts'
 import type { Request } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'

@@ -1,5 +1,5 @@
 import type { Role } from '@startgrid/grid/apps.ts'
-import { BODY_LIMIT } from '@startgrid/shared/http/contract.ts'
+import { BODY_LIMIT } from '@startgrid/shared/http/validate-request.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
 import type { ClientAbort } from './client-abort.ts'
 

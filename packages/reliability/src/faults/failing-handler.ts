@@ -2,8 +2,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:ht
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findFramework } from '@startgrid/grid/apps.ts'
 import type { Launch, Target } from '@startgrid/grid/launcher.ts'
-import { PROBLEM_JSON } from '@startgrid/shared/http/contract.ts'
-import { problem } from '@startgrid/shared/http/problem.ts'
+import { PROBLEM_JSON, problem } from '@startgrid/shared/http/problem.ts'
 import type { Fault } from '../fault.ts'
 import { failingApp } from '../subject/failing-app.ts'
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { BODY_LIMIT } from './contract.ts'
 import { HttpProblem } from './http-problem.ts'
+import { BODY_LIMIT } from './validate-request.ts'
 
 /**
  * Reads a request body. It may be chunked, so its length is not known in advance.

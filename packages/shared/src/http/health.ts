@@ -1,6 +1,11 @@
 import { once } from 'node:events'
 import type { Logger } from '../process/log.ts'
 
+/** Whether this is the path of a health check. Orchestrators request them every few seconds, so they are not logged. */
+export function isProbe(path: string): boolean {
+  return path === '/livez' || path === '/readyz'
+}
+
 /**
  * A condition of readiness. It passes, unless it throws, rejects or returns false.
  * @param signal aborted when the time is over

@@ -1,4 +1,4 @@
-import { createQueueWatch } from './load-shedding.ts'
+import { createQueueWatch } from './overload.ts'
 
 /** Bun reads up to 1,024 sockets per turn of its event loop. After a turn that is nearly full, more requests wait. */
 const FULL_TURN = 900

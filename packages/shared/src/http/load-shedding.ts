@@ -1,11 +1,9 @@
 import { channel } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
+import { createQueueWatch } from './overload.ts'
 
 /** Milliseconds of rendering in one turn of the event loop; further requests wait in line. */
 const BURST_MS = 10
-
-/** Milliseconds for which every wait must be above the target before the server counts as overloaded. */
-export const STANDING_MS = 100
 
 /** Other code, such as metrics, can subscribe to every response that is shed. */
 const sheds = channel('app:shed')
@@ -17,21 +15,6 @@ interface Waiting {
   readonly since: number
   readonly response: Response
   readonly tell: (isShed: boolean) => void
-}
-
-/**
- * Tells overload from a short pause, as CoDel does (RFC 8289 section 3.2). The queue after a pause drains; the queue of an overload stays.
- * @param targetMs milliseconds that a request may wait
- * @returns a function to call with the time and the wait of each request that leaves the queue. It returns whether even the shortest wait
- *   of the last 100 ms was above the target
- */
-export function createQueueWatch(targetMs: number): (waitMs: number, now: number) => boolean {
-  let aboveSince: number | undefined
-  return (waitMs, now) => {
-    if (waitMs <= targetMs) aboveSince = undefined
-    else aboveSince ??= now
-    return aboveSince !== undefined && now - aboveSince >= STANDING_MS
-  }
 }
 
 /**

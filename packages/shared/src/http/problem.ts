@@ -1,6 +1,9 @@
 // Not `statuses/codes.json`: in some runtimes, packages that `require` that file would then get an ES module.
 import statuses from 'statuses'
 
+/** The media type of all errors. */
+export const PROBLEM_JSON = 'application/problem+json'
+
 /** RFC 9110 renamed two. */
 const TITLES: typeof statuses.message = {
   ...statuses.message,

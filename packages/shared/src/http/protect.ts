@@ -5,12 +5,11 @@ import proxyaddr from 'proxy-addr'
 import type { Config } from '../process/config.ts'
 import { shouldUpgradeCallback, trackConnections } from '../process/drain.ts'
 import { type Logger, logResponse } from '../process/log.ts'
-import { HEADER_LIMIT } from './contract.ts'
 import { createHandlerTimeout, IDLE_MS } from './handler-timeout.ts'
 import type { Health } from './health.ts'
 import { requestId } from './ids.ts'
 import { closeWithProblem } from './raw-problem.ts'
-import { isHost, validateRequest } from './validate-request.ts'
+import { HEADER_LIMIT, isHost, validateRequest } from './validate-request.ts'
 
 /** Options of `createServer` for every server. */
 export const SERVER_OPTIONS = {

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { PROBLEM_JSON } from './contract.ts'
-import { createProblem, problem } from './problem.ts'
+import { createProblem, PROBLEM_JSON, problem } from './problem.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 /**

@@ -10,6 +10,9 @@ export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const
 
+/** `cache-control` of HTML with a nonce or a request id: a cache must not give it to another client. */
+export const PRIVATE = 'private, no-store'
+
 /** What a page may load beside its own files, by directive: `{ 'img-src': 'https://images.example' }`. */
 export type PageSources = Readonly<
   Partial<Record<'connect-src' | 'font-src' | 'frame-src' | 'img-src' | 'media-src' | 'style-src', string>>

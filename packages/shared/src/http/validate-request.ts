@@ -1,3 +1,9 @@
+/** Bytes; a larger request body is 413. */
+export const BODY_LIMIT = 65_536
+
+/** Bytes of request line and headers; more is 431. This is Node's default, written down because proxies need the same limit. */
+export const HEADER_LIMIT = 16_384
+
 /**
  * Finds malformed requests before routing. Routers treat a bad escape differently (400, 404, or raw text), some cut off a fragment, and
  * none checks the Host. RFC 9112 section 3.2 allows exactly one.

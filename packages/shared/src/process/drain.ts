@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LINGER_MS, QUIET_MS } from '../http/contract.ts'
+import { LINGER_MS, QUIET_MS } from './lifecycle.ts'
 
 const connections = new WeakMap<Server, Set<Socket>>()
 

@@ -18,6 +18,15 @@ export interface AppOptions {
 /** Code that is loaded before the app, such as telemetry, can subscribe to its `AppOptions`: it adds checks, and closes at the end. */
 const starts = channel('app:start')
 
+/** Milliseconds for which a connection may still send a request after the server stopped listening. */
+export const QUIET_MS = 100
+
+/**
+ * Milliseconds that WebSockets have to close after `health.signal` has told them to, and new connections to send their first request. Then
+ * they are cut, because they have no end.
+ */
+export const LINGER_MS = 2_000
+
 /** How a server listens and stops. */
 export interface Service {
   /** Resolves with the address in use. */

@@ -1,6 +1,6 @@
 import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict'
 import { test } from 'node:test'
-import { PROBLEM_JSON } from '../http/contract.ts'
+import { PROBLEM_JSON } from '../http/problem.ts'
 import { SECURITY_HEADERS } from '../http/security-headers.ts'
 import type { AppOptions } from '../process/lifecycle.ts'
 import { createOptions, ERROR, INFO } from '../process/testing.ts'

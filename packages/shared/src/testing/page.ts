@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { ASSETS } from '#shared/page/server.js'
-import { HTML, PROBLEM_JSON } from '../http/contract.ts'
+import { PROBLEM_JSON } from '../http/problem.ts'
 import { createOptions, INFO } from '../process/testing.ts'
 import type { Start } from './app.ts'
 
@@ -23,7 +23,10 @@ export function testPage(start: Start): void {
       ['/stream?items=7&delay=0', 7],
     ] as const) {
       const response = await fetch(app.url + path)
-      deepEqual([response.status, response.headers.get('content-type')?.toLowerCase()], [200, HTML])
+      deepEqual(
+        [response.status, response.headers.get('content-type')?.toLowerCase()],
+        [200, 'text/html; charset=utf-8'],
+      )
       equal(countItems(await response.text()), items)
     }
   })

@@ -5,8 +5,8 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { readBody } from '../../src/http/body.ts'
-import { BODY_LIMIT } from '../../src/http/contract.ts'
 import { describeError } from '../../src/http/problem.ts'
+import { BODY_LIMIT } from '../../src/http/validate-request.ts'
 
 const TOO_LARGE = { name: 'HttpProblem', status: 413 }
 

@@ -1,8 +1,8 @@
 import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { STANDING_MS } from '../../src/http/load-shedding.ts'
 import { createTurnLoadShedder } from '../../src/http/load-shedding-by-turn.ts'
+import { STANDING_MS } from '../../src/http/overload.ts'
 
 const LIMIT_MS = 250
 

@@ -3,7 +3,8 @@ import { subscribe } from 'node:diagnostics_channel'
 import { performance } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { createLoadShedder, createQueueWatch, STANDING_MS } from '../../src/http/load-shedding.ts'
+import { createLoadShedder } from '../../src/http/load-shedding.ts'
+import { createQueueWatch, STANDING_MS } from '../../src/http/overload.ts'
 
 const MAX_WAIT_MS = 250
 const OPEN = { closed: false }

@@ -6,11 +6,10 @@ import { buffer, text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket, WebSocketServer } from 'ws'
-import { LINGER_MS, QUIET_MS } from '../../src/http/contract.ts'
 import { SERVER_OPTIONS } from '../../src/http/protect.ts'
 import { readConfig } from '../../src/process/config.ts'
 import { drain, trackConnections } from '../../src/process/drain.ts'
-import { listen } from '../../src/process/lifecycle.ts'
+import { LINGER_MS, listen, QUIET_MS } from '../../src/process/lifecycle.ts'
 
 /** Far below the keep-alive of `SERVER_OPTIONS`, for which a connection would hold the server open. */
 const LIMIT = { timeout: 120_000 }

@@ -8,8 +8,7 @@ import {
 } from 'node:http'
 import { createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PROBLEM_JSON } from '@startgrid/shared/http/contract.ts'
-import { problem } from '@startgrid/shared/http/problem.ts'
+import { PROBLEM_JSON, problem } from '@startgrid/shared/http/problem.ts'
 
 /** Servers of which each does one thing wrong, by name. */
 export const DEFECTS: Readonly<Record<string, () => TcpServer>> = {

@@ -9,11 +9,12 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { BODY_LIMIT, isProbe, PROBLEM_JSON } from '#shared/http/contract.ts'
+import { isProbe } from '#shared/http/health.ts'
 import { HttpProblem } from '#shared/http/http-problem.ts'
-import { describeError, type ErrorResponse } from '#shared/http/problem.ts'
+import { describeError, type ErrorResponse, PROBLEM_JSON } from '#shared/http/problem.ts'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { BODY_LIMIT } from '#shared/http/validate-request.ts'
 import { drain } from '#shared/process/drain.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { isClientAbort, type Logger, logResponse, logsResponses } from '#shared/process/log.ts'

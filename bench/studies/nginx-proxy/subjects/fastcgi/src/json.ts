@@ -1,6 +1,5 @@
-import { JSON_TEXT, PROBLEM_JSON } from '#shared/http/contract.ts'
 import { requestId } from '#shared/http/ids.ts'
-import { problem } from '#shared/http/problem.ts'
+import { PROBLEM_JSON, problem } from '#shared/http/problem.ts'
 import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
 import { validateRequest } from '#shared/http/validate-request.ts'
 import type { Handler, Response } from './connection.ts'
@@ -14,7 +13,7 @@ export function createApp(): Handler {
     if (refusal !== undefined) return respond(id, refusal, PROBLEM_JSON, problem(refusal))
     if (params.get('REQUEST_METHOD') !== 'GET' || url !== '/json')
       return respond(id, 404, PROBLEM_JSON, problem(404))
-    return respond(id, 200, JSON_TEXT, JSON.stringify({ hello: 'world' }))
+    return respond(id, 200, 'application/json; charset=utf-8', JSON.stringify({ hello: 'world' }))
   }
 }
 

@@ -1,7 +1,6 @@
 import { createApp as createFastify } from '@startgrid/fastify/app.ts'
-import { HTML, JSON_TEXT, PROBLEM_JSON } from '@startgrid/shared/http/contract.ts'
 import { ITEMS, parseCount } from '@startgrid/shared/http/count.ts'
-import { createProblem } from '@startgrid/shared/http/problem.ts'
+import { createProblem, PROBLEM_JSON } from '@startgrid/shared/http/problem.ts'
 import type { AppOptions } from '@startgrid/shared/process/lifecycle.ts'
 import { readPoolConfig } from '@startgrid/worker-pool/config.ts'
 import { PoolRefusal, TaskTimeout } from '@startgrid/worker-pool/refusal.ts'
@@ -11,6 +10,9 @@ import { hello, page } from '@startgrid/worker-pool/tasks.ts'
 interface Query {
   items?: string
 }
+
+const JSON_TEXT = 'application/json; charset=utf-8'
+const HTML = 'text/html; charset=utf-8'
 
 /** Read when the routes load, so that a bad setting is one sentence. */
 const SETTINGS = readPoolConfig(process.env)

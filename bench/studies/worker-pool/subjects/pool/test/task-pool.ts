@@ -2,7 +2,6 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sample } from '@startgrid/cli/test-run.ts'
-import { HTML } from '@startgrid/shared/http/contract.ts'
 import { Health } from '@startgrid/shared/http/health.ts'
 import { pagePolicy } from '@startgrid/shared/http/security-headers.ts'
 import { readConfig } from '@startgrid/shared/process/config.ts'
@@ -100,7 +99,7 @@ export function testPool(framework: string, test: Test, serve: Serve): void {
           const response = await app.ask(path)
           const html = await response.text()
           const nonce = findNonce(html)
-          equal(response.headers.get('content-type'), HTML)
+          equal(response.headers.get('content-type'), 'text/html; charset=utf-8')
           equal(response.headers.get('content-security-policy'), pagePolicy(nonce))
           const id = response.headers.get('x-request-id') ?? ''
           match(html, new RegExp(`<code>${id}</code>`))
