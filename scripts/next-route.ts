@@ -88,7 +88,12 @@ export async function ejectApp(app: App): Promise<Copy> {
   for (const packages of [ROOT, app.directory, SHARED])
     linkPackages(join(packages, 'node_modules'), join(directory, 'node_modules'))
   const pages = app.role === 'ssr' ? join(directory, 'shared/page') : undefined
-  return createCopy({ ...app, directory }, root, [directory], pages)
+  const copy = createCopy({ ...app, directory }, root, [directory], pages)
+  return {
+    ...copy,
+    // As the README of the project shows it.
+    write: ({ file, code }) => copy.write({ file, code: code.replaceAll("'#shared/testing/", "'./suite/") }),
+  }
 }
 
 /** One link per package, so that those of several folders are in one. */

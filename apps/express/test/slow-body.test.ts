@@ -6,7 +6,7 @@ import { Router } from 'express'
 import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
 import { closeWithProblem } from '#shared/http/raw-problem.ts'
 import { listen } from '#shared/process/lifecycle.ts'
-import { createOptions } from '#shared/process/testing.ts'
+import { createOptions } from '#shared/testing/options.ts'
 import { createApp } from '../src/app.ts'
 
 test('the line of a body that came too slowly has the 408 that was sent', async (t) => {

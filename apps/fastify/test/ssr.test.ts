@@ -1,6 +1,6 @@
-import { serve } from '#shared/http/testing.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
 import { testPage, testPageUnderLoad } from '#shared/testing/page.ts'
+import { serve } from '#shared/testing/serve.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { ssr } from '../src/ssr.ts'
 

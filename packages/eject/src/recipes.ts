@@ -20,6 +20,7 @@ export function readRecipes({ framework, role }: App, tracked: ReadonlyMap<strin
     .join('')
     .trim()
     .replaceAll(/^## /gm, '### ')
+    .replaceAll("'#shared/testing/", "'./suite/")
     .replaceAll(/\bhello(?=\.(?:ts|use)\b|, \.\.\.)/g, role)
     .replaceAll('conf/main.conf.template', 'nginx.conf.template')
 }

@@ -67,12 +67,7 @@ function places({ runtime, role, hasBuild }: Project): string {
     ['`shared/http/`', 'leave alone: limits, malformed requests, problem details, headers, health'],
     ...(runtime === 'nginx'
       ? []
-      : [
-          [
-            '`shared/process/`',
-            'leave alone: settings, log, start and stop, which `src/server.ts` calls; `testing.ts` is for the tests',
-          ],
-        ]),
+      : [['`shared/process/`', 'leave alone: settings, log, start and stop, which `src/server.ts` calls']]),
   ]
   return `## Change
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { PROBLEM_JSON } from '../http/problem.ts'
 import { SECURITY_HEADERS } from '../http/security-headers.ts'
 import type { AppOptions } from '../process/lifecycle.ts'
-import { createOptions, ERROR, INFO } from '../process/testing.ts'
+import { createOptions, ERROR, INFO } from './options.ts'
 
 /** Starts an app on a free port. It is closed at the end of the block. */
 export type Start = (options: AppOptions) => Promise<{ url: string } & AsyncDisposable>

@@ -1,10 +1,10 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import type { Server } from 'node:http'
 import { test } from 'node:test'
-import { serve } from '../http/testing.ts'
 import { readLaunchConfig } from '../launch/config.ts'
 import type { AppOptions } from '../process/lifecycle.ts'
-import { createOptions } from '../process/testing.ts'
+import { createOptions } from './options.ts'
+import { serve } from './serve.ts'
 
 interface Case {
   what: string

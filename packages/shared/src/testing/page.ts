@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { ASSETS } from '#shared/page/server.js'
 import { PROBLEM_JSON } from '../http/problem.ts'
-import { createOptions, INFO } from '../process/testing.ts'
 import type { Start } from './app.ts'
+import { createOptions, INFO } from './options.ts'
 
 /** The end of the shell, and the start of what React sends when the slow part is there. */
 const SHELL_END = '</footer>'

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, Server } from 'node:http'
+import { protect, SERVER_OPTIONS } from '../http/protect.ts'
 import { readConfig } from '../process/config.ts'
 import { type AppOptions, listen } from '../process/lifecycle.ts'
-import { createOptions } from '../process/testing.ts'
-import { protect, SERVER_OPTIONS } from './protect.ts'
+import { createOptions } from './options.ts'
 
 /** An app, or the server of one, on a free port, closed at the end of the block. */
 export async function serve(app: RequestListener | Server, options: AppOptions = createOptions()) {

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events'
 import { pino } from 'pino'
 import { Health } from '../http/health.ts'
-import { readConfig } from './config.ts'
-import type { AppOptions } from './lifecycle.ts'
+import { readConfig } from '../process/config.ts'
+import type { AppOptions } from '../process/lifecycle.ts'
 
 interface Line {
   level: number
