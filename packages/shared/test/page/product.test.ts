@@ -1,7 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatPrice } from '../../src/page/shop/price.ts'
-import { PRODUCTS, product, products } from '../../src/page/shop/product.ts'
+import { formatPrice, PRODUCTS, product, products } from '../../src/page/shop/product.ts'
 
 test('a product depends on its number alone', () => {
   deepEqual(product(7), product(7))

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { adaptPolicy, loadPage, startVite, track } from './page.ts'
 
-export * from './server.ts'
+export { ASSETS, ASSETS_DIR, pageElement, renderPage } from './page.ts'
 
 /** Puts Vite in front of the app. `Bun.serve` takes no Node middleware, so Vite listens on a port of its own. */
 

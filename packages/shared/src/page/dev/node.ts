@@ -3,7 +3,7 @@ import { type IncomingMessage, Server, type ServerOptions, type ServerResponse }
 import type { Socket } from 'node:net'
 import { adaptPolicy, loadPage, type Rendering, startVite, track } from './page.ts'
 
-export * from './server.ts'
+export { ASSETS, ASSETS_DIR, pageElement, renderPage } from './page.ts'
 
 /** Puts Vite in front of the app, on the app's own port. */
 

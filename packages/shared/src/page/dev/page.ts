@@ -28,11 +28,20 @@ let page: Page
 let isBroken = false
 const renderings = new AsyncLocalStorage<Rendering>()
 
+/** What routes import from `#shared/page/server.js`. It is empty, because Vite serves the browser's files from memory. */
+export const ASSETS: readonly string[] = []
+
+export const ASSETS_DIR = new URL('./', import.meta.url)
+
+export const renderPage = latest((page) => page.renderPage, documentOf)
+
+export const pageElement = latest((page) => page.pageElement, elementOf)
+
 /**
  * A function of entry-server.tsx as that file is now.
  * @param show returns a page with this content, for the browser to show an error
  */
-export function latest<Render extends (...args: never[]) => unknown>(
+function latest<Render extends (...args: never[]) => unknown>(
   find: (page: Page) => Render,
   show: (content: string) => ReturnType<Render>,
 ): Render {
@@ -130,11 +139,11 @@ function describe(error: unknown): string {
 document.body.append(new ErrorOverlay(${data}))</script></head><body></body>`
 }
 
-export function documentOf(content: string): string {
+function documentOf(content: string): string {
   return `<!DOCTYPE html><html>${content}</html>`
 }
 
-export function elementOf(content: string): ReactElement {
+function elementOf(content: string): ReactElement {
   // biome-ignore lint/security/noDangerouslySetInnerHtml: it is escaped
   return createElement('html', { dangerouslySetInnerHTML: { __html: content } })
 }

@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { formatPrice } from './price.ts'
-import { type Product, products } from './product.ts'
+import { formatPrice, type Product, products } from './product.ts'
 
 /** The list of products and the filter above it. */
 export function Catalogue({ items }: { items: number }) {

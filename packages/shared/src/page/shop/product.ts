@@ -84,6 +84,12 @@ export function recommend(items: number): Product[] {
   return [3, 17, 31].map((step) => product((items + step) % PRODUCTS))
 }
 
+/** Formats euros in English, like `Intl.NumberFormat`, which not every engine has. The amount is below 1000 euros, so it needs no thousands separator. */
+export function formatPrice(cents: number): string {
+  const fraction = cents % 100
+  return `€${(cents - fraction) / 100}.${fraction < 10 ? '0' : ''}${fraction}`
+}
+
 function at<T>(list: readonly T[], index: number): T {
   return list[index % list.length] as T
 }

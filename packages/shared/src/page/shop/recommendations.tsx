@@ -1,6 +1,5 @@
 import { use } from 'react'
-import { formatPrice } from './price.ts'
-import { type Product, recommend } from './product.ts'
+import { formatPrice, type Product, recommend } from './product.ts'
 
 interface Props {
   items: number
