@@ -87,12 +87,15 @@ export async function ejectApp(app: App): Promise<Copy> {
   })
   for (const packages of [ROOT, app.directory, SHARED])
     linkPackages(join(packages, 'node_modules'), join(directory, 'node_modules'))
-  const pages = app.role === 'ssr' ? join(directory, 'shared/page') : undefined
+  const pages = app.role === 'ssr' ? join(directory, 'src/page') : undefined
   const copy = createCopy({ ...app, directory }, root, [directory], pages)
   return {
     ...copy,
     // As the README of the project shows it.
-    write: ({ file, code }) => copy.write({ file, code: code.replaceAll("'#shared/testing/", "'./suite/") }),
+    write({ file, code }) {
+      const shown = code.replaceAll("'#shared/testing/", "'./suite/").replaceAll("'#shared/page/", "'#page/")
+      copy.write({ file, code: shown })
+    },
   }
 }
 

@@ -6,11 +6,12 @@ import type { Project } from './project.ts'
 export function writeManifest(project: Project): string {
   const { name, description, runtime, hasBuild, dependencies, devDependencies } = project
   const page = {
-    '#shared/page/server.js': {
-      types: './shared/page/server.d.ts',
-      ...(runtime === 'nginx' ? {} : { development: `./shared/page/dev/${runtime}.ts` }),
+    '#page/server.js': {
+      types: './src/page/server.d.ts',
+      ...(runtime === 'nginx' ? {} : { development: `./src/page/dev/${runtime}.ts` }),
       default: './dist/page/server.js',
     },
+    '#page/*': './src/page/*',
   }
   const allowScripts = listInstallScripts(project)
   return toJson({

@@ -93,5 +93,6 @@ export interface Code {
   compilerOptions: Readonly<Record<string, unknown>>
   /** What the type checker looks at. */
   include: readonly string[]
+  exclude?: readonly string[]
   environment: readonly Setting[]
 }

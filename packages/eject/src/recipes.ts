@@ -16,11 +16,13 @@ export function readRecipes({ framework, role }: App, tracked: ReadonlyMap<strin
     .split(/^(?=## )/m)
   const kept = sections.filter((section) => role === 'ssr' || !section.includes('#shared/page/'))
   const pages = role === 'ssr' ? read('packages/shared/src/page/README.md') : ''
-  return [general, ...kept, pages.replace(/^# .*\n/m, '').replaceAll(' title="', ' title="shared/page/')]
+  return [general, ...kept, pages.replace(/^# .*\n/m, '').replaceAll(' title="', ' title="src/page/')]
     .join('')
     .trim()
     .replaceAll(/^## /gm, '### ')
     .replaceAll("'#shared/testing/", "'./suite/")
+    .replaceAll("'#shared/page/", "'#page/")
+    .replaceAll('`shared/page`', '`src/page`')
     .replaceAll(/\bhello(?=\.(?:ts|use)\b|, \.\.\.)/g, role)
     .replaceAll('conf/main.conf.template', 'nginx.conf.template')
 }

@@ -7,7 +7,7 @@ interface Base {
 }
 
 /** The project's tsconfig.json: those options of the workspace that the app needs, and its own. */
-export async function writeTypeCheck({ compilerOptions, include }: Code): Promise<string> {
+export async function writeTypeCheck({ compilerOptions, include, exclude }: Code): Promise<string> {
   const base = JSON.parse(await readWorkspaceFile('tsconfig.base.json')) as Base
-  return toJson({ compilerOptions: { ...base.compilerOptions, ...compilerOptions }, include })
+  return toJson({ compilerOptions: { ...base.compilerOptions, ...compilerOptions }, include, exclude })
 }

@@ -171,6 +171,6 @@ test('a README tells of every route, setting and command, and of nothing that is
     equal(text.includes('MAX_QUEUE_WAIT_MS'), project === page)
     equal(text.includes('src/server.ts'), project !== nginx)
     equal(text.includes('nginx.conf.template'), project === nginx)
-    equal(text.includes('shared/page/'), project === page)
+    equal(text.includes('src/page/'), project === page)
   }
 })

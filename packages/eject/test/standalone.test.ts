@@ -119,7 +119,7 @@ async function reloads(page: Page, origin: string, path: string): Promise<void> 
   const filter = page.getByRole('searchbox')
   await filter.pressSequentially('assam')
   await page.waitForFunction(() => document.querySelector('output')?.textContent !== '50 of 50')
-  const source = join(path, 'shared/page/shop/catalogue.tsx')
+  const source = join(path, 'src/page/shop/catalogue.tsx')
   const text = readFileSync(source, 'utf8')
   await writeUntilSeen(page, source, text.replace('Our teas', 'Our finest teas'), 'Our finest teas')
   equal(await filter.inputValue(), 'assam')

@@ -12,7 +12,7 @@ import { listSettings } from './settings.ts'
 export function writeCode(app: App, tracked: ReadonlyMap<string, string>): Code {
   const hasPage = app.role === 'ssr'
   const isBun = app.runtime === 'bun'
-  const development = `shared/page/dev/${isBun ? 'bun' : 'node'}.ts`
+  const development = `src/page/dev/${isBun ? 'bun' : 'node'}.ts`
   const roots = [
     'src/server.ts',
     'test/app.test.ts',
@@ -23,14 +23,15 @@ export function writeCode(app: App, tracked: ReadonlyMap<string, string>): Code 
   const sources = follow(adapt(app, moved), roots)
   const files = new Map([
     ...sources,
-    ...(hasPage ? [...listPageAssets(moved), ['shared/page/tsconfig.json', PAGE_TYPES] as const] : []),
+    ...(hasPage ? [...listPageAssets(moved), ['src/page/tsconfig.json', PAGE_TYPES] as const] : []),
   ])
   return {
     files,
     ...findPackages(sources, isBun),
     scripts: writeScripts(isBun ? 'bun' : 'node', hasPage),
     compilerOptions: isBun ? { types: ['bun'] } : {},
-    include: [...(hasPage ? ['shared/http', 'shared/process'] : ['shared']), 'src', 'test'],
+    include: ['shared', 'src', 'test'],
+    ...(hasPage && { exclude: ['src/page'] }),
     environment: listSettings(sources),
   }
 }
@@ -40,6 +41,7 @@ const PAGE_TYPES = toJson({
   extends: '../../tsconfig.json',
   compilerOptions: { jsx: 'react-jsx', lib: ['es2024', 'dom', 'dom.iterable'] },
   include: ['.'],
+  exclude: [],
 })
 
 /** Rewrites the code that exists only because there are several apps. */
@@ -64,10 +66,10 @@ function writeScripts(runtime: 'node' | 'bun', hasPage: boolean): Record<string,
     start: `${runtime} --env-file=${PRODUCTION} ${own} src/server.ts`,
     ...(runtime === 'node' ? { predev: `node ${REQUIRE_NODE}` } : {}),
     dev: `${runtime} ${own} ${watch} src/server.ts`,
-    ...(hasPage ? { build: 'vite build shared/page' } : {}),
+    ...(hasPage ? { build: 'vite build src/page' } : {}),
     // Bun's own limit of 5 s is too short for 100 pages on a busy machine.
     test: runtime === 'node' ? 'node --test "test/**/*.test.ts"' : 'bun test --timeout=60000',
-    typecheck: hasPage ? 'tsc && tsc --project shared/page' : 'tsc',
+    typecheck: hasPage ? 'tsc && tsc --project src/page' : 'tsc',
     lint: 'biome check',
   }
 }

@@ -21,13 +21,14 @@ export function listImports(path: string, text: string): string[] {
 }
 
 /**
- * The source to which an import leads inside a project. `#shared/` is its directory `shared/`.
+ * The source to which an import leads inside a project. `#shared/` is its directory `shared/`, and `#page/` is `src/page/`.
  * @returns undefined for packages, the runtime's own modules, and what only Vite imports: styles and pictures
  */
 export function resolveImport(importer: string, specifier: string): string | undefined {
-  if (specifier === '#shared/page/server.js') return 'shared/page/server.d.ts' // built; this is what the sources see
+  if (specifier === '#page/server.js') return 'src/page/server.d.ts' // built; this is what the sources see
   if (!/\.tsx?$/.test(specifier)) return undefined
   if (specifier.startsWith('#shared/')) return specifier.slice(1)
+  if (specifier.startsWith('#page/')) return `src/${specifier.slice(1)}`
   if (specifier.startsWith('.')) return posix.join(posix.dirname(importer), specifier)
   return undefined
 }

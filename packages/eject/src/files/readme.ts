@@ -63,7 +63,7 @@ function places({ runtime, role, hasBuild }: Project): string {
     [`\`src/${role}.ts\``, 'yours: the routes'],
     ['`src/app.ts`', 'yours: what a request meets before and after them; one concern per file'],
     ...(runtime === 'nginx' ? [['`nginx.conf.template`', 'yours: what NGINX does itself']] : []),
-    ...(hasBuild ? [['`shared/page/`', 'yours: the page in React, and how Vite builds it']] : []),
+    ...(hasBuild ? [['`src/page/`', 'yours: the page in React, and how Vite builds it']] : []),
     ['`shared/http/`', 'leave alone: limits, malformed requests, problem details, headers, health'],
     ...(runtime === 'nginx'
       ? []

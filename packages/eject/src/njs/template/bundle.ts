@@ -21,7 +21,7 @@ const REACT_SERVER = join(
 // </page>
 
 // <page>
-const builder = await createBuilder({ configFile: join(ROOT, 'shared/page/vite.config.ts') })
+const builder = await createBuilder({ configFile: join(ROOT, 'src/page/vite.config.ts') })
 await builder.buildApp()
 // </page>
 
