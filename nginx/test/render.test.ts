@@ -160,7 +160,7 @@ describe('the files hold the values of packages/shared', () => {
     assert.equal(BODY_LIMIT, 64 * 1024)
     assert.match(conf('server/limits.conf'), /client_max_body_size 64k;/)
     assert.equal(HEADER_LIMIT, 16 * 1024)
-    const over = new RegExp(/"~(\^\(\?:1638.*\$)"/.exec(conf('http/header-limit.conf'))?.[1] ?? 'none')
+    const over = new RegExp(/"~(\^\(\?:1638.*\$)"/.exec(conf('http/limits.conf'))?.[1] ?? 'none')
     for (let length = 1; length < 200_000; length += length < 20_000 ? 1 : 97) {
       assert.equal(over.test(String(length)), length > HEADER_LIMIT, String(length))
     }
@@ -168,7 +168,7 @@ describe('the files hold the values of packages/shared', () => {
   })
 
   test('methods', () => {
-    const known = [...conf('http/method.conf').matchAll(/^ {4}(?:([A-Z]+)|"~\^\(\?:(.*)\)\$") +0;$/gm)]
+    const known = [...conf('http/limits.conf').matchAll(/^ {4}(?:([A-Z]+)|"~\^\(\?:(.*)\)\$") +0;$/gm)]
     const methods = known.flatMap(([, one, several = one]) => several?.split('|') ?? [])
     assert.deepEqual(
       methods.sort(),

@@ -7,18 +7,14 @@ const CONF = 'nginx/conf'
 /** Files of `nginx/conf` that a proxy needs; the others are for the page, for the assets of the repository and for studies. */
 const PARTS = [
   'http/forwarded.conf',
-  'http/header-limit.conf',
   'http/hsts.conf',
+  'http/limits.conf',
   'http/log-format.conf',
   'http/logged.conf',
-  'http/malformed.conf',
-  'http/method.conf',
   'http/problem.conf',
   'http/request-id.conf',
   'http/websocket.conf',
-  'server/compression.conf',
   'server/connections.conf',
-  'server/forward.conf',
   'server/headers.conf',
   'server/keep-alive.conf',
   'server/limits.conf',
@@ -28,6 +24,10 @@ const PARTS = [
   'server/tls.conf',
   'start.sh',
 ]
+
+const COMPRESSION = 'server/compression.conf'
+
+const FORWARD = /^include startgrid\/server\/forward\.conf;\n/m
 
 const MAIN = `# NGINX in front of {{label}}. compose.override.yaml mounts this directory at /etc/nginx.
 
@@ -93,22 +93,29 @@ export const nginx: Option = {
   title: 'NGINX in front',
   describe({ runtime, role }, read) {
     if (runtime === 'nginx') return 'It runs inside NGINX already, so it needs no other one in front.'
-    const parts = PARTS.map((path) => [`nginx/${path}`, flatten(read(`${CONF}/${path}`))] as const)
+    const hasPage = role === 'ssr'
+    const parts = [...PARTS, ...(hasPage ? [COMPRESSION] : [])].map((path) => {
+      // With one way to reach the app, a file for what all ways have in common is only one more to open.
+      const text = read(`${CONF}/${path}`).replace(FORWARD, () => read(`${CONF}/server/forward.conf`))
+      return [`nginx/${path}`, flatten(text)] as const
+    })
     return {
       files: {
         ...Object.fromEntries(parts),
         // Keys do not belong into a repository.
         'nginx/tls/.gitignore': '*\n!.gitignore\n',
-        'nginx/nginx.conf': writeMain(read, role === 'ssr'),
+        'nginx/nginx.conf': writeMain(read, hasPage),
         'compose.override.yaml': COMPOSE,
       },
-      readme: README,
+      readme: readme(hasPage),
     }
   },
 }
 
-const README = `\`docker compose up --build --wait\` also starts NGINX, at https://localhost:8443 and http://localhost:8080 (\`NGINX_TLS_PORT=443
-NGINX_PORT=80\` in front for other ports). It speaks TLS 1.2 and 1.3 with HTTP/2, keeps connections to the app open, compresses pages, limits
+const readme = (
+  hasPage: boolean,
+) => `\`docker compose up --build --wait\` also starts NGINX, at https://localhost:8443 and http://localhost:8080 (\`NGINX_TLS_PORT=443
+NGINX_PORT=80\` in front for other ports). It speaks TLS 1.2 and 1.3 with HTTP/2, keeps connections to the app open, ${hasPage ? 'compresses pages, ' : ''}limits
 headers and bodies, and logs a JSON line per response. Event streams and WebSockets pass on any path. \`nginx/\` has one concern per file. All this needs NGINX 1.27.4
 (\`keepalive_min_timeout\`). For updates of its image, add the ecosystem \`docker-compose\` to \`.github/dependabot.yml\`.
 
@@ -138,7 +145,7 @@ For responses that are the same for everybody, \`nginx/server/microcache.conf\` 
 
 Behind another proxy, \`TRUSTED_PROXIES=10.0.0.0/8\` keeps what it says in \`X-Forwarded-*\`. Without it, NGINX overwrites these headers, because a client could forge them.`
 
-function writeMain(read: (path: string) => string, hasStream: boolean): string {
+function writeMain(read: (path: string) => string, hasPage: boolean): string {
   const values: Readonly<Record<string, string>> = {
     NAME: 'app',
     ZONE: 'zone app 64k;',
@@ -155,8 +162,13 @@ function writeMain(read: (path: string) => string, hasStream: boolean): string {
       .replace(/^ *set \$assets_dir .*\n.*\n\n/m, '')
       .replace(/\$\{([A-Z_]+)\}/g, (_placeholder, name: string) => values[name] ?? missing(name))
   const server = fill('keep-alive')
-  const stream = / {4}# Pass on each chunk[^}]*}\n\n/
-  const parts = [fill('00-http'), graceful(read), hasStream ? server : server.replace(stream, '')]
+  // Only a page is streamed, and large enough to be compressed.
+  const ofPages = [
+    / {4}# Pass on each chunk[^}]*}\n\n/,
+    / {4}include startgrid\/server\/compression\.conf;\n/,
+  ]
+  const kept = hasPage ? server : ofPages.reduce((text, one) => text.replace(one, ''), server)
+  const parts = [fill('00-http'), graceful(read), kept]
   return `${MAIN}${indent(flatten(parts.join('\n')))}}\n`
 }
 
