@@ -1,5 +1,4 @@
 import { HttpProblem } from '#shared/http/http-problem.ts'
-import { RETRY_AFTER } from '#shared/http/overload.ts'
 import type { NginxRequest } from './handler.ts'
 
 /**
@@ -10,5 +9,5 @@ import type { NginxRequest } from './handler.ts'
 export function shedLoad({ variables }: NginxRequest): void {
   const { msec, max_queue_wait_ms: limit } = variables
   if (limit === '0' || Date.now() - Number(msec) * 1000 <= Number(limit)) return
-  throw new HttpProblem(503, { headers: { 'retry-after': RETRY_AFTER } })
+  throw new HttpProblem(503, { headers: { 'retry-after': '1' } })
 }
