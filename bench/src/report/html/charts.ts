@@ -57,7 +57,7 @@ function roundTicks([low, high]: readonly [number, number]): number[] {
     .filter((tick) => tick >= low * 0.99 && tick <= high * 1.01)
 }
 
-/** Nothing is drawn farther out than this factor; its figure says more. */
+/** What is farther out than this factor beyond all others is not drawn, because it would make them look alike; its figure says more. */
 const FARTHEST = 4
 
 const GREY = 'var(--dot)'
@@ -164,20 +164,32 @@ function bracket(names: readonly string[], dx: number): Plot.RenderFunction {
   }
 }
 
-/** Around all dots, with a round ratio every tenth of it or farther apart. */
+/** Around all dots but the farthest, with a round ratio every eighth of it or farther apart. */
 function ratioScale(panels: readonly Panel[]): Scale {
   const dots = panels.flatMap((panel) => panel.dots)
-  const low = Math.min(0.8, ...dots.map(({ value, low }) => Math.max(1 / FARTHEST, low ?? value))) * 0.97
-  const high = Math.max(1.25, ...dots.map(({ value, high }) => Math.min(FARTHEST, high ?? value))) * 1.03
-  const ticks = [1, 2, 0.5, 4, 0.25, 1.5, 0.7, 3, 0.8, 1.25, 0.9, 1.1]
-  const least = Math.log(high / low) / 8
-  const apart = ticks.filter(
+  const most = reach(dots.map(({ value }) => value))
+  const least = 1 / reach(dots.map(({ value }) => 1 / value))
+  const near = dots.filter(({ value }) => value >= least && value <= most)
+  const low = Math.min(least, ...near.map(({ low }) => Math.max(least / FARTHEST, low ?? least))) * 0.97
+  const high = Math.max(most, ...near.map(({ high }) => Math.min(FARTHEST * most, high ?? most))) * 1.03
+  const apart = Math.log(high / low) / 8
+  const ticks = ROUND_RATIOS.filter(
     (tick, index) =>
       tick > low &&
       tick < high &&
-      ticks.slice(0, index).every((other) => Math.abs(Math.log(tick / other)) > least),
+      ROUND_RATIOS.slice(0, index).every((other) => Math.abs(Math.log(tick / other)) > apart),
   )
-  return { domain: [low, high], ticks: apart }
+  return { domain: [low, high], ticks }
+}
+
+/** Those that are wanted most come first. */
+const ROUND_RATIOS = [1, 2, 0.5, 4, 0.25, 10, 0.1, 30, 0.03, 100, 0.01, 1.5, 0.7, 3, 0.8, 1.25, 0.9, 1.1]
+
+/** The greatest ratio that is not farther beyond the next smaller one than `FARTHEST`; at least 1.25. */
+function reach(values: readonly number[]): number {
+  return values
+    .toSorted((one, other) => one - other)
+    .reduce((end, value) => (value > end * FARTHEST ? end : Math.max(end, value)), 1.25)
 }
 
 function logScale(panels: readonly Panel[]): Scale {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isQuiet } from '../../../src/judge/analysis/slices.ts'
 import { golden } from '../../fixtures/golden.ts'
-import { all, type Element, pageOf, textOf } from '../../fixtures/page.ts'
+import { type DotChart, ratioChart } from '../../../src/report/document.ts'
+import { drawDots } from '../../../src/report/html/charts.ts'
+import { all, type Element, pageOf, parsePage, textOf } from '../../fixtures/page.ts'
 import { rateResult, suspectResult } from '../../fixtures/results.ts'
 
 /** What only a page shows: charts, and rows that stand out. */
@@ -41,6 +43,20 @@ test('an A/A control that found a difference where there is none stands out', ()
   const control = '#a-a-control tr.void'
   assert.match(textOf(pageOf(suspectResult()), control), /hello direct.*suspect/)
   assert.equal(all(page, control).length, 0)
+})
+
+test('a chart of ratios reaches what was measured, but not what would make all others look alike', () => {
+  const drawn = (...ratios: readonly number[]) => {
+    const dots = ratios.map((value, index) => ({
+      ...{ name: `claim ${index}`, value, leads: false },
+      ...{ low: value * 0.9, high: value * 1.1 },
+    }))
+    const chart = ratioChart({ title: '', caption: '', panels: [{ title: '', dots }] })
+    const drawing = parsePage(String(drawDots(chart as DotChart)))
+    return { dots: all(drawing, 'circle').length, arrows: textOf(drawing, 'text').match(/[◂▸]/g) ?? [] }
+  }
+  assert.deepEqual(drawn(0.3, 1.2, 4.83), { dots: 3, arrows: [] })
+  assert.deepEqual(drawn(0.01, 1.1, 1.2, 5029), { dots: 2, arrows: ['◂', '▸'] })
 })
 
 test('every slice that counts of a server that already ran is a dot', () => {
