@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
@@ -49,7 +48,7 @@ async function findQuickJs(): Promise<Nginx | undefined> {
   return undefined
 }
 
-/** Notes on each cell which NGINX it runs in, and skips those that this machine lacks the tools for. */
+/** Notes on each cell which NGINX it runs in, and skips those that this machine has none for. */
 export function assignNginxes(experiment: Experiment, cells: readonly Cell[], nginxes: Nginxes): void {
   for (const cell of cells) {
     const system = systemOf(experiment, cell)
@@ -77,7 +76,6 @@ const NO_NJS = 'NGINX has no njs module'
 
 /** A clause; null if it can be started as far as is known. */
 function whyImpossible(system: System, { usual, quickjs }: Nginxes): string | null {
-  if (system.tool !== undefined && !isInstalled(system.tool)) return `${system.tool} is not installed`
   if (!needsNginx(system)) return null
   if (usual === undefined) return 'there is no NGINX'
   if (system.nginx?.front === 'nginx-tls' && 'missing' in usual.tls)
@@ -88,10 +86,6 @@ function whyImpossible(system: System, { usual, quickjs }: Nginxes): string | nu
       ? null
       : 'njs has no QuickJS here, neither in the installed NGINX nor in an image nginx:1.30'
   return usual.njs === undefined ? NO_NJS : null
-}
-
-function isInstalled(tool: string): boolean {
-  return spawnSync(tool, ['--version'], { stdio: 'ignore' }).error === undefined
 }
 
 function needsNginx(system: System): boolean {

@@ -74,8 +74,11 @@ export interface System {
   workload?: Workload
   /** What offers the load; default `startgrid`. */
   generator?: 'startgrid' | 'autocannon' | 'wrk'
-  /** A program that a probe runs. Where it is not installed, the system is left out. */
-  tool?: string
+  /**
+   * Why it cannot be measured on this machine, such as a program that a probe needs: a clause; null if it can. Then it is left out.
+   * @param download whether that may be fetched
+   */
+  lacks?(download: boolean): string | null
   /**
    * Milliseconds of load that are discarded after each launch, for each core that it can use: where its measured profile is longer than
    * that of its framework in the grid. Goes before the race's own.

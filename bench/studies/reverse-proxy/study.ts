@@ -2,6 +2,7 @@ import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers
 import { exactly } from '@startgrid/loadgen'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { Claim, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
+import { lackOf } from '../lack.ts'
 import { type H2Load, measureH2load } from './h2load.ts'
 import { PAGES } from './subjects/node/src/pages.ts'
 
@@ -108,7 +109,12 @@ const H2: Readonly<Record<string, System>> = Object.fromEntries(
     'h2-1': 'HTTP/2, 1 with 64 streams',
   }).map(([name, title]) => [
     name,
-    { title, app: { package: NODE, role: 'plain' }, nginx: { front: 'nginx-tls' }, tool: 'h2load' },
+    {
+      title,
+      app: { package: NODE, role: 'plain' },
+      nginx: { front: 'nginx-tls' },
+      lacks: () => lackOf('h2load'),
+    },
   ]),
 )
 

@@ -55,20 +55,6 @@ const nginxes = await findNginxes(njsVsNode, planCells(njsVsNode), {
 })
 const skip = nginxes.quickjs === undefined && 'no NGINX here has QuickJS'
 
-test('a probe whose program is not installed is left out with its name', () => {
-  const probed = (tool: string): Study => ({
-    ...STUDY,
-    systems: { ...STUDY.systems, wide: { title: 'app', tool } },
-  })
-  const skippedOf = (tool: string) => {
-    const { cells } = measureOnPaper({ fast: [2, 2], slow: [1, 1], wide: [1, 1] }, probed(tool))
-    assignNginxes(probed(tool), cells, { usual: NEW, quickjs: NEW })
-    return cells.find(({ system }) => system === 'wide')?.skipped
-  }
-  equal(skippedOf('no-such-program'), 'no-such-program is not installed')
-  equal(skippedOf(process.execPath), null)
-})
-
 test('QuickJS runs in another NGINX where the usual one has only the old engine', () => {
   deepEqual(assigned(OLD, NEW), [
     ['1.30.2', null],

@@ -28,6 +28,7 @@ const TINY: Study = {
     probed: { title: 'probed' },
     failing: { title: 'failing' },
     disturbed: { title: 'disturbed' },
+    lacking: { title: 'lacking', lacks: (download) => (download ? null : 'it would be a download') },
   },
   races: {
     hello: {
@@ -38,7 +39,7 @@ const TINY: Study = {
       openLoop: ['node', 'broken'],
     },
     probes: {
-      systems: ['probed', 'failing', 'disturbed'],
+      systems: ['probed', 'failing', 'disturbed', 'lacking'],
       probe: async (system, { onForeign }) => {
         if (system === 'disturbed') onForeign(0.3)
         if (system === 'failing') throw new Error('It does not work.\n    at a line')
@@ -120,6 +121,7 @@ test('two heats of a real study: slices, probes, what failed, and a result that 
   equal(find('disturbed')?.launches, 2, 'all count where all were disturbed')
   match(failed('broken') ?? '', /^it did not start: node\/nothing ended with 1/)
   equal(result.heats.filter(({ race }) => race === 'probes').flatMap(({ failures }) => failures).length, 1)
+  equal(result.cells.find(({ system }) => system === 'lacking')?.skipped, 'it would be a download')
   const proven = result.conformance.find(({ cell }) => cell === 'hello node')
   ok((proven?.checked ?? 0) > 10)
   deepEqual(proven?.differences, [])

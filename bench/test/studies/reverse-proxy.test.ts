@@ -21,7 +21,7 @@ const nginx = front.kind === 'none' ? undefined : front
 
 /** Without those that h2load asks. */
 const OWN = Object.entries(systems).filter(
-  ([, { app, tool }]) => app?.package.startsWith('bench/') && tool === undefined,
+  ([, { app, lacks }]) => app?.package.startsWith('bench/') && lacks === undefined,
 )
 
 /** Every system gives the same page; only its coding and TLS differ. A short run starts some of them. */

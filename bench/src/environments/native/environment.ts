@@ -26,6 +26,7 @@ export async function openNative(
   const wanted = Math.max(1, ...cells.map((cell) => cell.cores.wanted))
   const cores = found && { ...found, servers: found.servers.slice(0, wanted) }
   const nginxes = await findNginxes(experiment, cells, options)
+  for (const cell of cells) cell.skipped ??= systemOf(experiment, cell).lacks?.(options.download) ?? null
   const isNeeded = cells.some((cell) => nginxOf(systemOf(experiment, cell), nginxes) !== undefined)
   return {
     cores,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isQuiet } from '../../../src/judge/analysis/slices.ts'
-import { golden } from '../../fixtures/golden.ts'
 import { type DotChart, ratioChart } from '../../../src/report/document.ts'
 import { drawDots } from '../../../src/report/html/charts.ts'
+import { golden } from '../../fixtures/golden.ts'
 import { all, type Element, pageOf, parsePage, textOf } from '../../fixtures/page.ts'
 import { rateResult, suspectResult } from '../../fixtures/results.ts'
 
